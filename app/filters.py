@@ -1,0 +1,186 @@
+"""Batch filters: one JSON object a line in and out, in order, as they come; a bad line answers with its error."""
+
+from __future__ import annotations
+
+import json
+import math
+import queue
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NotRequired, TextIO, TypeVar
+
+import numpy as np
+from pydantic import TypeAdapter, ValidationError
+from typing_extensions import TypedDict
+
+from attribution.propcite import PropCite
+from attribution.propositions import PropositionSplitter
+from attribution.wire import to_dict
+from retrieval.encoder import Encoder
+from retrieval.errors import PropCiteError
+from retrieval.granularity import mean_weights, score_units
+from retrieval.splitter import passage_from_sentences, passage_from_text
+from retrieval.text import Granularity, Passage
+
+MOST_LINES = 32  # lines answered together when so many are waiting
+NO_SCORE = -1.0  # of a sentence without a word
+
+
+class RankLine(TypedDict):
+    query: str
+    sentences: list[str]
+    title: NotRequired[str]
+
+
+class SplitLine(TypedDict):
+    sentence: str
+    context: NotRequired[list[str]]
+
+
+class JudgeLine(TypedDict):
+    claim: str
+    evidence: list[str]
+
+
+class PassageLine(TypedDict):
+    text: str
+    id: NotRequired[str | int]
+    title: NotRequired[str]
+
+
+class CiteLine(TypedDict):
+    answer: str
+    passages: list[PassageLine]
+    question: NotRequired[str]
+
+
+Line = TypeVar("Line")
+
+
+@dataclass(frozen=True, slots=True)
+class BadLine:
+    """A line that is not of its kind, and why."""
+
+    reason: str
+
+
+Answer = dict[str, Any]
+Work = Callable[[Sequence[Line]], list[Answer]]
+
+
+def run(lines: TextIO, write: Callable[[str], object], kind: type[Line], work: Work[Line]) -> int:
+    """Answer every line.  -> how many were bad"""
+    adapter: TypeAdapter[Line] = TypeAdapter(kind)
+    bad = 0
+    for batch in waiting_together(lines, MOST_LINES):
+        read = [_read(line, adapter) for line in batch]
+        good = iter(_work([r for r in read if not isinstance(r, BadLine)], work))
+        for entry in read:
+            answer: Answer = {"error": entry.reason} if isinstance(entry, BadLine) else next(good)
+            bad += "error" in answer
+            write(json.dumps(answer, ensure_ascii=False) + "\n")
+    return bad
+
+
+def _read(line: str, adapter: TypeAdapter[Line]) -> Any:
+    """The line as its kind, or what is wrong with it."""
+    try:
+        return adapter.validate_json(line)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(str(part) for part in first["loc"])
+        return BadLine(f"{place}: {first['msg']}" if place else first["msg"])
+
+
+def _work(lines: Sequence[Line], work: Work[Line]) -> list[Answer]:
+    """All lines in one batch; when that fails, one by one, so that only the culprit gets the error."""
+    if not lines:
+        return []
+    try:
+        return work(lines)
+    except (PropCiteError, ValueError) as error:
+        if len(lines) == 1:
+            return [{"error": str(error)}]
+        return [answer for line in lines for answer in _work([line], work)]
+
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    """After the last line, and the error if there is one that ended them."""
+
+    error: Exception | None = None
+
+
+def waiting_together(lines: Iterable[str], most: int) -> Iterator[list[str]]:
+    """Lines in groups of those that have arrived, so a lone line never waits.  Blank ones are passed over."""
+    arrived: queue.Queue[str | _End] = queue.Queue(maxsize=4 * most)
+
+    def read() -> None:
+        try:
+            for line in lines:
+                if line.strip():
+                    arrived.put(line)
+            arrived.put(_End())
+        except Exception as error:  # raised again where the lines are answered: here nobody would hear it
+            arrived.put(_End(error))
+
+    threading.Thread(target=read, daemon=True).start()
+    entry: str | _End = ""
+    while not isinstance(entry, _End):
+        batch = []
+        entry = arrived.get()
+        while isinstance(entry, str):
+            batch.append(entry)
+            if len(batch) == most or arrived.empty():
+                break
+            entry = arrived.get()
+        if batch:
+            yield batch
+    if entry.error is not None:
+        raise entry.error
+
+
+def rank(encoder: Encoder, lines: Sequence[RankLine]) -> list[Answer]:
+    """The sentences of one passage, each scored for the query from one encoding of the passage."""
+    passages = [passage_from_sentences(str(i), r["sentences"], r.get("title", "")) for i, r in enumerate(lines)]
+    queries = encoder.encode_queries([r["query"] for r in lines], Granularity.SENTENCE)
+    answers = []
+    for query, passage, tokens in zip(queries, passages, encoder.encode_passages(passages), strict=True):
+        weights = mean_weights(np.ones(len(query), dtype=bool))
+        scores = score_units(query.vectors, weights, tokens, [(s.span,) for s in passage.sentences])
+        answers.append({"scores": [round(float(s), 6) if math.isfinite(s) else NO_SCORE for s in scores]})
+    return answers
+
+
+def split(splitter: PropositionSplitter, lines: Sequence[SplitLine]) -> list[Answer]:
+    found = splitter.split_many([line["sentence"] for line in lines], [line.get("context", []) for line in lines])
+    return [
+        {
+            "propositions": [
+                {"text": p.text, "spans": [[s.start, s.end] for s in p.spans], "check_worthy": p.check_worthy}
+                for p in propositions
+            ]
+        }
+        for propositions in found
+    ]
+
+
+def judge(propcite: PropCite, lines: Sequence[JudgeLine]) -> list[Answer]:
+    if propcite.judge is None:
+        raise ValueError("no judge is set: PROPCITE_JUDGE=embedded sets one")
+    verdicts = propcite.judge.judge_many([(line["claim"], line["evidence"]) for line in lines])
+    return [{"support": v.probability, "verdict": v.label.value, "reason": v.reason} for v in verdicts]
+
+
+def passage_of(line: PassageLine, number: int) -> Passage:
+    """A passage that a caller gives; without an id it is known by its number."""
+    return passage_from_text(str(line.get("id", number)), line["text"], line.get("title", ""))
+
+
+def cite(propcite: PropCite, lines: Sequence[CiteLine]) -> list[Answer]:
+    answers: list[Answer] = []
+    for line in lines:
+        passages = [passage_of(p, number) for number, p in enumerate(line["passages"], start=1)]
+        answers.append(dict(to_dict(propcite.cite(line["answer"], passages, question=line.get("question", "")))))
+    return answers

@@ -1,0 +1,90 @@
+"""PDF to text with its pages: pdfium reads the letters, their places say what a line and a heading is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from threading import Lock
+from typing import Any
+
+from app.errors import ReadError
+from app.ingest.draft import Draft, one_line
+from app.ingest.pdf_letters import page_lines
+from app.ingest.pdf_lines import Line, with_rows, without_furniture
+from app.ingest.pdf_paragraphs import Paragraph, paragraphs
+from retrieval.text import Document, Heading, Page, Span
+
+# pdfium is not thread-safe: whoever else calls it takes this lock too.
+PDFIUM_LOCK = Lock()
+
+_PASSWORD_ERROR = 4  # FPDF_ERR_PASSWORD
+_FILLED_IN = re.compile(
+    r"\W*(?:untitled|unspecified|anonymous|none)\W*|\S+\.(?:docx?|pptx?|xlsx?|od[tp]|rtf|tex|dvi|indd|qxd|pdf|txt)",
+    re.IGNORECASE,
+)
+
+
+def read_pdf(name: str, data: bytes) -> Document:
+    # pdfium mends some files whose end is missing, without the pages that were in it.
+    if b"%%EOF" not in data.rstrip(b"\0\r\n\t ")[-4096:]:
+        raise _damaged(name)
+    with PDFIUM_LOCK:
+        lines, fields, num_pages = _extract(name, data)
+    if not lines:
+        raise ReadError(f"{name} has no text (scanned pages?): run OCR on it first")
+    draft = Draft()
+    pages = _write(draft, paragraphs(with_rows(without_furniture(lines) or lines)))
+    metadata = {"kind": "pdf", "pages": str(num_pages), "author": fields.get("Author", "")}
+    without_text = num_pages - len({line.page for line in lines})
+    metadata["pages_without_text"] = str(without_text) if without_text else ""
+    return draft.document(name, fields.get("Title", ""), metadata, pages)
+
+
+def _damaged(name: str) -> ReadError:
+    return ReadError(f"{name} is damaged or no PDF: get it again, or print it to a new PDF")
+
+
+def _extract(name: str, data: bytes) -> tuple[list[Line], dict[str, str], int]:
+    import pypdfium2
+
+    try:
+        pdf = pypdfium2.PdfDocument(data)
+    except pypdfium2.PdfiumError as error:
+        if error.err_code == _PASSWORD_ERROR:
+            raise ReadError(f"{name} is encrypted: save it without a password and add it again") from error
+        raise _damaged(name) from error
+    try:
+        fields = {key: _stated(value) for key, value in pdf.get_metadata_dict().items()}
+        return list(_lines(pdf)), fields, len(pdf)
+    except pypdfium2.PdfiumError as error:
+        raise _damaged(name) from error
+    finally:
+        pdf.close()
+
+
+def _stated(value: str) -> str:
+    """A field of the PDF, empty where a program only filled it in: `untitled`, `(anonymous)`, `thesis.dvi`."""
+    value = re.sub(r"^Microsoft (?:Word|PowerPoint|Excel) - ", "", one_line(value))
+    return "" if _FILLED_IN.fullmatch(value) else value
+
+
+def _lines(pdf: Any) -> Iterator[Line]:
+    for index in range(len(pdf)):
+        page = pdf[index]
+        try:
+            yield from page_lines(page, index + 1)
+        finally:
+            page.close()
+
+
+def _write(draft: Draft, parts: list[Paragraph]) -> tuple[Page, ...]:
+    """Write the paragraphs; each page spans from its first word to its last."""
+    pages: dict[int, Span] = {}
+    for part in parts:
+        spans = []
+        for piece, (page, words, before) in enumerate(part.pieces):
+            spans.append(draft.write(words, before=before if piece else "\n" if part.tight else "\n\n"))
+            pages[page] = Span(pages.get(page, spans[-1]).start, spans[-1].end)
+        if part.level:
+            draft.headings.append(Heading(Span(spans[0].start, spans[-1].end), part.level))
+    return tuple(Page(number, span) for number, span in sorted(pages.items()))

@@ -1,0 +1,73 @@
+"""The main path: retrieve, write, cite, keep."""
+
+from __future__ import annotations
+
+import shlex
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from app.errors import AppError, NotFoundError, StoreError
+from app.generators import Generator
+from app.store import CollectionInfo, Library
+from attribution.citations import CitedAnswer
+from attribution.propcite import PropCite
+from retrieval.retriever import Retriever
+from retrieval.text import Granularity, Hit
+
+
+@dataclass(frozen=True, slots=True)
+class Pipeline:
+    """One collection's parts, chosen in bootstrap.  `open_retriever` gives the collection as it is now."""
+
+    library: Library
+    collection: CollectionInfo
+    open_retriever: Callable[[], Retriever]
+    generator: Generator
+    propcite: PropCite
+    num_passages: int = 8
+
+    def search(self, text: str, granularity: Granularity = Granularity.PASSAGE, k: int = 10) -> list[Hit]:
+        return self._retriever().search(_needed(text, "a search"), granularity, k)
+
+    def answer(self, question: str) -> CitedAnswer:
+        """Answer a question from the collection, every fact cited from the passages that the answer was made from."""
+        question = _needed(question, "a question")
+        start = time.perf_counter()
+        retriever = self._retriever()
+        shown = retriever.only(hit.passage.id for hit in retriever.search(question, k=self.num_passages))
+        retrieved = time.perf_counter()
+        draft = self.generator.generate(question, shown)
+        written = time.perf_counter()
+        answer = self.propcite.cite(draft.text, shown, question=question)
+        timings = {"retrieve": _ms(start, retrieved), "write": _ms(retrieved, written), **answer.timings_ms}
+        models = {**answer.models, "generator": self.generator.name}
+        return self._kept(replace(answer, abstained=draft.abstained, timings_ms=timings, models=models))
+
+    def cite(self, text: str, *, question: str = "") -> CitedAnswer:
+        """Cite any text over the whole collection."""
+        return self._kept(self.propcite.cite(_needed(text, "a text to cite"), self._retriever(), question=question))
+
+    def _kept(self, cited: CitedAnswer) -> CitedAnswer:
+        answer = replace(cited, collection=self.collection.name)
+        self.library.keep_answer(self.collection, answer)
+        return answer
+
+    def _retriever(self) -> Retriever:
+        name, quoted = self.collection.name, shlex.quote(self.collection.name)
+        if self.library.is_empty(self.collection):  # before any model loads
+            raise NotFoundError(f"the collection {name!r} is empty: propcite ingest PATH --collection {quoted}")
+        retriever = self.open_retriever()
+        if not retriever.index.ids():
+            raise StoreError(f"the index of {name!r} is gone: run propcite reindex --collection {quoted}")
+        return retriever
+
+
+def _needed(text: str, what: str) -> str:
+    if not text.strip():
+        raise AppError(f"{what} needs some words")
+    return text.encode(errors="replace").decode()  # half of a surrogate pair, as of a bad byte on the command line
+
+
+def _ms(start: float, end: float) -> float:
+    return round(1000 * (end - start), 2)

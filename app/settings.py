@@ -1,0 +1,87 @@
+"""Settings: arguments > PROPCITE_ environment > propcite.toml > defaults that run on a laptop."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated, Literal
+
+from platformdirs import user_data_path
+from pydantic import AfterValidator, Field, ValidationError
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
+from sqlalchemy import URL
+
+from app.errors import AppError
+
+
+def _at_home(path: Path) -> Path:
+    return Path(os.path.expanduser(path))
+
+
+class Settings(BaseSettings):
+    """Everything that can be set.  A name here is PROPCITE_NAME in the environment and `name` in propcite.toml."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="PROPCITE_", env_ignore_empty=True, toml_file="propcite.toml", extra="forbid"
+    )
+
+    data_dir: Annotated[Path, AfterValidator(_at_home)] = Field(
+        default_factory=lambda: user_data_path("propcite", appauthor=False)
+    )
+    database: str = Field("", description="a SQLAlchemy URL; empty: SQLite in the data directory")
+    collection: str = Field("default", description="the collection used when none is named", min_length=1)
+
+    encoder: str = Field("", description="a folder or hub name; empty: the bundled MiniLM weights")
+    device: str = Field("", description="cpu, cuda, …; empty: the best there is")
+    precision: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
+    batch_size: int = Field(16, ge=1, le=4096)
+
+    passage_words: int = Field(100, ge=10, le=2000)
+    max_file_mb: int = Field(64, ge=1)
+
+    generator: Literal["extractive"] = "extractive"
+    num_passages: int = Field(8, ge=1, le=100, description="passages that an answer is made from")
+
+    splitter: Literal["rules", "learned", "seq2seq", "llm"] = Field("rules", description="what names facts")
+    splitter_model: str = Field("", description="seq2seq: a SegmenT5 or Propositionizer checkpoint; llm: a name")
+    llm_url: str = Field("", description="an OpenAI-compatible server, up to /v1")
+    llm_key: str = Field("none", description="its key", repr=False)
+    judge: Literal["embedded", "none"] = "embedded"
+    supported_from: float = Field(0.5, ge=0, le=1, description="probability from which evidence is cited")
+    min_score: float = Field(0.5, ge=-1, le=1, description="similarity from which evidence is cited without a judge")
+    most_citations: int = Field(3, ge=1, description="markers a sentence shows at most")
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - the base class names it
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls)
+
+    @property
+    def database_url(self) -> str:
+        if self.database:
+            return self.database
+        file = str(self.data_dir / "propcite.sqlite")
+        return URL.create("sqlite", database=file).render_as_string()  # a folder's name may hold ? or %
+
+
+def load_settings(**arguments: object) -> Settings:
+    """Settings with these arguments on top; those that are None were not given."""
+    try:
+        return Settings(**{name: value for name, value in arguments.items() if value is not None})  # type: ignore[arg-type]
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        name = ".".join(str(part) for part in first["loc"])
+        if first["type"] == "extra_forbidden":
+            known = ", ".join(sorted(Settings.model_fields))
+            raise AppError(f"there is no setting {name!r} (propcite.toml): it is one of {known}") from error
+        raise AppError(
+            f"the setting {name} (PROPCITE_{name.upper()}) cannot be {first['input']!r}: {first['msg']}"
+        ) from error
+    except ValueError as error:  # propcite.toml is not TOML
+        raise AppError(f"propcite.toml cannot be read: {error}") from error

@@ -1,0 +1,5 @@
+"""What is kept: SQLAlchemy tables, their migrations, and the Library over them."""
+
+from app.store.library import AnswerInfo, CollectionInfo, DocumentInfo, Library, document_id
+
+__all__ = ["AnswerInfo", "CollectionInfo", "DocumentInfo", "Library", "document_id"]

@@ -1,0 +1,91 @@
+"""The tables, SQLAlchemy 2 declarative.  A document's text is kept once: in its passages, which cover it exactly."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import JSON, DateTime, Float, ForeignKey, Index, Integer, MetaData, String, Text, UniqueConstraint
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship
+
+NAMING = {
+    "ix": "ix_%(table_name)s_%(column_0_name)s",
+    "uq": "uq_%(table_name)s_%(column_0_name)s",
+    "fk": "fk_%(table_name)s_%(column_0_name)s",
+    "pk": "pk_%(table_name)s",
+}
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
+class Table(DeclarativeBase):
+    metadata = MetaData(naming_convention=NAMING)
+
+
+class CollectionRow(Table):
+    __tablename__ = "collections"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    name: Mapped[str] = mapped_column(String(200), unique=True)
+    created_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), default=now)
+
+
+class DocumentRow(Table):
+    __tablename__ = "documents"
+    __table_args__ = (UniqueConstraint("collection_id", "source"),)
+
+    id: Mapped[str] = mapped_column(String(32), primary_key=True)
+    collection_id: Mapped[int] = mapped_column(ForeignKey("collections.id", ondelete="CASCADE"), index=True)
+    source: Mapped[str] = mapped_column(Text)
+    title: Mapped[str] = mapped_column(Text)
+    sha256: Mapped[str] = mapped_column(String(64))
+    headings: Mapped[list[list[int]]] = mapped_column(JSON)
+    pages: Mapped[list[list[int]]] = mapped_column(JSON)
+    details: Mapped[dict[str, Any]] = mapped_column(JSON)
+    added_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), default=now)
+    passages: Mapped[list[PassageRow]] = relationship(
+        cascade="all, delete-orphan", passive_deletes=True, order_by="PassageRow.start"
+    )
+
+
+class PassageRow(Table):
+    __tablename__ = "passages"
+
+    id: Mapped[str] = mapped_column(String(64), primary_key=True)
+    document_id: Mapped[str] = mapped_column(ForeignKey("documents.id", ondelete="CASCADE"), index=True)
+    title: Mapped[str] = mapped_column(Text)
+    start: Mapped[int] = mapped_column(Integer)
+    text: Mapped[str] = mapped_column(Text)
+    sentences: Mapped[list[list[int]]] = mapped_column(JSON)
+    pages: Mapped[list[list[int]]] = mapped_column(JSON)
+
+
+class AnswerRow(Table):
+    """An answer as it was given: `body` is the CitedAnswer's JSON, so its quotes outlive their documents."""
+
+    __tablename__ = "answers"
+
+    id: Mapped[str] = mapped_column(String(32), primary_key=True)
+    collection_id: Mapped[int] = mapped_column(ForeignKey("collections.id", ondelete="CASCADE"), index=True)
+    question: Mapped[str] = mapped_column(Text)
+    body: Mapped[str] = mapped_column(Text)
+    asked_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), default=now)
+    citations: Mapped[list[CitationRow]] = relationship(cascade="all, delete-orphan", passive_deletes=True)
+
+
+class CitationRow(Table):
+    """Which answer cites which words of which document; no foreign key: a removed document stays named."""
+
+    __tablename__ = "citations"
+    __table_args__ = (Index("ix_citations_document_id", "document_id"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    answer_id: Mapped[str] = mapped_column(ForeignKey("answers.id", ondelete="CASCADE"), index=True)
+    document_id: Mapped[str] = mapped_column(String(32))
+    passage_id: Mapped[str] = mapped_column(String(64))
+    start: Mapped[int] = mapped_column(Integer)
+    end: Mapped[int] = mapped_column(Integer)
+    quote: Mapped[str] = mapped_column(Text)
+    score: Mapped[float] = mapped_column(Float)

@@ -1,0 +1,145 @@
+"""What the command line shows: cited answers, hits and tables as text.  Data goes to stdout, all else to stderr."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import zip_longest
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.markup import escape
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from attribution.citations import CitedAnswer, CitedProposition, Evidence, Label
+from retrieval.text import Hit
+
+if TYPE_CHECKING:  # the ingester loads the readers
+    from app.ingester import Outcome
+
+out = Console(highlight=False, soft_wrap=False)
+err = Console(stderr=True, highlight=False)
+
+MARKS = {
+    Label.SUPPORTED: ("✓", "green"),
+    Label.PARTLY: ("◐", "yellow"),
+    Label.UNSUPPORTED: ("○", "dim"),
+    Label.CONTRADICTED: ("✗", "red"),
+}
+STATES = {"added": "green", "changed": "cyan", "unchanged": "dim", "failed": "red"}
+
+
+def show_answer(answer: CitedAnswer, names: dict[str, str]) -> None:
+    """The answer with its markers, then each fact with the words that support it.  `names` are documents by id."""
+    if answer.question:
+        out.print(Text(answer.question, style="bold"))
+        out.print()
+    out.print(marked_text(answer), soft_wrap=not out.is_terminal)
+    if answer.propositions and not answer.abstained:
+        out.print()
+        for proposition, following in zip_longest(answer.propositions, answer.propositions[1:]):
+            _show_proposition(proposition, names, with_source=not _same_source(proposition, following))
+    needing = [p for p in answer.propositions if p.proposition.check_worthy]
+    held = sum(bool(p.citations) for p in needing)
+    spent = sum(answer.timings_ms.values()) / 1000
+    facts = "" if answer.abstained else f"{held} of {len(needing)} facts have support · "
+    err.print(f"[dim]{facts}answer {answer.id} · {spent:.2f} s[/dim]")
+
+
+def marked_text(answer: CitedAnswer) -> Text:
+    """The answer's own text; markers stand after the sentences, what stayed uncited is underlined."""
+    text = Text(answer.text)
+    for proposition in answer.uncited:
+        for span in proposition.proposition.spans:
+            text.stylize("underline" if not answer.abstained else "", span.start, span.end)
+    pieces, last = [], 0
+    for sentence in answer.sentences:
+        pieces.append(text[last : sentence.span.end])
+        markers = "".join(f"[{c.number}]" for c in sentence.citations)
+        pieces.append(Text(markers, style="bold cyan"))  # no space: a marker never stands alone on a line
+        last = sentence.span.end
+    return Text.assemble(*pieces, text[last:])
+
+
+def _show_proposition(proposition: CitedProposition, names: dict[str, str], with_source: bool) -> None:
+    """A claim with its verdict and the words behind it; claims in a row with the same source name it once."""
+    if proposition.verdict is None:
+        return
+    mark, colour = MARKS[proposition.verdict.label]
+    label = proposition.verdict.label.value
+    _indented(f"[{colour}]{mark} {label}[/{colour}]  {escape(proposition.proposition.text)}", 2)
+    for citation in proposition.citations if with_source else ():
+        _indented(f"[bold cyan]\\[{citation.number}][/] {_source(citation.evidence, names)}", 6)
+    if proposition.verdict.reason:
+        _indented(f"[{colour}]{escape(proposition.verdict.reason)}[/{colour}]", 6)
+    if proposition.nearest is not None:
+        _indented(f"[dim]nearest: {_source(proposition.nearest, names)}[/dim]", 6)
+
+
+def _same_source(one: CitedProposition, other: CitedProposition | None) -> bool:
+    if other is None or not one.citations:
+        return False
+    return [(c.passage.id, c.span) for c in one.citations] == [(c.passage.id, c.span) for c in other.citations]
+
+
+def _indented(markup: str, by: int) -> None:
+    if out.is_terminal:
+        out.print(Padding(markup, (0, 0, 0, by), expand=False))
+    else:
+        out.print(" " * by + markup, soft_wrap=True)  # one line for whatever reads the pipe
+
+
+def _source(evidence: Evidence, names: dict[str, str]) -> str:
+    return f"{escape(_place(evidence, names))}: “{escape(' '.join(evidence.quote.split()))}”"
+
+
+def _place(evidence: Evidence, names: dict[str, str]) -> str:
+    passage = evidence.passage
+    name = names.get(passage.document_id) or passage.title or passage.id
+    pages = passage.pages_of(evidence.span)
+    return f"{name}, page {'–'.join(str(p) for p in sorted({pages[0], pages[-1]}))}" if pages else name
+
+
+def show_hits(hits: Sequence[Hit], names: dict[str, str]) -> None:
+    for rank, hit in enumerate(hits, start=1):
+        place = _place(Evidence(hit.passage, hit.spans[0], hit.score, hit.passage_score), names)
+        out.print(f"[bold cyan]{rank:>2}[/]  {hit.score:.3f}  [dim]{escape(place)}[/dim]")
+        _indented(escape(" ".join(hit.text.split())), 4)
+        out.print()
+
+
+def show_outcome(outcome: Outcome) -> None:
+    if outcome.state == "failed":
+        err.print(f"[red]failed   [/red] {escape(outcome.reason)}", soft_wrap=True)
+        return
+    passages = "1 passage" if outcome.num_passages == 1 else f"{outcome.num_passages} passages"
+    colour = STATES[outcome.state]
+    said = f"[{colour}]{outcome.state:<9}[/{colour}] {escape(outcome.source)} [dim]({passages})[/dim]"
+    out.print(said, soft_wrap=True)  # one line an outcome, for whatever reads the pipe
+
+
+def show_table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in columns:
+        table.add_column(column, overflow="fold", justify="right" if column in ("passages", "documents") else "left")
+    for row in rows:
+        table.add_row(*(escape(str(cell)) for cell in row))
+    out.print(table)
+
+
+def file_name(source: str) -> str:
+    return os.path.basename(source) or source
+
+
+@contextmanager
+def counting(total: int, what: str) -> Iterator[Callable[[str], None]]:
+    """A progress bar on stderr where a person sees it; nothing in a pipe."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as progress:
+        task = progress.add_task(what, total=total)
+        yield lambda description: progress.update(task, advance=1, description=description)

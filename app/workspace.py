@@ -1,0 +1,117 @@
+"""A collection's index on disk: opened by readers, changed by one writer, mended when it and the library differ."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from app.errors import StoreError
+from app.store import CollectionInfo, Library
+from retrieval.encoder import Encoder
+from retrieval.index import IndexStats
+from retrieval.index.exact import MANIFEST, ExactIndex
+
+BATCH = 256  # passages encoded and written at once: bounds the memory that a large document takes
+
+
+class Workspace:
+    """Where one collection's index lies."""
+
+    def __init__(self, data_dir: Path, library: Library, collection: CollectionInfo) -> None:
+        self.library = library
+        self.collection = collection
+        self.folder = data_dir / "indexes" / str(collection.id)
+        self._opened: tuple[tuple[int, int], ExactIndex] | None = None
+
+    def index(self, encoder: Encoder) -> ExactIndex:
+        """The index as it is on disk now; read again only when another process has changed it."""
+        version = self._version()
+        if version is None:
+            return ExactIndex(encoder.dimension, encoder.name)
+        if self._opened is None or self._opened[0] != version:
+            self._opened = (version, ExactIndex.load(self.folder, encoder.name))
+        return self._opened[1]
+
+    @contextmanager
+    def changing(self, encoder: Encoder) -> Iterator[ExactIndex]:
+        """The index to change: saved when the block ends, forgotten with its changes when the block fails."""
+        index = self.index(encoder)
+        self._opened = None
+        yield index
+        self.save(index)
+
+    def save(self, index: ExactIndex) -> None:
+        index.save(self.folder)
+        version = self._version()
+        self._opened = (version, index) if version else None
+
+    def stats(self) -> IndexStats | None:
+        return ExactIndex.load(self.folder).stats() if self._version() else None
+
+    def _version(self) -> tuple[int, int] | None:
+        try:
+            stat = (self.folder / MANIFEST).stat()
+        except FileNotFoundError:
+            return None
+        return stat.st_mtime_ns, stat.st_ino
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """The right to change this collection; a second writer gets one clear line."""
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            lock = FileLock(self.folder / "writer.lock", timeout=0)
+            with lock:
+                yield
+        except Timeout as error:
+            raise StoreError(
+                f"another process is changing {self.collection.name!r}: try again when it is done"
+            ) from error
+        except OSError as error:
+            raise StoreError(
+                f"{self.folder} cannot be written ({error.strerror or error}): free space or set PROPCITE_DATA_DIR"
+            ) from error
+
+    def differs(self) -> bool:
+        """Whether the index holds other passages than the library, after an interrupt or a loss."""
+        there = ExactIndex.load(self.folder).ids() if self._version() else set()
+        return there != set(self.library.passage_ids(self.collection))
+
+    def mend(self, encoder: Encoder) -> int:
+        """Make the index hold just the library's passages.  -> how many differed"""
+        index = self.index(encoder)
+        wanted = self.library.passage_ids(self.collection)
+        there = index.ids()
+        strangers = there - set(wanted)
+        missing = [i for i in wanted if i not in there]
+        if strangers:
+            index.delete(strangers)
+            self.save(index)
+        for first in range(0, len(missing), BATCH):
+            found = self.library.passages(missing[first : first + BATCH])
+            passages = [found[i] for i in missing[first : first + BATCH]]
+            index.add(passages, encoder.encode_passages(passages))
+            self.save(index)
+        return len(strangers) + len(missing)
+
+    def forget(self, ids: Collection[str]) -> None:
+        """Take passages out of the index; no encoder is needed for that."""
+        if self._version():
+            index = ExactIndex.load(self.folder)
+            index.delete(ids)
+            self.save(index)
+
+    def rebuild(self, encoder: Encoder) -> int:
+        """The index made anew from the library's passages.  -> how many"""
+        with self.writing():
+            for path in (self.folder / MANIFEST, *self.folder.glob("segment-*")):
+                path.unlink(missing_ok=True)
+            self._opened = None
+            return self.mend(encoder)
+
+    def remove(self) -> None:
+        shutil.rmtree(self.folder, ignore_errors=True)

@@ -1,0 +1,172 @@
+"""Values of an answer and its support; frozen, every quote cut from its source, never typed."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from retrieval.text import Passage, Span, words_of
+
+MOST_CITATIONS = 3  # a sentence's markers, as ALCE counts them
+
+
+class Label(StrEnum):
+    """What a judge may say of evidence."""
+
+    SUPPORTED = "supported"
+    PARTLY = "partly"
+    UNSUPPORTED = "unsupported"
+    CONTRADICTED = "contradicted"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a judge says of evidence: a label, the probability that it supports the claim, and what differs."""
+
+    label: Label
+    probability: float
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Proposition:
+    """The smallest claim in a sentence that can be true or false by itself: one or more spans of that sentence.
+
+    `text` reads by itself; it may carry a shared subject or an antecedent that the spans do not hold.
+    `check_worthy` is false for questions, transitions and talk about the conversation: they need no citation.
+    """
+
+    spans: tuple[Span, ...]
+    text: str
+    check_worthy: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A span of a passage proposed for a proposition, with its similarity."""
+
+    passage: Passage
+    span: Span
+    score: float
+    passage_score: float
+
+    @property
+    def quote(self) -> str:
+        return self.span.of(self.passage.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """Accepted evidence.  `number` is its passage's marker in the answer, counted by first appearance from 1."""
+
+    number: int
+    evidence: Evidence
+    verdict: Verdict
+
+    @property
+    def passage(self) -> Passage:
+        return self.evidence.passage
+
+    @property
+    def span(self) -> Span:
+        return self.evidence.span
+
+    @property
+    def quote(self) -> str:
+        return self.evidence.quote
+
+    @property
+    def score(self) -> float:
+        return self.evidence.score
+
+    @property
+    def pages(self) -> tuple[int, ...]:
+        return self.passage.pages_of(self.span)
+
+
+@dataclass(frozen=True, slots=True)
+class CitedProposition:
+    """A proposition of the answer with what was found for it.
+
+    Its spans lie in the answer.  `nearest` is the best evidence that was not good enough, for a proposition without a
+    citation.  `verdict` is None for a proposition that needs no support.
+    """
+
+    proposition: Proposition
+    verdict: Verdict | None
+    citations: tuple[Citation, ...] = ()
+    nearest: Evidence | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CitedSentence:
+    """A sentence of the answer: its span, and its propositions with their citations."""
+
+    span: Span
+    propositions: tuple[CitedProposition, ...] = ()
+    most: int = MOST_CITATIONS
+
+    @property
+    def citations(self) -> tuple[Citation, ...]:
+        """The union over propositions, one a passage, the strongest first, at most `most`; in marker order."""
+        best: dict[str, Citation] = {}
+        for citation in (c for p in self.propositions for c in p.citations):
+            held = best.get(citation.passage.id)
+            if held is None or citation.score > held.score:
+                best[citation.passage.id] = citation
+        strongest = sorted(best.values(), key=lambda c: -c.score)[: self.most]
+        return tuple(sorted(strongest, key=lambda c: c.number))
+
+
+@dataclass(frozen=True, slots=True)
+class CitedAnswer:
+    """An answer, its sentences, their propositions, the citations of each, and what stayed uncited.
+
+    `collection` names what it was cited over; it is empty for given passages.
+    """
+
+    text: str
+    sentences: tuple[CitedSentence, ...] = ()
+    question: str = ""
+    collection: str = ""
+    abstained: bool = False
+    models: Mapping[str, str] = field(default_factory=dict)
+    timings_ms: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def id(self) -> str:
+        """Stable: the same answer to the same question, cited alike over the same collection, has the same id."""
+        parts = [self.collection, self.question, self.text]
+        parts += [f"{c.passage.id}:{c.span.start}:{c.span.end}" for c in self.citations]
+        return hashlib.sha256("\x1f".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+    @property
+    def propositions(self) -> tuple[CitedProposition, ...]:
+        return tuple(p for sentence in self.sentences for p in sentence.propositions)
+
+    @property
+    def citations(self) -> tuple[Citation, ...]:
+        """Every citation of every proposition, in the order of the answer."""
+        return tuple(c for p in self.propositions for c in p.citations)
+
+    @property
+    def passages(self) -> tuple[Passage, ...]:
+        """The cited passages in the order of their markers."""
+        numbered = {c.number: c.passage for c in self.citations}
+        return tuple(numbered[n] for n in sorted(numbered))
+
+    @property
+    def uncited(self) -> tuple[CitedProposition, ...]:
+        """The propositions that need support and have none: reported, not hidden."""
+        return tuple(p for p in self.propositions if p.proposition.check_worthy and not p.citations)
+
+    @property
+    def coverage(self) -> float:
+        """The share of the propositions that need support and have it; 1 when none needs any."""
+        needing = [p for p in self.propositions if p.proposition.check_worthy]
+        return sum(bool(p.citations) for p in needing) / len(needing) if needing else 1.0
+
+    def words(self, spans: Iterable[Span]) -> str:
+        return words_of(spans, self.text)

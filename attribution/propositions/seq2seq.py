@@ -1,0 +1,204 @@
+"""Propositions by a sequence-to-sequence checkpoint: SegmenT5 or the Dense X Propositionizer, local or from the hub.
+
+The strings that the model writes are aligned back to the sentence; where it writes none, the sentence is one.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from attribution.citations import Proposition
+from attribution.errors import AttributionError
+from attribution.propositions.alignment import propositions_from_texts
+from attribution.propositions.sentence import undivided, whole, without_marks
+
+Style = Literal["auto", "segment", "propositionizer"]
+
+BATCH = 8
+WINDOW = 512  # tokens that both models were trained to read
+LONGEST = {"segment": 256, "propositionizer": 512}  # tokens that they may write, as published
+SHORTEST = {"segment": 10, "propositionizer": 0}
+
+_HUB_NAME = re.compile(r"\w[\w.-]*(?:/\w[\w.-]*)?")
+_SEPARATOR = re.compile(r"\[\s*sep\s*\]", re.IGNORECASE)
+_BETWEEN = re.compile(r'(?<!\\)"\s*,\s*"')
+_ESCAPED = re.compile(r'\\(["\\/])')
+
+
+class Seq2SeqSplitter:
+    """Asks a checkpoint for the claims of each English sentence, in the checkpoint's own format.
+
+    `model` is a folder or a hub name; `style` is told by the name where it holds "segment" or "propositionizer".
+    `title` and `section` are what the Propositionizer reads before each sentence.  Safe to share among threads.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        style: Style = "auto",
+        title: str = "",
+        section: str = "",
+        device: str = "",
+        batch_size: int = BATCH,
+    ) -> None:
+        if style not in ("auto", "segment", "propositionizer") or batch_size < 1:
+            raise ValueError(
+                f"wanted style auto, segment or propositionizer and batch_size >= 1, got {style!r}, {batch_size}"
+            )
+        self._model, self._tokenizer = _load(model, device)
+        self.style = _style_of(model) if style == "auto" else style
+        self.name = f"seq2seq/{Path(model).name}"
+        self.title, self.section = title, section
+        self.max_tokens = _window(self._model, self._tokenizer)
+        self._batch_size = batch_size
+        self._lock = threading.Lock()  # a fast tokenizer cannot be shared by two threads at once
+
+    def split(self, sentence: str, context: Sequence[str] = ()) -> list[Proposition]:
+        return self.split_many([sentence], [context])[0]
+
+    def split_many(
+        self, sentences: Sequence[str], contexts: Sequence[Sequence[str]] | None = None
+    ) -> list[list[Proposition]]:
+        """Each sentence's propositions; sentences of like length are read together."""
+        contexts = [()] * len(sentences) if contexts is None else contexts
+        if len(contexts) != len(sentences):
+            raise ValueError(f"wanted a context for each of {len(sentences)} sentences, got {len(contexts)}")
+        blanks = [without_marks(sentence) for sentence in sentences]
+        found = [undivided(sentence, blank) for sentence, blank in zip(sentences, blanks, strict=True)]
+        todo = [i for i, done in enumerate(found) if done is None]
+        written = self._written([blanks[i] for i in todo])
+        for i, texts in zip(todo, written, strict=True):
+            before = [self.title, *contexts[i]] if self.title else contexts[i]
+            found[i] = propositions_from_texts(sentences[i], texts, before)
+        return [
+            done if done else [whole(sentence, blank)] if done is None else []
+            for done, sentence, blank in zip(found, sentences, blanks, strict=True)
+        ]
+
+    def _written(self, sentences: Sequence[str]) -> list[list[str]]:
+        """What the model writes for each sentence, as texts; nothing for one that does not fit its window."""
+        prompts = [self._prompt(sentence) for sentence in sentences]
+        with self._lock:
+            ids = [self._tokenizer(prompt, verbose=False)["input_ids"] for prompt in prompts]
+            fitting = sorted((i for i in range(len(ids)) if len(ids[i]) <= self.max_tokens), key=lambda i: len(ids[i]))
+            outputs: dict[int, tuple[str, bool]] = {}
+            for first in range(0, len(fitting), self._batch_size):
+                batch = fitting[first : first + self._batch_size]
+                outputs.update(zip(batch, self._generate([ids[i] for i in batch]), strict=True))
+        parse = texts_of_list if self.style == "propositionizer" else texts_of_segments
+        return [parse(*outputs[i]) if i in outputs else [] for i in range(len(sentences))]
+
+    def _prompt(self, sentence: str) -> str:
+        said = " ".join(sentence.encode("utf-8", "replace").decode().split())  # no tokenizer reads half a character
+        if self.style == "propositionizer":
+            return f"Title: {self.title}. Section: {self.section}. Content: {said}"
+        return f"segment sentence: {said}"
+
+    def _generate(self, ids: Sequence[Sequence[int]]) -> list[tuple[str, bool]]:
+        """One batch's outputs, each with whether the model came to an end before it had to stop."""
+        import torch
+
+        batch = self._tokenizer.pad({"input_ids": [list(row) for row in ids]}, return_tensors="pt")
+        with torch.inference_mode():
+            rows = self._model.generate(
+                input_ids=batch["input_ids"].to(self._model.device),
+                attention_mask=batch["attention_mask"].to(self._model.device),
+                max_new_tokens=LONGEST[self.style],
+                min_length=SHORTEST[self.style],
+                num_beams=1,
+                do_sample=False,
+                no_repeat_ngram_size=0,
+            ).tolist()
+        return [self._decoded(row) for row in rows]
+
+    def _decoded(self, row: Sequence[int]) -> tuple[str, bool]:
+        """The text without the tokens that stand for none; [sep] stays even where it is a special token."""
+        t, config = self._tokenizer, self._model.config
+        silent = {t.pad_token_id, t.eos_token_id, t.bos_token_id, t.unk_token_id, config.decoder_start_token_id}
+        text = t.decode([token for token in row if token not in silent], skip_special_tokens=False)
+        return str(text), t.eos_token_id in row[1:]
+
+
+def texts_of_segments(output: str, finished: bool = True) -> list[str]:
+    """The propositions between SegmenT5's separators; the last is left out where the model was cut off in it.
+
+    >>> texts_of_segments("Ada wrote.[sep]Ada sang.")
+    ['Ada wrote.', 'Ada sang.']
+    """
+    texts = _SEPARATOR.split(output)
+    return _spoken(texts if finished else texts[:-1])
+
+
+def texts_of_list(output: str, finished: bool = True) -> list[str]:
+    """The propositions of the Propositionizer's JSON list, also of one that is cut off or holds bare quotation marks.
+
+    >>> texts_of_list('["Ada wrote.", "Ada sang."]'), texts_of_list('["Ada wrote "It".", "Ada sa', finished=False)
+    (['Ada wrote.', 'Ada sang.'], ['Ada wrote "It".'])
+    """
+    body = output[output.find("[") :].strip() if "[" in output else ""
+    try:
+        value = json.loads(body, strict=False)
+    except (ValueError, RecursionError):
+        return _spoken(_loose_texts(body, finished))
+    return _spoken([text for text in value if isinstance(text, str)]) if isinstance(value, list) else []
+
+
+def _loose_texts(body: str, finished: bool) -> list[str]:
+    """The texts of a list that is no JSON: cut where one quotation ends and the next begins."""
+    if not re.match(r'\[\s*"', body):
+        return []
+    inner = re.sub(r'^\[\s*"', "", body)
+    whole_list = re.sub(r'"\s*,?\s*\]?\s*$', "", inner)
+    texts = _BETWEEN.split(whole_list)
+    if whole_list == inner and not finished:
+        texts = texts[:-1]
+    return [_ESCAPED.sub(r"\1", text) for text in texts]
+
+
+def _spoken(texts: Sequence[str]) -> list[str]:
+    return [text.strip() for text in texts if any(char.isalnum() for char in text)]
+
+
+def _style_of(model: str) -> Literal["segment", "propositionizer"]:
+    name = model.lower()
+    if "propositionizer" in name:
+        return "propositionizer"
+    if "segment" in name:
+        return "segment"
+    raise AttributionError(f"the name {model} does not tell its format: set style to segment or propositionizer")
+
+
+def _window(model: Any, tokenizer: Any) -> int:
+    """The most tokens that the model may read; T5 itself knows no limit, its training did."""
+    known = (
+        getattr(tokenizer, "model_max_length", None),
+        getattr(model.config, "n_positions", None),
+        getattr(model.config, "max_position_embeddings", None),
+    )
+    return min([WINDOW, *(int(limit) for limit in known if limit)])
+
+
+def _load(model: str, device: str) -> tuple[Any, Any]:
+    if not Path(model).is_dir() and not _HUB_NAME.fullmatch(model):
+        raise AttributionError(f"there is no folder {model}: name a model's folder, or a hub name such as owner/model")
+    import torch
+    from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    try:
+        tokenizer: Any = AutoTokenizer.from_pretrained(model)
+        network: Any = AutoModelForSeq2SeqLM.from_pretrained(model)
+        network.to(device or ("cuda" if torch.cuda.is_available() else "cpu")).eval()
+    except Exception as error:  # the loaders raise whatever their file formats raise
+        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        raise AttributionError(f"the model {model} cannot be loaded: {reason}") from error
+    if tokenizer.pad_token_id is None or tokenizer.eos_token_id is None:
+        raise AttributionError(f"the tokenizer of {model} has no padding or end token: save it with both")
+    return network, tokenizer

@@ -1,0 +1,181 @@
+"""Train the learned splitter: sentences with their propositions in, a file of a few megabytes out.
+
+A row is {"sentence", "propositions": [text…]} or, where people marked words, {"sentence", "tokens", "token_indices"}.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import math
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F  # noqa: N812 - its usual name
+
+from attribution.errors import AttributionError
+from attribution.metrics import align, word_spans
+from attribution.propositions.network import Network
+from retrieval.encoder import bundled_model
+from retrieval.text import Span
+
+STYLE_UNKNOWN = 0.5  # the share of rows read without their style, so that `any` is learned from all
+MARKED_TIMES = 3  # rows with marked words are few and exact: each counts so often
+BATCH = 16
+PAIR_SHARE = 2.0  # what the pairs' loss counts beside the roles'
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A sentence, its words, and the words of each proposition by number."""
+
+    sentence: str
+    words: tuple[Span, ...]
+    propositions: tuple[frozenset[int], ...]
+    style: str
+
+
+def read_examples(path: Path) -> list[Example]:
+    """All rows of a file of JSON lines; a bad row is named with its line."""
+    data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+    examples = []
+    for number, line in enumerate(data.splitlines(), start=1):
+        try:
+            examples.append(_example(json.loads(line)))
+        except (ValueError, KeyError, TypeError, IndexError) as error:
+            raise AttributionError(f"{path}, line {number}: {error!r} is wrong with this row") from error
+    return [e for e in examples if e.words and e.propositions]
+
+
+def _example(row: dict[str, object]) -> Example:
+    sentence = str(row["sentence"])
+    words = word_spans(sentence)
+    if "token_indices" in row:
+        tokens = _token_spans(sentence, row["tokens"])  # type: ignore[arg-type]
+        sets = [_words_of([tokens[i] for i in indices], words) for indices in row["token_indices"]]  # type: ignore[attr-defined]
+        style = "span"
+    else:
+        sets = [frozenset(align(text, sentence)) for text in row["propositions"]]  # type: ignore[attr-defined]
+        style = "atomic"
+    return Example(sentence, tuple(words), tuple(dict.fromkeys(s for s in sets if s)), style)
+
+
+def _token_spans(sentence: str, tokens: Sequence[str]) -> list[Span]:
+    spans, at = [], 0
+    for token in tokens:
+        start = sentence.index(token, at)
+        at = start + len(token)
+        spans.append(Span(start, at))
+    return spans
+
+
+def _words_of(tokens: Sequence[Span], words: Sequence[Span]) -> frozenset[int]:
+    return frozenset(i for i, word in enumerate(words) if any(word.overlaps(token) for token in tokens))
+
+
+def is_held_out(sentence: str) -> bool:
+    """Whether a sentence belongs to the quarter that is kept for measuring: the same in every run."""
+    return hashlib.sha256(sentence.encode()).digest()[0] % 4 == 0
+
+
+@dataclass(frozen=True, slots=True)
+class Targets:
+    """What a batch should say: pairs and their weights (b, w, w), roles (b, w) with -100 where there is no word."""
+
+    pairs: Tensor
+    weights: Tensor
+    roles: Tensor
+
+
+def targets(examples: Sequence[Example], num_words: Sequence[int]) -> Targets:
+    """Only rows of words that one claim alone holds are taught; a claim with many such words counts by their root."""
+    most = max(1, *num_words)
+    pairs, weights = torch.zeros(len(examples), most, most), torch.zeros(len(examples), most, most)
+    roles = torch.full((len(examples), most), -100)
+    for b, (example, n) in enumerate(zip(examples, num_words, strict=True)):
+        holders = [[p for p in example.propositions if word in p] for word in range(n)]
+        own = [held[0] if len(held) == 1 else None for held in holders]
+        for word in range(n):
+            roles[b, word] = min(len(holders[word]), 2)
+            claim = own[word]
+            if claim is not None:
+                pairs[b, word, [w for w in claim if w < n]] = 1.0
+                weights[b, word, :n] = own.count(claim) ** -0.5
+    return Targets(pairs, weights, roles)
+
+
+def loss(pairs: Tensor, roles: Tensor, wanted: Targets) -> Tensor:
+    """Cross-entropy of the pairs, weighted, and of the roles."""
+    each = F.binary_cross_entropy_with_logits(pairs, wanted.pairs, reduction="none") * wanted.weights
+    of_pairs = each.sum() / wanted.weights.sum().clamp(min=1.0)
+    of_roles = F.cross_entropy(roles.flatten(0, 1), wanted.roles.flatten(), ignore_index=-100)
+    return PAIR_SHARE * of_pairs + of_roles
+
+
+def train(
+    examples: Sequence[Example],
+    out: Path,
+    *,
+    epochs: int = 5,
+    batch_size: int = BATCH,
+    learning_rate: float = 1e-3,
+    seed: int = 0,
+    about: dict[str, str] | None = None,
+    report: Callable[[int, int, float], None] | None = None,
+) -> Path:
+    """Train on these examples and write the weights; the file is written after every epoch, complete or not at all."""
+    torch.set_flush_denormal(True)  # the optimizer's tiny moments made a step forty times slower here
+    random.seed(seed)
+    torch.manual_seed(seed)
+    network = Network(bundled_model()).train()
+    rows = weighted(examples)
+    steps = num_steps(examples, epochs, batch_size)
+    optimizer = torch.optim.AdamW(network.trained().values(), lr=learning_rate, weight_decay=0.01)
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda s: min(1, s / 50) * max(0.02, 1 - s / steps))
+    step = 0
+    for _ in range(epochs):
+        for batch in _batches(rows, batch_size):
+            styles = ["any" if random.random() < STYLE_UNKNOWN else e.style for e in batch]
+            read = network.read([e.sentence for e in batch], [e.words for e in batch], styles)
+            pairs, roles = network(read)
+            value = loss(pairs, roles, targets(batch, read.num_words))
+            optimizer.zero_grad()
+            value.backward()  # type: ignore[no-untyped-call]
+            torch.nn.utils.clip_grad_norm_(network.trained().values(), 1.0)
+            optimizer.step()
+            schedule.step()
+            step += 1
+            if report is not None:
+                report(step, steps, value.item())
+        _save(network, out, about or {})
+    return out
+
+
+def weighted(examples: Sequence[Example]) -> list[Example]:
+    return [e for e in examples for _ in range(MARKED_TIMES if e.style == "span" else 1)]
+
+
+def num_steps(examples: Sequence[Example], epochs: int, batch_size: int = BATCH) -> int:
+    return epochs * math.ceil(len(weighted(examples)) / batch_size)
+
+
+def _save(network: Network, out: Path, about: dict[str, str]) -> None:
+    new = out.with_suffix(".new")
+    network.save(new, about)
+    new.replace(out)
+
+
+def _batches(rows: Sequence[Example], size: int) -> Iterator[list[Example]]:
+    """All rows in random order; those of a batch are of like length."""
+    order = random.sample(rows, len(rows))
+    batches = []
+    for first in range(0, len(order), 20 * size):
+        near = sorted(order[first : first + 20 * size], key=lambda e: len(e.sentence))
+        batches += [near[i : i + size] for i in range(0, len(near), size)]
+    random.shuffle(batches)
+    yield from batches

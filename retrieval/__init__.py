@@ -1,0 +1,42 @@
+"""Find the passages, sentences and propositions that support a text.
+
+`Encoder` and `Retriever` load PyTorch; they are imported when first named, so that values stay cheap.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from retrieval.errors import EncoderError, IndexFormatError, PropCiteError, RetrievalError
+from retrieval.text import Document, Granularity, Heading, Hit, Page, Passage, Sentence, Span
+
+if TYPE_CHECKING:
+    from retrieval.encoder import Encoder
+    from retrieval.retriever import Retriever
+
+__all__ = [
+    "Document",
+    "Encoder",
+    "EncoderError",
+    "Granularity",
+    "Heading",
+    "Hit",
+    "IndexFormatError",
+    "Page",
+    "Passage",
+    "PropCiteError",
+    "RetrievalError",
+    "Retriever",
+    "Sentence",
+    "Span",
+]
+
+_LATE = {"Encoder": "retrieval.encoder", "Retriever": "retrieval.retriever"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATE:
+        raise AttributeError(f"module 'retrieval' has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(_LATE[name]), name)

@@ -1,0 +1,25 @@
+"""What can go wrong, told in one line that names the next step.
+
+PropCiteError
+├── RetrievalError          an encoder or a search could not run
+│   ├── EncoderError        a model is missing, damaged or does not fit
+│   └── IndexFormatError    an index is damaged, foreign or made by another encoder
+├── attribution.errors.AttributionError
+└── app.errors.AppError
+"""
+
+
+class PropCiteError(Exception):
+    """Base of every error a person may cause; the command line and the page show its text and nothing else."""
+
+
+class RetrievalError(PropCiteError):
+    """An encoder or a search could not run."""
+
+
+class EncoderError(RetrievalError):
+    """A model is missing, damaged or does not fit."""
+
+
+class IndexFormatError(RetrievalError):
+    """An index is damaged, foreign or made by another encoder."""

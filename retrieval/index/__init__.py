@@ -1,0 +1,70 @@
+"""The token index: what it keeps, what it answers, and the exact engine behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from retrieval.encoder import Floats, TokenVectors
+from retrieval.text import Granularity, Passage
+
+
+@dataclass(frozen=True, slots=True)
+class IndexHit:
+    """A passage, or a sentence of it by number, with its score and its passage's."""
+
+    passage_id: str
+    sentence: int | None
+    score: float
+    passage_score: float
+
+
+@dataclass(frozen=True, slots=True)
+class IndexStats:
+    """How large an index is, counted and not estimated."""
+
+    engine: str
+    encoder: str
+    dimension: int
+    passages: int
+    tokens: int
+    deleted: int
+    segments: int
+    bytes: int
+
+    @property
+    def bytes_per_token(self) -> float:
+        return self.bytes / self.tokens if self.tokens else 0.0
+
+
+class Index(Protocol):
+    """Keeps token vectors of passages by id and ranks passages and their sentences.
+
+    A query is a matrix of token vectors and one row of token weights for each thing to be ranked alone: the whole
+    text, or a proposition of it.  All rows are answered in one pass over the vectors.
+    """
+
+    def add(self, passages: Sequence[Passage], vectors: Sequence[TokenVectors]) -> None: ...
+
+    def delete(self, ids: Collection[str]) -> int: ...
+
+    def search(
+        self,
+        query: Floats,
+        weights: Floats,
+        *,
+        k: int,
+        granularity: Granularity = Granularity.PASSAGE,
+        passage_share: float = 0.0,
+        allow: Collection[str] | None = None,
+    ) -> list[list[IndexHit]]: ...
+
+    def vectors(self, passage_id: str) -> TokenVectors: ...
+
+    def ids(self) -> set[str]: ...
+
+    def save(self, folder: Path) -> None: ...
+
+    def stats(self) -> IndexStats: ...

@@ -1,0 +1,301 @@
+"""Splits a text into sentences and a document into passages, by places that cover the text exactly."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, chain, pairwise, takewhile
+from math import inf
+
+from retrieval.punkt import EAST_ASIAN, sentence_starts
+from retrieval.text import Document, Heading, Page, Passage, Sentence, Span
+
+MAX_CHARACTERS = 1200  # a sentence without any end is cut at a clause here
+LONGEST_ROW = 300  # characters: a longer line with a tab or wide gaps is prose
+TINY = 15  # words: a section with a smaller body joins the next one
+SLACK = 1.5  # a passage of several sentences is never longer than this times num_words
+
+_NEWLINES = "\r\n\x85\u2028\u2029"
+_LINE = re.compile(rf"(?P<words>\S[^{_NEWLINES}]*+)(?P<space>\s*+)")
+_BLANK_LINE = re.compile(rf"(?>\r\n|[{_NEWLINES}])[^\S{_NEWLINES}]*+[{_NEWLINES}]")
+_KIND = re.compile(
+    r"(?P<heading>#{1,6}[ \t])|(?P<rule>(?:[-=_*~][ \t]*+){3,}+$)|(?P<row>\|)|(?P<bullet>[-*+•‣▪◦●○■□–—·►✓✔][ \t\xa0])"
+    r"|(?P<number>\(?(?:\d{1,3}(?:\.\d{1,3}){0,4}[.)]|\d{1,2}(?:\.\d{1,2}){1,4})\s)"
+    r"|(?P<letter>\(?(?:[^\W\d_]|[ivx]{2,5})[.)]\s)|(?P<reference>\[\^?\d{1,3}\]:?\s)",
+    re.IGNORECASE,
+)
+_CELL_EDGE = re.compile(r"(?<=\S) {3}")
+_COLUMN = re.compile(r"(?<=\S)(?: ?\t| {4})")
+_LEFT_OPEN = re.compile(
+    r"(?:[^\W\d_]-|[,(&/–—]|\b(?:a|an|and|as|at|but|by|for|from|in|into|is|nor|of|on|or|our|than|that|the|their|to|was|"
+    r"were|which|who|with|der|die|das|den|dem|des|und|oder|von|mit|in|im|zu|le|la|les|de|du|des|et|ou|un|une|à))$"
+)
+
+_CLAUSE = re.compile(rf".{{{MAX_CHARACTERS // 2},}}(?:[,;:)–—]\s|[、，；：])\s*", re.DOTALL)
+_SPACED = re.compile(r".*\s", re.DOTALL)
+_HASHES = re.compile(r"^#{1,6}\s+|\s+#+$")
+_SPACE = re.compile(r"\s*+")
+# Scripts without spaces count a word for every two characters; a run without space, one for every twenty.
+_COUNTED = re.compile(rf"[{EAST_ASIAN}]{{1,2}}|[^\s{EAST_ASIAN}]{{1,20}}")
+
+
+def split_sentences(text: str) -> list[Span]:
+    """The sentences' places; they cover the text exactly, white space belongs to the sentence before it.
+
+    >>> [span.of("Dr. No left. [1] It rained.") for span in split_sentences("Dr. No left. [1] It rained.")]
+    ['Dr. No left. [1] ', 'It rained.']
+    """
+    spans: list[Span] = []
+    for block, is_row in _blocks(text):
+        cuts = [] if is_row else list(sentence_starts(text, block))
+        for start, end in pairwise([block.start, *cuts, block.end]):
+            spans += _limited(text, start, end)
+    return spans
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    start: int
+    words: str
+    kind: str
+    is_last: bool  # a blank line follows
+
+
+def _lines(text: str) -> Iterator[_Line]:
+    for match in _LINE.finditer(text):
+        words = match["words"].rstrip()
+        marker = _KIND.match(words)
+        kind = (marker and marker.lastgroup) or ("row" if _has_cells(words) else "prose")
+        yield _Line(match.start(), words, kind, _BLANK_LINE.search(match["space"]) is not None)
+
+
+def _has_cells(words: str) -> bool:
+    if len(words) >= LONGEST_ROW:
+        return False
+    return " | " in words or _COLUMN.search(words) is not None or len(_CELL_EDGE.findall(words)) > 1
+
+
+def _blocks(text: str) -> Iterator[tuple[Span, bool]]:
+    """Paragraphs, headings, list items and table rows; True marks a row, which is one sentence."""
+    first: _Line | None = None
+    previous: _Line | None = None
+    start = 0
+    for line in _lines(text):
+        if first is None or previous is None:
+            first = line
+        elif _opens_block(line, previous, first):
+            yield Span(start, line.start), first.kind == "row"
+            first, start = line, line.start
+        previous = line
+    if text:
+        yield Span(start, len(text)), first is not None and first.kind == "row"
+
+
+def _opens_block(line: _Line, previous: _Line, first: _Line) -> bool:
+    if previous.is_last or previous.kind in ("heading", "rule", "row"):
+        return True
+    match line.kind:
+        case "prose":
+            return _broken_on_purpose(previous.words, line.words)
+        case "rule":
+            return previous is not first  # else it underlines a heading
+        case "reference":
+            return first.kind == "reference"  # else it cites what stands before it
+        case "number" | "letter":
+            return line.kind == first.kind or previous.words[-1] in ":;"
+    return True
+
+
+def _broken_on_purpose(words: str, following: str) -> bool:
+    """Wrapped text fills its lines: where the next word had room, the line is a heading or stands for itself."""
+    width = max(40, len(words), len(following))
+    if len(words) > 0.75 * width or words[-1] == "." or following[0].islower() or not following[0].isalnum():
+        return False
+    next_word = following[:40].split(None, 1)[0]
+    return len(words) + 1 + len(next_word) <= 0.75 * width and not _LEFT_OPEN.search(words[-12:])
+
+
+def _limited(text: str, start: int, end: int) -> Iterator[Span]:
+    """The sentence, or pieces of it that are at most MAX_CHARACTERS long without the white space after them."""
+    last = start + len(text[start:end].rstrip())
+    while True:
+        begin = _skip_space(text, start)
+        if last - begin <= MAX_CHARACTERS:
+            break
+        window = text[begin : begin + MAX_CHARACTERS + 1]
+        found = _CLAUSE.match(window) or _SPACED.match(window)
+        cut = _skip_space(text, begin + (found.end() if found else MAX_CHARACTERS))
+        yield Span(start, cut)
+        start = cut
+    yield Span(start, end)
+
+
+def _skip_space(text: str, start: int) -> int:
+    match = _SPACE.match(text, start)
+    return match.end() if match else start
+
+
+@dataclass(frozen=True, slots=True)
+class _Section:
+    """What stands under one heading; `path` names it from the highest heading down."""
+
+    path: tuple[str, ...]
+    sentences: tuple[Sentence, ...]
+    body_words: int
+
+
+@dataclass(frozen=True, slots=True)
+class PassageSplitter:
+    """Groups whole sentences into passages of about `num_words` words that begin anew at each heading."""
+
+    num_words: int = 100
+
+    def __post_init__(self) -> None:
+        if self.num_words < 1:
+            raise ValueError(f"num_words must be at least 1, got {self.num_words}")
+
+    def split(self, document: Document) -> list[Passage]:
+        pages = sorted(document.pages, key=lambda page: page.span)
+        passages: list[Passage] = []
+        for section in _joined(_sections(document), self.num_words):
+            title = _title(document.title, section.path)
+            for sentences in _grouped(section.sentences, document.text, self.num_words):
+                span = Span(sentences[0].span.start, sentences[-1].span.end)
+                while pages and pages[0].span.end <= span.start:
+                    del pages[0]
+                passages.append(
+                    Passage(
+                        id=f"{document.id}:{len(passages)}",
+                        text=span.of(document.text),
+                        title=title,
+                        document_id=document.id,
+                        start=span.start,
+                        sentences=tuple(Sentence(s.span.shifted(-span.start), s.is_heading) for s in sentences),
+                        pages=_pages_in(pages, span),
+                    )
+                )
+        return passages
+
+
+def passage_from_text(id: str, text: str, title: str = "", document_id: str = "") -> Passage:  # noqa: A002
+    """A passage that a caller gives whole."""
+    return Passage(id, text, title, document_id, sentences=tuple(map(Sentence, split_sentences(text))))
+
+
+def passage_from_sentences(id: str, sentences: Sequence[str], title: str = "") -> Passage:  # noqa: A002
+    """A passage of sentences already split, joined by one space, which belongs to the sentence before it.
+
+    It has one sentence for each that was given: an empty one has an empty span.
+    """
+    last = max((number for number, words in enumerate(sentences) if words), default=0)
+    pieces = [words + " " if words and number < last else words for number, words in enumerate(sentences)]
+    ends = list(accumulate(map(len, pieces), initial=0))
+    return Passage(id, "".join(pieces), title, sentences=tuple(Sentence(Span(*ends)) for ends in pairwise(ends)))
+
+
+def _pages_in(pages: list[Page], span: Span) -> tuple[Page, ...]:
+    """The pages that overlap the span, cut to it, in its coordinates."""
+    found = takewhile(lambda page: page.span.start < span.end, pages)
+    return tuple(
+        Page(page.number, Span(max(page.span.start, span.start), min(page.span.end, span.end)).shifted(-span.start))
+        for page in found
+        if page.span.overlaps(span)
+    )
+
+
+def _sections(document: Document) -> Iterator[_Section]:
+    text = document.text
+    headings = _headings(document)
+    edges = [*(heading.span.start for heading in headings), len(text)]
+    if edges[0]:
+        preface = _body(text, 0, edges[0])
+        yield _Section((), preface, _num_words(text, preface))
+    path: list[tuple[int, str]] = []
+    for heading, end in zip(headings, edges[1:], strict=True):
+        words = _HASHES.sub("", " ".join(heading.span.of(text).split()))
+        path = [*((level, name) for level, name in path if level < heading.level), (heading.level, words)]
+        body = _body(text, heading.span.end, end)
+        yield _Section(
+            tuple(name for _, name in path), (Sentence(heading.span, is_heading=True), *body), _num_words(text, body)
+        )
+
+
+def _headings(document: Document) -> list[Heading]:
+    """In order, without blank or overlapping ones; the white space around a heading belongs to it."""
+    text, at = document.text, 0
+    headings: list[Heading] = []
+    for heading in sorted(document.headings, key=lambda heading: heading.span):
+        start, end = (min(max(at, place), len(text)) for place in (heading.span.start, heading.span.end))
+        words = Span(start, end).trimmed(text)
+        if words:
+            start = words.start if headings or text[: words.start].strip() else 0
+            at = _skip_space(text, words.end)
+            headings.append(Heading(Span(start, at), heading.level))
+    return headings
+
+
+def _body(text: str, start: int, end: int) -> tuple[Sentence, ...]:
+    return tuple(Sentence(span.shifted(start)) for span in split_sentences(text[start:end]))
+
+
+def _num_words(text: str, sentences: Iterable[Sentence]) -> int:
+    return sum(len(_COUNTED.findall(sentence.span.of(text))) for sentence in sentences)
+
+
+def _joined(sections: Iterable[_Section], num_words: int) -> list[_Section]:
+    """A heading without a body joins the section after it, and so does a tiny section where both are small."""
+    joined: list[_Section] = []
+    for section in sections:
+        last = joined[-1] if joined else section
+        small = last.body_words < TINY and last.body_words + section.body_words <= num_words
+        if joined and (small or not last.body_words):
+            joined[-1] = _join(last, section)
+        else:
+            joined.append(section)
+    if len(joined) > 1 and not joined[-1].body_words:
+        joined[-2:] = [_join(*joined[-2:])]
+    return joined
+
+
+def _join(first: _Section, second: _Section) -> _Section:
+    """Named by what both have in common; a heading alone names nothing."""
+    shared = takewhile(lambda names: names[0] == names[1], zip(first.path, second.path, strict=False))
+    path = tuple(name for name, _ in shared)
+    if not first.body_words or not second.body_words:
+        path = second.path if second.body_words else first.path
+    return _Section(path, first.sentences + second.sentences, first.body_words + second.body_words)
+
+
+def _title(title: str, path: tuple[str, ...]) -> str:
+    names = path[1:] if path and path[0].casefold() == title.strip().casefold() else path
+    return " › ".join(name for name in (title.strip(), *names) if name)
+
+
+def _grouped(sentences: Sequence[Sentence], text: str, num_words: int) -> list[tuple[Sentence, ...]]:
+    """Whole sentences in groups with sizes nearest to num_words, by least squares: 120 stay, 150 become 75 + 75."""
+    units: list[list[Sentence]] = []
+    for sentence in sentences:
+        if units and units[-1][-1].is_heading:
+            units[-1].append(sentence)  # a heading stays with what it heads
+        else:
+            units.append([sentence])
+    sizes = [_num_words(text, unit) for unit in units]
+    costs, starts = [0.0], [0]
+    for end in range(1, len(units) + 1):
+        costs.append(inf)
+        starts.append(end)
+        size = 0
+        for start in range(end - 1, -1, -1):
+            size += sizes[start]
+            if size > SLACK * num_words and start < end - 1:
+                break
+            cost = costs[start] + (size - num_words) ** 2
+            if cost < costs[end]:
+                costs[end], starts[end] = cost, start
+    groups: list[tuple[Sentence, ...]] = []
+    end = len(units)
+    while end:
+        groups.append(tuple(chain.from_iterable(units[starts[end] : end])))
+        end = starts[end]
+    return groups[::-1]

@@ -1,0 +1,94 @@
+"""What the application's tests share: a data directory each, parts without a model, and a PostgreSQL server."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from word_encoder import WordEncoder
+
+from app.bootstrap import Parts
+from app.settings import load_settings
+
+BINARIES = Path("/usr/lib/postgresql")
+
+
+@pytest.fixture(autouse=True)
+def _settings_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test reads or writes what belongs to the person who runs it."""
+    for name in [name for name in os.environ if name.startswith("PROPCITE_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("PROPCITE_DATA_DIR", str(tmp_path / "data"))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(os, "fsync", lambda _: None)  # tests kill processes; no test cuts the power
+
+
+@pytest.fixture
+def open_parts(tmp_path: Path) -> Iterator[Callable[..., Parts]]:
+    """Opens the parts as a new process would: nothing is shared but what is on disk."""
+    opened: list[Parts] = []
+
+    def open_them(**settings: object) -> Parts:
+        parts = Parts(load_settings(**{"data_dir": tmp_path / "data", **settings}))
+        parts.__dict__["encoder"] = WordEncoder()  # in the place where the cached property keeps it
+        opened.append(parts)
+        return parts
+
+    yield open_them
+    for parts in opened:
+        parts.library.close()
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[str]:
+    """The URL, without a database's name, of a server that ends with the tests."""
+    found = sorted(BINARIES.glob("*/bin/initdb"), key=lambda path: int(path.parts[-3]))
+    if not found:
+        pytest.skip("no PostgreSQL server here: apt-get install postgresql")
+    folder = Path(tempfile.mkdtemp(prefix="pg-"))  # short: a socket's path has at most 107 characters
+    data, binaries = folder / "data", found[-1].parent
+    user = "postgres" if os.geteuid() == 0 else None  # initdb refuses root
+    if user:
+        shutil.chown(folder, user)
+
+    def call(program: str, *words: str) -> None:
+        done = subprocess.run(
+            [binaries / program, "-D", data, *words],
+            user=user,
+            cwd=folder,
+            text=True,
+            stdout=subprocess.DEVNULL,  # a pipe would stay open as long as the server
+            stderr=subprocess.DEVNULL,
+        )
+        assert done.returncode == 0, f"{program} failed: run it by hand in a folder of {user}"
+
+    try:
+        call("initdb", "--auth=trust", "--username=propcite", "--encoding=UTF8", "--no-locale", "--no-sync")
+        call("pg_ctl", "start", "-w", "-l", str(folder / "log"), "-o", f"-c listen_addresses='' -k {folder} -F")
+        yield f"postgresql://propcite@/{{}}?host={folder}"
+        call("pg_ctl", "stop", "-m", "immediate")
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+_numbers = itertools.count()
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
+def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """An empty database of each kind."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'propcite.sqlite'}"
+    import psycopg
+
+    url: str = request.getfixturevalue("postgres")
+    name = f"test_{next(_numbers)}"
+    with psycopg.connect(url.format("postgres"), autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+    return url.format(name)

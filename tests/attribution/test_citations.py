@@ -1,0 +1,133 @@
+"""What an answer says of its support follows from its propositions, and every quote is cut from its source."""
+
+from __future__ import annotations
+
+from dataclasses import FrozenInstanceError, fields, replace
+
+import pytest
+
+from attribution.citations import (
+    Citation,
+    CitedAnswer,
+    CitedProposition,
+    CitedSentence,
+    Evidence,
+    Label,
+    Proposition,
+    Verdict,
+)
+from retrieval.text import Page, Passage, Span
+
+ANSWER = "The barrier has gates. It cost 410 million euros. Is that much?"
+GATES = Passage(
+    "gates", "The tidal barrier has fourteen steel gates. They close.", start=50, pages=(Page(7, Span(0, 55)),)
+)
+COST = Passage("cost", "It cost 410 million euros.")
+LAW = Passage("law", "The act was passed in 1998.")
+BIRDS = Passage("birds", "Terns breed on the roof.")
+SUPPORTED = Verdict(Label.SUPPORTED, 0.9)
+
+
+def cited(passage: Passage, number: int, score: float = 0.5, span: Span | None = None) -> Citation:
+    return Citation(number, Evidence(passage, span or Span(0, len(passage.text)), score, score), SUPPORTED)
+
+
+def claim(*citations: Citation, check_worthy: bool = True) -> CitedProposition:
+    verdict = SUPPORTED if citations else Verdict(Label.UNSUPPORTED, 0.1)
+    return CitedProposition(
+        Proposition((Span(0, 3),), "A claim.", check_worthy), verdict if check_worthy else None, citations
+    )
+
+
+def test_a_quote_is_cut_from_its_passage() -> None:
+    citation = cited(GATES, 1, span=Span(0, 43))
+    assert citation.quote == "The tidal barrier has fourteen steel gates."
+    assert (citation.passage, citation.span, citation.score) == (GATES, Span(0, 43), 0.5)
+    assert citation.pages == (7,)
+
+
+def test_a_citation_beyond_its_passage_has_no_quote() -> None:
+    with pytest.raises(ValueError, match="ends after the text's 55 characters"):
+        _ = cited(GATES, 1, span=Span(0, 56)).quote
+
+
+def test_a_sentence_shows_each_passage_once_by_its_strongest_citation() -> None:
+    weak, strong = cited(GATES, 1, 0.4, Span(0, 10)), cited(GATES, 1, 0.8, Span(11, 20))
+    assert CitedSentence(Span(0, 22), (claim(weak), claim(strong), claim(weak))).citations == (strong,)
+
+
+def test_a_sentence_shows_the_strongest_in_the_order_of_their_markers() -> None:
+    one, two, three, four = cited(GATES, 1, 0.6), cited(COST, 2, 0.3), cited(LAW, 3, 0.9), cited(BIRDS, 4, 0.7)
+    sentence = CitedSentence(Span(0, 22), (claim(four), claim(one), claim(two), claim(three)))
+    assert sentence.citations == (one, three, four)
+    assert replace(sentence, most=1).citations == (three,)
+    assert replace(sentence, most=0).citations == ()
+    assert replace(sentence, most=9).citations == (one, two, three, four)
+
+
+def test_a_sentence_without_propositions_shows_nothing() -> None:
+    assert CitedSentence(Span(0, 22)).citations == ()
+
+
+@pytest.fixture
+def answer() -> CitedAnswer:
+    missing, aside = claim(), claim(check_worthy=False)
+    return CitedAnswer(
+        ANSWER,
+        (
+            CitedSentence(Span(0, 22), (claim(cited(COST, 2), cited(GATES, 1)), missing)),
+            CitedSentence(Span(23, 49), (claim(cited(COST, 2)),)),
+            CitedSentence(Span(50, 63), (aside,)),
+        ),
+        question="What did it cost?",
+    )
+
+
+def test_an_answer_lists_what_its_sentences_hold(answer: CitedAnswer) -> None:
+    assert len(answer.propositions) == 4
+    assert [c.passage.id for c in answer.citations] == ["cost", "gates", "cost"]
+    assert answer.passages == (GATES, COST)
+
+
+def test_what_needs_support_and_has_none_is_reported(answer: CitedAnswer) -> None:
+    assert answer.uncited == (answer.propositions[1],)
+    assert answer.coverage == pytest.approx(2 / 3)
+
+
+def test_an_answer_that_claims_nothing_is_covered() -> None:
+    assert CitedAnswer("").coverage == 1.0
+    assert CitedAnswer("Hello!", (CitedSentence(Span(0, 6), (claim(check_worthy=False),)),)).coverage == 1.0
+    assert CitedAnswer("Gates.", (CitedSentence(Span(0, 6), (claim(),)),)).coverage == 0.0
+
+
+def test_the_id_is_that_of_the_question_the_answer_and_the_citations(answer: CitedAnswer) -> None:
+    assert len(answer.id) == 12
+    assert replace(answer, timings_ms={"judge": 3.0}, models={"encoder": "x"}).id == answer.id
+    others = [
+        replace(answer, question="Another?"),
+        replace(answer, text=ANSWER + " "),
+        replace(answer, sentences=answer.sentences[1:]),
+        replace(answer, sentences=(CitedSentence(Span(0, 22), (claim(cited(COST, 1, span=Span(0, 5))),)),)),
+    ]
+    assert len({answer.id, *(other.id for other in others)}) == 5
+
+
+def test_even_half_a_character_has_an_id() -> None:
+    assert CitedAnswer("tide \ud83d").id != CitedAnswer("tide \ud83e").id
+
+
+def test_the_words_of_some_spans_are_cut_from_the_answer(answer: CitedAnswer) -> None:
+    assert answer.words([Span(0, 11), Span(16, 21)]) == "The barrier … gates"
+
+
+@pytest.mark.parametrize(
+    "value", [SUPPORTED, Proposition((), ""), claim(), cited(COST, 1), CitedSentence(Span(0, 1)), CitedAnswer("")]
+)
+def test_values_are_frozen(value: object) -> None:
+    name = fields(value)[0].name
+    with pytest.raises(FrozenInstanceError):
+        setattr(value, name, None)
+
+
+def test_labels_are_their_names() -> None:
+    assert [str(label) for label in Label] == ["supported", "partly", "unsupported", "contradicted"]

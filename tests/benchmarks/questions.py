@@ -1,0 +1,42 @@
+"""The demo's questions through the whole path: is the expected fact in the answer, and does it abstain when it should?
+
+python tests/benchmarks/questions.py [--all]     (--all prints every answer, otherwise those that went wrong)
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from collections import defaultdict
+from pathlib import Path
+
+from app.bootstrap import Parts
+from app.demo import DOCUMENTS, QUESTIONS
+from app.ingester import gather
+from app.settings import load_settings
+
+
+def main() -> None:
+    rows = [json.loads(line) for line in QUESTIONS.read_text("utf-8").splitlines()]
+    with tempfile.TemporaryDirectory() as folder:
+        parts = Parts(load_settings(data_dir=Path(folder)))
+        demo = parts.library.create_collection("demo")
+        list(parts.ingester(demo).ingest(gather([DOCUMENTS])[0]))
+        pipeline = parts.pipeline(demo)
+        right = defaultdict(list)
+        for row in rows:
+            answer = pipeline.answer(row["question"])
+            held = [e.lower() in " ".join(answer.text.split()).lower() for e in row["expect"]]
+            good = answer.abstained if row["kind"] == "unanswerable" else any(held) and not answer.abstained
+            right[row["kind"]].append(good)
+            if "--all" in sys.argv or not good:
+                print(f"{'ok ' if good else 'BAD'} {row['kind']}: {row['question']}")
+                print(f"      {answer.text}\n      {row['expect']}")
+        for kind, results in right.items():
+            print(f"{kind:20} {sum(results):>3} of {len(results)}")
+        parts.library.close()
+
+
+if __name__ == "__main__":
+    main()

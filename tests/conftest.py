@@ -1,0 +1,37 @@
+"""What all tests share: the real encoder, loaded once, and how far Hypothesis searches."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+if TYPE_CHECKING:
+    from retrieval.encoder import Encoder
+
+settings.register_profile(
+    "propcite", deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+)
+settings.load_profile("propcite")
+
+
+@pytest.fixture(scope="session")
+def encoder() -> Encoder:
+    """The bundled weights.  Imported late: a test that encodes nothing waits for no PyTorch."""
+    from retrieval.encoder import Encoder
+
+    return Encoder()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Close by naming whatever had to be left out, and why."""
+    reasons: dict[str, int] = {}
+    for report in terminalreporter.stats.get("skipped", []):
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+        reasons[reason.removeprefix("Skipped: ")] = reasons.get(reason.removeprefix("Skipped: "), 0) + 1
+    terminalreporter.section("left out")
+    for reason, count in sorted(reasons.items()):
+        terminalreporter.write_line(f"{count:>4}  {reason}")
+    if not reasons:
+        terminalreporter.write_line("nothing: every test ran")

@@ -1,0 +1,165 @@
+"""Checkpoints of every layout that an encoder may be given, made on the spot: random weights, a toy vocabulary."""
+
+from __future__ import annotations
+
+import json
+import string
+from pathlib import Path
+
+import torch
+from safetensors.torch import load_file, save_file
+from sentence_transformers import MultiVectorEncoder, SentenceTransformer
+from sentence_transformers.base.modules import Dense, Normalize, Transformer
+from sentence_transformers.multi_vector_encoder.modules import MultiVectorMask
+from sentence_transformers.sentence_transformer.modules import Pooling
+from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
+from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
+
+HIDDEN = 32
+POSITIONS = 64
+SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "[unused0]", "[unused1]"]
+WORDS = "the harbour was dredged in spring and its gates are made of steel query document".split()
+
+
+def word_piece_tokenizer() -> PreTrainedTokenizerFast:
+    """As BERT's: lower case, no accents, a few whole words, every letter as a beginning and as a continuation."""
+    pieces = [*string.ascii_lowercase, *string.digits, *string.punctuation]
+    vocabulary = [*SPECIAL, *WORDS, *pieces, *(f"##{c}" for c in string.ascii_lowercase + string.digits)]
+    tokenizer = Tokenizer(
+        models.WordPiece({word: i for i, word in enumerate(dict.fromkeys(vocabulary))}, unk_token="[UNK]")
+    )
+    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    return _wrapped(tokenizer)
+
+
+def byte_level_tokenizer() -> PreTrainedTokenizerFast:
+    """As ModernBERT's: bytes, the space before a word belongs to its first token, offsets are not trimmed."""
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    merges = [("Ġ", letter) for letter in string.ascii_letters]
+    vocabulary = [*SPECIAL, *alphabet, *("".join(pair) for pair in merges)]
+    tokenizer = Tokenizer(models.BPE({word: i for i, word in enumerate(vocabulary)}, merges))
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    return _wrapped(tokenizer)
+
+
+def _wrapped(tokenizer: Tokenizer) -> PreTrainedTokenizerFast:
+    ends = [(word, tokenizer.token_to_id(word)) for word in ("[CLS]", "[SEP]")]
+    tokenizer.post_processor = processors.TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=ends)
+    return PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer,
+        unk_token="[UNK]",
+        pad_token="[PAD]",
+        cls_token="[CLS]",
+        sep_token="[SEP]",
+        mask_token="[MASK]",
+    )
+
+
+def save_backbone(folder: Path, tokenizer: PreTrainedTokenizerFast) -> Path:
+    """A bare transformer: config.json, model.safetensors, tokenizer.json."""
+    torch.manual_seed(7)
+    config = BertConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=HIDDEN,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=64,
+        max_position_embeddings=POSITIONS,
+        initializer_range=0.5,  # far from zero, so that a token's vector depends on its neighbours
+    )
+    BertModel(config).eval().save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+def save_single_vector(folder: Path) -> Path:
+    """What most embedding models are: a transformer and a pooling."""
+    transformer = Transformer(str(save_backbone(folder / "backbone", word_piece_tokenizer())))
+    SentenceTransformer(modules=[transformer, Pooling(HIDDEN)], device="cpu").save(str(folder / "model"))
+    return folder / "model"
+
+
+def save_native(folder: Path, prompts: dict[str, str], *, dense: int = 16) -> Path:
+    """A multi-vector model as sentence-transformers saves it; without a projection when `dense` is 0."""
+    transformer = Transformer(str(save_backbone(folder / "backbone", word_piece_tokenizer())))
+    modules = [transformer, *([_projection(dense)] if dense else []), MultiVectorMask(), _unit()]
+    MultiVectorEncoder(modules=modules, prompts=prompts, device="cpu").save_pretrained(str(folder / "model"))
+    return folder / "model"
+
+
+def save_pylate(folder: Path, *, expansion: bool = True) -> Path:
+    """PyLate's layout: a transformer, a Dense of PyLate's own class, and its settings in one JSON file."""
+    save_backbone(folder, word_piece_tokenizer())
+    (folder / "1_Dense").mkdir()
+    _projection(16).save(str(folder / "1_Dense"))
+    dense = json.loads((folder / "1_Dense" / "config.json").read_text("utf-8"))
+    plain = {key: dense[key] for key in ("in_features", "out_features", "bias", "activation_function")}
+    _write(folder / "1_Dense" / "config.json", plain)
+    _write(folder / "sentence_bert_config.json", {"max_seq_length": 47, "do_lower_case": False})
+    _write(
+        folder / "modules.json",
+        [
+            {"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Transformer"},
+            {"idx": 1, "name": "1", "path": "1_Dense", "type": "pylate.models.Dense.Dense"},
+        ],
+    )
+    _write(
+        folder / "config_sentence_transformers.json",
+        {
+            "model_type": "ColBERT",
+            "prompts": {},
+            "default_prompt_name": None,
+            "similarity_fn_name": "MaxSim",
+            "query_prefix": "[unused0]",
+            "document_prefix": "[unused1]",
+            "query_length": 16,
+            "document_length": 40,
+            "attend_to_expansion_tokens": False,
+            "do_query_expansion": expansion,
+            "skiplist_words": list(string.punctuation),
+        },
+    )
+    return folder
+
+
+def save_stanford(folder: Path) -> Path:
+    """Stanford ColBERT's layout: HF_ColBERT, the projection beside the encoder's weights, artifact.metadata."""
+    save_backbone(folder, word_piece_tokenizer())
+    weights = {f"bert.{name}": weight for name, weight in load_file(folder / "model.safetensors").items()}
+    weights["linear.weight"] = torch.randn(16, HIDDEN)
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    config = json.loads((folder / "config.json").read_text("utf-8"))
+    _write(folder / "config.json", config | {"architectures": ["HF_ColBERT"]})
+    _write(
+        folder / "artifact.metadata",
+        {
+            "query_token_id": "[unused0]",
+            "doc_token_id": "[unused1]",
+            "query_maxlen": 16,
+            "doc_maxlen": 40,
+            "attend_to_mask_tokens": False,
+            "mask_punctuation": True,
+        },
+    )
+    return folder
+
+
+def _projection(dimension: int) -> Dense:
+    torch.manual_seed(11)
+    return Dense(
+        HIDDEN,
+        dimension,
+        bias=False,
+        activation_function=torch.nn.Identity(),
+        module_input_name="token_embeddings",
+    )
+
+
+def _unit() -> Normalize:
+    return Normalize(module_input_name="token_embeddings")
+
+
+def _write(path: Path, content: object) -> None:
+    path.write_text(json.dumps(content), "utf-8")

@@ -1,0 +1,259 @@
+"""An OpenAI-compatible server that says what a script tells it: real HTTP on a port of this machine, no model.
+
+with ScriptedLlm(["first reply", error(429, "slow down"), Reply("last", chunks=("la", "st"))]) as server:
+    OpenAI(base_url=server.base_url, api_key="none")
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Event, Lock, Thread
+from types import TracebackType
+from typing import Any, Self
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a client sent: the headers by lower-case name, the body as JSON."""
+
+    headers: Mapping[str, str]
+    body: dict[str, Any]
+
+    @property
+    def messages(self) -> list[dict[str, Any]]:
+        messages: list[dict[str, Any]] = self.body.get("messages", [])
+        return messages
+
+    @property
+    def prompt(self) -> str:
+        """The last message, what the model is to answer."""
+        return str(self.messages[-1]["content"])
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What the model says, or with `body` any response at all.
+
+    `chunks` are its pieces when the client streams, else its words.  `breaks_after` hangs up in the middle: after so
+    many chunks of a stream, after so many bytes of a body.  The delays are seconds.
+    """
+
+    content: str | None = ""
+    status: int = 200
+    body: str | bytes | None = None
+    finish_reason: str = "stop"
+    chunks: Sequence[str] | None = None
+    delay: float = 0.0
+    chunk_delay: float = 0.0
+    breaks_after: int | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+def error(status: int, message: str, **headers: str) -> Reply:
+    """A refusal in OpenAI's form; `retry_after_ms="1"` becomes the header retry-after-ms."""
+    body = json.dumps({"error": {"message": message, "type": "scripted", "param": None, "code": None}})
+    return Reply(status=status, body=body, headers={name.replace("_", "-"): value for name, value in headers.items()})
+
+
+Script = str | Reply | Sequence[str | Reply] | Callable[[Request], str | Reply]
+
+
+class ScriptedLlm:
+    """POST /v1/chat/completions, streamed or not, and GET /v1/models.
+
+    The script is one reply for ever, a list of replies for one request each, or a function of the request.  `requests`
+    holds the chat requests as they came, `most_at_once` how many were in flight together.
+    """
+
+    def __init__(self, script: Script, *, models: Sequence[str] = ("test-model",)) -> None:
+        self.script = script
+        self.models = tuple(models)
+        self.requests: list[Request] = []
+        self.most_at_once = 0
+        self._at_once = 0
+        self._lock = Lock()
+        self._closing = Event()
+
+    def __enter__(self) -> Self:
+        self._server = _Server(("127.0.0.1", 0), _Handler)
+        self._server.llm = self
+        self._thread = Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """From now on connections are refused."""
+        self._closing.set()
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+    @property
+    def base_url(self) -> str:
+        return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
+
+    def reply_to(self, request: Request) -> Reply:
+        with self._lock:
+            self.requests.append(request)
+            number = len(self.requests) - 1
+        script = self.script
+        if callable(script):
+            reply = script(request)
+        elif isinstance(script, (str, Reply)):
+            reply = script
+        else:
+            reply = script[number] if number < len(script) else error(500, f"the script has {len(script)} replies")
+        return Reply(reply) if isinstance(reply, str) else reply
+
+    @contextmanager
+    def in_flight(self) -> Iterator[None]:
+        with self._lock:
+            self._at_once += 1
+            self.most_at_once = max(self.most_at_once, self._at_once)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._at_once -= 1
+
+    def wait(self, seconds: float) -> None:
+        """Sleep, but not beyond the server's end."""
+        if seconds:
+            self._closing.wait(seconds)
+
+
+def free_url() -> str:
+    """A base_url where nobody answers."""
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        return f"http://127.0.0.1:{held.getsockname()[1]}/v1"
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    block_on_close = False
+    request_queue_size = 64
+    llm: ScriptedLlm
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._held: set[socket.socket] = set()
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        self._held.add(request)
+        super().process_request(request, client_address)
+
+    def shutdown_request(self, request: Any) -> None:
+        self._held.discard(request)
+        super().shutdown_request(request)
+
+    def server_close(self) -> None:
+        """Connections that a client keeps alive end too: a server that went away answers nobody."""
+        super().server_close()
+        for held in list(self._held):
+            with suppress(OSError):
+                held.shutdown(socket.SHUT_RDWR)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that hangs up is part of some scripts."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: _Server
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class names it
+        """Silent: a test's output is its own."""
+
+    def do_GET(self) -> None:
+        if self.path != "/v1/models":
+            return self._send(error(404, "Not Found"), b"")
+        models = [{"id": name, "object": "model", "created": 0, "owned_by": "tests"} for name in self.server.llm.models]
+        return self._send(Reply(), json.dumps({"object": "list", "data": models}).encode())
+
+    def do_POST(self) -> None:
+        raw = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        if self.path != "/v1/chat/completions":
+            return self._send(error(404, "Not Found"), b"")
+        request = Request({name.lower(): value for name, value in self.headers.items()}, json.loads(raw))
+        llm = self.server.llm
+        with llm.in_flight():
+            reply = llm.reply_to(request)
+            llm.wait(reply.delay)
+            if request.body.get("stream") and reply.body is None:
+                return self._stream(request, reply)
+            return self._send(reply, _completion(request, reply))
+
+    def _send(self, reply: Reply, body: bytes) -> None:
+        if reply.body is not None:
+            body = reply.body.encode() if isinstance(reply.body, str) else reply.body
+        self._start(reply, {"Content-Type": "application/json", "Content-Length": str(len(body))})
+        self.wfile.write(body[: reply.breaks_after])
+        self.close_connection = reply.breaks_after is not None
+
+    def _stream(self, request: Request, reply: Reply) -> None:
+        self._start(reply, {"Content-Type": "text/event-stream", "Transfer-Encoding": "chunked"})
+        for number, event in enumerate(_events(request, reply)):
+            if number == reply.breaks_after:
+                self.close_connection = True
+                return
+            self._chunk(f"data: {event}\n\n".encode())
+            self.server.llm.wait(reply.chunk_delay)
+        self._chunk(b"")
+
+    def _chunk(self, data: bytes) -> None:
+        self.wfile.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
+        self.wfile.flush()
+
+    def _start(self, reply: Reply, headers: Mapping[str, str]) -> None:
+        self.send_response(reply.status)
+        for name, value in {**headers, **reply.headers}.items():
+            self.send_header(name, value)
+        self.end_headers()
+
+
+def _completion(request: Request, reply: Reply) -> bytes:
+    message = {"role": "assistant", "content": reply.content}
+    choice = {"index": 0, "message": message, "finish_reason": reply.finish_reason}
+    return json.dumps(_frame(request, "chat.completion", [choice]) | {"usage": _usage(reply)}).encode()
+
+
+def _events(request: Request, reply: Reply) -> Iterator[str]:
+    """The data of a stream's events: the role, the pieces, the end, the usage where it is asked for."""
+    pieces = reply.chunks if reply.chunks is not None else re.findall(r"\s*\S+|\s+$", reply.content or "")
+    deltas: list[dict[str, str]] = [{"content": piece} for piece in pieces]
+    for number, delta in enumerate([*deltas, {}]):
+        role = {"role": "assistant"} if number == 0 else {}
+        reason = None if number < len(deltas) else reply.finish_reason
+        yield json.dumps(
+            _frame(request, "chat.completion.chunk", [{"index": 0, "delta": role | delta, "finish_reason": reason}])
+        )
+    if (request.body.get("stream_options") or {}).get("include_usage"):
+        yield json.dumps(_frame(request, "chat.completion.chunk", []) | {"usage": _usage(reply)})
+    yield "[DONE]"
+
+
+def _frame(request: Request, kind: str, choices: list[dict[str, Any]]) -> dict[str, Any]:
+    return {
+        "id": "chatcmpl-scripted",
+        "object": kind,
+        "created": 0,
+        "model": request.body.get("model"),
+        "choices": choices,
+    }
+
+
+def _usage(reply: Reply) -> dict[str, int]:
+    written = len((reply.content or "").split())
+    return {"prompt_tokens": 0, "completion_tokens": written, "total_tokens": written}

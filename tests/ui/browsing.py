@@ -1,0 +1,107 @@
+"""The real server and a real browser, for the browser test and the screenshots."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from selenium import webdriver
+from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.by import By
+
+from ui.launch import command
+
+CHROMIUM, CHROMEDRIVER = "/usr/bin/chromium", "/usr/bin/chromedriver"
+MISSING = "no chromium: apt-get install chromium chromium-driver"
+FLAGS = (
+    "headless=new no-sandbox disable-gpu disable-quic no-first-run disable-background-networking"
+    " disable-component-update disable-sync hide-scrollbars"
+).split()
+PATIENCE_S = 180.0  # the first answer waits for the model, on a machine that others use too
+
+
+def there() -> bool:
+    return Path(CHROMIUM).exists() and Path(CHROMEDRIVER).exists()
+
+
+@contextmanager
+def serving(data_dir: Path) -> Iterator[str]:
+    """The page over this data directory.  -> its address"""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    environment = {**os.environ, "PROPCITE_DATA_DIR": str(data_dir), "HF_HUB_OFFLINE": "1"}
+    with open(data_dir / "server.log", "wb") as log:
+        server = subprocess.Popen(
+            command(port, headless=True), cwd=data_dir, env=environment, stdout=log, stderr=subprocess.STDOUT
+        )
+        try:
+            address = f"http://localhost:{port}"
+            wait_for(lambda: _healthy(address))
+            yield address
+        finally:
+            server.terminate()
+            server.wait(10)
+
+
+def _healthy(address: str) -> bool:
+    try:
+        with urllib.request.urlopen(f"{address}/_stcore/health", timeout=2) as answer:
+            return bool(answer.status == 200)
+    except OSError:
+        return False
+
+
+@contextmanager
+def browsing(width: int = 1280, height: int = 900, *, dark: bool = False) -> Iterator[webdriver.Chrome]:
+    folder = tempfile.mkdtemp(prefix="propcite-chromium-")
+    options = webdriver.ChromeOptions()
+    options.binary_location = CHROMIUM
+    for flag in (*FLAGS, f"window-size={width},{height}", f"user-data-dir={folder}"):
+        options.add_argument(f"--{flag}")
+    driver = webdriver.Chrome(options=options, service=Service(CHROMEDRIVER))
+    size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    scheme = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": scheme})
+    try:
+        yield driver
+    finally:
+        driver.quit()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def wait_for(found: Callable[[], Any], patience_s: float = PATIENCE_S) -> Any:
+    """What is waited for, as soon as it is there and true."""
+    end = time.monotonic() + patience_s
+    while True:
+        try:
+            if result := found():
+                return result
+        except Exception as error:  # the page is being drawn
+            result = error
+        if time.monotonic() > end:
+            raise TimeoutError(f"waited {patience_s:g} s, last: {result!r}")
+        time.sleep(0.05)
+
+
+def inside(driver: webdriver.Chrome, selector: str) -> list[Any]:
+    """Elements in the clickable answer, which has a shadow root of its own."""
+    hosts = driver.find_elements(By.CSS_SELECTOR, '[data-testid="stBidiComponentIsolated"], [data-testid^="stBidi"]')
+    for host in hosts:
+        try:
+            found = host.shadow_root.find_elements(By.CSS_SELECTOR, selector)
+        except Exception:  # this one has no shadow root
+            continue
+        if found:
+            return found
+    return []

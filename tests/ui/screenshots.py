@@ -1,0 +1,81 @@
+"""Pictures of every view, wide and narrow, light and dark: python tests/ui/screenshots.py FOLDER"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from collections.abc import Callable
+from itertools import product
+from pathlib import Path
+
+from selenium import webdriver
+from selenium.webdriver.common.by import By
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from browsing import browsing, inside, serving, wait_for
+
+from app.bootstrap import Parts
+from app.demo import DOCUMENTS, QUESTIONS
+from app.ingester import gather
+from app.settings import load_settings
+
+TEXT = (
+    "Heron Bridge opens to the public on 28 May 2025. It is 96 metres long and 5.5 metres wide. "
+    "The barrier is 6.4 metres high and was painted green by volunteers. What a fine city!"
+)
+
+
+def fill(data_dir: Path) -> dict[str, str]:
+    """The demo, and answers over it.  -> the address of each picture's page"""
+    parts = Parts(load_settings(data_dir=data_dir))
+    collection = parts.library.create_collection("demo")
+    list(parts.ingester(collection).ingest(gather([DOCUMENTS])[0]))
+    pipeline = parts.pipeline(collection)
+    questions = [json.loads(line)["question"] for line in QUESTIONS.read_text("utf-8").splitlines()]
+    answers = [pipeline.answer(question) for question in (questions[9], questions[0], questions[-1])]
+    cited = pipeline.cite(TEXT)
+    return {
+        "welcome": "/",
+        "ask": f"/?answer={answers[1].id}",
+        "abstained": f"/?answer={answers[2].id}",
+        "cite": f"/cite?answer={cited.id}",
+        "search": "/search",
+        "library": "/library",
+    }
+
+
+def take(driver: webdriver.Chrome, address: str, name: str, folder: Path) -> None:
+    driver.get(address)
+    ready: dict[str, Callable[[], object]] = {
+        "ask": lambda: inside(driver, ".cited"),
+        "cite": lambda: inside(driver, ".cited"),
+        "library": lambda: driver.find_elements(By.CSS_SELECTOR, '[data-testid="stDataFrame"]'),
+        "search": lambda: driver.find_elements(By.CSS_SELECTOR, '[data-testid="stTextInput"] input'),
+        "abstained": lambda: driver.find_elements(By.CSS_SELECTOR, '[data-testid="stAlert"]'),
+        "welcome": lambda: driver.find_elements(By.CSS_SELECTOR, '[data-testid="stChatInput"]'),
+    }
+    wait_for(ready[name.split("-")[0]])
+    if name.startswith("search"):
+        driver.find_element(By.CSS_SELECTOR, '[data-testid="stTextInput"] input').send_keys("Who pays for it?\n")
+        wait_for(lambda: inside(driver, ".source"))
+    wait_for(lambda: not driver.find_elements(By.CSS_SELECTOR, '[data-stale="true"], [data-testid="stSpinner"]'))
+    driver.implicitly_wait(0)
+    driver.execute_async_script("setTimeout(arguments[0], 600)")
+    driver.save_screenshot(str(folder / f"{name}.png"))
+
+
+def main(folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="propcite-pictures-") as data:
+        pages = fill(Path(data))
+        with serving(Path(data)) as address:
+            for (width, height), theme in product(((1280, 860), (390, 844)), ("light", "dark")):
+                with browsing(width, height, dark=theme == "dark") as driver:
+                    for name, path in pages.items():
+                        take(driver, address + path, f"{name}-{width}-{theme}", folder)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

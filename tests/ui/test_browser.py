@@ -1,0 +1,162 @@
+"""The page in a real browser: ask, click a marker, read the words in their source, come back to the same."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import browsing
+import pytest
+from browsing import inside, wait_for
+from selenium.webdriver import Chrome
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+
+from app.bootstrap import Parts
+from app.settings import load_settings
+from attribution.citations import CitedAnswer
+
+pytestmark = [pytest.mark.browser, pytest.mark.skipif(not browsing.there(), reason=browsing.MISSING)]
+
+HOSTILE = """The quay <script>document.title = "broken"</script>
+
+The old quay is 300 metres long <img src=x onerror="document.title='broken'"> and carries two cranes.
+"""
+AT_ONCE_MS = 100  # what a hand feels as immediate
+
+
+@pytest.fixture(scope="module")
+def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Also where the server is started: a user's own `app` and `ui` there are not taken for ours."""
+    folder = tmp_path_factory.mktemp("browser")
+    for name in ("app", "ui"):
+        (folder / name).mkdir()
+        (folder / name / "__init__.py").write_text("raise RuntimeError('this is the user's own')")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def address(data_dir: Path) -> Iterator[str]:
+    with browsing.serving(data_dir) as at:
+        yield at
+
+
+@pytest.fixture(scope="module")
+def driver() -> Iterator[Chrome]:
+    with browsing.browsing() as browser:
+        yield browser
+
+
+def texts(driver: Chrome, selector: str) -> list[str]:
+    return [" ".join(element.text.split()) for element in inside(driver, selector)]
+
+
+def press(driver: Chrome, words: str) -> None:
+    """The button that says these words."""
+    found = f'//button[contains(., "{words}")]'
+    wait_for(lambda: driver.find_element(By.XPATH, found)).click()
+
+
+def query(driver: Chrome) -> dict[str, str]:
+    return {name: values[0] for name, values in parse_qs(urlsplit(driver.current_url).query).items()}
+
+
+def kept(data_dir: Path, driver: Chrome) -> CitedAnswer:
+    library = Parts(load_settings(data_dir=data_dir)).library
+    return library.answer(wait_for(lambda: query(driver).get("answer")))
+
+
+def shown(driver: Chrome) -> tuple[list[str], list[str], list[str]]:
+    """What is chosen in the answer, the words marked in the source, and where they stand."""
+    return texts(driver, ".fact.selected"), texts(driver, ".cited"), texts(driver, ".place")
+
+
+def test_from_an_empty_library_to_the_words_in_the_source_and_back(
+    driver: Chrome, address: str, data_dir: Path
+) -> None:
+    driver.get(address)
+    press(driver, "Load the demo collection")
+    press(driver, "How high is the new flood barrier")
+    wait_for(lambda: inside(driver, ".marker"))
+    answer = kept(data_dir, driver)
+    last = answer.sentences[-1].citations[-1]
+
+    marker = inside(driver, ".marker")[-1]
+    assert marker.text == f"[{last.number}]"
+    marker.click()
+    wait_for(lambda: texts(driver, ".cited") == [" ".join(last.quote.split())])
+    assert last.passage.title.split(" › ")[0] in texts(driver, ".source h3")[0]
+    assert texts(driver, ".badge") == ["✓ Supported"]
+    wait_for(lambda: "fact" in query(driver))
+    before = shown(driver)
+
+    driver.get(driver.current_url)
+    wait_for(lambda: inside(driver, ".cited"))
+    assert shown(driver) == before
+
+
+def test_a_click_shows_at_once(driver: Chrome, address: str, data_dir: Path) -> None:
+    driver.get(f"{address}/?answer={_any_answer(data_dir)}")
+    markers = wait_for(lambda: inside(driver, ".marker"))
+    measure = """
+        const [marker, panel] = arguments, start = performance.now();
+        marker.click();
+        panel.getBoundingClientRect();
+        return performance.now() - start;
+    """
+    spent = max(driver.execute_script(measure, marker, inside(driver, ".evidence")[0]) for marker in markers)
+    assert spent < AT_ONCE_MS
+
+
+def _any_answer(data_dir: Path) -> str:
+    return Parts(load_settings(data_dir=data_dir)).library.answers()[0].id
+
+
+def test_facts_are_reached_and_chosen_by_key(driver: Chrome, address: str, data_dir: Path) -> None:
+    driver.get(f"{address}/?answer={_any_answer(data_dir)}")
+    facts = wait_for(lambda: inside(driver, '.fact[tabindex="0"]'))
+    facts[-1].send_keys(Keys.ENTER)
+    wait_for(lambda: facts[-1].get_attribute("aria-pressed") == "true")
+    assert facts[0].get_attribute("aria-pressed") == "false"
+
+
+def test_the_list_of_facts_and_the_answer_agree(driver: Chrome, address: str, data_dir: Path) -> None:
+    driver.get(f"{address}/?answer={_any_answer(data_dir)}")
+    marker = wait_for(lambda: inside(driver, ".marker"))[-1]
+    marker.click()
+    wait_for(lambda: "fact" in query(driver))
+    press_summary = wait_for(lambda: driver.find_element(By.CSS_SELECTOR, '[data-testid="stExpander"] summary'))
+    press_summary.click()
+    cited = texts(driver, ".cited")[0]
+    wait_for(lambda: cited in " ".join(driver.find_element(By.CSS_SELECTOR, '[data-testid="stExpander"]').text.split()))
+
+
+def test_what_an_upload_says_starts_nothing(driver: Chrome, address: str, tmp_path: Path) -> None:
+    file = tmp_path / "quay <b>.txt"
+    file.write_text(HOSTILE, encoding="utf-8")
+    driver.get(f"{address}/library")
+    wait_for(lambda: driver.find_element(By.CSS_SELECTOR, 'input[type="file"]')).send_keys(str(file))
+    wait_for(lambda: "quay <b>.txt" in driver.find_element(By.CSS_SELECTOR, '[data-testid="stFileUploader"]').text)
+    driver.find_element(By.XPATH, '//*[@data-testid="stFormSubmitButton"]//button').click()
+    wait_for(lambda: "quay <b>.txt added" in driver.find_element(By.TAG_NAME, "body").text)
+
+    driver.get(address)
+    box = wait_for(lambda: driver.find_element(By.CSS_SELECTOR, '[data-testid="stChatInput"] textarea'))
+    box.send_keys("How long is the old quay that carries two cranes?\n")
+    cited = wait_for(lambda: [text for text in texts(driver, ".cited") if "300 metres" in text])
+    assert "<img src=x onerror=" in cited[0]
+    assert not inside(driver, "img, script, a, iframe")
+    assert driver.title != "broken"
+
+
+def test_on_a_telephone_the_evidence_is_below_and_nothing_sticks_out(address: str, data_dir: Path) -> None:
+    with browsing.browsing(390, 844) as driver:
+        driver.get(f"{address}/?answer={_any_answer(data_dir)}")
+        evidence = wait_for(lambda: inside(driver, ".evidence"))[0]
+        answer = inside(driver, ".answer")[0]
+        wait_for(lambda: evidence.rect["height"] > 50)
+        assert evidence.rect["y"] >= answer.rect["y"] + answer.rect["height"]
+        assert driver.execute_script("return document.documentElement.scrollWidth") <= 390
+        inside(driver, ".marker")[0].click()
+        time.sleep(0.6)  # the page glides
+        assert driver.execute_script("return arguments[0].getBoundingClientRect().top < innerHeight", evidence)

@@ -1,0 +1,222 @@
+"""Each view as a person uses it, by key, over real documents and the real encoder."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import streamlit
+from streamlit.testing.v1 import AppTest
+
+import ui
+from app.bootstrap import Parts
+from app.ingester import Upload
+from app.settings import load_settings
+from app.store import Library
+from attribution.wire import to_json
+
+MAIN = Path(ui.__file__).parent / "main.py"
+BRIDGE = """# Heron Bridge
+
+Heron Bridge opens to the public on 14 May 2025. It is 96 metres long and 5.5 metres wide.
+"""
+FERRY = """The *ferry* & the [quay](javascript:alert(1))
+
+The ferry crosses the estuary every 20 minutes. A single ticket costs 2.40 euros.
+"""
+QUESTION = "When does Heron Bridge open?"
+TEXT = "Heron Bridge opens to the public on 21 May 2025. It is 96 metres long."
+
+Page = Callable[..., AppTest]
+
+
+@pytest.fixture(scope="session")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data directory with two collections, the second of them empty."""
+    folder = tmp_path_factory.mktemp("ui")
+    parts = Parts(load_settings(data_dir=folder))
+    collection = parts.library.create_collection("harbour")
+    list(parts.ingester(collection).ingest([Upload("bridge.md", BRIDGE.encode()), Upload("ferry.txt", FERRY.encode())]))
+    parts.library.close()
+    return folder
+
+
+@pytest.fixture
+def opened(monkeypatch: pytest.MonkeyPatch) -> Iterator[Page]:
+    def page(data_dir: Path, view: str = "", **query: str) -> AppTest:
+        monkeypatch.setenv("PROPCITE_DATA_DIR", str(data_dir))
+        test = AppTest.from_file(str(MAIN), default_timeout=60)
+        test.query_params.update(query)
+        test.run()
+        return test.switch_page(f"views/{view}.py").run() if view else test
+
+    yield page
+    streamlit.cache_resource.clear()
+
+
+def texts(test: AppTest) -> str:
+    """Everything that is written on the page outside the clickable answer."""
+    kinds = (test.title, test.markdown, test.caption, test.text, test.info, test.error, test.success)
+    return "\n".join(element.value for kind in kinds for element in kind).replace("\\", "")
+
+
+def fact(test: AppTest) -> Any:
+    return next(box for box in test.selectbox if box.key.startswith("fact-"))
+
+
+def address(test: AppTest, name: str) -> str:
+    value = test.query_params[name]
+    return value if isinstance(value, str) else value[0]
+
+
+def healthy(test: AppTest) -> AppTest:
+    assert not test.exception
+    return test
+
+
+def library(data_dir: Path) -> Library:
+    return Parts(load_settings(data_dir=data_dir)).library
+
+
+def ask(test: AppTest, question: str) -> AppTest:
+    return healthy(test.chat_input(key="question").set_value(question).run())
+
+
+def test_a_question_is_answered_with_its_evidence(opened: Page, filled: Path) -> None:
+    test = ask(opened(filled), QUESTION)
+    assert "1 of 1 fact has support" in texts(test)
+    assert "“Heron Bridge opens to the public on 14 May 2025.”" in texts(test)
+    assert "Heron Bridge · bridge.md" in texts(test)
+    assert fact(test).options == ["✓ Heron Bridge opens to the public on 14 May 2025."]
+
+
+def test_a_kept_answer_opens_exactly_as_it_was(opened: Page, filled: Path) -> None:
+    asked = ask(opened(filled), QUESTION)
+    answer_id = address(asked, "answer")
+    assert to_json(library(filled).answer(answer_id)) == to_json(library(filled).answer(answer_id[:6]))
+    again = healthy(opened(filled, answer=answer_id))
+    assert QUESTION in texts(again)
+    assert [t.value for t in again.text] == [t.value for t in asked.text]
+    assert again.button(key=f"earlier-{answer_id}").label.replace("\\", "") == QUESTION
+
+
+def test_an_earlier_answer_is_opened_from_the_list(opened: Page, filled: Path) -> None:
+    ask(opened(filled), QUESTION)
+    test = opened(filled)
+    assert "Ask your documents" in texts(test)
+    earlier = next(button for button in test.button if str(button.key).startswith("earlier-"))
+    assert "14 May 2025" in texts(healthy(earlier.click().run()))
+
+
+def test_an_unknown_answer_is_said_and_the_page_goes_on(opened: Page, filled: Path) -> None:
+    test = healthy(opened(filled, answer="feedbeef"))
+    assert "no answer 'feedbeef'" in texts(test)
+    assert "1 of 1" in texts(ask(test, QUESTION))
+
+
+def test_a_question_nobody_answers_is_said_plainly(opened: Page, filled: Path) -> None:
+    test = ask(opened(filled), "Who won the football championship in 2022?")
+    assert "does not say" in texts(test)
+    test = healthy(test.button(key="search-instead").click().run())
+    assert test.text_input(key="search-text").value == "Who won the football championship in 2022?"
+
+
+def test_what_was_asked_comes_back_when_it_failed(
+    opened: Page, filled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PROPCITE_ENCODER", str(tmp_path / "nowhere"))
+    test = ask(opened(filled), QUESTION)
+    assert "nowhere" in texts(test)
+    assert test.chat_input(key="question").value == QUESTION
+
+
+def test_a_text_is_cited_fact_by_fact(opened: Page, filled: Path) -> None:
+    test = opened(filled, "cite")
+    test.text_area(key="text-to-cite").set_value(TEXT)
+    test = healthy(test.button(key="cite").click().run())
+    assert "1 of 2 facts have support · 1 contradicted" in texts(test)
+    assert "source says 14 May; answer says 21 May" in texts(test)
+    assert test.text_area(key="text-to-cite").value == TEXT
+    test = healthy(fact(test).set_value(1).run())
+    assert "“It is 96 metres long and 5.5 metres wide.”" in texts(test)
+    assert address(test, "fact") == "1"
+    again = healthy(opened(filled, answer=address(test, "answer"), fact="1"))
+    assert fact(again).value == 1
+
+
+def test_nothing_to_cite_is_said_and_what_was_typed_stays(opened: Page, filled: Path) -> None:
+    test = opened(filled, "cite")
+    test.text_area(key="text-to-cite").set_value("   ")
+    test = healthy(test.button(key="cite").click().run())
+    assert "needs some words" in texts(test)
+
+
+def test_what_was_typed_is_there_after_another_view(opened: Page, filled: Path) -> None:
+    test = opened(filled, "cite")
+    test.text_area(key="text-to-cite").set_value(TEXT).run()
+    test.switch_page("views/library.py").run()
+    test.switch_page("views/cite.py").run()
+    assert test.text_area(key="text-to-cite").value == TEXT
+
+
+@pytest.mark.parametrize("granularity", ["passage", "sentence", "proposition"])
+def test_a_search_finds_units_of_each_kind(opened: Page, filled: Path, granularity: str) -> None:
+    test = opened(filled, "search")
+    test.text_input(key="search-text").set_value("How often does the ferry cross?")
+    test.button_group(key="granularity").set_value([granularity])
+    assert "nearest, best first" in texts(healthy(test.run()))
+
+
+def test_documents_are_added_listed_and_removed(opened: Page, tmp_path: Path) -> None:
+    test = healthy(opened(tmp_path, "library"))
+    assert "There are no documents yet" in texts(test)
+    test.file_uploader(key="files").set_value(
+        [("bridge.md", BRIDGE.encode(), "text/markdown"), ("bad.pdf", b"not a pdf", "application/pdf")]
+    )
+    test = healthy(test.button(key="add").click().run())
+    assert "**bridge.md** added: 1 passage" in texts(test)
+    assert "**bad.pdf** not added" in texts(test)
+    assert list(test.dataframe[0].value["File"]) == ["bridge.md"]
+
+    asked = ask(opened(tmp_path), QUESTION)
+    assert "14 May 2025" in texts(asked)
+
+    test = opened(tmp_path, "library")
+    document = library(tmp_path).documents(library(tmp_path).collection("default"))[0]
+    test = healthy(test.selectbox(key="remove").set_value(document.id).run())
+    assert "1 kept answer" in texts(test)
+    test = healthy(test.button(key="remove-now").click().run())
+    assert not test.dataframe
+    again = healthy(opened(tmp_path, answer=address(asked, "answer")))
+    assert "no longer in the library" in texts(again)
+
+
+def test_a_new_collection_is_made_and_chosen(opened: Page, filled: Path) -> None:
+    test = opened(filled, "library")
+    test = healthy(test.text_input(key="new-collection").set_value("*second*").run())
+    assert test.selectbox(key="collection").value == "*second*"
+    assert "holds 0 documents" in texts(test)
+    test = healthy(test.switch_page("views/ask.py").run())
+    assert "is empty" in texts(test)
+    test = healthy(test.selectbox(key="collection").set_value("harbour").run())
+    assert test.chat_input(key="question")
+    library(filled).remove_collection(library(filled).collection("*second*"))
+
+
+@pytest.mark.parametrize("view", ["ask", "cite", "search"])
+def test_an_empty_library_says_what_to_do(opened: Page, tmp_path: Path, view: str) -> None:
+    test = healthy(opened(tmp_path, view))
+    assert "There are no documents yet" in texts(test)
+    assert test.button(key="load-demo")
+
+
+def test_the_demo_is_one_click_away(opened: Page, tmp_path: Path) -> None:
+    test = healthy(opened(tmp_path).button(key="load-demo").click().run())
+    suggested = [button for button in test.button if str(button.key).startswith("suggested-")]
+    test = healthy(suggested[0].click().run())
+    assert "6.4 metres" in " ".join(fact(test).options)
+
+
+def test_settings_that_cannot_be_are_told(opened: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PROPCITE_BATCH_SIZE", "many")
+    assert "batch_size" in texts(healthy(opened(tmp_path)))

@@ -1,0 +1,24 @@
+"""The page's entry: where its parts are found, what stays when one turns from view to view, and the views."""
+
+import sys
+from pathlib import Path
+
+# Streamlit puts ui/ on the path; our packages stand one above, before any folder `app` of the user's.
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import streamlit as st
+
+from ui import session
+
+st.set_page_config(page_title="PropCite", page_icon=":material/format_quote:", layout="wide")
+st.html(Path(__file__).with_name("page.css"))
+session.keep_what_was_typed()
+st.logo(str(Path(__file__).with_name("logo.svg")), size="large")
+st.navigation(
+    [
+        st.Page("views/ask.py", title="Ask", icon=":material/forum:", url_path="ask", default=True),
+        st.Page("views/cite.py", title="Cite a text", icon=":material/format_quote:", url_path="cite"),
+        st.Page("views/search.py", title="Search", icon=":material/search:", url_path="search"),
+        st.Page("views/library.py", title="Library", icon=":material/folder_open:", url_path="library"),
+    ]
+).run()

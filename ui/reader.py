@@ -1,0 +1,102 @@
+"""Reading a kept answer: which one is open, its facts with their evidence, and the answers given before."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app.store import CollectionInfo
+from attribution.citations import CitedAnswer, CitedProposition
+from attribution.wire import to_json
+from ui import session
+from ui.clickable import show_answer
+from ui.render import payload, plain
+from ui.words import Sources, coverage_line, evidence_of, fact_line, facts, place_line
+
+NUM_EARLIER = 12
+
+
+def open_answer(answer_id: str) -> None:
+    """From the next run on, this answer stands in the address and on the page."""
+    st.query_params.from_dict({"answer": answer_id})
+
+
+def opened() -> CitedAnswer | None:
+    """The answer that the address names, just as it was given."""
+    with session.told():
+        if wanted := st.query_params.get("answer"):
+            return session.parts().library.answer(wanted)
+    return None
+
+
+def show(answer: CitedAnswer) -> None:
+    st.caption(plain(coverage_line(answer)))
+    documents = {e.passage.document_id for p in answer.propositions for e in evidence_of(p)}
+    _read(answer, session.parts().library.sources(documents))
+    st.download_button(
+        "Download as JSON",
+        to_json(answer, indent=2),
+        f"propcite-{answer.id}.json",
+        "application/json",
+        key="download",
+        type="tertiary",
+        icon=":material/download:",
+        on_click="ignore",
+    )
+
+
+@st.fragment
+def _read(answer: CitedAnswer, sources: Sources) -> None:
+    """The answer beside its evidence.  A click runs this part of the page again, not the question."""
+    known = dict(facts(answer))
+    chosen, clicked = f"fact-{answer.id}", f"clicked-{answer.id}"
+    if known and st.session_state.get(chosen) not in known:
+        st.session_state[chosen] = _named(known)
+
+    def select() -> None:
+        st.session_state[chosen] = st.session_state[clicked]["fact"]
+        keep()
+
+    def keep() -> None:
+        st.query_params["fact"] = str(st.session_state[chosen])
+
+    show_answer(payload(answer, sources, st.session_state.get(chosen, 0)), key=clicked, on_select=select)
+    if known:
+        with st.expander("The facts as a list"):
+            number = st.selectbox(
+                "Fact", list(known), format_func=lambda n: fact_line(known[n]), key=chosen, on_change=keep
+            )
+            _in_words(known[number], sources)
+
+
+def _named(known: dict[int, CitedProposition]) -> int:
+    """The fact that the address names, or the first."""
+    named = st.query_params.get("fact", "")
+    return int(named) if named.isdecimal() and int(named) in known else next(iter(known))
+
+
+def _in_words(cited: CitedProposition, sources: Sources) -> None:
+    """The same evidence without anything to click."""
+    if cited.verdict and cited.verdict.reason:
+        st.text(cited.verdict.reason)
+    for evidence in evidence_of(cited):
+        st.text(f"“{evidence.quote}”")
+        st.caption(plain(f"{evidence.passage.title} · {place_line(evidence.passage, [evidence.span], sources)}"))
+
+
+def show_earlier(collection: CollectionInfo, *, asked: bool) -> None:
+    """In the sidebar, the last answers of this kind: to questions, or to texts that were given to be cited."""
+    earlier = [a for a in session.parts().library.answers(collection) if bool(a.question) is asked]
+    if not earlier:
+        return
+    listed = st.sidebar.container(gap=None)
+    listed.caption("Earlier answers" if asked else "Earlier texts")
+    for info in earlier[:NUM_EARLIER]:
+        label = info.question or f"Text of {info.asked_at.astimezone():%d %b %Y, %H:%M}"
+        listed.button(
+            plain(label),
+            key=f"earlier-{info.id}",
+            type="tertiary",
+            wrap=False,
+            on_click=open_answer,
+            args=(info.id,),
+        )

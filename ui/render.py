@@ -1,0 +1,208 @@
+"""Answers, evidence and hits as HTML text; whatever a person or a document wrote is escaped here and nowhere else."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from itertools import accumulate, pairwise
+from typing import TypedDict
+
+from attribution.citations import Citation, CitedAnswer, CitedProposition, CitedSentence, Evidence
+from retrieval.text import Hit, Passage, Span
+from ui.words import NEAREST, SIGNS, Fact, Sources, facts, label_of, place_line
+
+_STOPS = re.compile(r"[^\w\s]*")
+_PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
+
+
+class AnswerPayload(TypedDict):
+    """What the clickable answer is given: HTML of the answer, and of the evidence of each of its facts."""
+
+    id: str
+    answer: str
+    evidence: dict[str, str]
+    selected: int
+
+
+def payload(answer: CitedAnswer, sources: Sources, selected: int) -> AnswerPayload:
+    return {
+        "id": answer.id,
+        "answer": answer_html(answer, selected),
+        "evidence": {str(number): evidence_html(cited, sources) for number, cited in facts(answer)},
+        "selected": selected,
+    }
+
+
+def plain(text: str) -> str:
+    """Markdown that shows just this text: for Streamlit's labels and messages, which read Markdown."""
+    return _PUNCTUATION.sub(r"\\\1", " ".join(text.split()))
+
+
+# The answer
+
+
+def answer_html(answer: CitedAnswer, selected: int | None = None) -> str:
+    """The answer's very text; its facts can be chosen, and markers and notes stand where a sentence or a fact ends."""
+    known = facts(answer)
+    inserts = _notes(known, answer.text)
+    firsts = accumulate((len(sentence.propositions) for sentence in answer.sentences), initial=0)
+    for sentence, first in zip(answer.sentences, firsts, strict=False):
+        inserts.setdefault(sentence.span.end, []).extend(_markers(sentence, first))
+    pieces = list(inserts.get(0, []))
+    met: set[int] = set()
+    spans = {fact.number: fact.cited.proposition.spans for fact in known}
+    for part, active in _cut(answer.text, spans, inserts):
+        words = escape(part.of(answer.text))
+        pieces.append(_fact_html(words, active, met, known, selected) if active and words.strip() else words)
+        pieces.extend(inserts.get(part.end, []))
+        met.update(active)
+    return "".join(pieces)
+
+
+def _cut(text: str, spans: Mapping[int, Sequence[Span]], also: Iterable[int]) -> Iterable[tuple[Span, list[int]]]:
+    """The text in pieces that each lie in the same spans throughout, with the numbers of those spans."""
+    opens: dict[int, list[int]] = {}
+    closes: dict[int, list[int]] = {}
+    for number, several in spans.items():
+        for span in filter(None, several):
+            opens.setdefault(span.start, []).append(number)
+            closes.setdefault(span.end, []).append(number)
+    active: list[int] = []
+    for start, end in pairwise(sorted({0, len(text), *opens, *closes, *also})):
+        for number in closes.get(start, []):
+            if number in active:
+                active.remove(number)
+        active += opens.get(start, [])
+        yield Span(start, end), sorted(set(active))
+
+
+def _fact_html(words: str, active: list[int], met: set[int], known: Sequence[Fact], selected: int | None) -> str:
+    cited = {fact.number: bool(fact.cited.citations) for fact in known}
+    classes = ["fact"] if any(cited[i] for i in active) else ["fact", "uncited"]
+    chosen = selected in active
+    tab = "0" if set(active) - met else "-1"  # a fact in several pieces is reached once
+    return (
+        f'<span class="{" ".join(classes + ["selected"] * chosen)}" role="button" tabindex="{tab}"'
+        f' aria-pressed="{str(chosen).lower()}" data-facts="{_numbers(active)}">{words}</span>'
+    )
+
+
+def _notes(known: Sequence[Fact], text: str) -> dict[int, list[str]]:
+    """Behind each fact without a citation, what became of it."""
+    notes: dict[int, list[str]] = {}
+    for number, cited in known:
+        if not cited.citations and cited.proposition.spans:
+            end = _after_stops(text, max(span.end for span in cited.proposition.spans))
+            label = label_of(cited)
+            sign, words = SIGNS[label]
+            notes.setdefault(end, []).append(
+                f'<span class="joined"><button type="button" class="note {label.value}" data-facts="{number}">'
+                f'<span class="sign" aria-hidden="true">{sign}</span> {words}</button></span>'
+            )
+    return notes
+
+
+def _after_stops(text: str, place: int) -> int:
+    """Behind the full stop, comma or bracket that follows."""
+    stops = _STOPS.match(text, place)
+    return stops.end() if stops else place
+
+
+def _markers(sentence: CitedSentence, first: int) -> list[str]:
+    return [_marker(citation, sentence, first) for citation in sentence.citations]
+
+
+def _marker(citation: Citation, sentence: CitedSentence, first: int) -> str:
+    using = [
+        first + i
+        for i, cited in enumerate(sentence.propositions)
+        if cited.proposition.check_worthy and any(c.number == citation.number for c in cited.citations)
+    ]
+    title = escape(citation.passage.title or "untitled")
+    return (
+        f'<span class="joined"><button type="button" class="marker" data-facts="{_numbers(using)}" title="{title}"'
+        f' aria-label="Citation {citation.number}: {title}">[{citation.number}]</button></span>'
+    )
+
+
+def _numbers(values: Iterable[int]) -> str:
+    return " ".join(map(str, values))
+
+
+# The evidence
+
+
+def evidence_html(cited: CitedProposition, sources: Sources) -> str:
+    """What was found for one fact: the verdict, the fact as it reads by itself, and the passages it was read in."""
+    shown = [source_html(c.evidence, sources, number=c.number) for c in cited.citations]
+    if not shown and cited.nearest is not None:
+        said = NEAREST.get(label_of(cited), "The nearest source does not support it")
+        shown = [f'<p class="nearest">{said}</p>{source_html(cited.nearest, sources)}']
+    reason = cited.verdict.reason if cited.verdict else ""
+    return (
+        f'<header>{badge_html(cited)}</header><p class="claim">{escape(cited.proposition.text)}</p>'
+        + (f'<p class="reason">{escape(reason[:1].upper() + reason[1:])}.</p>' if reason else "")
+        + ("".join(shown) or '<p class="nearest">The collection holds nothing that comes near it.</p>')
+    )
+
+
+def badge_html(cited: CitedProposition) -> str:
+    sign, words = SIGNS[label_of(cited)]
+    sure = (
+        f'<span class="sure">{cited.verdict.probability:.0%} likely</span>' if cited.citations and cited.verdict else ""
+    )
+    return (
+        f'<span class="badge {label_of(cited).value}"><span class="sign" aria-hidden="true">{sign}</span>'
+        f" {words[:1].upper()}{words[1:]}</span>{sure}"
+    )
+
+
+def source_html(evidence: Evidence, sources: Sources, *, number: int | None = None) -> str:
+    """A passage with the words that support, or nearly support, a fact."""
+    kind = "source" if number is not None else "source near"
+    marker = f'<span class="number">[{number}]</span> ' if number is not None else ""
+    return (
+        f'<section class="{kind}"><h3>{marker}{title_html(evidence.passage)}</h3>'
+        f"{_place_html(evidence.passage, [evidence.span], sources)}"
+        f"{passage_html(evidence.passage, [evidence.span])}</section>"
+    )
+
+
+def title_html(passage: Passage) -> str:
+    """The document's title, then the path of headings."""
+    title, *path = (passage.title or "Untitled").split(" › ")
+    return escape(title) + "".join(f' <span class="path">› {escape(heading)}</span>' for heading in path)
+
+
+def _place_html(passage: Passage, spans: Sequence[Span], sources: Sources) -> str:
+    return f'<p class="place">{escape(place_line(passage, spans, sources))}</p>'
+
+
+def passage_html(passage: Passage, spans: Sequence[Span]) -> str:
+    """The passage's very text, without white space at its ends, with these spans marked."""
+    text = passage.text
+    headings = {-1: [s.span.trimmed(text) for s in passage.sentences if s.is_heading]}
+    pieces = []
+    for part, active in _cut(text, {0: spans, **headings}, ()):
+        words = escape(part.of(text))
+        if -1 in active:
+            words = f'<span class="heading">{words}</span>'
+        pieces.append(f'<mark class="cited">{words}</mark>' if 0 in active else words)
+    return f'<blockquote class="passage">{"".join(pieces).strip()}</blockquote>'
+
+
+# Hits of a search
+
+
+def hits_html(hits: Sequence[Hit], sources: Sources) -> str:
+    return "".join(_hit_html(hit, rank, sources) for rank, hit in enumerate(hits, 1))
+
+
+def _hit_html(hit: Hit, rank: int, sources: Sources) -> str:
+    whole = hit.spans == (Span(0, len(hit.passage.text)).trimmed(hit.passage.text),)
+    return (
+        f'<section class="source"><h3><span class="number">{rank}</span> {title_html(hit.passage)}</h3>'
+        f"{_place_html(hit.passage, hit.spans, sources)}"
+        f"{passage_html(hit.passage, () if whole else hit.spans)}</section>"
+    )

@@ -1,0 +1,122 @@
+"""What the views share: the parts of the application, the chosen collection, errors in words, and adding documents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import streamlit as st
+
+from app.bootstrap import Parts
+from app.demo import DOCUMENTS
+from app.ingester import Outcome, Upload, gather
+from app.pipeline import Pipeline
+from app.settings import Settings, load_settings
+from app.store import CollectionInfo
+from retrieval.errors import PropCiteError
+from ui.render import plain
+from ui.words import file_name
+
+KEPT = ("collection", "text-to-cite", "search-text", "granularity")
+DEMO = "demo"
+
+
+def keep_what_was_typed() -> None:
+    """Streamlit forgets what a view was given when another is opened, unless it is set anew."""
+    for key in KEPT:
+        if key in st.session_state:
+            st.session_state[key] = st.session_state[key]
+
+
+@contextmanager
+def told() -> Iterator[None]:
+    """An error that a person may cause is shown in its words; the page goes on."""
+    try:
+        yield
+    except PropCiteError as error:
+        st.error(plain(str(error)), icon=":material/error:")
+
+
+def parts() -> Parts:
+    """The parts for the settings as they are now, shared by all who use the page."""
+    return _parts(load_settings())
+
+
+@st.cache_resource(show_spinner=False, hash_funcs={Settings: Settings.model_dump_json})
+def _parts(settings: Settings) -> Parts:
+    return Parts(settings)
+
+
+def load_model() -> None:
+    _load_model(parts())
+
+
+@st.cache_resource(show_spinner="Loading the language model; this happens once…", hash_funcs={Parts: id})
+def _load_model(parts: Parts) -> bool:
+    return bool(parts.propcite)
+
+
+def pipeline(collection: CollectionInfo) -> Pipeline:
+    """One collection's pipeline; its index stays open, and is read again only when it has changed."""
+    load_model()
+    return _pipeline(parts(), collection)
+
+
+def _known_by(collection: CollectionInfo) -> tuple[int, str]:
+    """Its counts may change; it stays the same collection."""
+    return collection.id, collection.name
+
+
+@st.cache_resource(show_spinner=False, hash_funcs={Parts: id, CollectionInfo: _known_by})
+def _pipeline(parts: Parts, collection: CollectionInfo) -> Pipeline:
+    return parts.pipeline(collection)
+
+
+def choose_collection() -> CollectionInfo | None:
+    """The collection that is asked, chosen in the sidebar when there are several."""
+    known = {c.name: c for c in parts().library.collections()}
+    if wanted := st.session_state.pop("next-collection", None):
+        st.session_state["collection"] = wanted
+    if len(known) < 2:
+        return next(iter(known.values()), None)
+    if st.session_state.get("collection") not in known:
+        st.session_state["collection"] = _usual(known)
+    return known[st.sidebar.selectbox("Collection", list(known), key="collection")]
+
+
+def _usual(known: dict[str, CollectionInfo]) -> str:
+    usual = parts().settings.collection
+    return usual if usual in known else max(known, key=lambda name: known[name].num_documents)
+
+
+def filled(collection: CollectionInfo | None) -> CollectionInfo | None:
+    """The collection, if there is anything in it; else what to do next is said."""
+    if collection is not None and collection.num_documents:
+        return collection
+    offer_demo(f"The collection {plain(collection.name)} is empty." if collection else "There are no documents yet.")
+    st.page_link("views/library.py", label="Add your own documents in the Library", icon=":material/folder_open:")
+    return None
+
+
+def offer_demo(why: str) -> None:
+    demo = "The demo holds twenty-two documents on a city and its harbour (`propcite demo` loads it too)."
+    st.info(f"{why} {demo}", icon=":material/inbox:")
+    if st.button("Load the demo collection", key="load-demo", type="primary"):
+        with told():
+            add(parts().library.create_collection(DEMO), gather([DOCUMENTS])[0])
+            st.session_state["next-collection"] = DEMO
+            st.rerun()
+
+
+def add(collection: CollectionInfo, sources: Sequence[Path | Upload]) -> list[Outcome]:
+    """Documents into a collection, with a bar that counts them."""
+    load_model()
+    bar = st.progress(0.0, text="Reading…")
+    outcomes = []
+    for outcome in parts().ingester(collection).ingest(sources):
+        outcomes.append(outcome)
+        done = f"{len(outcomes)} of {len(sources)}: {file_name(outcome.source)}"
+        bar.progress(len(outcomes) / len(sources), text=plain(done))
+    bar.empty()
+    return outcomes

@@ -1,0 +1,1 @@
+"""One file a view; Streamlit runs them, named in ui/main.py."""

@@ -1,0 +1,33 @@
+"""Searches a collection for passages, sentences or propositions."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from retrieval.text import Granularity
+from ui import session
+from ui.clickable import show_passages
+from ui.render import hits_html
+
+NUM_HITS = 10
+
+
+def show() -> None:
+    st.title("Search", anchor=False)
+    collection = session.filled(session.choose_collection())
+    if collection is None:
+        return
+    st.session_state.setdefault("granularity", Granularity.SENTENCE)
+    text = st.text_input("Words, a question or a claim", key="search-text")
+    granularity = st.segmented_control("Find", list(Granularity), key="granularity", format_func=lambda g: f"{g}s")
+    if not text.strip():
+        return
+    hits = session.pipeline(collection).search(text, granularity or Granularity.SENTENCE, NUM_HITS)
+    st.caption(f"The {len(hits)} nearest, best first" if hits else "Nothing found")
+    sources = session.parts().library.sources(hit.passage.document_id for hit in hits)
+    show_passages(hits_html(hits, sources), key="hits")
+
+
+if __name__ == "__main__":
+    with session.told():
+        show()
