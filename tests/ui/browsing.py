@@ -26,7 +26,7 @@ FLAGS = (
     "headless=new no-sandbox disable-gpu disable-quic no-first-run disable-background-networking"
     " disable-component-update disable-sync hide-scrollbars"
 ).split()
-PATIENCE_S = 180.0  # the first answer waits for the model, on a machine that others use too
+PATIENCE_S = 120.0  # the first answer waits for the model, on a machine that others use too
 
 
 def there() -> bool:
