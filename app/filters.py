@@ -10,17 +10,17 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NotRequired, TextIO, TypeVar
 
-import numpy as np
 from pydantic import TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
+from attribution.citations import Proposition
 from attribution.propcite import PropCite
 from attribution.propositions import PropositionSplitter
 from attribution.wire import to_dict
 from retrieval.encoder import Encoder
 from retrieval.errors import PropCiteError
-from retrieval.granularity import mean_weights, score_units
-from retrieval.splitter import passage_from_sentences, passage_from_text
+from retrieval.granularity import score_units
+from retrieval.splitter import passage_from_sentences, passage_from_text, split_sentences
 from retrieval.text import Granularity, Passage
 
 MOST_LINES = 32  # lines answered together when so many are waiting
@@ -147,8 +147,7 @@ def rank(encoder: Encoder, lines: Sequence[RankLine]) -> list[Answer]:
     queries = encoder.encode_queries([r["query"] for r in lines], Granularity.SENTENCE)
     answers = []
     for query, passage, tokens in zip(queries, passages, encoder.encode_passages(passages), strict=True):
-        weights = mean_weights(np.ones(len(query), dtype=bool))
-        scores = score_units(query.vectors, weights, tokens, [(s.span,) for s in passage.sentences])
+        scores = score_units(query.vectors, query.weights(), tokens, [(s.span,) for s in passage.sentences])
         answers.append({"scores": [round(float(s), 6) if math.isfinite(s) else NO_SCORE for s in scores]})
     return answers
 
@@ -164,6 +163,13 @@ def split(splitter: PropositionSplitter, lines: Sequence[SplitLine]) -> list[Ans
         }
         for propositions in found
     ]
+
+
+def claims(splitter: PropositionSplitter, text: str) -> list[tuple[str, list[Proposition]]]:
+    """The sentences of a text, each with its propositions."""
+    sentences = [span.of(text) for span in split_sentences(text)]
+    found = splitter.split_many(sentences, [sentences[:number] for number in range(len(sentences))])
+    return list(zip(sentences, found, strict=True))
 
 
 def judge(propcite: PropCite, lines: Sequence[JudgeLine]) -> list[Answer]:

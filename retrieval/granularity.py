@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from retrieval.encoder import Floats, Mask, TokenVectors
+from retrieval.encoder import Floats, TokenVectors
 from retrieval.text import Span
 
 Ints = npt.NDArray[np.int64]
@@ -27,18 +27,9 @@ def best_matches(similarities: Floats, starts: Ints) -> Floats:
     return np.maximum.reduceat(similarities, starts, axis=0) if len(starts) else similarities[:0]
 
 
-def mean_weights(mask: Mask) -> Floats:
-    """Weights that make a sum over query tokens their mean, so scores do not grow with length.  (q,) -> (q,)
-
-    >>> mean_weights(np.array([True, False, True])).tolist()
-    [0.5, 0.0, 0.5]
-    """
-    return (mask / max(int(mask.sum()), 1)).astype(np.float32)
-
-
 def span_weights(tokens: TokenVectors, propositions: Sequence[Sequence[Span]]) -> Floats:
     """One row of weights for each group of spans: its own tokens only, read in its context.  -> (p, q)"""
-    rows = [mean_weights(tokens.within(spans)) for spans in propositions]
+    rows = [tokens.weights(tokens.within(spans)) for spans in propositions]
     return np.stack(rows) if rows else np.zeros((0, len(tokens)), dtype=np.float32)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from retrieval.encoder import Encoder, Floats, TokenVectors
-from retrieval.granularity import joined, mean_weights, score_units, span_weights
+from retrieval.granularity import joined, score_units, span_weights
 from retrieval.index import Index, IndexHit
 from retrieval.index.exact import ExactIndex
 from retrieval.text import Granularity, Hit, Passage, Span
@@ -22,6 +22,46 @@ SPLIT_AT_ONCE = 8  # sentences split together while looking for propositions
 def whole_sentences(sentences: Sequence[str]) -> Sequence[Units]:
     """The splitter of those who have none: every sentence is one proposition."""
     return [[(Span(0, len(sentence)),)] for sentence in sentences]
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """One row of token weights for each thing that is ranked alone: against units, and against their passages."""
+
+    units: Floats
+    passages: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class _Query:
+    """A text's tokens as they ask for units and, where the model tells the two apart, as they ask for passages."""
+
+    for_units: TokenVectors
+    for_passages: TokenVectors | None = None
+
+    @property
+    def vectors(self) -> Floats:
+        """Both in one matrix, so that one pass over an index serves both.  (q, d)"""
+        if self.for_passages is None:
+            return self.for_units.vectors
+        return np.concatenate([self.for_units.vectors, self.for_passages.vectors])
+
+    @property
+    def whole(self) -> _Rows:
+        """The whole text."""
+        return self._rows(lambda tokens: tokens.weights()[None, :])
+
+    def of(self, pieces: Units) -> _Rows:
+        """Each piece of the text by its own tokens."""
+        return self._rows(lambda tokens: span_weights(tokens, pieces))
+
+    def _rows(self, weights: Callable[[TokenVectors], Floats]) -> _Rows:
+        units = weights(self.for_units)
+        if self.for_passages is None:
+            return _Rows(units, units)
+        passages = weights(self.for_passages)
+        nothing = np.zeros_like(units), np.zeros_like(passages)
+        return _Rows(np.hstack([units, nothing[1]]), np.hstack([nothing[0], passages]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,62 +94,73 @@ class Retriever:
         """The k units nearest to the whole text, best first."""
         if not text.strip() or k < 1:
             return []
-        query = self.encoder.encode_queries([text], granularity)[0]
-        weights = mean_weights(np.ones(len(query), dtype=bool))
+        query = self._read([text], granularity)[0]
         if granularity == Granularity.PROPOSITION:
-            return self._propositions(query, weights, k)
-        return self._units(query.vectors, weights[None, :], granularity, k)[0]
+            return self._propositions(query, k)
+        return self._units(query, query.whole, granularity, k)[0]
 
     def search_spans(self, texts: Sequence[str], spans: Sequence[Units], k: int) -> list[list[list[Hit]]]:
         """For each piece of each text the k nearest sentences, ranked by the piece's own token vectors only.
 
         A text is encoded once and whole, so a piece is read in its context.  -> texts x pieces x hits
         """
-        queries = self.encoder.encode_queries(texts, Granularity.SENTENCE)
         return [
-            self._units(query.vectors, span_weights(query, pieces), Granularity.SENTENCE, k)
-            for query, pieces in zip(queries, spans, strict=True)
+            self._units(query, query.of(pieces), Granularity.SENTENCE, k)
+            for query, pieces in zip(self._read(texts, Granularity.SENTENCE), spans, strict=True)
         ]
 
-    def _units(self, query: Floats, weights: Floats, granularity: Granularity, k: int) -> list[list[Hit]]:
-        if not len(weights):
+    def _read(self, texts: Sequence[str], granularity: Granularity) -> list[_Query]:
+        """Each text as a query for units of this granularity, and for the passages that hold them."""
+        units = self.encoder.encode_queries(texts, granularity)
+        if granularity == Granularity.PASSAGE or not self.encoder.knows(granularity) or not self.passage_share:
+            return [_Query(query) for query in units]
+        return [_Query(*both) for both in zip(units, self.encoder.encode_queries(texts), strict=True)]
+
+    def _units(self, query: _Query, rows: _Rows, granularity: Granularity, k: int) -> list[list[Hit]]:
+        if not len(rows.units):
             return []
         allow = self.allow
         while True:
-            rows = self.index.search(
-                query, weights, k=k, granularity=granularity, passage_share=self.passage_share, allow=allow
+            found = self.index.search(
+                query.vectors,
+                rows.units,
+                k=k,
+                granularity=granularity,
+                passage_share=self.passage_share,
+                passage_weights=rows.passages,
+                allow=allow,
             )
-            found = {hit.passage_id for row in rows for hit in row}
-            passages = self.find(list(found))
-            if len(passages) == len(found):
-                return [[_hit(hit, passages[hit.passage_id]) for hit in row] for row in rows]
+            ids = {hit.passage_id for row in found for hit in row}
+            passages = self.find(list(ids))
+            if len(passages) == len(ids):
+                return [[_hit(hit, passages[hit.passage_id]) for hit in row] for row in found]
             # A document is being replaced or removed: its passages must not take the places of others.
-            allow = frozenset(self.index.ids() if allow is None else allow) - (found - passages.keys())
+            allow = frozenset(self.index.ids() if allow is None else allow) - (ids - passages.keys())
 
-    def _propositions(self, query: TokenVectors, weights: Floats, k: int) -> list[Hit]:
+    def _propositions(self, query: _Query, k: int) -> list[Hit]:
         """Exact, though few sentences are split: a proposition never beats its own sentence, so once k of them
         beat the next sentence nothing better can follow."""
         best: list[Hit] = []
         seen, wanted = 0, 4 * k
         while True:
-            sentences = self._units(query.vectors, weights[None, :], Granularity.SENTENCE, wanted)[0]
+            sentences = self._units(query, query.whole, Granularity.SENTENCE, wanted)[0]
             for first in range(seen, len(sentences), SPLIT_AT_ONCE):
                 if len(best) >= k and best[k - 1].score >= sentences[first].score:
                     return best[:k]
-                found = self._within(sentences[first : first + SPLIT_AT_ONCE], query, weights)
+                found = self._within(sentences[first : first + SPLIT_AT_ONCE], query)
                 best = sorted([*best, *found], key=lambda hit: -hit.score)
             if len(sentences) < wanted:
                 return best[:k]
             seen, wanted = len(sentences), 4 * wanted
 
-    def _within(self, sentences: Sequence[Hit], query: TokenVectors, weights: Floats) -> list[Hit]:
+    def _within(self, sentences: Sequence[Hit], query: _Query) -> list[Hit]:
         """The propositions of these sentences, each with its own score."""
         places = [(hit.passage, hit.spans[0]) for hit in sentences]
         hits = []
         for hit, pieces in zip(sentences, self.split([p.of(passage.text) for passage, p in places]), strict=True):
             passage, place = hit.passage, hit.spans[0]
             units = [tuple(s.shifted(place.start) for s in spans) for spans in pieces]
-            alone = score_units(query.vectors, weights, self.index.vectors(passage.id), units)
+            alone = score_units(query.vectors, query.whole.units[0], self.index.vectors(passage.id), units)
             scores = joined(alone, np.full_like(alone, hit.passage_score), self.passage_share)
             hits += [
                 Hit(passage, Granularity.PROPOSITION, unit, float(score), hit.passage_score)

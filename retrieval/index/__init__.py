@@ -43,7 +43,8 @@ class Index(Protocol):
     """Keeps token vectors of passages by id and ranks passages and their sentences.
 
     A query is a matrix of token vectors and one row of token weights for each thing to be ranked alone: the whole
-    text, or a proposition of it.  All rows are answered in one pass over the vectors.
+    text, or a proposition of it.  All rows are answered in one pass over the vectors.  `passage_weights` are the rows
+    for a passage's part of a sentence's score, where that part is asked by other tokens of the matrix.
     """
 
     def add(self, passages: Sequence[Passage], vectors: Sequence[TokenVectors]) -> None: ...
@@ -58,6 +59,7 @@ class Index(Protocol):
         k: int,
         granularity: Granularity = Granularity.PASSAGE,
         passage_share: float = 0.0,
+        passage_weights: Floats | None = None,
         allow: Collection[str] | None = None,
     ) -> list[list[IndexHit]]: ...
 

@@ -143,17 +143,22 @@ class ExactIndex:
         k: int,
         granularity: Granularity = Granularity.PASSAGE,
         passage_share: float = 0.0,
+        passage_weights: Floats | None = None,
         allow: Collection[str] | None = None,
     ) -> list[list[IndexHit]]:
         """The best k units for each row of weights.  (q, d), (n, q) -> n lists, best first, ties in index order.
 
-        Units are passages or sentences; a sentence's score takes `passage_share` of its passage's.
+        Units are passages or sentences; a sentence's score takes `passage_share` of its passage's, which
+        `passage_weights` ask for where they are given.
         """
         if query.ndim != 2 or query.shape[1] != self.dimension:
             raise ValueError(f"wanted query vectors of {self.dimension} dimensions, got shape {query.shape}")
         by_sentence = granularity != Granularity.PASSAGE
+        of_passages = weights if passage_weights is None else passage_weights
+        if of_passages.shape != weights.shape:
+            raise ValueError(f"wanted {weights.shape} weights for passages too, got shape {of_passages.shape}")
         blocks = [
-            _rank_block(block, query, weights, passage_share if by_sentence else None)
+            _rank_block(block, query, weights, of_passages, passage_share if by_sentence else None)
             for part in self._parts
             for block in _blocks(part, allow)
         ]
@@ -261,13 +266,15 @@ def _blocks(part: _Part, allow: Collection[str] | None) -> Iterator[_Block]:
         first = last
 
 
-def _rank_block(block: _Block, query: Floats, weights: Floats, passage_share: float | None) -> _Ranked:
+def _rank_block(
+    block: _Block, query: Floats, weights: Floats, of_passages: Floats, passage_share: float | None
+) -> _Ranked:
     """All units of a block in one pass over its vectors; passages alone when `passage_share` is None."""
     segment, tokens, units = block.segment, block.tokens, block.units
     similarities = _product(segment.vectors[tokens], query)
     unit_best = best_matches(similarities, segment.unit_starts[units] - tokens.start)
     passage_units = segment.passage_units[block.first : block.last] - units.start
-    passage_scores = best_matches(unit_best, passage_units) @ weights.T
+    passage_scores = best_matches(unit_best, passage_units) @ of_passages.T
     if passage_share is None:
         passage_scores[~block.allowed] = -np.inf
         everyone = np.arange(block.last - block.first)

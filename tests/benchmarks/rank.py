@@ -1,6 +1,6 @@
-"""Sentence ranking inside a passage: `propcite rank` beside BM25, a source, in one command.
+"""Sentence ranking inside a passage: the ways to do it side by side, a source a row, from one encoding of passages.
 
-    python tests/benchmarks/rank.py RANK_FILE.jsonl[.gz] [--limit ROWS_A_SOURCE]
+    python tests/benchmarks/rank.py RANK_FILE.jsonl[.gz] [--limit ROWS_A_SOURCE] [--encoder NAME_OR_FOLDER]
 
 BM25 (bm25s, Lucene variant, k1 1.2, b 0.75) takes its document frequencies from all sentences of the file.
 """
@@ -10,15 +10,25 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
-import subprocess
-import sys
 from collections import defaultdict
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import bm25s
 import numpy as np
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+from retrieval.encoder import Encoder, TokenVectors
+from retrieval.granularity import score_units
+from retrieval.splitter import passage_from_sentences
+from retrieval.text import Granularity, Passage
 
 MEASURES = ("P@1", "R@5", "MRR")
+BLOCK = 256  # passages encoded together
+
+Scores = list[float]
 
 
 def read(path: str, limit: int) -> list[dict]:
@@ -27,20 +37,12 @@ def read(path: str, limit: int) -> list[dict]:
     rows = []
     for row in map(json.loads, text.splitlines()):
         taken[row["source"]] += 1
-        if not limit or taken[row["source"]] <= limit:
+        if row["positive_sentence_ids"] and (not limit or taken[row["source"]] <= limit):
             rows.append(row)
     return rows
 
 
-def propcite_scores(rows: list[dict]) -> list[list[float]]:
-    """Through the command, as a user would."""
-    lines = "".join(json.dumps({k: row.get(k) or "" for k in ("query", "title", "sentences")}) + "\n" for row in rows)
-    command = [sys.executable, "-m", "app.cli", "rank"]
-    done = subprocess.run(command, input=lines, capture_output=True, text=True, check=True)
-    return [json.loads(line)["scores"] for line in done.stdout.splitlines()]
-
-
-def bm25_scores(rows: list[dict]) -> list[list[float]]:
+def bm25_scores(rows: list[dict]) -> list[Scores]:
     sentences = [sentence for row in rows for sentence in row["sentences"]]
     index = bm25s.BM25(k1=1.2, b=0.75)
     index.index(bm25s.tokenize(sentences, stopwords="en", show_progress=False), show_progress=False)
@@ -56,37 +58,92 @@ def bm25_scores(rows: list[dict]) -> list[list[float]]:
     return scores
 
 
-def measures(scores: list[float], positives: set[int]) -> tuple[float, float, float]:
+def encoder_scores(rows: list[dict], encoder: Encoder) -> dict[str, list[Scores]]:
+    """Every way to ask, over the same passage vectors; and the ways that encode something else."""
+    ways = ways_to_ask(encoder, [row["query"] for row in rows])
+    found: dict[str, list[Scores]] = {name: [[] for _ in rows] for name in ways}
+    alone, single = [[] for _ in rows], [[] for _ in rows]
+    by_passage: dict[tuple, list[int]] = defaultdict(list)
+    for number, row in enumerate(rows):
+        by_passage[(row.get("title") or "", tuple(row["sentences"]))].append(number)
+    keys = list(by_passage)
+    for first in track(range(0, len(keys), BLOCK), "encoding", transient=True, console=Console(stderr=True)):
+        block = keys[first : first + BLOCK]
+        passages = [passage_from_sentences("", list(sentences), title) for title, sentences in block]
+        for key, passage, tokens in zip(block, passages, encoder.encode_passages(passages), strict=True):
+            units = [(s.span,) for s in passage.sentences]
+            for number in by_passage[key]:
+                for name, asked in ways.items():
+                    found[name][number] = score_units(
+                        asked[number].vectors, asked[number].weights(), tokens, units
+                    ).tolist()
+        for key, lone in zip(block, encoded_alone(encoder, block), strict=True):
+            means = np.stack([mean(t) for t in lone])
+            for number in by_passage[key]:
+                query = ways["m_q"][number]
+                weights = query.weights()
+                alone[number] = [float(weights @ (query.vectors @ t.vectors.T).max(axis=1)) for t in lone]
+                single[number] = (means @ mean(query)).tolist()
+    return {**found, "sentences encoded alone": alone, "single-vector": single}
+
+
+def ways_to_ask(encoder: Encoder, queries: Sequence[str]) -> dict[str, list[TokenVectors]]:
+    ways = {"m_q": encoder.encode_queries(queries)}
+    if encoder.knows(Granularity.SENTENCE):
+        sentence = encoder.encode_queries(queries, Granularity.SENTENCE)
+        ways["m'_q without salience"] = [TokenVectors(t.vectors, t.offsets) for t in sentence]
+        ways["m'_q"] = sentence
+    if encoder.knows(Granularity.PROPOSITION):
+        ways["m''_q (propositions')"] = encoder.encode_queries(queries, Granularity.PROPOSITION)
+    return ways
+
+
+def encoded_alone(encoder: Encoder, block: Sequence[tuple]) -> list[list[TokenVectors]]:
+    """Each sentence as a passage of its own."""
+    lone = [Passage("", sentence or ".") for _, sentences in block for sentence in sentences]
+    encoded = iter(encoder.encode_passages(lone))
+    return [[next(encoded) for _ in sentences] for _, sentences in block]
+
+
+def mean(tokens: TokenVectors) -> np.ndarray:
+    """The mean of the unit token vectors, as unit vector: nearly the base's own sentence embedding."""
+    vector = tokens.vectors.mean(axis=0)
+    return vector / max(float(np.linalg.norm(vector)), 1e-9)
+
+
+def measures(scores: Scores, positives: set[int]) -> tuple[float, float, float]:
     order = np.argsort(-np.asarray(scores), kind="stable")
     first = next(rank for rank, sentence in enumerate(order, start=1) if int(sentence) in positives)
     found = sum(int(sentence) in positives for sentence in order[:5])
     return float(first == 1), found / min(5, len(positives)), 1.0 / first
 
 
-def table(rows: list[dict], named: dict[str, list[list[float]]]) -> None:
+def table(rows: list[dict], named: dict[str, list[Scores]]) -> Table:
+    """A way a row, a source a column: P@1 of each, then the means over sources."""
     sources = sorted({row["source"] for row in rows})
-    header = f"{'source':24}{'rows':>6}" + "".join(f"{f'{name} {m}':>16}" for name in named for m in MEASURES)
-    print(header)
-    columns = []
-    for source in sources:
-        chosen = [i for i, row in enumerate(rows) if row["source"] == source]
-        values = [
-            100 * np.mean([measures(scores[i], set(rows[i]["positive_sentence_ids"])) for i in chosen], axis=0)
-            for scores in named.values()
-        ]
-        columns.append(np.concatenate(values))
-        print(f"{source:24}{len(chosen):>6}" + "".join(f"{v:>16.1f}" for v in columns[-1]))
-    print(f"{'mean of sources':24}{len(rows):>6}" + "".join(f"{v:>16.1f}" for v in np.mean(columns, axis=0)))
+    shown = Table("", *sources, *(f"mean {m}" for m in MEASURES), box=None)
+    chosen = [[i for i, row in enumerate(rows) if row["source"] == source] for source in sources]
+    shown.add_row("rows", *(str(len(c)) for c in chosen))
+    for name, scores in named.items():
+        told = [measures(scores[i], set(rows[i]["positive_sentence_ids"])) for i in range(len(rows))]
+        by_source = [100 * np.mean([told[i] for i in c], axis=0) for c in chosen]
+        shown.add_row(name, *(f"{m[0]:.1f}" for m in by_source), *(f"{m:.1f}" for m in np.mean(by_source, axis=0)))
+    return shown
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file")
     parser.add_argument("--limit", type=int, default=0, help="rows a source; 0: all")
+    parser.add_argument("--encoder", default="", help="a folder or name; the default encoder otherwise")
     given = parser.parse_args()
-    rows = [r for r in read(given.file, given.limit) if r["positive_sentence_ids"]]
-    named = {"BM25": bm25_scores(rows), "propcite": propcite_scores(rows)}
-    table(rows, named)
+    rows = read(given.file, given.limit)
+    ways: dict[str, Callable[[], dict[str, list[Scores]]]] = {
+        "BM25": lambda: {"BM25": bm25_scores(rows)},
+        "encoder": lambda: encoder_scores(rows, Encoder(given.encoder)),
+    }
+    named = {name: scores for way in ways.values() for name, scores in way().items()}
+    Console(width=200).print(table(rows, named))
 
 
 if __name__ == "__main__":

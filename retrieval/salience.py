@@ -1,0 +1,59 @@
+"""How much each token of a query counts: rare words more than common ones, corrected by what the token says here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from retrieval.errors import EncoderError
+
+if TYPE_CHECKING:
+    from retrieval.encoder import Floats
+
+FILE = "salience.safetensors"  # beside a model's own files
+
+
+@dataclass(frozen=True, slots=True)
+class Salience:
+    """Salience = rarity of the token x exp(its vector . direction).  (v,) and (d,)
+
+    `rarity` is the square root of a token's inverse document frequency among the sentences seen in training.
+    """
+
+    rarity: Floats
+    direction: Floats
+
+    def __call__(self, ids: npt.NDArray[np.int64], vectors: Floats) -> Floats:
+        """(n,), (n, d) -> (n,)"""
+        salience: Floats = self.rarity[ids] * np.exp(vectors @ self.direction)
+        return salience
+
+    def tensors(self) -> dict[str, Any]:
+        import torch
+
+        return {
+            "salience/rarity": torch.from_numpy(self.rarity).half(),
+            "salience/direction": torch.from_numpy(self.direction).float(),
+        }
+
+    def write(self, folder: Path) -> None:
+        from safetensors.torch import save_file
+
+        save_file(self.tensors(), str(folder / FILE))
+
+    @classmethod
+    def of(cls, tensors: dict[str, Any]) -> Salience:
+        return cls(tensors["salience/rarity"].float().numpy(), tensors["salience/direction"].float().numpy())
+
+    @classmethod
+    def read(cls, path: Path) -> Salience:
+        from safetensors.torch import load_file
+
+        try:
+            return cls.of(load_file(str(path)))
+        except Exception as error:  # safetensors raises its own kinds
+            raise EncoderError(f"the tokens' weights {path} cannot be read ({error}): train the model anew") from error

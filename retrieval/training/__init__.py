@@ -1,0 +1,1 @@
+"""Train the queries' network: passages keep the base's vectors, questions learn to find sentences and propositions."""

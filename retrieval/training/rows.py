@@ -1,0 +1,143 @@
+"""What training reads: a query, the sentences of a passage, and which of them hold what it asks for."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from retrieval.errors import RetrievalError
+from retrieval.splitter import passage_from_sentences
+from retrieval.text import Passage
+
+MOST_WORDS = 220  # of a passage that is trained on; a longer one is read in parts
+FEWEST_WORDS = 5  # of a claim made from a passage
+DROPPED = 0.15  # share of the words that such a claim loses, so that it is no copy
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A query with the part of its passage that holds an answer; `positives` are sentences by number."""
+
+    query: str
+    title: str
+    sentences: tuple[str, ...]
+    positives: frozenset[int]
+    source: str = ""
+    weight: float = 1.0
+
+    @property
+    def passage(self) -> tuple[str, tuple[str, ...]]:
+        return self.title, self.sentences
+
+
+def read_rows(path: Path) -> list[Row]:
+    """All rows of a file of JSON lines that teach something; a bad row is named with its line."""
+    try:
+        data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+    except (OSError, EOFError) as error:
+        raise RetrievalError(f"{path} cannot be read: {error}") from error
+    rows = []
+    for number, line in enumerate(data.splitlines(), start=1):
+        if not line.strip():
+            continue
+        try:
+            row = _row(json.loads(line))
+        except (ValueError, KeyError, TypeError) as error:
+            raise RetrievalError(f"{path}, line {number}: {error!r} is wrong with this row") from error
+        rows += [row] if row else []
+    return rows
+
+
+def _row(told: dict[str, Any]) -> Row | None:
+    """The row's first part with a positive sentence and another beside it; none when there is no such part."""
+    sentences = [str(s) for s in told["sentences"]]
+    positives = {int(i) for i in told["positive_sentence_ids"]}
+    if positives and max(positives) >= len(sentences):
+        raise ValueError(f"there is no sentence {max(positives)}")
+    title = str(told.get("title") or "").replace("_", " ")
+    for start, end in parts(sentences):
+        held = frozenset(i - start for i in positives if start <= i < end)
+        if held and len(held) < end - start:
+            source, weight = str(told.get("source", "")), float(told.get("weight", 1.0))
+            return Row(str(told["query"]), title, tuple(sentences[start:end]), held, source, weight)
+    return None
+
+
+def parts(sentences: Sequence[str], most_words: int = MOST_WORDS) -> Iterator[tuple[int, int]]:
+    """A passage's parts of at most so many words, cut at sentences: the same for every query of the passage.
+
+    >>> list(parts(["one two", "three", "four five six"], 3))
+    [(0, 2), (2, 3)]
+    """
+    start, words = 0, 0
+    for i, sentence in enumerate(sentences):
+        size = len(sentence.split())
+        if i > start and words + size > most_words:
+            yield start, i
+            start, words = i, 0
+        words += size
+    if start < len(sentences):
+        yield start, len(sentences)
+
+
+def as_passage(title: str, sentences: Sequence[str]) -> Passage:
+    return passage_from_sentences("", list(sentences), title)
+
+
+def as_claim(row: Row, told: Sequence[Sequence[str]], dice: random.Random) -> Row | None:
+    """The row with a claim of its passage in place of its query: a proposition of one sentence, some words dropped.
+
+    `told` holds the propositions of each sentence as texts.
+    """
+    usable = [(i, text) for i, texts in enumerate(told) for text in texts if len(text.split()) >= FEWEST_WORDS]
+    if not usable:
+        return None
+    number, text = dice.choice(usable)
+    words = [word for word in text.split() if dice.random() >= DROPPED]
+    return replace(row, query=re.sub(r"\s+([.,;:])", r"\1", " ".join(words)), positives=frozenset({number}), weight=1.0)
+
+
+class Mixture:
+    """Rows drawn without end: sources in proportion to the square root of their size, no passage twice in a batch."""
+
+    def __init__(self, rows: Sequence[Row], seed: int) -> None:
+        if not rows:
+            raise RetrievalError(
+                "no row of these files has a positive sentence beside others: there is nothing to learn"
+            )
+        self.dice = random.Random(seed)
+        self._by_source: dict[str, list[Row]] = {}
+        for row in rows:
+            self._by_source.setdefault(row.source, []).append(row)
+        self._sources = sorted(self._by_source)
+        self._shares = [
+            min(len(held), 3000) ** 0.5 * sum(row.weight for row in held) / len(held)
+            for held in map(self._by_source.__getitem__, self._sources)
+        ]
+        self._most = min(len({row.passage for row in rows}), 1 << 30)
+
+    def draw(self, size: int) -> list[Row]:
+        """Rows of passages that differ; fewer when there are not so many passages."""
+        rows: list[Row] = []
+        seen: set[tuple[str, tuple[str, ...]]] = set()
+        while len(rows) < min(size, self._most):
+            source = self.dice.choices(self._sources, self._shares)[0]
+            row = self.dice.choice(self._by_source[source])
+            if row.passage not in seen:
+                seen.add(row.passage)
+                rows.append(row)
+        return rows
+
+    def batches(self, size: int) -> Iterator[list[Row]]:
+        """Batches whose queries are of like length, for they are read together."""
+        while True:
+            rows = sorted(self.draw(4 * size), key=lambda row: len(row.query))
+            groups = [rows[i : i + size] for i in range(0, len(rows), size)]
+            self.dice.shuffle(groups)
+            yield from groups

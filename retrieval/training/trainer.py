@@ -1,0 +1,232 @@
+"""Training the queries' network over passages that do not change: resumable, reported, written whole or not at all."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F  # noqa: N812 - its usual name
+
+from retrieval.errors import RetrievalError
+from retrieval.queries import MARKERS, as_model, with_markers, write
+from retrieval.salience import Salience
+from retrieval.text import Granularity
+from retrieval.training.losses import any_positive, unit_scores, xtr_scores
+from retrieval.training.passages import Passages, Units
+from retrieval.training.rows import Mixture, Row, as_claim
+
+CHECKPOINT = "checkpoint.pt"
+MOST_TOKENS = 128  # of a query that is trained on
+KEPT_EVERY = 100  # steps between checkpoints
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """Everything that the result depends on beside the data."""
+
+    steps: int = 1500
+    batch_size: int = 32
+    learning_rate: float = 5e-5
+    salience_rate: float = 2e-3
+    warmup: int = 50
+    propositions: float = 0.3  # share of the steps at the level of propositions; the others are at that of sentences
+    claims: float = 0.3  # share of the rows whose query gives way to a claim of the passage itself
+    others: float = 0.5  # weight of telling the unit from those of all passages of the batch, beside its own passage's
+    k_train: int = 0  # tokens that count for each query token in that (XTR); 0: all
+    share: float = 0.7  # of what training changed is kept: the mean of start and end ranks new kinds of text better
+    seed: int = 0
+
+
+class Queries(nn.Module):
+    """The network with the salience of its tokens.  Texts to unit vectors (b, q, d) and weights (b, q)."""
+
+    def __init__(self, transformer: Any, rarity: Tensor) -> None:
+        super().__init__()
+        self.tokenizer = transformer.tokenizer
+        self.network: Any = transformer.auto_model
+        self.network.get_input_embeddings().requires_grad_(False)
+        self.rarity = nn.Buffer(rarity)
+        self.direction = nn.Parameter(torch.zeros(self.network.config.hidden_size))
+
+    def forward(self, texts: Sequence[str], level: Granularity) -> tuple[Tensor, Tensor]:
+        marked = [MARKERS[level] + text for text in texts]
+        read = self.tokenizer(marked, padding=True, truncation=True, max_length=MOST_TOKENS, return_tensors="pt")
+        read = {name: t.to(self.rarity.device) for name, t in read.items()}
+        states = self.network(**read).last_hidden_state
+        vectors = F.normalize(states, dim=-1)
+        weights = self.rarity[read["input_ids"]] * torch.exp(vectors @ self.direction) * read["attention_mask"]
+        return vectors, weights
+
+    def salience(self) -> Salience:
+        return Salience(self.rarity.float().cpu().numpy(), self.direction.detach().float().cpu().numpy())
+
+
+def rarity(passages: Passages, tokenizer: Any, size: int) -> Tensor:
+    """The square root of each token's inverse document frequency, a sentence being a document; special ones get 1."""
+    seen = np.zeros(size)
+    total = 0
+    for number in range(len(passages)):
+        passage = passages.passage(number)
+        texts = [s.span.of(passage.text) for s in passage.sentences]
+        for ids in tokenizer(texts, add_special_tokens=False, verbose=False)["input_ids"]:
+            seen[np.unique(ids)] += 1 if ids else 0
+            total += 1
+    weights = np.sqrt(np.log(1 + (total - seen + 0.5) / (seen + 0.5)))
+    weights[tokenizer.all_special_ids] = 1.0
+    return torch.from_numpy(weights.astype(np.float32))
+
+
+class Trainer:
+    """Runs a recipe over rows whose passages are encoded; its state lives in `folder`."""
+
+    def __init__(self, recipe: Recipe, rows: Sequence[Row], passages: Passages, base: str, folder: Path) -> None:
+        self.recipe, self.passages, self.base, self.folder = recipe, passages, base, folder
+        torch.set_flush_denormal(True)  # the optimizer's tiny moments would make a step many times slower
+        torch.manual_seed(recipe.seed)
+        transformer = with_markers(base)
+        device = transformer.auto_model.device
+        self.queries = Queries(transformer, rarity(passages, transformer.tokenizer, len(transformer.tokenizer)))
+        self.queries.to(device).train()
+        self._start = {name: t.clone() for name, t in self.queries.network.state_dict().items()}
+        self._mixture = Mixture(rows, recipe.seed)
+        self._dice = random.Random(recipe.seed + 1)
+        trained = [p for p in self.queries.network.parameters() if p.requires_grad]
+        groups = [
+            {"params": trained, "lr": recipe.learning_rate},
+            {"params": [self.queries.direction], "lr": recipe.salience_rate, "weight_decay": 0.0},
+        ]
+        self._optimizer = torch.optim.AdamW(groups, weight_decay=0.01)
+        self._schedule = torch.optim.lr_scheduler.LambdaLR(self._optimizer, self._pace)
+        self.step = 0
+
+    def _pace(self, step: int) -> float:
+        recipe = self.recipe
+        return min(1.0, (step + 1) / recipe.warmup) * max(0.02, 1 - step / recipe.steps)
+
+    def run(self, report: Callable[[int, float], None] = lambda *_: None) -> None:
+        """The steps that are left."""
+        batches = self._mixture.batches(self.recipe.batch_size)
+        while self.step < self.recipe.steps:
+            loss = self._learn(next(batches))
+            self.step += 1
+            report(self.step, loss)
+            if self.step % KEPT_EVERY == 0 or self.step == self.recipe.steps:
+                self._keep()
+
+    def _learn(self, rows: Sequence[Row]) -> float:
+        recipe = self.recipe
+        level = Granularity.PROPOSITION if self._dice.random() < recipe.propositions else Granularity.SENTENCE
+        rows = [self._claim(row) or row if self._dice.random() < recipe.claims else row for row in rows]
+        loss = self.loss(rows, level)
+        if not math.isfinite(loss.item()):
+            raise RetrievalError(f"step {self.step + 1} has no finite loss: give a smaller learning rate")
+        self._optimizer.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        nn.utils.clip_grad_norm_(self.queries.parameters(), 1.0)
+        self._optimizer.step()
+        self._schedule.step()
+        return loss.item()
+
+    def _claim(self, row: Row) -> Row | None:
+        return as_claim(row, self.passages.claims(self.passages.number(row)), self._dice)
+
+    def loss(self, rows: Sequence[Row], level: Granularity) -> Tensor:
+        """Tell the positive units from the others of their passage, and from those of all passages of the batch."""
+        vectors, weights = self.queries([row.query for row in rows], level)
+        device = vectors.device
+        numbers = [self.passages.number(row) for row in rows]
+        find = self.passages.sentences if level == Granularity.SENTENCE else self.passages.propositions
+        tokens = [self.passages.tokens(number).vectors for number in numbers]
+        units = [find(number) for number in numbers]
+        members, lengths = joined(units, [len(t) for t in tokens])
+        held = torch.from_numpy(np.concatenate(tokens)).to(device)
+        members, lengths = members.to(device), lengths.to(device)
+        scores = unit_scores(vectors, weights, held, members, lengths)
+        own, positive = (mask.to(device) for mask in masks(rows, units))
+        of_rows = torch.tensor([row.weight for row in rows], device=device)
+        loss = any_positive(scores, own, positive, of_rows)
+        if self.recipe.others:
+            if self.recipe.k_train:
+                scores = xtr_scores(vectors, weights, held, members, lengths, self.recipe.k_train)
+            loss = loss + self.recipe.others * any_positive(scores, torch.ones_like(own), positive, of_rows)
+        return loss
+
+    def _keep(self) -> None:
+        """A checkpoint, by rename: what stops while it is written leaves the last one."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        new = self.folder / f"{CHECKPOINT}.new"
+        state = {
+            "recipe": asdict(self.recipe),
+            "step": self.step,
+            "queries": {n: p.detach() for n, p in self.queries.named_parameters() if p.requires_grad},
+            "optimizer": self._optimizer.state_dict(),
+            "schedule": self._schedule.state_dict(),
+            "dice": (self._mixture.dice.getstate(), self._dice.getstate(), torch.get_rng_state()),
+        }
+        torch.save(state, new)
+        new.replace(self.folder / CHECKPOINT)
+
+    def resume(self) -> bool:
+        """Go on from the last checkpoint.  -> whether there was one"""
+        path = self.folder / CHECKPOINT
+        if not path.exists():
+            return False
+        state = torch.load(path, weights_only=False, map_location="cpu")
+        if state["recipe"] != asdict(self.recipe):
+            raise RetrievalError(f"{path} was made by another recipe: give the same options, or another --work folder")
+        self.queries.load_state_dict(state["queries"], strict=False)
+        self._optimizer.load_state_dict(state["optimizer"])
+        self._schedule.load_state_dict(state["schedule"])
+        mixture, dice, torch_state = state["dice"]
+        self._mixture.dice.setstate(mixture)
+        self._dice.setstate(dice)
+        torch.set_rng_state(torch_state)
+        self.step = int(state["step"])
+        return True
+
+    def averaged(self, share: float) -> dict[str, Tensor]:
+        """The network's weights, this share of the change kept."""
+        return {
+            name: self._start[name] + share * (t - self._start[name]) if t.is_floating_point() else t
+            for name, t in self.queries.network.state_dict().items()
+        }
+
+    def save(self, out: Path, about: dict[str, Any]) -> None:
+        """A model's folder that sentence-transformers opens too, and the difference to the base in one small file."""
+        share = self.recipe.share
+        salience = self.queries.salience()
+        salience = Salience(salience.rarity, share * salience.direction)
+        trained = self.averaged(share)
+        out.mkdir(parents=True, exist_ok=True)
+        write(out / "queries.safetensors", self._start, trained, salience, {**about, "recipe": asdict(self.recipe)})
+        transformer = with_markers(self.base)
+        transformer.auto_model.load_state_dict(trained)
+        as_model(with_markers(self.base), transformer).save(str(out / "model"), create_model_card=False)
+        salience.write(out / "model")
+
+
+def joined(units: Sequence[Units], sizes: Sequence[int]) -> tuple[Tensor, Tensor]:
+    """The units of several passages over their tokens joined: members and lengths."""
+    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    members = np.concatenate([u.members + start for u, start in zip(units, starts, strict=True)])
+    return torch.from_numpy(members), torch.from_numpy(np.concatenate([u.lengths for u in units]))
+
+
+def masks(rows: Sequence[Row], units: Sequence[Units]) -> tuple[Tensor, Tensor]:
+    """For each row, which of all units are of its own passage, and which of these are positive.  -> (b, u) twice"""
+    total = sum(len(u.lengths) for u in units)
+    own, positive = torch.zeros(len(rows), total, dtype=torch.bool), torch.zeros(len(rows), total, dtype=torch.bool)
+    start = 0
+    for i, (row, u) in enumerate(zip(rows, units, strict=True)):
+        end = start + len(u.lengths)
+        own[i, start:end] = True
+        positive[i, start:end] = torch.from_numpy(np.isin(u.sentences, sorted(row.positives)))
+        start = end
+    return own, positive

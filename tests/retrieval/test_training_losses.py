@@ -1,0 +1,110 @@
+"""The losses against hand-made values and against loops that do the same slowly."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from retrieval.training.losses import any_positive, divergence, unit_scores, xtr_scores
+
+# Two queries of two tokens, three passage tokens, two units: tokens 0 and 1, tokens 1 and 2.
+QUERIES = torch.tensor([[[1.0, 0.0], [0.0, 1.0]], [[1.0, 0.0], [1.0, 0.0]]])
+WEIGHTS = torch.tensor([[1.0, 2.0], [0.5, 0.0]])
+TOKENS = torch.tensor([[1.0, 0.0], [0.6, 0.8], [0.0, 1.0]])
+MEMBERS, LENGTHS = torch.tensor([0, 1, 1, 2]), torch.tensor([2, 2])
+
+
+def test_a_units_score_is_the_weighted_sum_of_each_tokens_best() -> None:
+    scores = unit_scores(QUERIES, WEIGHTS, TOKENS, MEMBERS, LENGTHS)
+    # Query 0: best of unit 0 is 1 and .8, of unit 1 .6 and 1.  Query 1: 1 and nothing; .6 and nothing.
+    assert scores.numpy() == pytest.approx(np.array([[1 + 2 * 0.8, 0.6 + 2 * 1.0], [0.5, 0.3]]), abs=1e-6)
+
+
+def test_xtr_counts_retrieved_tokens_alone_over_the_weights_that_found_one() -> None:
+    scores = xtr_scores(QUERIES, WEIGHTS, TOKENS, MEMBERS, LENGTHS, k=1)
+    # k = 1: query 0 retrieves token 0 by its first and token 2 by its second token; the weights are 1 and 2.
+    assert scores[0].tolist() == pytest.approx([(1.0 / 1.0) * 3, (2.0 / 2.0) * 3])
+    # Query 1 retrieves token 0 alone: unit 1 has found nothing and scores 0.
+    assert scores[1].tolist() == pytest.approx([0.5, 0.0])
+
+
+def test_xtr_that_retrieves_everything_is_the_full_score() -> None:
+    full = unit_scores(QUERIES, WEIGHTS, TOKENS, MEMBERS, LENGTHS)
+    assert xtr_scores(QUERIES, WEIGHTS, TOKENS, MEMBERS, LENGTHS, k=99).numpy() == pytest.approx(full.numpy())
+
+
+def test_one_winning_positive_is_enough() -> None:
+    scores = torch.tensor([[0.0, math.log(2.0), math.log(5.0), 50.0]])
+    taking_part = torch.tensor([[True, True, True, False]])
+    positive = torch.tensor([[True, True, False, False]])
+    loss = any_positive(scores, taking_part, positive, torch.tensor([2.0]))
+    assert loss.item() == pytest.approx(-2 * math.log((1 + 2) / (1 + 2 + 5)), abs=1e-5)
+
+
+def test_the_divergence_from_oneself_is_nothing_and_from_another_is_known() -> None:
+    one, all_in = torch.log(torch.tensor([[0.5, 0.5]])), torch.ones(1, 2, dtype=torch.bool)
+    other = torch.log(torch.tensor([[0.9, 0.1]]))
+    weight = torch.ones(1)
+    assert divergence(one, one + 3, all_in, weight).item() == pytest.approx(0.0, abs=1e-6)
+    known = 0.5 * math.log(0.5 / 0.9) + 0.5 * math.log(0.5 / 0.1)
+    assert divergence(one, other, all_in, weight).item() == pytest.approx(known, abs=1e-5)
+
+
+def test_what_takes_no_part_changes_no_loss() -> None:
+    masked = torch.tensor([[True, True, False]])
+    for far in (-9.0, 0.0, 9.0):
+        scores = torch.tensor([[0.3, 0.1, far]])
+        told = divergence(torch.tensor([[0.2, 0.4, -far]]), scores, masked, torch.ones(1))
+        assert told.item() == pytest.approx(
+            divergence(
+                torch.tensor([[0.2, 0.4]]), scores[:, :2], torch.ones(1, 2, dtype=torch.bool), torch.ones(1)
+            ).item(),
+            abs=1e-6,
+        )
+
+
+@st.composite
+def problems(draw) -> tuple[torch.Tensor, ...]:
+    seed = draw(st.integers(0, 9999))
+    b, q, n, u = (draw(st.integers(1, most)) for most in (4, 5, 9, 6))
+    dice = torch.Generator().manual_seed(seed)
+    lengths = torch.randint(1, n + 1, (u,), generator=dice)
+    members = torch.cat([torch.randperm(n, generator=dice)[:k] for k in lengths.tolist()])
+    return (
+        torch.randn(b, q, 3, generator=dice),
+        torch.rand(b, q, generator=dice),
+        torch.randn(n, 3, generator=dice),
+        members,
+        lengths,
+    )
+
+
+@given(problems())
+def test_scores_equal_a_slow_loop(problem) -> None:
+    queries, weights, tokens, members, lengths = problem
+    starts = torch.cat([torch.zeros(1, dtype=torch.long), lengths.cumsum(0)]).tolist()
+    slow = [
+        [
+            sum(
+                float(weights[b, i]) * max(float(queries[b, i] @ tokens[t]) for t in members[start:end].tolist())
+                for i in range(queries.shape[1])
+            )
+            for start, end in itertools.pairwise(starts)
+        ]
+        for b in range(len(queries))
+    ]
+    assert unit_scores(*problem).numpy() == pytest.approx(np.array(slow), abs=1e-4)
+
+
+def test_gradients_flow_to_the_best_tokens_of_the_query_only() -> None:
+    queries = QUERIES.clone().requires_grad_()
+    unit_scores(queries, WEIGHTS, TOKENS, MEMBERS, LENGTHS)[0, 0].backward()
+    assert queries.grad is not None
+    assert queries.grad[0].numpy() == pytest.approx(np.array([[1.0, 0.0], [1.2, 1.6]]), abs=1e-6)
+    assert not queries.grad[1].any()
