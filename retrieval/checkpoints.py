@@ -22,6 +22,8 @@ BUNDLED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9
 DEFAULT, BASE = "propcite-minilm", "minilm"  # names that need no folder and no hub: with our queries, and without
 QUERIES = Path(__file__).parent / "models" / "queries.safetensors"
 
+HUB_PATIENCE_S = 10.0
+
 _HUB_NAME = re.compile(r"\w[\w.-]*(?:/\w[\w.-]*)?")
 
 
@@ -98,6 +100,8 @@ def _with_queries(path: Path, device: str) -> Checkpoint:
 def _opened(path: str, device: str) -> MultiVectorEncoder:
     if not Path(path).is_dir() and not _HUB_NAME.fullmatch(path):
         raise EncoderError(f"there is no folder {path}: name a model's folder, or a hub name such as owner/model")
+    if not Path(path).is_dir():
+        _look_up(path)
     from sentence_transformers import MultiVectorEncoder
     from transformers.utils import logging
 
@@ -109,6 +113,20 @@ def _opened(path: str, device: str) -> MultiVectorEncoder:
     except Exception as error:  # the loaders raise whatever their file formats raise
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise EncoderError(f"the model {path} cannot be loaded: {reason}") from error
+
+
+def _look_up(name: str) -> None:
+    """Ask the hub for a model that is not here yet: the loaders would try for minutes where there is no connection."""
+    from huggingface_hub import model_info, try_to_load_from_cache
+
+    if isinstance(try_to_load_from_cache(name, "config.json"), str):
+        return
+    try:
+        model_info(name, timeout=HUB_PATIENCE_S)
+    except Exception as error:  # the hub's errors and those of its HTTP library
+        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        advice = "check its name and the connection, or give a folder"
+        raise EncoderError(f"the model {name} cannot be fetched from the hub ({reason}): {advice}") from error
 
 
 def _transformer(path: str) -> Any:

@@ -23,7 +23,7 @@ from retrieval.training.passages import Passages, Units
 from retrieval.training.rows import Mixture, Row, as_claim
 
 CHECKPOINT = "checkpoint.pt"
-MOST_TOKENS = 128  # of a query that is trained on
+MOST_TOKENS = 64  # of a query that is trained on
 KEPT_EVERY = 100  # steps between checkpoints
 
 
@@ -76,7 +76,7 @@ def rarity(passages: Passages, tokenizer: Any, size: int) -> Tensor:
         passage = passages.passage(number)
         texts = [s.span.of(passage.text) for s in passage.sentences]
         for ids in tokenizer(texts, add_special_tokens=False, verbose=False)["input_ids"]:
-            seen[np.unique(ids)] += 1 if ids else 0
+            seen[list(set(ids))] += 1
             total += 1
     weights = np.sqrt(np.log(1 + (total - seen + 0.5) / (seen + 0.5)))
     weights[tokenizer.all_special_ids] = 1.0

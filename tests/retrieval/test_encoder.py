@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import time
 import unicodedata
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -215,6 +216,17 @@ def test_a_folder_that_holds_no_model_is_one_clear_line(tmp_path: Path, damage) 
 def test_a_missing_folder_is_said_at_once_and_not_looked_for_on_a_hub(name: str) -> None:
     with pytest.raises(EncoderError, match=r"there is no folder .*: name a model's folder") as error:
         Encoder(name)
+    assert "\n" not in str(error.value)
+
+
+def test_a_hub_name_that_nobody_has_is_told_in_seconds() -> None:
+    """Where there is a connection the hub says so, elsewhere the connection does."""
+    start = time.monotonic()
+    with pytest.raises(
+        EncoderError, match=r"propcite/no-such-model cannot be fetched from the hub \(.+\): check"
+    ) as error:
+        Encoder("propcite/no-such-model")
+    assert time.monotonic() - start < 30
     assert "\n" not in str(error.value)
 
 
