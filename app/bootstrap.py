@@ -35,10 +35,10 @@ def build_encoder(settings: Settings) -> Encoder:
 
 
 def build_splitter(settings: Settings) -> PropositionSplitter:
-    if settings.splitter == "learned":
-        from attribution.propositions.learned import LearnedSplitter
+    if settings.splitter == "rules":
+        from attribution.propositions.rules import RuleSplitter
 
-        return LearnedSplitter()
+        return RuleSplitter()
     if settings.splitter == "seq2seq":
         from attribution.propositions.seq2seq import Seq2SeqSplitter
 
@@ -48,9 +48,9 @@ def build_splitter(settings: Settings) -> PropositionSplitter:
 
         url, model = _needed(settings.llm_url, "llm_url"), _needed(settings.splitter_model, "splitter_model")
         return LlmSplitter(url, model, api_key=settings.llm_key)
-    from attribution.propositions.rules import RuleSplitter
+    from attribution.propositions.learned import LearnedSplitter
 
-    return RuleSplitter()
+    return LearnedSplitter()
 
 
 def _needed(value: str, name: str) -> str:

@@ -42,7 +42,7 @@ class Settings(BaseSettings):
     generator: Literal["extractive"] = "extractive"
     num_passages: int = Field(8, ge=1, le=100, description="passages that an answer is made from")
 
-    splitter: Literal["rules", "learned", "seq2seq", "llm"] = Field("rules", description="what names facts")
+    splitter: Literal["learned", "rules", "seq2seq", "llm"] = Field("learned", description="what names facts")
     splitter_model: str = Field("", description="seq2seq: a SegmenT5 or Propositionizer checkpoint; llm: a name")
     llm_url: str = Field("", description="an OpenAI-compatible server, up to /v1")
     llm_key: str = Field("none", description="its key", repr=False)

@@ -6,19 +6,15 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
-from nltk.stem import PorterStemmer
-from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
+from attribution.propositions.matching import match
+from attribution.words import stem
 from retrieval.text import Span
 
 SAME = 0.8  # the Jaccard from which PropSegmEnt calls two propositions the same
-WINDOW = 3  # words on each side that break ties between equal words: a 7 x 7 filter
-NEIGHBOUR = 0.01  # what an equal neighbour counts; 36 of them stay below one equal word
-IN_ORDER = 0.001  # what it counts more where both texts have the two words in the same order (our own tie-break)
 
 _WORD = re.compile(r"\w+(?:['’.,-]\w+)*")
 
@@ -127,39 +123,12 @@ def align(proposition: str, sentence: str) -> set[int]:
     >>> sorted(align("Ada was a mathematician.", "Ada, a poet's daughter, was a gifted mathematician."))
     [0, 4, 5, 7]
     """
-    wanted, offered = _stems(proposition), _stems(sentence)
-    if not wanted or not offered:
-        return set()
-    equal = np.array([[w == o for o in offered] for w in wanted], dtype=np.float64)
-    rows, columns = linear_sum_assignment(_with_context(equal), maximize=True)
-    return {int(column) for row, column in zip(rows, columns, strict=True) if equal[row, column]}
-
-
-def _with_context(equal: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Each pair's equality plus a little for equal pairs diagonally around it, sub-sentence-encoder's filter.
-
-    The filter has 1 at its centre and 0.01 in its four quadrants, its middle row and column left out.  (p, s) -> (p, s)
-    """
-    rows, columns = equal.shape
-    padded = np.pad(equal, WINDOW)
-    total = equal.copy()
-    offsets = [offset for offset in range(-WINDOW, WINDOW + 1) if offset]
-    for down in offsets:
-        for right in offsets:
-            top, left = WINDOW + down, WINDOW + right
-            total += (NEIGHBOUR + IN_ORDER * (down * right > 0)) * padded[top : top + rows, left : left + columns]
-    return total
+    return set(match(_stems(proposition), _stems(sentence)).values())
 
 
 def _stems(text: str) -> list[str]:
     return [_stem(span.of(text).lower()) for span in word_spans(text)]
 
 
-@cache
-def _stemmer() -> PorterStemmer:
-    return PorterStemmer()
-
-
-@cache
 def _stem(word: str) -> str:
-    return str(_stemmer().stem(word.removesuffix("'s").removesuffix("’s")))
+    return stem(word.removesuffix("'s").removesuffix("’s"))

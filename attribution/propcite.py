@@ -23,7 +23,6 @@ from attribution.errors import AttributionError
 from attribution.judge import EmbeddedJudge, Judge
 from attribution.propositions import PropositionSplitter
 from attribution.propositions.antecedent import insertions, without_marks
-from attribution.propositions.rules import RuleSplitter
 from retrieval.encoder import Encoder
 from retrieval.retriever import Retriever
 from retrieval.splitter import split_sentences
@@ -76,7 +75,7 @@ class PropCite:
         min_margin: float = 0.0,
     ) -> None:
         self.encoder = encoder
-        self.splitter = splitter or RuleSplitter()
+        self.splitter = splitter or _learned()
         self.judge: Judge | None = EmbeddedJudge(encoder) if isinstance(judge, str) else judge
         self.candidates = candidates
         self.most_citations = most_citations
@@ -105,7 +104,7 @@ class PropCite:
     @property
     def models(self) -> dict[str, str]:
         judge = self.judge.name if self.judge else "none"
-        return {"encoder": self.encoder.name, "splitter": self.splitter.name, "judge": judge}
+        return {"encoder": self.encoder.query_name, "splitter": self.splitter.name, "judge": judge}
 
     def split(self, answer: str) -> list[_Part]:
         """The answer's sentences that hold a word, each with its propositions."""
@@ -195,6 +194,12 @@ class PropCite:
             )
             sentences.append(CitedSentence(part.span, numbered, self.most_citations))
         return tuple(sentences)
+
+
+def _learned() -> PropositionSplitter:
+    from attribution.propositions.learned import LearnedSplitter
+
+    return LearnedSplitter()
 
 
 def _over(encoder: Encoder, passages: Sequence[Passage]) -> Retriever | None:

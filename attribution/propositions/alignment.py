@@ -15,7 +15,7 @@ from attribution.citations import Proposition
 from attribution.propositions.checkworthy import needs_citation
 from attribution.propositions.grammar.verbs import PAST_ONLY, PAST_OR_PARTICIPLE, THIRD_PERSON
 from attribution.propositions.matching import NEGATIONS, Word, akin, match, nearness, words_in
-from attribution.propositions.sentence import LETTER, solid, whole, without_marks
+from attribution.propositions.sentence import LETTER, spans_of_run, whole, without_marks
 from attribution.words import FUNCTION_WORDS, numbers
 from retrieval.text import Span
 
@@ -291,8 +291,5 @@ def _is_short_name(blank: str, words: Sequence[Word], strays: Sequence[int]) -> 
 
 
 def _proposition(sentence: str, blank: str, words: Sequence[Word], claim: _Claim) -> Proposition:
-    spans: list[Span] = []
-    for _, run in groupby(enumerate(sorted(claim.held)), key=lambda place: place[1] - place[0]):
-        members = [j for _, j in run]
-        spans += solid(sentence, blank, words[members[0]].start, words[members[-1]].end)
-    return Proposition(tuple(spans), claim.text, needs_citation(claim.text))
+    places = [Span(word.start, word.end) for word in words]
+    return Proposition(spans_of_run(sentence, blank, places, claim.held), claim.text, needs_citation(claim.text))

@@ -1,41 +1,55 @@
-"""The learned splitter: which words of a sentence make which claim, all sentences of an answer in one batch."""
+"""The learned splitter: rules cut clauses, a network says which of their phrases are claims, an answer in one batch."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from itertools import groupby
+from copy import copy
+from dataclasses import replace
 from pathlib import Path
 
 from attribution.citations import Proposition
 from attribution.metrics import word_spans
-from attribution.propositions.checkworthy import needs_citation
-from attribution.propositions.clusters import claims
-from attribution.propositions.readable import readable
-from attribution.propositions.sentence import solid, undivided, whole, without_marks
-from attribution.words import FUNCTION_WORDS
+from attribution.propositions.antecedent import with_antecedent
+from attribution.propositions.choosing import Reading, chosen
+from attribution.propositions.grammar import Fact, Piece, Tagged, tag
+from attribution.propositions.rules import clauses, lost
+from attribution.propositions.sentence import undivided, whole, without_marks
+from attribution.propositions.telling import told
 from retrieval.encoder import bundled_model
 from retrieval.text import Span
 
 WEIGHTS = Path(__file__).parents[1] / "models" / "splitter.safetensors"
 BATCH = 32
+OWN = 1  # the role of a word that one claim alone holds
 
 
 class LearnedSplitter:
-    """Reads a sentence once; every proposition's spans are words of it.
+    """Clauses by the rules of English; which of their phrases are claims of their own, a network says.
 
-    `weights` is a file that training wrote; `style` says how finely to split: `any`, `atomic` or `span`.
+    `weights` is a file that training wrote; `style` says how finely to split: `any`, or `clause` for fewer, longer
+    claims (`atomic` and `span` name the annotations that `any` was learned from).
     """
 
     def __init__(self, weights: Path = WEIGHTS, *, style: str = "any") -> None:
-        from attribution.propositions.network import STYLES, Network
+        from attribution.propositions.network import Network
 
-        if style not in STYLES:
-            raise ValueError(f"style is one of {', '.join(STYLES)}, got {style!r}")
+        self.style = _known(style)
         self._network = Network.load(weights, bundled_model())
         self._lock = threading.Lock()
-        self.style = style
         self.name = f"learned/{weights.stem}"
+
+    def in_style(self, style: str) -> LearnedSplitter:
+        """The same network, asked to split otherwise."""
+        other = copy(self)
+        other.style = _known(style)
+        return other
+
+    def learned_from(self, sentence: str) -> bool:
+        """Whether the weights were trained on a sentence: it cannot measure them."""
+        from attribution.propositions.network import fingerprint
+
+        return fingerprint(sentence) in self._network.seen
 
     def split(self, sentence: str, context: Sequence[str] = ()) -> list[Proposition]:
         return self.split_many([sentence], [context])[0]
@@ -44,46 +58,78 @@ class LearnedSplitter:
         """Each sentence's propositions; sentences of like length are read together."""
         blanks = [without_marks(sentence) for sentence in sentences]
         found: list[list[Proposition] | None] = [undivided(s, b) for s, b in zip(sentences, blanks, strict=True)]
-        words = [word_spans(blank) if done is None else [] for blank, done in zip(blanks, found, strict=True)]
         todo = sorted((i for i, done in enumerate(found) if done is None), key=lambda i: len(blanks[i]))
         for first in range(0, len(todo), BATCH):
             batch = todo[first : first + BATCH]
-            for i, groups in zip(
-                batch, self._claims([blanks[i] for i in batch], [words[i] for i in batch]), strict=True
-            ):
-                spans = [_spans(sentences[i], blanks[i], group, words[i]) for group in groups]
-                found[i] = _propositions(sentences[i], blanks[i], spans, contexts[i])
+            tagged = [tag(sentences[i], blanks[i]) for i in batch]
+            for i, s, reading in zip(batch, tagged, self._read([blanks[i] for i in batch], tagged), strict=True):
+                claims = _claims(s, reading) if reading is not None else []
+                if len(claims) < 2:
+                    found[i] = [whole(sentences[i], blanks[i])]
+                else:
+                    made = (told(sentences[i], blanks[i], s, fact) for fact in claims)
+                    found[i] = [replace(p, text=with_antecedent(p.text, contexts[i])) for p in made]
         return [done if done is not None else [] for done in found]
 
-    def _claims(self, sentences: Sequence[str], words: Sequence[Sequence[Span]]) -> list[list[list[int]]]:
-        """Each sentence's claims as places of their words; none for a sentence that is one claim or does not fit."""
+    def _read(self, sentences: Sequence[str], tagged: Sequence[Tagged]) -> list[Reading | None]:
+        """What the network says of each sentence; nothing of one that is too long for it."""
         import torch
 
+        words = [word_spans(sentence) for sentence in sentences]
         with self._lock, torch.inference_mode():
             batch = self._network.read(sentences, words, [self.style] * len(sentences))
             pairs, roles = self._network(batch)
-            held, own = torch.sigmoid(pairs).numpy(), torch.softmax(roles, -1)[..., 1].numpy()
-        found = []
-        for number, (sentence, spans) in enumerate(zip(sentences, words, strict=True)):
+            held, own = torch.sigmoid(pairs).numpy(), torch.softmax(roles, -1)[..., OWN].numpy()
+        found: list[Reading | None] = []
+        for number, (s, spans) in enumerate(zip(tagged, words, strict=True)):
             n = batch.num_words[number]
-            content = [span.of(sentence).lower() not in FUNCTION_WORDS for span in spans]
-            found.append(claims(held[number, :n, :n], own[number, :n], content) if n == len(spans) else [])
+            fits = n == len(spans)
+            found.append(Reading(held[number, :n, :n], own[number, :n], _of_tokens(s, spans)) if fits else None)
         return found
 
 
-def _spans(sentence: str, blank: str, group: Sequence[int], words: Sequence[Span]) -> tuple[Span, ...]:
-    """Words that stand next to each other in the sentence make one span."""
-    spans: list[Span] = []
-    for _, run in groupby(enumerate(group), key=lambda place: place[1] - place[0]):
-        members = [word for _, word in run]
-        spans += solid(sentence, blank, words[members[0]].start, words[members[-1]].end)
-    return tuple(spans)
+def _known(style: str) -> str:
+    from attribution.propositions.network import STYLES
+
+    if style not in STYLES:
+        raise ValueError(f"style is one of {', '.join(STYLES)}, got {style!r}")
+    return style
 
 
-def _propositions(
-    sentence: str, blank: str, claims_spans: Sequence[tuple[Span, ...]], context: Sequence[str]
-) -> list[Proposition]:
-    if len(claims_spans) < 2:
-        return [whole(sentence, blank)]
-    texts = [readable(sentence, spans, context) for spans in claims_spans]
-    return [Proposition(spans, text, needs_citation(text)) for spans, text in zip(claims_spans, texts, strict=True)]
+def _of_tokens(s: Tagged, words: Sequence[Span]) -> list[list[int]]:
+    """Which words of the network each token of the grammar is."""
+    found: list[list[int]] = [[] for _ in s.places]
+    at = 0
+    for token, (start, end) in enumerate(s.places):
+        while at < len(words) and words[at].end <= start:
+            at += 1
+        word = at
+        while word < len(words) and words[word].start < end:
+            found[token].append(word)
+            word += 1
+    return found
+
+
+def _claims(s: Tagged, reading: Reading) -> list[Fact]:
+    facts = clauses(s) or [(Piece(0, _last(s)),)]
+    claims: dict[frozenset[int], Fact] = {}
+    seen: set[int] = set()
+    for fact in facts:
+        for claim in chosen(s, fact, reading, seen):
+            held = {i for piece in claim for i in range(piece.start, piece.end)}
+            claims.setdefault(frozenset(i for i in held if s.words[i][:1].isalnum()), claim)
+            seen |= held
+    told = [claim for held, claim in claims.items() if not any(_adds_lead_alone(held, other) for other in claims)]
+    return facts if lost(s, told) else told
+
+
+def _adds_lead_alone(held: frozenset[int], other: frozenset[int]) -> bool:
+    """Whether another claim is this one with a lead before it."""
+    return held < other and max(other - held) < min(held)
+
+
+def _last(s: Tagged) -> int:
+    end = len(s.tags)
+    while end and s.tags[end - 1] in ".,;:-":
+        end -= 1
+    return end

@@ -5,8 +5,10 @@ Torch and transformers load with this module: whoever needs them imports it late
 
 from __future__ import annotations
 
+import hashlib
 import math
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 from transformers import AutoModel, AutoTokenizer
+from transformers.utils import logging
 
 from attribution.errors import AttributionError
 from retrieval.text import Span
@@ -25,7 +28,22 @@ FAR = 32  # words apart from which distance no longer counts
 LONGEST = 250  # word pieces of a sentence that are read
 ROLES = 3  # of a word: in no claim, one claim's own, shared by several
 OWN = 1
-STYLES = {"atomic": 1, "span": 2, "any": 3}  # the vocabulary's unused tokens: how finely the annotators split
+STYLES = {
+    "atomic": 1,
+    "span": 2,
+    "any": 3,
+    "clause": 4,
+}  # the vocabulary's unused tokens: how finely the annotators split
+
+
+_HALVES = re.compile("[\ud800-\udfff]")  # of a pair: no text to a tokenizer
+_SEEN = "seen"  # the name under which a file keeps the fingerprints
+
+
+def fingerprint(sentence: str) -> int:
+    """A number by which a sentence is known again, however its marks are spaced."""
+    letters = "".join(char for char in sentence.lower() if char.isalnum())
+    return int.from_bytes(hashlib.sha256(letters.encode(errors="replace")).digest()[:4], signed=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +79,7 @@ class Network(nn.Module):
 
     def __init__(self, base: str, rank: int = RANK) -> None:
         super().__init__()
+        logging.disable_progress_bar()  # type: ignore[no-untyped-call]
         self.tokenizer: Any = AutoTokenizer.from_pretrained(base)
         self.encoder: Any = AutoModel.from_pretrained(base).requires_grad_(False)
         for layer in self.encoder.encoder.layer:
@@ -73,6 +92,7 @@ class Network(nn.Module):
         self.distance = nn.Embedding(2 * FAR + 1, 1)
         nn.init.zeros_(self.distance.weight)
         self.role = nn.Linear(width, ROLES)
+        self.seen: frozenset[int] = frozenset()
 
     def forward(self, batch: Sentences) -> tuple[Tensor, Tensor]:
         states = self.encoder(input_ids=batch.ids, attention_mask=batch.mask).last_hidden_state
@@ -91,7 +111,7 @@ class Network(nn.Module):
         rows, firsts = [], []
         for sentence, spans, style in zip(sentences, words, styles, strict=True):
             read = tokenizer(
-                sentence,
+                _HALVES.sub("?", sentence),
                 add_special_tokens=False,
                 return_offsets_mapping=True,
                 truncation=True,
@@ -110,9 +130,10 @@ class Network(nn.Module):
     def trained(self) -> dict[str, Tensor]:
         return {name: p for name, p in self.named_parameters() if p.requires_grad}
 
-    def save(self, path: Path, about: dict[str, str]) -> None:
+    def save(self, path: Path, seen: Collection[int]) -> None:
+        """The trained weights, and the fingerprints of the sentences that they were learned from."""
         tensors = {name: p.detach().half().contiguous() for name, p in self.trained().items()}
-        save_file(tensors, str(path), metadata=about)
+        save_file({**tensors, _SEEN: torch.tensor(sorted(seen), dtype=torch.int32)}, str(path))
 
     @classmethod
     def load(cls, path: Path, base: str) -> Network:
@@ -123,6 +144,8 @@ class Network(nn.Module):
             raise AttributionError(f"the splitter {path} cannot be read ({error}): reinstall PropCite") from error
         rank = tensors["encoder.encoder.layer.0.attention.self.query.down"].shape[0]
         network = cls(base, rank)
+        seen = tensors.pop(_SEEN, torch.zeros(0, dtype=torch.int32))
+        network.seen = frozenset(seen.tolist())
         missing = network.trained().keys() ^ tensors.keys()
         if missing:
             raise AttributionError(f"the splitter {path} does not fit its base ({sorted(missing)[0]}): train it anew")

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 
 from attribution.citations import Proposition
 from attribution.propositions.antecedent import with_antecedent
-from attribution.propositions.checkworthy import needs_citation
-from attribution.propositions.grammar import Fact, Piece, Tagged, facts, tag
+from attribution.propositions.grammar import Fact, Tagged, facts, tag
 from attribution.propositions.grammar import lexicon as lex
-from attribution.propositions.sentence import LETTER, solid, undivided, whole, without_marks
-from retrieval.text import Span
+from attribution.propositions.sentence import LETTER, undivided, whole, without_marks
+from attribution.propositions.telling import told
 
 MOST_WORDS = 200  # a longer sentence is a list or a broken text: it stays whole
 _VERBS = frozenset("BHMVYELI")
@@ -35,18 +33,24 @@ class RuleSplitter:
         if alone is not None:
             return alone
         tagged = tag(sentence, blank)
-        if len(tagged.words) > MOST_WORDS:
+        found = clauses(tagged)
+        if len(found) < 2:
             return [whole(sentence, blank)]
-        found = facts(tagged)
-        if len(found) < 2 or _lost(tagged, found) or not all(_is_claim(tagged, fact) for fact in found):
-            return [whole(sentence, blank)]
-        return [_proposition(sentence, blank, tagged, fact) for fact in found]
+        return [told(sentence, blank, tagged, fact) for fact in found]
 
     def split_many(self, sentences: Sequence[str], contexts: Sequence[Sequence[str]]) -> list[list[Proposition]]:
         return [self.split(sentence, context) for sentence, context in zip(sentences, contexts, strict=True)]
 
 
-def _lost(s: Tagged, found: list[Fact]) -> bool:
+def clauses(tagged: Tagged) -> list[Fact]:
+    """The sentence's facts; none where the rules are not sure of all of them, or where it is too long for them."""
+    if len(tagged.words) > MOST_WORDS:
+        return []
+    found = facts(tagged)
+    return [] if lost(tagged, found) or not all(_is_claim(tagged, fact) for fact in found) else found
+
+
+def lost(s: Tagged, found: list[Fact]) -> bool:
     """Whether a word that says something is in no fact."""
     held = {i for fact in found for piece in fact for i in range(piece.start, piece.end)}
     return any(
@@ -60,46 +64,3 @@ def _is_claim(s: Tagged, fact: Fact) -> bool:
     if not tags.strip("z"):
         return True  # a clause in brackets, that was told of there
     return bool(set(tags) & _VERBS or any(piece.say for piece in fact)) and bool(set(tags) & _SUBJECTS)
-
-
-def _proposition(sentence: str, blank: str, s: Tagged, fact: Fact) -> Proposition:
-    held = sorted({i for piece in fact for i in range(piece.start, piece.end)})
-    spans: list[Span] = []
-    start = before = held[0]
-    for i in [*held[1:], -1]:
-        if i != before + 1:
-            spans += solid(sentence, blank, s.places[start][0], s.places[before][1])
-            start = i
-        before = i
-    text = _said(blank, s, fact)
-    return Proposition(tuple(spans), text, needs_citation(text))
-
-
-def _said(blank: str, s: Tagged, fact: Fact) -> str:
-    """The fact as a sentence: its pieces joined, `a` or `an` put right where words were left out, capital and point."""
-    text = ""
-    for piece in fact:
-        words = _piece_said(blank, s, piece)
-        if words and text.endswith((" a", " an")):
-            text = text.removesuffix("n").removesuffix("a") + _article(words)
-        text += " " * bool(text and words) + words
-    text = _LOOSE.sub(r"\1", text).strip(" ,;:-–—").removesuffix(" and").rstrip(" ,")
-    if text.count('"') % 2 and not blank.count('"') % 2:
-        text += '"'
-    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", '."', ".”", '!"')) else ".")
-
-
-_LOOSE = re.compile(r" +([,;]|['’](?:s\b|(?=\s|$)))")
-
-
-def _article(word: str) -> str:
-    low = word.lower()
-    return "an" if low[0] in "aeio" or (low[0] == "u" and not low.startswith(("uni", "use", "usu", "eu"))) else "a"
-
-
-def _piece_said(blank: str, s: Tagged, piece: Piece) -> str:
-    if piece.say is not None:
-        return piece.say
-    words = " ".join(blank[s.places[piece.start][0] : s.places[piece.end - 1][1]].split())
-    lowers = piece.start == 0 and s.tags[0] in "DPRaEL" and s.words[0] != "I"
-    return words[:1].lower() + words[1:] if lowers else words

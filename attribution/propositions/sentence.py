@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
+from itertools import groupby
 
 from attribution.citations import Proposition
 from attribution.propositions.checkworthy import needs_citation
@@ -12,6 +14,7 @@ from retrieval.text import Span
 _MARKERS = re.compile(r"[ \t]*\[\d{1,3}(?:\s?[,;–-]\s?\d{1,3})*\]")
 _BULLET = re.compile(r"\s*(?:[-*+•‣◦▪>]+\s+|\(?\d{1,3}[.)]\s+|#{1,6}\s+)+")
 _EMPHASIS = re.compile(r"(?<!\w)\*{1,3}(?=\S)|(?<=\S)\*{1,3}(?!\w)|(?<!\w)_{1,3}(?=\w)|(?<=[\w.,;:!?])_{1,3}(?!\w)|`+")
+_STOP = re.compile(r"(?<=[ \t])[.!?…](?=\s*$)")
 LETTER = re.compile(r"[^\W_]")
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _RAW = re.compile(r"://|\bwww\.|[{}<>|\\=~^]|\w\(\)|\n\s*(?:[-*•]|\d+[.)])\s|\?\s*$")
@@ -41,9 +44,11 @@ def _spaces(found: re.Match[str]) -> str:
 
 
 def whole(sentence: str, blank: str) -> Proposition:
+    """The sentence as its own proposition, its marks left out; a stop behind the last mark still ends it."""
     spans = solid(sentence, blank, 0, len(sentence))
     text = " ".join(span.of(sentence) for span in spans)
-    return Proposition(tuple(spans), text, needs_citation(text))
+    stop = "" if text.endswith((".", "!", "?", "…")) else "".join(_STOP.findall(blank))
+    return Proposition(tuple(spans), text + stop, needs_citation(text + stop))
 
 
 def solid(sentence: str, blank: str, start: int, end: int) -> list[Span]:
@@ -57,6 +62,20 @@ def solid(sentence: str, blank: str, start: int, end: int) -> list[Span]:
                 spans.append(span)
         at = cut + 1
     return spans
+
+
+def spans_of_run(sentence: str, blank: str, words: Sequence[Span], held: Iterable[int]) -> tuple[Span, ...]:
+    """Words by number as spans of the sentence: those that stand next to each other make one.
+
+    >>> words = [Span(0, 3), Span(4, 9), Span(10, 13)]
+    >>> spans_of_run("Ada wrote it.", "Ada wrote it.", words, [0, 1])
+    (Span(start=0, end=9),)
+    """
+    spans: list[Span] = []
+    for _, run in groupby(enumerate(sorted(held)), key=lambda place: place[1] - place[0]):
+        members = [word for _, word in run]
+        spans += solid(sentence, blank, words[members[0]].start, words[members[-1]].end)
+    return tuple(spans)
 
 
 def is_english_prose(blank: str) -> bool:

@@ -10,9 +10,11 @@ import hashlib
 import json
 import math
 import random
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -20,13 +22,20 @@ from torch.nn import functional as F  # noqa: N812 - its usual name
 
 from attribution.errors import AttributionError
 from attribution.metrics import align, word_spans
-from attribution.propositions.network import Network
+from attribution.propositions.network import OWN, Network, fingerprint
+from attribution.words import FUNCTION_WORDS
 from retrieval.encoder import bundled_model
 from retrieval.text import Span
 
-STYLE_UNKNOWN = 0.5  # the share of rows read without their style, so that `any` is learned from all
+STYLE_UNKNOWN = 0.5  # the share of rows read without their style, so that `any` is learned from all but `clause`
 MARKED_TIMES = 3  # rows with marked words are few and exact: each counts so often
+ONE_IN = 4  # of the many pairs of clauses, and of the facts that are read as sentences, an epoch takes one in so many
 BATCH = 16
+_APART = (
+    (re.compile(r"(?:``|'') (.+?) (?:''|``)"), r'"\1"'),
+    (re.compile(r" ([,;:.!?)\]%]|(?:n't|['’](?:s|re|ve|ll|d|m))\b)"), r"\1"),
+    (re.compile(r"([(\[$£€]) "), r"\1"),
+)
 PAIR_SHARE = 2.0  # what the pairs' loss counts beside the roles'
 
 
@@ -38,6 +47,7 @@ class Example:
     words: tuple[Span, ...]
     propositions: tuple[frozenset[int], ...]
     style: str
+    facts: tuple[str, ...] = ()  # the propositions as people told them, where each is a sentence
 
 
 def read_examples(path: Path) -> list[Example]:
@@ -52,17 +62,44 @@ def read_examples(path: Path) -> list[Example]:
     return [e for e in examples if e.words and e.propositions]
 
 
-def _example(row: dict[str, object]) -> Example:
+def _example(row: dict[str, Any]) -> Example:
+    row = _joined(row) if str(row.get("style", "")).startswith("split") else row
     sentence = str(row["sentence"])
     words = word_spans(sentence)
     if "token_indices" in row:
-        tokens = _token_spans(sentence, row["tokens"])  # type: ignore[arg-type]
-        sets = [_words_of([tokens[i] for i in indices], words) for indices in row["token_indices"]]  # type: ignore[attr-defined]
+        tokens = _token_spans(sentence, row["tokens"])
+        sets = [_words_of([tokens[i] for i in indices], words) for indices in row["token_indices"]]
         style = "span"
     else:
-        sets = [frozenset(align(text, sentence)) for text in row["propositions"]]  # type: ignore[attr-defined]
-        style = "atomic"
-    return Example(sentence, tuple(words), tuple(dict.fromkeys(s for s in sets if s)), style)
+        sets = [frozenset(align(text, sentence)) for text in row["propositions"]]
+        style = "clause" if str(row.get("style", "")).startswith("split") else "atomic"
+    facts = tuple(row["propositions"]) if style == "atomic" else ()
+    return Example(sentence, tuple(words), tuple(dict.fromkeys(s for s in sets if s)), style, facts)
+
+
+def _single(text: str) -> Example:
+    """A fact that people wrote, as a sentence that is to stay whole."""
+    words = tuple(word_spans(text))
+    return Example(text, words, (frozenset(range(len(words))),) if words else (), "atomic")
+
+
+def _joined(row: dict[str, Any]) -> dict[str, Any]:
+    """A row of a set whose tokens stand apart, as people write."""
+    return row | {
+        "sentence": _written(str(row["sentence"])),
+        "propositions": [_written(p) for p in row["propositions"]],
+    }
+
+
+def _written(text: str) -> str:
+    """Text with its marks where they belong.
+
+    >>> _written("Ada , the poet 's daughter ( 1815 - 1852 ) , wrote `` Notes '' .")
+    'Ada, the poet\\'s daughter (1815 - 1852), wrote "Notes".'
+    """
+    for wrong, right in _APART:
+        text = wrong.sub(right, text)
+    return text
 
 
 def _token_spans(sentence: str, tokens: Sequence[str]) -> list[Span]:
@@ -98,15 +135,40 @@ def targets(examples: Sequence[Example], num_words: Sequence[int]) -> Targets:
     pairs, weights = torch.zeros(len(examples), most, most), torch.zeros(len(examples), most, most)
     roles = torch.full((len(examples), most), -100)
     for b, (example, n) in enumerate(zip(examples, num_words, strict=True)):
-        holders = [[p for p in example.propositions if word in p] for word in range(n)]
-        own = [held[0] if len(held) == 1 else None for held in holders]
+        own = anchored(example, n)
         for word in range(n):
-            roles[b, word] = min(len(holders[word]), 2)
+            holders = sum(word in p for p in example.propositions)
             claim = own[word]
+            roles[b, word] = OWN if claim is not None else min(holders, 2)
             if claim is not None:
                 pairs[b, word, [w for w in claim if w < n]] = 1.0
                 weights[b, word, :n] = own.count(claim) ** -0.5
     return Targets(pairs, weights, roles)
+
+
+def anchored(example: Example, n: int) -> list[frozenset[int] | None]:
+    """The claim that each of the first n words stands for: its only one, or a claim that has no word of its own.
+
+    Such a claim takes of its content words the one that fewest others share, the last of those.
+
+    >>> words = tuple(word_spans("Ada lived in Oslo, Norway"))
+    >>> lived, lies = frozenset({0, 1, 2, 3}), frozenset({3, 4})
+    >>> [told and sorted(told) for told in anchored(Example("Ada lived in Oslo, Norway", words, (lived, lies), ""), 5)]
+    [[0, 1, 2, 3], [0, 1, 2, 3], [0, 1, 2, 3], None, [3, 4]]
+    """
+    holders = [[p for p in example.propositions if word in p] for word in range(n)]
+    own = [held[0] if len(held) == 1 else None for held in holders]
+    for claim in sorted(example.propositions, key=lambda p: (max(p), len(p))):
+        if claim in own:
+            continue
+        free = [w for w in claim if w < n and own[w] is None and _is_content(example, w)]
+        if free:
+            own[min(free, key=lambda w: (len(holders[w]), -w))] = claim
+    return own
+
+
+def _is_content(example: Example, word: int) -> bool:
+    return example.words[word].of(example.sentence).lower() not in FUNCTION_WORDS
 
 
 def loss(pairs: Tensor, roles: Tensor, wanted: Targets) -> Tensor:
@@ -125,22 +187,37 @@ def train(
     batch_size: int = BATCH,
     learning_rate: float = 1e-3,
     seed: int = 0,
-    about: dict[str, str] | None = None,
     report: Callable[[int, int, float], None] | None = None,
 ) -> Path:
     """Train on these examples and write the weights; the file is written after every epoch, complete or not at all."""
     torch.set_flush_denormal(True)  # the optimizer's tiny moments made a step forty times slower here
+    try:
+        _train(examples, out, epochs, batch_size, learning_rate, seed, report)
+    finally:
+        torch.set_flush_denormal(False)
+    return out
+
+
+def _train(
+    examples: Sequence[Example],
+    out: Path,
+    epochs: int,
+    batch_size: int,
+    learning_rate: float,
+    seed: int,
+    report: Callable[[int, int, float], None] | None,
+) -> None:
     random.seed(seed)
     torch.manual_seed(seed)
     network = Network(bundled_model()).train()
-    rows = weighted(examples)
+    seen = {fingerprint(e.sentence) for e in examples}
     steps = num_steps(examples, epochs, batch_size)
     optimizer = torch.optim.AdamW(network.trained().values(), lr=learning_rate, weight_decay=0.01)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda s: min(1, s / 50) * max(0.02, 1 - s / steps))
     step = 0
-    for _ in range(epochs):
-        for batch in _batches(rows, batch_size):
-            styles = ["any" if random.random() < STYLE_UNKNOWN else e.style for e in batch]
+    for epoch in range(epochs):
+        for batch in _batches(epoch_rows(examples, epoch), batch_size):
+            styles = [_told(e.style) for e in batch]
             read = network.read([e.sentence for e in batch], [e.words for e in batch], styles)
             pairs, roles = network(read)
             value = loss(pairs, roles, targets(batch, read.num_words))
@@ -152,21 +229,34 @@ def train(
             step += 1
             if report is not None:
                 report(step, steps, value.item())
-        _save(network, out, about or {})
-    return out
+        _save(network, out, seen)
 
 
-def weighted(examples: Sequence[Example]) -> list[Example]:
-    return [e for e in examples for _ in range(MARKED_TIMES if e.style == "span" else 1)]
+def _told(style: str) -> str:
+    return "any" if style != "clause" and random.random() < STYLE_UNKNOWN else style
+
+
+def epoch_rows(examples: Sequence[Example], epoch: int) -> list[Example]:
+    """What an epoch reads: marked rows several times, pairs of clauses and single facts in turns."""
+    rows: list[Example] = []
+    for number, example in enumerate(examples):
+        turn = (number + epoch) % ONE_IN == 0
+        if example.style == "clause":
+            rows += [example] * turn
+        else:
+            rows += [example] * (MARKED_TIMES if example.style == "span" else 1)
+            if turn and example.facts:
+                rows.append(_single(example.facts[(number + epoch) // ONE_IN % len(example.facts)]))
+    return rows
 
 
 def num_steps(examples: Sequence[Example], epochs: int, batch_size: int = BATCH) -> int:
-    return epochs * math.ceil(len(weighted(examples)) / batch_size)
+    return sum(math.ceil(len(epoch_rows(examples, epoch)) / batch_size) for epoch in range(epochs))
 
 
-def _save(network: Network, out: Path, about: dict[str, str]) -> None:
+def _save(network: Network, out: Path, seen: Collection[int]) -> None:
     new = out.with_suffix(".new")
-    network.save(new, about)
+    network.save(new, seen)
     new.replace(out)
 
 

@@ -666,7 +666,7 @@ def test_markers_bullets_and_emphasis_belong_to_nothing() -> None:
         kept = "".join(span.of(sentence) for span in proposition.spans)
         assert not set("[]*") & set(kept + proposition.text)
     assert spoken(sentence) == ["Paris is the capital of France.", "Paris has a large port."]
-    assert spoken("2. Lead melts at 327 °C [4].") == ["Lead melts at 327 °C"]
+    assert spoken("2. Lead melts at 327 °C [4].") == ["Lead melts at 327 °C."]
 
 
 def test_questions_and_talk_are_marked() -> None:

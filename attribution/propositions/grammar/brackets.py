@@ -14,7 +14,7 @@ def said_once(s: Tagged, found: list[Fact]) -> list[Fact]:
         while stop < len(s.tags) and s.tags[stop] == "z" and (stop == at or s.words[stop] not in "(["):
             stop += 1
         keep = 1
-        if s.lows[at + 1] in {"born", "died"} and at > 0:
+        if s.lows[at + 1 : at + 2] in (["born"], ["died"]) and at > 0:
             noun = noun_before(s, at, -1)
             if noun is not None:
                 found = [

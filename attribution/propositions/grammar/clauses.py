@@ -123,7 +123,8 @@ def _aside(s: Tagged, subject: Fact, start: int, stop: int, verb: int) -> list[F
     if tag in "EL":
         said = Piece(0, 0, be_with(be_like(s, verb, subject[0]), s.lows[first:stop]))
         return _predicates(s, (), (), subject, first, stop, said, words(start, first))
-    if tag in "DNXJU" and first == start and s.lows[first] not in {"such", "this", "that"}:
+    named = tag in "DNXJU" if first == start else s.lows[first] in {"a", "an", "the"}
+    if named and s.lows[first] not in {"such", "this", "that"}:
         return [(*subject, Piece(0, 0, be_like(s, verb, subject[0])), Piece(start, stop))]
     return None
 

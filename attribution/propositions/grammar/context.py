@@ -102,6 +102,7 @@ def settle(lows: list[str], tags: list[str]) -> None:
         _promote(tags, maybe)
     _flows(lows, tags)
     _after_aside(lows, tags)
+    _only_verb(lows, tags)
 
 
 def _noun_left(lows: list[str], tags: list[str], at: int) -> str:
@@ -119,6 +120,18 @@ def _flows(lows: list[str], tags: list[str]) -> None:
     for at in range(known[0] + 1, known[-1]):
         if tags[at] == "N" and tags[at - 1] == "," and lows[at] in verbs.THIRD_PERSON and tags[at + 1] == "P":
             tags[at] = "V"
+
+
+def _only_verb(lows: list[str], tags: list[str]) -> None:
+    """`Symptoms of flu include fever`: what is no infinitive is the verb where the sentence has no other."""
+    if set(tags) & set("BHMVYE;:") or not tags or tags[0] not in "DXNJU":
+        return
+    for at in range(2, len(tags) - 1):
+        if tags[at] == "I" and tags[at - 1] in "NXz" and lows[at] in verbs.BASE_VERBS and tags[at + 1] in "NXDJUQ":
+            tags[at] = "V"
+            return
+        if tags[at] in "STRWt":
+            return
 
 
 def _after_aside(lows: list[str], tags: list[str]) -> None:

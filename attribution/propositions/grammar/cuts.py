@@ -143,7 +143,7 @@ def _is_sure_clause(s: Tagged, verb: int, at: int, start: int, end: int) -> bool
     if {"as", "than"} & set(s.lows[start:own]) or not _is_sure_verb(s, verb):
         return False
     if s.tags[own] == "E":
-        return s.tags[own + 1] in "DUK"
+        return s.tags[own + 1 : own + 2] in ("D", "U", "K")
     return s.tags[own] in "BHM" or s.lows[own] in verbs.PAST_ONLY
 
 
@@ -151,7 +151,7 @@ def _is_sure_verb(s: Tagged, verb: int) -> bool:
     """Whether this is a verb and no noun or participle: `the balance between time spent on A and B was ...`."""
     tag, low = s.tags[verb], s.lows[verb]
     if tag == "E":
-        return low in verbs.NEVER_PASSIVE or s.tags[verb + 1] in "DUXTKc"
+        return low in verbs.NEVER_PASSIVE or s.tags[verb + 1 : verb + 2] in tuple("DUXTKc")
     base = verbs.THIRD_PERSON.get(low, low)
     return tag in "BHMY" or (tag == "V" and (low in verbs.PAST_ONLY or base not in verbs.NOUN_VERBS))
 
@@ -218,7 +218,7 @@ def borrowed_by(s: Tagged, verb: int, helper: Piece | None, at: int, end: int) -
         helper = Piece(verb, stop)
     lead = _lead(s, helper)
     if own == "I":
-        return helper if lead == "M" else None
+        return Piece(helper.start, helper.start + 1) if lead == "M" else None  # "must be 18 and pay"
     if own == "G":
         return helper
     if lead == "H":

@@ -90,7 +90,7 @@ def lead_kind(s: Tagged, start: int, stop: int) -> str:
         return "first"
     if tag in "DNXJU" and own_verb(s, at, stop) is not None:
         return "clause"
-    if tag in "EL" and at == start:
+    if tag in "EL":
         if s.lows[min(stop + 1, len(s.lows) - 1)] in {"his", "her", "its", "their"}:
             return "first"  # "Born in London, his first post was ...": not the post was born
         return "subject" if at + 1 < stop and s.tags[at + 1] in "PaT" else "first"

@@ -62,7 +62,7 @@ ADJECTIVES = words("""
     real full empty clean clear safe simple complex different same other own certain several many few first second third
     last next former northern southern eastern western central north south east west upper lower inner outer human
     public modern ancient popular famous similar particular regular annual monthly weekly daily happy sad male female
-    senior junior prime top bold brave calm cheap close dense dull fair fine firm flat fresh gentle healthy huge tiny
+    senior junior prime top bold brave calm cheap close dense dull fair fine flat fresh gentle healthy huge tiny
     tall kind loud mild near neat nice odd pale plain proud pure quiet rough round sharp sick smooth solid sour steep
     sweet swift tight tough vast wild wise unique dynamic prominent notable significant important independent ambitious
     talented poignant light-hearted controversial abstract accurate inaccurate appropriate inappropriate adequate

@@ -201,6 +201,8 @@ def _alike(s: Tagged, verb: int, after_verb: int, starts: list[int], stops: list
         return False  # "baking powder, yogurt and honey"
     if s.lows[starts[-1] : starts[-1] + 2] == ["a", "half"]:
         return False
+    if s.tags[starts[0] - 1] == "P" and any(is_superlative(s.lows[at]) for at in range(starts[-1], stops[-1])):
+        return False  # "the deepest in A and the largest in B"
     after = s.tags[starts[-1] : end]
     if any(tag in FINITE for tag in after) and not set(after) & set("WS"):
         return False  # a clause of its own follows
@@ -236,6 +238,10 @@ def _alike(s: Tagged, verb: int, after_verb: int, starts: list[int], stops: list
     if heads[0] == "D" or len(starts) > 2:
         return len(starts) > 2 or stops[1] - starts[1] <= stops[0] - starts[0] or heads[1] == "D"
     return all(s.lows[stop - 1].endswith("s") for stop in stops)
+
+
+def is_superlative(low: str) -> bool:
+    return low.endswith("est") and len(low) > 4 and low not in lex.NOT_SUPERLATIVE
 
 
 def _shares_head(s: Tagged, starts: list[int], stops: list[int]) -> bool:

@@ -123,7 +123,12 @@ def _join_clauses(blank: str, places: list[tuple[int, int]], lows: list[str], ta
         joins = lows[at] == "yet" or (lows[at] == "so" and lows[at + 1] not in _NO_CLAUSE_AFTER_SO)
         if joins and tags[at - 1] == "," and tags[at] == "a":
             tags[at] = "u"
-        elif lows[at] == "-" and blank[places[at][0] - 1].isspace() and blank[places[at][1]].isspace():
+        elif (
+            tags[at] not in "Qz"
+            and lows[at] == "-"
+            and blank[places[at][0] - 1].isspace()
+            and blank[places[at][1]].isspace()
+        ):
             tags[at] = "k" if tags[at - 1] == tags[at + 1] == "U" else "-"
 
 

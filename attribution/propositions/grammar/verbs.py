@@ -85,6 +85,7 @@ REGULAR = words("""
     purify quantify query quench radiate rally ramp reactivate realise reassure rebel recede recite recline reconcile
     reconstruct recycle redeem redefine redirect redistribute refine refrain refresh refute regenerate rehabilitate
     reinstate reiterate rejoin relax relay relieve relinquish relocate remedy remind render renovate rent reopen repay
+    soothe thin
     repel replenish replicate repress rescind reshape resonate respect respire retreat retrieve reunite revert revive
     revoke revolt rinse rip roam roar roll rub ruin rupture rush salvage saturate save scan schedule scrape screen
     scrutinize seal season seat segment sense serialize shade shape sharpen shatter shelter shield shorten shout shrug
