@@ -33,6 +33,13 @@ cli = typer.Typer(
 
 train_cli = typer.Typer(no_args_is_help=True, help="Train what is shipped, on data of your own.")
 cli.add_typer(train_cli, name="train")
+eval_cli = typer.Typer(no_args_is_help=True, help="Measure the parts on data of your own.")
+cli.add_typer(eval_cli, name="eval")
+
+
+class Format(StrEnum):
+    table = "table"
+    jsonl = "jsonl"
 
 
 class Level(StrEnum):
@@ -334,7 +341,7 @@ def _read_text(file: str) -> str:
         return read_document(Path(file)).text
     text = _opened("-").read()
     if not text.strip():
-        raise PropCiteError("there is nothing to cite on standard input")
+        raise PropCiteError("there is nothing to read on standard input")
     return text
 
 
@@ -385,13 +392,21 @@ def rank() -> None:
 
 
 @cli.command()
-def split() -> None:
+def split(
+    file: Annotated[str, typer.Argument(help="What to split; - reads standard input.")] = "-",
+    text: Annotated[bool, typer.Option("--text", help="Plain text in, its claims as text out.")] = False,
+) -> None:
     """Filter: {"sentence"} a line -> {"propositions": [{"text", "spans": [[start, end]], "check_worthy"}]}."""
     from app import filters
 
     parts = _parts()
     splitter = parts.splitter  # a wrong setting is told before any line is read
-    _filter(filters.SplitLine, lambda lines: filters.split(splitter, lines))
+    if text:
+        from app.terminal import show_claims
+
+        show_claims(filters.claims(splitter, _read_text(file)))
+        return
+    _filter(filters.SplitLine, lambda lines: filters.split(splitter, lines), file)
 
 
 @cli.command()
@@ -401,6 +416,23 @@ def judge() -> None:
 
     parts = _parts()
     _filter(filters.JudgeLine, lambda lines: filters.judge(parts.propcite, lines))
+
+
+@eval_cli.command("split")
+def eval_split(
+    files: Annotated[list[Path], typer.Argument(help="JSON lines of sentence and propositions.", metavar="FILES…")],
+    shape: Annotated[Format, typer.Option("--format", help="table or jsonl.")] = Format.table,
+    most: Annotated[int, typer.Option(min=1, help="Rows of one source in one file, spread evenly.")] = 1500,
+) -> None:
+    """Measure the splitters on sentences whose propositions people wrote, all but those that training has seen."""
+    from app import evaluate
+
+    told = evaluate.evaluate(files, _parts().settings, most)
+    if shape is Format.jsonl:
+        for score in told:
+            typer.echo(evaluate.as_line(score))
+    else:
+        typer.echo(evaluate.as_table(list(told)))
 
 
 @train_cli.command("splitter")

@@ -14,7 +14,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from attribution.citations import CitedAnswer, CitedProposition, Evidence, Label
+from attribution.citations import CitedAnswer, CitedProposition, Evidence, Label, Proposition
 from retrieval.text import Hit
 
 if TYPE_CHECKING:  # the ingester loads the readers
@@ -101,6 +101,16 @@ def _place(evidence: Evidence, names: dict[str, str]) -> str:
     name = names.get(passage.document_id) or passage.title or passage.id
     pages = passage.pages_of(evidence.span)
     return f"{name}, page {'–'.join(str(p) for p in sorted({pages[0], pages[-1]}))}" if pages else name
+
+
+def show_claims(split: Sequence[tuple[str, Sequence[Proposition]]]) -> None:
+    """Each sentence, then its claims under it; what needs no support says so."""
+    for sentence, propositions in split:
+        out.print(Text(" ".join(sentence.split()), style="bold"), soft_wrap=not out.is_terminal)
+        for p in propositions:
+            _indented(
+                f"• {escape(p.text)}" if p.check_worthy else f"[dim]• {escape(p.text)} (needs no support)[/dim]", 2
+            )
 
 
 def show_hits(hits: Sequence[Hit], names: dict[str, str]) -> None:

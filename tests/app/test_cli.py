@@ -497,7 +497,7 @@ def test_a_wrong_word_is_told(propcite: Propcite, data: Path, tmp_path: Path, wo
 
 
 def test_nothing_on_standard_input_is_told(propcite: Propcite, data: Path) -> None:
-    assert "nothing to cite on standard input" in refused(propcite("cite", stdin=" \n"))
+    assert "nothing to read on standard input" in refused(propcite("cite", stdin=" \n"))
     assert data.is_dir()
 
 
