@@ -148,7 +148,7 @@ def _gold(path: Path, number: int, source: str, row: GoldLine) -> Gold:
             sets = [frozenset(indices) for indices in row["token_indices"]]
             if any(not 0 <= i < len(tokens) for told in sets for i in told):
                 raise _bad(path, number, "token_indices names a token that is not there")
-            return Gold(sentence, source, tuple(tokens), (tuple(told for told in sets if told),))
+            return Gold(sentence, source, tuple(tokens), (tuple(filter(None, sets)),))
         references = row.get("all_references") or [row["propositions"]]
     except KeyError as error:
         raise _bad(path, number, f"{error.args[0]} is missing") from error
@@ -261,10 +261,9 @@ def as_table(told: Sequence[Score]) -> str:
     """Figures under their names, one line a splitter, as wide as it must be."""
     rows = [list(COLUMNS), *(one.cells() for one in told)]
     widths = [max(len(row[at]) for row in rows) for at in range(len(COLUMNS))]
-    names = {0, 2}
     return "\n".join(
         "  ".join(
-            cell.ljust(w) if at in names else cell.rjust(w)
+            cell.ljust(w) if at in (0, 2) else cell.rjust(w)
             for at, (cell, w) in enumerate(zip(row, widths, strict=True))
         )
         for row in rows
