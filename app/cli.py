@@ -456,6 +456,50 @@ def train_splitter(
     _write({"weights": str(out), "sentences": len(examples)})
 
 
+@train_cli.command("encoder")
+def train_encoder(
+    files: Annotated[list[Path], typer.Argument(exists=True, dir_okay=False, help="JSON lines of ranked sentences.")],
+    out: Annotated[Path, typer.Option(help="A folder for the model.")] = Path("encoder"),
+    work: Annotated[Path | None, typer.Option(help="A folder for encoded passages and checkpoints.")] = None,
+    base: Annotated[str, typer.Option(help="A folder or hub name; the bundled MiniLM otherwise.")] = "",
+    device: Annotated[str, typer.Option(help="cpu, cuda, …")] = "",
+    steps: Annotated[int, typer.Option(min=1)] = 300,
+    batch_size: Annotated[int, typer.Option(min=2)] = 32,
+    learning_rate: Annotated[float, typer.Option(min=0.0)] = 5e-5,
+    propositions: Annotated[float, typer.Option(min=0.0, max=1.0, help="Share of steps at their level.")] = 0.3,
+    claims: Annotated[float, typer.Option(min=0.0, max=1.0, help="Share of rows asked by a passage's claim.")] = 0.3,
+    k_train: Annotated[int, typer.Option(min=0, help="XTR: tokens of the batch that count; 0: all.")] = 0,
+    share: Annotated[float, typer.Option(min=0.0, max=1.0, help="Of the change that is kept.")] = 0.75,
+    seed: Annotated[int, typer.Option()] = 0,
+    resume: Annotated[bool, typer.Option(help="Go on from the last checkpoint.")] = False,
+) -> None:
+    """Train the queries' network: rows of {"query", "title", "sentences", "positive_sentence_ids"}."""
+    from app import training
+
+    _write(
+        training.train_encoder(
+            files, out, work, base, device, resume=resume, note=_note, steps=steps, batch_size=batch_size,
+            learning_rate=learning_rate, propositions=propositions, claims=claims, k_train=k_train, share=share,
+            seed=seed,
+        )
+    )  # fmt: skip
+
+
+@cli.command()
+def models(as_json: AsJson = False) -> None:
+    """List the models that are here without a download; other settings name a folder or a hub name."""
+    from dataclasses import asdict
+
+    from app.models import shipped
+    from app.terminal import show_models
+
+    found = list(shipped(_parts().settings))
+    if as_json:
+        _write([asdict(model) for model in found])
+    else:
+        show_models(found)
+
+
 @cli.command()
 def schema() -> None:
     """Print the JSON schema of a cited answer."""

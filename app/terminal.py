@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import zip_longest
@@ -19,6 +20,7 @@ from retrieval.text import Hit
 
 if TYPE_CHECKING:  # the ingester loads the readers
     from app.ingester import Outcome
+    from app.models import Model
 
 out = Console(highlight=False, soft_wrap=False)
 err = Console(stderr=True, highlight=False)
@@ -29,6 +31,7 @@ MARKS = {
     Label.UNSUPPORTED: ("○", "dim"),
     Label.CONTRADICTED: ("✗", "red"),
 }
+SECONDS_BETWEEN = 30.0  # lines of progress in a log
 STATES = {"added": "green", "changed": "cyan", "unchanged": "dim", "failed": "red"}
 
 
@@ -144,12 +147,31 @@ def file_name(source: str) -> str:
     return os.path.basename(source) or source
 
 
+def show_models(models: Sequence[Model]) -> None:
+    """A model a row; the ones that the settings choose are marked."""
+    table = Table("setting", "name", "MB", "what it is", "how it was made", box=None, pad_edge=False)
+    for model in models:
+        name = Text(f"{model.name} ✓" if model.chosen else model.name, style="bold" if model.chosen else "")
+        table.add_row(model.setting, name, f"{model.megabytes:.1f}", model.what, model.made)
+    out.print(table)
+
+
 @contextmanager
 def counting(total: int, what: str) -> Iterator[Callable[[str], None]]:
-    """A progress bar on stderr where a person sees it; nothing in a pipe."""
+    """A progress bar on stderr where a person sees it; in a log a line now and then."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as progress:
         task = progress.add_task(what, total=total)
-        yield lambda description: progress.update(task, advance=1, description=description)
+        done, told = 0, time.monotonic()
+
+        def advance(description: str) -> None:
+            nonlocal done, told
+            done += 1
+            progress.update(task, advance=1, description=description)
+            if not err.is_terminal and time.monotonic() - told >= SECONDS_BETWEEN:
+                err.print(f"{escape(description)}: {done} of {total}")
+                told = time.monotonic()
+
+        yield advance

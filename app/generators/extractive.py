@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from app.generators import Draft
 from attribution import words
 from retrieval.encoder import Floats, TokenVectors
-from retrieval.retriever import Retriever
+from retrieval.granularity import joined, score_units
+from retrieval.retriever import PASSAGE_SHARE, Retriever
 from retrieval.text import Granularity, Hit, Span
 
 LOOKED_AT = 16
@@ -43,8 +44,9 @@ class ExtractiveGenerator:
     name = "extractive"
 
     def generate(self, question: str, shown: Retriever) -> Draft:
-        hits = shown.search(question, Granularity.SENTENCE, LOOKED_AT)
-        query = shown.encoder.encode_queries([question], Granularity.SENTENCE)[0]
+        query = shown.encoder.encode_queries([question])[0]
+        found = shown.search(question, Granularity.SENTENCE, LOOKED_AT)
+        hits = [replace(hit, score=_nearness(query, shown, hit)) for hit in found]
         asked = content_spans(question)
         if not hits or hits[0].score < WEAK or _unheard(query, asked, hits[:3], shown):
             return Draft(ABSTENTION, abstained=True)
@@ -103,6 +105,14 @@ def in_reading_order(hits: Sequence[Hit]) -> list[Hit]:
     """Documents in the order of their best sentence, and within each the order of the text."""
     documents = list(dict.fromkeys(hit.passage.document_id for hit in hits))
     return sorted(hits, key=lambda h: (documents.index(h.passage.document_id), h.passage.in_document(h.spans[0])))
+
+
+def _nearness(query: TokenVectors, shown: Retriever, hit: Hit) -> float:
+    """How near a sentence in its passage is to the question in meaning; its rank says how likely it answers it."""
+    weights, tokens = query.weights(), shown.index.vectors(hit.passage.id)
+    alone = score_units(query.vectors, weights, tokens, [hit.spans])
+    of_passage = np.array([weights @ (query.vectors @ tokens.vectors.T).max(axis=1)], np.float32)
+    return float(joined(alone, of_passage, PASSAGE_SHARE)[0])
 
 
 def _best(query: TokenVectors, shown: Retriever, hit: Hit) -> Floats:

@@ -37,7 +37,7 @@ PO = (
 )
 ADIGE = "# Adige\n\nThe Adige is 410 kilometres long. It rises near the Reschen Pass.\n"
 MUSEUM = "The river museum in Ferrara opens at nine. A ticket costs 8 euros.\n"
-COMMANDS = "ingest list remove reindex search ask cite show rank split judge schema demo ui".split()
+COMMANDS = "ingest list remove reindex search ask cite show rank split judge models schema demo ui".split()
 
 
 @dataclass(frozen=True)
@@ -346,6 +346,18 @@ def test_an_answer_is_shown_as_it_was_after_its_index_and_its_documents_changed(
     assert propcite("list", "--json").json == []
     assert list(data.glob("indexes/*")) == []
     assert "propcite list --answers" in refused(propcite("show", asked["id"]))
+
+
+def test_models_names_what_is_here_and_which_is_used(propcite: Propcite, monkeypatch: pytest.MonkeyPatch) -> None:
+    told = {model["name"]: model for model in propcite("models", "--json").json}
+    assert [name for name, model in told.items() if model["chosen"]] == ["propcite-minilm", "learned"]
+    assert 5 < told["propcite-minilm"]["megabytes"] < 25
+    assert "rows" in told["propcite-minilm"]["made"]
+    shown = propcite("models")
+    assert all(name in shown.out for name in told)
+    monkeypatch.setenv("PROPCITE_ENCODER", "minilm")
+    untrained = propcite("models", "--json").json
+    assert [model["name"] for model in untrained if model["chosen"]] == ["minilm", "learned"]
 
 
 def test_schema_is_that_of_the_answers(propcite: Propcite) -> None:

@@ -16,7 +16,7 @@ DIMENSION = 24
 
 
 class WordEncoder:
-    name = "words@1"
+    name = query_name = "words@1"
     dimension = DIMENSION
 
     def encode_passages(self, passages: Sequence[Passage]) -> list[TokenVectors]:
@@ -28,6 +28,9 @@ class WordEncoder:
         granularity: Granularity = Granularity.PASSAGE,  # noqa: ARG002 - it knows no markers
     ) -> list[TokenVectors]:
         return [_tokens(text) for text in texts]
+
+    def knows(self, granularity: Granularity) -> bool:
+        return granularity == Granularity.PASSAGE
 
 
 def _tokens(text: str) -> TokenVectors:

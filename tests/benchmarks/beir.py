@@ -1,6 +1,6 @@
 """Passage ranking over BEIR folders: nDCG@10 and recall@100 of BM25 beside the encoder asked in each way.
 
-    python tests/benchmarks/retrieval.py FOLDER... [--encoder NAME_OR_FOLDER]
+    python tests/benchmarks/beir.py FOLDER... [--encoder NAME_OR_FOLDER]
 
 A folder holds corpus.jsonl[.gz], queries.jsonl[.gz] and qrels/*.tsv.
 """
