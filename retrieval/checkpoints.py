@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -93,7 +95,8 @@ def _with_queries(path: Path, device: str) -> Checkpoint:
     """The bundled base, which reads passages and ranks them, with the queries' network that PropCite ships."""
     from retrieval.queries import routed
 
-    model, weights = routed(path, bundled_model(), device)
+    with _told(DEFAULT):
+        model, weights = routed(path, bundled_model(), device)
     return Checkpoint(model, f"{BUNDLED}@{BUNDLED_SHA256[:12]}", f"{DEFAULT}@{_sha256(path)[:12]}", weights)
 
 
@@ -106,13 +109,25 @@ def _opened(path: str, device: str) -> MultiVectorEncoder:
     from transformers.utils import logging
 
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-    try:
+    with _told(path):
         if _is_multi_vector(path):
             return MultiVectorEncoder(path, device=device or None)
         return token_wise([_transformer(path)], device)
-    except Exception as error:  # the loaders raise whatever their file formats raise
-        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise EncoderError(f"the model {path} cannot be loaded: {reason}") from error
+
+
+@contextmanager
+def _told(name: str) -> Iterator[None]:
+    """Whatever the loaders raise, in one line."""
+    try:
+        yield
+    except EncoderError:
+        raise
+    except Exception as error:  # each file format has its own kinds
+        raise EncoderError(f"the model {name} cannot be loaded: {_first_line(error)}") from error
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
 
 
 def _look_up(name: str) -> None:
@@ -124,9 +139,10 @@ def _look_up(name: str) -> None:
     try:
         model_info(name, timeout=HUB_PATIENCE_S)
     except Exception as error:  # the hub's errors and those of its HTTP library
-        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         advice = "check its name and the connection, or give a folder"
-        raise EncoderError(f"the model {name} cannot be fetched from the hub ({reason}): {advice}") from error
+        raise EncoderError(
+            f"the model {name} cannot be fetched from the hub ({_first_line(error)}): {advice}"
+        ) from error
 
 
 def _transformer(path: str) -> Any:

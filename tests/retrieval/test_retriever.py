@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from retrieval.checkpoints import BASE
 from retrieval.encoder import Encoder
 from retrieval.retriever import Retriever, whole_sentences
 from retrieval.splitter import PassageSplitter, passage_from_text
@@ -79,18 +80,19 @@ def test_a_passage_hit_is_the_whole_passage(retriever: Retriever) -> None:
 
 def every_proposition(retriever: Retriever, question: str, passages: list[Passage]) -> dict[tuple, float]:
     """The long way: every sentence is split, every proposition is scored against the index's own vectors."""
-    query = retriever.encoder.encode_queries([question], Granularity.PROPOSITION)[0].vectors
+    query = retriever.encoder.encode_queries([question], Granularity.PROPOSITION)[0]
+    for_passages = retriever.encoder.encode_queries([question])[0]
     scores = {}
     for passage in passages:
         tokens = retriever.index.vectors(passage.id)
-        of_passage = (query @ tokens.vectors.T).max(axis=1).mean()
+        of_passage = (for_passages.vectors @ tokens.vectors.T).max(axis=1).mean()
         for sentence in passage.sentences:
             place = sentence.span.trimmed(passage.text)
             for unit in retriever.split([place.of(passage.text)])[0]:
                 spans = tuple(span.shifted(place.start) for span in unit)
                 own = tokens.vectors[tokens.within(spans)]
                 if len(own) and not sentence.is_heading:
-                    alone = (query @ own.T).max(axis=1).mean()
+                    alone = np.average((query.vectors @ own.T).max(axis=1), weights=query.salience)
                     scores[passage.id, spans] = (
                         1 - retriever.passage_share
                     ) * alone + retriever.passage_share * of_passage
@@ -113,8 +115,8 @@ def test_a_splitter_that_names_nothing_finds_nothing(retriever: Retriever) -> No
     assert mute.search("gates", Granularity.PROPOSITION, 3) == []
 
 
-def test_without_a_splitter_a_proposition_is_its_sentence(encoder: Encoder, passages: list[Passage]) -> None:
-    plain = Retriever.over(encoder, passages)
+def test_without_a_splitter_a_proposition_is_its_sentence(passages: list[Passage]) -> None:
+    plain = Retriever.over(Encoder(BASE), passages)  # which asks for both in one way
     propositions = plain.search("How many gates are there?", Granularity.PROPOSITION, 4)
     sentences = plain.search("How many gates are there?", Granularity.SENTENCE, 4)
     assert [hit.spans for hit in propositions] == [hit.spans for hit in sentences]
