@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,10 +11,14 @@ from hypothesis import HealthCheck, settings
 if TYPE_CHECKING:
     from retrieval.encoder import Encoder
 
-settings.register_profile(
-    "propcite", deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
-)
-settings.load_profile("propcite")
+COMMON = {
+    "deadline": None,
+    "max_examples": 60,
+    "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large],
+}
+settings.register_profile("propcite", derandomize=True, **COMMON)  # the same examples in every run
+settings.register_profile("explore", **COMMON)  # new ones: HYPOTHESIS_PROFILE=explore pytest
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "propcite"))
 
 
 @pytest.fixture(scope="session")

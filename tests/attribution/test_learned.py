@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from attribution.errors import AttributionError
 from attribution.propositions.choosing import Reading, agreement, chosen
-from attribution.propositions.grammar import Piece, tag
+from attribution.propositions.grammar import Piece, lexicon, tag
 from attribution.propositions.learned import LearnedSplitter
 from attribution.propositions.telling import told
 from attribution.words import FUNCTION_WORDS, WORD
@@ -222,10 +222,9 @@ def assert_nothing_is_lost(sentence: str, splitter: LearnedSplitter) -> None:
         assert all(a.end <= b.start for a, b in zip(p.spans, p.spans[1:], strict=False))
         assert p.spans[-1].end <= len(sentence)
         held |= {i for s in p.spans for i in range(s.start, s.end)}
+    joining = FUNCTION_WORDS | lexicon.FUNCTION_WORDS  # "while" and "including" give way with the join that they made
     if len(propositions) > 1:
-        content = [
-            m for m in WORD.finditer(sentence) if m.group().lower() not in FUNCTION_WORDS and not m.group().isdigit()
-        ]
+        content = [m for m in WORD.finditer(sentence) if m.group().lower() not in joining and not m.group().isdigit()]
         assert all(m.start() in held for m in content if m.group() not in {"1"})
 
 
