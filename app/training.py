@@ -43,7 +43,7 @@ def train_encoder(
     note(f"{len(rows)} rows over {len(passages)} parts of passages")
     with counting(passages.num_blocks, "encoding passages") as advance:
         passages.encode(advance)
-    trainer = Trainer(recipe, rows, passages, base or bundled_model(), folder)
+    trainer = Trainer(recipe, rows, passages, base or bundled_model(), folder, device)
     checkpoint = folder / "checkpoint.pt"
     if resume:
         trainer.resume()

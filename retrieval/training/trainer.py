@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812 - its usual name
 
+from retrieval.checkpoints import bundled_model
 from retrieval.errors import RetrievalError
 from retrieval.queries import MARKERS, as_model, with_markers, write
 from retrieval.salience import Salience
@@ -86,14 +87,15 @@ def rarity(passages: Passages, tokenizer: Any, size: int) -> Tensor:
 class Trainer:
     """Runs a recipe over rows whose passages are encoded; its state lives in `folder`."""
 
-    def __init__(self, recipe: Recipe, rows: Sequence[Row], passages: Passages, base: str, folder: Path) -> None:
+    def __init__(
+        self, recipe: Recipe, rows: Sequence[Row], passages: Passages, base: str, folder: Path, device: str = ""
+    ) -> None:
         self.recipe, self.passages, self.base, self.folder = recipe, passages, base, folder
         torch.set_flush_denormal(True)  # the optimizer's tiny moments would make a step many times slower
         torch.manual_seed(recipe.seed)
         transformer = with_markers(base)
-        device = transformer.auto_model.device
         self.queries = Queries(transformer, rarity(passages, transformer.tokenizer, len(transformer.tokenizer)))
-        self.queries.to(device).train()
+        self.queries.to(device or ("cuda" if torch.cuda.is_available() else "cpu")).train()
         self._start = {name: t.clone() for name, t in self.queries.network.state_dict().items()}
         self._mixture = Mixture(rows, recipe.seed)
         self._dice = random.Random(recipe.seed + 1)
@@ -178,7 +180,10 @@ class Trainer:
         path = self.folder / CHECKPOINT
         if not path.exists():
             return False
-        state = torch.load(path, weights_only=False, map_location="cpu")
+        try:
+            state = torch.load(path, weights_only=False, map_location="cpu")
+        except Exception as error:  # the unpickler raises its own kinds
+            raise RetrievalError(f"{path} cannot be read ({error}): remove it and train without --resume") from error
         if state["recipe"] != asdict(self.recipe):
             raise RetrievalError(f"{path} was made by another recipe: give the same options, or another --work folder")
         self.queries.load_state_dict(state["queries"], strict=False)
@@ -194,18 +199,19 @@ class Trainer:
     def averaged(self, share: float) -> dict[str, Tensor]:
         """The network's weights, this share of the change kept."""
         return {
-            name: self._start[name] + share * (t - self._start[name]) if t.is_floating_point() else t
+            name: self._start[name] + share * (t.cpu() - self._start[name]) if t.is_floating_point() else t.cpu()
             for name, t in self.queries.network.state_dict().items()
         }
 
     def save(self, out: Path, about: dict[str, Any]) -> None:
-        """A model's folder that sentence-transformers opens too, and the difference to the base in one small file."""
+        """A model's folder that sentence-transformers opens too; of the bundled base also the difference, in a file."""
         share = self.recipe.share
         salience = self.queries.salience()
         salience = Salience(salience.rarity, share * salience.direction)
         trained = self.averaged(share)
         out.mkdir(parents=True, exist_ok=True)
-        write(out / "queries.safetensors", self._start, trained, salience, {**about, "recipe": asdict(self.recipe)})
+        if self.base == bundled_model():
+            write(out / "queries.safetensors", self._start, trained, salience, {**about, "recipe": asdict(self.recipe)})
         transformer = with_markers(self.base)
         transformer.auto_model.load_state_dict(trained)
         as_model(with_markers(self.base), transformer).save(str(out / "model"), create_model_card=False)

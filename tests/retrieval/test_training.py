@@ -17,7 +17,8 @@ from sentence_transformers import MultiVectorEncoder
 from retrieval.checkpoints import token_wise
 from retrieval.encoder import Encoder
 from retrieval.errors import EncoderError, RetrievalError
-from retrieval.queries import MARKERS, about, apply_difference, difference, routed, with_markers
+from retrieval.queries import MARKERS, about, apply_difference, difference, routed, with_markers, write
+from retrieval.salience import Salience
 from retrieval.splitter import passage_from_text
 from retrieval.text import Granularity, Span
 from retrieval.training.passages import Passages
@@ -158,6 +159,11 @@ def made(rows, passages, base: Path, tmp_path_factory: pytest.TempPathFactory) -
     t = trainer(replace(SMALL, steps=8), rows, passages, base, out / "work")
     t.run()
     t.save(out, {"rows": len(rows)})
+    assert not (out / "queries.safetensors").exists()  # the small file is a difference to the bundled base alone
+    start, trained = t.averaged(0.0), t.averaged(SMALL.share)
+    salience = t.queries.salience()
+    salience = Salience(salience.rarity, SMALL.share * salience.direction)
+    write(out / "queries.safetensors", start, trained, salience, {"rows": len(rows)})
     return out
 
 
