@@ -15,7 +15,6 @@ import numpy as np
 import numpy.typing as npt
 
 from retrieval import checkpoints
-from retrieval.checkpoints import bundled_model as bundled_model
 from retrieval.errors import EncoderError
 from retrieval.text import Granularity, Passage, Span
 

@@ -16,7 +16,7 @@ from attribution.propositions.grammar import Fact, Piece, Tagged, tag
 from attribution.propositions.rules import clauses, lost
 from attribution.propositions.sentence import undivided, whole, without_marks
 from attribution.propositions.telling import told
-from retrieval.encoder import bundled_model
+from retrieval.checkpoints import bundled_model
 from retrieval.text import Span
 
 WEIGHTS = Path(__file__).parents[1] / "models" / "splitter.safetensors"

@@ -24,8 +24,9 @@ from attribution.errors import AttributionError
 from attribution.metrics import align, word_spans
 from attribution.propositions.network import OWN, Network, fingerprint
 from attribution.words import FUNCTION_WORDS
-from retrieval.encoder import bundled_model
+from retrieval.checkpoints import bundled_model
 from retrieval.text import Span
+from retrieval.training import without_denormals
 
 STYLE_UNKNOWN = 0.5  # the share of rows read without their style, so that `any` is learned from all but `clause`
 MARKED_TIMES = 3  # rows with marked words are few and exact: each counts so often
@@ -190,11 +191,8 @@ def train(
     report: Callable[[int, int, float], None] | None = None,
 ) -> Path:
     """Train on these examples and write the weights; the file is written after every epoch, complete or not at all."""
-    torch.set_flush_denormal(True)  # the optimizer's tiny moments made a step forty times slower here
-    try:
+    with without_denormals():
         _train(examples, out, epochs, batch_size, learning_rate, seed, report)
-    finally:
-        torch.set_flush_denormal(False)
     return out
 
 

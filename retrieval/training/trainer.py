@@ -19,6 +19,7 @@ from retrieval.errors import RetrievalError
 from retrieval.queries import MARKERS, as_model, with_markers, write
 from retrieval.salience import Salience
 from retrieval.text import Granularity
+from retrieval.training import without_denormals
 from retrieval.training.losses import any_positive, unit_scores, xtr_scores
 from retrieval.training.passages import Passages, Units
 from retrieval.training.rows import Mixture, Row, as_claim
@@ -91,7 +92,6 @@ class Trainer:
         self, recipe: Recipe, rows: Sequence[Row], passages: Passages, base: str, folder: Path, device: str = ""
     ) -> None:
         self.recipe, self.passages, self.base, self.folder = recipe, passages, base, folder
-        torch.set_flush_denormal(True)  # the optimizer's tiny moments would make a step many times slower
         torch.manual_seed(recipe.seed)
         transformer = with_markers(base)
         self.queries = Queries(transformer, rarity(passages, transformer.tokenizer, len(transformer.tokenizer)))
@@ -115,12 +115,13 @@ class Trainer:
     def run(self, report: Callable[[int, float], None] = lambda *_: None) -> None:
         """The steps that are left."""
         batches = self._mixture.batches(self.recipe.batch_size)
-        while self.step < self.recipe.steps:
-            loss = self._learn(next(batches))
-            self.step += 1
-            report(self.step, loss)
-            if self.step % KEPT_EVERY == 0 or self.step == self.recipe.steps:
-                self._keep()
+        with without_denormals():
+            while self.step < self.recipe.steps:
+                loss = self._learn(next(batches))
+                self.step += 1
+                report(self.step, loss)
+                if self.step % KEPT_EVERY == 0 or self.step == self.recipe.steps:
+                    self._keep()
 
     def _learn(self, rows: Sequence[Row]) -> float:
         recipe = self.recipe

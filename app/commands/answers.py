@@ -1,0 +1,201 @@
+"""Searches, answers and citations, shown or as JSON; the demo and the page."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from app.commands import (
+    BELOW,
+    AsJson,
+    Collection,
+    Level,
+    cli,
+    document_names,
+    filter_lines,
+    find_collection,
+    note,
+    open_parts,
+    read_text,
+    write_json,
+)
+from app.commands.documents import ingest_shown
+from retrieval.errors import PropCiteError
+
+if TYPE_CHECKING:
+    from app.bootstrap import Parts
+    from app.store import CollectionInfo
+    from attribution.citations import CitedAnswer
+    from retrieval.text import Hit
+
+
+@cli.command()
+def search(
+    text: Annotated[str, typer.Argument(help="What to look for.")],
+    granularity: Annotated[Level, typer.Option("--granularity", "-g", help="The unit to rank.")] = Level.passage,
+    k: Annotated[int, typer.Option("-k", min=1, help="How many.")] = 5,
+    collection: Collection = "",
+    as_json: AsJson = False,
+) -> None:
+    """Rank passages, sentences or propositions of a collection; all from one encoding of each passage."""
+    from app.terminal import show_hits
+    from retrieval.text import Granularity
+
+    parts = open_parts()
+    chosen = find_collection(parts, collection)
+    hits = parts.pipeline(chosen).search(text, Granularity(granularity.value), k)
+    if as_json:
+        write_json([_hit(hit) for hit in hits])
+    else:
+        show_hits(hits, document_names(parts, chosen))
+    if not hits:
+        raise typer.Exit(BELOW)
+
+
+def _hit(hit: Hit) -> dict[str, object]:
+    passage = hit.passage
+    return {
+        "granularity": hit.granularity.value,
+        "text": hit.text,
+        "spans": [[span.start, span.end] for span in hit.spans],
+        "score": round(hit.score, 6),
+        "passage_score": round(hit.passage_score, 6),
+        "passage_id": passage.id,
+        "document_id": passage.document_id,
+        "title": passage.title,
+        "pages": list(passage.pages_of(hit.spans[0])),
+    }
+
+
+@cli.command()
+def ask(
+    question: Annotated[str, typer.Argument(help="A question to the collection.")],
+    collection: Collection = "",
+    as_json: AsJson = False,
+) -> None:
+    """Answer a question, every fact with the words that support it.  Exit code 1 when the collection does not say."""
+    parts = open_parts()
+    chosen = find_collection(parts, collection)
+    answer = parts.pipeline(chosen).answer(question)
+    _show_answer(answer, parts, chosen, as_json)
+    if answer.abstained:
+        raise typer.Exit(BELOW)
+
+
+def _show_answer(answer: CitedAnswer, parts: Parts, collection: CollectionInfo | None, as_json: bool) -> None:
+    from app.terminal import show_answer
+    from attribution.wire import to_dict
+
+    if as_json:
+        write_json(to_dict(answer))
+    else:
+        show_answer(answer, document_names(parts, collection) if collection else {})
+
+
+@cli.command()
+def cite(
+    file: Annotated[str, typer.Argument(help="A text to cite; - reads standard input.")] = "-",
+    passages: Annotated[
+        Path | None, typer.Option(help="Cite from these passages: JSON lines of id, title, text.")
+    ] = None,
+    batch: Annotated[
+        bool, typer.Option(help="JSON lines of question, answer, passages in; cited answers out.")
+    ] = False,
+    fail_under: Annotated[
+        float, typer.Option(min=0, max=1, help="Exit 1 when a smaller share of facts is cited.")
+    ] = 0.0,
+    collection: Collection = "",
+    as_json: AsJson = False,
+) -> None:
+    """Cite any text over a collection, or over given passages."""
+    from app import filters
+
+    parts = open_parts()
+    if batch:
+        filter_lines(filters.CiteLine, lambda lines: filters.cite(parts.propcite, lines), file)
+        return
+    text = read_text(file)
+    if passages is not None:
+        answer, chosen = parts.propcite.cite(text, _read_passages(passages)), None
+    else:
+        chosen = find_collection(parts, collection)
+        answer = parts.pipeline(chosen).cite(text)
+    _show_answer(answer, parts, chosen, as_json)
+    if answer.coverage < fail_under:
+        raise typer.Exit(BELOW)
+
+
+def _read_passages(path: Path) -> list[Any]:
+    from pydantic import TypeAdapter, ValidationError
+
+    from app.filters import PassageLine, passage_of
+
+    try:
+        lines = [line for line in path.read_text("utf-8-sig").split("\n") if line.strip()]
+        adapter: TypeAdapter[PassageLine] = TypeAdapter(PassageLine)
+        passages = [passage_of(adapter.validate_json(line), number) for number, line in enumerate(lines, start=1)]
+    except (OSError, UnicodeDecodeError) as error:
+        raise PropCiteError(f"{path} cannot be read ({error}): give a file of JSON lines") from error
+    except ValidationError as error:
+        raise PropCiteError(f'{path}: each line is an object like {{"id": "1", "title": "", "text": "…"}}') from error
+    if not passages:
+        raise PropCiteError(f"{path} holds no passage: give a file of JSON lines")
+    return passages
+
+
+@cli.command()
+def show(answer_id: Annotated[str, typer.Argument(help="An answer's id.")], as_json: AsJson = False) -> None:
+    """Show a kept answer as it was given."""
+    parts = open_parts()
+    answer = parts.library.answer(answer_id)
+    _show_answer(answer, parts, parts.library.collection(answer.collection), as_json)
+
+
+@cli.command()
+def schema() -> None:
+    """Print the JSON schema of a cited answer."""
+    from attribution.wire import json_schema
+
+    write_json(json_schema())
+
+
+@cli.command()
+def demo(collection: Collection = "demo") -> None:
+    """Build the demo collection and answer its first question."""
+    from app.demo import DOCUMENTS, QUESTIONS
+
+    parts = open_parts()
+    outcomes = ingest_shown(parts, [DOCUMENTS], collection, as_json=False)
+    question = json.loads(QUESTIONS.read_text("utf-8").splitlines()[0])["question"]
+    chosen = parts.library.collection(collection)
+    kept = next((a.id for a in parts.library.answers(chosen) if a.question == question), None)
+    if kept and all(outcome.state == "unchanged" for outcome in outcomes):
+        _show_answer(parts.library.answer(kept), parts, chosen, as_json=False)  # no model loads: the page comes at once
+        note("kept from an earlier run: propcite ask answers anew")
+    else:
+        _show_answer(parts.pipeline(chosen).answer(question), parts, chosen, as_json=False)
+
+
+@cli.command()
+def ui(
+    port: Annotated[int, typer.Option(min=1, max=65535, help="The page's port.")] = 8501,
+    headless: Annotated[bool, typer.Option(help="Do not open a browser.")] = False,
+) -> None:
+    """Serve the page."""
+    import socket
+    import subprocess
+
+    with socket.socket() as free:
+        free.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            free.bind(("localhost", port))
+        except OSError as error:
+            raise PropCiteError(f"port {port} is taken ({error.strerror}): give another with --port") from error
+    # A process of its own, named by its file: the application never imports the page that shows it.
+    page = Path(__file__).parents[2] / "ui" / "launch.py"
+    flags = ["--headless"] if headless else []
+    raise typer.Exit(subprocess.call([sys.executable, "-P", str(page), str(port), *flags]))

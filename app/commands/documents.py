@@ -1,0 +1,163 @@
+"""Documents in, listed, out; the index anew."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from app.commands import (
+    BELOW,
+    COULD_NOT,
+    AsJson,
+    Collection,
+    cli,
+    find_collection,
+    note,
+    open_parts,
+    write_json,
+)
+from retrieval.errors import PropCiteError
+
+if TYPE_CHECKING:
+    from app.bootstrap import Parts
+    from app.ingester import Outcome
+    from app.store import CollectionInfo
+
+
+@cli.command()
+def ingest(
+    paths: Annotated[list[Path], typer.Argument(help="Files and folders: txt, md, html, pdf.", metavar="PATHS…")],
+    collection: Collection = "",
+    as_json: AsJson = False,
+) -> None:
+    """Add documents to a collection.  What did not change is skipped; interrupt and run again to go on."""
+    parts = open_parts()
+    outcomes = ingest_shown(parts, paths, collection or parts.settings.collection, as_json)
+    failed = [o for o in outcomes if o.state == "failed"]
+    if failed:
+        raise typer.Exit(COULD_NOT if len(failed) == len(outcomes) else BELOW)
+
+
+def ingest_shown(parts: Parts, paths: list[Path], name: str, as_json: bool) -> list[Outcome]:
+    from collections import Counter
+    from dataclasses import asdict
+
+    from app.ingester import gather
+    from app.terminal import counting, show_outcome
+
+    files, outcomes = gather(paths)
+    show: Callable[[Outcome], None] = (lambda o: write_json(asdict(o))) if as_json else show_outcome
+    for outcome in outcomes:
+        show(outcome)
+    if files:
+        is_new = name not in {c.name for c in parts.library.collections()}
+        target = parts.library.create_collection(name)
+        try:
+            with counting(len(files), "reading") as advance:
+                for outcome in parts.ingester(target).ingest(files):
+                    show(outcome)
+                    outcomes.append(outcome)
+                    advance(os.path.basename(outcome.source))
+        finally:
+            if is_new and parts.library.is_empty(target):
+                parts.library.remove_collection(target)  # nothing was read: leave nothing behind
+    elif not outcomes:
+        raise PropCiteError("no txt, md, html or pdf file there: name one, or a folder that holds some")
+    if len(outcomes) > 1:
+        counts = Counter(outcome.state for outcome in outcomes)
+        note(f"{name}: {', '.join(f'{n} {state}' for state, n in counts.items())}")
+    return outcomes
+
+
+@cli.command("list")
+def list_(
+    collection: Collection = "",
+    answers: Annotated[bool, typer.Option("--answers", help="List the kept answers instead.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """List collections, the documents of one (with --collection), or the kept answers."""
+    from dataclasses import asdict
+
+    from app.terminal import show_table
+
+    parts = open_parts()
+    chosen = parts.library.collection(collection) if collection else None
+    if answers:
+        rows: list[Any] = parts.library.answers(chosen)
+        columns = ["id", "question", "collection", "asked_at"]
+    elif chosen is not None:
+        rows = parts.library.documents(chosen)
+        columns = ["id", "title", "source", "num_passages"]
+    else:
+        rows = parts.library.collections()
+        columns = ["name", "num_documents", "num_passages"]
+    if as_json:
+        write_json(
+            [{k: v.isoformat() if hasattr(v, "isoformat") else v for k, v in asdict(row).items()} for row in rows]
+        )
+    elif rows:
+        shown = [[_cell(getattr(row, column)) for column in columns] for row in rows]
+        show_table([c.removeprefix("num_").replace("_", " ") for c in columns], shown)
+        if chosen is not None and not answers:
+            _show_stats(parts, chosen)
+    else:
+        note("nothing there yet: propcite ingest PATH, or propcite demo")
+
+
+def _cell(value: Any) -> str:
+    return f"{value:%Y-%m-%d %H:%M}" if hasattr(value, "strftime") else str(value)
+
+
+def _show_stats(parts: Parts, collection: CollectionInfo) -> None:
+    stats = parts.workspace(collection).stats()
+    if stats is not None:
+        size = f"{stats.tokens:,} tokens, {stats.bytes / 2**20:.1f} MB ({stats.bytes_per_token:.0f} bytes a token)"
+        note(f"{stats.engine} index: {stats.passages:,} passages, {size}, made by {stats.encoder}")
+
+
+@cli.command()
+def remove(
+    document: Annotated[str, typer.Argument(help="A document's id, path or file name.")] = "",
+    collection: Collection = "",
+    everything: Annotated[bool, typer.Option("--all", help="Remove the whole collection with its answers.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Remove a document.  Answers that cite it keep their quotes."""
+    parts = open_parts()
+    chosen = find_collection(parts, collection)
+    if everything == bool(document):
+        raise PropCiteError("name one document, or give --all for the whole collection")
+    if everything:
+        workspace = parts.workspace(chosen)
+        with workspace.writing():
+            parts.library.remove_collection(chosen)
+        workspace.remove()
+        removed = {"collection": chosen.name, "documents": chosen.num_documents}
+        said = f"removed the collection {chosen.name} with {chosen.num_documents} documents"
+    else:
+        found = parts.library.find_document(chosen, document)
+        cited = parts.library.answers_citing(found.id)
+        parts.ingester(chosen).remove(found.id)
+        removed = {"id": found.id, "source": found.source, "answers_citing": cited}
+        said = f"removed {found.source}" + (f"; {cited} kept answers still quote it" if cited else "")
+    if as_json:
+        write_json(removed)
+    else:
+        note(said)
+
+
+@cli.command()
+def reindex(collection: Collection = "", as_json: AsJson = False) -> None:
+    """Build a collection's index anew from the stored passages, for another encoder or after damage."""
+    parts = open_parts()
+    chosen = find_collection(parts, collection)
+    note(f"encoding {chosen.num_passages} passages")
+    count = parts.workspace(chosen).rebuild(parts.encoder)
+    if as_json:
+        write_json({"collection": chosen.name, "passages": count})
+    else:
+        _show_stats(parts, chosen)

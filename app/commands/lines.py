@@ -1,0 +1,45 @@
+"""The filters: one JSON object a line in and out."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from app.commands import cli, filter_lines, open_parts, read_text
+
+
+@cli.command()
+def rank() -> None:
+    r"""Filter: {"query", "title", "sentences"} a line -> {"scores"}."""
+    from app import filters
+
+    parts = open_parts()
+    filter_lines(filters.RankLine, lambda lines: filters.rank(parts.encoder, lines))
+
+
+@cli.command()
+def split(
+    file: Annotated[str, typer.Argument(help="What to split; - reads standard input.")] = "-",
+    text: Annotated[bool, typer.Option("--text", help="Plain text in, its claims as text out.")] = False,
+) -> None:
+    r"""Filter: {"sentence"} a line -> {"propositions": \[{"text", "spans": \[\[start, end]], "check_worthy"}]}."""
+    from app import filters
+
+    parts = open_parts()
+    splitter = parts.splitter  # a wrong setting is told before any line is read
+    if text:
+        from app.terminal import show_claims
+
+        show_claims(filters.claims(splitter, read_text(file)))
+        return
+    filter_lines(filters.SplitLine, lambda lines: filters.split(splitter, lines), file)
+
+
+@cli.command()
+def judge() -> None:
+    r"""Filter: {"claim", "evidence": \[text…]} a line -> {"support": 0..1, "verdict", "reason"}."""
+    from app import filters
+
+    parts = open_parts()
+    filter_lines(filters.JudgeLine, lambda lines: filters.judge(parts.propcite, lines))

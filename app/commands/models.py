@@ -1,0 +1,104 @@
+"""The models: what is here, how good it is, and how it is trained anew."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from app.commands import AsJson, cli, note, open_parts, write_json
+from retrieval.errors import PropCiteError
+
+train_cli = typer.Typer(no_args_is_help=True, help="Train what is shipped, on data of your own.")
+cli.add_typer(train_cli, name="train")
+eval_cli = typer.Typer(no_args_is_help=True, help="Measure the parts on data of your own.")
+cli.add_typer(eval_cli, name="eval")
+
+
+class Format(StrEnum):
+    table = "table"
+    jsonl = "jsonl"
+
+
+@cli.command()
+def models(as_json: AsJson = False) -> None:
+    """List the models that are here without a download; other settings name a folder or a hub name."""
+    from dataclasses import asdict
+
+    from app.models import shipped
+    from app.terminal import show_models
+
+    found = list(shipped(open_parts().settings))
+    if as_json:
+        write_json([asdict(model) for model in found])
+    else:
+        show_models(found)
+
+
+@eval_cli.command("split")
+def eval_split(
+    files: Annotated[list[Path], typer.Argument(help="JSON lines of sentence and propositions.", metavar="FILES…")],
+    shape: Annotated[Format, typer.Option("--format", help="table or jsonl.")] = Format.table,
+    most: Annotated[int, typer.Option(min=1, help="Rows of one source in one file, spread evenly.")] = 1500,
+) -> None:
+    """Measure the splitters on sentences whose propositions people wrote, all but those that training has seen."""
+    from app import evaluate
+
+    told = evaluate.evaluate(files, open_parts().settings, most)
+    if shape is Format.jsonl:
+        for score in told:
+            typer.echo(evaluate.as_line(score))
+    else:
+        typer.echo(evaluate.as_table(list(told)))
+
+
+@train_cli.command("splitter")
+def train_splitter(
+    files: Annotated[list[Path], typer.Argument(help="JSON lines of sentence and propositions.", metavar="FILES…")],
+    out: Annotated[Path, typer.Option(help="Where the weights go.")] = Path("splitter.safetensors"),
+    epochs: Annotated[int, typer.Option(min=1)] = 4,
+    seed: Annotated[int, typer.Option()] = 0,
+) -> None:
+    """Train the learned splitter; a quarter of the sentences with marked words is kept out for measuring."""
+    from app.terminal import counting
+    from attribution.propositions.training import is_held_out, num_steps, read_examples, train
+
+    read = [example for file in files for example in read_examples(file)]
+    examples = [e for e in read if e.style != "span" or not is_held_out(e.sentence)]
+    if not examples:
+        raise PropCiteError("no sentence with propositions in these files: give JSON lines of both")
+    note(f"{len(examples)} sentences to learn from, {len(read) - len(examples)} kept out")
+    with counting(num_steps(examples, epochs), "training") as advance:
+        train(examples, out, epochs=epochs, seed=seed, report=lambda *state: advance(f"loss {state[-1]:.2f}"))
+    write_json({"weights": str(out), "sentences": len(examples)})
+
+
+@train_cli.command("encoder")
+def train_encoder(
+    files: Annotated[list[Path], typer.Argument(exists=True, dir_okay=False, help="JSON lines of ranked sentences.")],
+    out: Annotated[Path, typer.Option(help="A folder for the model.")] = Path("encoder"),
+    work: Annotated[Path | None, typer.Option(help="A folder for encoded passages and checkpoints.")] = None,
+    base: Annotated[str, typer.Option(help="A folder or hub name; the bundled MiniLM otherwise.")] = "",
+    device: Annotated[str, typer.Option(help="cpu, cuda, …")] = "",
+    steps: Annotated[int, typer.Option(min=1)] = 300,
+    batch_size: Annotated[int, typer.Option(min=2)] = 32,
+    learning_rate: Annotated[float, typer.Option(min=0.0)] = 5e-5,
+    propositions: Annotated[float, typer.Option(min=0.0, max=1.0, help="Share of steps at their level.")] = 0.3,
+    claims: Annotated[float, typer.Option(min=0.0, max=1.0, help="Share of rows asked by a passage's claim.")] = 0.3,
+    k_train: Annotated[int, typer.Option(min=0, help="XTR: tokens of the batch that count; 0: all.")] = 0,
+    share: Annotated[float, typer.Option(min=0.0, max=1.0, help="Of the change that is kept.")] = 0.75,
+    seed: Annotated[int, typer.Option()] = 0,
+    resume: Annotated[bool, typer.Option(help="Go on from the last checkpoint.")] = False,
+) -> None:
+    """Train the queries' network: rows of {"query", "title", "sentences", "positive_sentence_ids"}."""
+    from app import training
+
+    write_json(
+        training.train_encoder(
+            files, out, work, base, device, resume=resume, note=note, steps=steps, batch_size=batch_size,
+            learning_rate=learning_rate, propositions=propositions, claims=claims, k_train=k_train, share=share,
+            seed=seed,
+        )
+    )  # fmt: skip
