@@ -200,7 +200,7 @@ def test_a_filter_answers_a_line_before_the_next_is_sent_and_ends_when_it_is_int
             running.stdin.flush()
             assert json.loads(running.stdout.readline())["propositions"][0]["text"].startswith(f"The Po is {number}")
         running.send_signal(signal.SIGINT)
-        assert running.wait(20) == 130
+        assert running.wait(120) == 130
         assert running.stderr.read() == "interrupted: what was finished is kept, run it again to go on\n"
 
 
@@ -218,7 +218,7 @@ def test_a_filter_whose_reader_leaves_ends_without_a_word() -> None:
         running.stdout.close()
         running.stdin.write(b'{"sentence": "The Po is long."}\n')
         running.stdin.flush()  # and stays open
-        assert running.wait(20) in (0, 1)
+        assert running.wait(120) in (0, 1)
         assert running.stderr.read() == b""
 
 

@@ -54,7 +54,7 @@ def test_a_lone_line_does_not_wait_for_the_next() -> None:
 
     def lines() -> Iterator[str]:
         yield "one"
-        assert answered.wait(10)
+        assert answered.wait(60)
         yield "two"
         yield "three"
 
@@ -73,7 +73,7 @@ def test_lines_that_have_arrived_are_answered_together() -> None:
 
     groups = waiting_together(lines(), 4)
     first = next(groups)
-    assert read_all.wait(10)
+    assert read_all.wait(60)
     sizes = [len(group) for group in groups]
     assert len(first) + sum(sizes) == 10
     assert max(sizes) == 4

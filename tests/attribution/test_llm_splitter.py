@@ -196,7 +196,7 @@ def test_a_timeout_goes_to_the_fallback() -> None:
         llm = splitter(server, timeout=0.1)
         started = time.perf_counter()
         assert llm.split(SENTENCE) == RULES
-    assert time.perf_counter() - started < 3
+    assert time.perf_counter() - started < 4.5
     assert "timed out" in llm.last_failure
 
 
@@ -401,7 +401,7 @@ def test_a_sentence_of_5000_words_costs_no_request_and_stays_whole() -> None:
         llm = splitter(server)
         started = time.perf_counter()
         found = llm.split(sentence)
-    assert time.perf_counter() - started < 2
+    assert time.perf_counter() - started < 10
     assert is_covered(sentence, found)
     assert (server.requests, llm.num_fallbacks) == ([], 1)
     assert f"more than {MOST_CHARACTERS:,}" in llm.last_failure

@@ -50,7 +50,7 @@ def serving(data_dir: Path) -> Iterator[str]:
             yield address
         finally:
             server.terminate()
-            server.wait(10)
+            server.wait(60)
 
 
 def _healthy(address: str) -> bool:
