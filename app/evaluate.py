@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import re
 import time
@@ -18,6 +17,7 @@ from app.errors import AppError
 from app.settings import Settings
 from attribution import metrics
 from attribution.propositions import PropositionSplitter
+from retrieval.lines import numbered_lines
 from retrieval.text import Span
 
 BATCH = 64  # sentences between two signs of progress
@@ -109,9 +109,7 @@ def read_gold(path: Path, wanted: Callable[[str], bool], most: int) -> list[Gold
     """The wanted rows of a file, at most so many of a source, spread evenly; a bad row is told with its line."""
     adapter: TypeAdapter[GoldLine] = TypeAdapter(GoldLine)
     kinds: dict[str, list[tuple[int, GoldLine]]] = {}
-    for number, line in enumerate(_lines(path), start=1):
-        if not line.strip():
-            continue
+    for number, line in numbered_lines(path):
         try:
             row = adapter.validate_json(line)
         except ValidationError as error:
@@ -124,18 +122,6 @@ def read_gold(path: Path, wanted: Callable[[str], bool], most: int) -> list[Gold
     return [_gold(path, number, kind, row) for kind, rows in spread.items() for number, row in rows]
 
 
-def _lines(path: Path) -> Iterator[str]:
-    try:
-        if path.suffix == ".gz":
-            with gzip.open(path, "rt", encoding="utf-8-sig") as packed:
-                yield from packed
-        else:
-            with path.open(encoding="utf-8-sig") as file:
-                yield from file
-    except (OSError, UnicodeDecodeError, EOFError) as error:
-        raise AppError(f"{path} cannot be read ({error}): give a file of JSON lines, gzipped or not") from error
-
-
 def _bad(path: Path, number: int, reason: str) -> AppError:
     return AppError(f'{path}, line {number}: {reason}; a row is {{"sentence": "…", "propositions": ["…"]}}')
 
@@ -144,7 +130,7 @@ def _gold(path: Path, number: int, source: str, row: GoldLine) -> Gold:
     sentence = row["sentence"]
     try:
         if "token_indices" in row:
-            tokens = _token_spans(sentence, row["tokens"])
+            tokens = metrics.token_spans(sentence, row["tokens"])
             sets = [frozenset(indices) for indices in row["token_indices"]]
             if any(not 0 <= i < len(tokens) for told in sets for i in told):
                 raise _bad(path, number, "token_indices names a token that is not there")
@@ -157,15 +143,6 @@ def _gold(path: Path, number: int, source: str, row: GoldLine) -> Gold:
     aligned = [[frozenset(metrics.align(told, sentence)) for told in reference] for reference in references]
     kept = tuple(tuple(tokens for tokens in reference if tokens) for reference in aligned)
     return Gold(sentence, source, tuple(metrics.word_spans(sentence)), kept)
-
-
-def _token_spans(sentence: str, tokens: Sequence[str]) -> list[Span]:
-    spans, at = [], 0
-    for token in tokens:
-        start = sentence.index(token, at)
-        at = start + len(token)
-        spans.append(Span(start, at))
-    return spans
 
 
 def scores(

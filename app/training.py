@@ -25,13 +25,18 @@ def train_encoder(
 ) -> dict[str, Any]:
     """The queries' network from rows of ranked sentences.  -> what was made"""
     from app.bootstrap import build_encoder, build_splitter
-    from retrieval.checkpoints import BASE, bundled_model
+    from retrieval.checkpoints import BASE, bundled_model, is_multi_vector
     from retrieval.training.passages import Passages
     from retrieval.training.rows import read_rows
-    from retrieval.training.trainer import Recipe, Trainer
+    from retrieval.training.trainer import CHECKPOINT, Recipe, Trainer
 
     recipe = Recipe(**options)
     folder = work or out / "work"
+    checkpoint = folder / CHECKPOINT
+    if checkpoint.exists() and not resume:
+        raise PropCiteError(
+            f"{folder} holds an unfinished training: go on with --resume, or give another --work folder"
+        )
     rows = [row for file in files for row in read_rows(file)]
     settings = load_settings(encoder=base or BASE, device=device or None)
     splitter = build_splitter(load_settings(splitter="rules"))
@@ -39,24 +44,25 @@ def train_encoder(
     def split(sentences: Sequence[str]) -> list[list[tuple[Any, ...]]]:
         return [[p.spans for p in found] for found in splitter.split_many(sentences, [()] * len(sentences))]
 
-    passages = Passages(rows, build_encoder(settings), folder, split)
+    encoder = build_encoder(settings)
+    if base and is_multi_vector(base):
+        raise PropCiteError(f"{base} has a projection or networks of its own: train over a plain transformer")
+    passages = Passages(rows, encoder, folder, split)
     note(f"{len(rows)} rows over {len(passages)} parts of passages")
     with counting(passages.num_blocks, "encoding passages") as advance:
         passages.encode(advance)
     trainer = Trainer(recipe, rows, passages, base or bundled_model(), folder, device)
-    checkpoint = folder / "checkpoint.pt"
     if resume:
-        trainer.resume()
-        note(f"going on from step {trainer.step}")
-    elif checkpoint.exists():
-        raise PropCiteError(
-            f"{folder} holds an unfinished training: go on with --resume, or give another --work folder"
+        note(
+            f"going on from step {trainer.step}"
+            if trainer.resume()
+            else f"{folder} holds no checkpoint: from the start"
         )
     with counting(recipe.steps, "training") as advance:
         for _ in range(trainer.step):
             advance("training")
         trainer.run(lambda step, loss: advance(f"step {step}, loss {loss:.2f}"))
     sources = sorted({row.source for row in rows})
-    trainer.save(out, {"rows": len(rows), "sources": sources, "made": datetime.date.today().isoformat()})
+    made = trainer.save(out, {"rows": len(rows), "sources": sources, "made": datetime.date.today().isoformat()})
     checkpoint.unlink()
-    return {"model": str(out / "model"), "difference": str(out / "queries.safetensors"), "steps": recipe.steps}
+    return {**{name: str(path) for name, path in made.items()}, "steps": recipe.steps}

@@ -106,6 +106,20 @@ def word_spans(sentence: str) -> list[Span]:
     return [Span(*found.span()) for found in _WORD.finditer(sentence)]
 
 
+def token_spans(sentence: str, tokens: Sequence[str]) -> list[Span]:
+    """Where tokens stand that a data set lists in their order; ValueError where one is not in the sentence.
+
+    >>> [(span.start, span.end) for span in token_spans("It's here.", ["It", "'s", "here"])]
+    [(0, 2), (2, 4), (5, 9)]
+    """
+    spans, at = [], 0
+    for token in tokens:
+        start = sentence.index(token, at)
+        at = start + len(token)
+        spans.append(Span(start, at))
+    return spans
+
+
 def tokens_within(tokens: Sequence[Span], spans: Collection[Span]) -> set[int]:
     """Which tokens the spans hold, wholly or in part.
 

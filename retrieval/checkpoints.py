@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,8 @@ BUNDLED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9
 DEFAULT, BASE = "propcite-minilm", "minilm"  # names that need no folder and no hub: with our queries, and without
 QUERIES = Path(__file__).parent / "models" / "queries.safetensors"
 
+FILE_OF_QUERIES = ".safetensors"
+PASSAGES_NETWORK = "document_0_Transformer"  # of a model with two networks, as sentence-transformers saves it
 HUB_PATIENCE_S = 10.0
 
 _HUB_NAME = re.compile(r"\w[\w.-]*(?:/\w[\w.-]*)?")
@@ -42,6 +45,7 @@ class Checkpoint:
     salience: Salience | None = None
 
 
+@cache
 def bundled_model() -> str:
     """The folder of the bundled weights, once they are seen to be the published ones."""
     try:
@@ -80,24 +84,31 @@ def fingerprint(path: str) -> str:
 
 
 def load(model: str, device: str) -> Checkpoint:
-    """A model by the name that a user gives: one of `NAMES`, a folder, or a name on the hub."""
-    if model in ("", DEFAULT) and QUERIES.exists():
-        return _with_queries(QUERIES, device)
-    if model in ("", DEFAULT, BASE):
-        name = f"{BUNDLED}@{BUNDLED_SHA256[:12]}"
-        return Checkpoint(_opened(bundled_model(), device), name, name)
-    name = f"{Path(model).name}@{fingerprint(model)}"
-    weights = Path(model) / salience.FILE
-    return Checkpoint(_opened(model, device), name, name, Salience.read(weights) if weights.exists() else None)
+    """A model by what a user gives: `DEFAULT`, `BASE`, a queries' network's file, a folder, or a name on the hub."""
+    bundled = f"{BUNDLED}@{BUNDLED_SHA256[:12]}"
+    if model in ("", DEFAULT):
+        return _with_queries(QUERIES, bundled, DEFAULT, device)
+    if model == BASE:
+        return Checkpoint(_opened(bundled_model(), device), bundled, bundled)
+    path = Path(model)
+    if path.suffix == FILE_OF_QUERIES:
+        return _with_queries(path, bundled, path.stem, device)
+    weights, of_passages = path / salience.FILE, path / PASSAGES_NETWORK
+    return Checkpoint(
+        _opened(model, device),
+        f"{path.name}@{fingerprint(str(of_passages) if of_passages.is_dir() else model)}",
+        f"{path.name}@{fingerprint(model)}",
+        Salience.read(weights) if weights.exists() else None,
+    )
 
 
-def _with_queries(path: Path, device: str) -> Checkpoint:
-    """The bundled base, which reads passages and ranks them, with the queries' network that PropCite ships."""
+def _with_queries(path: Path, bundled: str, name: str, device: str) -> Checkpoint:
+    """The bundled base, which reads passages and ranks them, with a queries' network that was trained over it."""
     from retrieval.queries import routed
 
-    with _told(DEFAULT):
+    with _told(name):
         model, weights = routed(path, bundled_model(), device)
-    return Checkpoint(model, f"{BUNDLED}@{BUNDLED_SHA256[:12]}", f"{DEFAULT}@{_sha256(path)[:12]}", weights)
+    return Checkpoint(model, bundled, f"{name}@{_sha256(path)[:12]}", weights)
 
 
 def _opened(path: str, device: str) -> MultiVectorEncoder:
@@ -106,13 +117,14 @@ def _opened(path: str, device: str) -> MultiVectorEncoder:
     if not Path(path).is_dir():
         _look_up(path)
     from sentence_transformers import MultiVectorEncoder
+    from sentence_transformers.base.modules import Transformer
     from transformers.utils import logging
 
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     with _told(path):
-        if _is_multi_vector(path):
+        if is_multi_vector(path):
             return MultiVectorEncoder(path, device=device or None)
-        return token_wise([_transformer(path)], device)
+        return token_wise([Transformer(path)], device)
 
 
 @contextmanager
@@ -145,12 +157,6 @@ def _look_up(name: str) -> None:
         ) from error
 
 
-def _transformer(path: str) -> Any:
-    from sentence_transformers.base.modules import Transformer
-
-    return Transformer(path)
-
-
 def token_wise(modules: list[Any], device: str, **options: Any) -> MultiVectorEncoder:
     """A model whose tokens' own vectors count: a projection that nobody trained would only blur them."""
     from sentence_transformers import MultiVectorEncoder
@@ -161,7 +167,7 @@ def token_wise(modules: list[Any], device: str, **options: Any) -> MultiVectorEn
     return MultiVectorEncoder(modules=modules, device=device or None, **options)
 
 
-def _is_multi_vector(path: str) -> bool:
+def is_multi_vector(path: str) -> bool:
     """Whether a checkpoint was made for token vectors: by its modules, or by Stanford ColBERT's architecture."""
     from sentence_transformers.util import load_file_path
 

@@ -5,6 +5,7 @@ Passages are read by the base as it is, so an index stays valid when the queries
 
 from __future__ import annotations
 
+import copy
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,10 +30,12 @@ def routed(path: Path, base: str, device: str) -> tuple[MultiVectorEncoder, Sali
     try:
         tensors = load_file(str(path))
     except Exception as error:  # safetensors raises its own kinds
-        raise EncoderError(f"the queries' network {path} cannot be read ({error}): reinstall PropCite") from error
-    transformer = with_markers(base)
-    apply_difference(transformer.auto_model, tensors, path)
-    return as_model(with_markers(base), transformer, device), Salience.of(tensors)
+        raise _unreadable(path, error) from error
+    passages = with_markers(base)
+    queries = copy.deepcopy(passages)
+    queries.auto_model.set_input_embeddings(passages.auto_model.get_input_embeddings())  # they were not trained
+    apply_difference(queries.auto_model, tensors, path)
+    return as_model(passages, queries, device), Salience.of(tensors)
 
 
 def with_markers(base: str) -> Any:
@@ -102,17 +105,27 @@ def apply_difference(network: Any, tensors: dict[str, Any], path: Path) -> None:
 
 
 def write(path: Path, base: dict[str, Any], trained: dict[str, Any], salience: Salience, about: dict[str, Any]) -> None:
-    """The difference and the tokens' weights in one file, with what is known of how it was made."""
+    """The difference and the tokens' weights in one file, with what is known of how it was made; by rename."""
     from safetensors.torch import save_file
 
     tensors = {name: t.contiguous() for name, t in {**difference(base, trained), **salience.tensors()}.items()}
-    save_file(tensors, str(path), metadata={"base": BUNDLED_SHA256, "about": json.dumps(about, sort_keys=True)})
+    new = path.with_suffix(".new")
+    save_file(tensors, str(new), metadata={"base": BUNDLED_SHA256, "about": json.dumps(about, sort_keys=True)})
+    new.replace(path)
 
 
 def about(path: Path) -> dict[str, Any]:
     """What a file says of itself."""
     from safetensors import safe_open
 
-    with safe_open(str(path), "pt") as file:
-        told: dict[str, Any] = json.loads((file.metadata() or {}).get("about", "{}"))
+    try:
+        with safe_open(str(path), "pt") as file:
+            told: dict[str, Any] = json.loads((file.metadata() or {}).get("about", "{}"))
+    except Exception as error:  # safetensors raises its own kinds
+        raise _unreadable(path, error) from error
     return told
+
+
+def _unreadable(path: Path, error: Exception) -> EncoderError:
+    reason = str(error).splitlines()[0]
+    return EncoderError(f"the queries' network {path} cannot be read ({reason}): reinstall PropCite, or train it anew")

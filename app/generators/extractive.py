@@ -11,8 +11,8 @@ import numpy as np
 from app.generators import Draft
 from attribution import words
 from retrieval.encoder import Floats, TokenVectors
-from retrieval.granularity import joined, score_units
-from retrieval.retriever import PASSAGE_SHARE, Retriever
+from retrieval.granularity import joined
+from retrieval.retriever import Retriever
 from retrieval.text import Granularity, Hit, Span
 
 LOOKED_AT = 16
@@ -109,10 +109,8 @@ def in_reading_order(hits: Sequence[Hit]) -> list[Hit]:
 
 def _nearness(query: TokenVectors, shown: Retriever, hit: Hit) -> float:
     """How near a sentence in its passage is to the question in meaning; its rank says how likely it answers it."""
-    weights, tokens = query.weights(), shown.index.vectors(hit.passage.id)
-    alone = score_units(query.vectors, weights, tokens, [hit.spans])
-    of_passage = np.array([weights @ (query.vectors @ tokens.vectors.T).max(axis=1)], np.float32)
-    return float(joined(alone, of_passage, PASSAGE_SHARE)[0])
+    both = joined(_best(query, shown, hit), _nearest(query, shown, hit), shown.passage_share)
+    return float(query.weights() @ both)
 
 
 def _best(query: TokenVectors, shown: Retriever, hit: Hit) -> Floats:

@@ -5,7 +5,6 @@ A row is {"sentence", "propositions": [text…]} or, where people marked words, 
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import json
 import math
@@ -21,10 +20,11 @@ from torch import Tensor
 from torch.nn import functional as F  # noqa: N812 - its usual name
 
 from attribution.errors import AttributionError
-from attribution.metrics import align, word_spans
+from attribution.metrics import align, token_spans, word_spans
 from attribution.propositions.network import OWN, Network, fingerprint
 from attribution.words import FUNCTION_WORDS
 from retrieval.checkpoints import bundled_model
+from retrieval.lines import numbered_lines
 from retrieval.text import Span
 from retrieval.training import without_denormals
 
@@ -53,9 +53,8 @@ class Example:
 
 def read_examples(path: Path) -> list[Example]:
     """All rows of a file of JSON lines; a bad row is named with its line."""
-    data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
     examples = []
-    for number, line in enumerate(data.splitlines(), start=1):
+    for number, line in numbered_lines(path):
         try:
             examples.append(_example(json.loads(line)))
         except (ValueError, KeyError, TypeError, IndexError) as error:
@@ -68,7 +67,7 @@ def _example(row: dict[str, Any]) -> Example:
     sentence = str(row["sentence"])
     words = word_spans(sentence)
     if "token_indices" in row:
-        tokens = _token_spans(sentence, row["tokens"])
+        tokens = token_spans(sentence, row["tokens"])
         sets = [_words_of([tokens[i] for i in indices], words) for indices in row["token_indices"]]
         style = "span"
     else:
@@ -101,15 +100,6 @@ def _written(text: str) -> str:
     for wrong, right in _APART:
         text = wrong.sub(right, text)
     return text
-
-
-def _token_spans(sentence: str, tokens: Sequence[str]) -> list[Span]:
-    spans, at = [], 0
-    for token in tokens:
-        start = sentence.index(token, at)
-        at = start + len(token)
-        spans.append(Span(start, at))
-    return spans
 
 
 def _words_of(tokens: Sequence[Span], words: Sequence[Span]) -> frozenset[int]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import random
 import re
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from retrieval.errors import RetrievalError
+from retrieval.lines import numbered_lines
 from retrieval.splitter import passage_from_sentences
 from retrieval.text import Passage
 
@@ -38,14 +38,8 @@ class Row:
 
 def read_rows(path: Path) -> list[Row]:
     """All rows of a file of JSON lines that teach something; a bad row is named with its line."""
-    try:
-        data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-    except (OSError, EOFError) as error:
-        raise RetrievalError(f"{path} cannot be read: {error}") from error
     rows = []
-    for number, line in enumerate(data.splitlines(), start=1):
-        if not line.strip():
-            continue
+    for number, line in numbered_lines(path):
         try:
             row = _row(json.loads(line))
         except (ValueError, KeyError, TypeError) as error:
@@ -58,13 +52,14 @@ def _row(told: dict[str, Any]) -> Row | None:
     """The row's first part with a positive sentence and another beside it; none when there is no such part."""
     sentences = [str(s) for s in told["sentences"]]
     positives = {int(i) for i in told["positive_sentence_ids"]}
-    if positives and max(positives) >= len(sentences):
-        raise ValueError(f"there is no sentence {max(positives)}")
+    absent = positives - set(range(len(sentences)))
+    if absent:
+        raise ValueError(f"there is no sentence {min(absent)}")
     title = str(told.get("title") or "").replace("_", " ")
+    source, weight = str(told.get("source", "")), float(told.get("weight", 1.0))
     for start, end in parts(sentences):
         held = frozenset(i - start for i in positives if start <= i < end)
-        if held and len(held) < end - start:
-            source, weight = str(told.get("source", "")), float(told.get("weight", 1.0))
+        if held and len(held) < end - start and weight > 0:
             return Row(str(told["query"]), title, tuple(sentences[start:end]), held, source, weight)
     return None
 
@@ -120,13 +115,13 @@ class Mixture:
             min(len(held), 3000) ** 0.5 * sum(row.weight for row in held) / len(held)
             for held in map(self._by_source.__getitem__, self._sources)
         ]
-        self._most = min(len({row.passage for row in rows}), 1 << 30)
+        self._num_passages = len({row.passage for row in rows})
 
     def draw(self, size: int) -> list[Row]:
         """Rows of passages that differ; fewer when there are not so many passages."""
         rows: list[Row] = []
         seen: set[tuple[str, tuple[str, ...]]] = set()
-        while len(rows) < min(size, self._most):
+        while len(rows) < min(size, self._num_passages):
             source = self.dice.choices(self._sources, self._shares)[0]
             row = self.dice.choice(self._by_source[source])
             if row.passage not in seen:

@@ -1,4 +1,4 @@
-"""Training the queries' network over passages that do not change: resumable, reported, written whole or not at all."""
+"""Training the queries' network over passages that do not change: resumable, a checkpoint is whole or not there."""
 
 from __future__ import annotations
 
@@ -173,7 +173,11 @@ class Trainer:
             "schedule": self._schedule.state_dict(),
             "dice": (self._mixture.dice.getstate(), self._dice.getstate(), torch.get_rng_state()),
         }
-        torch.save(state, new)
+        try:
+            torch.save(state, new)
+        except (OSError, RuntimeError) as error:  # torch has its own word for a full disk
+            new.unlink(missing_ok=True)
+            raise RetrievalError(f"{new} cannot be written: free space, then go on with --resume") from error
         new.replace(self.folder / CHECKPOINT)
 
     def resume(self) -> bool:
@@ -204,19 +208,22 @@ class Trainer:
             for name, t in self.queries.network.state_dict().items()
         }
 
-    def save(self, out: Path, about: dict[str, Any]) -> None:
+    def save(self, out: Path, about: dict[str, Any]) -> dict[str, Path]:
         """A model's folder that sentence-transformers opens too; of the bundled base also the difference, in a file."""
+        made = {"model": out / "model"}
         share = self.recipe.share
         salience = self.queries.salience()
         salience = Salience(salience.rarity, share * salience.direction)
         trained = self.averaged(share)
         out.mkdir(parents=True, exist_ok=True)
         if self.base == bundled_model():
-            write(out / "queries.safetensors", self._start, trained, salience, {**about, "recipe": asdict(self.recipe)})
+            made["difference"] = out / "queries.safetensors"
+            write(made["difference"], self._start, trained, salience, {**about, "recipe": asdict(self.recipe)})
         transformer = with_markers(self.base)
         transformer.auto_model.load_state_dict(trained)
-        as_model(with_markers(self.base), transformer).save(str(out / "model"), create_model_card=False)
-        salience.write(out / "model")
+        as_model(with_markers(self.base), transformer).save(str(made["model"]), create_model_card=False)
+        salience.write(made["model"])
+        return made
 
 
 def joined(units: Sequence[Units], sizes: Sequence[int]) -> tuple[Tensor, Tensor]:

@@ -10,6 +10,7 @@ import pytest
 
 from app import evaluate
 from app.errors import AppError
+from retrieval.errors import RetrievalError
 from retrieval.text import Span
 
 TOLD = {"sentence": "Ada sings and Bo paints.", "propositions": ["Ada sings.", "Bo paints."], "source": "told"}
@@ -89,7 +90,7 @@ def test_a_bad_row_is_told_with_its_line(tmp_path: Path, line: str, said: str) -
 
 
 def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
-    with pytest.raises(AppError, match="cannot be read"):
+    with pytest.raises(RetrievalError, match="cannot be read"):
         read(tmp_path / "none.jsonl")
 
 

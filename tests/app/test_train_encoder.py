@@ -57,22 +57,24 @@ def test_rows_become_a_model_that_the_settings_take(tmp_path: Path) -> None:
     assert made["steps"] == 2
     assert Path(made["difference"]).stat().st_size < 25 * 2**20
     line = json.dumps({"query": "How long is it?", "sentences": ["It is long.", "It is blue."]})
-    ranked = subprocess.run(
-        [sys.executable, "-m", "app.cli", "rank"],
-        env={**os.environ, "PYTHONPATH": str(ROOT), "PROPCITE_ENCODER": made["model"]},
-        input=line,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    long, blue = json.loads(ranked.stdout)["scores"]
-    assert long > blue
+    for encoder in (made["model"], made["difference"]):
+        ranked = subprocess.run(
+            [sys.executable, "-m", "app.cli", "rank"],
+            env={**os.environ, "PYTHONPATH": str(ROOT), "PROPCITE_ENCODER": encoder},
+            input=line,
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+        long, blue = json.loads(ranked.stdout)["scores"]
+        assert long > blue
 
 
 def test_what_was_left_unfinished_is_not_begun_anew_unasked(tmp_path: Path) -> None:
     file, notes = rows_file(tmp_path), []
     folder = tmp_path / "work"
-    train_encoder([file], tmp_path / "made", folder, "", "", resume=False, note=notes.append, **OPTIONS)
+    train_encoder([file], tmp_path / "made", folder, "", "", resume=True, note=notes.append, **OPTIONS)
+    assert any("holds no checkpoint: from the start" in note for note in notes)
     assert not (folder / "checkpoint.pt").exists()  # what is finished leaves none
     (folder / "checkpoint.pt").write_bytes(b"of an interrupted run")
     with pytest.raises(PropCiteError, match=r"unfinished training: go on with --resume"):

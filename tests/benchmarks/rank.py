@@ -11,7 +11,7 @@ import argparse
 import gzip
 import json
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import bm25s
@@ -58,33 +58,46 @@ def bm25_scores(rows: list[dict]) -> list[Scores]:
     return scores
 
 
-def encoder_scores(rows: list[dict], encoder: Encoder, *, alone_too: bool) -> dict[str, list[Scores]]:
-    """Every way to ask, over the same passage vectors; and the ways that encode something else."""
+def encoder_scores(rows: list[dict], encoder: Encoder) -> dict[str, list[Scores]]:
+    """Every way to ask, over the same passage vectors."""
     ways = ways_to_ask(encoder, [row["query"] for row in rows])
     found: dict[str, list[Scores]] = {name: [[] for _ in rows] for name in ways}
-    alone, single = [[] for _ in rows], [[] for _ in rows]
-    by_passage: dict[tuple, list[int]] = defaultdict(list)
+    for numbers, passages in blocks(rows):
+        for asking, passage, tokens in zip(numbers, passages, encoder.encode_passages(passages), strict=True):
+            units = [(s.span,) for s in passage.sentences]
+            for number in asking:
+                for name, asked in ways.items():
+                    query = asked[number]
+                    found[name][number] = score_units(query.vectors, query.weights(), tokens, units).tolist()
+    return found
+
+
+def alone_scores(rows: list[dict], encoder: Encoder) -> dict[str, list[Scores]]:
+    """Every sentence encoded by itself: all its token vectors, and one vector."""
+    queries = encoder.encode_queries([row["query"] for row in rows])
+    many: list[Scores] = [[] for _ in rows]
+    one: list[Scores] = [[] for _ in rows]
+    for numbers, passages in blocks(rows):
+        for asking, passage in zip(numbers, passages, strict=True):
+            lone = encoder.encode_passages([Passage("", s.span.of(passage.text)) for s in passage.sentences])
+            means = np.stack([mean(t) for t in lone])
+            for number in asking:
+                query = queries[number]
+                many[number] = [float(query.weights() @ (query.vectors @ t.vectors.T).max(axis=1)) for t in lone]
+                one[number] = (means @ mean(query)).tolist()
+    return {"sentences encoded alone": many, "single-vector": one}
+
+
+def blocks(rows: list[dict]) -> Iterator[tuple[list[list[int]], list[Passage]]]:
+    """Passages to be encoded together, each with the numbers of the rows that ask it."""
+    asking: dict[tuple, list[int]] = defaultdict(list)
     for number, row in enumerate(rows):
-        by_passage[(row.get("title") or "", tuple(row["sentences"]))].append(number)
-    keys = list(by_passage)
+        asking[row.get("title") or "", tuple(row["sentences"])].append(number)
+    keys = list(asking)
     for first in track(range(0, len(keys), BLOCK), "encoding", transient=True, console=Console(stderr=True)):
         block = keys[first : first + BLOCK]
         passages = [passage_from_sentences("", list(sentences), title) for title, sentences in block]
-        for key, passage, tokens in zip(block, passages, encoder.encode_passages(passages), strict=True):
-            units = [(s.span,) for s in passage.sentences]
-            for number in by_passage[key]:
-                for name, asked in ways.items():
-                    found[name][number] = score_units(
-                        asked[number].vectors, asked[number].weights(), tokens, units
-                    ).tolist()
-        for key, lone in zip(block, encoded_alone(encoder, block) if alone_too else (), strict=alone_too):
-            means = np.stack([mean(t) for t in lone])
-            for number in by_passage[key]:
-                query = ways["m_q"][number]
-                weights = query.weights()
-                alone[number] = [float(weights @ (query.vectors @ t.vectors.T).max(axis=1)) for t in lone]
-                single[number] = (means @ mean(query)).tolist()
-    return {**found, "sentences encoded alone": alone, "single-vector": single} if alone_too else found
+        yield [asking[key] for key in block], passages
 
 
 def ways_to_ask(encoder: Encoder, queries: Sequence[str]) -> dict[str, list[TokenVectors]]:
@@ -96,13 +109,6 @@ def ways_to_ask(encoder: Encoder, queries: Sequence[str]) -> dict[str, list[Toke
     if encoder.knows(Granularity.PROPOSITION):
         ways["m''_q (propositions')"] = encoder.encode_queries(queries, Granularity.PROPOSITION)
     return ways
-
-
-def encoded_alone(encoder: Encoder, block: Sequence[tuple]) -> list[list[TokenVectors]]:
-    """Each sentence as a passage of its own."""
-    lone = [Passage("", sentence or ".") for _, sentences in block for sentence in sentences]
-    encoded = iter(encoder.encode_passages(lone))
-    return [[next(encoded) for _ in sentences] for _, sentences in block]
 
 
 def mean(tokens: TokenVectors) -> np.ndarray:
@@ -139,11 +145,10 @@ def main() -> None:
     parser.add_argument("--alone", action="store_true", help="also with every sentence encoded by itself")
     given = parser.parse_args()
     rows = read(given.file, given.limit)
-    ways: dict[str, Callable[[], dict[str, list[Scores]]]] = {
-        "BM25": lambda: {"BM25": bm25_scores(rows)},
-        "encoder": lambda: encoder_scores(rows, Encoder(given.encoder), alone_too=given.alone),
-    }
-    named = {name: scores for way in ways.values() for name, scores in way().items()}
+    encoder = Encoder(given.encoder)
+    named = {"BM25": bm25_scores(rows), **encoder_scores(rows, encoder)}
+    if given.alone:
+        named |= alone_scores(rows, encoder)
     Console(width=200).print(table(rows, named))
 
 

@@ -263,6 +263,7 @@ def test_rows_are_read_and_what_teaches_nothing_is_passed_over(tmp_path: Path) -
         row_line(),
         row_line(positive_sentence_ids=[]),
         row_line(positive_sentence_ids=[0, 1]),
+        row_line(weight=0),
         "",
         row_line(weight=2),
     ]
@@ -273,7 +274,7 @@ def test_rows_are_read_and_what_teaches_nothing_is_passed_over(tmp_path: Path) -
     ]
 
 
-@pytest.mark.parametrize("bad", ["{", '{"query": "q"}', row_line(positive_sentence_ids=[7]), row_line(sentences=3)])
+@pytest.mark.parametrize("bad", ["{", '{"query": "q"}', row_line(positive_sentence_ids=[-1]), row_line(sentences=3)])
 def test_a_bad_row_is_named_with_its_line(tmp_path: Path, bad: str) -> None:
     file = tmp_path / "rows.jsonl"
     file.write_text(f"{row_line()}\n{bad}\n", "utf-8")
