@@ -60,7 +60,7 @@ def _needed(value: str, name: str) -> str:
 
 
 def build_propcite(settings: Settings, encoder: Encoder, splitter: PropositionSplitter) -> PropCite:
-    from attribution.judge import EmbeddedJudge
+    from attribution.judges.embedded import EmbeddedJudge
     from attribution.propcite import PropCite
 
     judge = EmbeddedJudge(encoder, supported_from=settings.supported_from) if settings.judge == "embedded" else None

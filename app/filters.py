@@ -14,6 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
 from attribution.citations import Proposition
+from attribution.judges import Case
 from attribution.propcite import PropCite
 from attribution.propositions import PropositionSplitter
 from attribution.wire import to_dict
@@ -41,6 +42,7 @@ class SplitLine(TypedDict):
 class JudgeLine(TypedDict):
     claim: str
     evidence: list[str]
+    context: NotRequired[str]
 
 
 class PassageLine(TypedDict):
@@ -175,8 +177,12 @@ def claims(splitter: PropositionSplitter, text: str) -> list[tuple[str, list[Pro
 def judge(propcite: PropCite, lines: Sequence[JudgeLine]) -> list[Answer]:
     if propcite.judge is None:
         raise ValueError("no judge is set: PROPCITE_JUDGE=embedded sets one")
-    verdicts = propcite.judge.judge_many([(line["claim"], line["evidence"]) for line in lines])
-    return [{"support": v.probability, "verdict": v.label.value, "reason": v.reason} for v in verdicts]
+    verdicts = propcite.judge.judge(
+        [Case(line["claim"], tuple(line["evidence"]), line.get("context", "")) for line in lines]
+    )
+    return [
+        {"support": v.probability, "verdict": v.label.value, "reason": v.reason} for v in propcite.judge.judge(cases)
+    ]
 
 
 def passage_of(line: PassageLine, number: int) -> Passage:

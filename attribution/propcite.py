@@ -20,7 +20,8 @@ from attribution.citations import (
     Verdict,
 )
 from attribution.errors import AttributionError
-from attribution.judge import EmbeddedJudge, Judge
+from attribution.judges import Case, Judge
+from attribution.judges.embedded import EmbeddedJudge
 from attribution.propositions import PropositionSplitter
 from attribution.propositions.antecedent import insertions, without_marks
 from retrieval.encoder import Encoder
@@ -158,7 +159,7 @@ class PropCite:
         ]
         if self.judge is None:
             return [_by_score(hit.score, self.min_score) for _, hit in heard]
-        return self.judge.judge_many([(claim, [hit.text]) for claim, hit in heard]) if heard else []
+        return self.judge.judge([Case(claim, (hit.text,), _context(hit)) for claim, hit in heard]) if heard else []
 
     def _decide(self, proposition: Proposition, hits: Sequence[Hit], verdicts: Sequence[Verdict]) -> CitedProposition:
         """The nearest evidence that the judge accepts; else the likeliest is kept as a near miss."""
@@ -223,6 +224,13 @@ def _claim(proposition: Proposition, sentence: str, evidence: str) -> str:
     if PRONOUN.match(evidence) and insertions(proposition.text):
         return words_of(proposition.spans, sentence)
     return without_marks(proposition.text)
+
+
+def _context(hit: Hit) -> str:
+    """What a reader knows before the evidence begins: the passage's title and the sentence before."""
+    before = [s.span for s in hit.passage.sentences if s.span.end <= hit.spans[0].start]
+    pieces = [hit.passage.title, before[-1].of(hit.passage.text).strip() if before else ""]
+    return "\n".join(piece for piece in pieces if piece)
 
 
 def _in_answer(proposition: Proposition, sentence: Span) -> Proposition:

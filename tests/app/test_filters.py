@@ -16,7 +16,7 @@ from word_encoder import WordEncoder
 from app import filters
 from app.filters import MOST_LINES, run, waiting_together
 from attribution.errors import AttributionError
-from attribution.judge import EmbeddedJudge
+from attribution.judges.embedded import EmbeddedJudge
 from attribution.propcite import PropCite
 from attribution.propositions.rules import RuleSplitter
 from retrieval.encoder import Encoder

@@ -19,7 +19,8 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
-from attribution.judge import EmbeddedJudge, Features
+from attribution.judges import Case
+from attribution.judges.embedded import EmbeddedJudge, Features
 from retrieval.encoder import Encoder
 
 FITTED = ("expertqa", "propsegment_ent")
@@ -63,7 +64,7 @@ def proposition_rows(path: str) -> list[tuple[str, str, str, list[str], bool]]:
 def main() -> None:
     rows = cite_rows(sys.argv[1]) + (proposition_rows(sys.argv[2]) if len(sys.argv) > 2 else [])
     judge = EmbeddedJudge(Encoder())
-    features = judge.features([(claim, evidence) for _, _, claim, evidence, _ in rows])
+    features = judge.features([Case(claim, tuple(evidence)) for _, _, claim, evidence, _ in rows])
     x = np.array([f.row() for f in features])
     overlap = np.array([f.overlap for f in features])
     y = np.array([label for *_, label in rows])

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attribution.citations import Label
-from attribution.judge import REFUSED, EmbeddedJudge, Features, support_probability
+from attribution.citations import Label, Verdict
+from attribution.judges import Case
+from attribution.judges.embedded import REFUSED, EmbeddedJudge, Features, support_probability
 from attribution.words import numbers
 from retrieval.encoder import Encoder
 
@@ -17,6 +20,10 @@ SHARES = st.floats(0, 1)
 FEATURES = st.builds(Features, SHARES, SHARES, SHARES, SHARES)
 
 
+def one(judge: EmbeddedJudge, claim: str, evidence: Sequence[str]) -> Verdict:
+    return judge.judge([Case(claim, tuple(evidence))])[0]
+
+
 @pytest.fixture(scope="module")
 def judge(encoder: Encoder) -> EmbeddedJudge:
     return EmbeddedJudge(encoder)
@@ -24,7 +31,7 @@ def judge(encoder: Encoder) -> EmbeddedJudge:
 
 @pytest.mark.parametrize("sentence", [GATES, COST, "Terns breed on the gravel roof of the warehouse."])
 def test_a_sentence_supports_itself(judge: EmbeddedJudge, sentence: str) -> None:
-    assert judge.judge(sentence, [sentence]).label is Label.SUPPORTED
+    assert one(judge, sentence, [sentence]).label is Label.SUPPORTED
 
 
 @pytest.mark.parametrize(
@@ -36,7 +43,7 @@ def test_a_sentence_supports_itself(judge: EmbeddedJudge, sentence: str) -> None
     ],
 )
 def test_other_words_for_the_same_are_supported(judge: EmbeddedJudge, claim: str, evidence: str) -> None:
-    assert judge.judge(claim, [evidence]).label is Label.SUPPORTED
+    assert one(judge, claim, [evidence]).label is Label.SUPPORTED
 
 
 @pytest.mark.parametrize(
@@ -48,9 +55,9 @@ def test_other_words_for_the_same_are_supported(judge: EmbeddedJudge, claim: str
     ],
 )
 def test_what_the_evidence_does_not_speak_of_is_not_supported(judge: EmbeddedJudge, claim: str, evidence: str) -> None:
-    verdict = judge.judge(claim, [evidence])
+    verdict = one(judge, claim, [evidence])
     assert verdict.label in (Label.UNSUPPORTED, Label.PARTLY)
-    assert verdict.probability < judge.judge(claim, [claim]).probability
+    assert verdict.probability < one(judge, claim, [claim]).probability
 
 
 @pytest.mark.parametrize(
@@ -65,7 +72,7 @@ def test_what_the_evidence_does_not_speak_of_is_not_supported(judge: EmbeddedJud
     ],
 )
 def test_another_number_contradicts_and_both_are_named(judge: EmbeddedJudge, claim, evidence, says, claimed) -> None:
-    verdict = judge.judge(claim, [evidence])
+    verdict = one(judge, claim, [evidence])
     assert verdict.label is Label.CONTRADICTED
     source, answer = verdict.reason.split("; answer says ")
     assert says in source
@@ -82,7 +89,7 @@ def test_another_number_contradicts_and_both_are_named(judge: EmbeddedJudge, cla
 def test_an_opposed_word_or_another_unit_contradicts(
     judge: EmbeddedJudge, claim: str, evidence: str, reason: str
 ) -> None:
-    verdict = judge.judge(claim, [evidence])
+    verdict = one(judge, claim, [evidence])
     assert (verdict.label, verdict.reason) == (Label.CONTRADICTED, reason)
     assert verdict.probability <= REFUSED
 
@@ -97,11 +104,11 @@ def test_an_opposed_word_or_another_unit_contradicts(
     ],
 )
 def test_the_same_in_other_words_is_not_contradicted(judge: EmbeddedJudge, claim: str, evidence: str) -> None:
-    assert judge.judge(claim, [evidence]).label is not Label.CONTRADICTED
+    assert one(judge, claim, [evidence]).label is not Label.CONTRADICTED
 
 
 def test_what_the_source_only_holds_possible_is_at_most_partly_supported(judge: EmbeddedJudge) -> None:
-    verdict = judge.judge("The barrier cost 410 million euros.", ["The barrier could cost 410 million euros."])
+    verdict = one(judge, "The barrier cost 410 million euros.", ["The barrier could cost 410 million euros."])
     assert verdict.label is Label.PARTLY
     assert verdict.reason == "the source only says that it may"
     assert verdict.probability < judge.supported_from
@@ -131,21 +138,21 @@ def test_a_label_follows_from_its_probability(encoder: Encoder, features: Featur
 @pytest.mark.parametrize("evidence", [[], [""], [" ", "\n"]])
 def test_no_evidence_supports_nothing(judge: EmbeddedJudge, evidence: list[str]) -> None:
     for claim in (GATES, COST, ""):
-        assert judge.judge(claim, evidence).label in (Label.UNSUPPORTED, Label.PARTLY)
+        assert one(judge, claim, evidence).label in (Label.UNSUPPORTED, Label.PARTLY)
 
 
 def test_pieces_of_evidence_are_read_together(judge: EmbeddedJudge) -> None:
     claim = "The barrier has fourteen gates and cost 410 million euros."
-    both = judge.judge(claim, [GATES, COST])
-    assert both.probability > judge.judge(claim, [GATES]).probability
-    assert both.probability > judge.judge(claim, [COST]).probability
+    both = one(judge, claim, [GATES, COST])
+    assert both.probability > one(judge, claim, [GATES]).probability
+    assert both.probability > one(judge, claim, [COST]).probability
 
 
 def test_many_are_judged_as_each_alone(judge: EmbeddedJudge) -> None:
     pairs = [(GATES, [COST]), (COST, [COST]), (GATES, [GATES, COST]), (GATES, [])]
-    many = judge.judge_many(pairs)
+    many = judge.judge([Case(claim, tuple(evidence)) for claim, evidence in pairs])
     for verdict, (claim, evidence) in zip(many, pairs, strict=True):
-        alone = judge.judge(claim, evidence)
+        alone = one(judge, claim, evidence)
         assert verdict.probability == pytest.approx(alone.probability, abs=0.03)
         assert verdict.label == alone.label
-    assert judge.judge_many([]) == []
+    assert judge.judge([]) == []

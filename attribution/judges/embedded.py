@@ -1,4 +1,4 @@
-"""Judge: does this evidence support this claim?  The embedded judge reads similarity, numbers and negation."""
+"""The embedded judge: it reads similarity, numbers and negation, and needs no weights but the encoder's."""
 
 from __future__ import annotations
 
@@ -6,29 +6,17 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
 from attribution import words
 from attribution.citations import Label, Verdict
+from attribution.judges import SUPPORTED_FROM, Case, label_of
 from retrieval.encoder import Encoder, Floats, TokenVectors
 from retrieval.text import Passage
 
-SUPPORTED_FROM = 0.5
-PARTLY_FROM = 0.3
 REFUSED = 0.35  # the most a claim may score that the evidence's numbers or negation forbid; below any threshold used
 SPEAKS_OF_IT = 0.6  # with this share of the claim's words beside other numbers, the evidence speaks against it
-
-
-class Judge(Protocol):
-    """Anything that says whether evidence supports a claim.  Several pieces of evidence are read together."""
-
-    name: str
-
-    def judge(self, claim: str, evidence: Sequence[str]) -> Verdict: ...
-
-    def judge_many(self, pairs: Sequence[tuple[str, Sequence[str]]]) -> list[Verdict]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,23 +48,18 @@ class EmbeddedJudge:
         self.supported_from = supported_from
         self.name = f"embedded/{encoder.name}"
 
-    def judge(self, claim: str, evidence: Sequence[str]) -> Verdict:
-        return self.judge_many([(claim, evidence)])[0]
+    def judge(self, cases: Sequence[Case]) -> list[Verdict]:
+        features = self.features(cases)
+        return [self.verdict(case.claim, case.text, f) for case, f in zip(cases, features, strict=True)]
 
-    def judge_many(self, pairs: Sequence[tuple[str, Sequence[str]]]) -> list[Verdict]:
-        features = self.features(pairs)
-        return [
-            self.verdict(claim, " ".join(evidence), f) for (claim, evidence), f in zip(pairs, features, strict=True)
-        ]
-
-    def features(self, pairs: Sequence[tuple[str, Sequence[str]]]) -> list[Features]:
+    def features(self, cases: Sequence[Case]) -> list[Features]:
         """Each claim and each text is encoded once, however often it comes."""
-        claims = list(dict.fromkeys(claim for claim, _ in pairs))
-        texts = list(dict.fromkeys(text for _, evidence in pairs for text in evidence if text.strip()))
+        claims = list(dict.fromkeys(case.claim for case in cases))
+        texts = list(dict.fromkeys(text for case in cases for text in case.evidence if text.strip()))
         as_query = dict(zip(claims, self.encoder.encode_queries(claims), strict=True))
         passages = [Passage(id="", text=text) for text in texts]
         as_passage = dict(zip(texts, self.encoder.encode_passages(passages), strict=True))
-        return [_features(claim, as_query[claim], evidence, as_passage) for claim, evidence in pairs]
+        return [_features(case, as_query[case.claim], as_passage) for case in cases]
 
     def verdict(self, claim: str, evidence: str, features: Features) -> Verdict:
         """The score's verdict, unless plain words forbid it: other numbers, units or words, or a "not" on one side."""
@@ -85,19 +68,18 @@ class EmbeddedJudge:
         if words.missing_numbers(claim, evidence):
             probability = min(probability, REFUSED)
             difference = _difference(claim, evidence) if speaks_of_it else ""
-            return Verdict(Label.CONTRADICTED if difference else self._label(probability), probability, difference)
+            return Verdict(
+                Label.CONTRADICTED if difference else label_of(probability, self.supported_from),
+                probability,
+                difference,
+            )
         if reason := _contradiction(claim, evidence, speaks_of_it=speaks_of_it):
             return Verdict(Label.CONTRADICTED, min(probability, REFUSED), reason)
         open_to_doubt = probability >= self.supported_from and not words.stands_in(claim, evidence)
         if open_to_doubt and words.only_hedged(claim, evidence, share=SPEAKS_OF_IT):
             probability = max(0.0, self.supported_from - 1e-4)
-            return Verdict(self._label(probability), probability, "the source only says that it may")
-        return Verdict(self._label(probability), probability)
-
-    def _label(self, probability: float) -> Label:
-        if probability >= self.supported_from:
-            return Label.SUPPORTED
-        return Label.PARTLY if probability >= min(PARTLY_FROM, self.supported_from) else Label.UNSUPPORTED
+            return Verdict(label_of(probability, self.supported_from), probability, "the source only says that it may")
+        return Verdict(label_of(probability, self.supported_from), probability)
 
 
 def support_probability(features: Features) -> float:
@@ -105,14 +87,13 @@ def support_probability(features: Features) -> float:
     return round(1.0 / (1.0 + math.exp(-z)), 4)
 
 
-def _features(claim: str, query: TokenVectors, evidence: Sequence[str], encoded: dict[str, TokenVectors]) -> Features:
-    text = " ".join(evidence)
-    best = _best_similarity(query, [encoded[t] for t in evidence if t.strip()])
+def _features(case: Case, query: TokenVectors, encoded: dict[str, TokenVectors]) -> Features:
+    best = _best_similarity(query, [encoded[text] for text in case.evidence if text.strip()])
     return Features(
         similarity=float(best.mean()) if len(best) else 0.0,
         weakest=float(np.sort(best)[: max(1, len(best) // 4)].mean()) if len(best) else 0.0,
-        numbers=_numbers_found(claim, text),
-        overlap=words.plain_share(claim, text),
+        numbers=_numbers_found(case.claim, case.text),
+        overlap=words.plain_share(case.claim, case.text),
     )
 
 
