@@ -177,12 +177,9 @@ def claims(splitter: PropositionSplitter, text: str) -> list[tuple[str, list[Pro
 def judge(propcite: PropCite, lines: Sequence[JudgeLine]) -> list[Answer]:
     if propcite.judge is None:
         raise ValueError("no judge is set: PROPCITE_JUDGE=embedded sets one")
-    verdicts = propcite.judge.judge(
-        [Case(line["claim"], tuple(line["evidence"]), line.get("context", "")) for line in lines]
-    )
-    return [
-        {"support": v.probability, "verdict": v.label.value, "reason": v.reason} for v in propcite.judge.judge(cases)
-    ]
+    cases = [Case(line["claim"], tuple(line["evidence"]), line.get("context", "")) for line in lines]
+    verdicts = propcite.judge.judge(cases)
+    return [{"support": v.probability, "verdict": v.label.value, "reason": v.reason} for v in verdicts]
 
 
 def passage_of(line: PassageLine, number: int) -> Passage:
