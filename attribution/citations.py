@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -45,12 +46,16 @@ class Proposition:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A span of a passage proposed for a proposition, with its similarity."""
+    """A span of a passage proposed for a proposition, with its similarity.
+
+    `shown` is false for what was found elsewhere in the collection: the writer of the answer did not have it.
+    """
 
     passage: Passage
     span: Span
     score: float
     passage_score: float
+    shown: bool = True
 
     @property
     def quote(self) -> str:
@@ -85,19 +90,34 @@ class Citation:
     def pages(self) -> tuple[int, ...]:
         return self.passage.pages_of(self.span)
 
+    @property
+    def shown(self) -> bool:
+        return self.evidence.shown
+
+    @property
+    def id(self) -> str:
+        """Stable: the same words of the same passage have the same id in every answer."""
+        return _digest("citation", self.passage.id, f"{self.span.start}:{self.span.end}", self.quote)
+
 
 @dataclass(frozen=True, slots=True)
 class CitedProposition:
     """A proposition of the answer with what was found for it.
 
-    Its spans lie in the answer.  `nearest` is the best evidence that was not good enough, for a proposition without a
-    citation.  `verdict` is None for a proposition that needs no support.
+    Its spans lie in the answer.  Several citations support it together.  `nearest` is the best evidence that was not
+    good enough, for a proposition without a citation.  `verdict` is None for a proposition that needs no support.
     """
 
     proposition: Proposition
     verdict: Verdict | None
     citations: tuple[Citation, ...] = ()
     nearest: Evidence | None = None
+
+    @property
+    def id(self) -> str:
+        """Stable: the same claim at the same place of an answer has the same id."""
+        places = (f"{span.start}:{span.end}" for span in self.proposition.spans)
+        return _digest("proposition", self.proposition.text, *places)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +144,8 @@ class CitedSentence:
 class CitedAnswer:
     """An answer, its sentences, their propositions, the citations of each, and what stayed uncited.
 
-    `collection` names what it was cited over; it is empty for given passages.
+    `collection` names what it was cited over; it is empty for given passages.  `index_version` names which passages
+    these were and the encoder that read them.
     """
 
     text: str
@@ -132,6 +153,7 @@ class CitedAnswer:
     question: str = ""
     collection: str = ""
     abstained: bool = False
+    index_version: str = ""
     models: Mapping[str, str] = field(default_factory=dict)
     timings_ms: Mapping[str, float] = field(default_factory=dict)
 
@@ -140,7 +162,7 @@ class CitedAnswer:
         """Stable: the same answer to the same question, cited alike over the same collection, has the same id."""
         parts = [self.collection, self.question, self.text]
         parts += [f"{c.passage.id}:{c.span.start}:{c.span.end}" for c in self.citations]
-        return hashlib.sha256("\x1f".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:12]
+        return _digest(*parts)
 
     @property
     def propositions(self) -> tuple[CitedProposition, ...]:
@@ -163,6 +185,16 @@ class CitedAnswer:
         return tuple(p for p in self.propositions if p.proposition.check_worthy and not p.citations)
 
     @property
+    def uncited_spans(self) -> tuple[Span, ...]:
+        """The answer's words that need support and have none, without those that another proposition has cited."""
+        bare = bytearray(len(self.text))
+        for p in (*self.uncited, *(p for p in self.propositions if p.citations)):
+            for span in p.proposition.spans:
+                bare[span.start : span.end] = (b"\0" if p.citations else b"\1") * len(span)
+        spans = (Span(*found.span()).trimmed(self.text) for found in re.finditer(rb"\x01+", bare))
+        return tuple(span for span in spans if any(c.isalnum() for c in span.of(self.text)))
+
+    @property
     def coverage(self) -> float:
         """The share of the propositions that need support and have it; 1 when none needs any."""
         needing = [p for p in self.propositions if p.proposition.check_worthy]
@@ -170,3 +202,7 @@ class CitedAnswer:
 
     def words(self, spans: Iterable[Span]) -> str:
         return words_of(spans, self.text)
+
+
+def _digest(*parts: str) -> str:
+    return hashlib.sha256("\x1f".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:12]

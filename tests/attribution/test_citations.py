@@ -131,3 +131,20 @@ def test_values_are_frozen(value: object) -> None:
 
 def test_labels_are_their_names() -> None:
     assert [str(label) for label in Label] == ["supported", "partly", "unsupported", "contradicted"]
+
+
+def test_uncited_words_are_those_that_no_cited_claim_holds() -> None:
+    def at(start: int, end: int, *citations: Citation) -> CitedProposition:
+        return replace(claim(*citations), proposition=Proposition((Span(start, end),), "A claim."))
+
+    gates, barrier, price = at(0, 22), at(0, 11, cited(GATES, 1)), at(23, 49)
+    answer = CitedAnswer(ANSWER, (CitedSentence(Span(0, 22), (gates, barrier)), CitedSentence(Span(23, 49), (price,))))
+    assert [span.of(ANSWER) for span in answer.uncited_spans] == ["has gates.", "It cost 410 million euros."]
+    assert CitedAnswer(ANSWER).uncited_spans == ()
+
+
+def test_ids_name_the_words_and_their_place_not_the_answer() -> None:
+    one = cited(GATES, 1, span=Span(0, 11))
+    assert one.id == cited(GATES, 7, 0.9, Span(0, 11)).id != cited(GATES, 1, span=Span(0, 12)).id
+    assert claim(one).id == claim().id
+    assert claim().id != replace(claim(), proposition=Proposition((Span(1, 3),), "A claim.")).id

@@ -78,7 +78,23 @@ def test_what_is_written_fits_the_published_schema(answer: CitedAnswer) -> None:
     jsonschema.validate(json.loads(to_json(answer)), json_schema())
     jsonschema.validate(json.loads(to_json(CitedAnswer(""))), json_schema())
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(json.loads(to_json(answer)) | {"schema": "propcite/answer/2"}, json_schema())
+        jsonschema.validate(json.loads(to_json(answer)) | {"schema": "propcite/answer/3"}, json_schema())
+
+
+def test_an_answer_kept_by_the_first_version_is_read(answer: CitedAnswer) -> None:
+    def as_first(value: Any) -> Any:
+        if isinstance(value, list):
+            return [as_first(item) for item in value]
+        if not isinstance(value, dict):
+            return value
+        new = {"shown"} | ({"id"} if "spans" in value or "verdict" in value else set())
+        return {name: as_first(item) for name, item in value.items() if name not in new}
+
+    first = as_first(json.loads(to_json(answer)))
+    del first["uncited_spans"], first["index_version"]
+    assert from_json(json.dumps(first | {"schema": "propcite/answer/1"})) == answer
+    with pytest.raises(AttributionError, match="Field required"):
+        from_json(json.dumps(first | {"schema": "propcite/answer/2"}))
 
 
 def test_the_schema_says_what_every_part_means() -> None:
@@ -140,7 +156,7 @@ TAMPERED: dict[str, tuple[Callable[[Any], Any], str]] = {
         lambda d: d["sentences"][0]["propositions"][0].update(spans=[[0, 40]]),
         "leaves its sentence",
     ),
-    "another schema": (lambda d: d.update(schema="propcite/answer/9"), "schema: Input should be 'propcite/answer/1'"),
+    "another schema": (lambda d: d.update(schema="propcite/answer/9"), "schema: Input should be 'propcite/answer/2'"),
     "no schema": (lambda d: d.pop("schema"), "schema: Field required"),
     "no text": (lambda d: d.pop("text"), "text: Field required"),
     "a new label": (

@@ -1,0 +1,125 @@
+"""Plain values and JSON as a cited answer again; every quote is cut anew, and one that differs is refused."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from pydantic import ValidationError
+
+from attribution.citations import (
+    Citation,
+    CitedAnswer,
+    CitedProposition,
+    CitedSentence,
+    Evidence,
+    Label,
+    Proposition,
+    Verdict,
+)
+from attribution.errors import AttributionError
+from attribution.wire.schema import (
+    FIRST,
+    SCHEMA,
+    AnswerJson,
+    CitationJson,
+    EvidenceJson,
+    PassageJson,
+    PropositionJson,
+    SentenceJson,
+    VerdictJson,
+    adapter,
+)
+from retrieval.text import Page, Passage, Sentence, Span
+
+
+def from_json(text: str) -> CitedAnswer:
+    try:
+        return from_dict(adapter().validate_python(_upgraded(json.loads(text))))
+    except ValueError as error:
+        if not isinstance(error, ValidationError):
+            raise AttributionError(f"this is not a cited answer ({SCHEMA}): {error}") from error
+        first = error.errors(include_url=False)[0]
+        place = ".".join(str(part) for part in first["loc"]) or "the whole"
+        raise AttributionError(f"this is not a cited answer ({SCHEMA}): {place}: {first['msg']}") from error
+
+
+def from_dict(data: AnswerJson) -> CitedAnswer:
+    try:
+        passages = {p["id"]: _read_passage(p) for p in data["passages"]}
+        return CitedAnswer(
+            text=data["text"],
+            sentences=tuple(_read_sentence(s, data["text"], passages) for s in data["sentences"]),
+            question=data["question"],
+            collection=data["collection"],
+            abstained=data["abstained"],
+            index_version=data["index_version"],
+            models=data["models"],
+            timings_ms=data["timings_ms"],
+        )
+    except (KeyError, ValueError) as error:
+        raise AttributionError(f"this cited answer does not fit together: {error}") from error
+
+
+def _upgraded(data: Any) -> Any:
+    """An answer kept by the first version with what it lacks: nothing was found elsewhere then."""
+    if not isinstance(data, dict) or data.get("schema") != FIRST:
+        return data
+    return {"uncited_spans": [], "index_version": "", **_with_ids(data), "schema": SCHEMA}
+
+
+def _with_ids(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_with_ids(item) for item in value]
+    if isinstance(value, dict):
+        new = {"id": "", "shown": True} if "quote" in value or "spans" in value else {}
+        return {**new, **{name: _with_ids(item) for name, item in value.items()}}
+    return value
+
+
+def _read_verdict(data: VerdictJson) -> Verdict:
+    return Verdict(Label(data["label"]), data["probability"], data["reason"])
+
+
+def _read_evidence(data: EvidenceJson, passages: dict[str, Passage]) -> Evidence:
+    passage = passages[data["passage_id"]]
+    span, shown = Span(data["start"], data["end"]), data["shown"]
+    evidence = Evidence(passage, span, data["score"], data["passage_score"], shown)
+    if evidence.quote != data["quote"]:
+        raise ValueError(f"the quote {data['quote'][:60]!r} does not stand in passage {passage.id!r} where it says")
+    return evidence
+
+
+def _read_citation(data: CitationJson, passages: dict[str, Passage]) -> Citation:
+    return Citation(data["number"], _read_evidence(data, passages), _read_verdict(data["verdict"]))
+
+
+def _read_sentence(data: SentenceJson, answer: str, passages: dict[str, Passage]) -> CitedSentence:
+    span = Span(data["start"], data["end"])
+    if span.of(answer) != data["text"]:
+        raise ValueError(f"the sentence {data['text'][:60]!r} does not stand in the answer where it says")
+    return CitedSentence(span, tuple(_read_proposition(p, span, passages) for p in data["propositions"]), data["most"])
+
+
+def _read_proposition(data: PropositionJson, sentence: Span, passages: dict[str, Passage]) -> CitedProposition:
+    spans = tuple(Span(*span) for span in data["spans"])
+    if any(span.start < sentence.start or span.end > sentence.end for span in spans):
+        raise ValueError(f"the proposition {data['text'][:60]!r} leaves its sentence")
+    return CitedProposition(
+        Proposition(spans, data["text"], data["check_worthy"]),
+        _read_verdict(data["verdict"]) if data["verdict"] else None,
+        tuple(_read_citation(c, passages) for c in data["citations"]),
+        _read_evidence(data["nearest"], passages) if data["nearest"] else None,
+    )
+
+
+def _read_passage(data: PassageJson) -> Passage:
+    return Passage(
+        id=data["id"],
+        text=data["text"],
+        title=data["title"],
+        document_id=data["document_id"],
+        start=data["start"],
+        sentences=tuple(Sentence(Span(s["start"], s["end"]), s["is_heading"]) for s in data["sentences"]),
+        pages=tuple(Page(p["number"], Span(p["start"], p["end"])) for p in data["pages"]),
+    )

@@ -1,0 +1,127 @@
+"""The documented shape of a cited answer as JSON: `propcite schema` prints it.
+
+All offsets are half-open and count Unicode code points from 0.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, Literal
+
+from pydantic import ConfigDict, TypeAdapter, with_config
+from typing_extensions import TypedDict
+
+SCHEMA: Literal["propcite/answer/2"] = "propcite/answer/2"
+FIRST = "propcite/answer/1"  # had no ids of citations, nor what the writer was shown
+
+
+class VerdictJson(TypedDict):
+    """What the judge said: `probability` is that of support."""
+
+    label: Literal["supported", "partly", "unsupported", "contradicted"]
+    probability: float
+    reason: str
+
+
+class EvidenceJson(TypedDict):
+    """A sentence of a passage: `start` and `end` lie in the passage, the `document_` ones in its document.
+
+    `shown` is false for what was found elsewhere in the collection than in what the answer was written from.
+    """
+
+    passage_id: str
+    document_id: str
+    title: str
+    quote: str
+    start: int
+    end: int
+    document_start: int
+    document_end: int
+    pages: list[int]
+    score: float
+    passage_score: float
+    shown: bool
+
+
+class CitationJson(EvidenceJson):
+    """Accepted evidence; `number` is its marker in the answer, `id` the same for the same words in every answer."""
+
+    id: str
+    number: int
+    verdict: VerdictJson
+
+
+class PropositionJson(TypedDict):
+    """A claim of the answer: `spans` are [start, end] in the answer, `nearest` the best evidence of an uncited one."""
+
+    id: str
+    text: str
+    spans: list[tuple[int, int]]
+    check_worthy: bool
+    verdict: VerdictJson | None
+    citations: list[CitationJson]
+    nearest: EvidenceJson | None
+
+
+class SentenceJson(TypedDict):
+    """A sentence of the answer.  `citations` is the union over its propositions, one a passage, at most `most`."""
+
+    text: str
+    start: int
+    end: int
+    most: int
+    citations: list[CitationJson]
+    propositions: list[PropositionJson]
+
+
+class SourceSentenceJson(TypedDict):
+    start: int
+    end: int
+    is_heading: bool
+
+
+class PageJson(TypedDict):
+    number: int
+    start: int
+    end: int
+
+
+class PassageJson(TypedDict):
+    """A passage that the answer cites or nearly cited; `start` is its place in the document."""
+
+    id: str
+    document_id: str
+    title: str
+    text: str
+    start: int
+    sentences: list[SourceSentenceJson]
+    pages: list[PageJson]
+
+
+@with_config(ConfigDict(title="CitedAnswer"))
+class AnswerJson(TypedDict):
+    """An answer, its sentences, their propositions, the citations of each, and the propositions that stayed uncited."""
+
+    schema: Literal["propcite/answer/2"]
+    id: str
+    question: str
+    collection: str
+    text: str
+    abstained: bool
+    coverage: float
+    sentences: list[SentenceJson]
+    uncited: list[str]
+    uncited_spans: list[tuple[int, int]]
+    passages: list[PassageJson]
+    index_version: str
+    models: dict[str, str]
+    timings_ms: dict[str, float]
+
+
+@cache
+def adapter() -> TypeAdapter[AnswerJson]:
+    return TypeAdapter(AnswerJson)
+
+
+def json_schema() -> dict[str, Any]:
+    return adapter().json_schema()
