@@ -39,7 +39,7 @@ class Pipeline:
         retrieved = time.perf_counter()
         draft = self.generator.generate(question, shown)
         written = time.perf_counter()
-        answer = self.propcite.cite(draft.text, shown, question=question)
+        answer = self.propcite.cite(draft.text, shown, collection=retriever, question=question)
         timings = {"retrieve": _ms(start, retrieved), "write": _ms(retrieved, written), **answer.timings_ms}
         models = {**answer.models, "generator": self.generator.name}
         return self._kept(replace(answer, abstained=draft.abstained, timings_ms=timings, models=models))

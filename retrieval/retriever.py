@@ -99,15 +99,27 @@ class Retriever:
             return self._propositions(query, k)
         return self._units(query, query.whole, granularity, k)[0]
 
-    def search_spans(self, texts: Sequence[str], spans: Sequence[Units], k: int) -> list[list[list[Hit]]]:
-        """For each piece of each text the k nearest sentences, ranked by the piece's own token vectors only.
+    def search_spans(
+        self,
+        texts: Sequence[str],
+        spans: Sequence[Units],
+        k: int,
+        granularity: Granularity = Granularity.SENTENCE,
+    ) -> list[list[list[Hit]]]:
+        """For each piece of each text the k nearest sentences or passages, ranked by the piece's own tokens only.
 
         A text is encoded once and whole, so a piece is read in its context.  -> texts x pieces x hits
         """
         return [
-            self._units(query, query.of(pieces), Granularity.SENTENCE, k)
-            for query, pieces in zip(self._read(texts, Granularity.SENTENCE), spans, strict=True)
+            self._units(query, query.of(pieces), granularity, k)
+            for query, pieces in zip(self._read(texts, granularity), spans, strict=True)
         ]
+
+    def passages(self) -> list[Passage]:
+        """All passages that a search may return, in the order of their ids."""
+        ids = set(self.index.ids()) if self.allow is None else self.index.ids() & self.allow
+        found = self.find(sorted(ids))
+        return [found[i] for i in sorted(found)]
 
     def _read(self, texts: Sequence[str], granularity: Granularity) -> list[_Query]:
         """Each text as a query for units of this granularity, and for the passages that hold them."""

@@ -5,6 +5,7 @@ No build and no approximation; its cost grows with the collection (`stats` says 
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import secrets
@@ -64,6 +65,7 @@ class ExactIndex:
         self.encoder = encoder
         self._parts: list[_Part] = []
         self._places: dict[str, tuple[_Part, int]] = {}
+        self._version = ""
 
     @classmethod
     def load(cls, folder: Path, encoder: str = "") -> ExactIndex:
@@ -112,6 +114,7 @@ class ExactIndex:
             raise ValueError(f"passage {passage.id!r} has a vector that is not a number")
 
     def _attach(self, part: _Part) -> None:
+        self._version = ""
         self._parts.append(part)
         for number in np.flatnonzero(part.kept):
             self._places[str(part.segment.ids[number])] = (part, int(number))
@@ -122,10 +125,18 @@ class ExactIndex:
         for i in known:
             part, number = self._places.pop(i)
             part.kept[number] = False
+            self._version = ""
         return len(known)
 
     def ids(self) -> set[str]:
         return set(self._places)
+
+    @property
+    def version(self) -> str:
+        if not self._version:
+            known = "\0".join([self.encoder, *sorted(self._places)])
+            self._version = hashlib.sha256(known.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+        return self._version
 
     def __len__(self) -> int:
         return len(self._places)

@@ -1,0 +1,89 @@
+"""Citing as others do, over whole passages: BM25, and ALCE's POSTCITE.  To be measured against."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from attribution.citations import Proposition
+from attribution.methods import Found
+from attribution.parts import Part, whole
+from retrieval.encoder import Floats
+from retrieval.retriever import Retriever
+from retrieval.text import Granularity, Hit, Passage, Span
+
+K1, B = 0.9, 0.4  # as the field's BM25 baselines have them
+
+
+class _OverPassages:
+    """The whole sentence asks, and the best passage is cited."""
+
+    name = ""
+    num_cited = 1
+
+    def claims(self, part: Part) -> tuple[Proposition, ...]:
+        return whole(part)
+
+    def find(self, parts: Sequence[Part], retriever: Retriever, k: int) -> Found:
+        passages = retriever.passages()
+        scores = self.scores([part.text for part in parts], passages)
+        return [[_best(row, passages, k)] for row in scores]
+
+    def scores(self, texts: Sequence[str], passages: Sequence[Passage]) -> Floats:
+        """(t), (p) -> (t, p)"""
+        raise NotImplementedError
+
+
+class Bm25(_OverPassages):
+    """Words alone."""
+
+    name = "bm25"
+
+    def scores(self, texts: Sequence[str], passages: Sequence[Passage]) -> Floats:
+        import bm25s
+
+        index = bm25s.BM25(k1=K1, b=B)
+        index.index(_words([f"{p.title} {p.text}" for p in passages]), show_progress=False)
+        rows = [index.get_scores(words) for words in _words(texts)]
+        return np.stack(rows) if rows else np.zeros((0, len(passages)), dtype=np.float32)
+
+
+class PostCite(_OverPassages):
+    """ALCE's POSTCITE: one vector a text, the nearest passage; `model` is a folder or name of sentence-transformers."""
+
+    name = "postcite"
+
+    def __init__(self, model: str = "") -> None:
+        self.model = model
+
+    @cached_property
+    def _encoder(self) -> Any:
+        from sentence_transformers import SentenceTransformer
+
+        from retrieval.checkpoints import bundled_model
+
+        return SentenceTransformer(self.model or bundled_model())
+
+    def scores(self, texts: Sequence[str], passages: Sequence[Passage]) -> Floats:
+        documents = [f"{p.title}. {p.text}" if p.title else p.text for p in passages]
+        asked, given = (self._encoder.encode(list(t), normalize_embeddings=True) for t in (texts, documents))
+        scores: Floats = np.reshape(asked, (len(texts), -1)) @ np.reshape(given, (len(passages), -1)).T
+        return scores
+
+
+def _words(texts: Sequence[str]) -> Any:
+    import bm25s
+
+    return bm25s.tokenize(list(texts), return_ids=False, show_progress=False)
+
+
+def _best(scores: Floats, passages: Sequence[Passage], k: int) -> list[Hit]:
+    places = np.argsort(-scores, kind="stable")[:k]
+    return [_hit(passages[place], float(scores[place])) for place in places]
+
+
+def _hit(passage: Passage, score: float) -> Hit:
+    return Hit(passage, Granularity.PASSAGE, (Span(0, len(passage.text)).trimmed(passage.text),), score, score)

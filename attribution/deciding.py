@@ -1,0 +1,167 @@
+"""From a claim's candidates to its citations: what the judge accepts, alone or together, or the nearest miss."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from attribution.citations import Citation, CitedProposition, Evidence, Label, Proposition, Verdict
+from attribution.judges import Case, Judge
+from attribution.propositions.antecedent import insertions, without_marks
+from retrieval.text import Granularity, Hit, Span, words_of
+
+CANDIDATES = 3  # sentences judged for one claim: the nearest may be a near-duplicate with another number
+MARGIN_DEPTH = 24  # candidates looked at for the second-best passage: one passage may hold many of the best
+MIN_SCORE = 0.5  # without a judge, the similarity from which evidence counts
+JOINT_FLOOR = 0.2  # two pieces together are judged when the better one alone is at least so likely to support
+JOINT_GAIN = 0.15  # and are cited when together they are likelier by this
+PRONOUN = re.compile(r"(?:it|he|she|they|its|his|her|their|this|these)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A proposition of a sentence of the answer, and what was found for it, best first."""
+
+    proposition: Proposition
+    sentence: str
+    hits: tuple[Hit, ...] = ()
+
+    def as_read_beside(self, evidence: str) -> str:
+        """With the antecedent, unless the source itself says "it" where the answer does."""
+        if PRONOUN.match(evidence) and insertions(self.proposition.text):
+            return words_of(self.proposition.spans, self.sentence)
+        return without_marks(self.proposition.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Decider:
+    """Says which candidates a claim may cite."""
+
+    judge: Judge | None
+    candidates: int = CANDIDATES
+    num_cited: int = 1
+    min_score: float = MIN_SCORE
+    min_margin: float = 0.0
+    joint: bool = True
+
+    @property
+    def depth(self) -> int:
+        """How many candidates must be found for each claim."""
+        return max(self.candidates, self.num_cited, MARGIN_DEPTH if self.min_margin else 1)
+
+    def decide(self, claims: Sequence[Claim], *, shown: bool = True) -> list[CitedProposition]:
+        """All claims in two batches: every candidate by itself, then pairs for what no candidate supports alone."""
+        heard = [self._heard(claim.hits) for claim in claims]
+        asked = [(claim, (hit,)) for claim, hits in zip(claims, heard, strict=True) for hit in hits]
+        verdicts = iter(self._verdicts(asked))
+        decided = [
+            self._alone(claim, [(hit, next(verdicts)) for hit in hits], shown)
+            for claim, hits in zip(claims, heard, strict=True)
+        ]
+        return self._together(claims, heard, decided, shown) if self.joint and self.judge else decided
+
+    def _heard(self, hits: Sequence[Hit]) -> Sequence[Hit]:
+        """The candidates that are judged; none when the best passage does not lead clearly enough."""
+        others = [hit.score for hit in hits if hit.passage.id != hits[0].passage.id]
+        if hits and others and hits[0].score - others[0] < self.min_margin:
+            return []
+        return hits[: max(self.candidates, self.num_cited)]
+
+    def _verdicts(self, asked: Sequence[tuple[Claim, tuple[Hit, ...]]]) -> list[Verdict]:
+        if self.judge is None:
+            return [_by_score(hits[0].score, self.min_score) for _, hits in asked]
+        return self.judge.judge([_case(claim, hits) for claim, hits in asked]) if asked else []
+
+    def _alone(self, claim: Claim, heard: Sequence[tuple[Hit, Verdict]], shown: bool) -> CitedProposition:
+        """The nearest evidence that the judge accepts; else the likeliest is kept as a near miss."""
+        accepted: dict[str, Citation] = {}
+        for hit, verdict in heard:
+            if verdict.label is Label.SUPPORTED and len(accepted) < self.num_cited:
+                accepted.setdefault(hit.passage.id, Citation(0, _evidence(hit, shown), verdict))
+        if accepted:
+            citations = tuple(accepted.values())
+            return CitedProposition(claim.proposition, citations[0].verdict, citations)
+        if not heard:
+            nearest = _evidence(claim.hits[0], shown) if claim.hits else None
+            return CitedProposition(claim.proposition, Verdict(Label.UNSUPPORTED, 0.0), (), nearest)
+        best, verdict = max(heard, key=lambda pair: (pair[1].label is Label.CONTRADICTED, pair[1].probability))
+        return CitedProposition(claim.proposition, verdict, (), _evidence(best, shown))
+
+    def _together(
+        self, claims: Sequence[Claim], heard: Sequence[Sequence[Hit]], decided: list[CitedProposition], shown: bool
+    ) -> list[CitedProposition]:
+        """Two sentences may say together what neither says alone."""
+        pairs = {i: self._pairs(decided[i], heard[i]) for i in range(len(claims)) if _is_open(decided[i])}
+        verdicts = iter(self._verdicts([(claims[i], pair) for i, found in pairs.items() for pair in found]))
+        together = list(decided)
+        for i, found in pairs.items():
+            judged = [(next(verdicts), pair) for pair in found]
+            likeliest = max(judged, key=lambda both: both[0].probability, default=None)
+            if likeliest and self._accepts(likeliest[0], decided[i]):
+                citations = tuple(Citation(0, _evidence(hit, shown), likeliest[0]) for hit in likeliest[1])
+                together[i] = CitedProposition(claims[i].proposition, likeliest[0], citations)
+        return together
+
+    def _accepts(self, verdict: Verdict, before: CitedProposition) -> bool:
+        alone = before.verdict.probability if before.verdict else 0.0
+        return verdict.label is Label.SUPPORTED and verdict.probability >= alone + JOINT_GAIN
+
+    def _pairs(self, decided: CitedProposition, heard: Sequence[Hit]) -> list[tuple[Hit, ...]]:
+        """The near miss with each other candidate, and with the sentences beside it, as they stand in the text."""
+        first = next((hit for hit in heard if decided.nearest and _place(hit) == _place(decided.nearest)), None)
+        if first is None or first.granularity is Granularity.PASSAGE:
+            return []
+        others = {_place(hit): hit for hit in (*heard, *_beside(first))}
+        return [_in_order(first, other) for place, other in others.items() if place != _place(first)]
+
+
+def _is_open(decided: CitedProposition) -> bool:
+    verdict = decided.verdict
+    return (
+        verdict is not None
+        and not decided.citations
+        and verdict.label is not Label.CONTRADICTED
+        and verdict.probability >= JOINT_FLOOR
+    )
+
+
+def _place(unit: Hit | Evidence) -> tuple[str, Span]:
+    return unit.passage.id, unit.spans[0] if isinstance(unit, Hit) else unit.span
+
+
+def _beside(hit: Hit) -> Iterator[Hit]:
+    """The sentences before and after, with this one's scores."""
+    sentences = [s for s in hit.passage.sentences if any(c.isalnum() for c in s.span.of(hit.passage.text))]
+    place = next((i for i, s in enumerate(sentences) if s.span.overlaps(hit.spans[0])), None)
+    if place is not None:
+        for i in (place - 1, place + 1):
+            if 0 <= i < len(sentences) and not sentences[i].is_heading:
+                yield replace(hit, spans=(sentences[i].span.trimmed(hit.passage.text),))
+
+
+def _in_order(first: Hit, other: Hit) -> tuple[Hit, ...]:
+    """Of one passage as they stand there; of two, the nearest first."""
+    if first.passage.id == other.passage.id and other.spans[0] < first.spans[0]:
+        return other, first
+    return first, other
+
+
+def _case(claim: Claim, hits: tuple[Hit, ...]) -> Case:
+    return Case(claim.as_read_beside(hits[0].text), tuple(hit.text for hit in hits), _context(hits[0]))
+
+
+def _context(hit: Hit) -> str:
+    """What a reader knows before the evidence begins: the passage's title and the sentence before."""
+    before = [s.span for s in hit.passage.sentences if s.span.end <= hit.spans[0].start]
+    pieces = [hit.passage.title, before[-1].of(hit.passage.text).strip() if before else ""]
+    return "\n".join(piece for piece in pieces if piece)
+
+
+def _evidence(hit: Hit, shown: bool) -> Evidence:
+    return Evidence(hit.passage, hit.spans[0], round(hit.score, 4), round(hit.passage_score, 4), shown)
+
+
+def _by_score(score: float, min_score: float) -> Verdict:
+    """Without a judge a similarity stands for the probability, and the threshold decides."""
+    return Verdict(Label.SUPPORTED if score >= min_score else Label.UNSUPPORTED, round(max(0.0, min(1.0, score)), 4))

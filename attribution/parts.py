@@ -1,0 +1,39 @@
+"""An answer in parts: its sentences, each with its propositions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from attribution.citations import Proposition
+from attribution.propositions import PropositionSplitter
+from attribution.prose import sentences_of
+from retrieval.text import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A sentence of the answer with its propositions, whose spans lie in the sentence."""
+
+    span: Span
+    text: str
+    propositions: tuple[Proposition, ...]
+
+
+def split_answer(answer: str, splitter: PropositionSplitter) -> list[Part]:
+    """The answer's sentences, each with its propositions; those before a sentence say what "it" is."""
+    spans = sentences_of(answer)
+    texts = [span.of(answer) for span in spans]
+    return split_parts(spans, texts, [texts[:number] for number in range(len(texts))], splitter)
+
+
+def split_parts(
+    spans: Sequence[Span], texts: Sequence[str], contexts: Sequence[Sequence[str]], splitter: PropositionSplitter
+) -> list[Part]:
+    propositions = splitter.split_many(texts, contexts)
+    return [Part(*part) for part in zip(spans, texts, map(tuple, propositions), strict=True)]
+
+
+def whole(part: Part) -> tuple[Proposition, ...]:
+    """The sentence as its only claim, which needs support if any proposition of it does."""
+    return (Proposition((Span(0, len(part.text)),), part.text, any(p.check_worthy for p in part.propositions)),)
