@@ -44,7 +44,7 @@ def eval_split(
     most: Annotated[int, typer.Option(min=1, help="Rows of one source in one file, spread evenly.")] = 1500,
 ) -> None:
     """Measure the splitters on sentences whose propositions people wrote, all but those that training has seen."""
-    from app import evaluate
+    from app.evaluate import splitting as evaluate
 
     told = evaluate.evaluate(files, open_parts().settings, most)
     if shape is Format.jsonl:
@@ -52,6 +52,27 @@ def eval_split(
             typer.echo(evaluate.as_line(score))
     else:
         typer.echo(evaluate.as_table(list(told)))
+
+
+@eval_cli.command("cite")
+def eval_cite(
+    files: Annotated[
+        list[Path],
+        typer.Argument(help="ALCE's JSON of answers with docs, or JSON lines of claims with docs.", metavar="FILES…"),
+    ],
+    shape: Annotated[Format, typer.Option("--format", help="table or jsonl.")] = Format.table,
+    most: Annotated[int, typer.Option(min=1, help="Rows of one source, spread evenly.")] = 100_000,
+) -> None:
+    """Measure citations beside the simpler ways of citing, and the judge beside plain scores."""
+    from app.evaluate import tables
+    from app.evaluate.cite import evaluate
+
+    for number, table in enumerate(evaluate(files, open_parts(), most)):
+        if shape is Format.jsonl:
+            for told in table:
+                typer.echo(tables.as_line(told))
+        else:
+            typer.echo(("\n" if number else "") + tables.as_table(table))
 
 
 @train_cli.command("splitter")

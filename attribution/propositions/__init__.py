@@ -15,7 +15,8 @@ class PropositionSplitter(Protocol):
     Every content word of a sentence that needs support belongs to some proposition; no string makes it raise.
     """
 
-    name: str
+    @property
+    def name(self) -> str: ...
 
     def split(self, sentence: str, context: Sequence[str] = ()) -> list[Proposition]: ...
 

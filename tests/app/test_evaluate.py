@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app import evaluate
+from app.evaluate import splitting as evaluate
 from app.errors import AppError
 from retrieval.errors import RetrievalError
 from retrieval.text import Span

@@ -14,6 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
 from app.errors import AppError
+from app.evaluate.tables import aligned
 from app.settings import Settings
 from attribution import metrics
 from attribution.propositions import PropositionSplitter
@@ -235,16 +236,8 @@ def as_line(told: Score) -> str:
 
 
 def as_table(told: Sequence[Score]) -> str:
-    """Figures under their names, one line a splitter, as wide as it must be."""
-    rows = [list(COLUMNS), *(one.cells() for one in told)]
-    widths = [max(len(row[at]) for row in rows) for at in range(len(COLUMNS))]
-    return "\n".join(
-        "  ".join(
-            cell.ljust(w) if at in (0, 2) else cell.rjust(w)
-            for at, (cell, w) in enumerate(zip(row, widths, strict=True))
-        )
-        for row in rows
-    )
+    """One line a splitter."""
+    return aligned([list(COLUMNS), *(one.cells() for one in told)], left={0, 2})
 
 
 def splitters(settings: Settings) -> tuple[dict[str, SplitMany], Callable[[str], bool]]:

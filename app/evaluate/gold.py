@@ -1,0 +1,114 @@
+"""Rows that say what supports what: claims with evidence, and answers with the passages they were written from."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from app.errors import AppError
+from retrieval.lines import numbered_lines
+from retrieval.splitter import passage_from_sentences, passage_from_text
+from retrieval.text import Passage
+
+SUPPORTED, PARTIALLY, NOT_SUPPORTED = "supported", "partially", "not_supported"
+
+
+@dataclass(frozen=True, slots=True)
+class GoldEvidence:
+    """A claim over documents cut in sentences, and which of them support it: (document, sentence)."""
+
+    source: str
+    claim: str
+    documents: tuple[Passage, ...]
+    supporting: frozenset[tuple[int, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class GoldVerdict:
+    """A claim, what was cited for it, and whether that supports it wholly."""
+
+    source: str
+    question: str
+    claim: str
+    evidence: tuple[str, ...]
+    supported: bool
+
+
+@dataclass(frozen=True, slots=True)
+class GoldAnswer:
+    """An answer with the passages that its writer had, among others."""
+
+    source: str
+    question: str
+    text: str
+    passages: tuple[Passage, ...]
+    written_from: frozenset[str]
+
+
+Gold = GoldEvidence | GoldVerdict | GoldAnswer
+_Any = TypeVar("_Any", GoldEvidence, GoldVerdict, GoldAnswer)
+
+
+def read_gold(path: Path) -> list[Gold]:
+    """The rows of a file: ALCE's (one JSON list) or claims with documents (JSON lines)."""
+    return _read_answers(path) if ".jsonl" not in path.name else _read_claims(path)
+
+
+def fairly(rows: Sequence[_Any], most: int) -> list[_Any]:
+    """At most so many rows of each source, spread evenly over them."""
+    by_source: dict[str, list[_Any]] = defaultdict(list)
+    for row in rows:
+        by_source[row.source].append(row)
+    return [r for found in by_source.values() for r in found[:: max(1, -(-len(found) // most))]]
+
+
+def _read_answers(path: Path) -> list[Gold]:
+    try:
+        data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+        items = json.loads(data)
+        items = items["data"] if isinstance(items, dict) else items
+        return [gold for item in items for gold in _answers(item, path.name.split(".")[0])]
+    except (OSError, EOFError, ValueError, KeyError, TypeError) as error:
+        raise AppError(f"{path} cannot be read ({error!r}): give ALCE's list of questions, answers and docs") from error
+
+
+def _answers(item: dict[str, Any], source: str) -> Iterable[GoldAnswer]:
+    docs = item["docs"]
+    passages = tuple(
+        passage_from_text(str(d.get("id", number)), d["text"], d.get("title", "")) for number, d in enumerate(docs, 1)
+    )
+    for told in item.get("annotations", []):
+        written = frozenset(map(str, told.get("knowledge_doc_ids", [])))
+        if written:
+            yield GoldAnswer(source, item["question"], told["long_answer"], passages, written)
+
+
+def _read_claims(path: Path) -> list[Gold]:
+    rows: list[Gold] = []
+    for number, line in numbered_lines(path):
+        try:
+            gold = _claim(json.loads(line))
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise AppError(f"{path}, line {number}: {error!r} is wrong with this row") from error
+        rows += [gold] if gold else []
+    return rows
+
+
+def _claim(row: dict[str, Any]) -> Gold | None:
+    source, docs = str(row.get("source", "")), row["docs"]
+    if row.get("level") == "sentence":
+        documents = tuple(
+            passage_from_sentences(str(i), d["sentences"], d.get("title") or "") for i, d in enumerate(docs)
+        )
+        return GoldEvidence(source, row["claim"], documents, frozenset((d, s) for d, s in row["supporting"]))
+    if row["label"] not in (SUPPORTED, PARTIALLY, NOT_SUPPORTED):
+        raise ValueError(f"the label {row['label']!r}")
+    evidence = tuple(text for d in docs if (text := d.get("text") or " ".join(d.get("sentences") or [])).strip())
+    if not evidence:
+        return None
+    return GoldVerdict(source, row.get("question", ""), row["claim"], evidence, row["label"] == SUPPORTED)
