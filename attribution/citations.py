@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from retrieval.text import Passage, Span, words_of
+from retrieval.text import Box, Passage, Span, words_of
 
 MOST_CITATIONS = 3  # a sentence's markers, as ALCE counts them
 
@@ -89,6 +89,11 @@ class Citation:
     @property
     def pages(self) -> tuple[int, ...]:
         return self.passage.pages_of(self.span)
+
+    @property
+    def boxes(self) -> tuple[Box, ...]:
+        """The lines of the source on which the quote is seen."""
+        return self.passage.boxes_of(self.span)
 
     @property
     def shown(self) -> bool:

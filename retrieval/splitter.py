@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate, chain, pairwise, takewhile
 from math import inf
+from typing import TypeVar
 
 from retrieval.punkt import EAST_ASIAN, sentence_starts
-from retrieval.text import Document, Heading, Page, Passage, Sentence, Span
+from retrieval.text import Box, Document, Heading, Page, Passage, Sentence, Span
 
 MAX_CHARACTERS = 1200  # a sentence without any end is cut at a clause here
 LONGEST_ROW = 300  # characters: a longer line with a tab or wide gaps is prose
@@ -156,14 +158,12 @@ class PassageSplitter:
             raise ValueError(f"num_words must be at least 1, got {self.num_words}")
 
     def split(self, document: Document) -> list[Passage]:
-        pages = sorted(document.pages, key=lambda page: page.span)
+        pages, boxes = _in_order(document.pages), _in_order(document.boxes)
         passages: list[Passage] = []
         for section in _joined(_sections(document), self.num_words):
             title = _title(document.title, section.path)
             for sentences in _grouped(section.sentences, document.text, self.num_words):
                 span = Span(sentences[0].span.start, sentences[-1].span.end)
-                while pages and pages[0].span.end <= span.start:
-                    del pages[0]
                 passages.append(
                     Passage(
                         id=f"{document.id}:{len(passages)}",
@@ -172,7 +172,8 @@ class PassageSplitter:
                         document_id=document.id,
                         start=span.start,
                         sentences=tuple(Sentence(s.span.shifted(-span.start), s.is_heading) for s in sentences),
-                        pages=_pages_in(pages, span),
+                        pages=_within(pages, span),
+                        boxes=_within(boxes, span),
                     )
                 )
         return passages
@@ -194,13 +195,22 @@ def passage_from_sentences(id: str, sentences: Sequence[str], title: str = "") -
     return Passage(id, "".join(pieces), title, sentences=tuple(Sentence(Span(*ends)) for ends in pairwise(ends)))
 
 
-def _pages_in(pages: list[Page], span: Span) -> tuple[Page, ...]:
-    """The pages that overlap the span, cut to it, in its coordinates."""
-    found = takewhile(lambda page: page.span.start < span.end, pages)
+_Placed = TypeVar("_Placed", Page, Box)
+
+
+def _in_order(placed: Iterable[_Placed]) -> deque[_Placed]:
+    return deque(sorted(placed, key=lambda one: one.span))
+
+
+def _within(placed: deque[_Placed], span: Span) -> tuple[_Placed, ...]:
+    """Those that overlap the span, cut to it, in its coordinates; those that end before it are taken off."""
+    while placed and placed[0].span.end <= span.start:
+        placed.popleft()
+    found = takewhile(lambda one: one.span.start < span.end, placed)
     return tuple(
-        Page(page.number, Span(max(page.span.start, span.start), min(page.span.end, span.end)).shifted(-span.start))
-        for page in found
-        if page.span.overlaps(span)
+        replace(one, span=Span(max(one.span.start, span.start), min(one.span.end, span.end)).shifted(-span.start))
+        for one in found
+        if one.span.overlaps(span)
     )
 
 

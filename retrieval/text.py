@@ -88,8 +88,20 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
+class Box:
+    """Where characters are seen: a rectangle of a page, in shares of it from its upper left corner."""
+
+    page: int
+    span: Span
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+
+@dataclass(frozen=True, slots=True)
 class Document:
-    """A source as it was given: its text, and where its headings and pages lie in it."""
+    """A source as it was given: its text, and where its headings and pages lie in it; `boxes` are its lines as seen."""
 
     id: str
     text: str
@@ -97,6 +109,7 @@ class Document:
     source: str = ""
     headings: tuple[Heading, ...] = ()
     pages: tuple[Page, ...] = ()
+    boxes: tuple[Box, ...] = ()
     metadata: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -112,7 +125,7 @@ class Sentence:
 class Passage:
     """A piece of a document: encoded once, and what a search returns.
 
-    `start` is its place in the document; `sentences` and `pages` lie in `text`, sentences cover it exactly.
+    `start` is its place in the document; `sentences`, `pages` and `boxes` lie in `text`, sentences cover it exactly.
     """
 
     id: str
@@ -122,12 +135,17 @@ class Passage:
     start: int = 0
     sentences: tuple[Sentence, ...] = ()
     pages: tuple[Page, ...] = ()
+    boxes: tuple[Box, ...] = ()
 
     def in_document(self, span: Span) -> Span:
         return span.shifted(self.start)
 
     def pages_of(self, span: Span) -> tuple[int, ...]:
         return tuple(page.number for page in self.pages if page.span.overlaps(span))
+
+    def boxes_of(self, span: Span) -> tuple[Box, ...]:
+        """The lines on which these characters are seen, where the source is one that is seen."""
+        return tuple(box for box in self.boxes if box.span.overlaps(span))
 
 
 @dataclass(frozen=True, slots=True)

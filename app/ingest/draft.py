@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import PurePath
 
-from retrieval.text import Document, Heading, Page, Span
+from retrieval.text import Box, Document, Heading, Page, Span
 
 _LINE_ENDS = re.compile("\r\n|[\r\v\f\x1c\x1d\x1e\x85\u2028\u2029]")
 _UNFIT = re.compile("[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f\ufeff\ufffe\uffff]")
@@ -90,7 +90,14 @@ class Draft:
     def close_item(self) -> None:
         self._marker = ""
 
-    def document(self, name: str, title: str, metadata: dict[str, str], pages: tuple[Page, ...] = ()) -> Document:
+    def document(
+        self,
+        name: str,
+        title: str,
+        metadata: dict[str, str],
+        pages: tuple[Page, ...] = (),
+        boxes: tuple[Box, ...] = (),
+    ) -> Document:
         """The document: its title is the one given, else its first highest heading, else the file's name."""
         text = self.text
         if not title.strip() and self.headings:
@@ -101,6 +108,7 @@ class Draft:
             title=one_line(title) or stem(name),
             headings=tuple(self.headings),
             pages=pages,
+            boxes=boxes,
             metadata={key: line for key, value in metadata.items() if (line := one_line(value))},
         )
 

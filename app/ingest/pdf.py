@@ -12,7 +12,7 @@ from app.ingest.draft import Draft, one_line
 from app.ingest.pdf_letters import page_lines
 from app.ingest.pdf_lines import Line, with_rows, without_furniture
 from app.ingest.pdf_paragraphs import Paragraph, paragraphs
-from retrieval.text import Document, Heading, Page, Span
+from retrieval.text import Box, Document, Heading, Page, Span
 
 # pdfium is not thread-safe: whoever else calls it takes this lock too.
 PDFIUM_LOCK = Lock()
@@ -33,11 +33,11 @@ def read_pdf(name: str, data: bytes) -> Document:
     if not lines:
         raise ReadError(f"{name} has no text (scanned pages?): run OCR on it first")
     draft = Draft()
-    pages = _write(draft, paragraphs(with_rows(without_furniture(lines) or lines)))
+    pages, boxes = _write(draft, paragraphs(with_rows(without_furniture(lines) or lines)))
     metadata = {"kind": "pdf", "pages": str(num_pages), "author": fields.get("Author", "")}
     without_text = num_pages - len({line.page for line in lines})
     metadata["pages_without_text"] = str(without_text) if without_text else ""
-    return draft.document(name, fields.get("Title", ""), metadata, pages)
+    return draft.document(name, fields.get("Title", ""), metadata, pages, boxes)
 
 
 def _damaged(name: str) -> ReadError:
@@ -77,14 +77,32 @@ def _lines(pdf: Any) -> Iterator[Line]:
             page.close()
 
 
-def _write(draft: Draft, parts: list[Paragraph]) -> tuple[Page, ...]:
-    """Write the paragraphs; each page spans from its first word to its last."""
+def _write(draft: Draft, parts: list[Paragraph]) -> tuple[tuple[Page, ...], tuple[Box, ...]]:
+    """Write the paragraphs; each page spans from its first word to its last, each line has its box."""
     pages: dict[int, Span] = {}
+    boxes: list[Box | None] = []
     for part in parts:
         spans = []
-        for piece, (page, words, before) in enumerate(part.pieces):
-            spans.append(draft.write(words, before=before if piece else "\n" if part.tight else "\n\n"))
-            pages[page] = Span(pages.get(page, spans[-1]).start, spans[-1].end)
+        for number, piece in enumerate(part.pieces):
+            before = piece.before if number else "\n" if part.tight else "\n\n"
+            span = draft.write(piece.words, before=before)
+            spans.append(span)
+            pages[piece.page] = Span(pages.get(piece.page, span).start, span.end)
+            boxes += [_box(line, place.shifted(span.start)) for place, line in piece.placed()]
         if part.level:
             draft.headings.append(Heading(Span(spans[0].start, spans[-1].end), part.level))
-    return tuple(Page(number, span) for number, span in sorted(pages.items()))
+    return tuple(Page(number, span) for number, span in sorted(pages.items())), tuple(filter(None, boxes))
+
+
+def _box(line: Line, span: Span) -> Box | None:
+    """The line in shares of its page; none for what cannot be seen on it."""
+    if not line.page_width or not line.page_height:
+        return None
+    edges = (
+        line.left / line.page_width,
+        1 - line.top / line.page_height,
+        line.right / line.page_width,
+        1 - line.bottom / line.page_height,
+    )
+    left, top, right, bottom = (round(min(max(edge, 0.0), 1.0), 4) for edge in edges)
+    return Box(line.page, span, left, top, right, bottom) if span and left < right and top < bottom else None

@@ -46,6 +46,10 @@ class _Letters:
     def page_height(self) -> float:
         return float(self._width if self._turn in (90, 270) else self._height)
 
+    @property
+    def page_width(self) -> float:
+        return float(self._height if self._turn in (90, 270) else self._width)
+
     def box(self, place: int) -> tuple[float, float, float, float]:
         """Left, bottom, right and top of a character; zeros where pdfium knows none."""
         from pypdfium2 import raw
@@ -100,6 +104,7 @@ def _lines(letters: _Letters, page: int) -> Iterator[Line]:
             top=max(tops),
             size=size,
             page_height=letters.page_height,
+            page_width=letters.page_width,
             cells=cells,
             room=room,
         )

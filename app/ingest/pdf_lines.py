@@ -31,6 +31,7 @@ class Line:
     top: float = 0.0
     size: float = 0.0
     page_height: float = 0.0
+    page_width: float = 0.0
     cells: tuple[str, ...] = ()
     room: float | None = None
     is_row: bool = False

@@ -10,6 +10,7 @@ from itertools import pairwise
 from statistics import median
 
 from app.ingest.pdf_lines import Line, body_size
+from retrieval.text import Span
 
 _ENDS_SENTENCE = re.compile(r"[.!?:;…。！？][\"'”’»)\]]*$")
 _BULLET = re.compile(r"[•‣◦▪●○■□]\s")
@@ -29,19 +30,43 @@ _SAME_SIZE = 1.12
 
 
 @dataclass(slots=True)
+class Piece:
+    """Lines of one page that read on: each with its words and what stands before them."""
+
+    page: int
+    lines: list[tuple[Line, str, str]]
+
+    @property
+    def words(self) -> str:
+        """Without what stands before the first."""
+        return "".join(before + words for _, words, before in self.lines)[len(self.before) :]
+
+    @property
+    def before(self) -> str:
+        return self.lines[0][2]
+
+    def placed(self) -> Iterator[tuple[Span, Line]]:
+        """Where each line's words stand in the piece's."""
+        start = -len(self.before)
+        for line, words, before in self.lines:
+            yield Span(start + len(before), start + len(before) + len(words)), line
+            start += len(before) + len(words)
+
+
+@dataclass(slots=True)
 class Paragraph:
-    """Words that read on, in pieces by page: (page, words, what stands before the words).
+    """Words that read on, in pieces by page.
 
     `tight` where it stands right below the one before: the next item of a list, the next row of a table.
     """
 
-    pieces: list[tuple[int, str, str]]
+    pieces: list[Piece]
     level: int = 0
     tight: bool = False
 
     @property
     def text(self) -> str:
-        return "".join(before + words for _, words, before in self.pieces)
+        return "".join(piece.before + piece.words for piece in self.pieces)
 
 
 def paragraphs(lines: Sequence[Line]) -> list[Paragraph]:
@@ -141,15 +166,20 @@ def _reads_on(line: Line, after: Line) -> bool:
 
 
 def _joined(lines: Sequence[Line], words: set[str]) -> Paragraph:
-    pieces = [(lines[0].page, lines[0].text, "")]
+    pieces = [Piece(lines[0].page, [(lines[0], lines[0].text, "")])]
+    text = lines[0].text
     for line in lines[1:]:
-        page, text, before = pieces[-1]
-        text, between = joint(text, line.text, words)
-        if line.page == page:
-            pieces[-1] = (page, text + between + line.text, before)
-        else:
-            pieces[-1:] = [(page, text, before), (line.page, line.text, between)]
-    return Paragraph([(page, text.replace("\u00ad", ""), before) for page, text, before in pieces])
+        kept, between = joint(text, line.text, words)
+        if len(kept) < len(text):
+            last, shown, before = pieces[-1].lines[-1]
+            pieces[-1].lines[-1] = (last, shown[:-1], before)
+        if line.page != pieces[-1].page:
+            pieces.append(Piece(line.page, []))
+        pieces[-1].lines.append((line, line.text, between))
+        text = kept + between + line.text if line.page == pieces[-1].page else line.text
+    for piece in pieces:
+        piece.lines = [(line, shown.replace("\u00ad", ""), before) for line, shown, before in piece.lines]
+    return Paragraph(pieces)
 
 
 def _whole_words(lines: Sequence[Line]) -> set[str]:
@@ -219,7 +249,7 @@ def _with_levels(groups: Sequence[list[Line]], parts: list[Paragraph], body: flo
         part.level = 2
         if size > largest:
             largest, title = size, part
-    if title is not None and title.pieces[0][0] == groups[0][0].page:
+    if title is not None and title.pieces[0].page == groups[0][0].page:
         title.level = 1
     return parts
 

@@ -15,10 +15,11 @@ from sqlalchemy.orm import Session
 
 from app.errors import NotFoundError, StoreError
 from app.store.database import open_database, told
+from app.store.rows import passage_of, passage_row
 from app.store.tables import AnswerRow, CitationRow, CollectionRow, DocumentRow, PassageRow
 from attribution.citations import CitedAnswer
 from attribution.wire import from_json, to_json
-from retrieval.text import Document, Page, Passage, Sentence, Span
+from retrieval.text import Document, Page, Passage, Span
 
 FEW = 500  # ids in one query: every database takes so many
 LONGEST_NAME = 200
@@ -198,7 +199,7 @@ class Library:
                     headings=[[h.level, h.span.start, h.span.end] for h in document.headings],
                     pages=[[p.number, p.span.start, p.span.end] for p in document.pages],
                     details=dict(document.metadata),
-                    passages=[_passage_row(p) for p in passages],
+                    passages=[passage_row(p) for p in passages],
                 )
             )
 
@@ -215,7 +216,7 @@ class Library:
                 for first in range(0, len(wanted), FEW)
                 for row in session.scalars(select(PassageRow).where(PassageRow.id.in_(wanted[first : first + FEW])))
             ]
-            return {row.id: _passage(row) for row in rows}
+            return {row.id: passage_of(row) for row in rows}
 
     def passage_ids(self, collection: CollectionInfo, document: str = "") -> list[str]:
         """Ids of all passages of a collection, or of one document of it, in order."""
@@ -290,26 +291,3 @@ class Library:
 def _aware(time: datetime) -> datetime:
     """SQLite forgets the time zone that was written; it was UTC."""
     return time if time.tzinfo else time.replace(tzinfo=UTC)
-
-
-def _passage_row(passage: Passage) -> PassageRow:
-    return PassageRow(
-        id=passage.id,
-        title=passage.title,
-        start=passage.start,
-        text=passage.text,
-        sentences=[[s.span.start, s.span.end, int(s.is_heading)] for s in passage.sentences],
-        pages=[[p.number, p.span.start, p.span.end] for p in passage.pages],
-    )
-
-
-def _passage(row: PassageRow) -> Passage:
-    return Passage(
-        id=row.id,
-        text=row.text,
-        title=row.title,
-        document_id=row.document_id,
-        start=row.start,
-        sentences=tuple(Sentence(Span(start, end), bool(heading)) for start, end, heading in row.sentences),
-        pages=tuple(Page(number, Span(start, end)) for number, start, end in row.pages),
-    )

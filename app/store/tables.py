@@ -60,6 +60,7 @@ class PassageRow(Table):
     text: Mapped[str] = mapped_column(Text)
     sentences: Mapped[list[list[int]]] = mapped_column(JSON)
     pages: Mapped[list[list[int]]] = mapped_column(JSON)
+    boxes: Mapped[list[list[int]]] = mapped_column(JSON, server_default="[]")
 
 
 class AnswerRow(Table):

@@ -22,6 +22,7 @@ from attribution.wire.schema import (
     FIRST,
     SCHEMA,
     AnswerJson,
+    BoxJson,
     CitationJson,
     EvidenceJson,
     PassageJson,
@@ -30,7 +31,7 @@ from attribution.wire.schema import (
     VerdictJson,
     adapter,
 )
-from retrieval.text import Page, Passage, Sentence, Span
+from retrieval.text import Box, Page, Passage, Sentence, Span
 
 
 def from_json(text: str) -> CitedAnswer:
@@ -73,6 +74,7 @@ def _with_ids(value: Any) -> Any:
         return [_with_ids(item) for item in value]
     if isinstance(value, dict):
         new = {"id": "", "shown": True} if "quote" in value or "spans" in value else {}
+        new |= {"boxes": []} if "pages" in value else {}
         return {**new, **{name: _with_ids(item) for name, item in value.items()}}
     return value
 
@@ -122,4 +124,10 @@ def _read_passage(data: PassageJson) -> Passage:
         start=data["start"],
         sentences=tuple(Sentence(Span(s["start"], s["end"]), s["is_heading"]) for s in data["sentences"]),
         pages=tuple(Page(p["number"], Span(p["start"], p["end"])) for p in data["pages"]),
+        boxes=tuple(_read_box(box) for box in data["boxes"]),
     )
+
+
+def _read_box(data: BoxJson) -> Box:
+    span = Span(data["start"], data["end"])
+    return Box(data["page"], span, data["left"], data["top"], data["right"], data["bottom"])

@@ -23,9 +23,22 @@ class VerdictJson(TypedDict):
     reason: str
 
 
+class BoxJson(TypedDict):
+    """A line as it is seen: a rectangle in shares of its page, from the upper left corner."""
+
+    page: int
+    start: int
+    end: int
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+
 class EvidenceJson(TypedDict):
     """A sentence of a passage: `start` and `end` lie in the passage, the `document_` ones in its document.
 
+    `boxes` are the lines on which the quote is seen, where the document is one that is seen.
     `shown` is false for what was found elsewhere in the collection than in what the answer was written from.
     """
 
@@ -38,6 +51,7 @@ class EvidenceJson(TypedDict):
     document_start: int
     document_end: int
     pages: list[int]
+    boxes: list[BoxJson]
     score: float
     passage_score: float
     shown: bool
@@ -96,6 +110,7 @@ class PassageJson(TypedDict):
     start: int
     sentences: list[SourceSentenceJson]
     pages: list[PageJson]
+    boxes: list[BoxJson]
 
 
 @with_config(ConfigDict(title="CitedAnswer"))

@@ -9,13 +9,14 @@ from attribution.citations import Citation, CitedAnswer, CitedProposition, Cited
 from attribution.wire.schema import (
     SCHEMA,
     AnswerJson,
+    BoxJson,
     CitationJson,
     EvidenceJson,
     PassageJson,
     SentenceJson,
     VerdictJson,
 )
-from retrieval.text import Passage
+from retrieval.text import Box, Passage
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -50,11 +51,11 @@ def _all_evidence(proposition: CitedProposition) -> list[Evidence]:
     return [c.evidence for c in proposition.citations] + nearest
 
 
-def _verdict(verdict: Verdict) -> VerdictJson:
+def verdict_json(verdict: Verdict) -> VerdictJson:
     return {"label": verdict.label.value, "probability": verdict.probability, "reason": verdict.reason}
 
 
-def _evidence(evidence: Evidence) -> EvidenceJson:
+def evidence_json(evidence: Evidence) -> EvidenceJson:
     passage, span = evidence.passage, evidence.span
     place = passage.in_document(span)
     return {
@@ -67,6 +68,7 @@ def _evidence(evidence: Evidence) -> EvidenceJson:
         "document_start": place.start,
         "document_end": place.end,
         "pages": list(passage.pages_of(span)),
+        "boxes": [_box(box) for box in passage.boxes_of(span)],
         "score": evidence.score,
         "passage_score": evidence.passage_score,
         "shown": evidence.shown,
@@ -77,8 +79,8 @@ def _citation(citation: Citation) -> CitationJson:
     return {
         "id": citation.id,
         "number": citation.number,
-        **_evidence(citation.evidence),
-        "verdict": _verdict(citation.verdict),
+        **evidence_json(citation.evidence),
+        "verdict": verdict_json(citation.verdict),
     }
 
 
@@ -95,9 +97,9 @@ def _sentence(sentence: CitedSentence, text: str) -> SentenceJson:
                 "text": p.proposition.text,
                 "spans": [(s.start, s.end) for s in p.proposition.spans],
                 "check_worthy": p.proposition.check_worthy,
-                "verdict": _verdict(p.verdict) if p.verdict else None,
+                "verdict": verdict_json(p.verdict) if p.verdict else None,
                 "citations": [_citation(c) for c in p.citations],
-                "nearest": _evidence(p.nearest) if p.nearest else None,
+                "nearest": evidence_json(p.nearest) if p.nearest else None,
             }
             for p in sentence.propositions
         ],
@@ -115,4 +117,17 @@ def _passage(passage: Passage) -> PassageJson:
             {"start": s.span.start, "end": s.span.end, "is_heading": s.is_heading} for s in passage.sentences
         ],
         "pages": [{"number": p.number, "start": p.span.start, "end": p.span.end} for p in passage.pages],
+        "boxes": [_box(box) for box in passage.boxes],
+    }
+
+
+def _box(box: Box) -> BoxJson:
+    return {
+        "page": box.page,
+        "start": box.span.start,
+        "end": box.span.end,
+        "left": box.left,
+        "top": box.top,
+        "right": box.right,
+        "bottom": box.bottom,
     }

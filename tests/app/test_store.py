@@ -28,7 +28,7 @@ from attribution.citations import (
     Proposition,
     Verdict,
 )
-from retrieval.text import Document, Heading, Page, Passage, Sentence, Span
+from retrieval.text import Box, Document, Heading, Page, Passage, Sentence, Span
 
 ROOT = Path(__file__).parents[2]
 WORDS = "Rivers\n\nThe Po rises at Monviso 🏔. It is 652 km long.\n\nThe “Adige” is shorter: 410 km.  \n" * 9
@@ -65,7 +65,8 @@ def lines_of(given: Document) -> list[Passage]:
     for number, line in enumerate(given.text.splitlines(keepends=True)):
         whole = Span(0, len(line))
         sentences, pages = (Sentence(whole, is_heading=number == 0),), (Page(number // 40 + 1, whole),)
-        passage = Passage(f"{given.id}:{number}", line, given.title, given.id, start, sentences, pages)
+        boxes = (Box(number // 40 + 1, whole, 0.1, number % 40 / 40, 0.9, number % 40 / 40),)
+        passage = Passage(f"{given.id}:{number}", line, given.title, given.id, start, sentences, pages, boxes)
         passages.append(passage)
         start += len(line)
     return passages

@@ -22,7 +22,7 @@ from attribution.citations import (
 )
 from attribution.errors import AttributionError
 from attribution.wire import SCHEMA, from_dict, from_json, json_schema, to_dict, to_json
-from retrieval.text import Page, Passage, Sentence, Span
+from retrieval.text import Box, Page, Passage, Sentence, Span
 
 TEXT = "The gates weigh 300 tonnes — each. 😀 It cost 5 million. Is that all?"
 GATES = Passage(
@@ -33,6 +33,7 @@ GATES = Passage(
     start=100,
     sentences=(Sentence(Span(0, 6), True), Sentence(Span(6, 37)), Sentence(Span(37, 48))),
     pages=(Page(3, Span(0, 20)), Page(4, Span(20, 48))),
+    boxes=(Box(3, Span(6, 20), 0.1, 0.8, 0.9, 0.82), Box(4, Span(20, 48), 0.1, 0.05, 0.7, 0.07)),
 )
 COST = Passage("cost", "It cost 4 million.", document_id="d2", sentences=(Sentence(Span(0, 18)),))
 
@@ -87,12 +88,15 @@ def test_an_answer_kept_by_the_first_version_is_read(answer: CitedAnswer) -> Non
             return [as_first(item) for item in value]
         if not isinstance(value, dict):
             return value
-        new = {"shown"} | ({"id"} if "spans" in value or "verdict" in value else set())
+        new = {"shown", "boxes"} | ({"id"} if "spans" in value or "verdict" in value else set())
         return {name: as_first(item) for name, item in value.items() if name not in new}
 
     first = as_first(json.loads(to_json(answer)))
     del first["uncited_spans"], first["index_version"]
-    assert from_json(json.dumps(first | {"schema": "propcite/answer/1"})) == answer
+    read = from_json(json.dumps(first | {"schema": "propcite/answer/1"}))
+    assert [c.quote for c in read.citations] == [c.quote for c in answer.citations]
+    assert [c.boxes for c in read.citations] == [()]
+    assert read.id == answer.id
     with pytest.raises(AttributionError, match="Field required"):
         from_json(json.dumps(first | {"schema": "propcite/answer/2"}))
 
@@ -111,6 +115,7 @@ def test_a_reader_of_the_json_needs_no_passage_to_show_a_quote(answer: CitedAnsw
     assert (citation["start"], citation["end"]) == (6, 36)
     assert (citation["document_start"], citation["document_end"]) == (106, 136)
     assert citation["pages"] == [3, 4]
+    assert [(box["page"], box["top"]) for box in citation["boxes"]] == [(3, 0.8), (4, 0.05)]
     assert written["uncited"] == ["It cost 5 million."]
     assert written["coverage"] == 0.5
     assert [p["id"] for p in written["passages"]] == ["gates", "cost"]

@@ -1,0 +1,44 @@
+"""Passages as rows of a table and back; places are kept as short lists of numbers."""
+
+from __future__ import annotations
+
+from app.store.tables import PassageRow
+from retrieval.text import Box, Page, Passage, Sentence, Span
+
+PARTS = 10_000  # of a page's width and height: a tenth of a point
+
+
+def passage_row(passage: Passage) -> PassageRow:
+    return PassageRow(
+        id=passage.id,
+        title=passage.title,
+        start=passage.start,
+        text=passage.text,
+        sentences=[[s.span.start, s.span.end, int(s.is_heading)] for s in passage.sentences],
+        pages=[[p.number, p.span.start, p.span.end] for p in passage.pages],
+        boxes=[_box_row(box) for box in passage.boxes],
+    )
+
+
+def _box_row(box: Box) -> list[int]:
+    edges = (box.left, box.top, box.right, box.bottom)
+    return [box.page, box.span.start, box.span.end, *(round(PARTS * edge) for edge in edges)]
+
+
+def passage_of(row: PassageRow) -> Passage:
+    return Passage(
+        id=row.id,
+        text=row.text,
+        title=row.title,
+        document_id=row.document_id,
+        start=row.start,
+        sentences=tuple(Sentence(Span(start, end), bool(heading)) for start, end, heading in row.sentences),
+        pages=tuple(Page(number, Span(start, end)) for number, start, end in row.pages),
+        boxes=tuple(_box(told) for told in row.boxes),
+    )
+
+
+def _box(told: list[int]) -> Box:
+    page, start, end, *edges = told
+    left, top, right, bottom = (edge / PARTS for edge in edges)
+    return Box(page, Span(start, end), left, top, right, bottom)
