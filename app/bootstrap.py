@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from app.errors import AppError
 from app.settings import Settings
@@ -16,6 +17,8 @@ if TYPE_CHECKING:  # what shows a list or a kept answer needs no model: each par
     from app.ingester import Ingester
     from app.pipeline import Pipeline
     from app.workspace import Workspace
+    from attribution.judges import Judge
+    from attribution.judges.published import Published
     from attribution.propcite import PropCite
     from attribution.propositions import PropositionSplitter
     from retrieval.encoder import Encoder
@@ -42,28 +45,80 @@ def build_splitter(settings: Settings) -> PropositionSplitter:
     if settings.splitter == "seq2seq":
         from attribution.propositions.seq2seq import Seq2SeqSplitter
 
-        return Seq2SeqSplitter(_needed(settings.splitter_model, "splitter_model"), device=settings.device)
+        return Seq2SeqSplitter(_needed(settings, "splitter_model", "splitter"), device=settings.device)
     if settings.splitter == "llm":
         from attribution.propositions.llm import LlmSplitter
 
-        url, model = _needed(settings.llm_url, "llm_url"), _needed(settings.splitter_model, "splitter_model")
-        return LlmSplitter(url, model, api_key=settings.llm_key)
+        url, model = _needed(settings, "llm_url", "splitter"), _needed(settings, "splitter_model", "splitter")
+        with _server_told():
+            return LlmSplitter(url, model, api_key=settings.llm_key)
     from attribution.propositions.learned import LearnedSplitter
 
     return LearnedSplitter()
 
 
-def _needed(value: str, name: str) -> str:
+def build_judge(settings: Settings, encoder: Callable[[], Encoder]) -> Judge | None:
+    """The judge, or None where similarity decides.  The encoder is asked for only where the judge reads with it."""
+    if settings.judge == "none":
+        return None
+    if settings.judge == "embedded":
+        from attribution.judges.embedded import EmbeddedJudge
+
+        return EmbeddedJudge(encoder(), supported_from=settings.supported_from)
+    if settings.judge == "cross":
+        from attribution.judges.cross import CrossJudge
+
+        return CrossJudge(encoder(), device=settings.device, supported_from=settings.supported_from)
+    judge = _outside_judge(settings)
+    if not settings.judge_checks:
+        return judge
+    from attribution.judges.word_checked import WordChecked
+
+    return WordChecked(judge, supported_from=settings.supported_from)
+
+
+def _outside_judge(settings: Settings) -> Judge:
+    """A language model or a published network."""
+    if settings.judge == "llm":
+        from attribution.judges.llm import LlmJudge
+
+        url, model = _needed(settings, "llm_url", "judge"), _needed(settings, "judge_model", "judge")
+        with _server_told():
+            return LlmJudge(url, model, api_key=settings.llm_key, supported_from=settings.supported_from)
+    from attribution.judges.published import published_judge
+
+    return published_judge(
+        cast("Published", settings.judge),
+        settings.judge_model,
+        labels=[label for label in settings.judge_labels.split(",") if label.strip()],
+        device=settings.device,
+        precision=settings.precision,
+        supported_from=settings.supported_from,
+        batch_size=settings.batch_size,
+    )
+
+
+@contextmanager
+def _server_told() -> Iterator[None]:
+    """An address or key that no client takes is a wrong setting."""
+    try:
+        yield
+    except ValueError as error:
+        raise AppError(f"PROPCITE_LLM_URL or PROPCITE_LLM_KEY cannot be used: {error}") from error
+
+
+def _needed(settings: Settings, name: str, part: str) -> str:
+    value: str = getattr(settings, name)
     if not value:
-        raise AppError(f"this splitter needs a setting: give PROPCITE_{name.upper()}")
+        raise AppError(f"this {part} needs a setting: give PROPCITE_{name.upper()}")
     return value
 
 
-def build_propcite(settings: Settings, encoder: Encoder, splitter: PropositionSplitter) -> PropCite:
-    from attribution.judges.embedded import EmbeddedJudge
+def build_propcite(
+    settings: Settings, encoder: Encoder, splitter: PropositionSplitter, judge: Judge | None
+) -> PropCite:
     from attribution.propcite import PropCite
 
-    judge = EmbeddedJudge(encoder, supported_from=settings.supported_from) if settings.judge == "embedded" else None
     return PropCite(
         encoder,
         splitter=splitter,
@@ -89,7 +144,11 @@ class Parts:
 
     @cached_property
     def propcite(self) -> PropCite:
-        return build_propcite(self.settings, self.encoder, self.splitter)
+        return build_propcite(self.settings, self.encoder, self.splitter, self.judge)
+
+    @cached_property
+    def judge(self) -> Judge | None:
+        return build_judge(self.settings, lambda: self.encoder)
 
     @cached_property
     def splitter(self) -> PropositionSplitter:

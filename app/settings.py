@@ -46,7 +46,16 @@ class Settings(BaseSettings):
     splitter_model: str = Field("", description="seq2seq: a SegmenT5 or Propositionizer checkpoint; llm: a name")
     llm_url: str = Field("", description="an OpenAI-compatible server, up to /v1")
     llm_key: str = Field("none", description="its key", repr=False)
-    judge: Literal["embedded", "none"] = "embedded"
+    judge: Literal["embedded", "cross", "true", "minicheck", "nli", "llm", "none"] = Field(
+        "embedded", description="what says whether evidence supports a claim"
+    )
+    judge_model: str = Field(
+        "", description="true, minicheck, nli: a folder or hub name, empty: the published one; llm: a model's name"
+    )
+    judge_labels: str = Field(
+        "", description="nli: what the model's labels mean, in their order: contradiction,entailment,neutral"
+    )
+    judge_checks: bool = Field(False, description="plain words may refuse what true, minicheck, nli or llm accepts")
     supported_from: float = Field(0.5, ge=0, le=1, description="probability from which evidence is cited")
     min_score: float = Field(0.5, ge=-1, le=1, description="similarity from which evidence is cited without a judge")
     most_citations: int = Field(3, ge=1, description="markers a sentence shows at most")

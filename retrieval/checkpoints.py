@@ -17,6 +17,7 @@ from retrieval.errors import EncoderError
 from retrieval.salience import Salience
 
 if TYPE_CHECKING:
+    import torch
     from sentence_transformers import MultiVectorEncoder
 
 BUNDLED = "all-MiniLM-L6-v2"
@@ -115,7 +116,7 @@ def _opened(path: str, device: str) -> MultiVectorEncoder:
     if not Path(path).is_dir() and not _HUB_NAME.fullmatch(path):
         raise EncoderError(f"there is no folder {path}: name a model's folder, or a hub name such as owner/model")
     if not Path(path).is_dir():
-        _look_up(path)
+        look_up(path)
     from sentence_transformers import MultiVectorEncoder
     from sentence_transformers.base.modules import Transformer
     from transformers.utils import logging
@@ -142,7 +143,7 @@ def _first_line(error: Exception) -> str:
     return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
 
 
-def _look_up(name: str) -> None:
+def look_up(name: str) -> None:
     """Ask the hub for a model that is not here yet: the loaders would try for minutes where there is no connection."""
     from huggingface_hub import model_info, try_to_load_from_cache
 
@@ -202,14 +203,19 @@ def read_queries_whole(model: MultiVectorEncoder) -> None:
 
 
 def set_precision(model: MultiVectorEncoder, precision: str) -> None:
+    model.to(dtype_of(precision, model.device.type))
+
+
+def dtype_of(precision: str, device: str) -> torch.dtype:
+    """The numbers that a network on this kind of device computes with."""
     import torch
 
     choices = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
     if precision == "auto":
-        precision = "float16" if model.device.type == "cuda" else "bfloat16" if _fast_bfloat16() else "float32"
+        precision = "float16" if device == "cuda" else "bfloat16" if _fast_bfloat16() else "float32"
     if precision not in choices:
         raise ValueError(f"precision is one of auto, {', '.join(choices)}, got {precision!r}")
-    model.to(choices[precision])
+    return choices[precision]
 
 
 def _fast_bfloat16() -> bool:

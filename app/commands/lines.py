@@ -42,4 +42,5 @@ def judge() -> None:
     from app import filters
 
     parts = open_parts()
-    filter_lines(filters.JudgeLine, lambda lines: filters.judge(parts.propcite, lines))
+    judge = parts.judge  # a wrong setting is told before any line is read
+    filter_lines(filters.JudgeLine, lambda lines: filters.judge(judge, lines))

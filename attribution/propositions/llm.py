@@ -11,18 +11,13 @@ import re
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from threading import Lock
-from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from attribution.citations import Proposition
-from attribution.errors import AttributionError
+from attribution.endpoint import Endpoint, NoAnswerError, one_line, sendable
 from attribution.propositions import PropositionSplitter
 from attribution.propositions.alignment import propositions_from_texts
 from attribution.propositions.rules import RuleSplitter
 from attribution.propositions.sentence import LETTER, whole, without_marks
-
-if TYPE_CHECKING:
-    from openai import APIConnectionError, APIStatusError
 
 PROMPT_VERSION = "1"
 MOST_CHARACTERS = 4_000  # a longer "sentence" is a list or a broken text; its propositions would overflow any answer
@@ -73,15 +68,6 @@ RESPONSE_FORMAT = {"type": "json_schema", "json_schema": {"name": "propositions"
 
 _BULLET = re.compile(r"\s*(?:(?:[-*+•‣◦–—]|\(?\d{1,3}[.)])\s+)*")
 _QUOTED = re.compile(r'"([^"]+)",?|“([^“”]+)”|\*\*([^*]+)\*\*|`([^`]+)`')
-_UNREACHED = {"ConnectError", "ConnectTimeout", "UnsupportedProtocol"}  # of httpx, which openai 3 calls httpx2
-
-
-class _NoAnswerError(Exception):
-    """Why a sentence got no usable answer."""
-
-
-class _RefusedError(_NoAnswerError):
-    """The server does not take this request as it stands (400, 422)."""
 
 
 class LlmSplitter:
@@ -105,24 +91,19 @@ class LlmSplitter:
         num_parallel: int = 4,
         fallback: PropositionSplitter | None = None,
     ) -> None:
-        if not _is_url(base_url) or not model:
-            raise ValueError(f"wanted an http:// or https:// base_url and a model, got {base_url!r} and {model!r}")
-        if not (api_key.isascii() and api_key.isprintable()) or num_parallel < 1:
-            raise ValueError(f"wanted a printable ASCII api_key and num_parallel >= 1, got {num_parallel}")
-        try:
-            import openai
-        except ImportError as error:
-            raise AttributionError("the openai client is missing: pip install 'propcite[llm]'") from error
+        options = {"response_format": RESPONSE_FORMAT, "seed": seed, "temperature": temperature}
+        self._endpoint = Endpoint(
+            base_url,
+            model,
+            options | {"max_tokens": max_tokens},
+            api_key=api_key,
+            timeout=timeout,
+            retries=retries,
+            num_parallel=num_parallel,
+        )
         self.name = f"llm/{model}"
-        self.base_url, self.model, self.num_parallel = base_url, model, num_parallel
         self.fallback = fallback or RuleSplitter()
         self.num_fallbacks, self.last_failure = 0, ""
-        self._openai = openai
-        self._client = openai.OpenAI(base_url=base_url, api_key=api_key or "none", timeout=timeout, max_retries=retries)
-        self._client.organization = self._client.project = None  # else taken from the environment, for any server
-        self._options: dict[str, Any] = {"response_format": RESPONSE_FORMAT, "system": True}
-        self._options |= {"seed": seed, "temperature": temperature, "max_tokens": max_tokens}
-        self._reached = False
         self._lock = Lock()
 
     def split(self, sentence: str, context: Sequence[str] = ()) -> list[Proposition]:
@@ -136,7 +117,7 @@ class LlmSplitter:
         try:
             texts = self._texts(" ".join(blank.split()), context[-MOST_CONTEXT:])
             return propositions_from_texts(sentence, texts, context[-MOST_CONTEXT:])
-        except _NoAnswerError as failure:
+        except NoAnswerError as failure:
             with self._lock:
                 self.num_fallbacks += 1
                 self.last_failure = str(failure)
@@ -147,81 +128,20 @@ class LlmSplitter:
         contexts = contexts or [()] * len(sentences)
         if len(contexts) != len(sentences):
             raise ValueError(f"wanted a context for each of {len(sentences)} sentences, got {len(contexts)}")
-        with ThreadPoolExecutor(self.num_parallel, thread_name_prefix="llm-splitter") as pool:
+        with ThreadPoolExecutor(self._endpoint.num_parallel, thread_name_prefix="llm-splitter") as pool:
             return list(pool.map(self.split, sentences, contexts))
 
     def _texts(self, sentence: str, context: Sequence[str]) -> list[str]:
         if len(sentence) > MOST_CHARACTERS:
-            raise _NoAnswerError(f"the sentence has {len(sentence):,} characters, more than {MOST_CHARACTERS:,}")
-        options = dict(self._options)
-        while True:
-            try:
-                content = _content(self._complete(_request(self.model, sentence, context, options)))
-                break
-            except _RefusedError as refused:
-                unwanted = _unwanted(str(refused), options)
-                if unwanted is None:
-                    raise
-                del options[unwanted]
-        texts = texts_of_json(content)
+            raise NoAnswerError(f"the sentence has {len(sentence):,} characters, more than {MOST_CHARACTERS:,}")
+        answer = self._endpoint.ask(lambda structured: messages_for(sentence, context, as_json=structured))
+        texts = texts_of_json(answer.content)
         if texts is None:
-            options.pop("response_format", None)  # it was ignored: lines are easier for the model
-            texts = texts_of_lines(content)
-        with self._lock:
-            self._options = {name: value for name, value in self._options.items() if name in options}
+            self._endpoint.leave_out("response_format")  # it was ignored: lines are easier for the model
+            texts = texts_of_lines(answer.content)
         if not texts:
-            raise _NoAnswerError(f"the answer holds no propositions: {_line(content)}")
+            raise NoAnswerError("the answer holds no propositions", one_line(answer.content))
         return texts
-
-    def _complete(self, request: dict[str, Any]) -> str:
-        """The server's reply as it came: the client would take a web page for a completion."""
-        try:
-            reply = self._client.chat.completions.with_raw_response.create(**request)
-        except self._openai.APIConnectionError as error:
-            raise self._unreached(error) from error
-        except self._openai.APIStatusError as error:
-            self._reached = True
-            raise self._refused(error) from error
-        except self._openai.OpenAIError as error:
-            raise _NoAnswerError(_line(str(error))) from error
-        self._reached = True
-        return reply.http_response.text
-
-    def _unreached(self, error: APIConnectionError) -> Exception:
-        if not self._reached and type(error.__cause__).__name__ in _UNREACHED:
-            return AttributionError(f"no server answers at {self.base_url}: start it or correct the base_url")
-        return _NoAnswerError(_line(f"{error.message} {error.__cause__ or ''}"))
-
-    def _refused(self, error: APIStatusError) -> Exception:
-        code, said = error.status_code, _line(error.message)
-        if code in (401, 403):
-            return AttributionError(f"{self.base_url} refuses the API key ({code}): set the api_key it expects")
-        if code == 404:
-            return AttributionError(f"{self.base_url} has no chat model {self.model!r} (404): {self._known_models()}")
-        return _RefusedError(said) if code in (400, 422) else _NoAnswerError(said)
-
-    def _known_models(self) -> str:
-        try:
-            names = [model.id for model in self._client.with_options(max_retries=0).models.list().data][:5]
-        except (self._openai.OpenAIError, AttributeError, TypeError, ValueError):
-            names = []
-        return f"name one of {', '.join(names)}" if names else "correct the base_url, which often ends in /v1"
-
-
-def _is_url(text: str) -> bool:
-    try:
-        parts = urlsplit(text)
-        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        return False
-
-
-def _request(model: str, sentence: str, context: Sequence[str], options: dict[str, Any]) -> dict[str, Any]:
-    messages = messages_for(sentence, context, as_json="response_format" in options)
-    if "system" not in options:
-        task, first, *others = messages
-        messages = [{"role": "user", "content": f"{task['content']}\n\n{first['content']}"}, *others]
-    return {"model": model, "messages": messages} | {k: v for k, v in options.items() if k != "system"}
 
 
 def messages_for(sentence: str, context: Sequence[str], *, as_json: bool) -> list[dict[str, str]]:
@@ -235,28 +155,7 @@ def messages_for(sentence: str, context: Sequence[str], *, as_json: bool) -> lis
 
 def _data(sentence: str, context: Sequence[str]) -> str:
     before = [text[:MOST_CHARACTERS] for text in context]
-    data = json.dumps({"context": before, "sentence": sentence}, ensure_ascii=False)
-    return data.encode("utf-8", "replace").decode()  # half a surrogate pair cannot be sent
-
-
-def _unwanted(complaint: str, options: dict[str, Any]) -> str | None:
-    """The option that a server's complaint names; where it names none, the schema is the suspect."""
-    named = [option for option in options if option in complaint.lower()]
-    return named[0] if named else "response_format" if "response_format" in options else None
-
-
-def _content(reply: str) -> str:
-    """What the model wrote, without its thoughts."""
-    try:
-        choice = json.loads(reply)["choices"][0]
-        content, reason = choice["message"]["content"], choice.get("finish_reason")
-        said: str = content.rpartition("</think>")[2].strip() if content else ""
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-        raise _NoAnswerError(f"the reply is no chat completion: {_line(reply)}") from error
-    cut_off = reason == "length" or said.startswith("<think>")
-    if cut_off or not said:
-        raise _NoAnswerError("the answer was cut off: raise max_tokens" if cut_off else "the answer is empty")
-    return said
+    return sendable(json.dumps({"context": before, "sentence": sentence}, ensure_ascii=False))
 
 
 def texts_of_json(content: str) -> list[str] | None:
@@ -293,7 +192,3 @@ def _bare(line: str) -> str:
     said = _BULLET.sub("", line, count=1).strip()
     quoted = _QUOTED.fullmatch(said)
     return quoted.group(quoted.lastindex or 0).strip() if quoted else said
-
-
-def _line(text: str) -> str:
-    return " ".join(text.split())[:200]

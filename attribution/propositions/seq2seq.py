@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
+from attribution.checkpoints import load_seq2seq
 from attribution.citations import Proposition
 from attribution.errors import AttributionError
 from attribution.propositions.alignment import propositions_from_texts
@@ -24,7 +25,6 @@ WINDOW = 512  # tokens that both models were trained to read
 LONGEST = {"segment": 256, "propositionizer": 512}  # tokens that they may write, as published
 SHORTEST = {"segment": 10, "propositionizer": 0}
 
-_HUB_NAME = re.compile(r"\w[\w.-]*(?:/\w[\w.-]*)?")
 _SEPARATOR = re.compile(r"\[\s*sep\s*\]", re.IGNORECASE)
 _BETWEEN = re.compile(r'(?<!\\)"\s*,\s*"')
 _ESCAPED = re.compile(r'\\(["\\/])')
@@ -51,7 +51,7 @@ class Seq2SeqSplitter:
             raise ValueError(
                 f"wanted style auto, segment or propositionizer and batch_size >= 1, got {style!r}, {batch_size}"
             )
-        self._model, self._tokenizer = _load(model, device)
+        self._model, self._tokenizer = load_seq2seq(model, device)
         self.style = _style_of(model) if style == "auto" else style
         self.name = f"seq2seq/{Path(model).name}"
         self.title, self.section = title, section
@@ -182,23 +182,3 @@ def _window(model: Any, tokenizer: Any) -> int:
         getattr(model.config, "max_position_embeddings", None),
     )
     return min([WINDOW, *(int(limit) for limit in known if limit)])
-
-
-def _load(model: str, device: str) -> tuple[Any, Any]:
-    if not Path(model).is_dir() and not _HUB_NAME.fullmatch(model):
-        raise AttributionError(f"there is no folder {model}: name a model's folder, or a hub name such as owner/model")
-    import torch
-    from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
-    from transformers.utils import logging
-
-    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-    try:
-        tokenizer: Any = AutoTokenizer.from_pretrained(model)
-        network: Any = AutoModelForSeq2SeqLM.from_pretrained(model)
-        network.to(device or ("cuda" if torch.cuda.is_available() else "cpu")).eval()
-    except Exception as error:  # the loaders raise whatever their file formats raise
-        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise AttributionError(f"the model {model} cannot be loaded: {reason}") from error
-    if tokenizer.pad_token_id is None or tokenizer.eos_token_id is None:
-        raise AttributionError(f"the tokenizer of {model} has no padding or end token: save it with both")
-    return network, tokenizer

@@ -173,7 +173,7 @@ def test_judge_answers_also_where_there_is_no_evidence(propcite: PropCite) -> No
             {"claim": "The heron stands.", "evidence": "no list"},
         ],
         filters.JudgeLine,
-        lambda lines: filters.judge(propcite, lines),
+        lambda lines: filters.judge(propcite.judge, lines),
     )
     assert bad == 1
     assert [answer.get("verdict") for answer in said[:3]] == ["supported", "unsupported", "unsupported"]
@@ -184,7 +184,7 @@ def test_without_a_judge_the_filter_says_which_setting_gives_one() -> None:
     encoder: Any = WordEncoder()
     plain = PropCite(encoder, judge=None)
     said, bad = answers(
-        [{"claim": "a", "evidence": ["a"]}], filters.JudgeLine, lambda lines: filters.judge(plain, lines)
+        [{"claim": "a", "evidence": ["a"]}], filters.JudgeLine, lambda lines: filters.judge(plain.judge, lines)
     )
     assert (said, bad) == ([{"error": "no judge is set: PROPCITE_JUDGE=embedded sets one"}], 1)
 

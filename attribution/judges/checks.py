@@ -1,0 +1,81 @@
+"""What plain words forbid whatever a score says: other numbers, units or words, a "not" on one side, a mere "may"."""
+
+from __future__ import annotations
+
+import re
+
+from attribution import words
+from attribution.citations import Label, Verdict
+from attribution.judges import label_of
+
+REFUSED = 0.35  # the most a claim may score that the evidence's numbers or negation forbid; below any threshold used
+SPEAKS_OF_IT = 0.6  # with this share of the claim's words beside other numbers, the evidence speaks against it
+
+
+def checked(claim: str, evidence: str, probability: float, overlap: float, supported_from: float) -> Verdict:
+    """The score's verdict, unless plain words forbid it.  `overlap`: share of the claim's words in the evidence."""
+    speaks_of_it = overlap >= SPEAKS_OF_IT
+    if words.missing_numbers(claim, evidence):
+        probability = min(probability, REFUSED)
+        difference = _difference(claim, evidence) if speaks_of_it else ""
+        label = Label.CONTRADICTED if difference else label_of(probability, supported_from)
+        return Verdict(label, probability, difference)
+    if reason := _contradiction(claim, evidence, speaks_of_it=speaks_of_it):
+        return Verdict(Label.CONTRADICTED, min(probability, REFUSED), reason)
+    open_to_doubt = probability >= supported_from and not words.stands_in(claim, evidence)
+    if open_to_doubt and words.only_hedged(claim, evidence, share=SPEAKS_OF_IT):
+        probability = max(0.0, supported_from - 1e-4)
+        return Verdict(label_of(probability, supported_from), probability, "the source only says that it may")
+    return Verdict(label_of(probability, supported_from), probability)
+
+
+def refused(claim: str, evidence: str, overlap: float) -> bool:
+    """Whether plain words forbid support, so that no score is needed to say no."""
+    if words.missing_numbers(claim, evidence):
+        return True
+    return bool(_contradiction(claim, evidence, speaks_of_it=overlap >= SPEAKS_OF_IT))
+
+
+def _contradiction(claim: str, evidence: str, *, speaks_of_it: bool) -> str:
+    """Why plain words say that the evidence speaks against the claim, where its numbers do not; "" where they do not.
+
+    Words that stand in the evidence as they are may still be negated there, but no other word or unit opposes them.
+    """
+    if not words.stands_in(claim, evidence):
+        pair = words.opposed_words(claim, evidence, share=SPEAKS_OF_IT)
+        if pair := pair or (words.other_unit(claim, evidence) if speaks_of_it else None):
+            return f"source says “{pair[1]}”; answer says “{pair[0]}”"
+    if not speaks_of_it or not words.negation_differs(claim, evidence):
+        return ""
+    same = words.denial_in_other_words(claim, evidence, share=SPEAKS_OF_IT)
+    return "" if same else "one of the two is negated, the other is not"
+
+
+def _difference(claim: str, evidence: str) -> str:
+    """What differs, in words: the claim's numbers that the source lacks beside the source's others of the same kind.
+
+    Nothing when none is of a kind: a year that the source does not name is not contradicted by its price.
+    """
+    says = _number_words(evidence, words.numbers(claim))
+    claimed = _number_words(claim, words.numbers(claim) - words.missing_numbers(claim, evidence))
+    kinds = {_kind(number) for number in says} & {_kind(number) for number in claimed}
+    says = [number for number in says if _kind(number) in kinds]
+    claimed = [number for number in claimed if _kind(number) in kinds]
+    return f"source says {', '.join(says[:4])}; answer says {', '.join(claimed[:4])}" if says else ""
+
+
+def _kind(number: str) -> str:
+    """What a number as it is written counts: years, months, money, shares, or other things."""
+    if re.fullmatch(r"1\d{3}|20\d{2}", number):
+        return "year"
+    if any(sign in number for sign in "$€£¥"):
+        return "money"
+    if "%" in number or "per" in number:
+        return "share"
+    return "date" if any(month in number for month in words.MONTH_NAMES) else "count"
+
+
+def _number_words(text: str, known: set[str]) -> list[str]:
+    """The numbers of a text as it writes them (with their unit), without those that are known already."""
+    found = [m.group().strip(" .,;") for m in words.NUMBER_WITH_UNIT.finditer(text) if words.numbers(m.group()) - known]
+    return list(dict.fromkeys(found))

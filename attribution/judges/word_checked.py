@@ -1,0 +1,31 @@
+"""Any judge under the checks of plain words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from attribution import words
+from attribution.citations import Label, Verdict
+from attribution.judges import SUPPORTED_FROM, Case, Judge
+from attribution.judges.checks import checked
+
+
+class WordChecked:
+    """What `judge` calls supported stays so only where numbers, units, opposed words, "not" and "may" allow it.
+
+    The checks know no arithmetic: a sum that a language model would grant is refused.
+    """
+
+    def __init__(self, judge: Judge, *, supported_from: float = SUPPORTED_FROM) -> None:
+        self.inner = judge
+        self.supported_from = supported_from
+        self.name = f"{judge.name}+words"
+
+    def judge(self, cases: Sequence[Case]) -> list[Verdict]:
+        return [self._checked(*pair) for pair in zip(cases, self.inner.judge(cases), strict=True)]
+
+    def _checked(self, case: Case, verdict: Verdict) -> Verdict:
+        if verdict.label is not Label.SUPPORTED:
+            return verdict
+        overlap = words.plain_share(case.claim, case.text)
+        return checked(case.claim, case.text, verdict.probability, overlap, self.supported_from)
