@@ -14,10 +14,12 @@ from pydantic import TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
 from attribution.citations import Proposition
-from attribution.judges import Case
+from attribution.judges import Case, Judge
 from attribution.propcite import PropCite
 from attribution.propositions import PropositionSplitter
+from attribution.repair import repair as repair_answer
 from attribution.wire import to_dict
+from attribution.wire.repairs import repair_json
 from retrieval.encoder import Encoder
 from retrieval.errors import PropCiteError
 from retrieval.granularity import score_units
@@ -174,11 +176,11 @@ def claims(splitter: PropositionSplitter, text: str) -> list[tuple[str, list[Pro
     return list(zip(sentences, found, strict=True))
 
 
-def judge(propcite: PropCite, lines: Sequence[JudgeLine]) -> list[Answer]:
-    if propcite.judge is None:
+def judge(judge: Judge | None, lines: Sequence[JudgeLine]) -> list[Answer]:
+    if judge is None:
         raise ValueError("no judge is set: PROPCITE_JUDGE=embedded sets one")
     cases = [Case(line["claim"], tuple(line["evidence"]), line.get("context", "")) for line in lines]
-    verdicts = propcite.judge.judge(cases)
+    verdicts = judge.judge(cases)
     return [{"support": v.probability, "verdict": v.label.value, "reason": v.reason} for v in verdicts]
 
 
@@ -192,4 +194,14 @@ def cite(propcite: PropCite, lines: Sequence[CiteLine]) -> list[Answer]:
     for line in lines:
         passages = [passage_of(p, number) for number, p in enumerate(line["passages"], start=1)]
         answers.append(dict(to_dict(propcite.cite(line["answer"], passages, question=line.get("question", "")))))
+    return answers
+
+
+def repair(propcite: PropCite, lines: Sequence[CiteLine]) -> list[Answer]:
+    """The answers' own markers, which count the passages from 1, checked and mended."""
+    answers: list[Answer] = []
+    for line in lines:
+        passages = [passage_of(p, number) for number, p in enumerate(line["passages"], start=1)]
+        repaired = repair_answer(propcite, line["answer"], passages, question=line.get("question", ""))
+        answers.append(dict(repair_json(repaired)))
     return answers

@@ -21,6 +21,7 @@ from retrieval.text import Hit
 if TYPE_CHECKING:  # the ingester loads the readers
     from app.ingester import Outcome
     from app.models import Model
+    from attribution.repair import Repaired
 
 out = Console(highlight=False, soft_wrap=False)
 err = Console(stderr=True, highlight=False)
@@ -30,6 +31,12 @@ MARKS = {
     Label.PARTLY: ("◐", "yellow"),
     Label.UNSUPPORTED: ("○", "dim"),
     Label.CONTRADICTED: ("✗", "red"),
+}
+REPAIRS = {
+    "kept": ("✓", "green"),
+    "added": ("+", "cyan"),
+    "dropped": ("✗", "red"),
+    "no such passage": ("✗", "red"),
 }
 SECONDS_BETWEEN = 30.0  # lines of progress in a log
 STATES = {"added": "green", "changed": "cyan", "unchanged": "dim", "failed": "red"}
@@ -114,6 +121,22 @@ def show_claims(split: Sequence[tuple[str, Sequence[Proposition]]]) -> None:
             _indented(
                 f"• {escape(p.text)}" if p.check_worthy else f"[dim]• {escape(p.text)} (needs no support)[/dim]", 2
             )
+
+
+def show_repair(repaired: Repaired) -> None:
+    """The mended answer, then each marker with what became of it and why."""
+    out.print(Text(repaired.text), soft_wrap=not out.is_terminal)
+    out.print()
+    for check in repaired.checks:
+        mark, colour = REPAIRS[check.state.value]
+        claim = " ".join(check.sentence.of(repaired.answer.text).split())
+        _indented(f"[{colour}]{mark} \\[{check.number}] {check.state.value}[/{colour}]  {escape(claim)}", 2)
+        if check.verdict and check.verdict.reason:
+            _indented(f"[{colour}]{escape(check.verdict.reason)}[/{colour}]", 6)
+        if check.evidence:
+            _indented(f"[dim]{_source(check.evidence, {})}[/dim]", 6)
+    counts = {state: len(repaired.numbers(state)) for state in dict.fromkeys(c.state for c in repaired.checks)}
+    err.print("[dim]" + " · ".join(f"{count} {state.value}" for state, count in counts.items()) + "[/dim]")
 
 
 def show_hits(hits: Sequence[Hit], names: dict[str, str]) -> None:

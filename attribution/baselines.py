@@ -68,9 +68,11 @@ class PostCite(_OverPassages):
         return SentenceTransformer(self.model or bundled_model())
 
     def scores(self, texts: Sequence[str], passages: Sequence[Passage]) -> Floats:
+        if not texts or not passages:
+            return np.zeros((len(texts), len(passages)), dtype=np.float32)
         documents = [f"{p.title}. {p.text}" if p.title else p.text for p in passages]
         asked, given = (self._encoder.encode(list(t), normalize_embeddings=True) for t in (texts, documents))
-        scores: Floats = np.reshape(asked, (len(texts), -1)) @ np.reshape(given, (len(passages), -1)).T
+        scores: Floats = asked @ given.T
         return scores
 
 

@@ -82,14 +82,7 @@ class PropCite:
         citing = self.citing(source, collection)
         with citing.watch("split"):
             parts = split_answer(answer, self.splitter)
-        return CitedAnswer(
-            text=answer,
-            sentences=tuple(citing.cite(parts)),
-            question=question,
-            index_version=citing.index_version,
-            models=self.models,
-            timings_ms=citing.watch.spent,
-        )
+        return citing.answer(answer, citing.cite(parts), question)
 
     def citing(self, source: Source, collection: Retriever | None = None) -> Citing:
         """One answer's citing over these sources, for those who have it sentence by sentence."""
@@ -117,13 +110,36 @@ class Citing:
 
     def cite(self, parts: Sequence[Part]) -> list[CitedSentence]:
         """The next sentences of the answer, whose markers go on from those before."""
+        return self.numbered(parts, self.propositions(parts))
+
+    def answer(self, text: str, sentences: Sequence[CitedSentence], question: str = "") -> CitedAnswer:
+        """The whole, once all its sentences are cited."""
+        return CitedAnswer(
+            text=text,
+            sentences=tuple(sentences),
+            question=question,
+            index_version=self.index_version,
+            models=self.propcite.models,
+            timings_ms=self.watch.spent,
+        )
+
+    def propositions(self, parts: Sequence[Part]) -> list[list[CitedProposition]]:
+        """What each claim of each sentence cites; places and markers are still the sentence's own."""
         with self.watch("score"):
             claims = self._claims(parts, self.retriever)
         with self.watch("judge"):
             decided = self._decided(claims, shown=True)
-        if self.collection is not None:
-            decided = self._looked_up(parts, decided)
-        return [self._sentence(part, rows) for part, rows in zip(parts, decided, strict=True)]
+        return decided if self.collection is None else self._looked_up(parts, decided)
+
+    def propositions_within(self, asked: Sequence[tuple[Part, str]]) -> list[list[CitedProposition]]:
+        """The same where each sentence may cite one passage alone, by its id."""
+        with self.watch("score"):
+            claims = [self._claims([part], self.retriever and self.retriever.only([i]))[0] for part, i in asked]
+        with self.watch("judge"):
+            return self._decided(claims, shown=True)
+
+    def numbered(self, parts: Sequence[Part], rows: Sequence[Sequence[CitedProposition]]) -> list[CitedSentence]:
+        return [self._sentence(part, propositions) for part, propositions in zip(parts, rows, strict=True)]
 
     @property
     def index_version(self) -> str:

@@ -1,0 +1,44 @@
+"""Repair of answers that cite by themselves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from app.commands import BELOW, AsJson, cli, filter_lines, open_parts, read_text, write_json
+from app.commands.answers import read_passages
+from retrieval.errors import PropCiteError
+
+
+@cli.command()
+def repair(
+    file: Annotated[str, typer.Argument(help="An answer with markers like [1]; - reads standard input.")] = "-",
+    passages: Annotated[
+        Path | None, typer.Option(help="The passages that the markers count: JSON lines of id, title, text.")
+    ] = None,
+    batch: Annotated[
+        bool, typer.Option(help="JSON lines of question, answer, passages in; repaired answers out.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Check an answer's own markers: keep the right, drop the wrong, add the missing.  Exit 1 when some changed."""
+    from app import filters
+    from app.terminal import show_repair
+    from attribution.repair import repair as repaired
+    from attribution.wire.repairs import repair_json
+
+    parts = open_parts()
+    if batch:
+        filter_lines(filters.CiteLine, lambda lines: filters.repair(parts.propcite, lines), file)
+        return
+    if passages is None:
+        raise PropCiteError("markers count passages: give these with --passages FILE")
+    found = repaired(parts.propcite, read_text(file), read_passages(passages))
+    if as_json:
+        write_json(repair_json(found))
+    else:
+        show_repair(found)
+    if found.changed:
+        raise typer.Exit(BELOW)

@@ -1,0 +1,143 @@
+"""Repair of an answer that cites by itself: each of its markers is checked, wrong ones go, missing ones come."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from attribution.citations import CitedAnswer, CitedProposition, CitedSentence, Evidence, Verdict
+from attribution.markers import Marker, without_markers
+from attribution.parts import Part, split_answer
+from attribution.propcite import Citing, PropCite
+from retrieval.text import Passage, Span
+
+
+class State(StrEnum):
+    """What became of a marker."""
+
+    KEPT = "kept"
+    DROPPED = "dropped"
+    UNKNOWN = "no such passage"
+    ADDED = "added"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One number at one sentence: `marker` is its place in the given answer, none when PropCite added it.
+
+    `verdict` is the best that the passage reaches for any claim of the sentence, `evidence` the words that reach it.
+    """
+
+    number: int
+    state: State
+    sentence: Span
+    marker: Span | None = None
+    verdict: Verdict | None = None
+    evidence: Evidence | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Repaired:
+    """An answer cited anew.  `answer` is without markers of its own; `checks` is the difference to what was given."""
+
+    given: str
+    answer: CitedAnswer
+    passages: tuple[Passage, ...]
+    checks: tuple[Check, ...]
+
+    @property
+    def text(self) -> str:
+        """The answer with its right markers, numbered as the passages were given."""
+        from attribution.formats.alce import to_alce
+
+        return to_alce(self.answer, self.passages)
+
+    def numbers(self, state: State) -> tuple[int, ...]:
+        """The numbers that a state befell, in the order of the answer."""
+        return tuple(check.number for check in self.checks if check.state is state)
+
+    @property
+    def changed(self) -> bool:
+        return any(check.state is not State.KEPT for check in self.checks)
+
+
+def repair(propcite: PropCite, answer: str, passages: Sequence[Passage], *, question: str = "") -> Repaired:
+    """Check an answer's own `[n]`, which count these passages from 1, and cite what they leave unsupported."""
+    unmarked = without_markers(answer)
+    citing = propcite.citing(passages)
+    with citing.watch("split"):
+        parts = split_answer(unmarked.text, propcite.splitter)
+    marked = _by_sentence(unmarked.markers, parts)
+    tried = _tried(citing, parts, marked, passages)
+    anew = citing.propositions(parts)
+    merged = [_merged(anew[i], [tried[i, n] for n in numbers if (i, n) in tried]) for i, numbers in enumerate(marked)]
+    sentences = citing.numbered(parts, merged)
+    cited = citing.answer(unmarked.text, sentences, question)
+    checks = tuple(_checks(parts, marked, tried, sentences, passages))
+    return Repaired(answer, cited, tuple(passages), checks)
+
+
+def _by_sentence(markers: Sequence[Marker], parts: Sequence[Part]) -> list[dict[int, Span]]:
+    """The numbers at each sentence: those in it or behind it, and those in front of it at the beginning of a line."""
+    found: list[dict[int, Span]] = [{} for _ in parts]
+    for marker in markers:
+        behind = [i for i, part in enumerate(parts) if part.span.start < marker.place]
+        ahead = [i for i, part in enumerate(parts) if part.span.end > marker.place]
+        at = (ahead[:1] or behind[-1:]) if marker.before else (behind[-1:] or ahead[:1])
+        for i in at:
+            for number in marker.numbers:
+                found[i].setdefault(number, marker.span)
+    return found
+
+
+Tried = dict[tuple[int, int], list[CitedProposition]]
+
+
+def _tried(
+    citing: Citing, parts: Sequence[Part], marked: Sequence[dict[int, Span]], passages: Sequence[Passage]
+) -> Tried:
+    """What each sentence's claims find in each passage that it names, judged in one batch."""
+    asked = [(i, n) for i, numbers in enumerate(marked) for n in numbers if 1 <= n <= len(passages)]
+    rows = citing.propositions_within([(parts[i], passages[n - 1].id) for i, n in asked])
+    return dict(zip(asked, rows, strict=True))
+
+
+def _merged(anew: Sequence[CitedProposition], tried: Sequence[Sequence[CitedProposition]]) -> list[CitedProposition]:
+    """A claim keeps the passages that the answer named for it and that support it; others are cited anew."""
+    merged = []
+    for i, proposition in enumerate(anew):
+        named = [row[i] for row in tried if row[i].citations]
+        citations = tuple(c for p in named for c in p.citations)
+        merged.append(replace(named[0], citations=citations) if named else proposition)
+    return merged
+
+
+def _checks(
+    parts: Sequence[Part],
+    marked: Sequence[dict[int, Span]],
+    tried: Tried,
+    sentences: Sequence[CitedSentence],
+    passages: Sequence[Passage],
+) -> Iterator[Check]:
+    ids = {passage.id: number for number, passage in reversed(list(enumerate(passages, start=1)))}
+    for i, (part, numbers, sentence) in enumerate(zip(parts, marked, sentences, strict=True)):
+        shown = {ids[c.passage.id]: c for c in sentence.citations}
+        for number, marker in numbers.items():
+            if (i, number) not in tried:
+                yield Check(number, State.UNKNOWN, part.span, marker)
+                continue
+            verdict, evidence = _best(tried[i, number])
+            yield Check(number, State.KEPT if number in shown else State.DROPPED, part.span, marker, verdict, evidence)
+        for number, citation in shown.items():
+            if number not in numbers:
+                yield Check(number, State.ADDED, part.span, None, citation.verdict, citation.evidence)
+
+
+def _best(row: Sequence[CitedProposition]) -> tuple[Verdict | None, Evidence | None]:
+    """The likeliest support among a sentence's claims; none when no claim needs any."""
+    judged = [p for p in row if p.verdict is not None]
+    best = max(judged, key=lambda p: p.verdict.probability if p.verdict else 0.0, default=None)
+    if best is None:
+        return None, None
+    return best.verdict, best.citations[0].evidence if best.citations else best.nearest

@@ -1,0 +1,147 @@
+"""Ways of citing: PropCite's own beside the paper's ablations and the baselines, over the same passages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from attribution.baselines import Bm25, PostCite
+from attribution.citations import CitedAnswer, Label, Verdict
+from attribution.errors import AttributionError
+from attribution.judges import Case
+from attribution.methods import METHODS, method_of
+from attribution.propcite import PropCite
+from attribution.propositions.rules import RuleSplitter
+from retrieval.encoder import Encoder
+from retrieval.retriever import Retriever
+from retrieval.splitter import passage_from_text
+from retrieval.text import Passage
+
+PASSAGES = [
+    passage_from_text("gates", "The tidal barrier has fourteen steel gates. It was opened in 2004.", "The barrier"),
+    passage_from_text("cost", "The barrier cost 410 million euros.", "The barrier"),
+    passage_from_text("terns", "Terns breed on the gravel roof of the warehouse."),
+    passage_from_text("museum", "The maritime museum opened in 1987. It stands in a rope factory."),
+]
+TWO_FACTS = "The barrier cost 410 million euros, and the maritime museum opened in 1987."
+
+
+def citing(encoder: Encoder, method: str, **options: object) -> PropCite:
+    return PropCite(encoder, splitter=RuleSplitter(), judge=None, min_score=-1e9, method=method, **options)  # type: ignore[arg-type]
+
+
+def cited(answer: CitedAnswer) -> set[str]:
+    return {c.passage.id for c in answer.citations}
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_cites_a_fact_to_the_passage_that_states_it(encoder: Encoder, method: str) -> None:
+    answer = citing(encoder, method).cite("The barrier cost 410 million euros.", PASSAGES)
+    assert next(c.passage.id for c in answer.citations) == "cost"
+    assert answer.models.get("method", "propositions") == method
+
+
+@pytest.mark.parametrize(
+    ("method", "passages"),
+    [
+        ("propositions", {"cost", "museum"}),
+        ("paper", {"cost", "museum"}),
+        ("alone", {"cost", "museum"}),
+        ("sentence-2", {"cost", "museum"}),
+    ],
+)
+def test_two_facts_need_two_passages(encoder: Encoder, method: str, passages: set[str]) -> None:
+    assert cited(citing(encoder, method).cite(TWO_FACTS, PASSAGES)) == passages
+
+
+@pytest.mark.parametrize("method", ["sentence", "postcite", "bm25"])
+def test_one_passage_for_a_whole_sentence_leaves_a_fact_without_its_own(encoder: Encoder, method: str) -> None:
+    answer = citing(encoder, method).cite(TWO_FACTS, PASSAGES)
+    assert len(cited(answer)) == 1
+    assert [p.proposition.text for p in answer.propositions] == [TWO_FACTS]
+
+
+@pytest.mark.parametrize(("method", "quote"), [("propositions", "It was opened in 2004."), ("paper", PASSAGES[0].text)])
+def test_evidence_is_a_sentence_or_the_paper_s_passage(encoder: Encoder, method: str, quote: str) -> None:
+    answer = citing(encoder, method).cite("It was opened in 2004.", PASSAGES[:1])
+    assert [c.quote for c in answer.citations] == [quote]
+
+
+def test_a_collection_serves_every_method(encoder: Encoder) -> None:
+    retriever = Retriever.over(encoder, PASSAGES)
+    for method in METHODS:
+        assert cited(citing(encoder, method).cite("Terns breed on a roof.", retriever)) >= {"terns"}
+        only = citing(encoder, method).cite("Terns breed on a roof.", retriever.only(["cost"]))
+        assert cited(only) == {"cost"}
+
+
+@pytest.mark.parametrize("baseline", [Bm25(), PostCite()])
+def test_a_baseline_scores_every_text_against_every_passage(baseline: Bm25 | PostCite) -> None:
+    scores = baseline.scores(["steel gates", "terns on a roof"], PASSAGES)
+    assert scores.shape == (2, 4)
+    assert scores.argmax(axis=1).tolist() == [0, 2]
+    assert baseline.scores([], PASSAGES).shape[0] == 0
+
+
+def test_an_unknown_method_is_one_clear_line() -> None:
+    with pytest.raises(AttributionError, match="there is no method 'guess' of citing: give one of propositions, paper"):
+        method_of("guess")
+
+
+# What one passage does not say alone, and what was not shown
+
+
+class Literal:
+    """A judge that supports what the evidence holds word by word: which pieces are read together is what is tested."""
+
+    name = "literal"
+
+    def judge(self, cases: Sequence[Case]) -> list[Verdict]:
+        return [self._verdict(case) for case in cases]
+
+    def _verdict(self, case: Case) -> Verdict:
+        words = case.claim.lower().strip(".").split()
+        share = sum(word in case.text.lower() for word in words) / len(words)
+        return Verdict(Label.SUPPORTED if share == 1 else Label.UNSUPPORTED, share)
+
+
+def literal(encoder: Encoder, **options: object) -> PropCite:
+    return PropCite(encoder, splitter=RuleSplitter(), judge=Literal(), **options)  # type: ignore[arg-type]
+
+
+HALVES = [passage_from_text("p", "The lock is broken. It was built by Ada Brand. Grass is green."), PASSAGES[2]]
+BOTH = "The lock built by Ada Brand is broken."
+
+
+def test_two_sentences_may_support_together_what_neither_does_alone(encoder: Encoder) -> None:
+    (proposition,) = literal(encoder).cite(BOTH, HALVES).propositions
+    assert [c.quote for c in proposition.citations] == ["The lock is broken.", "It was built by Ada Brand."]
+    assert len({c.verdict for c in proposition.citations}) == 1
+    (alone,) = literal(encoder, joint=False).cite(BOTH, HALVES).propositions
+    assert alone.citations == ()
+    assert alone.nearest is not None
+
+
+def test_one_sentence_that_suffices_is_cited_alone(encoder: Encoder) -> None:
+    (proposition,) = literal(encoder).cite("The lock is broken.", HALVES).propositions
+    assert [c.quote for c in proposition.citations] == ["The lock is broken."]
+
+
+def test_what_was_not_shown_is_found_in_the_collection_and_told_apart(encoder: Encoder) -> None:
+    collection = Retriever.over(encoder, PASSAGES)
+    text = "The barrier cost 410 million euros. Terns breed on the gravel roof. Napoleon was crowned in Paris."
+    answer = PropCite(encoder).cite(text, collection.only(["cost"]), collection=collection)
+    assert [(c.passage.id, c.shown) for c in answer.citations] == [("cost", True), ("terns", False)]
+    assert len(answer.uncited) == 1
+    assert answer.uncited[0].nearest is not None
+    over_all = PropCite(encoder).cite(text, collection)
+    assert [c.passage.id for c in over_all.citations] == ["cost", "terns"]
+    assert answer.index_version == over_all.index_version != ""
+
+
+def test_given_passages_may_be_none_when_there_is_a_collection(encoder: Encoder) -> None:
+    collection = Retriever.over(encoder, PASSAGES)
+    given: list[Passage] = []
+    answer = PropCite(encoder).cite("The barrier cost 410 million euros.", given, collection=collection)
+    assert [(c.passage.id, c.shown) for c in answer.citations] == [("cost", False)]
