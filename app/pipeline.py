@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from app.errors import AppError, NotFoundError, StoreError
@@ -12,8 +12,9 @@ from app.generators import Generator
 from app.store import CollectionInfo, Library
 from attribution.citations import CitedAnswer
 from attribution.propcite import PropCite
+from attribution.repair import Repaired, repair
 from retrieval.retriever import Retriever
-from retrieval.text import Granularity, Hit
+from retrieval.text import Granularity, Hit, Passage
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +45,17 @@ class Pipeline:
         models = {**answer.models, "generator": self.generator.name}
         return self._kept(replace(answer, abstained=draft.abstained, timings_ms=timings, models=models))
 
-    def cite(self, text: str, *, question: str = "") -> CitedAnswer:
-        """Cite any text over the whole collection."""
-        return self._kept(self.propcite.cite(_needed(text, "a text to cite"), self._retriever(), question=question))
+    def cite(self, text: str, passages: Sequence[Passage] = (), *, question: str = "") -> CitedAnswer:
+        """Cite any text over the whole collection; with passages that it was written from, over these first."""
+        text, retriever = _needed(text, "a text to cite"), self._retriever()
+        if not passages:
+            return self._kept(self.propcite.cite(text, retriever, question=question))
+        return self._kept(self.propcite.cite(text, passages, collection=retriever, question=question))
+
+    def repair(self, text: str, passages: Sequence[Passage]) -> Repaired:
+        """Check a text's markers for these passages, and cite what they leave out, over the collection too."""
+        found = repair(self.propcite, _needed(text, "a text to repair"), passages, collection=self._retriever())
+        return replace(found, answer=self._kept(found.answer))
 
     def _kept(self, cited: CitedAnswer) -> CitedAnswer:
         answer = replace(cited, collection=self.collection.name)

@@ -10,6 +10,7 @@ from attribution.citations import CitedAnswer, CitedProposition, CitedSentence, 
 from attribution.markers import Marker, without_markers
 from attribution.parts import Part, split_answer
 from attribution.propcite import Citing, PropCite
+from retrieval.retriever import Retriever
 from retrieval.text import Passage, Span
 
 
@@ -62,10 +63,20 @@ class Repaired:
         return any(check.state is not State.KEPT for check in self.checks)
 
 
-def repair(propcite: PropCite, answer: str, passages: Sequence[Passage], *, question: str = "") -> Repaired:
-    """Check an answer's own `[n]`, which count these passages from 1, and cite what they leave unsupported."""
+def repair(
+    propcite: PropCite,
+    answer: str,
+    passages: Sequence[Passage],
+    *,
+    collection: Retriever | None = None,
+    question: str = "",
+) -> Repaired:
+    """Check an answer's own `[n]`, which count these passages from 1, and cite what they leave unsupported.
+
+    With a `collection`, what no passage supports is looked for there; that has no number and no marker.
+    """
     unmarked = without_markers(answer)
-    citing = propcite.citing(passages)
+    citing = propcite.citing(passages, collection)
     with citing.watch("split"):
         parts = split_answer(unmarked.text, propcite.splitter)
     marked = _by_sentence(unmarked.markers, parts)
@@ -122,7 +133,7 @@ def _checks(
 ) -> Iterator[Check]:
     ids = {passage.id: number for number, passage in reversed(list(enumerate(passages, start=1)))}
     for i, (part, numbers, sentence) in enumerate(zip(parts, marked, sentences, strict=True)):
-        shown = {ids[c.passage.id]: c for c in sentence.citations}
+        shown = {ids[c.passage.id]: c for c in sentence.citations if c.passage.id in ids}
         for number, marker in numbers.items():
             if (i, number) not in tried:
                 yield Check(number, State.UNKNOWN, part.span, marker)

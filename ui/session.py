@@ -18,7 +18,7 @@ from retrieval.errors import PropCiteError
 from ui.render import plain
 from ui.words import file_name
 
-KEPT = ("collection", "text-to-cite", "search-text", "granularity")
+KEPT = ("collection", "text-to-cite", "given-passages", "search-text", "granularity")
 DEMO = "demo"
 
 

@@ -6,20 +6,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import PureWindowsPath
 from typing import NamedTuple
 
-from attribution.citations import CitedAnswer, CitedProposition, Evidence, Label
+from attribution.citations import CitedAnswer, CitedProposition, Evidence
+from attribution.formats.words import SIGNS, label_of, pages_line
+from attribution.formats.words import coverage_line as coverage_line  # the page says it too
+from attribution.repair import Check, State
 from retrieval.text import Passage, Span
-
-# A sign and words for each verdict: colour is never the only signal.
-SIGNS = {
-    Label.SUPPORTED: ("✓", "supported"),
-    Label.PARTLY: ("◐", "partly supported"),
-    Label.UNSUPPORTED: ("○", "no support found"),
-    Label.CONTRADICTED: ("✗", "contradicted"),
-}
-NEAREST = {
-    Label.CONTRADICTED: "The nearest source says otherwise",
-    Label.PARTLY: "The nearest source says part of it",
-}
 
 Sources = Mapping[str, str]  # a document's id -> where it came from; documents that are gone are missing
 
@@ -33,20 +24,6 @@ class Fact(NamedTuple):
 
 def facts(answer: CitedAnswer) -> list[Fact]:
     return [Fact(i, p) for i, p in enumerate(answer.propositions) if p.proposition.check_worthy]
-
-
-def coverage_line(answer: CitedAnswer) -> str:
-    needing = facts(answer)
-    if not needing:
-        return "Nothing here needs support"
-    held = sum(bool(fact.cited.citations) for fact in needing)
-    line = f"{held} of {len(needing)} {'fact has' if len(needing) == 1 else 'facts have'} support"
-    against = sum(label_of(fact.cited) is Label.CONTRADICTED for fact in needing)
-    return f"{line} · {against} contradicted" if against else line
-
-
-def label_of(cited: CitedProposition) -> Label:
-    return cited.verdict.label if cited.verdict else Label.UNSUPPORTED
 
 
 def evidence_of(cited: CitedProposition) -> list[Evidence]:
@@ -71,10 +48,25 @@ def place_line(passage: Passage, spans: Sequence[Span], sources: Sources) -> str
     """The file and the pages on which these spans stand."""
     pages = sorted({page for span in spans for page in passage.pages_of(span)})
     source = sources.get(passage.document_id)
-    places = [file_name(source) if source else "no longer in the library"]
-    if pages:
-        places.append(f"page {pages[0]}" if len(pages) == 1 else f"pages {pages[0]}–{pages[-1]}")
-    return " · ".join(places)
+    gone = "no longer in the library" if passage.document_id else "given with the text"
+    places = [file_name(source) if source else gone]
+    return " · ".join(filter(None, [*places, pages_line(pages)]))
+
+
+MARKERS = {
+    State.KEPT: ("✓", "right"),
+    State.DROPPED: ("✗", "wrong, taken out"),
+    State.UNKNOWN: ("✗", "there is no such passage"),
+    State.ADDED: ("+", "was missing"),
+}
+
+
+def check_line(check: Check, text: str) -> str:
+    """What became of one marker, in plain text."""
+    sign, words = MARKERS[check.state]
+    reason = check.verdict.reason if check.verdict and check.state is State.DROPPED else ""
+    claim = " ".join(check.sentence.of(text).split())
+    return f"{sign} [{check.number}] {words}: {claim}" + (f" ({reason})" if reason else "")
 
 
 def file_name(source: str) -> str:

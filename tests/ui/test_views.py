@@ -220,3 +220,34 @@ def test_the_demo_is_one_click_away(opened: Page, tmp_path: Path) -> None:
 def test_settings_that_cannot_be_are_told(opened: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PROPCITE_BATCH_SIZE", "many")
     assert "batch_size" in texts(healthy(opened(tmp_path)))
+
+
+GIVEN = """[1] Heron Bridge opens to the public on 14 May 2025. It is 96 metres long.
+
+[2] A single ticket of the ferry costs 2.40 euros.
+"""
+
+
+def cited(test: AppTest, text: str, given: str) -> AppTest:
+    test.text_area(key="text-to-cite").set_value(text)
+    test.text_area(key="given-passages").set_value(given)
+    return healthy(test.button(key="cite").click().run())
+
+
+def test_a_text_with_its_own_passages_has_its_markers_checked(opened: Page, filled: Path) -> None:
+    text = "Heron Bridge is 96 metres long [1]. A ferry ticket costs 2.40 euros [1]. A boat flies [7]."
+    test = cited(opened(filled, "cite"), text, GIVEN)
+    written = texts(test)
+    assert "✓ [1] right: Heron Bridge is 96 metres long." in written
+    assert "✗ [1] wrong, taken out: A ferry ticket costs 2.40 euros." in written
+    assert "+ [2] was missing: A ferry ticket costs 2.40 euros." in written
+    assert "✗ [7] there is no such passage: A boat flies." in written
+    assert "A ferry ticket costs 2.40 euros [2]." in test.code[0].value
+    assert "given with the text" in written
+
+
+def test_what_the_given_passages_lack_is_found_in_the_collection(opened: Page, filled: Path) -> None:
+    test = cited(opened(filled, "cite"), "The ferry crosses the estuary every 20 minutes.", GIVEN)
+    assert "1 of 1 fact has support" in texts(test)
+    assert "ferry.txt" in texts(test)
+    assert not test.code

@@ -1,10 +1,42 @@
-"""Cites any text: what a person or another chatbot wrote, over the whole collection."""
+"""Cites any text that a person or a chatbot wrote, over the whole collection and over what it was written from."""
 
 from __future__ import annotations
 
 import streamlit as st
 
+from app.pasted import passages_of
+from app.store import CollectionInfo
+from attribution.markers import without_markers
 from ui import reader, session
+from ui.words import check_line, counted
+
+HELP = "A blank line between two. Markers in the text, like [1], count them."
+
+
+def cite(collection: CollectionInfo, text: str, given: str) -> None:
+    """The text is cited and opened; with passages and markers of its own these are checked."""
+    pipeline, passages = session.pipeline(collection), passages_of(given)
+    with st.spinner("Looking for the words that support it…"):
+        if passages and without_markers(text).markers:
+            repaired = pipeline.repair(text, passages)
+            st.session_state[f"checks-{repaired.answer.id}"] = repaired
+            reader.open_answer(repaired.answer.id)
+        else:
+            reader.open_answer(pipeline.cite(text, passages).id)
+    st.rerun()
+
+
+def show_checks(answer_id: str) -> None:
+    """What became of the markers that the text came with."""
+    repaired = st.session_state.get(f"checks-{answer_id}")
+    if repaired is None:
+        return
+    changed = sum(check.state.value != "kept" for check in repaired.checks)
+    told = f"{counted(changed, 'marker')} of the text changed" if changed else "All markers of the text are right"
+    with st.expander(told, icon=":material/rule:", expanded=bool(changed)):
+        for check in repaired.checks:
+            st.text(check_line(check, repaired.answer.text))
+        st.code(repaired.text, language=None, wrap_lines=True)
 
 
 def show() -> None:
@@ -18,13 +50,13 @@ def show() -> None:
     text = st.text_area(
         "Text", key="text-to-cite", height=height, label_visibility="collapsed", placeholder="Your text"
     )
+    with st.expander("The passages that it was written from", icon=":material/attach_file:"):
+        given = st.text_area("Passages", key="given-passages", height=height, help=HELP, placeholder="[1] …")
     if st.button("Cite", key="cite", type="primary", icon=":material/format_quote:") and collection:
         with session.told():
-            pipeline = session.pipeline(collection)
-            with st.spinner("Looking for the words that support it…"):
-                reader.open_answer(pipeline.cite(text).id)
-            st.rerun()
+            cite(collection, text, given)
     if answer:
+        show_checks(answer.id)
         reader.show(answer)
     if collection:
         reader.show_earlier(collection, asked=False)

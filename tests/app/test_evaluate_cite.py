@@ -1,0 +1,198 @@
+"""Measuring citations: figures that one can check by hand, rows of every kind, and what is wrong told with its line."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from app.bootstrap import Parts
+from app.errors import AppError
+from app.evaluate import tables
+from app.evaluate.cite import evaluate
+from app.evaluate.citing import Cited, Ranked
+from app.evaluate.gold import GoldAnswer, GoldEvidence, GoldVerdict, fairly, read_gold
+from app.evaluate.judging import Judged, calibration_error
+from app.settings import load_settings
+from attribution.methods import METHODS
+
+ROOT = Path(__file__).parents[2]
+
+DOCS = [
+    {"id": "gates", "title": "Barrier", "text": "The tidal barrier has fourteen steel gates."},
+    {"id": "cost", "title": "Barrier", "text": "The barrier cost 410 million euros."},
+    {"id": "terns", "title": "Birds", "text": "Terns breed on the gravel roof of the warehouse."},
+]
+ITEM = {
+    "question": "What is known of the barrier?",
+    "docs": DOCS,
+    "annotations": [
+        {
+            "long_answer": "The tidal barrier has fourteen steel gates. The barrier cost 410 million euros.",
+            "knowledge_doc_ids": ["gates", "cost"],
+        },
+        {"long_answer": "Terns breed on the roof of the warehouse.", "knowledge_doc_ids": ["terns"]},
+        {"long_answer": "Nobody said from what this was written.", "knowledge_doc_ids": []},
+    ],
+}
+SENTENCES = ["The barrier cost 410 million euros.", "Terns breed on the roof.", "It rained in May."]
+EVIDENCE = {
+    "source": "marked",
+    "level": "sentence",
+    "claim": "The cost of the barrier was 410 million euros.",
+    "docs": [{"title": "", "sentences": SENTENCES[1:]}, {"title": "", "sentences": SENTENCES[:1]}],
+    "supporting": [[1, 0]],
+    "label": "supported",
+}
+
+
+def verdict(claim: str, evidence: str, label: str, source: str = "told") -> dict[str, Any]:
+    return {"source": source, "level": "passage", "claim": claim, "docs": [{"text": evidence}], "label": label}
+
+
+VERDICTS = [
+    verdict("The barrier cost 410 million euros.", SENTENCES[0], "supported"),
+    verdict("The barrier cost 410 million euros.", SENTENCES[1], "not_supported"),
+    verdict("Terns breed on the roof.", SENTENCES[1], "supported"),
+    verdict("Terns breed on the roof.", SENTENCES[2], "partially"),
+]
+
+
+def lines(path: Path, *rows: object) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def parts() -> Parts:
+    return Parts(load_settings(splitter="rules"))
+
+
+def test_an_answer_is_a_row_for_each_person_who_said_what_it_was_written_from(tmp_path: Path) -> None:
+    for name, data in (
+        ("a.json", json.dumps([ITEM]).encode()),
+        ("b.json.gz", gzip.compress(json.dumps([ITEM]).encode())),
+    ):
+        (tmp_path / name).write_bytes(data)
+        rows = read_gold(tmp_path / name)
+        assert [(type(r), r.written_from) for r in rows if isinstance(r, GoldAnswer)] == [
+            (GoldAnswer, {"gates", "cost"}),
+            (GoldAnswer, {"terns"}),
+        ]
+    (tmp_path / "c.json").write_text(json.dumps({"data": [ITEM]}))
+    assert len(read_gold(tmp_path / "c.json")) == 2
+
+
+def test_claims_are_read_by_their_level(tmp_path: Path) -> None:
+    evidence, *verdicts = read_gold(lines(tmp_path / "rows.jsonl", EVIDENCE, *VERDICTS))
+    assert isinstance(evidence, GoldEvidence)
+    assert evidence.supporting == {(1, 0)}
+    assert [v.supported for v in verdicts if isinstance(v, GoldVerdict)] == [True, False, True, False]
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ("{", "line 1"),
+        ('{"claim": "a"}', "KeyError('docs')"),
+        (json.dumps({**VERDICTS[0], "label": "sure"}), "the label 'sure'"),
+        ("[1]", "line 1"),
+    ],
+)
+def test_a_bad_row_is_told_with_its_line(tmp_path: Path, row: str, said: str) -> None:
+    (tmp_path / "rows.jsonl").write_text(row + "\n")
+    with pytest.raises(AppError) as told:
+        read_gold(tmp_path / "rows.jsonl")
+    assert said in str(told.value)
+    assert "\n" not in str(told.value)
+
+
+@pytest.mark.parametrize("data", [b"{", b"[1]", b'[{"question": "q"}]', b"\xff\xfe"])
+def test_a_file_that_is_not_alce_s_is_told(tmp_path: Path, data: bytes) -> None:
+    (tmp_path / "a.json").write_bytes(data)
+    with pytest.raises(AppError, match="give ALCE's list"):
+        read_gold(tmp_path / "a.json")
+
+
+def test_few_rows_are_spread_over_each_source() -> None:
+    rows = [GoldVerdict(source, "", str(i), ("x",), True) for source in "ab" for i in range(10)]
+    assert [(r.source, r.claim) for r in fairly(rows, 3)] == [(s, c) for s in "ab" for c in ("0", "4", "8")]
+
+
+def test_every_way_of_citing_gets_a_line_with_the_judge_and_without(parts: Parts, tmp_path: Path) -> None:
+    (tmp_path / "tiny.json").write_text(json.dumps([ITEM]))
+    (table,) = evaluate([tmp_path / "tiny.json"], parts, 10)
+    assert all(isinstance(row, Cited) for row in table)
+    assert [(row.method, row.judge) for row in table] == [(m, j) for m in METHODS for j in ("no", "yes")]
+    by_way = {(row.method, row.judge): row for row in table}
+    whole = by_way["propositions", "yes"]
+    assert (whole.source, whole.rows, whole.precision, whole.recall, whole.f1) == ("tiny", 2, 100.0, 100.0, 100.0)
+    assert whole.citations == 1.5
+    twice = by_way["sentence-2", "no"]
+    assert twice.recall == 100.0
+    assert twice.precision < 80
+
+
+def test_sentences_are_ranked_and_claims_judged(parts: Parts, tmp_path: Path) -> None:
+    ranked, judged = evaluate([lines(tmp_path / "rows.jsonl", EVIDENCE, *VERDICTS)], parts, 10)
+    assert [(r.method, r.p_at_1, r.r_at_5, r.mrr) for r in ranked if isinstance(r, Ranked)] == [
+        (m, 100.0, 100.0, 100.0) for m in ("bm25", "sentence", "propositions")
+    ]
+    assert all(r.f1 == 100.0 for r in ranked)
+    assert {(r.source, r.score) for r in judged if isinstance(r, Judged)} == {
+        (source, score) for source in ("told", "mean") for score in ("overlap", "similarity", "embedded")
+    }
+    assert all(r.auc == 100.0 for r in judged)
+
+
+def test_how_far_a_probability_is_from_what_turned_out_true() -> None:
+    sure = np.array([1.0, 1.0, 0.0, 0.0])
+    assert calibration_error(np.array([1, 1, 0, 0]), sure) == 0
+    assert calibration_error(np.array([0, 0, 1, 1]), sure) == 1
+    assert calibration_error(np.array([1, 0, 0, 0]), np.full(4, 0.55)) == pytest.approx(0.3)
+
+
+def test_figures_stand_under_their_names() -> None:
+    rows = [Judged("told", 4, "overlap", 75.0, 50.0, 12.5), Judged("mean", 4, "overlap", 75.0, 50.0, 12.5)]
+    head, first, _ = tables.as_table(rows).splitlines()
+    assert head.split() == ["source", "rows", "score", "auc", "balanced", "accuracy", "calibration", "error"]
+    assert first.split() == ["told", "4", "overlap", "75.0", "50.0", "12.5"]
+    assert json.loads(tables.as_line(rows[0]))["table"] == "judged"
+
+
+def test_the_command_writes_lines_for_programs(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "app.cli",
+            "eval",
+            "cite",
+            str(lines(tmp_path / "r.jsonl", *VERDICTS)),
+            "--format",
+            "jsonl",
+        ],
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PROPCITE_SPLITTER": "rules"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    told = [json.loads(line) for line in done.stdout.splitlines()]
+    assert {row["table"] for row in told} == {"judged"}
+    empty = subprocess.run(
+        [*command, str(lines(tmp_path / "none.jsonl"))],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert (empty.returncode, empty.stdout) == (2, "")
+    assert empty.stderr == "propcite: these files hold no row that says what supports what\n"
