@@ -10,11 +10,11 @@ from app.bootstrap import Parts
 from app.errors import AppError
 from app.evaluate.citing import Remembering, Ways, cited_answers, ranked_evidence
 from app.evaluate.gold import GoldAnswer, GoldEvidence, GoldVerdict, fairly, read_gold
-from app.evaluate.judging import judged, scorers
+from app.evaluate.judging import Scored, judged, reliability, scorers, thresholds
 
 
 def evaluate(files: Sequence[Path], parts: Parts, most: int) -> Iterator[list[Any]]:
-    """Tables, as lists of values of one kind: cited answers, ranked evidence, judged claims."""
+    """Tables, each a list of one kind: cited answers, ranked evidence, judged claims, how far the judge can be trusted."""
     gold = [row for file in files for row in read_gold(file)]
     if not gold:
         raise AppError("these files hold no row that says what supports what")
@@ -22,9 +22,7 @@ def evaluate(files: Sequence[Path], parts: Parts, most: int) -> Iterator[list[An
     evidence = fairly([row for row in gold if isinstance(row, GoldEvidence)], most)
     verdicts = fairly([row for row in gold if isinstance(row, GoldVerdict)], most)
     ways = Ways(parts.encoder, Remembering(parts.splitter), parts.propcite.judge)
-    tables = (
-        cited_answers(answers, ways),
-        ranked_evidence(evidence, ways),
-        judged(verdicts, scorers(ways.judge, ways.encoder)),
-    )
-    yield from filter(None, map(list, tables))
+    yield from filter(None, map(list, (cited_answers(answers, ways), ranked_evidence(evidence, ways))))
+    if verdicts:
+        told = Scored.of(verdicts, scorers(ways.judge, ways.encoder))
+        yield from filter(None, map(list, (judged(told), reliability(told), thresholds(told))))

@@ -6,16 +6,18 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.metrics import balanced_accuracy_score, roc_auc_score
+from sklearn.metrics import balanced_accuracy_score, precision_recall_curve, roc_auc_score
 
 from app.evaluate.gold import GoldVerdict
 from attribution import words
 from attribution.judges import SUPPORTED_FROM, Case, Judge
 from retrieval.encoder import Encoder, Floats
-from retrieval.granularity import score_units
+from retrieval.granularity import Ints, score_units
 from retrieval.text import Passage, Span
 
 BINS = 10
+PRECISIONS = (80, 85, 90, 95)
+PLAIN = ("overlap", "similarity")
 
 Scorer = Callable[[Sequence[Case]], Sequence[float]]
 
@@ -32,18 +34,76 @@ class Judged:
     calibration_error: float
 
 
-def judged(rows: Sequence[GoldVerdict], scorers: dict[str, Scorer]) -> Iterator[Judged]:
+@dataclass(frozen=True, slots=True)
+class Reliability:
+    """What became true of the claims that were given a probability between two tenths, in percent."""
+
+    score: str
+    probability: str
+    rows: int
+    mean: float
+    supported: float
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """The lowest probability from which so many of a hundred accepted claims are supported, and how many that finds."""
+
+    score: str
+    wanted_precision: int
+    supported_from: float
+    precision: float
+    recall: float
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """Claims with what people said of them, and what each score says."""
+
+    rows: Sequence[GoldVerdict]
+    scores: dict[str, Floats]
+
+    @classmethod
+    def of(cls, rows: Sequence[GoldVerdict], scorers: dict[str, Scorer]) -> Scored:
+        cases = [Case(row.claim, row.evidence) for row in rows]
+        return cls(rows, {name: np.array(scorer(cases)) for name, scorer in scorers.items()})
+
+    @property
+    def truth(self) -> Floats:
+        return np.array([row.supported for row in self.rows], dtype=bool)
+
+
+def judged(told: Scored) -> Iterator[Judged]:
     """Each score on each source with both kinds of claims, and the plain mean over these."""
-    cases = [Case(row.claim, row.evidence) for row in rows]
-    truth = np.array([row.supported for row in rows])
-    sources = np.array([row.source for row in rows])
-    both = [s for s in dict.fromkeys(sources.tolist()) if 0 < truth[sources == s].mean() < 1]
-    for name, scorer in scorers.items():
-        scores = np.array(scorer(cases))
-        found = [_judged(source, name, truth[sources == source], scores[sources == source]) for source in both]
+    sources = np.array([row.source for row in told.rows])
+    both = [s for s in dict.fromkeys(sources.tolist()) if 0 < told.truth[sources == s].mean() < 1]
+    for name, scores in told.scores.items():
+        found = [_judged(source, name, told.truth[sources == source], scores[sources == source]) for source in both]
         yield from found
         if found:
             yield _mean(found, name)
+
+
+def reliability(told: Scored) -> Iterator[Reliability]:
+    """The reliability diagram as a table, of the judge alone: other scores are no probabilities."""
+    for name in told.scores.keys() - set(PLAIN):
+        scores, bins = told.scores[name], _bins(told.scores[name])
+        for b in sorted(set(bins.tolist())):
+            inside = bins == b
+            mean, share = (round(100 * float(x[inside].mean()), 1) for x in (scores, told.truth))
+            yield Reliability(name, f"{b / BINS:.1f}-{(b + 1) / BINS:.1f}", int(inside.sum()), mean, share)
+
+
+def thresholds(told: Scored) -> Iterator[Threshold]:
+    """Where to set `supported_from` for a stated precision; none where no threshold reaches it."""
+    for name in told.scores.keys() - set(PLAIN):
+        precision, recall, cuts = precision_recall_curve(told.truth, told.scores[name])
+        for wanted in PRECISIONS:
+            reaching = np.flatnonzero(precision[:-1] >= wanted / 100)
+            if len(reaching):
+                first = reaching[0]
+                reached = (round(100 * float(x[first]), 1) for x in (precision, recall))
+                yield Threshold(name, wanted, round(float(cuts[first]), 3), *reached)
 
 
 def _judged(source: str, name: str, truth: Floats, scores: Floats) -> Judged:
@@ -68,9 +128,13 @@ def calibration_error(truth: Floats, scores: Floats) -> float:
     >>> calibration_error(np.array([1, 0, 1, 1]), np.array([0.75, 0.75, 0.75, 0.75]))
     0.0
     """
-    bins = np.minimum((np.clip(scores, 0, 1) * BINS).astype(int), BINS - 1)
+    bins = _bins(scores)
     gaps = [(bins == b).mean() * abs(truth[bins == b].mean() - scores[bins == b].mean()) for b in set(bins.tolist())]
     return float(sum(gaps))
+
+
+def _bins(scores: Floats) -> Ints:
+    return np.minimum((np.clip(scores, 0, 1) * BINS).astype(np.int64), BINS - 1)
 
 
 def scorers(judge: Judge | None, encoder: Encoder) -> dict[str, Scorer]:

@@ -19,7 +19,7 @@ from app.evaluate import tables
 from app.evaluate.cite import evaluate
 from app.evaluate.citing import Cited, Ranked
 from app.evaluate.gold import GoldAnswer, GoldEvidence, GoldVerdict, fairly, read_gold
-from app.evaluate.judging import Judged, calibration_error
+from app.evaluate.judging import Judged, Reliability, Scored, Threshold, calibration_error, reliability, thresholds
 from app.settings import load_settings
 from attribution.methods import METHODS
 
@@ -141,7 +141,7 @@ def test_every_way_of_citing_gets_a_line_with_the_judge_and_without(parts: Parts
 
 
 def test_sentences_are_ranked_and_claims_judged(parts: Parts, tmp_path: Path) -> None:
-    ranked, judged = evaluate([lines(tmp_path / "rows.jsonl", EVIDENCE, *VERDICTS)], parts, 10)
+    ranked, judged, trusted, cuts = evaluate([lines(tmp_path / "rows.jsonl", EVIDENCE, *VERDICTS)], parts, 10)
     assert [(r.method, r.p_at_1, r.r_at_5, r.mrr) for r in ranked if isinstance(r, Ranked)] == [
         (m, 100.0, 100.0, 100.0) for m in ("bm25", "sentence", "propositions")
     ]
@@ -150,6 +150,27 @@ def test_sentences_are_ranked_and_claims_judged(parts: Parts, tmp_path: Path) ->
         (source, score) for source in ("told", "mean") for score in ("overlap", "similarity", "embedded")
     }
     assert all(r.auc == 100.0 for r in judged)
+    assert sum(r.rows for r in trusted if isinstance(r, Reliability)) == len(VERDICTS)
+    assert [(t.wanted_precision, t.precision, t.recall) for t in cuts if isinstance(t, Threshold)] == [
+        (wanted, 100.0, 100.0) for wanted in (80, 85, 90, 95)
+    ]
+
+
+def test_reliability_and_thresholds_by_hand() -> None:
+    rows = [GoldVerdict("told", "", "a", ("b",), supported) for supported in (True, True, True, True, False, False)]
+    told = Scored(rows, {"judge": np.array([0.95, 0.91, 0.6, 0.55, 0.58, 0.1]), "overlap": np.zeros(6)})
+    assert [(r.probability, r.rows, r.supported) for r in reliability(told)] == [
+        ("0.1-0.2", 1, 0.0),
+        ("0.5-0.6", 2, 50.0),
+        ("0.6-0.7", 1, 100.0),
+        ("0.9-1.0", 2, 100.0),
+    ]
+    assert [(t.wanted_precision, t.supported_from, t.precision, t.recall) for t in thresholds(told)] == [
+        (80, 0.55, 80.0, 100.0),
+        (85, 0.6, 100.0, 75.0),
+        (90, 0.6, 100.0, 75.0),
+        (95, 0.6, 100.0, 75.0),
+    ]
 
 
 def test_how_far_a_probability_is_from_what_turned_out_true() -> None:
@@ -168,17 +189,9 @@ def test_figures_stand_under_their_names() -> None:
 
 
 def test_the_command_writes_lines_for_programs(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "app.cli", "eval", "cite", "--format", "jsonl"]
     done = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "app.cli",
-            "eval",
-            "cite",
-            str(lines(tmp_path / "r.jsonl", *VERDICTS)),
-            "--format",
-            "jsonl",
-        ],
+        [*command, str(lines(tmp_path / "r.jsonl", *VERDICTS))],
         env={**os.environ, "PYTHONPATH": str(ROOT), "PROPCITE_SPLITTER": "rules"},
         capture_output=True,
         text=True,
@@ -186,7 +199,7 @@ def test_the_command_writes_lines_for_programs(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     told = [json.loads(line) for line in done.stdout.splitlines()]
-    assert {row["table"] for row in told} == {"judged"}
+    assert {row["table"] for row in told} == {"judged", "reliability", "threshold"}
     empty = subprocess.run(
         [*command, str(lines(tmp_path / "none.jsonl"))],
         env={**os.environ, "PYTHONPATH": str(ROOT)},
