@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from app.store import CollectionInfo
 from attribution.citations import CitedAnswer, CitedProposition
-from attribution.wire import to_json
+from attribution.formats import FORMATS
 from ui import session
 from ui.clickable import show_answer
 from ui.render import payload, plain
@@ -32,16 +34,22 @@ def show(answer: CitedAnswer) -> None:
     st.caption(plain(coverage_line(answer)))
     documents = {e.passage.document_id for p in answer.propositions for e in evidence_of(p)}
     _read(answer, session.parts().library.sources(documents))
-    st.download_button(
-        "Download as JSON",
-        to_json(answer, indent=2),
-        f"propcite-{answer.id}.json",
-        "application/json",
-        key="download",
-        type="tertiary",
-        icon=":material/download:",
-        on_click="ignore",
-    )
+    _downloads(answer)
+
+
+def _downloads(answer: CitedAnswer) -> None:
+    """A menu of the formats; a file is made only when it is asked for."""
+    with st.popover("Download", type="tertiary", icon=":material/download:", key="downloads"), st.container(gap=None):
+        for form in FORMATS.values():
+            st.download_button(
+                f"**{form.name}** · {plain(form.what)}",
+                partial(form.write, answer),
+                f"propcite-{answer.id}{form.suffix}",
+                form.media_type,
+                key=f"download-{form.name}",
+                type="tertiary",
+                on_click="ignore",
+            )
 
 
 @st.fragment

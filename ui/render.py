@@ -9,8 +9,9 @@ from itertools import accumulate, pairwise
 from typing import TypedDict
 
 from attribution.citations import Citation, CitedAnswer, CitedProposition, CitedSentence, Evidence
+from attribution.formats.words import NEAREST, NOT_NEAR, SIGNS, label_of
 from retrieval.text import Hit, Passage, Span
-from ui.words import NEAREST, SIGNS, Fact, Sources, facts, label_of, place_line
+from ui.words import Fact, Sources, facts, place_line
 
 _STOPS = re.compile(r"[^\w\s]*")
 _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
@@ -137,7 +138,7 @@ def evidence_html(cited: CitedProposition, sources: Sources) -> str:
     """What was found for one fact: the verdict, the fact as it reads by itself, and the passages it was read in."""
     shown = [source_html(c.evidence, sources, number=c.number) for c in cited.citations]
     if not shown and cited.nearest is not None:
-        said = NEAREST.get(label_of(cited), "The nearest source does not support it")
+        said = NEAREST.get(label_of(cited), NOT_NEAR)
         shown = [f'<p class="nearest">{said}</p>{source_html(cited.nearest, sources)}']
     reason = cited.verdict.reason if cited.verdict else ""
     return (

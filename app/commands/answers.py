@@ -24,6 +24,8 @@ from app.commands import (
     write_json,
 )
 from app.commands.documents import ingest_shown
+from app.commands.exports import Counted, Export, FormName, Offsets, Out, wanted
+from app.commands.streams import Streamed, Stripped, cite_as_it_comes
 from retrieval.errors import PropCiteError
 
 if TYPE_CHECKING:
@@ -76,22 +78,27 @@ def ask(
     question: Annotated[str, typer.Argument(help="A question to the collection.")],
     collection: Collection = "",
     as_json: AsJson = False,
+    form: FormName = "",
+    out: Out = None,
+    offsets: Offsets = Counted.code_points,
 ) -> None:
     """Answer a question, every fact with the words that support it.  Exit code 1 when the collection does not say."""
+    export = wanted(as_json, form, out, offsets)
     parts = open_parts()
     chosen = find_collection(parts, collection)
     answer = parts.pipeline(chosen).answer(question)
-    _show_answer(answer, parts, chosen, as_json)
+    _show_answer(answer, parts, chosen, export)
     if answer.abstained:
         raise typer.Exit(BELOW)
 
 
-def _show_answer(answer: CitedAnswer, parts: Parts, collection: CollectionInfo | None, as_json: bool) -> None:
+def _show_answer(
+    answer: CitedAnswer, parts: Parts, collection: CollectionInfo | None, export: Export | None = None
+) -> None:
     from app.terminal import show_answer
-    from attribution.wire import to_dict
 
-    if as_json:
-        write_json(to_dict(answer))
+    if export:
+        export.write(answer)
     else:
         show_answer(answer, document_names(parts, collection) if collection else {})
 
@@ -110,26 +117,42 @@ def cite(
     ] = 0.0,
     collection: Collection = "",
     as_json: AsJson = False,
+    form: FormName = "",
+    out: Out = None,
+    offsets: Offsets = Counted.code_points,
+    stream: Streamed = False,
+    strip_markers: Stripped = False,
 ) -> None:
     """Cite any text over a collection, or over given passages."""
     from app import filters
 
+    if stream and (batch or form or out):
+        raise PropCiteError("--stream writes events as they come: leave out --batch, --format and --out")
+    export = wanted(as_json, form, out, offsets)
     parts = open_parts()
+    if stream:
+        answer = cite_as_it_comes(parts, file, passages, collection, as_json=as_json, strip_markers=strip_markers)
+        if answer.coverage < fail_under:
+            raise typer.Exit(BELOW)
+        return
     if batch:
-        filter_lines(filters.CiteLine, lambda lines: filters.cite(parts.propcite, lines), file)
+        if form or out or offsets is not Counted.code_points:
+            raise PropCiteError("--batch writes JSON lines: leave out --format, --out and --offsets")
+        propcite = parts.propcite  # a wrong setting is told before any line is read
+        filter_lines(filters.CiteLine, lambda lines: filters.cite(propcite, lines), file)
         return
     text = read_text(file)
     if passages is not None:
-        answer, chosen = parts.propcite.cite(text, _read_passages(passages)), None
+        answer, chosen = parts.propcite.cite(text, read_passages(passages)), None
     else:
         chosen = find_collection(parts, collection)
         answer = parts.pipeline(chosen).cite(text)
-    _show_answer(answer, parts, chosen, as_json)
+    _show_answer(answer, parts, chosen, export)
     if answer.coverage < fail_under:
         raise typer.Exit(BELOW)
 
 
-def _read_passages(path: Path) -> list[Any]:
+def read_passages(path: Path) -> list[Any]:
     from pydantic import TypeAdapter, ValidationError
 
     from app.filters import PassageLine, passage_of
@@ -148,11 +171,18 @@ def _read_passages(path: Path) -> list[Any]:
 
 
 @cli.command()
-def show(answer_id: Annotated[str, typer.Argument(help="An answer's id.")], as_json: AsJson = False) -> None:
+def show(
+    answer_id: Annotated[str, typer.Argument(help="An answer's id.")],
+    as_json: AsJson = False,
+    form: FormName = "",
+    out: Out = None,
+    offsets: Offsets = Counted.code_points,
+) -> None:
     """Show a kept answer as it was given."""
+    export = wanted(as_json, form, out, offsets)
     parts = open_parts()
     answer = parts.library.answer(answer_id)
-    _show_answer(answer, parts, parts.library.collection(answer.collection), as_json)
+    _show_answer(answer, parts, parts.library.collection(answer.collection), export)
 
 
 @cli.command()
@@ -174,10 +204,10 @@ def demo(collection: Collection = "demo") -> None:
     chosen = parts.library.collection(collection)
     kept = next((a.id for a in parts.library.answers(chosen) if a.question == question), None)
     if kept and all(outcome.state == "unchanged" for outcome in outcomes):
-        _show_answer(parts.library.answer(kept), parts, chosen, as_json=False)  # no model loads: the page comes at once
+        _show_answer(parts.library.answer(kept), parts, chosen)  # no model loads: the page comes at once
         note("kept from an earlier run: propcite ask answers anew")
     else:
-        _show_answer(parts.pipeline(chosen).answer(question), parts, chosen, as_json=False)
+        _show_answer(parts.pipeline(chosen).answer(question), parts, chosen)
 
 
 @cli.command()

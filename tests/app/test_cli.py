@@ -28,6 +28,8 @@ from app.cli import cli, main
 from app.settings import Settings, load_settings
 from attribution.wire import from_json
 from retrieval.encoder import Encoder
+from tests.attribution.tiny_judges import save_classifier, save_t5
+from tests.scripted_llm import ScriptedLlm
 
 ROOT = Path(__file__).parents[2]
 QUESTION = "How long is the river Po?"
@@ -37,7 +39,7 @@ PO = (
 )
 ADIGE = "# Adige\n\nThe Adige is 410 kilometres long. It rises near the Reschen Pass.\n"
 MUSEUM = "The river museum in Ferrara opens at nine. A ticket costs 8 euros.\n"
-COMMANDS = "ingest list remove reindex search ask cite show rank split judge models schema demo ui".split()
+COMMANDS = "ingest list remove reindex search ask cite show formats repair rank split judge models schema demo ui".split()
 
 
 @dataclass(frozen=True)
@@ -418,6 +420,64 @@ def test_a_filter_answers_every_line_in_order(propcite: Propcite, command: str, 
         (tmp_path / "lines.jsonl").write_text(lines(first, second))
         assert len(propcite("cite", "--batch", str(tmp_path / "lines.jsonl")).rows) == 2
     assert not (tmp_path / "data").exists()
+
+
+@pytest.mark.parametrize("judge", ["true", "minicheck", "nli", "llm", "embedded", "none"])
+def test_judge_filters_with_each_judge(
+    propcite: Propcite, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, judge: str
+) -> None:
+    labels = ["LABEL_0", "LABEL_1"]
+    monkeypatch.setenv("PROPCITE_JUDGE", judge)
+    with ScriptedLlm('{"verdict": "supported", "support": 90}') as server:
+        monkeypatch.setenv("PROPCITE_LLM_URL", server.base_url)
+        if judge in ("true", "minicheck", "nli"):
+            folder = save_classifier(tmp_path / "m", labels) if judge == "nli" else save_t5(tmp_path / "m")
+            monkeypatch.setenv("PROPCITE_JUDGE_MODEL", str(folder))
+            monkeypatch.setenv("PROPCITE_JUDGE_LABELS", "not_entailment, entailment")
+        elif judge == "llm":
+            monkeypatch.setenv("PROPCITE_JUDGE_MODEL", "test-model")
+        said = propcite("judge", stdin=lines(*GOOD["judge"], "no JSON"))
+    assert (said.code, said.err) == (1, "")
+    assert ["error" in row for row in said.rows] == [judge == "none", judge == "none", True]
+    if judge != "none":
+        assert [row["verdict"] for row in said.rows[1:2]] == ["unsupported"]
+        assert 0 <= said.rows[0]["support"] <= 1
+
+
+def test_plain_words_may_refuse_what_a_judge_accepts(propcite: Propcite, monkeypatch: pytest.MonkeyPatch) -> None:
+    line = lines({"claim": "The Po is 700 kilometres long.", "evidence": ["The Po is 652 kilometres long."]})
+    with ScriptedLlm('{"verdict": "supported", "support": 99}') as server:
+        for name, value in (("LLM_URL", server.base_url), ("JUDGE", "llm"), ("JUDGE_MODEL", "test-model")):
+            monkeypatch.setenv(f"PROPCITE_{name}", value)
+        assert propcite("judge", stdin=line).rows[0]["verdict"] == "supported"
+        monkeypatch.setenv("PROPCITE_JUDGE_CHECKS", "true")
+        assert propcite("judge", stdin=line).rows[0]["verdict"] == "contradicted"
+
+
+@pytest.mark.parametrize(
+    ("environment", "told"),
+    [
+        ({"PROPCITE_JUDGE": "true", "PROPCITE_JUDGE_MODEL": "/no/such/model"}, "there is no folder /no/such/model"),
+        ({"PROPCITE_JUDGE": "llm"}, "this judge needs a setting: give PROPCITE_LLM_URL"),
+        ({"PROPCITE_JUDGE": "llm", "PROPCITE_LLM_URL": "http://h/v1"}, "give PROPCITE_JUDGE_MODEL"),
+        (
+            {"PROPCITE_JUDGE": "llm", "PROPCITE_LLM_URL": "host", "PROPCITE_JUDGE_MODEL": "m"},
+            "PROPCITE_LLM_URL or PROPCITE_LLM_KEY cannot be used: wanted an http:// or https:// base_url",
+        ),
+        (
+            {"PROPCITE_SPLITTER": "llm", "PROPCITE_LLM_URL": "host", "PROPCITE_SPLITTER_MODEL": "m"},
+            "PROPCITE_LLM_URL or PROPCITE_LLM_KEY cannot be used: wanted an http:// or https:// base_url",
+        ),
+    ],
+)
+def test_a_part_that_cannot_be_built_is_told_before_any_line(
+    propcite: Propcite, monkeypatch: pytest.MonkeyPatch, environment: dict[str, str], told: str
+) -> None:
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    commands = ["split"] if "PROPCITE_SPLITTER" in environment else ["judge", "cite --batch"]
+    for command in commands:
+        assert told in refused(propcite(*command.split(), stdin=lines(*GOOD[command])))
 
 
 def test_bytes_that_are_not_utf8_and_a_huge_line_are_answered(propcite: Propcite) -> None:

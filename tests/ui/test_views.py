@@ -13,6 +13,7 @@ from app.bootstrap import Parts
 from app.ingester import Upload
 from app.settings import load_settings
 from app.store import Library
+from attribution.formats import FORMATS
 from attribution.wire import to_json
 
 MAIN = Path(ui.__file__).parent / "main.py"
@@ -98,6 +99,12 @@ def test_a_kept_answer_opens_exactly_as_it_was(opened: Page, filled: Path) -> No
     assert QUESTION in texts(again)
     assert [t.value for t in again.text] == [t.value for t in asked.text]
     assert again.button(key=f"earlier-{answer_id}").label.replace("\\", "") == QUESTION
+
+
+def test_an_answer_is_downloaded_in_every_format(opened: Page, filled: Path) -> None:
+    test = ask(opened(filled), QUESTION)
+    offered = [str(button.key) for button in test.get("download_button")]
+    assert offered == [f"download-{name}" for name in FORMATS]
 
 
 def test_an_earlier_answer_is_opened_from_the_list(opened: Page, filled: Path) -> None:

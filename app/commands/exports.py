@@ -1,0 +1,105 @@
+"""Answers in the forms of other programs: the options that choose one, where it is written, and their list."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from app.commands import AsJson, cli, note, write_json
+from retrieval.errors import PropCiteError
+
+if TYPE_CHECKING:  # the forms load numpy: only an answer in one of them needs it
+    from attribution.citations import CitedAnswer
+    from attribution.formats import Format, Unit
+
+
+class Counted(StrEnum):
+    code_points = "code-points"
+    utf_16 = "utf-16"
+    bytes = "bytes"
+
+
+FormName = Annotated[str, typer.Option("--format", "-f", help="Write this format: propcite formats lists them.")]
+Out = Annotated[Path | None, typer.Option("--out", "-o", help="Write into this file.")]
+Offsets = Annotated[Counted, typer.Option("--offsets", help="What places count, in JSON formats.")]
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """A format, the unit of its places, and where it goes: a file, or standard output."""
+
+    form: Format
+    unit: Unit
+    out: Path | None
+    as_json: bool = False
+
+    def write(self, answer: CitedAnswer) -> None:
+        if self.as_json and self.out is None:
+            from attribution.formats.native import to_native
+
+            write_json(to_native(answer, self.unit))  # one line, for whatever reads the pipe
+            return
+        data = self.form.write(answer, self.unit)
+        if self.out is None:
+            _show(data)
+            return
+        try:
+            self.out.write_bytes(data)
+        except OSError as error:
+            raise PropCiteError(f"{self.out} cannot be written ({error.strerror}): give another --out") from error
+        note(f"written to {self.out}")
+
+
+def wanted(as_json: bool, name: str, out: Path | None, offsets: Counted) -> Export | None:
+    """The format that was asked for, if any.  What cannot be done is said here, before anything is searched."""
+    if as_json and name:
+        raise PropCiteError("--json is --format json: give one of them")
+    if not name and not as_json:
+        if out or offsets is not Counted.code_points:
+            raise PropCiteError("--out and --offsets need a --format: propcite formats lists them")
+        return None
+    from attribution.formats import FORMATS, Unit
+
+    form = FORMATS.get(name or "json")
+    if form is None:
+        raise PropCiteError(f"there is no format {name!r}: give one of {', '.join(FORMATS)}")
+    if offsets is not Counted.code_points and not form.counts:
+        raise PropCiteError(f"{form.name} cannot count places in {offsets.value}: leave --offsets out")
+    _check_file(form, out)
+    return Export(form, Unit(offsets.value), out, as_json)
+
+
+def _check_file(form: Format, out: Path | None) -> None:
+    if out is None:
+        if not form.is_text:
+            raise PropCiteError(f"{form.name} is not text: name a file, --out answer{form.suffix}")
+    elif out.is_dir() or not out.parent.is_dir():
+        raise PropCiteError(f"{out} cannot be written: --out names a file in a folder that exists")
+
+
+def _show(data: bytes) -> None:
+    """UTF-8 as it is for a file or a pipe; a terminal of few letters gets those that it knows."""
+    if "utf" in (sys.stdout.encoding or "").lower() and hasattr(sys.stdout, "buffer"):
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+    else:
+        sys.stdout.write(data.decode())
+
+
+@cli.command()
+def formats(as_json: AsJson = False) -> None:
+    """List the formats that an answer can be written in."""
+    from app.terminal import show_table
+    from attribution.formats import FORMATS
+
+    listed = FORMATS.values()
+    if as_json:
+        write_json([{"name": f.name, "suffix": f.suffix, "media_type": f.media_type, "what": f.what} for f in listed])
+    else:
+        show_table(("format", "file", "what it is"), [(f.name, f.suffix, f.what) for f in listed])

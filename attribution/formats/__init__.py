@@ -1,0 +1,98 @@
+"""A cited answer in the forms that people, spreadsheets and other programs read, each by its name.
+
+| module | form |
+|---|---|
+| `native` | PropCite's own JSON, its places counted in code points, UTF-16 units or bytes |
+| `markdown`, `html`, `docx`, `csv` | for reading: footnotes, a report, a Word document, a table |
+| `alce` | `[1][2]` text and the item of a result file, as ALCE scores them |
+| `openai`, `anthropic`, `cohere`, `w3c` | the shapes of these interfaces |
+| `offsets` | places in other units, and back |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from attribution.citations import CitedAnswer
+from attribution.formats.alce import to_alce, to_alce_item
+from attribution.formats.anthropic import to_anthropic
+from attribution.formats.cohere import to_cohere
+from attribution.formats.csv import to_csv
+from attribution.formats.html import to_html
+from attribution.formats.markdown import to_markdown
+from attribution.formats.native import to_native
+from attribution.formats.offsets import Unit
+from attribution.formats.openai import to_openai, to_openai_chat, to_openai_files
+from attribution.formats.plain import encoded, json_text
+from attribution.formats.w3c import to_w3c
+
+__all__ = ["FORMATS", "Format", "Unit", "Write"]
+
+WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+
+
+class Write(Protocol):
+    """An answer as the bytes of a file; text is UTF-8."""
+
+    def __call__(self, answer: CitedAnswer, unit: Unit = Unit.CODE_POINTS) -> bytes: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A form of a cited answer.  `counts`: its places can be counted in other units; `is_text`: a terminal shows it."""
+
+    name: str
+    media_type: str
+    suffix: str
+    write: Write
+    what: str = ""
+    counts: bool = False
+    is_text: bool = True
+
+
+def _text(written: Callable[[CitedAnswer], str]) -> Write:
+    def write(answer: CitedAnswer, unit: Unit = Unit.CODE_POINTS) -> bytes:  # noqa: ARG001 - it holds no places
+        return encoded(written(answer))
+
+    return write
+
+
+def _counted(projected: Callable[[CitedAnswer, Unit], Mapping[str, Any]]) -> Write:
+    def write(answer: CitedAnswer, unit: Unit = Unit.CODE_POINTS) -> bytes:
+        return encoded(json_text(projected(answer, unit)))
+
+    return write
+
+
+def _docx(answer: CitedAnswer, unit: Unit = Unit.CODE_POINTS) -> bytes:  # noqa: ARG001 - it holds no places
+    from attribution.formats.docx import to_docx  # the one form that needs a library of its own
+
+    return to_docx(answer)
+
+
+def _json(name: str, write: Write, what: str, *, counts: bool = True, media_type: str = "application/json") -> Format:
+    return Format(name, media_type, ".json" if name == "json" else f".{name}.json", write, what, counts)
+
+
+FORMATS: Mapping[str, Format] = {
+    form.name: form
+    for form in (
+        Format("html", "text/html", ".html", _text(to_html), "a report in one file, for reading and printing"),
+        Format("markdown", "text/markdown", ".md", _text(to_markdown), "text with footnotes"),
+        Format("docx", WORD, ".docx", _docx, "a Word document", is_text=False),
+        Format("csv", "text/csv", ".csv", _text(to_csv), "a row for each citation and each fact without one"),
+        _json("json", _counted(to_native), "everything (propcite schema)"),
+        Format("alce", "text/plain", ".txt", _text(lambda a: to_alce(a) + "\n"), "[1][2] text as ALCE scores it"),
+        _json("alce-item", _counted(lambda a, _: to_alce_item(a)), "an entry of an ALCE result file", counts=False),
+        _json("openai", _counted(to_openai), "a Responses message, url_citation annotations"),
+        _json("openai-files", _counted(to_openai_files), "a Responses message, file_citation annotations"),
+        _json("openai-chat", _counted(to_openai_chat), "a Chat Completions message with annotations"),
+        _json("anthropic", _counted(to_anthropic), "text blocks with char_location and page_location"),
+        _json("cohere", _counted(to_cohere), "a Chat v2 message with citations"),
+        _json(
+            "w3c", _counted(lambda a, _: to_w3c(a)), "Web Annotations", counts=False, media_type="application/ld+json"
+        ),
+    )
+}

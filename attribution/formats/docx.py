@@ -1,0 +1,183 @@
+"""A cited answer as a Word document: markers that lead to the sources, each with its words, title and pages."""
+
+from __future__ import annotations
+
+import io
+import unicodedata
+import zipfile
+from typing import Any
+
+import docx
+from docx.document import Document
+from docx.enum.text import WD_UNDERLINE
+from docx.oxml import OxmlElement
+from docx.oxml.ns import qn
+from docx.shared import Pt, RGBColor
+from docx.text.paragraph import Paragraph
+from docx.text.run import Run
+
+from attribution.citations import Citation, CitedAnswer, CitedProposition, Evidence
+from attribution.formats.pieces import Piece, Source, parted, pieces, sources
+from attribution.formats.plain import one_line, printable
+from attribution.formats.words import (
+    NEAREST,
+    NOT_NEAR,
+    NOTHING_NEAR,
+    SIGNS,
+    coverage_line,
+    label_of,
+    place_of,
+    title_of,
+)
+
+ACCENT, QUIET = RGBColor(0x2F, 0x5F, 0xA5), RGBColor(0x63, 0x64, 0x6A)
+EPOCH = (1980, 1, 1, 0, 0, 0)  # the time in the file, so that the same answer is the same bytes
+
+
+def to_docx(answer: CitedAnswer) -> bytes:
+    document = _blank(one_line(answer.question) or "A cited text")
+    _answer(document, answer)
+    _small(document, coverage_line(answer))
+    if answer.uncited:
+        document.add_heading("Without support", 2)
+        for cited in answer.uncited:
+            _bare(document, cited)
+    if listed := sources(answer):
+        document.add_heading("Sources", 2)
+        for source in listed:
+            _source(document, source)
+    made = [f"{kind} {name}" for kind, name in answer.models.items()]
+    made += [f"index {answer.index_version}"] if answer.index_version else []
+    _small(document, " · ".join([f"PropCite, answer {answer.id}", *made]))
+    return _saved(document)
+
+
+def _blank(title: str) -> Document:
+    document: Document = docx.Document()
+    for name, size in (("Normal", 11), ("Title", 20), ("Heading 2", 13)):
+        style: Any = document.styles[name]
+        style.font.name, style.font.size = "Calibri", Pt(size)
+        fonts = style.element.rPr.rFonts.attrib
+        for theme in [name for name in fonts if name.lower().endswith("theme")]:
+            del fonts[theme]  # else the theme's font goes before ours
+        style.font.color.rgb = None if name == "Normal" else RGBColor(0x26, 0x27, 0x2B)
+    core = document.core_properties
+    core.title, core.author, core.comments = title, "PropCite", ""
+    for element in [e for e in core._element if e.tag.endswith(("}created", "}modified"))]:
+        core._element.remove(element)
+    _directed(document.add_heading(title, 0), title)
+    return document
+
+
+# The answer
+
+
+def _answer(document: Document, answer: CitedAnswer) -> None:
+    """A paragraph a line; uncited words are underlined with dots, and what became of them stands behind them."""
+    lines, uncited = [document.add_paragraph()], answer.uncited_spans
+    for piece in pieces(answer):
+        for span, (bare,) in parted(piece.span, uncited):
+            first, *rest = printable(span.of(answer.text)).replace("\r\n", "\n").replace("\r", "\n").split("\n")
+            _words(lines[-1], first, bare)
+            for line in rest:
+                lines.append(document.add_paragraph())
+                _words(lines[-1], line, bare)
+        _behind(lines[-1], piece)
+    for paragraph in lines:
+        _directed(paragraph, paragraph.text)
+    if len(lines) > 1 and not lines[-1].text:
+        document.element.body.remove(lines[-1]._p)  # the answer ends with its line
+
+
+def _behind(paragraph: Paragraph, piece: Piece) -> None:
+    for citation in piece.markers:
+        _marker(paragraph, citation)
+    for cited in piece.bare:
+        _quiet(paragraph.add_run(f" ({' '.join(SIGNS[label_of(cited)])})"))
+
+
+def _words(paragraph: Paragraph, words: str, bare: bool) -> None:
+    if words:
+        run = paragraph.add_run(words)
+        if bare:
+            run.font.underline = WD_UNDERLINE.DOTTED
+
+
+def _marker(paragraph: Paragraph, citation: Citation) -> None:
+    """A raised number that leads to its source."""
+    link = OxmlElement("w:hyperlink")
+    link.set(qn("w:anchor"), f"source{citation.number}")
+    run = paragraph.add_run(f"[{citation.number}]")
+    run.font.superscript, run.font.color.rgb = True, ACCENT
+    link.append(run._r)
+    paragraph._p.append(link)
+
+
+# What stands below it
+
+
+def _bare(document: Document, cited: CitedProposition) -> None:
+    sign, words = SIGNS[label_of(cited)]
+    paragraph = document.add_paragraph()
+    paragraph.paragraph_format.keep_together = True
+    paragraph.add_run(f"{sign} {one_line(cited.proposition.text)}").bold = True
+    reason = f": {one_line(cited.verdict.reason)}" if cited.verdict and cited.verdict.reason else ""
+    paragraph.add_run(f"\n{words[:1].upper()}{words[1:]}{reason}.")
+    if cited.nearest is None:
+        _quiet(paragraph.add_run(f"\n{NOTHING_NEAR}."))
+        return
+    _quiet(
+        paragraph.add_run(f"\n{NEAREST.get(label_of(cited), NOT_NEAR)}: {one_line(title_of(cited.nearest.passage))}")
+    )
+    _quoted(paragraph, cited.nearest)
+
+
+def _source(document: Document, source: Source) -> None:
+    paragraph = document.add_paragraph()
+    paragraph.paragraph_format.keep_together = True
+    _bookmark(paragraph, source.number)
+    number = paragraph.add_run(f"[{source.number}] ")
+    number.bold, number.font.color.rgb = True, ACCENT
+    paragraph.add_run(one_line(title_of(source.passage))).bold = True
+    for citation in source.citations:
+        _quoted(paragraph, citation.evidence)
+    _directed(paragraph, title_of(source.passage))
+
+
+def _quoted(paragraph: Paragraph, evidence: Evidence) -> None:
+    paragraph.add_run("\n")
+    paragraph.add_run(f"“{one_line(evidence.quote)}”").italic = True
+    if place := place_of(evidence):
+        _quiet(paragraph.add_run(f" ({place})"))
+
+
+def _bookmark(paragraph: Paragraph, number: int) -> None:
+    start, end = OxmlElement("w:bookmarkStart"), OxmlElement("w:bookmarkEnd")
+    for mark in (start, end):
+        mark.set(qn("w:id"), str(number))
+        paragraph._p.append(mark)
+    start.set(qn("w:name"), f"source{number}")
+
+
+def _small(document: Document, text: str) -> None:
+    _quiet(document.add_paragraph().add_run(one_line(text)))
+
+
+def _quiet(run: Run) -> None:
+    run.font.size, run.font.color.rgb = Pt(9.5), QUIET
+
+
+def _directed(paragraph: Paragraph, text: str) -> None:
+    """Set from the right where the first letter is of a script that runs so."""
+    strong = next((d for d in map(unicodedata.bidirectional, text) if d in ("L", "R", "AL")), "L")
+    if strong != "L":
+        paragraph._p.get_or_add_pPr().append(OxmlElement("w:bidi"))
+
+
+def _saved(document: Document) -> bytes:
+    written, fixed = io.BytesIO(), io.BytesIO()
+    document.save(written)
+    with zipfile.ZipFile(written) as source, zipfile.ZipFile(fixed, "w", zipfile.ZIP_DEFLATED) as target:
+        for name in source.namelist():
+            target.writestr(zipfile.ZipInfo(name, EPOCH), source.read(name), zipfile.ZIP_DEFLATED)
+    return fixed.getvalue()

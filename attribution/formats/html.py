@@ -1,0 +1,199 @@
+"""A cited answer as one HTML file: no script, nothing from elsewhere; every text that was written is escaped here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cache
+from html import escape
+from pathlib import Path
+
+from attribution.citations import Citation, CitedAnswer, CitedProposition, Evidence
+from attribution.formats.pieces import Piece, Source, parted, pieces, sources
+from attribution.formats.plain import one_line, printable
+from attribution.formats.words import (
+    ELSEWHERE,
+    NEAREST,
+    NOT_NEAR,
+    NOTHING_NEAR,
+    SIGNS,
+    coverage_line,
+    label_of,
+    needing,
+    pages_line,
+    title_of,
+)
+from retrieval.text import Span
+
+POLICY = "default-src 'none'; style-src 'unsafe-inline'"  # whatever an answer holds, a browser loads and runs nothing
+
+
+def to_html(answer: CitedAnswer) -> str:
+    title = one_line(answer.question) or "A cited text"
+    head = (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
+        f'<meta name="generator" content="PropCite">\n<title>{escape(title)}</title>\n<style>\n{_style()}</style>\n'
+    )
+    parts = (_header(answer, title), _answer(answer), _facts(answer), _sources(answer), _details(answer))
+    return f"{head}</head>\n<body>\n<main>\n{''.join(parts)}</main>\n</body>\n</html>\n"
+
+
+@cache
+def _style() -> str:
+    return Path(__file__).with_name("report.css").read_text("utf-8")
+
+
+def _safe(text: str) -> str:
+    """Any text; a carriage return is spelt out, since a reader of HTML would make another line's end of it."""
+    return escape(printable(text)).replace("\r", "&#13;")
+
+
+# The answer
+
+
+def _header(answer: CitedAnswer, title: str) -> str:
+    counts: dict[str, int] = {}
+    for cited in needing(answer):
+        counts[label_of(cited).value] = counts.get(label_of(cited).value, 0) + 1
+    shares = "".join(
+        f'<span class="{label.value}" style="flex-grow:{counts[label.value]}"></span>'
+        for label in SIGNS
+        if label.value in counts
+    )
+    bar = f'<div class="bar" aria-hidden="true">{shares}</div>\n' if shares else ""
+    return (
+        f'<header>\n<p class="kicker">PropCite</p>\n<h1 dir="auto">{escape(title)}</h1>\n'
+        f'{bar}<p class="coverage">{escape(coverage_line(answer))}</p>\n</header>\n'
+    )
+
+
+def _answer(answer: CitedAnswer) -> str:
+    numbers = {cited.id: number for number, cited in enumerate(needing(answer), start=1)}
+    uncited = answer.uncited_spans
+    text = "".join(_words(piece, answer.text, uncited) + _behind(piece, numbers) for piece in pieces(answer))
+    return f'<section class="answer" dir="auto">{text}</section>\n'
+
+
+def _words(piece: Piece, text: str, uncited: Sequence[Span]) -> str:
+    return "".join(
+        f'<span class="uncited">{_safe(span.of(text))}</span>' if bare else _safe(span.of(text))
+        for span, (bare,) in parted(piece.span, uncited)
+    )
+
+
+def _behind(piece: Piece, numbers: dict[str, int]) -> str:
+    return "".join(map(_marker, piece.markers)) + "".join(_note(cited, numbers[cited.id]) for cited in piece.bare)
+
+
+def _marker(citation: Citation) -> str:
+    title = escape(one_line(title_of(citation.passage)))
+    label = f'aria-label="Source {citation.number}: {title}" title="{title}"'
+    return (
+        f'<sup class="joined"><a class="marker" href="#source-{citation.number}" {label}>[{citation.number}]</a></sup>'
+    )
+
+
+def _note(cited: CitedProposition, number: int) -> str:
+    sign, words = SIGNS[label_of(cited)]
+    label = label_of(cited).value
+    sign = f'<span aria-hidden="true">{sign}</span>'
+    return f'<span class="joined"><a class="note {label}" href="#fact-{number}">{sign} {words}</a></span>'
+
+
+# Its facts
+
+
+def _facts(answer: CitedAnswer) -> str:
+    items = "".join(_fact(cited, number) for number, cited in enumerate(needing(answer), start=1))
+    return f'<section class="facts">\n<h2>Facts</h2>\n<ol>\n{items}</ol>\n</section>\n' if items else ""
+
+
+def _fact(cited: CitedProposition, number: int) -> str:
+    """A fact as it reads by itself, how it stands, and the words for it or nearest to it."""
+    sign, words = SIGNS[label_of(cited)]
+    sure = f'<span class="sure">probability of support {cited.verdict.probability:.0%}</span>' if cited.verdict else ""
+    badge = f'<span class="badge {label_of(cited).value}"><span aria-hidden="true">{sign}</span> {words}</span>'
+    reason = _safe(cited.verdict.reason) if cited.verdict else ""
+    said = f'<p class="reason" dir="auto">{reason}</p>\n' if reason else ""
+    return (
+        f'<li id="fact-{number}" class="fact {label_of(cited).value}">\n<p class="status">{badge}{sure}</p>\n'
+        f'<p class="claim" dir="auto">{_safe(cited.proposition.text)}</p>\n{said}{_evidence(cited)}</li>\n'
+    )
+
+
+def _evidence(cited: CitedProposition) -> str:
+    if cited.citations:
+        return "".join(_quote(c.evidence, f'<a href="#source-{c.number}">[{c.number}]</a> ') for c in cited.citations)
+    if cited.nearest is None:
+        return f'<p class="nearest">{NOTHING_NEAR}.</p>\n'
+    return f'<p class="nearest">{NEAREST.get(label_of(cited), NOT_NEAR)}:</p>\n{_quote(cited.nearest, "", "near")}'
+
+
+def _quote(evidence: Evidence, marker: str, kind: str = "") -> str:
+    return (
+        f'<figure class="quote {kind}">\n<blockquote dir="auto">{_safe(evidence.quote.strip())}</blockquote>\n'
+        f"<figcaption>{marker}{_title(evidence)}{_place([evidence])}</figcaption>\n</figure>\n"
+    )
+
+
+# Its sources
+
+
+def _sources(answer: CitedAnswer) -> str:
+    cards = "".join(_card(source, answer) for source in sources(answer))
+    return f'<section class="sources">\n<h2>Sources</h2>\n{cards}</section>\n' if cards else ""
+
+
+def _card(source: Source, answer: CitedAnswer) -> str:
+    """A cited passage with the cited words marked, and links to the facts that they support."""
+    supported = [
+        f'<a href="#fact-{number}">{number}</a>'
+        for number, cited in enumerate(needing(answer), start=1)
+        if any(c.number == source.number for c in cited.citations)
+    ]
+    facts = "fact" if len(supported) == 1 else "facts"
+    links = f'<p class="supports">Supports {facts} {", ".join(supported)}</p>\n' if supported else ""
+    evidence = [citation.evidence for citation in source.citations]
+    return (
+        f'<article id="source-{source.number}" class="source">\n'
+        f'<h3><span class="number">[{source.number}]</span> {_title(evidence[0])}</h3>\n'
+        f'<p class="place">{_place(evidence).removeprefix(" · ")}</p>\n{_passage(source)}{links}</article>\n'
+    )
+
+
+def _passage(source: Source) -> str:
+    text = source.passage.text
+    headings = [sentence.span for sentence in source.passage.sentences if sentence.is_heading]
+    words = ""
+    for span, (marked, heading) in parted(
+        Span(0, len(text)).trimmed(text), [c.span for c in source.citations], headings
+    ):
+        part = f"<b>{_safe(span.of(text))}</b>" if heading else _safe(span.of(text))
+        words += f"<mark>{part}</mark>" if marked else part
+    return f'<blockquote class="passage" dir="auto">{words}</blockquote>\n'
+
+
+def _title(evidence: Evidence) -> str:
+    """The document's title, then the path of headings."""
+    title, *path = one_line(title_of(evidence.passage)).split(" › ")
+    return f'<bdi class="title">{escape(title)}' + "".join(f" <i>› {escape(part)}</i>" for part in path) + "</bdi>"
+
+
+def _place(several: Iterable[Evidence]) -> str:
+    """The pages, and what the writer of the answer did not have."""
+    evidence = list(several)
+    pages = sorted({page for e in evidence for page in e.passage.pages_of(e.span)})
+    elsewhere = "" if all(e.shown for e in evidence) else ELSEWHERE
+    return "".join(f" · {part}" for part in (pages_line(pages), elsewhere) if part)
+
+
+# How it was made
+
+
+def _details(answer: CitedAnswer) -> str:
+    rows = {"Answer": answer.id, "Collection": answer.collection, "Index version": answer.index_version}
+    rows |= {kind.capitalize(): name for kind, name in answer.models.items()}
+    rows |= {f"Time to {kind}": f"{spent:,.0f} ms" for kind, spent in answer.timings_ms.items()}
+    listed = "".join(f"<div><dt>{_safe(k)}</dt><dd>{_safe(v)}</dd></div>\n" for k, v in rows.items() if v)
+    return f"<footer>\n<h2>How it was made</h2>\n<dl>\n{listed}</dl>\n</footer>\n"

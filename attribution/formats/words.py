@@ -1,0 +1,62 @@
+"""What reports say in plain words: how a fact stands, and where its source is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from attribution.citations import CitedAnswer, CitedProposition, Evidence, Label
+from retrieval.text import Passage
+
+# A sign and words for each verdict: colour is never the only signal.
+SIGNS = {
+    Label.SUPPORTED: ("✓", "supported"),
+    Label.PARTLY: ("◐", "partly supported"),
+    Label.UNSUPPORTED: ("○", "no support found"),
+    Label.CONTRADICTED: ("✗", "contradicted"),
+}
+NEAREST = {
+    Label.CONTRADICTED: "The nearest source says otherwise",
+    Label.PARTLY: "The nearest source says part of it",
+}
+NOT_NEAR = "The nearest source does not support it"
+NOTHING_NEAR = "Nothing that comes near it was found"
+ELSEWHERE = "found elsewhere"  # than in what the answer was written from
+
+
+def label_of(cited: CitedProposition) -> Label:
+    return cited.verdict.label if cited.verdict else Label.UNSUPPORTED
+
+
+def needing(answer: CitedAnswer) -> list[CitedProposition]:
+    """The facts that need support, with it or without."""
+    return [p for p in answer.propositions if p.proposition.check_worthy]
+
+
+def coverage_line(answer: CitedAnswer) -> str:
+    facts = needing(answer)
+    if not facts:
+        return "Nothing here needs support"
+    held = sum(bool(fact.citations) for fact in facts)
+    line = f"{held} of {len(facts)} {'fact has' if len(facts) == 1 else 'facts have'} support"
+    against = sum(label_of(fact) is Label.CONTRADICTED for fact in facts)
+    return f"{line} · {against} contradicted" if against else line
+
+
+def title_of(passage: Passage) -> str:
+    return passage.title.strip() or passage.document_id.strip() or passage.id.strip() or "untitled"
+
+
+def pages_line(pages: Sequence[int]) -> str:
+    """
+    >>> pages_line([]), pages_line([3]), pages_line([3, 4])
+    ('', 'page 3', 'pages 3–4')
+    """
+    if not pages:
+        return ""
+    return f"page {pages[0]}" if len(pages) == 1 else f"pages {pages[0]}–{pages[-1]}"
+
+
+def place_of(evidence: Evidence) -> str:
+    """The pages, and whether the writer of the answer had it."""
+    pages = pages_line(evidence.passage.pages_of(evidence.span))
+    return ", ".join(filter(None, [pages, "" if evidence.shown else ELSEWHERE]))
