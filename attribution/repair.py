@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from attribution.citations import CitedAnswer, CitedProposition, CitedSentence, Evidence, Verdict
+from attribution.formats.alce import marked
 from attribution.markers import Marker, without_markers
 from attribution.parts import Part, split_answer
 from attribution.propcite import Citing, PropCite
@@ -50,9 +51,7 @@ class Repaired:
     @property
     def text(self) -> str:
         """The answer with its right markers, numbered as the passages were given."""
-        from attribution.formats.alce import to_alce
-
-        return to_alce(self.answer, self.passages)
+        return marked(self.answer, self.passages)
 
     def numbers(self, state: State) -> tuple[int, ...]:
         """The numbers that a state befell, in the order of the answer."""

@@ -123,7 +123,7 @@ def cite(
     stream: Streamed = False,
     strip_markers: Stripped = False,
 ) -> None:
-    """Cite any text over a collection, or over given passages."""
+    """Cite any text over a collection, over given passages, or over these first and the collection for the rest."""
     from app import filters
 
     if stream and (batch or form or out):
@@ -142,11 +142,12 @@ def cite(
         filter_lines(filters.CiteLine, lambda lines: filters.cite(propcite, lines), file)
         return
     text = read_text(file)
-    if passages is not None:
-        answer, chosen = parts.propcite.cite(text, read_passages(passages)), None
+    given = read_passages(passages) if passages else ()
+    if given and not collection:
+        answer, chosen = parts.propcite.cite(text, given), None
     else:
         chosen = find_collection(parts, collection)
-        answer = parts.pipeline(chosen).cite(text)
+        answer = parts.pipeline(chosen).cite(text, given)
     _show_answer(answer, parts, chosen, export)
     if answer.coverage < fail_under:
         raise typer.Exit(BELOW)

@@ -50,14 +50,21 @@ def to_alce(answer: CitedAnswer, docs: Sequence[Passage] | None = None) -> str:
 
     What a sentence cites beyond `docs` is left out: ALCE has no number for it.
     """
+    return marked(answer, docs, _plain).strip()
+
+
+def marked(
+    answer: CitedAnswer, docs: Sequence[Passage] | None = None, written: Callable[[str], str] = lambda text: text
+) -> str:
+    """The answer's own text with its markers where ALCE wants them; line breaks stay unless `written` changes them."""
     numbers = {passage.id: n for n, passage in enumerate(answer.passages if docs is None else docs, start=1)}
-    written, last = [], 0
+    pieces, last = [], 0
     for sentence in answer.sentences:
         if markers := _markers(sentence, numbers):
             place = _place(sentence, answer.text)
-            written.append(_plain(answer.text[last:place]) + markers)
+            pieces.append(written(answer.text[last:place]) + markers)
             last = place
-    return ("".join(written) + _plain(answer.text[last:])).strip()
+    return "".join(pieces) + written(answer.text[last:])
 
 
 def to_alce_item(answer: CitedAnswer, docs: Sequence[Passage] | None = None) -> AlceItem:

@@ -39,7 +39,9 @@ PO = (
 )
 ADIGE = "# Adige\n\nThe Adige is 410 kilometres long. It rises near the Reschen Pass.\n"
 MUSEUM = "The river museum in Ferrara opens at nine. A ticket costs 8 euros.\n"
-COMMANDS = "ingest list remove reindex search ask cite show formats repair rank split judge models schema demo ui".split()
+COMMANDS = (
+    "ingest list remove reindex search ask cite show formats repair rank split judge models schema demo ui".split()
+)
 
 
 @dataclass(frozen=True)
@@ -324,6 +326,40 @@ def test_cite_takes_given_passages_and_then_needs_no_collection(propcite: Propci
     assert said.code == 0
     assert [c["passage_id"] for c in said.json["sentences"][0]["citations"]] == ["po"]
     assert not (tmp_path / "data").exists()
+
+
+def given(folder: Path, *texts: str) -> str:
+    path = folder / "given.jsonl"
+    path.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
+    return str(path)
+
+
+def test_cite_takes_given_passages_first_and_the_collection_for_the_rest(
+    propcite: Propcite, data: Path, tmp_path: Path
+) -> None:
+    text = "A ticket costs 8 euros. The Po is 652 kilometres long."
+    said = propcite("cite", "--passages", given(tmp_path, MUSEUM), "--collection", "default", "--json", stdin=text)
+    found = [c for sentence in said.json["sentences"] for c in sentence["citations"]]
+    assert [(c["document_id"] == "", c["shown"]) for c in found] == [(True, True), (False, False)]
+    assert propcite("show", said.json["id"], "--json").json["id"] == said.json["id"]
+    assert data.is_dir()
+
+
+def test_repair_tells_what_became_of_each_marker(propcite: Propcite, tmp_path: Path) -> None:
+    passages = given(tmp_path, MUSEUM, PO)
+    said = propcite("repair", "--passages", passages, "--json", stdin="The Po is 652 kilometres long [1].")
+    assert said.code == 1
+    assert said.json["text"] == "The Po is 652 kilometres long [2]."
+    assert [(c["number"], c["state"]) for c in said.json["checks"]] == [(1, "dropped"), (2, "added")]
+    right = propcite("repair", "--passages", passages, stdin=said.json["text"])
+    assert right.code == 0
+    assert right.out.splitlines()[0] == said.json["text"]
+    assert "[2] kept" in right.out
+    line = {"answer": "A ticket costs 8 euros [1][5].", "passages": [{"text": MUSEUM}]}
+    batch = propcite("repair", "--batch", stdin=json.dumps(line))
+    assert [c["state"] for c in batch.rows[0]["checks"]] == ["kept", "no such passage"]
+    none = propcite("repair", stdin="It is so [1].")
+    assert (none.code, none.err) == (2, "propcite: markers count passages: give these with --passages FILE\n")
 
 
 def test_an_answer_is_shown_as_it_was_after_its_index_and_its_documents_changed(propcite: Propcite, data: Path) -> None:

@@ -1,4 +1,4 @@
-"""An answer's own markers are checked one by one; right ones stay, wrong ones go, missing ones come, and all is told."""
+"""An answer's own markers are checked one by one: right ones stay, wrong ones go, missing ones come, all is told."""
 
 from __future__ import annotations
 
