@@ -74,13 +74,13 @@ class Decider:
         return self.judge.judge([_case(claim, hits) for claim, hits in asked]) if asked else []
 
     def _alone(self, claim: Claim, heard: Sequence[tuple[Hit, Verdict]], shown: bool) -> CitedProposition:
-        """The nearest evidence that the judge accepts; else the likeliest is kept as a near miss."""
+        """The likeliest evidence that the judge accepts, the nearest of equals; else the likeliest is a near miss."""
         accepted: dict[str, Citation] = {}
-        for hit, verdict in heard:
-            if verdict.label is Label.SUPPORTED and len(accepted) < self.num_cited:
+        for hit, verdict in sorted(heard, key=lambda pair: -pair[1].probability):
+            if verdict.label is Label.SUPPORTED:
                 accepted.setdefault(hit.passage.id, Citation(0, _evidence(hit, shown), verdict))
         if accepted:
-            citations = tuple(accepted.values())
+            citations = tuple(accepted.values())[: self.num_cited]
             return CitedProposition(claim.proposition, citations[0].verdict, citations)
         if not heard:
             nearest = _evidence(claim.hits[0], shown) if claim.hits else None

@@ -128,6 +128,27 @@ def test_one_sentence_that_suffices_is_cited_alone(encoder: Encoder) -> None:
     assert [c.quote for c in proposition.citations] == ["The lock is broken."]
 
 
+class Generous(Literal):
+    """Supports all, some more than others."""
+
+    name = "generous"
+
+    def _verdict(self, case: Case) -> Verdict:
+        return Verdict(Label.SUPPORTED, super()._verdict(case).probability)
+
+
+def test_of_what_the_judge_accepts_the_likeliest_is_cited(encoder: Encoder) -> None:
+    near, right = (
+        passage_from_text("near", "The steel lock is broken, broken."),
+        passage_from_text("right", "The lock of steel is broken."),
+    )
+    propcite = PropCite(encoder, splitter=RuleSplitter(), judge=Generous())
+    text = "The lock of steel is broken."
+    assert [c.passage.id for c in propcite.cite(text, [near, right]).citations] == ["right"]
+    twins = [passage_from_text(name, right.text) for name in ("one", "other")]
+    assert [c.passage.id for c in propcite.cite(text, twins).citations] == ["one"]
+
+
 def test_what_was_not_shown_is_found_in_the_collection_and_told_apart(encoder: Encoder) -> None:
     collection = Retriever.over(encoder, PASSAGES)
     text = "The barrier cost 410 million euros. Terns breed on the gravel roof. Napoleon was crowned in Paris."
