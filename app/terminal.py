@@ -15,7 +15,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from attribution.citations import CitedAnswer, CitedProposition, Evidence, Label, Proposition
+from attribution.citations import CitedAnswer, CitedProposition, CitedSentence, Evidence, Label, Proposition
+from attribution.formats.words import ELSEWHERE
 from retrieval.text import Hit
 
 if TYPE_CHECKING:  # the ingester loads the readers
@@ -48,6 +49,17 @@ def show_answer(answer: CitedAnswer, names: dict[str, str]) -> None:
         out.print(Text(answer.question, style="bold"))
         out.print()
     out.print(marked_text(answer), soft_wrap=not out.is_terminal)
+    show_facts(answer, names)
+
+
+def show_piece(text: str, sentence: CitedSentence | None = None) -> None:
+    """The next piece of an answer that is being written; with the markers of the sentence that ends there."""
+    markers = "".join(f"[{c.number}]" for c in sentence.citations) if sentence else ""
+    out.print(Text.assemble(text, (markers, "bold cyan")), end="", soft_wrap=True)
+
+
+def show_facts(answer: CitedAnswer, names: dict[str, str]) -> None:
+    """Each fact with the words that support it."""
     if answer.propositions and not answer.abstained:
         out.print()
         for proposition, following in zip_longest(answer.propositions, answer.propositions[1:]):
@@ -103,7 +115,8 @@ def _indented(markup: str, by: int) -> None:
 
 
 def _source(evidence: Evidence, names: dict[str, str]) -> str:
-    return f"{escape(_place(evidence, names))}: “{escape(' '.join(evidence.quote.split()))}”"
+    place = _place(evidence, names) + ("" if evidence.shown else f", {ELSEWHERE}")
+    return f"{escape(place)}: “{escape(' '.join(evidence.quote.split()))}”"
 
 
 def _place(evidence: Evidence, names: dict[str, str]) -> str:

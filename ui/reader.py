@@ -12,7 +12,7 @@ from attribution.formats import FORMATS
 from ui import session
 from ui.clickable import show_answer
 from ui.render import payload, plain
-from ui.words import Sources, coverage_line, evidence_of, fact_line, facts, place_line
+from ui.words import Sources, coverage_line, evidence_line, evidence_of, fact_line, facts
 
 NUM_EARLIER = 12
 
@@ -88,7 +88,7 @@ def _in_words(cited: CitedProposition, sources: Sources) -> None:
         st.text(cited.verdict.reason)
     for evidence in evidence_of(cited):
         st.text(f"“{evidence.quote}”")
-        st.caption(plain(f"{evidence.passage.title} · {place_line(evidence.passage, [evidence.span], sources)}"))
+        st.caption(plain(f"{evidence.passage.title} · {evidence_line(evidence, sources)}"))
 
 
 def show_earlier(collection: CollectionInfo, *, asked: bool) -> None:

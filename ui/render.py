@@ -11,7 +11,7 @@ from typing import TypedDict
 from attribution.citations import Citation, CitedAnswer, CitedProposition, CitedSentence, Evidence
 from attribution.formats.words import NEAREST, NOT_NEAR, SIGNS, label_of
 from retrieval.text import Hit, Passage, Span
-from ui.words import Fact, Sources, facts, place_line
+from ui.words import Fact, Sources, evidence_line, facts, place_line
 
 _STOPS = re.compile(r"[^\w\s]*")
 _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
@@ -165,7 +165,7 @@ def source_html(evidence: Evidence, sources: Sources, *, number: int | None = No
     marker = f'<span class="number">[{number}]</span> ' if number is not None else ""
     return (
         f'<section class="{kind}"><h3>{marker}{title_html(evidence.passage)}</h3>'
-        f"{_place_html(evidence.passage, [evidence.span], sources)}"
+        f"{_place_html(evidence_line(evidence, sources))}"
         f"{passage_html(evidence.passage, [evidence.span])}</section>"
     )
 
@@ -176,8 +176,8 @@ def title_html(passage: Passage) -> str:
     return escape(title) + "".join(f' <span class="path">› {escape(heading)}</span>' for heading in path)
 
 
-def _place_html(passage: Passage, spans: Sequence[Span], sources: Sources) -> str:
-    return f'<p class="place">{escape(place_line(passage, spans, sources))}</p>'
+def _place_html(line: str) -> str:
+    return f'<p class="place">{escape(line)}</p>'
 
 
 def passage_html(passage: Passage, spans: Sequence[Span]) -> str:
@@ -204,6 +204,6 @@ def _hit_html(hit: Hit, rank: int, sources: Sources) -> str:
     whole = hit.spans == (Span(0, len(hit.passage.text)).trimmed(hit.passage.text),)
     return (
         f'<section class="source"><h3><span class="number">{rank}</span> {title_html(hit.passage)}</h3>'
-        f"{_place_html(hit.passage, hit.spans, sources)}"
+        f"{_place_html(place_line(hit.passage, hit.spans, sources))}"
         f"{passage_html(hit.passage, () if whole else hit.spans)}</section>"
     )

@@ -7,7 +7,7 @@ from pathlib import PureWindowsPath
 from typing import NamedTuple
 
 from attribution.citations import CitedAnswer, CitedProposition, Evidence
-from attribution.formats.words import SIGNS, label_of, pages_line
+from attribution.formats.words import ELSEWHERE, SIGNS, label_of, pages_line
 from attribution.formats.words import coverage_line as coverage_line  # the page says it too
 from attribution.repair import Check, State
 from retrieval.text import Passage, Span
@@ -42,6 +42,12 @@ def counted(number: int, thing: str) -> str:
     ('1 fact', '2 facts')
     """
     return f"{number:,} {thing}{'s' * (number != 1)}"
+
+
+def evidence_line(evidence: Evidence, sources: Sources) -> str:
+    """The file and the pages of some evidence, and whether the writer of the answer had it."""
+    place = place_line(evidence.passage, [evidence.span], sources)
+    return place if evidence.shown else f"{place} · {ELSEWHERE}"
 
 
 def place_line(passage: Passage, spans: Sequence[Span], sources: Sources) -> str:

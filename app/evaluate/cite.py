@@ -14,7 +14,7 @@ from app.evaluate.judging import Scored, judged, reliability, scorers, threshold
 
 
 def evaluate(files: Sequence[Path], parts: Parts, most: int) -> Iterator[list[Any]]:
-    """Tables, each a list of one kind: cited answers, ranked evidence, judged claims, and how far to trust the judge."""
+    """Tables, each a list of one kind: cited answers, ranked evidence, judged claims, how far to trust the judge."""
     gold = [row for file in files for row in read_gold(file)]
     if not gold:
         raise AppError("these files hold no row that says what supports what")

@@ -256,5 +256,5 @@ def test_a_text_with_its_own_passages_has_its_markers_checked(opened: Page, fill
 def test_what_the_given_passages_lack_is_found_in_the_collection(opened: Page, filled: Path) -> None:
     test = cited(opened(filled, "cite"), "The ferry crosses the estuary every 20 minutes.", GIVEN)
     assert "1 of 1 fact has support" in texts(test)
-    assert "ferry.txt" in texts(test)
+    assert "ferry.txt · found elsewhere" in texts(test)
     assert not test.code
