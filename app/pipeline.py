@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import shlex
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from app.errors import AppError, NotFoundError, StoreError
 from app.generators import Generator
 from app.store import CollectionInfo, Library
 from attribution.citations import CitedAnswer
+from attribution.events import AnswerDone, Event
 from attribution.propcite import PropCite
 from attribution.repair import Repaired, repair
+from attribution.stream import cite_stream
 from retrieval.retriever import Retriever
 from retrieval.text import Granularity, Hit, Passage
 
@@ -51,6 +53,14 @@ class Pipeline:
         if not passages:
             return self._kept(self.propcite.cite(text, retriever, question=question))
         return self._kept(self.propcite.cite(text, passages, collection=retriever, question=question))
+
+    def cite_stream(self, texts: Iterable[str], *, strip_markers: bool = False) -> Iterator[Event]:
+        """Cite a text over the whole collection while it is being written."""
+        with cite_stream(self.propcite, texts, self._retriever(), strip_markers=strip_markers) as stream:
+            for event in stream:
+                if isinstance(event, AnswerDone) and event.answer.text.strip():
+                    event = AnswerDone(self._kept(event.answer))
+                yield event
 
     def repair(self, text: str, passages: Sequence[Passage]) -> Repaired:
         """Check a text's markers for these passages, and cite what they leave out, over the collection too."""

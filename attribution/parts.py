@@ -10,6 +10,8 @@ from attribution.propositions import PropositionSplitter
 from attribution.prose import sentences_of
 from retrieval.text import Span
 
+MOST_CONTEXT = 32  # sentences
+
 
 @dataclass(frozen=True, slots=True)
 class Part:
@@ -24,7 +26,16 @@ def split_answer(answer: str, splitter: PropositionSplitter) -> list[Part]:
     """The answer's sentences, each with its propositions; those before a sentence say what "it" is."""
     spans = sentences_of(answer)
     texts = [span.of(answer) for span in spans]
-    return split_parts(spans, texts, [texts[:number] for number in range(len(texts))], splitter)
+    return split_parts(spans, texts, contexts_of(texts), splitter)
+
+
+def contexts_of(texts: Sequence[str]) -> list[Sequence[str]]:
+    """For each sentence those before it, oldest first, as far back as any splitter looks.
+
+    >>> contexts_of(["It rained.", "It stopped."])
+    [[], ['It rained.']]
+    """
+    return [texts[max(0, number - MOST_CONTEXT) : number] for number in range(len(texts))]
 
 
 def split_parts(

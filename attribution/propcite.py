@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import cache
+from threading import Lock
 
 from attribution.citations import (
     MOST_CITATIONS,
@@ -22,12 +24,14 @@ from attribution.judges.embedded import EmbeddedJudge
 from attribution.methods import Method, method_of
 from attribution.parts import Part, split_answer
 from attribution.propositions import PropositionSplitter
+from attribution.sources import as_passages
 from retrieval.encoder import Encoder
 from retrieval.retriever import Retriever
 from retrieval.splitter import split_sentences
 from retrieval.text import Passage, Sentence, Span
 
-Source = Retriever | Sequence[Passage]
+Source = Retriever | Iterable[object]  # a collection, or what `as_passages` reads
+_LOADING = Lock()
 
 
 @dataclass(slots=True)
@@ -71,6 +75,12 @@ class PropCite:
         self.most_citations = most_citations
         self.decider = Decider(self.judge, candidates, self.method.num_cited, min_score, min_margin, joint)
 
+    @classmethod
+    def default(cls) -> PropCite:
+        """With the parts that are shipped, loaded once in a process."""
+        with _LOADING:
+            return _shipped()
+
     def cite(
         self, answer: str, source: Source, *, collection: Retriever | None = None, question: str = ""
     ) -> CitedAnswer:
@@ -88,7 +98,7 @@ class PropCite:
         """One answer's citing over these sources, for those who have it sentence by sentence."""
         watch = Stopwatch()
         with watch("encode passages"):
-            retriever = source if isinstance(source, Retriever) else _over(self.encoder, source)
+            retriever = source if isinstance(source, Retriever) else _over(self.encoder, as_passages(source))
         return Citing(self, retriever, collection, watch)
 
     @property
@@ -196,6 +206,11 @@ def _better(shown: CitedProposition, elsewhere: CitedProposition) -> CitedPropos
         return elsewhere
     contradicts = elsewhere.verdict.label is Label.CONTRADICTED and shown.verdict.label is not Label.CONTRADICTED
     return elsewhere if contradicts else shown
+
+
+@cache
+def _shipped() -> PropCite:
+    return PropCite(Encoder())
 
 
 def _learned() -> PropositionSplitter:

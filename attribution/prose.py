@@ -1,16 +1,29 @@
-"""The sentences of an answer: its prose, without code blocks, headings and the marks of lists."""
+"""The sentences of an answer: its prose, without code blocks, headings and the marks of lists; also as it comes.
+
+A sentence is final as soon as a word or a line break behind it shows that it ended, and what is final never changes:
+a whole text is read in the same steps as one that comes in pieces.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 
+from attribution.lines import Lines
+from retrieval.punkt import EAST_ASIAN
 from retrieval.splitter import split_sentences
 from retrieval.text import Span
 
-_LINE = re.compile(r"[^\n]*(?:\n|\Z)")
-_FENCE = re.compile(r"[ \t]{0,3}(?P<marks>`{3,}(?!.*`)|~{3,})")
-_HEADING = re.compile(r"[ \t]{0,3}#{1,6}(?:\s|$)|[ \t]*(?P<stars>\*\*|__)(?:(?!(?P=stars)).)*[^.!?\s](?P=stars):?\s*$")
+SEEN_BEFORE, MOST_BEFORE = 600, 8  # characters and sentences of its paragraph that a sentence is read with
+LONGEST = 2500  # characters without a sign of an end: looked at all the same, and cut at a clause
+LONGEST_WORD, WRAPPED_FROM = 41, 0.75  # as the splitter compares two lines: is the first full, or broken on purpose?
+
+_BREAKS = "\n\r\x85\u2028\u2029"
+_FREE = "。！？｡．।॥؟۔"  # these end a sentence with no space after them
+_SIGN = re.compile(rf"[.!?…‼⁇⁈⁉{_FREE}](?![0-9])|(?>\r\n|[{_BREAKS}])[^\S{_BREAKS}]*+")
+_BETWEEN = re.compile(rf"(?:[\[【][^\]】{_BREAKS}]{{0,60}}+(?:[\]】]|(?P<open>\Z))|[^\w{_BREAKS}]|_){{0,40}}+")
+_WORD = re.compile(rf"[{EAST_ASIAN}]|\S{{1,24}}+")
+_WORDS = re.compile(r"(?:\S{1,24}+(?<=[\W_])[^\S\n]++)?+(?:\S{1,24}+)?+")
 _MARK = re.compile(r"(?:[-*+•]|\(?\d{1,3}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?|(?:>[ \t]?)+")
 
 
@@ -21,37 +34,142 @@ def sentences_of(answer: str) -> list[Span]:
     >>> [span.of(text) for span in sentences_of(text)]
     ['It cost 5 euros.', 'It is paid.', 'It is blue.']
     """
-    found = []
-    for region in prose(answer):
-        for sentence in split_sentences(region.of(answer)):
-            span = _without_mark(sentence.shifted(region.start), answer)
-            if any(c.isalnum() for c in span.of(answer)):
-                found.append(span)
-    return found
+    sentences = Sentences()
+    return [span for span, _ in (*sentences.feed(answer), *sentences.finish())]
 
 
 def prose(answer: str) -> Iterator[Span]:
-    """The stretches of whole lines outside of code blocks and headings; a code block without an end runs to the end."""
-    start, fence = 0, ""
-    for line in _LINE.finditer(answer):
-        opened = _FENCE.match(line.group())
-        if fence:
-            closes = opened and opened["marks"].startswith(fence) and not line.group()[opened.end() :].strip()
-            fence, start = ("", line.end()) if closes else (fence, start)
-        elif opened or _HEADING.match(line.group()):
-            yield from _stretch(start, line.start())
-            fence, start = (opened["marks"] if opened else ""), line.end()
-    if not fence:
-        yield from _stretch(start, len(answer))
+    """The stretches of whole lines outside of code blocks and headings."""
+    lines = Lines()
+    start = end = 0
+    for piece in (*lines.feed(answer), *lines.finish()):
+        if piece is None:
+            if start < end:
+                yield Span(start, end)
+            start = end
+        else:
+            start, end = (piece[0] if start == end else start), piece[0] + len(piece[1])
 
 
-def _stretch(start: int, end: int) -> Iterator[Span]:
-    if start < end:
-        yield Span(start, end)
+class Sentences:
+    """The sentences of a text that comes in pieces, each with its words, as soon as it is final."""
+
+    def __init__(self) -> None:
+        self._lines = Lines()
+        self._text, self._start = "", 0  # the last of the prose, and where it stands in the answer
+        self._first = self._told = self._looked = 0  # in _text: read from, told up to, looked through up to
+        self._limit = LONGEST
+        self._before = 0  # sentences told since _first
+
+    def feed(self, text: str) -> Iterator[tuple[Span, str]]:
+        for piece in self._lines.feed(text):
+            yield from self._read(piece)
+
+    def finish(self) -> Iterator[tuple[Span, str]]:
+        """What nothing can follow any more."""
+        for piece in self._lines.finish():
+            yield from self._read(piece)
+
+    def _read(self, piece: tuple[int, str] | None) -> Iterator[tuple[Span, str]]:
+        if piece is None:
+            yield from self._all(len(self._text))
+        else:
+            self._start = self._start if self._text else piece[0]
+            self._text += piece[1]
+            yield from self._scan()
+        read, self._first = self._first, 0
+        self._text, self._start = self._text[read:], self._start + read
+        self._told, self._looked, self._limit = self._told - read, self._looked - read, self._limit - read
+
+    def _scan(self) -> Iterator[tuple[Span, str]]:
+        """At every sign of an end, in order, up to the first of which nothing can be said yet."""
+        while True:
+            sign = _SIGN.search(self._text, self._looked)
+            at = sign.start() if sign else len(self._text)
+            if at >= self._limit:
+                yield from self._without_sign()
+                continue
+            self._looked = at
+            seen = _needed(self._text, sign) if sign else None
+            if sign is None or seen is None:
+                return
+            if seen == 0:
+                yield from self._all(sign.end())
+            elif seen > sign.end():
+                yield from self._ended(seen)
+            self._looked = max(self._looked, sign.end())
+
+    def _without_sign(self) -> Iterator[tuple[Span, str]]:
+        limit = self._limit
+        yield from self._ended(limit)
+        if self._limit == limit:
+            self._limit += LONGEST
+
+    def _ended(self, seen: int) -> Iterator[tuple[Span, str]]:
+        """The sentences of which the text up to `seen` shows that they have ended."""
+        for end in self._ends(seen):
+            if self._told < end < seen:
+                if self._may_be_two(end, seen):
+                    return
+                yield from self._tell(end)
+
+    def _all(self, end: int) -> Iterator[tuple[Span, str]]:
+        """All sentences up to a place that none goes beyond."""
+        for place in self._ends(end):
+            if place > self._told:
+                yield from self._tell(place)
+        self._first = self._told = self._looked = end
+        self._limit, self._before = end + LONGEST, 0
+
+    def _ends(self, seen: int) -> list[int]:
+        first = self._first + len(self._text[self._first : seen]) - len(self._text[self._first : seen].lstrip())
+        return [first + span.end for span in split_sentences(self._text[first:seen])]
+
+    def _tell(self, end: int) -> Iterator[tuple[Span, str]]:
+        span = Span(self._told, end).trimmed(self._text)
+        words = _without_mark(span, self._text)
+        if any(map(str.isalnum, words.of(self._text))):
+            yield words.shifted(self._start), words.of(self._text)
+        self._told, self._limit, self._before = end, end + LONGEST, self._before + 1
+        is_far = end - self._first > SEEN_BEFORE or self._before == MOST_BEFORE
+        if is_far or any(c in _BREAKS for c in self._text[span.end : end]):
+            self._first, self._before = end, 0
+
+    def _may_be_two(self, end: int, seen: int) -> bool:
+        """Whether a line break inside may yet prove to part two sentences, once the line behind it is longer."""
+        span = Span(self._told, end).trimmed(self._text)
+        line = max(self._text.rfind(c, span.start, span.end) for c in _BREAKS) + 1
+        rest = self._text[line:seen].lstrip()
+        if not line or rest[:1].islower() or any(c in _BREAKS for c in self._text[span.end : seen]):
+            return False
+        before = re.split(f"[{_BREAKS}]", self._text[self._first : line].rstrip())[-1]
+        return len(rest) < (len(before) + LONGEST_WORD) / WRAPPED_FROM
+
+
+def _needed(text: str, sign: re.Match[str]) -> int | None:
+    """How much text tells whether a sentence ends at a sign; 0 for a blank line, which ends all; None if it is to come.
+
+    Words must be whole: a further character shows that they are.
+    """
+    at = sign.end()
+    if sign.group()[0] in _BREAKS:
+        if text[at : at + 1] in _BREAKS:
+            return 0 if text[at : at + 1] else None
+        words = _WORDS.match(text, at)
+        return words.end() if words and words.end() < len(text) else None
+    between = _BETWEEN.match(text, at)
+    if between is None or between["open"] is not None or between.end() == len(text):
+        return None
+    if text[between.end()] in _BREAKS:
+        return sign.end()  # the line break is a sign of its own
+    if sign.group() in _FREE:
+        return between.end() + 1
+    word = _WORD.match(text, between.end())
+    seen = word.end() if word else between.end()
+    return seen if seen < len(text) else None
 
 
 def _without_mark(span: Span, answer: str) -> Span:
-    """Trimmed, and without the bullet, number or quotation mark that only sets it out."""
-    trimmed = span.trimmed(answer)
-    mark = _MARK.match(answer, trimmed.start, trimmed.end)
-    return Span(mark.end() if mark else trimmed.start, trimmed.end).trimmed(answer)
+    """Without the bullet, number or quotation mark that only sets a sentence out."""
+    mark = _MARK.match(answer, span.start, span.end)
+    return Span(mark.end() if mark else span.start, span.end).trimmed(answer)

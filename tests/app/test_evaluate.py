@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from app.evaluate import splitting as evaluate
 from app.errors import AppError
+from app.evaluate import splitting as evaluate
 from retrieval.errors import RetrievalError
 from retrieval.text import Span
 

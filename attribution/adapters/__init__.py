@@ -1,0 +1,1 @@
+"""Citing inside other frameworks: `langchain` and `llamaindex`, each with the extra of its name."""

@@ -1,0 +1,145 @@
+"""Many answers in one batch, and one answer beside an event loop."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+from itertools import chain, islice
+from threading import Event
+
+from attribution.citations import CitedAnswer
+from attribution.errors import AttributionError
+from attribution.parts import Part, contexts_of, split_parts
+from attribution.propcite import Citing, PropCite, Source
+from attribution.prose import sentences_of
+from attribution.reading_ahead import evidence_in, judge_encodes, read_claims
+from attribution.remembering import remembering
+from attribution.sources import as_passages
+from retrieval.errors import PropCiteError
+from retrieval.retriever import Retriever
+from retrieval.text import Passage
+
+TOGETHER = 16  # answers whose texts are encoded together
+STEP = 32  # sentences between two looks at whether the answer is still wanted
+THREADS = 4  # answers cited beside an event loop at once; the others wait
+MOST_KEPT = 4096  # texts remembered while a batch is cited
+
+
+@dataclass(slots=True)
+class _Entry:
+    """An answer of a batch on its way."""
+
+    answer: str
+    source: Retriever | list[Passage]
+    parts: Sequence[Part] = ()
+
+
+def cite_many(
+    propcite: PropCite, answers: Iterable[tuple[str, Source] | str], source: Source | None = None
+) -> list[CitedAnswer | PropCiteError]:
+    """Every answer cited over its own passages, or all over one source; one that cannot be has its error there."""
+    if source is not None and not isinstance(source, Retriever):
+        source = as_passages(source)
+    given, done = iter(answers), []
+    while some := list(islice(given, TOGETHER)):
+        done += _together(remembering(propcite, MOST_KEPT), [_entry(one, source) for one in some])
+    return done
+
+
+def _entry(given: object, source: Source | None) -> _Entry | PropCiteError:
+    both = given if source is None else (given, source)
+    if not isinstance(both, (tuple, list)) or len(both) != 2 or not isinstance(both[0], str):
+        return AttributionError(
+            "an entry is no answer with its passages: give (answer, passages), or one source for all"
+        )
+    try:
+        return _Entry(both[0], both[1] if isinstance(both[1], Retriever) else as_passages(both[1]))
+    except PropCiteError as error:
+        return error
+
+
+def _together(propcite: PropCite, entries: Sequence[_Entry | PropCiteError]) -> list[CitedAnswer | PropCiteError]:
+    good = [entry for entry in entries if isinstance(entry, _Entry)]
+    _split(propcite, good)
+    _read(propcite, good)
+    return [_cited(propcite, entry) if isinstance(entry, _Entry) else entry for entry in entries]
+
+
+def _split(propcite: PropCite, entries: Sequence[_Entry]) -> None:
+    """The propositions of all answers in one batch."""
+    spans = [sentences_of(entry.answer) for entry in entries]
+    texts = [[span.of(entry.answer) for span in row] for entry, row in zip(entries, spans, strict=True)]
+    contexts = [context for row in texts for context in contexts_of(row)]
+    every = list(chain.from_iterable(spans)), list(chain.from_iterable(texts))
+    parts = iter(split_parts(*every, contexts, propcite.splitter))
+    for entry, row in zip(entries, spans, strict=True):
+        entry.parts = list(islice(parts, len(row)))
+
+
+def _read(propcite: PropCite, entries: Sequence[_Entry]) -> None:
+    """All that will be asked of the encoder, each text once; evidence only where most of it will be needed."""
+    passages = list({(p.id, p.text): p for e in entries if isinstance(e.source, list) for p in e.source}.values())
+    propcite.encoder.encode_passages([p for p in passages if p.sentences and any(map(str.isalnum, p.text))])
+    parts = [part for entry in entries for part in entry.parts]
+    read_claims(propcite, parts)
+    evidence = list(evidence_in(passages))
+    needed = propcite.decider.candidates * sum(len(part.propositions) for part in parts)
+    if judge_encodes(propcite) and len(evidence) <= needed:
+        propcite.encoder.encode_passages(evidence)
+
+
+def _cited(propcite: PropCite, entry: _Entry) -> CitedAnswer | PropCiteError:
+    try:
+        citing = propcite.citing(entry.source)
+        return citing.answer(entry.answer, citing.cite(entry.parts))
+    except PropCiteError as error:
+        return error
+
+
+async def acite(
+    propcite: PropCite, answer: str, source: Source, *, collection: Retriever | None = None, question: str = ""
+) -> CitedAnswer:
+    """`PropCite.cite` in a thread; a cancelled one ends after the sentences in work, and not more than four run."""
+    unwanted = Event()
+    work = _threads().submit(_in_steps, propcite, answer, source, collection, question, unwanted)
+    try:
+        return await asyncio.wrap_future(work)
+    finally:
+        unwanted.set()
+
+
+@cache
+def _threads() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(THREADS, "propcite-acite")
+
+
+def _in_steps(
+    propcite: PropCite,
+    answer: str,
+    source: Source,
+    collection: Retriever | None,
+    question: str,
+    unwanted: Event,
+) -> CitedAnswer:
+    citing = propcite.citing(source, collection)
+    sentences = []
+    for parts in _steps(citing, answer):
+        if unwanted.is_set():
+            break
+        sentences += citing.cite(parts)
+    return citing.answer(answer, sentences, question)
+
+
+def _steps(citing: Citing, answer: str) -> Iterator[list[Part]]:
+    """The answer's sentences with their propositions, some at a time."""
+    spans = sentences_of(answer)
+    texts = [span.of(answer) for span in spans]
+    contexts = contexts_of(texts)
+    for first in range(0, len(spans), STEP):
+        some = slice(first, first + STEP)
+        with citing.watch("split"):
+            parts = split_parts(spans[some], texts[some], contexts[some], citing.propcite.splitter)
+        yield parts

@@ -1,0 +1,206 @@
+"""Many answers at once, beside an event loop and from many threads: each is cited as it would be alone."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from attribution.citations import CitedAnswer
+from attribution.errors import AttributionError
+from attribution.many import THREADS, acite, cite_many
+from attribution.propcite import PropCite, Source
+from attribution.remembering import remembering
+from retrieval.encoder import Encoder
+from retrieval.retriever import Retriever
+from retrieval.splitter import passage_from_text
+from retrieval.text import Granularity
+
+TEXTS = {
+    "gates": "The tidal barrier protects the old town. It has fourteen steel gates, each of 300 tonnes.",
+    "cost": "The barrier cost 410 million euros. The state paid two thirds of it.",
+    "museum": "The maritime museum opened in 1987. It stands in an old rope factory.",
+    "fish": "Herring spawn in the bay in April. Fishing with trawls is forbidden there until June.",
+}
+PASSAGES = [passage_from_text(name, text) for name, text in TEXTS.items()]
+ANSWERS = [
+    "The barrier cost 410 million euros, and it has fourteen gates. The state paid all of it.",
+    "The museum opened in 1987. Herring spawn in April.",
+    "Trawls are forbidden until June, and the museum stands in a rope factory. The barrier protects the town.",
+    "",
+    "Das Museum öffnete 1987.",
+    "Each gate has 300 tonnes.\n\n```\nIt is code.\n```\n- The state paid two thirds\n- Nobody knows why",
+]
+
+
+@pytest.fixture(scope="module")
+def propcite(encoder: Encoder) -> PropCite:
+    return PropCite(encoder)
+
+
+def shape(answer: object) -> Any:
+    """All of an answer but the times and the last digits of its scores."""
+    assert isinstance(answer, CitedAnswer)
+    return answer.text, [
+        (
+            s.span,
+            [(p.id, p.verdict and p.verdict.label, [(c.id, c.number) for c in p.citations]) for p in s.propositions],
+        )
+        for s in answer.sentences
+    ]
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_a_batch_gives_what_each_answer_gives_alone(propcite: PropCite, own: bool) -> None:
+    alone = [shape(propcite.cite(answer, PASSAGES)) for answer in ANSWERS]
+    pairs: list[tuple[str, Source]] = [(answer, list(PASSAGES)) for answer in ANSWERS]
+    found = cite_many(propcite, pairs) if own else cite_many(propcite, ANSWERS, PASSAGES)
+    assert [shape(answer) for answer in found] == alone
+
+
+def test_passages_of_one_id_in_two_entries_are_told_apart(propcite: PropCite) -> None:
+    text = "The barrier cost 410 million euros."
+    first, second = cite_many(propcite, [(text, {"id": "a", "text": text}), (text, {"id": "a", "text": "It rained."})])
+    assert isinstance(first, CitedAnswer)
+    assert isinstance(second, CitedAnswer)
+    assert ([c.quote for c in first.citations], second.citations) == ([text], ())
+
+
+def test_a_collection_serves_a_batch(propcite: PropCite) -> None:
+    collection = Retriever.over(propcite.encoder, PASSAGES)
+    alone = [shape(propcite.cite(answer, collection)) for answer in ANSWERS]
+    assert [shape(answer) for answer in cite_many(propcite, ANSWERS, collection)] == alone
+
+
+def test_a_bad_entry_has_its_error_and_the_others_their_answers(propcite: PropCite) -> None:
+    bad: list[Any] = [(3, PASSAGES), "ab", (ANSWERS[0], [3]), (ANSWERS[0], [PASSAGES[0]] * 2), (ANSWERS[0],), None]
+    good = (ANSWERS[0], PASSAGES)
+    found = cite_many(propcite, [good, *bad, good])
+    assert shape(found[0]) == shape(found[-1]) == shape(propcite.cite(*good))
+    for error, line in zip(
+        found[1:-1], ["an entry", "an entry", "source 1", "two passages", "an entry", "an entry"], strict=True
+    ):
+        assert isinstance(error, AttributionError)
+        assert str(error).startswith(line)
+    assert cite_many(propcite, []) == []
+
+
+def test_a_batch_is_faster_than_one_by_one(propcite: PropCite) -> None:
+    pairs: list[tuple[str, Source]] = [(answer, PASSAGES) for answer in ANSWERS * 2]
+
+    def best(work: Callable[[], object]) -> float:
+        spent = []
+        for _ in range(3):
+            start = time.perf_counter()
+            work()
+            spent.append(time.perf_counter() - start)
+        return min(spent)
+
+    together, alone = best(lambda: cite_many(propcite, pairs)), best(lambda: [propcite.cite(*pair) for pair in pairs])
+    sys.stdout.write(f"{len(pairs)} answers: {together:.2f} s together, {alone:.2f} s one by one\n")
+    assert together < alone
+
+
+def test_a_memory_gives_what_the_encoder_gives_and_keeps_only_the_last(propcite: PropCite) -> None:
+    reading = remembering(propcite, most_kept=2)
+    texts = ["It rained.", "It stopped.", "It rained."]
+    for granularity in (Granularity.PASSAGE, Granularity.SENTENCE):
+        found = reading.encoder.encode_queries(texts, granularity)
+        for tokens, again in zip(found, propcite.encoder.encode_queries(texts, granularity), strict=True):
+            assert tokens.vectors == pytest.approx(again.vectors, abs=2e-2)
+    assert found[0] is found[2]
+    assert reading.encoder.encode_queries(["It rained."], Granularity.SENTENCE)[0] is found[0]
+    assert reading.encoder.encode_queries([], Granularity.SENTENCE) == []
+    reading.encoder.encode_passages(PASSAGES)
+    assert reading.encoder.name == propcite.encoder.name
+    assert reading.judge is not propcite.judge
+    assert getattr(propcite.judge, "encoder", None) is propcite.encoder
+
+
+# asyncio
+
+
+def test_acite_leaves_the_loop_free(propcite: PropCite) -> None:
+    async def cite() -> tuple[list[CitedAnswer], int]:
+        ticks, done = 0, asyncio.Event()
+
+        async def tick() -> None:
+            nonlocal ticks
+            while not done.is_set():
+                ticks += 1
+                await asyncio.sleep(0.005)
+
+        ticking = asyncio.create_task(tick())
+        found = await asyncio.gather(*(acite(propcite, answer, PASSAGES, question="What?") for answer in ANSWERS))
+        done.set()
+        await ticking
+        return found, ticks
+
+    found, ticks = asyncio.run(cite())
+    assert [shape(answer) for answer in found] == [shape(propcite.cite(answer, PASSAGES)) for answer in ANSWERS]
+    assert found[0].question == "What?"
+    assert ticks > 5
+    assert sum(t.name.startswith("propcite-acite") for t in threading.enumerate()) <= THREADS
+
+
+def test_a_cancelled_answer_is_not_cited_to_its_end(propcite: PropCite) -> None:
+    split: list[int] = []
+
+    class Counting:
+        name = "counting"
+
+        def split_many(self, sentences: Sequence[str], contexts: Sequence[Sequence[str]]) -> Any:
+            split.append(len(sentences))
+            return propcite.splitter.split_many(sentences, contexts)
+
+        def split(self, sentence: str, context: Sequence[str] = ()) -> Any:
+            return propcite.splitter.split(sentence, context)
+
+    async def cancel() -> None:
+        task = asyncio.create_task(
+            acite(PropCite(propcite.encoder, splitter=Counting()), "It rained. " * 2000, PASSAGES)
+        )
+        while not split:
+            await asyncio.sleep(0.01)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(cancel())
+    time.sleep(0.5)
+    assert sum(split) < 2000
+
+
+def test_an_error_reaches_who_awaits(propcite: PropCite) -> None:
+    with pytest.raises(AttributionError, match="source 1"):
+        asyncio.run(acite(propcite, "It rained.", [3]))
+
+
+# Threads
+
+
+def test_eight_threads_share_all_parts(propcite: PropCite) -> None:
+    alone = [shape(propcite.cite(answer, PASSAGES)) for answer in ANSWERS]
+    collection = Retriever.over(propcite.encoder, PASSAGES)
+    ready = threading.Barrier(8)
+
+    def work(number: int) -> list[Any]:
+        ready.wait()
+        order = [(number + i) % len(ANSWERS) for i in range(len(ANSWERS))]
+        found = {i: shape(propcite.cite(ANSWERS[i], collection if i % 2 else PASSAGES)) for i in order}
+        return [found[i] for i in range(len(ANSWERS))]
+
+    with ThreadPoolExecutor(8) as threads:
+        for found in threads.map(work, range(8)):
+            assert found == alone
+
+
+def test_the_shipped_parts_are_loaded_once() -> None:
+    with ThreadPoolExecutor(8) as threads:
+        assert len({id(found) for found in threads.map(lambda _: PropCite.default(), range(8))}) == 1

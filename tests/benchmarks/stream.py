@@ -1,0 +1,112 @@
+"""How soon citations come while an answer is still being written, the model warm.
+
+    python tests/benchmarks/stream.py [--rounds N] [--tokens-a-second N]
+
+From the moment at which the first word behind a sentence was handed over (before, nobody knows that it ended) to the
+moment at which its citations were given out, over ten passages of the demo.  Wall milliseconds; the best of all rounds
+is what this machine can do, the median what it did beside its other work.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import re
+import statistics
+import time
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
+from app.demo import ANSWERS, DOCUMENTS
+from app.ingest import read_document
+from attribution import AnswerDone, PropCite, SentenceCited, TextDelta, acite_stream, cite_many
+from attribution.desk import Desk
+from attribution.prose import Sentences
+from retrieval.retriever import Retriever
+from retrieval.splitter import PassageSplitter
+from retrieval.text import Passage
+
+
+def ten_passages(propcite: PropCite, question: str) -> list[Passage]:
+    paths = [path for path in sorted(DOCUMENTS.iterdir()) if path.suffix in (".md", ".txt", ".html")]
+    documents = [replace(read_document(path), id=path.name) for path in paths]
+    passages = [passage for document in documents for passage in PassageSplitter().split(document)]
+    return [hit.passage for hit in Retriever.over(propcite.encoder, passages).search(question, k=10)]
+
+
+async def one(propcite: PropCite, text: str, passages: list[Passage], seconds: float) -> list[float]:
+    """The waits for each sentence of one answer."""
+    handed: list[tuple[int, float]] = []  # characters, and when they were there
+
+    async def tokens() -> AsyncIterator[str]:
+        at = 0
+        for token in re.findall(r"\s*\S+|\s+$", text):
+            await asyncio.sleep(seconds)
+            at += len(token)
+            handed.append((at, time.perf_counter()))
+            yield token
+
+    waits = []
+    async for event in acite_stream(propcite, tokens(), passages):
+        if isinstance(event, SentenceCited):
+            now = time.perf_counter()
+            behind = [when for at, when in handed if at > event.sentence.span.end + 1]
+            waits.append(1000 * (now - (behind[0] if behind else handed[-1][1])))
+        assert isinstance(event, (TextDelta, SentenceCited, AnswerDone))
+    return waits
+
+
+def processor_ms(propcite: PropCite, text: str, passages: list[Passage], rest: float) -> list[float]:
+    """Processor time of each of the first sentences alone, `rest` seconds after the passages were encoded."""
+    sentences = Sentences()
+    desk, spent = Desk(propcite, passages, None), []
+    desk.opened()
+    time.sleep(rest)
+    for sentence in [*sentences.feed(text), *sentences.finish()][:5]:
+        start = time.process_time()
+        desk.put(sentence)
+        list(desk.rest())
+        spent.append(1000 * (time.process_time() - start))
+    desk.close()
+    return spent
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=8)
+    parser.add_argument("--tokens-a-second", type=float, default=30.0)
+    options = parser.parse_args()
+    propcite = PropCite.default()
+    text = " ".join(json.loads(line)["answer"] for line in ANSWERS.read_text("utf-8").splitlines()[:4])
+    passages = ten_passages(propcite, text)
+    propcite.cite(text, passages)
+    rounds = [asyncio.run(one(propcite, text, passages, 1 / options.tokens_a_second)) for _ in range(options.rounds)]
+    print(f"{len(passages)} passages, {len(rounds[0])} sentences, {options.rounds} rounds")
+    for what, waits in {
+        "first sentence": [row[0] for row in rounds],
+        "each sentence": [wait for row in rounds for wait in row],
+        "best of each sentence": [min(column) for column in zip(*rounds, strict=True)],
+    }.items():
+        print(f"{what:24} best {min(waits):6.0f}   median {statistics.median(waits):6.0f}   worst {max(waits):6.0f} ms")
+    for what, rest in {"evidence not yet read ahead": 0.0, "evidence read ahead": 4.0}.items():
+        rows = [processor_ms(propcite, text, passages, rest) for _ in range(options.rounds)]
+        best = [min(column) for column in zip(*rows, strict=True)]
+        print(f"processor time, {what}: " + ", ".join(f"{ms:.0f}" for ms in best) + " ms")
+    answers = [json.loads(line)["answer"] for line in ANSWERS.read_text("utf-8").splitlines()] * 2
+    alone, together = [], []
+    for _ in range(2):
+        start = time.perf_counter()
+        for answer in answers:
+            propcite.cite(answer, passages[:5])
+        middle = time.perf_counter()
+        cite_many(propcite, answers, passages[:5])
+        alone.append(middle - start)
+        together.append(time.perf_counter() - middle)
+    print(
+        f"{len(answers)} answers over 5 passages: {min(alone):.2f} s one by one, {min(together):.2f} s with cite_many"
+    )
+
+
+if __name__ == "__main__":
+    main()

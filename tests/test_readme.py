@@ -1,0 +1,35 @@
+"""The README's Python runs as it stands, against a server and the packages that it names."""
+
+from __future__ import annotations
+
+import re
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from scripted_llm import Reply, ScriptedLlm
+
+BLOCKS = re.findall(
+    r"^```python\n(.*?)^```$", (Path(__file__).parents[1] / "README.md").read_text("utf-8"), re.M | re.S
+)
+WRITTEN = Reply(chunks=("The barrier cost 4", "10 million euros [", "2]. It is 9 metres", " high."))
+SHOWN = (
+    "contradicted | The barrier is 7 metres high.",
+    "The barrier cost 410 million euros. It is 9 metres high. [1: The barrier cost 410 million euros.]",
+    "1.0 The barrier cost 410 million euros.",
+    " The barrier cost 410 million euros.",
+)
+
+
+@pytest.mark.parametrize(("block", "shown"), list(zip(BLOCKS, SHOWN, strict=True)), ids=range(len(BLOCKS)))
+def test_the_readmes_python_runs(
+    block: str, shown: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for package in re.findall(r"^from (openai|langchain_core|llama_index)", block, re.M):
+        if find_spec(package) is None:
+            pytest.skip(f"{package} is not here: pip install '.[langchain,llamaindex,llm]'")
+    with ScriptedLlm(WRITTEN) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        monkeypatch.setenv("OPENAI_API_KEY", "none")
+        exec(compile(block, "README.md", "exec"), {"__name__": "readme"})
+    assert shown in capsys.readouterr().out
