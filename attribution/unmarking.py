@@ -31,7 +31,7 @@ _BETWEEN = r"(?:[,;–-]|and)"
 _LIST = rf"{_NUMBER}(?: ?{_BETWEEN} ?\^?{_NUMBER}){{0,20}}"
 _LIST_BEGUN = rf"(?:{_LIST}(?: ?(?:{_BETWEEN} ?\^?|an?)?)?)?"
 _NAME = rf"(?i:{'|'.join(f'{name[:-1]}s?' if name[-1] == 's' else name for name in _NAMES)}) ?[:.]? ?#?"
-_MARKER = re.compile(
+MARKER = re.compile(
     rf"[ \t]{{0,8}}(?:\[{{1,2}}(?:{_NAME}|\^)?{_LIST} ?\]{{1,2}}(?:\([^()\s]{{0,300}}\))?|\({_NAME}{_LIST}\)"
     rf"|【\d{{1,3}}(?::\d{{1,3}})?(?:†[^】\n]{{0,80}})?】|<\|(?:{'|'.join(_FILES)})[^|<>\n]{{0,100}}\|>"
     r"|\ue200[^\ue201\n]{0,200}\ue201)|`"
@@ -88,7 +88,7 @@ class Unmarking:
     def _markers(self, text: str, *, whole: bool) -> Iterator[re.Match[str]]:
         """The markers of a text, up to one that has only begun: the text from there on is held back."""
         begun = None if whole else _BEGUN.search(text)
-        for found in _MARKER.finditer(text):
+        for found in MARKER.finditer(text):
             if begun and begun.start() <= found.start():
                 break
             yield found

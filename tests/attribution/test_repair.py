@@ -43,7 +43,11 @@ def states(repaired: Repaired) -> list[tuple[int, str]]:
         ("- [2] It cost 5 euros.", "- It cost 5 euros.", [(2,)]),
         ("It cost 5 euros [^1].", "It cost 5 euros.", [(1,)]),
         ("In [2019] it cost 5 euros.", "In [2019] it cost 5 euros.", []),
-        ("See [1](https://x.org).", "See [1](https://x.org).", []),
+        ("It cost 5 euros [[1]](https://x.org/2).", "It cost 5 euros.", [(1,)]),
+        ("It cost 5 euros (Source: 2).", "It cost 5 euros.", [(2,)]),
+        ("It cost 5 euros [Sources: 2 and 4].", "It cost 5 euros.", [(2, 4)]),
+        ("It cost 5 euros <|file-9|>.", "It cost 5 euros.", [()]),
+        ("See [0, 1] and `x[1]`.", "See [0, 1] and `x[1]`.", []),
         ("Take this:\n```\nx[1]\n```\n", "Take this:\n```\nx[1]\n```\n", []),
         ("", "", []),
     ],
@@ -53,14 +57,14 @@ def test_markers_are_told_from_other_brackets(answer: str, plain: str, numbers: 
     assert (found.text, [m.numbers for m in found.markers]) == (plain, numbers)
 
 
-@given(st.text(alphabet="ab. \n[]123,-【】†^`#(:", max_size=60))
+@given(st.text(alphabet="ab. \n[]123,-【】†^`#(:)", max_size=60))
 def test_without_its_markers_an_answer_loses_nothing_else(answer: str) -> None:
     found = without_markers(answer)
     left = list(answer)
     for marker in found.markers:
         left[marker.span.start : marker.span.end] = [""] * len(marker.span)
         assert 0 <= marker.place <= len(found.text)
-        assert marker.span.of(answer)[0] in "[【"
+        assert marker.span.of(answer)[0] in "[【(<"
     assert "".join(left).split() == found.text.split() or "".join("".join(left).split()) == "".join(found.text.split())
 
 
@@ -112,7 +116,7 @@ def test_a_wrong_number_is_told_with_what_the_source_says(propcite: PropCite) ->
     assert repaired.text == "The barrier cost 510 million euros."
 
 
-@pytest.mark.parametrize("marker", ["[0]", "[4]", "[999]", "[4, 9]"])
+@pytest.mark.parametrize("marker", ["[4]", "[999]", "[4, 9]"])
 def test_a_marker_to_no_passage_is_told(propcite: PropCite, marker: str) -> None:
     repaired = repair(propcite, f"The barrier cost 410 million euros {marker}.", PASSAGES)
     assert {check.state for check in repaired.checks} == {State.UNKNOWN, State.ADDED}
