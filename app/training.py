@@ -66,3 +66,36 @@ def train_encoder(
     made = trainer.save(out, {"rows": len(rows), "sources": sources, "made": datetime.date.today().isoformat()})
     checkpoint.unlink()
     return {**{name: str(path) for name, path in made.items()}, "steps": recipe.steps}
+
+
+def train_judge(
+    files: Sequence[Path],
+    words: Path,
+    out: Path,
+    work: Path,
+    *,
+    resume: bool,
+    note: Callable[[str], None],
+    **options: Any,
+) -> dict[str, Any]:
+    """The judge's weights from rows that tell what supports what.  -> what was made"""
+    from app.bootstrap import build_encoder, build_splitter
+    from attribution.judges.training.lexicon import Lexicon
+    from attribution.judges.training.run import train
+    from attribution.judges.training.trainer import Recipe
+
+    recipe = Recipe(**options)
+    lexicon = Lexicon.read(words)
+    splitter = build_splitter(load_settings(splitter="learned"))
+
+    def claims(sentences: Sequence[str]) -> list[list[str]]:
+        found = splitter.split_many(sentences, [()] * len(sentences))
+        return [[p.text for p in told if p.check_worthy] for told in found]
+
+    encoder = build_encoder(load_settings())
+    with counting(recipe.steps, "training") as advance:
+        told = train(
+            files, out, work, recipe, lexicon, claims, encoder,
+            resume=resume, note=note, report=lambda step, loss: advance(f"step {step}, loss {loss:.2f}"),
+        )  # fmt: skip
+    return {"weights": str(out), **told}

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from retrieval.checkpoints import BUNDLED_SHA256, token_wise
+from retrieval.differences import add, difference, misfit
 from retrieval.errors import EncoderError
 from retrieval.salience import Salience
 from retrieval.text import Granularity
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
 # Words of the base's vocabulary that no text holds, registered as special tokens: else they would be read in pieces.
 MARKERS = {Granularity.SENTENCE: "[unused1]", Granularity.PROPOSITION: "[unused2]"}
-STEPS = 127  # of an eight-bit number on each side of 0
 
 
 def routed(path: Path, base: str, device: str) -> tuple[MultiVectorEncoder, Salience]:
@@ -65,43 +65,12 @@ def as_model(passages: Any, queries: Any, device: str = "") -> MultiVectorEncode
     return token_wise([router], device, prompts=prompts)
 
 
-def difference(base: dict[str, Any], trained: dict[str, Any]) -> dict[str, Any]:
-    """What training changed: matrices as eight-bit steps with a scale a row, the rest as it is.
-
-    >>> import torch
-    >>> made = difference({"w": torch.zeros(1, 2)}, {"w": torch.tensor([[1.0, -0.5]])})
-    >>> made["w"].tolist(), made["w/scale"].tolist()
-    ([[127, -64]], [0.007874015718698502])
-    """
-    import torch
-
-    tensors = {}
-    for name, new in trained.items():
-        change = new.detach().float().cpu() - base[name].float().cpu()
-        if not change.any():
-            continue
-        if change.ndim < 2:
-            tensors[name] = change
-            continue
-        scale = (change.abs().amax(dim=1) / STEPS).clamp_min(torch.finfo(torch.float32).tiny)
-        tensors[name] = (change / scale[:, None]).round().to(torch.int8)
-        tensors[f"{name}/scale"] = scale
-    return tensors
-
-
 def apply_difference(network: Any, tensors: dict[str, Any], path: Path) -> None:
     """The network of the base becomes the trained one."""
-    import torch
-
-    state = network.state_dict()
-    changes = {name: t for name, t in tensors.items() if not name.startswith("salience/") and "/scale" not in name}
-    unknown = sorted(name for name, t in changes.items() if name not in state or state[name].shape != t.shape)
-    if unknown:
-        raise EncoderError(f"the queries' network {path} does not fit its base ({unknown[0]}): reinstall PropCite")
-    with torch.no_grad():
-        for name, change in changes.items():
-            scale = tensors.get(f"{name}/scale")
-            state[name] += change.float() if scale is None else change.float() * scale[:, None]
+    changes = {name: t for name, t in tensors.items() if not name.startswith("salience/")}
+    if unknown := misfit(network, changes):
+        raise EncoderError(f"the queries' network {path} does not fit its base ({unknown}): reinstall PropCite")
+    add(network, changes)
 
 
 def write(path: Path, base: dict[str, Any], trained: dict[str, Any], salience: Salience, about: dict[str, Any]) -> None:

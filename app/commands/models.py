@@ -123,3 +123,27 @@ def train_encoder(
             seed=seed,
         )
     )  # fmt: skip
+
+
+@train_cli.command("judge")
+def train_judge(
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            exists=True, dir_okay=False, help="JSON lines: ranked sentences, claims, facts.", metavar="FILES…"
+        ),
+    ],
+    words: Annotated[Path, typer.Option(exists=True, file_okay=False, help="A folder with WordNet's data files.")],
+    out: Annotated[Path, typer.Option(help="Where the weights go.")] = Path("judge.safetensors"),
+    work: Annotated[Path, typer.Option(help="A folder for checkpoints.")] = Path("judge-work"),
+    steps: Annotated[int, typer.Option(min=1)] = 2300,
+    batch_size: Annotated[int, typer.Option(min=2)] = 32,
+    learning_rate: Annotated[float, typer.Option(min=0.0)] = 1e-4,
+    seed: Annotated[int, typer.Option()] = 0,
+    resume: Annotated[bool, typer.Option(help="Go on from the last checkpoint.")] = False,
+) -> None:
+    """Train the default judge; a third of the rows that people marked is kept out, for its probabilities."""
+    from app import training
+
+    options = {"steps": steps, "batch_size": batch_size, "learning_rate": learning_rate, "seed": seed}
+    write_json(training.train_judge(files, words, out, work, resume=resume, note=note, **options))

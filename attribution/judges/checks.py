@@ -1,4 +1,4 @@
-"""What plain words forbid whatever a score says: other numbers, units or words, a "not" on one side, a mere "may"."""
+"""What plain words forbid whatever a score says: other numbers, units, words or roles, a "not", a mere "may"."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import re
 from attribution import words
 from attribution.citations import Label, Verdict
 from attribution.judges import label_of
+from attribution.judges.another import said_of_another
+from attribution.judges.exchanged import exchanged
 
 REFUSED = 0.35  # the most a claim may score that the evidence's numbers or negation forbid; below any threshold used
 SPEAKS_OF_IT = 0.6  # with this share of the claim's words beside other numbers, the evidence speaks against it
@@ -45,10 +47,16 @@ def _contradiction(claim: str, evidence: str, *, speaks_of_it: bool) -> str:
         pair = words.opposed_words(claim, evidence, share=SPEAKS_OF_IT)
         if pair := pair or (words.other_unit(claim, evidence) if speaks_of_it else None):
             return f"source says “{pair[1]}”; answer says “{pair[0]}”"
-    if not speaks_of_it or not words.negation_differs(claim, evidence):
+    if not speaks_of_it:
         return ""
-    same = words.denial_in_other_words(claim, evidence, share=SPEAKS_OF_IT)
-    return "" if same else "one of the two is negated, the other is not"
+    if words.negation_differs(claim, evidence):
+        same = words.denial_in_other_words(claim, evidence, share=SPEAKS_OF_IT)
+        return "" if same else "one of the two is negated, the other is not"
+    if reason := exchanged(claim, evidence, share=SPEAKS_OF_IT):
+        return reason
+    return (
+        "the source says that number of something else" if said_of_another(claim, evidence, share=SPEAKS_OF_IT) else ""
+    )
 
 
 def _difference(claim: str, evidence: str) -> str:

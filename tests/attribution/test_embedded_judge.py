@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from attribution.citations import Label, Verdict
 from attribution.judges import Case
-from attribution.judges.embedded import REFUSED, EmbeddedJudge, Features, support_probability
+from attribution.judges.checks import REFUSED
+from attribution.judges.embedded import EmbeddedJudge, Features, support_probability
 from attribution.words import numbers
 from retrieval.encoder import Encoder
 

@@ -1,110 +1,140 @@
-"""Fit the embedded judge's logistic regression and measure it: support detection a source, beside plain baselines.
+"""Measure the judges: does the evidence support the claim?  A source a line, beside plain baselines.
 
-    python tests/benchmarks/fit_judge.py CITE_DEV.jsonl[.gz] [RANK_TRAIN.jsonl[.gz]]
+    PYTHONPATH=. python tests/benchmarks/fit_judge.py FILES…
 
-Fits on rows whose licence allows shipped weights (expertqa; propositions of propsegment and their passages), measures
-on all sources.  For a source that was fitted on, the score of a row comes from folds that did not hold its question.
+FILES are JSON lines of claims with documents, or of claims with ranked sentences and labels.  Of sources that the
+judge was trained on only the rows that were kept out count; where these also set its scale, a row's probability comes
+from folds that did not hold its question.
 """
 
 from __future__ import annotations
 
-import gzip
-import json
 import random
 import sys
 from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
-from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
+from attribution.citations import Label, Verdict
 from attribution.judges import Case
-from attribution.judges.embedded import EmbeddedJudge, Features
+from attribution.judges.cross import CrossJudge, mixed
+from attribution.judges.embedded import support_probability
+from attribution.judges.training.calibration import even, fit
+from attribution.judges.training.corpus import TIMES, is_held_out, rows_of
+from attribution.judges.training.marked import Marked, marked
+from attribution.judges.weights import Scale
 from retrieval.encoder import Encoder
+from tests.attribution.said_of_whom import ROWS
 
-FITTED = ("expertqa", "propsegment_ent")
 FOLDS = 5
 SEED = 7
+MOST = 300  # rows of one source that are measured
+PRECISIONS = (0.8, 0.9, 0.95)
+BATCH = 64
 
 
-def read(path: str) -> list[dict]:
-    data = gzip.decompress(Path(path).read_bytes()) if path.endswith(".gz") else Path(path).read_bytes()
-    return [json.loads(line) for line in data.splitlines()]
-
-
-def texts_of(doc: dict) -> str:
-    return doc["text"] if doc.get("text") else " ".join(doc.get("sentences") or [])
-
-
-def cite_rows(path: str) -> list[tuple[str, str, str, list[str], bool]]:
-    """(source, group, claim, evidence, supported) for each row that says whether its evidence supports the claim."""
-    rows = []
-    for row in read(path):
-        if row["level"] == "sentence" or row["label"] not in ("supported", "partially", "not_supported"):
-            continue
-        evidence = [texts_of(doc) for doc in row["docs"]]
-        if any(text.strip() for text in evidence):
-            rows.append((row["source"], row["question"], row["claim"], evidence, row["label"] == "supported"))
-    return rows
-
-
-def proposition_rows(path: str) -> list[tuple[str, str, str, list[str], bool]]:
-    """A proposition with the sentence that entails it, and with one of the same passage that does not."""
+def chosen(files: list[str]) -> list[Marked]:
+    """The rows that count, at most so many of a source."""
+    rows = [r for r in rows_of([Path(f) for f in files]) if r.get("source") not in TIMES or is_held_out(r)]
+    held = defaultdict(list)
+    for case in marked(rows):
+        held[case.source].append(case)
     dice = random.Random(SEED)
-    rows = []
-    for row in read(path):
-        if row["source"] == "propsegment_ent" and len(row["sentences"]) > len(row["positive_sentence_ids"]):
-            others = [i for i in range(len(row["sentences"])) if i not in row["positive_sentence_ids"]]
-            for index, label in ((dice.choice(row["positive_sentence_ids"]), True), (dice.choice(others), False)):
-                rows.append((row["source"], row["id"], row["query"], [row["sentences"][index]], label))
-    return rows
+    return [case for cases in held.values() for case in (dice.sample(cases, MOST) if len(cases) > MOST else cases)]
 
 
 def main() -> None:
-    rows = cite_rows(sys.argv[1]) + (proposition_rows(sys.argv[2]) if len(sys.argv) > 2 else [])
-    judge = EmbeddedJudge(Encoder())
-    features = judge.features([Case(claim, tuple(evidence)) for _, _, claim, evidence, _ in rows])
-    x = np.array([f.row() for f in features])
-    overlap = np.array([f.overlap for f in features])
-    y = np.array([label for *_, label in rows])
-    sources = np.array([row[0] for row in rows])
-    folds = np.array([random.Random(f"{SEED}{row[1]}").randrange(FOLDS) for row in rows])
-    usable = np.isin(sources, FITTED)
+    rows = chosen(sys.argv[1:])
+    judge = CrossJudge(Encoder())
+    batches = [[r.case for r in rows[i : i + BATCH]] for i in range(0, len(rows), BATCH)]
+    known = [told for cases in batches for told in judge.known(cases)]
+    features = [f for _, f in known]
+    y, sources = np.array([r.supported for r in rows]), np.array([r.source for r in rows])
+    scores = {
+        "overlap": np.array([f.overlap for f in features]),
+        "similarity": np.array([f.similarity for f in features]),
+        "embedded": np.array([support_probability(f) for f in features]),
+        "network": np.array([logit for logit, _ in known]),
+    }
+    x = np.array([mixed(logit, f) for logit, f in known])
+    groups = [random.Random(f"{SEED}{r.group}").randrange(FOLDS) for r in rows]
+    scores["both"] = by_folds(x, y, sources, np.array(groups), judge.cross.scale)
+    report(sources, y, scores)
+    thresholds(sources, y, scores["both"])
+    verdicts = [verdict for cases in batches for verdict in judge.judge(cases)]
+    scores["both"] = np.array([v.probability for v in verdicts])
+    print("\nunder the word checks")
+    report(sources, y, scores)
+    pairs([(kind, *judge.judge([Case(yes, (told,)), Case(no, (told,))])) for kind, told, yes, no in ROWS])
 
-    fitted = model().fit(x[usable], y[usable])
-    scores = fitted.predict_proba(x)[:, 1]
+
+def by_folds(x: np.ndarray, y: np.ndarray, sources: np.ndarray, folds: np.ndarray, scale: Scale) -> np.ndarray:
+    """Probabilities; those of rows that set the scale from a scale that was set without their fold."""
+    scores, own = probabilities(x, scale), np.isin(sources, list(TIMES))
     for fold in range(FOLDS):
-        held = usable & (folds == fold)
-        scores[held] = model().fit(x[usable & ~held], y[usable & ~held]).predict_proba(x[held])[:, 1]
-    report(sources, y, {"similarity": x[:, 0], "overlap": overlap, "judge": scores})
-    print("\nINTERCEPT =", round(float(fitted.intercept_[0]), 3))
-    print(
-        "WEIGHTS =",
-        tuple(round(float(w), 3) for w in fitted.coef_[0]),
-        " #",
-        ", ".join(Features.__slots__[: x.shape[1]]),
-    )
+        rest = own & (folds != fold)
+        held = own & (folds == fold)
+        if held.any() and rest.any():
+            scores[held] = probabilities(x[held], fit(x[rest], y[rest], even(list(sources[rest]))))
+    return scores
 
 
-def model() -> LogisticRegression:
-    return LogisticRegression(C=1.0, class_weight="balanced", max_iter=1000)
+def probabilities(x: np.ndarray, scale: Scale) -> np.ndarray:
+    return 1 / (1 + np.exp(-(scale.intercept + scale.weight * x)))
+
+
+def pairs(told: list[tuple[str, Verdict, Verdict]]) -> None:
+    """Our own claims: how often the supported one is the likelier of two, and how often a label is right."""
+    print(f"\n{'kind':14}{'pairs':>6}{'in order':>10}{'labels right':>14}")
+    for kind in [*dict.fromkeys(kind for kind, *_ in told), "all"]:
+        rows = [(yes, no) for k, yes, no in told if kind in (k, "all")]
+        order = np.mean([yes.probability > no.probability for yes, no in rows])
+        right = np.mean([[yes.label is Label.SUPPORTED, no.label is not Label.SUPPORTED] for yes, no in rows])
+        print(f"{kind:14}{len(rows):>6}{100 * order:>10.0f}{100 * right:>14.0f}")
+
+
+def calibration_error(y: np.ndarray, p: np.ndarray) -> float:
+    """The mean distance of what was said and what was so, over ten bins of equal width."""
+    bins = np.minimum((p * 10).astype(int), 9)
+    return float(sum(abs(p[bins == b].mean() - y[bins == b].mean()) * (bins == b).mean() for b in set(bins)))
 
 
 def report(sources: np.ndarray, y: np.ndarray, scores: dict[str, np.ndarray]) -> None:
     means = defaultdict(list)
-    print(f"{'AUC':24}{'rows':>6}" + "".join(f"{name:>12}" for name in scores) + f"{'bal.acc .5':>12}")
-    for source in sorted(set(sources)):
-        rows = sources == source
-        line = f"{source:24}{rows.sum():>6}"
+    print(
+        f"{'AUC':22}{'rows':>6}" + "".join(f"{n:>11}" for n in scores) + f"{'bal.acc .5':>12}{'ECE':>7}{'emb. ECE':>10}"
+    )
+    for source in dict.fromkeys(sources):
+        at = sources == source
+        line = f"{source:22}{at.sum():>6}"
         for name, score in scores.items():
-            auc = 100 * roc_auc_score(y[rows], score[rows])
-            means[name].append(auc)
-            line += f"{auc:>12.1f}"
-        said = scores["judge"][rows] >= 0.5
-        balanced = 50 * ((said[y[rows]]).mean() + (~said[~y[rows]]).mean())
-        print(line + f"{balanced:>12.1f}")
-    print(f"{'mean':24}{'':>6}" + "".join(f"{np.mean(means[name]):>12.1f}" for name in scores))
+            means[name].append(100 * roc_auc_score(y[at], score[at]))
+            line += f"{means[name][-1]:>11.1f}"
+        p = scores["both"][at]
+        balanced = 50 * ((p[y[at]] >= 0.5).mean() + (p[~y[at]] < 0.5).mean())
+        errors = [100 * calibration_error(y[at], scores[n][at]) for n in ("both", "embedded")]
+        means["balanced"].append(balanced)
+        print(line + f"{balanced:>12.1f}{errors[0]:>7.1f}{errors[1]:>10.1f}")
+    print(
+        f"{'mean':22}{'':>6}"
+        + "".join(f"{np.mean(means[n]):>11.1f}" for n in scores)
+        + f"{np.mean(means['balanced']):>12.1f}"
+    )
+
+
+def thresholds(sources: np.ndarray, y: np.ndarray, p: np.ndarray) -> None:
+    """From which probability on so large a share of what is called supported is so, and how much of it that finds."""
+    weights = np.array(even(list(sources)))
+    print("\nprecision  from  recall   (every source counting as much)")
+    for wanted in PRECISIONS:
+        for t in np.arange(0.05, 1.0, 0.01):
+            said = p >= t
+            precision = (weights * (said & y)).sum() / max((weights * said).sum(), 1e-9)
+            if precision >= wanted:
+                print(f"{wanted:9.2f}  {t:.2f}  {(weights * (said & y)).sum() / (weights * y).sum():.2f}")
+                break
 
 
 if __name__ == "__main__":

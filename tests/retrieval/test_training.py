@@ -15,9 +15,10 @@ from safetensors.torch import load_file, save_file
 from sentence_transformers import MultiVectorEncoder
 
 from retrieval.checkpoints import token_wise
+from retrieval.differences import difference
 from retrieval.encoder import Encoder
 from retrieval.errors import EncoderError, RetrievalError
-from retrieval.queries import MARKERS, about, apply_difference, difference, routed, with_markers, write
+from retrieval.queries import MARKERS, about, apply_difference, routed, with_markers, write
 from retrieval.salience import Salience
 from retrieval.splitter import passage_from_text
 from retrieval.text import Granularity, Span

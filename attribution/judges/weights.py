@@ -1,0 +1,91 @@
+"""The cross-encoder's file: what training changed in the base, its head, and how its logit becomes a probability."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from attribution.errors import AttributionError
+from retrieval.checkpoints import BUNDLED_SHA256, bundled_model
+from retrieval.differences import add, difference, misfit
+
+if TYPE_CHECKING:
+    from attribution.judges.network import Network
+
+JUDGE = Path(__file__).parents[1] / "models" / "judge.safetensors"
+BODY = "base."
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """From `attribution.judges.cross.mixed` to the logit of a probability."""
+
+    intercept: float = 0.0
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Trained:
+    """A network ready to read, its scale, a name that changes with them, and what the file says of itself."""
+
+    network: Network
+    scale: Scale
+    name: str
+    about: dict[str, Any]
+
+
+def load(path: Path = JUDGE, device: str = "") -> Trained:
+    """The network of a file over the bundled base."""
+    from safetensors import safe_open
+
+    try:
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()[:12]
+        with safe_open(str(path), "pt") as file:
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - no mapping
+            told = json.loads((file.metadata() or {})["about"])
+        scale = Scale(float(told["scale"]["intercept"]), float(told["scale"]["weight"]))
+    except Exception as error:  # safetensors raises its own kinds
+        raise AttributionError(f"the judge's weights {path} cannot be read ({_line(error)}): reinstall PropCite, "
+                               "or train them anew") from error  # fmt: skip
+    return Trained(_network(tensors, path, device), scale, f"{path.stem}@{digest}", told)
+
+
+def _network(tensors: dict[str, Any], path: Path, device: str) -> Network:
+    import torch
+
+    from attribution.judges.network import Network
+
+    network = Network(bundled_model())
+    if unknown := misfit(network, tensors):
+        raise AttributionError(f"the judge's weights {path} do not fit their base ({unknown}): reinstall PropCite")
+    add(network, tensors)
+    return network.eval().requires_grad_(False).to(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+
+
+def save(path: Path, network: Network, scale: Scale, about: dict[str, Any]) -> None:
+    """What training changed and the head in one file, by rename."""
+    from safetensors.torch import save_file
+
+    from attribution.judges.network import Network as Fresh
+
+    start, trained = Fresh(bundled_model()).state_dict(), network.state_dict()
+    body = {name: t for name, t in trained.items() if name.startswith(BODY)}
+    head = {name: t.detach().float().cpu() for name, t in trained.items() if not name.startswith(BODY)}
+    tensors = {name: t.contiguous() for name, t in {**difference(start, body), **head}.items()}
+    told = json.dumps({**about, "scale": asdict(scale)}, sort_keys=True)
+    new = path.with_suffix(".new")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        save_file(tensors, str(new), metadata={"base": BUNDLED_SHA256, "about": told})
+        new.replace(path)
+    except OSError as error:
+        raise AttributionError(f"{path} cannot be written ({error.strerror}): choose another --out") from error
+
+
+def _line(error: Exception) -> str:
+    if isinstance(error, KeyError):
+        return f"it lacks {error}"
+    return getattr(error, "strerror", None) or str(error).splitlines()[0]

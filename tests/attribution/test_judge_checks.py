@@ -1,0 +1,77 @@
+"""Plain words tell who did what to whom and of which thing a number is said, and keep silent where they cannot."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attribution.citations import Label
+from attribution.judges.another import said_of_another
+from attribution.judges.checks import REFUSED, SPEAKS_OF_IT, checked
+from attribution.judges.exchanged import exchanged
+
+TURNED = [
+    ("Alpina bought Northwind.", "Northwind bought Alpina in 2016."),
+    ("Northwind was bought by Alpina.", "Northwind bought Alpina in 2016."),
+    ("Alpina bought the land from Northwind.", "Alpina sold the land to Northwind."),
+    ("The wolf followed the shepherd.", "The shepherd followed the wolf down to the village."),
+    ("Delta borrowed money from Omega.", "In March, Delta lent money to Omega."),
+    ("Mount Brae is higher than Mount Kell.", "Mount Kell is higher than Mount Brae."),
+    ("Mount Brae is higher than Mount Kell.", "Mount Brae is lower than Mount Kell, which is steep."),
+    ("Bergen lies north of Oslo.", "Oslo lies north of Bergen."),
+    ("The fire broke out before the lightning struck.", "The fire broke out after the lightning struck the barn."),
+    ("Overfishing led to the war.", "The war led to overfishing."),
+]
+KEPT = [
+    ("Alpina was bought by Northwind.", "Northwind bought Alpina in 2016."),
+    ("Alpina sold the land to Northwind.", "Northwind bought the land from Alpina."),
+    ("Omega borrowed money from Delta.", "In March, Delta lent money to Omega."),
+    ("Mount Brae is lower than Mount Kell.", "Mount Kell is higher than Mount Brae."),
+    ("Ann married Bo.", "Bo married Ann in May."),
+    ("Paris is the capital of France.", "The capital of France is Paris."),
+    ("The lightning struck before the fire broke out.", "The fire broke out after the lightning struck the barn."),
+    ("Alpina, which Northwind bought, makes cheese.", "Northwind bought Alpina, which makes cheese."),
+    ("The network was funded by the state.", "It was a network funded by the state."),
+    ("Northwind bought Alpina.", "Alpina sold its farm and bought Northwind a tractor; Northwind bought Alpina."),
+]
+
+
+@pytest.mark.parametrize(("claim", "evidence"), TURNED)
+def test_exchanged_roles_contradict(claim: str, evidence: str) -> None:
+    verdict = checked(claim, evidence, 0.99, 1.0, 0.5)
+    assert verdict.label is Label.CONTRADICTED
+    assert verdict.probability <= REFUSED
+    assert verdict.reason
+
+
+@pytest.mark.parametrize(("claim", "evidence"), KEPT)
+def test_the_same_roles_in_another_order_do_not(claim: str, evidence: str) -> None:
+    assert exchanged(claim, evidence, share=SPEAKS_OF_IT) == ""
+    assert checked(claim, evidence, 0.99, 1.0, 0.5).label is Label.SUPPORTED
+
+
+@pytest.mark.parametrize(
+    ("claim", "evidence", "another"),
+    [
+        ("The old mill is 31 metres high.", "The old mill is 12 metres high and the new silo is 31 metres high.", True),
+        ("The new silo is 31 metres high.", "The old mill is 12 metres high, the new silo is 31 metres high.", False),
+        ("The red line opened in 1984.", "The red line opened in 1971, the blue line in 1984.", True),
+        ("The blue line opened in 1984.", "The red line opened in 1971, the blue line in 1984.", False),
+        ("The museum closed in 1984.", "The museum opened in 1971 and closed in 1984.", False),
+        ("Ada was minister until 1990.", "Ada sat for Leeds from 1979 to 1997, and was minister until 1990.", False),
+    ],
+)  # fmt: skip
+def test_a_number_of_something_else_is_seen(claim: str, evidence: str, another: bool) -> None:
+    assert said_of_another(claim, evidence, share=SPEAKS_OF_IT) is another
+
+
+@given(st.sampled_from([claim for claim, _ in TURNED + KEPT]))
+def test_nothing_contradicts_itself(sentence: str) -> None:
+    assert checked(sentence, sentence, 0.9, 1.0, 0.5).label is Label.SUPPORTED
+
+
+@given(st.text(max_size=80), st.text(max_size=80))
+def test_no_text_makes_the_checks_raise(claim: str, evidence: str) -> None:
+    assert isinstance(exchanged(claim, evidence, share=0.0), str)
+    assert said_of_another(claim, evidence, share=0.0) in (True, False)
