@@ -14,6 +14,7 @@ from retrieval.text import Granularity, Hit, Span, words_of
 CANDIDATES = 3  # sentences judged for one claim: the nearest may be a near-duplicate with another number
 MARGIN_DEPTH = 24  # candidates looked at for the second-best passage: one passage may hold many of the best
 MIN_SCORE = 0.5  # without a judge, the similarity from which evidence counts
+SURE_FROM = 0.9  # evidence so likely to support a claim is not compared with what comes next
 JOINT_FLOOR = 0.2  # two pieces together are judged when the better one alone is at least so likely to support
 JOINT_GAIN = 0.15  # and are cited when together they are likelier by this
 PRONOUN = re.compile(r"(?:it|he|she|they|its|his|her|their|this|these)\b", re.IGNORECASE)
@@ -51,15 +52,20 @@ class Decider:
         return max(self.candidates, self.num_cited, MARGIN_DEPTH if self.min_margin else 1)
 
     def decide(self, claims: Sequence[Claim], *, shown: bool = True) -> list[CitedProposition]:
-        """All claims in two batches: every candidate by itself, then pairs for what no candidate supports alone."""
+        """All claims in three batches: the nearest of each, the others where that is not sure, then pairs."""
         heard = [self._heard(claim.hits) for claim in claims]
-        asked = [(claim, (hit,)) for claim, hits in zip(claims, heard, strict=True) for hit in hits]
-        verdicts = iter(self._verdicts(asked))
-        decided = [
-            self._alone(claim, [(hit, next(verdicts)) for hit in hits], shown)
-            for claim, hits in zip(claims, heard, strict=True)
-        ]
+        nearest = self._judged(claims, [hits[: self.num_cited] for hits in heard])
+        unsure = [not any(v.probability >= SURE_FROM for _, v in judged) for judged in nearest]
+        others = [hits[self.num_cited :] if more else [] for hits, more in zip(heard, unsure, strict=True)]
+        judged = [one + two for one, two in zip(nearest, self._judged(claims, others), strict=True)]
+        decided = [self._alone(claim, found, shown) for claim, found in zip(claims, judged, strict=True)]
         return self._together(claims, heard, decided, shown) if self.joint and self.judge else decided
+
+    def _judged(self, claims: Sequence[Claim], candidates: Sequence[Sequence[Hit]]) -> list[list[tuple[Hit, Verdict]]]:
+        """Each candidate of each claim by itself."""
+        asked = [(claim, (hit,)) for claim, hits in zip(claims, candidates, strict=True) for hit in hits]
+        verdicts = iter(self._verdicts(asked))
+        return [[(hit, next(verdicts)) for hit in hits] for hits in candidates]
 
     def _heard(self, hits: Sequence[Hit]) -> Sequence[Hit]:
         """The candidates that are judged; none when the best passage does not lead clearly enough."""

@@ -96,10 +96,13 @@ class PropCite:
 
     def citing(self, source: Source, collection: Retriever | None = None) -> Citing:
         """One answer's citing over these sources, for those who have it sentence by sentence."""
-        watch = Stopwatch()
+        from attribution.remembering import asking_with, remembering
+
+        watch, own = Stopwatch(), remembering(self)
+        source = asking_with(own, source, self.encoder)
         with watch("encode passages"):
-            retriever = source if isinstance(source, Retriever) else _over(self.encoder, as_passages(source))
-        return Citing(self, retriever, collection, watch)
+            retriever = source if isinstance(source, Retriever) else _over(own.encoder, as_passages(source))
+        return Citing(own, retriever, collection, watch)
 
     @property
     def models(self) -> dict[str, str]:

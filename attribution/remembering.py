@@ -68,6 +68,8 @@ def asking_with(propcite: PropCite, source: Source, instead_of: Encoder) -> Sour
 
 def remembering(propcite: PropCite, most_kept: int = MOST_KEPT) -> PropCite:
     """The same parts with a memory of their own, for one answer or one batch; one thread may use it at a time."""
+    if isinstance(propcite.encoder, RememberingEncoder):
+        return propcite
     encoder = cast(Encoder, RememberingEncoder(propcite.encoder, most_kept))
     judge: Any = propcite.judge
     if getattr(judge, "encoder", None) is propcite.encoder:

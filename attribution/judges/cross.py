@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import replace
 from pathlib import Path
 
@@ -83,6 +84,15 @@ class CrossJudge:
         self.cross = CrossEncoder(weights, device=device)
         self.supported_from = supported_from
         self.name = f"cross/{self.cross.name}"
+
+    @property
+    def encoder(self) -> Encoder:
+        return self.embedded.encoder
+
+    @encoder.setter
+    def encoder(self, encoder: Encoder) -> None:
+        self.embedded = copy(self.embedded)
+        self.embedded.encoder = encoder
 
     def judge(self, cases: Sequence[Case]) -> list[Verdict]:
         return [
