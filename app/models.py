@@ -22,6 +22,7 @@ class Model:
 
 
 def shipped(settings: Settings) -> Iterator[Model]:
+    from attribution.judges.weights import JUDGE
     from attribution.propositions.learned import WEIGHTS
     from retrieval import checkpoints
     from retrieval.queries import about
@@ -51,6 +52,14 @@ def shipped(settings: Settings) -> Iterator[Model]:
         settings.splitter == "learned",
         _megabytes(WEIGHTS),
         f"names the facts of a sentence, on {checkpoints.BUNDLED}",
+        "its card: attribution/models/README.md",
+    )
+    yield Model(
+        "judge",
+        "cross",
+        settings.judge == "cross",
+        _megabytes(JUDGE),
+        f"reads claim and evidence together, on {checkpoints.BUNDLED}",
         "its card: attribution/models/README.md",
     )
 

@@ -1,4 +1,4 @@
-"""The default judge: a small cross-encoder reads claim and evidence together, word checks overrule what they forbid."""
+"""The trained judge: a small cross-encoder reads claim and evidence together, word checks overrule what they forbid."""
 
 from __future__ import annotations
 
