@@ -13,7 +13,8 @@ from app.store import CollectionInfo, Library
 from attribution.citations import CitedAnswer
 from attribution.events import AnswerDone, Event
 from attribution.propcite import PropCite
-from attribution.repair import Repaired, repair
+from attribution.repair import repair
+from attribution.repaired import Repaired
 from attribution.stream import cite_stream
 from retrieval.retriever import Retriever
 from retrieval.text import Granularity, Hit, Passage

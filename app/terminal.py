@@ -22,7 +22,7 @@ from retrieval.text import Hit
 if TYPE_CHECKING:  # the ingester loads the readers
     from app.ingester import Outcome
     from app.models import Model
-    from attribution.repair import Repaired
+    from attribution.repaired import Repaired
 
 out = Console(highlight=False, soft_wrap=False)
 err = Console(stderr=True, highlight=False)

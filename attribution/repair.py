@@ -3,63 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from enum import StrEnum
+from dataclasses import replace
 
-from attribution.citations import CitedAnswer, CitedProposition, CitedSentence, Evidence, Verdict
-from attribution.formats.alce import marked
+from attribution.citations import CitedProposition, CitedSentence, Evidence, Verdict
 from attribution.markers import Marker, without_markers
 from attribution.parts import Part, split_answer
 from attribution.propcite import Citing, PropCite
+from attribution.repaired import Check, Repaired, State
 from retrieval.retriever import Retriever
 from retrieval.text import Passage, Span
-
-
-class State(StrEnum):
-    """What became of a marker."""
-
-    KEPT = "kept"
-    DROPPED = "dropped"
-    UNKNOWN = "no such passage"
-    ADDED = "added"
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """One number at one sentence: `marker` is its place in the given answer, none when PropCite added it.
-
-    `verdict` is the best that the passage reaches for any claim of the sentence, `evidence` the words that reach it.
-    """
-
-    number: int
-    state: State
-    sentence: Span
-    marker: Span | None = None
-    verdict: Verdict | None = None
-    evidence: Evidence | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Repaired:
-    """An answer cited anew.  `answer` is without markers of its own; `checks` is the difference to what was given."""
-
-    given: str
-    answer: CitedAnswer
-    passages: tuple[Passage, ...]
-    checks: tuple[Check, ...]
-
-    @property
-    def text(self) -> str:
-        """The answer with its right markers, numbered as the passages were given."""
-        return marked(self.answer, self.passages)
-
-    def numbers(self, state: State) -> tuple[int, ...]:
-        """The numbers that a state befell, in the order of the answer."""
-        return tuple(check.number for check in self.checks if check.state is state)
-
-    @property
-    def changed(self) -> bool:
-        return any(check.state is not State.KEPT for check in self.checks)
 
 
 def repair(

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from attribution.citations import CitedAnswer, CitedProposition, Evidence
 from attribution.formats.words import ELSEWHERE, SIGNS, label_of, pages_line
 from attribution.formats.words import coverage_line as coverage_line  # the page says it too
-from attribution.repair import Check, State
+from attribution.repaired import Check, State
 from retrieval.text import Passage, Span
 
 Sources = Mapping[str, str]  # a document's id -> where it came from; documents that are gone are missing

@@ -6,7 +6,7 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
-from attribution.repair import Check, Repaired
+from attribution.repaired import Check, Repaired
 from attribution.wire.schema import AnswerJson, EvidenceJson, VerdictJson
 from attribution.wire.writing import evidence_json, to_dict, verdict_json
 

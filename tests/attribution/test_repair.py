@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from attribution.citations import Label
 from attribution.markers import without_markers
 from attribution.propcite import PropCite
-from attribution.repair import Repaired, State, repair
+from attribution.repair import repair
+from attribution.repaired import Repaired, State
 from attribution.wire.repairs import repair_json
 from retrieval.encoder import Encoder
 from retrieval.splitter import passage_from_text
