@@ -35,11 +35,10 @@ _ENDWISE = (
     "above|below",
 )
 # What two do together is true from either end, and some verbs tell of no doer.
-_MUTUAL = frozenset(
-    stem(word)
-    for word in "meet marry merge fight border resemble equal differ agree talk speak play trade compete cooperate "
-    "sign join share face accompany neighbour date divorce match connect link combine say state have include become "
-    "remain report show see know call name".split()
+_MUTUAL = (
+    "meet marry merge fight border resemble equal differ agree talk speak play trade compete cooperate sign join share "
+    "face accompany neighbour date divorce match connect link combine say state have include become remain report show "
+    "see know call name"
 )
 _TIMES, _SIDES = frozenset(("before", "after", "above", "below")), frozenset(("north", "south", "east", "west"))
 
@@ -98,7 +97,7 @@ def _deed(s: Tagged, at: int) -> Deed | None:
         end = at + 1 if low in _TIMES else at + 2
         return _told(low, _names(s, _left(s, at, whole=True)), _names(s, _right(s, end)))
     base = _bases().get(low, low)
-    if at == 0 or (s.tags[at] not in _VERBS and low not in _bases()) or stem(base) in _MUTUAL:
+    if at == 0 or (s.tags[at] not in _VERBS and low not in _bases()) or stem(base) in _mutual():
         return None
     if _is_passive(s, at) or s.lows[at + 1 : at + 2] == ["by"]:
         by = next((i for i in _right(s, at + 1) if s.lows[i] == "by"), 0)
@@ -159,6 +158,11 @@ def _bases() -> dict[str, str]:
     found = {form: base for base, *forms in IRREGULAR for form in forms if form != "-"}
     thirds = {form: base for form, base in THIRD_PERSON.items() if base in found.values()}
     return {**thirds, **found, "beat": "beat", "beaten": "beat"}
+
+
+@cache
+def _mutual() -> frozenset[str]:
+    return frozenset(map(stem, _MUTUAL.split()))
 
 
 @cache
