@@ -2,59 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from attribution.citations import Proposition
+from attribution.errors import AttributionError
 from attribution.methods import Found
 from attribution.parts import Part, whole
 from retrieval.encoder import Floats
 from retrieval.retriever import Retriever
 from retrieval.text import Granularity, Hit, Passage, Span
 
+Scores = Callable[[Sequence[str], Sequence[Passage]], Floats]  # (t), (p) -> (t, p)
+
 K1, B = 0.9, 0.4  # as the field's BM25 baselines have them
 
 
-class _OverPassages:
-    """The whole sentence asks, and the best passage is cited."""
+class Bm25:
+    """Words alone."""
 
-    name = ""
+    name = "bm25"
     num_cited = 1
+
+    def __init__(self) -> None:
+        _bm25s()  # what is missing is told before any text is read
 
     def claims(self, part: Part) -> tuple[Proposition, ...]:
         return whole(part)
 
     def find(self, parts: Sequence[Part], retriever: Retriever, k: int) -> Found:
-        passages = retriever.passages()
-        scores = self.scores([part.text for part in parts], passages)
-        return [[_best(row, passages, k)] for row in scores]
+        return _found(self.scores, parts, retriever, k)
 
     def scores(self, texts: Sequence[str], passages: Sequence[Passage]) -> Floats:
-        """(t), (p) -> (t, p)"""
-        raise NotImplementedError
-
-
-class Bm25(_OverPassages):
-    """Words alone."""
-
-    name = "bm25"
-
-    def scores(self, texts: Sequence[str], passages: Sequence[Passage]) -> Floats:
-        import bm25s
-
-        index = bm25s.BM25(k1=K1, b=B)
+        index = _bm25s().BM25(k1=K1, b=B)
         index.index(_words([f"{p.title} {p.text}" for p in passages]), show_progress=False)
         rows = [index.get_scores(words) for words in _words(texts)]
         return np.stack(rows) if rows else np.zeros((0, len(passages)), dtype=np.float32)
 
 
-class PostCite(_OverPassages):
+class PostCite:
     """ALCE's POSTCITE: one vector a text, the nearest passage; `model` is a folder or name of sentence-transformers."""
 
     name = "postcite"
+    num_cited = 1
 
     def __init__(self, model: str = "") -> None:
         self.model = model
@@ -67,6 +60,12 @@ class PostCite(_OverPassages):
 
         return SentenceTransformer(self.model or bundled_model())
 
+    def claims(self, part: Part) -> tuple[Proposition, ...]:
+        return whole(part)
+
+    def find(self, parts: Sequence[Part], retriever: Retriever, k: int) -> Found:
+        return _found(self.scores, parts, retriever, k)
+
     def scores(self, texts: Sequence[str], passages: Sequence[Passage]) -> Floats:
         if not texts or not passages:
             return np.zeros((len(texts), len(passages)), dtype=np.float32)
@@ -76,10 +75,22 @@ class PostCite(_OverPassages):
         return scores
 
 
-def _words(texts: Sequence[str]) -> Any:
-    import bm25s
+def _found(scores: Scores, parts: Sequence[Part], retriever: Retriever, k: int) -> Found:
+    """The whole sentence asks, and passages answer."""
+    passages = retriever.passages()
+    return [[_best(row, passages, k)] for row in scores([part.text for part in parts], passages)]
 
-    return bm25s.tokenize(list(texts), return_ids=False, show_progress=False)
+
+def _bm25s() -> Any:
+    try:
+        import bm25s
+    except ImportError as error:
+        raise AttributionError("BM25 needs a package more: pip install 'propcite[eval]'") from error
+    return bm25s
+
+
+def _words(texts: Sequence[str]) -> Any:
+    return _bm25s().tokenize(list(texts), return_ids=False, show_progress=False)
 
 
 def _best(scores: Floats, passages: Sequence[Passage], k: int) -> list[Hit]:

@@ -13,7 +13,7 @@ from attribution.events import SentenceCited
 from attribution.parts import MOST_CONTEXT, split_parts
 from attribution.propcite import Citing, PropCite, Source
 from attribution.reading_ahead import evidence_in, judge_encodes, read_claims
-from attribution.remembering import asking_with, remembering
+from attribution.remembering import remembering
 from retrieval.retriever import Retriever
 from retrieval.text import Passage, Span
 
@@ -33,8 +33,7 @@ class Desk:
         self._before: deque[str] = deque(maxlen=MOST_CONTEXT)
         self._jobs: deque[Future[list[SentenceCited]]] = deque()
         self._thread = ThreadPoolExecutor(1, "propcite-stream")
-        own = asking_with(self._propcite, source, propcite.encoder)
-        self._opened = self._thread.submit(self._propcite.citing, own, collection)
+        self._opened = self._thread.submit(self._propcite.citing, source, collection)
         if not isinstance(source, Retriever) and judge_encodes(self._propcite):
             self._thread.submit(self._read_ahead, None)
 

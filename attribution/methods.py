@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Protocol
@@ -107,16 +107,15 @@ def method_of(name: str) -> Method:
     """A way of citing by its name, one of `METHODS`."""
     from attribution.baselines import Bm25, PostCite
 
-    made: tuple[Method, ...] = (
-        InContext(),
-        InContext("paper", Granularity.PASSAGE),
-        Alone(),
-        WholeSentences(),
-        WholeSentences("sentence-2", num_cited=2),
-        PostCite(),
-        Bm25(),
-    )
-    by_name = {method.name: method for method in made}
-    if name not in by_name:
-        raise AttributionError(f"there is no method {name!r} of citing: give one of {', '.join(by_name)}")
-    return by_name[name]
+    making: dict[str, Callable[[], Method]] = {
+        "propositions": InContext,
+        "paper": lambda: InContext("paper", Granularity.PASSAGE),
+        "alone": Alone,
+        "sentence": WholeSentences,
+        "sentence-2": lambda: WholeSentences("sentence-2", num_cited=2),
+        "postcite": PostCite,
+        "bm25": Bm25,
+    }
+    if name not in making:
+        raise AttributionError(f"there is no method {name!r} of citing: give one of {', '.join(making)}")
+    return making[name]()

@@ -99,7 +99,7 @@ class PropCite:
         from attribution.remembering import asking_with, remembering
 
         watch, own = Stopwatch(), remembering(self)
-        source = asking_with(own, source, self.encoder)
+        source, collection = asking_with(own, source), asking_with(own, collection)
         with watch("encode passages"):
             retriever = source if isinstance(source, Retriever) else _over(own.encoder, as_passages(source))
         return Citing(own, retriever, collection, watch)

@@ -8,7 +8,7 @@ from copy import copy
 from dataclasses import replace
 from typing import Any, TypeVar, cast
 
-from attribution.propcite import PropCite, Source
+from attribution.propcite import PropCite
 from retrieval.encoder import Encoder, TokenVectors
 from retrieval.retriever import Retriever
 from retrieval.text import Granularity, Passage
@@ -16,29 +16,30 @@ from retrieval.text import Granularity, Passage
 MOST_KEPT = 512  # texts of a kind: the sentences of 50 passages, or the claims of a few pages
 
 Text = TypeVar("Text")
+Given = TypeVar("Given")
 
 
 class RememberingEncoder:
     """Stands in for an encoder: what it read last it knows, and only what is new is encoded, together."""
 
     def __init__(self, encoder: Encoder, most_kept: int = MOST_KEPT) -> None:
-        self._encoder = encoder
+        self.stands_for = encoder
         self._most_kept = most_kept
         self._queries: OrderedDict[Hashable, TokenVectors] = OrderedDict()
         self._passages: OrderedDict[Hashable, TokenVectors] = OrderedDict()
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._encoder, name)
+        return getattr(self.stands_for, name)
 
     def encode_queries(
         self, texts: Sequence[str], granularity: Granularity = Granularity.PASSAGE
     ) -> list[TokenVectors]:
         keys = [(text, granularity) for text in texts]
-        return self._known(self._queries, keys, texts, lambda new: self._encoder.encode_queries(new, granularity))
+        return self._known(self._queries, keys, texts, lambda new: self.stands_for.encode_queries(new, granularity))
 
     def encode_passages(self, passages: Sequence[Passage]) -> list[TokenVectors]:
         keys = [(p.text, p.title, tuple(s.span.start for s in p.sentences)) for p in passages]
-        return self._known(self._passages, keys, passages, self._encoder.encode_passages)
+        return self._known(self._passages, keys, passages, self.stands_for.encode_passages)
 
     def _known(
         self,
@@ -59,10 +60,11 @@ class RememberingEncoder:
         return found
 
 
-def asking_with(propcite: PropCite, source: Source, instead_of: Encoder) -> Source:
-    """A collection that another encoder stood for, asked with that of PropCite; anything else as it is."""
-    if isinstance(source, Retriever) and source.encoder is instead_of:
-        return replace(source, encoder=propcite.encoder)
+def asking_with(propcite: PropCite, source: Given) -> Given:
+    """A collection asked with PropCite's memory, where this stands for the encoder it has; anything else as it is."""
+    memory: Any = propcite.encoder
+    if isinstance(source, Retriever) and isinstance(memory, RememberingEncoder) and memory.stands_for is source.encoder:
+        return cast(Given, replace(source, encoder=propcite.encoder))
     return source
 
 

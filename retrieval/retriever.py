@@ -117,8 +117,7 @@ class Retriever:
 
     def passages(self) -> list[Passage]:
         """All passages that a search may return, in the order of their ids."""
-        ids = set(self.index.ids()) if self.allow is None else self.index.ids() & self.allow
-        found = self.find(sorted(ids))
+        found = self.find(sorted(self.index.ids() if self.allow is None else self.allow))
         return [found[i] for i in sorted(found)]
 
     def _read(self, texts: Sequence[str], granularity: Granularity) -> list[_Query]:

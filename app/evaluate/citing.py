@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 from app.evaluate.gold import GoldAnswer, GoldEvidence
 from attribution.citations import CitedAnswer, Proposition
 from attribution.judges import Judge
-from attribution.methods import METHODS, method_of
+from attribution.methods import Method
 from attribution.metrics import Agreement, macro
 from attribution.propcite import PropCite
 from attribution.propositions import PropositionSplitter
@@ -21,6 +21,7 @@ from retrieval.text import Granularity, Passage, Span
 
 ALWAYS = -1e9  # without a judge the nearest is cited whatever its score
 DEEPEST = 5
+RANKINGS = ("bm25", "sentence", "propositions")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +80,14 @@ class Ways:
     encoder: Encoder
     splitter: Remembering
     judge: Judge | None
+    methods: Sequence[Method]
+    advance: Callable[[str], None] = lambda _: None
+
+    def __len__(self) -> int:
+        return len(self.methods) * (1 if self.judge is None else 2)
 
     def __iter__(self) -> Iterator[PropCite]:
-        for name in METHODS:
-            method = method_of(name)
+        for method in self.methods:
             yield PropCite(
                 self.encoder, splitter=self.splitter, judge=None, method=method, min_score=ALWAYS, candidates=1
             )
@@ -94,7 +99,10 @@ def cited_answers(rows: Sequence[GoldAnswer], ways: Ways) -> Iterator[Cited]:
     """Precision and recall of the cited passages against those that each answer was written from."""
     retrievers = [Retriever.over(ways.encoder, row.passages) for row in rows]
     for propcite in ways:
-        answers = [propcite.cite(row.text, r, question=row.question) for row, r in zip(rows, retrievers, strict=True)]
+        answers = []
+        for row, retriever in zip(rows, retrievers, strict=True):
+            answers.append(propcite.cite(row.text, retriever, question=row.question))
+            ways.advance(f"{propcite.method.name}{', judged' if propcite.judge else ''}")
         for source in dict.fromkeys(row.source for row in rows):
             of_source = [(row, a) for row, a in zip(rows, answers, strict=True) if row.source == source]
             mean = macro(_agreement(shown_ids(answer), row.written_from) for row, answer in of_source)
@@ -114,13 +122,17 @@ def _agreement(cited: frozenset[Any], gold: frozenset[Any]) -> Agreement:
 
 
 def percent(agreement: Agreement) -> tuple[float, float, float]:
-    return tuple(round(100 * x, 1) for x in (agreement.precision, agreement.recall, agreement.f1))  # type: ignore[return-value]
+    precision, recall, f1 = (round(100 * x, 1) for x in (agreement.precision, agreement.recall, agreement.f1))
+    return precision, recall, f1
 
 
 def ranked_evidence(rows: Sequence[GoldEvidence], ways: Ways) -> Iterator[Ranked]:
     """Where the marked sentences stand in a ranking of all of a claim's documents, and how well they are cited."""
-    for name in ("bm25", "sentence", "propositions"):
-        told = [(row, *_ranked(row, name, ways)) for row in rows]
+    for name in RANKINGS:
+        told = []
+        for row in rows:
+            told.append((row, *_ranked(row, name, ways)))
+            ways.advance(f"sentences by {name}")
         for source in dict.fromkeys(row.source for row in rows):
             figures = [_figures(row, order, cited) for row, order, cited in told if row.source == source]
             p_at_1, r_at_5, mrr, precision, recall = np.mean(figures, axis=0)

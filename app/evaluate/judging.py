@@ -64,9 +64,15 @@ class Scored:
     scores: dict[str, Floats]
 
     @classmethod
-    def of(cls, rows: Sequence[GoldVerdict], scorers: dict[str, Scorer]) -> Scored:
+    def of(
+        cls, rows: Sequence[GoldVerdict], scorers: dict[str, Scorer], advance: Callable[[str], None] = lambda _: None
+    ) -> Scored:
         cases = [Case(row.claim, row.evidence) for row in rows]
-        return cls(rows, {name: np.array(scorer(cases)) for name, scorer in scorers.items()})
+        scores = {}
+        for name, scorer in scorers.items():
+            scores[name] = np.array(scorer(cases))
+            advance(f"claims by {name}")
+        return cls(rows, scores)
 
     @property
     def truth(self) -> Floats:

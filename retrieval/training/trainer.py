@@ -20,6 +20,7 @@ from retrieval.queries import MARKERS, as_model, with_markers, write
 from retrieval.salience import Salience
 from retrieval.text import Granularity
 from retrieval.training import without_denormals
+from retrieval.training.checkpoint import keep, kept
 from retrieval.training.losses import any_positive, unit_scores, xtr_scores
 from retrieval.training.passages import Passages, Units
 from retrieval.training.rows import Mixture, Row, as_claim
@@ -162,9 +163,6 @@ class Trainer:
         return loss
 
     def _keep(self) -> None:
-        """A checkpoint, by rename: what stops while it is written leaves the last one."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        new = self.folder / f"{CHECKPOINT}.new"
         state = {
             "recipe": asdict(self.recipe),
             "step": self.step,
@@ -173,24 +171,13 @@ class Trainer:
             "schedule": self._schedule.state_dict(),
             "dice": (self._mixture.dice.getstate(), self._dice.getstate(), torch.get_rng_state()),
         }
-        try:
-            torch.save(state, new)
-        except (OSError, RuntimeError) as error:  # torch has its own word for a full disk
-            new.unlink(missing_ok=True)
-            raise RetrievalError(f"{new} cannot be written: free space, then go on with --resume") from error
-        new.replace(self.folder / CHECKPOINT)
+        keep(self.folder / CHECKPOINT, state)
 
     def resume(self) -> bool:
         """Go on from the last checkpoint.  -> whether there was one"""
-        path = self.folder / CHECKPOINT
-        if not path.exists():
+        state = kept(self.folder / CHECKPOINT, asdict(self.recipe))
+        if state is None:
             return False
-        try:
-            state = torch.load(path, weights_only=False, map_location="cpu")
-        except Exception as error:  # the unpickler raises its own kinds
-            raise RetrievalError(f"{path} cannot be read ({error}): remove it and train without --resume") from error
-        if state["recipe"] != asdict(self.recipe):
-            raise RetrievalError(f"{path} was made by another recipe: give the same options, or another --work folder")
         self.queries.load_state_dict(state["queries"], strict=False)
         self._optimizer.load_state_dict(state["optimizer"])
         self._schedule.load_state_dict(state["schedule"])

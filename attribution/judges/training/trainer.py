@@ -7,7 +7,6 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -18,6 +17,7 @@ from attribution.judges.network import Network, Reader
 from attribution.judges.training.pairs import Pair
 from retrieval.checkpoints import bundled_model
 from retrieval.training import without_denormals
+from retrieval.training.checkpoint import keep, kept
 
 CHECKPOINT = "judge.pt"
 KEPT_EVERY = 200  # steps between checkpoints
@@ -97,8 +97,8 @@ class Trainer:
         self._schedule.step()
         return loss.item()
 
-    def _state(self) -> dict[str, Any]:
-        return {
+    def _keep(self) -> None:
+        state = {
             "recipe": asdict(self.recipe),
             "step": self.step,
             "network": {n: p.detach() for n, p in self.network.named_parameters() if p.requires_grad},
@@ -106,29 +106,13 @@ class Trainer:
             "schedule": self._schedule.state_dict(),
             "dice": torch.get_rng_state(),
         }
-
-    def _keep(self) -> None:
-        """A checkpoint, by rename: what stops while it is written leaves the last one."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        new = self.folder / f"{CHECKPOINT}.new"
-        try:
-            torch.save(self._state(), new)
-        except (OSError, RuntimeError) as error:  # torch has its own word for a full disk
-            new.unlink(missing_ok=True)
-            raise AttributionError(f"{new} cannot be written: free space, then go on with --resume") from error
-        new.replace(self.folder / CHECKPOINT)
+        keep(self.folder / CHECKPOINT, state, AttributionError)
 
     def resume(self) -> bool:
         """Go on from the last checkpoint.  -> whether there was one"""
-        path = self.folder / CHECKPOINT
-        if not path.exists():
+        state = kept(self.folder / CHECKPOINT, asdict(self.recipe), AttributionError)
+        if state is None:
             return False
-        try:
-            state = torch.load(path, weights_only=False, map_location="cpu")
-        except Exception as error:  # the unpickler raises its own kinds
-            raise AttributionError(f"{path} cannot be read ({error}): remove it and train without --resume") from error
-        if state["recipe"] != asdict(self.recipe):
-            raise AttributionError(f"{path} was made by another recipe: give the same options, or another folder")
         self.network.load_state_dict(state["network"], strict=False)
         self._optimizer.load_state_dict(state["optimizer"])
         self._schedule.load_state_dict(state["schedule"])

@@ -1,0 +1,35 @@
+"""Where an interrupted training goes on: its whole state in one file, written by rename."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from retrieval.errors import PropCiteError, RetrievalError
+
+
+def keep(path: Path, state: dict[str, Any], error: type[PropCiteError] = RetrievalError) -> None:
+    """What stops while it is written leaves the last one.  `state` names its `recipe`."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    new = path.with_name(f"{path.name}.new")
+    try:
+        torch.save(state, new)
+    except (OSError, RuntimeError) as why:  # torch has its own word for a full disk
+        new.unlink(missing_ok=True)
+        raise error(f"{new} cannot be written: free space, then go on with --resume") from why
+    new.replace(path)
+
+
+def kept(path: Path, recipe: dict[str, Any], error: type[PropCiteError] = RetrievalError) -> dict[str, Any] | None:
+    """The state that was kept last, if there is one; another recipe's is refused."""
+    if not path.exists():
+        return None
+    try:
+        state: dict[str, Any] = torch.load(path, weights_only=False, map_location="cpu")
+    except Exception as why:  # the unpickler raises its own kinds
+        raise error(f"{path} cannot be read ({why}): remove it and train without --resume") from why
+    if state["recipe"] != recipe:
+        raise error(f"{path} was made by another recipe: give the same options, or another --work folder")
+    return state
