@@ -63,13 +63,17 @@ def eval_cite(
     shape: Annotated[Format, typer.Option("--format", help="table or jsonl.")] = Format.table,
     most: Annotated[int, typer.Option(min=1, help="Rows of one source, spread evenly.")] = 100_000,
     method: Annotated[list[str] | None, typer.Option(help="Only this way of citing; may be given again.")] = None,
+    supported_from: Annotated[
+        list[float] | None,
+        typer.Option(min=0, max=1, help="The judge's threshold, not that of the settings; may be given again."),
+    ] = None,
 ) -> None:
     """Measure citations beside the simpler ways of citing, and the judge beside plain scores."""
     from app.evaluate import tables
     from app.evaluate.cite import evaluate
     from attribution.methods import METHODS
 
-    for number, table in enumerate(evaluate(files, open_parts(), most, method or METHODS)):
+    for number, table in enumerate(evaluate(files, open_parts(), most, method or METHODS, supported_from or ())):
         if shape is Format.jsonl:
             for told in table:
                 typer.echo(tables.as_line(told))

@@ -10,12 +10,15 @@ from sklearn.metrics import balanced_accuracy_score, precision_recall_curve, roc
 
 from app.evaluate.gold import GoldVerdict
 from attribution import words
-from attribution.judges import SUPPORTED_FROM, Case, Judge
+from attribution.judges import SUPPORTED_FROM, Case
+from attribution.propcite import PropCite
+from attribution.remembering import remembering
 from retrieval.encoder import Encoder, Floats
 from retrieval.granularity import Ints, score_units
 from retrieval.text import Passage, Span
 
 BINS = 10
+TOGETHER = 64  # claims whose evidence is read at once
 PRECISIONS = (80, 85, 90, 95)
 PLAIN = ("overlap", "similarity")
 
@@ -67,12 +70,15 @@ class Scored:
     def of(
         cls, rows: Sequence[GoldVerdict], scorers: dict[str, Scorer], advance: Callable[[str], None] = lambda _: None
     ) -> Scored:
-        cases = [Case(row.claim, row.evidence) for row in rows]
-        scores = {}
-        for name, scorer in scorers.items():
-            scores[name] = np.array(scorer(cases))
-            advance(f"claims by {name}")
-        return cls(rows, scores)
+        """Some claims at a time: each score reads what the others have just read."""
+        scores: dict[str, list[float]] = {name: [] for name in scorers}
+        for first in range(0, len(rows), TOGETHER):
+            some = [Case(row.claim, row.evidence) for row in rows[first : first + TOGETHER]]
+            for name, scorer in scorers.items():
+                scores[name] += scorer(some)
+            for _ in some:
+                advance("claims judged")
+        return cls(rows, {name: np.array(told) for name, told in scores.items()})
 
     @property
     def truth(self) -> Floats:
@@ -143,8 +149,10 @@ def _bins(scores: Floats) -> Ints:
     return np.minimum((np.clip(scores, 0, 1) * BINS).astype(np.int64), BINS - 1)
 
 
-def scorers(judge: Judge | None, encoder: Encoder) -> dict[str, Scorer]:
-    """Word overlap and similarity alone, and the judge beside them."""
+def scorers(propcite: PropCite) -> dict[str, Scorer]:
+    """Word overlap and similarity alone, and the judge beside them; both read with one memory."""
+    both = remembering(propcite)
+    encoder, judge = both.encoder, both.judge
     plain: dict[str, Scorer] = {
         "overlap": lambda cases: [words.plain_share(case.claim, case.text) for case in cases],
         "similarity": lambda cases: similarities(cases, encoder),

@@ -28,14 +28,20 @@ def aligned(rows: Sequence[Sequence[str]], left: Collection[int] = ()) -> str:
 def as_table(told: Sequence[Any]) -> str:
     """Values of one dataclass, its fields as columns."""
     names = [field.name for field in fields(told[0])]
-    rows = [[_cell(getattr(one, name)) for name in names] for one in told]
+    columns = [_cells([getattr(one, name) for one in told]) for name in names]
     words = {at for at, name in enumerate(names) if isinstance(getattr(told[0], name), str)}
-    return aligned([[name.replace("_", " ") for name in names], *rows], words)
+    return aligned([[name.replace("_", " ") for name in names], *zip(*columns, strict=True)], words)
 
 
 def as_line(told: Any) -> str:
     return json.dumps({"table": type(told).__name__.lower(), **asdict(told)}, ensure_ascii=False)
 
 
-def _cell(value: object) -> str:
-    return f"{value:.1f}" if isinstance(value, float) else str(value)
+def _cells(values: Sequence[object]) -> list[str]:
+    """A column's values; decimals as many as the most exact of them was rounded to.
+
+    >>> _cells([0.7, 0.703]), _cells([75.0, 80.5]), _cells([3, "a"])
+    (['0.700', '0.703'], ['75.0', '80.5'], ['3', 'a'])
+    """
+    decimals = max((len(str(value).partition(".")[2]) for value in values if isinstance(value, float)), default=0)
+    return [f"{value:.{decimals}f}" if isinstance(value, float) else str(value) for value in values]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol, cast
 
 from attribution.citations import Label, Verdict
+from attribution.errors import AttributionError
 
 SUPPORTED_FROM = 0.5
 PARTLY_FROM = 0.3
@@ -38,6 +40,15 @@ class Judge(Protocol):
     def judge(self, cases: Sequence[Case]) -> list[Verdict]: ...
 
 
+def accepting_from(judge: Judge, supported_from: float) -> Judge:
+    """The same judge with another threshold; what it reads with is shared."""
+    if not hasattr(judge, "supported_from"):
+        raise AttributionError(f"the judge {judge.name} has no threshold: leave supported_from as it is")
+    other: Any = copy(judge)
+    other.supported_from = supported_from
+    return cast(Judge, other)
+
+
 def label_of(probability: float, supported_from: float = SUPPORTED_FROM) -> Label:
     """The label of a probability that nothing in the words speaks against."""
     if probability >= supported_from:
@@ -45,4 +56,4 @@ def label_of(probability: float, supported_from: float = SUPPORTED_FROM) -> Labe
     return Label.PARTLY if probability >= min(PARTLY_FROM, supported_from) else Label.UNSUPPORTED
 
 
-__all__ = ["PARTLY_FROM", "SUPPORTED_FROM", "Case", "Judge", "label_of"]
+__all__ = ["PARTLY_FROM", "SUPPORTED_FROM", "Case", "Judge", "accepting_from", "label_of"]

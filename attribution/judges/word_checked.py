@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from attribution import words
 from attribution.citations import Label, Verdict
-from attribution.judges import SUPPORTED_FROM, Case, Judge
+from attribution.judges import SUPPORTED_FROM, Case, Judge, accepting_from
 from attribution.judges.checks import checked
 
 
@@ -18,8 +18,17 @@ class WordChecked:
 
     def __init__(self, judge: Judge, *, supported_from: float = SUPPORTED_FROM) -> None:
         self.inner = judge
-        self.supported_from = supported_from
+        self._supported_from = supported_from
         self.name = f"{judge.name}+words"
+
+    @property
+    def supported_from(self) -> float:
+        return self._supported_from
+
+    @supported_from.setter
+    def supported_from(self, supported_from: float) -> None:
+        self._supported_from = supported_from
+        self.inner = accepting_from(self.inner, supported_from)
 
     def judge(self, cases: Sequence[Case]) -> list[Verdict]:
         return [self._checked(*pair) for pair in zip(cases, self.inner.judge(cases), strict=True)]

@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +18,15 @@ from app.bootstrap import Parts
 from app.errors import AppError
 from app.evaluate import tables
 from app.evaluate.cite import evaluate
-from app.evaluate.citing import Cited, Ranked
+from app.evaluate.citing import Cited
+from app.evaluate.evidence import Ranked
 from app.evaluate.gold import GoldAnswer, GoldEvidence, GoldVerdict, fairly, read_gold
 from app.evaluate.judging import Judged, Reliability, Scored, Threshold, calibration_error, reliability, thresholds
 from app.settings import load_settings
 from attribution.methods import METHODS
+from retrieval.encoder import TokenVectors
+from retrieval.errors import PropCiteError
+from retrieval.text import Passage
 
 ROOT = Path(__file__).parents[2]
 
@@ -130,9 +135,9 @@ def test_every_way_of_citing_gets_a_line_with_the_judge_and_without(parts: Parts
     (tmp_path / "tiny.json").write_text(json.dumps([ITEM]))
     (table,) = evaluate([tmp_path / "tiny.json"], parts, 10)
     assert all(isinstance(row, Cited) for row in table)
-    assert [(row.method, row.judge) for row in table] == [(m, j) for m in METHODS for j in ("no", "yes")]
+    assert [(row.method, row.judge) for row in table] == [(m, j) for m in METHODS for j in ("no", "from 0.5")]
     by_way = {(row.method, row.judge): row for row in table}
-    whole = by_way["propositions", "yes"]
+    whole = by_way["propositions", "from 0.5"]
     assert (whole.source, whole.rows, whole.precision, whole.recall, whole.f1) == ("tiny", 2, 100.0, 100.0, 100.0)
     assert whole.citations == 1.5
     twice = by_way["sentence-2", "no"]
@@ -141,11 +146,16 @@ def test_every_way_of_citing_gets_a_line_with_the_judge_and_without(parts: Parts
 
 
 def test_sentences_are_ranked_and_claims_judged(parts: Parts, tmp_path: Path) -> None:
-    ranked, judged, trusted, cuts = evaluate([lines(tmp_path / "rows.jsonl", EVIDENCE, *VERDICTS)], parts, 10)
-    assert [(r.method, r.p_at_1, r.r_at_5, r.mrr) for r in ranked if isinstance(r, Ranked)] == [
-        (m, 100.0, 100.0, 100.0) for m in ("bm25", "sentence", "propositions")
+    rows = lines(tmp_path / "rows.jsonl", EVIDENCE, *VERDICTS)
+    ranked, cited, judged, trusted, cuts = evaluate([rows], parts, 10)
+    assert [(r.ranking, r.p_at_1, r.r_at_5, r.mrr) for r in ranked if isinstance(r, Ranked)] == [
+        (ranking, 100.0, 100.0, 100.0) for ranking in ("bm25", "propcite-minilm")
     ]
     assert all(r.f1 == 100.0 for r in ranked)
+    assert [(c.method, c.judge) for c in cited if isinstance(c, Cited)] == [
+        (m, j) for m in ("propositions", "alone", "sentence", "sentence-2") for j in ("no", "from 0.5")
+    ]
+    assert all(c.recall == 100.0 for c in cited)
     assert {(r.source, r.score) for r in judged if isinstance(r, Judged)} == {
         (source, score) for source in ("told", "mean") for score in ("overlap", "similarity", "embedded")
     }
@@ -154,6 +164,47 @@ def test_sentences_are_ranked_and_claims_judged(parts: Parts, tmp_path: Path) ->
     assert [(t.wanted_precision, t.precision, t.recall) for t in cuts if isinstance(t, Threshold)] == [
         (wanted, 100.0, 100.0) for wanted in (80, 85, 90, 95)
     ]
+
+
+def test_a_judge_is_measured_from_several_thresholds_on(parts: Parts, tmp_path: Path) -> None:
+    (tmp_path / "tiny.json").write_text(json.dumps([ITEM]))
+    (table,) = evaluate([tmp_path / "tiny.json"], parts, 10, ["propositions"], [0.25, 1.0])
+    assert [(row.method, row.judge) for row in table] == [
+        ("propositions", "no"),
+        ("propositions", "from 0.25"),
+        ("propositions", "from 1"),
+    ]
+    assert [row.citations for row in table] == [1.5, 1.5, 0.0]
+    assert parts.judge is not None
+    assert getattr(parts.judge, "supported_from", None) == 0.5  # the judge that was given stays as it was
+
+
+def test_nothing_is_read_twice_however_many_ways_ask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    parts = Parts(load_settings(splitter="rules"))
+    read: list[tuple[str, str, object]] = []
+    encode = parts.encoder.encode_passages
+
+    def encode_passages(passages: Sequence[Passage]) -> list[TokenVectors]:
+        read.extend((passage.text, passage.title, passage.sentences) for passage in passages)
+        return encode(passages)
+
+    monkeypatch.setattr(parts.encoder, "encode_passages", encode_passages)
+    (tmp_path / "tiny.json").write_text(json.dumps([ITEM]))
+    list(evaluate([tmp_path / "tiny.json", lines(tmp_path / "rows.jsonl", EVIDENCE, EVIDENCE)], parts, 10))
+    assert len(read) == len(set(read))
+    read.clear()
+    list(evaluate([lines(tmp_path / "rows.jsonl", *VERDICTS)], parts, 10))
+    assert sorted(text for text, _, _ in read) == sorted(SENTENCES)
+
+
+def test_bm25_is_asked_for_only_where_something_is_cited(
+    parts: Parts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "bm25s", None)
+    assert len(list(evaluate([lines(tmp_path / "rows.jsonl", *VERDICTS)], parts, 10))) == 3
+    monkeypatch.setattr(parts.encoder, "encode_passages", lambda _: pytest.fail("read before it was told"))
+    with pytest.raises(PropCiteError, match=r"propcite\[eval\]"):
+        list(evaluate([lines(tmp_path / "marked.jsonl", EVIDENCE)], parts, 10, ["propositions"]))
 
 
 def test_reliability_and_thresholds_by_hand() -> None:
@@ -186,10 +237,12 @@ def test_figures_stand_under_their_names() -> None:
     assert head.split() == ["source", "rows", "score", "auc", "balanced", "accuracy", "calibration", "error"]
     assert first.split() == ["told", "4", "overlap", "75.0", "50.0", "12.5"]
     assert json.loads(tables.as_line(rows[0]))["table"] == "judged"
+    cuts = [Threshold("judge", 80, 0.7, 83.3, 65.2), Threshold("judge", 85, 0.783, 85.7, 52.2)]
+    assert [line.split()[2] for line in tables.as_table(cuts).splitlines()[1:]] == ["0.700", "0.783"]
 
 
 def test_the_command_writes_lines_for_programs(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "app.cli", "eval", "cite", "--format", "jsonl"]
+    command = [sys.executable, "-m", "app.cli", "eval", "cite", "--format", "jsonl", "--supported-from", "0.4"]
     done = subprocess.run(
         [*command, str(lines(tmp_path / "r.jsonl", *VERDICTS))],
         env={**os.environ, "PYTHONPATH": str(ROOT), "PROPCITE_SPLITTER": "rules"},

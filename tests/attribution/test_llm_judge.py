@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import time
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 from attribution.citations import Label, Verdict
 from attribution.endpoint import Answer
 from attribution.errors import AttributionError
-from attribution.judges import Case, Judge
+from attribution.judges import Case, Judge, accepting_from
 from attribution.judges.llm import LONGEST_CLAIM, MOST_CHARACTERS, LlmJudge
 from attribution.judges.verdicts import EXAMPLES, Said, messages_for, verdict_of, yes_or_no
 from attribution.judges.word_checked import WordChecked
@@ -337,6 +338,29 @@ def test_plain_words_may_refuse_what_the_model_accepts_and_nothing_else() -> Non
     assert judge.name == "llm/test-model+words"
     with ScriptedLlm(as_json("unsupported", 1)) as server:
         assert WordChecked(judge_of(server)).judge([CASE, other]) == [Verdict(Label.UNSUPPORTED, 0.01)] * 2
+
+
+def test_a_judge_with_another_threshold_leaves_the_first_as_it_is() -> None:
+    with ScriptedLlm(as_json("supported", 60)) as server:
+        strict: Judge = WordChecked(judge_of(server, supported_from=0.9), supported_from=0.9)
+        lenient = accepting_from(strict, 0.5)
+        assert [judge.judge([CASE])[0].label for judge in (strict, lenient, strict)] == [
+            Label.PARTLY,
+            Label.SUPPORTED,
+            Label.PARTLY,
+        ]
+
+
+def test_a_judge_without_a_threshold_is_told() -> None:
+    with pytest.raises(AttributionError, match="no threshold"):
+        accepting_from(WithoutThreshold(), 0.5)
+
+
+class WithoutThreshold:
+    name = "sure"
+
+    def judge(self, cases: Sequence[Case]) -> list[Verdict]:
+        return [Verdict(Label.SUPPORTED, 1.0) for _ in cases]
 
 
 PIECES = [
