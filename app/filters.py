@@ -13,7 +13,6 @@ from typing import Any, NotRequired, TextIO, TypeVar
 from pydantic import TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
-from attribution.citations import Proposition
 from attribution.judges import Case, Judge
 from attribution.propcite import PropCite
 from attribution.propositions import PropositionSplitter
@@ -23,7 +22,7 @@ from attribution.wire.repairs import repair_json
 from retrieval.encoder import Encoder
 from retrieval.errors import PropCiteError
 from retrieval.granularity import score_units
-from retrieval.splitter import passage_from_sentences, passage_from_text, split_sentences
+from retrieval.splitter import passage_from_sentences, passage_from_text
 from retrieval.text import Granularity, Passage
 
 MOST_LINES = 32  # lines answered together when so many are waiting
@@ -167,13 +166,6 @@ def split(splitter: PropositionSplitter, lines: Sequence[SplitLine]) -> list[Ans
         }
         for propositions in found
     ]
-
-
-def claims(splitter: PropositionSplitter, text: str) -> list[tuple[str, list[Proposition]]]:
-    """The sentences of a text, each with its propositions."""
-    sentences = [span.of(text) for span in split_sentences(text)]
-    found = splitter.split_many(sentences, [sentences[:number] for number in range(len(sentences))])
-    return list(zip(sentences, found, strict=True))
 
 
 def judge(judge: Judge | None, lines: Sequence[JudgeLine]) -> list[Answer]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from platformdirs import user_data_path
 from pydantic import AfterValidator, Field, ValidationError
@@ -79,10 +79,10 @@ class Settings(BaseSettings):
         return URL.create("sqlite", database=file).render_as_string()  # a folder's name may hold ? or %
 
 
-def load_settings(**arguments: object) -> Settings:
+def load_settings(**arguments: Any) -> Settings:
     """Settings with these arguments on top; those that are None were not given."""
     try:
-        return Settings(**{name: value for name, value in arguments.items() if value is not None})  # type: ignore[arg-type]
+        return Settings(**{name: value for name, value in arguments.items() if value is not None})
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         name = ".".join(str(part) for part in first["loc"])

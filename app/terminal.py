@@ -15,13 +15,14 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from attribution.citations import CitedAnswer, CitedProposition, CitedSentence, Evidence, Label, Proposition
+from attribution.citations import CitedAnswer, CitedProposition, CitedSentence, Evidence, Label
 from attribution.formats.words import ELSEWHERE
 from retrieval.text import Hit
 
 if TYPE_CHECKING:  # the ingester loads the readers
     from app.ingester import Outcome
     from app.models import Model
+    from attribution.parts import Part
     from attribution.repaired import Repaired
 
 out = Console(highlight=False, soft_wrap=False)
@@ -126,11 +127,11 @@ def _place(evidence: Evidence, names: dict[str, str]) -> str:
     return f"{name}, page {'–'.join(str(p) for p in sorted({pages[0], pages[-1]}))}" if pages else name
 
 
-def show_claims(split: Sequence[tuple[str, Sequence[Proposition]]]) -> None:
+def show_claims(parts: Sequence[Part]) -> None:
     """Each sentence, then its claims under it; what needs no support says so."""
-    for sentence, propositions in split:
-        out.print(Text(" ".join(sentence.split()), style="bold"), soft_wrap=not out.is_terminal)
-        for p in propositions:
+    for part in parts:
+        out.print(Text(" ".join(part.text.split()), style="bold"), soft_wrap=not out.is_terminal)
+        for p in part.propositions:
             _indented(
                 f"• {escape(p.text)}" if p.check_worthy else f"[dim]• {escape(p.text)} (needs no support)[/dim]", 2
             )

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from attribution.errors import AttributionError
-from retrieval.checkpoints import dtype_of, look_up
+from retrieval.checkpoints import dtype_of, look_up, quiet
 from retrieval.errors import RetrievalError
 
 _HUB_NAME = re.compile(r"\w[\w.-]*(?:/\w[\w.-]*)?")
@@ -43,8 +43,9 @@ def _load(kind: str, model: str, device: str, precision: str) -> tuple[Any, Any]
     import torch
     import transformers
 
-    transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-    transformers.utils.logging.set_verbosity_error()  # type: ignore[no-untyped-call]  # what is absent is told below
+    quiet()
+    untyped: Any = transformers.utils.logging
+    untyped.set_verbosity_error()  # what is absent is told below
     device = device or ("cuda" if torch.cuda.is_available() else "cpu")
     try:
         dtype = _dtype(kind, precision, torch.device(device).type)

@@ -27,7 +27,7 @@ from attribution.propositions import PropositionSplitter
 from attribution.sources import as_passages
 from retrieval.encoder import Encoder
 from retrieval.retriever import Retriever
-from retrieval.splitter import split_sentences
+from retrieval.sentences import split_sentences
 from retrieval.text import Passage, Sentence, Span
 
 Source = Retriever | Iterable[object]  # a collection, or what `as_passages` reads

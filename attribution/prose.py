@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from attribution.lines import Lines
 from retrieval.punkt import EAST_ASIAN
-from retrieval.splitter import split_sentences
+from retrieval.sentences import split_sentences
 from retrieval.text import Span
 
 SEEN_BEFORE, MOST_BEFORE = 600, 8  # characters and sentences of its paragraph that a sentence is read with

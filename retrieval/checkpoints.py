@@ -119,13 +119,20 @@ def _opened(path: str, device: str) -> MultiVectorEncoder:
         look_up(path)
     from sentence_transformers import MultiVectorEncoder
     from sentence_transformers.base.modules import Transformer
-    from transformers.utils import logging
 
-    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    quiet()
     with _told(path):
         if is_multi_vector(path):
             return MultiVectorEncoder(path, device=device or None)
         return token_wise([Transformer(path)], device)
+
+
+def quiet() -> None:
+    """From here on no checkpoint shows a progress bar while it is read."""
+    from transformers.utils import logging
+
+    untyped: Any = logging
+    untyped.disable_progress_bar()
 
 
 @contextmanager

@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from retrieval.checkpoints import BUNDLED_SHA256, token_wise
+from retrieval.checkpoints import BUNDLED_SHA256, quiet, token_wise
 from retrieval.differences import add, difference, misfit
 from retrieval.errors import EncoderError
 from retrieval.salience import Salience
@@ -41,9 +41,8 @@ def routed(path: Path, base: str, device: str) -> tuple[MultiVectorEncoder, Sali
 def with_markers(base: str) -> Any:
     """The base as a module whose tokenizer knows the markers."""
     from sentence_transformers.base.modules import Transformer
-    from transformers.utils import logging
 
-    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    quiet()
     transformer: Any = Transformer(base)
     known = transformer.tokenizer.get_vocab()
     transformer.tokenizer.add_special_tokens({"additional_special_tokens": list(MARKERS.values())})

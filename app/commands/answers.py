@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -25,6 +25,7 @@ from app.commands import (
 )
 from app.commands.documents import ingest_shown
 from app.commands.exports import Counted, Export, FormName, Offsets, Out, wanted
+from app.commands.given import Batch, PassagesFile, read_passages
 from app.commands.streams import Streamed, Stripped, cite_as_it_comes
 from retrieval.errors import PropCiteError
 
@@ -106,12 +107,8 @@ def _show_answer(
 @cli.command()
 def cite(
     file: Annotated[str, typer.Argument(help="A text to cite; - reads standard input.")] = "-",
-    passages: Annotated[
-        Path | None, typer.Option(help="Cite from these passages: JSON lines of id, title, text.")
-    ] = None,
-    batch: Annotated[
-        bool, typer.Option(help="JSON lines of question, answer, passages in; cited answers out.")
-    ] = False,
+    passages: PassagesFile = None,
+    batch: Batch = False,
     fail_under: Annotated[
         float, typer.Option(min=0, max=1, help="Exit 1 when a smaller share of facts is cited.")
     ] = 0.0,
@@ -151,24 +148,6 @@ def cite(
     _show_answer(answer, parts, chosen, export)
     if answer.coverage < fail_under:
         raise typer.Exit(BELOW)
-
-
-def read_passages(path: Path) -> list[Any]:
-    from pydantic import TypeAdapter, ValidationError
-
-    from app.filters import PassageLine, passage_of
-
-    try:
-        lines = [line for line in path.read_text("utf-8-sig").split("\n") if line.strip()]
-        adapter: TypeAdapter[PassageLine] = TypeAdapter(PassageLine)
-        passages = [passage_of(adapter.validate_json(line), number) for number, line in enumerate(lines, start=1)]
-    except (OSError, UnicodeDecodeError) as error:
-        raise PropCiteError(f"{path} cannot be read ({error}): give a file of JSON lines") from error
-    except ValidationError as error:
-        raise PropCiteError(f'{path}: each line is an object like {{"id": "1", "title": "", "text": "…"}}') from error
-    if not passages:
-        raise PropCiteError(f"{path} holds no passage: give a file of JSON lines")
-    return passages
 
 
 @cli.command()

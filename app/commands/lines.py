@@ -30,8 +30,9 @@ def split(
     splitter = parts.splitter  # a wrong setting is told before any line is read
     if text:
         from app.terminal import show_claims
+        from attribution.parts import split_answer
 
-        show_claims(filters.claims(splitter, read_text(file)))
+        show_claims(split_answer(read_text(file), splitter))
         return
     filter_lines(filters.SplitLine, lambda lines: filters.split(splitter, lines), file)
 

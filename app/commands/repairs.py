@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from app.commands import BELOW, AsJson, cli, filter_lines, open_parts, read_text, write_json
-from app.commands.answers import read_passages
+from app.commands.given import Batch, PassagesFile, read_passages
 from retrieval.errors import PropCiteError
 
 
 @cli.command()
 def repair(
     file: Annotated[str, typer.Argument(help="An answer with markers like [1]; - reads standard input.")] = "-",
-    passages: Annotated[
-        Path | None, typer.Option(help="The passages that the markers count: JSON lines of id, title, text.")
-    ] = None,
-    batch: Annotated[
-        bool, typer.Option(help="JSON lines of question, answer, passages in; repaired answers out.")
-    ] = False,
+    passages: PassagesFile = None,
+    batch: Batch = False,
     as_json: AsJson = False,
 ) -> None:
     """Check an answer's own markers: keep the right, drop the wrong, add the missing.  Exit 1 when some changed."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from app.commands import document_names, find_collection, opened
+from app.commands.given import read_passages
 from retrieval.errors import PropCiteError
 
 if TYPE_CHECKING:  # the events load numpy
@@ -31,7 +32,6 @@ def cite_as_it_comes(
     parts: Parts, file: str, passages: Path | None, collection: str, *, as_json: bool, strip_markers: bool
 ) -> CitedAnswer:
     """Tell every event as it comes.  -> the whole answer"""
-    from app.commands.answers import read_passages
     from attribution.stream import cite_stream
 
     names: dict[str, str] = {}

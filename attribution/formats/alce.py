@@ -78,7 +78,7 @@ def to_alce_item(answer: CitedAnswer, docs: Sequence[Passage] | None = None) -> 
 
 def from_alce(text: str, split: Callable[[str], Sequence[Span]] | None = None) -> list[AlceSentence]:
     """The sentences of a marked answer, as a sentence splitter finds them, and what each cites."""
-    from retrieval.splitter import split_sentences  # loads nltk
+    from retrieval.sentences import split_sentences  # loads nltk
 
     sentences = (span.of(text).strip() for span in (split or split_sentences)(text))
     return [AlceSentence(unmarked(s), tuple(int(n) for n in re.findall(r"\[(\d+)", s))) for s in sentences]

@@ -51,8 +51,9 @@ class LlmJudge:
         is_minicheck = "minicheck" in (model.lower() if style == "auto" else style)
         self.form: Form = WORDS if is_minicheck else VERDICTS
         options = {**self.form.options, "seed": seed, "temperature": temperature, "max_tokens": max_tokens}
-        access = {"api_key": api_key, "timeout": timeout, "retries": retries, "num_parallel": num_parallel}
-        self._endpoint = Endpoint(base_url, model, options, **access)  # type: ignore[arg-type]
+        self._endpoint = Endpoint(
+            base_url, model, options, api_key=api_key, timeout=timeout, retries=retries, num_parallel=num_parallel
+        )
         self.name = f"llm/{model}"
         self.supported_from = supported_from
         self.num_unjudged, self.last_failure = 0, ""

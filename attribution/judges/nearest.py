@@ -7,7 +7,7 @@ from math import log
 
 from attribution.judges import Case
 from attribution.words import content_words
-from retrieval.splitter import split_sentences
+from retrieval.sentences import split_sentences
 
 
 def readable(case: Case, most_words: int) -> str:

@@ -12,7 +12,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from transformers import AutoModel, AutoTokenizer
-from transformers.utils import logging
+
+from retrieval.checkpoints import quiet
 
 LONGEST = 256  # word pieces of a pair that are read
 LONGEST_CLAIM = 80
@@ -64,7 +65,7 @@ class Network(nn.Module):
 
     def __init__(self, base: str) -> None:
         super().__init__()
-        logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+        quiet()
         self.base: Any = AutoModel.from_pretrained(base).requires_grad_(True)
         self.base.pooler = None
         self.base.embeddings.requires_grad_(False)

@@ -183,7 +183,7 @@ def _assigned(
         return [(rows[0], columns[max(range(len(columns)), key=scores[0].__getitem__)])]
     if len(columns) == 1:
         return [(rows[max(range(len(rows)), key=lambda row: scores[row][0])], columns[0])]
-    from scipy.optimize import linear_sum_assignment  # type: ignore[import-untyped,unused-ignore]
+    from scipy.optimize import linear_sum_assignment
 
     taken = zip(*linear_sum_assignment(scores, maximize=True), strict=True)
     return [(rows[row], columns[column]) for row, column in taken]

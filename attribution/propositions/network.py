@@ -17,9 +17,9 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 from transformers import AutoModel, AutoTokenizer
-from transformers.utils import logging
 
 from attribution.errors import AttributionError
+from retrieval.checkpoints import quiet
 from retrieval.text import Span
 
 RANK = 32
@@ -79,7 +79,7 @@ class Network(nn.Module):
 
     def __init__(self, base: str, rank: int = RANK) -> None:
         super().__init__()
-        logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+        quiet()
         self.tokenizer: Any = AutoTokenizer.from_pretrained(base)
         self.encoder: Any = AutoModel.from_pretrained(base).requires_grad_(False)
         for layer in self.encoder.encoder.layer:

@@ -210,7 +210,7 @@ def _train(
             pairs, roles = network(read)
             value = loss(pairs, roles, targets(batch, read.num_words))
             optimizer.zero_grad()
-            value.backward()  # type: ignore[no-untyped-call]
+            torch.autograd.backward(value)
             torch.nn.utils.clip_grad_norm_(network.trained().values(), 1.0)
             optimizer.step()
             schedule.step()

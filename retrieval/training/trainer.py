@@ -132,7 +132,7 @@ class Trainer:
         if not math.isfinite(loss.item()):
             raise RetrievalError(f"step {self.step + 1} has no finite loss: give a smaller learning rate")
         self._optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
+        torch.autograd.backward(loss)
         nn.utils.clip_grad_norm_(self.queries.parameters(), 1.0)
         self._optimizer.step()
         self._schedule.step()

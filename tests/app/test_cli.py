@@ -187,6 +187,21 @@ def test_documents_go_in_and_a_cited_answer_comes_out_and_stays(ingested: tuple[
     assert str(data) not in asked.out
 
 
+def test_the_facts_of_a_text_are_those_that_citing_it_looks_for(propcite: Propcite, tmp_path: Path) -> None:
+    text = "# The Po\n\n- It is 652 km long.\n\n```\nprint('The Adige is short.')\n```\n\nIt rises at Monviso.\n"
+    said = propcite("split", "--text", stdin=text)
+    assert (said.code, said.err) == (0, "")
+    assert [line for line in said.out.splitlines() if not line.startswith(" ")] == [
+        "It is 652 km long.",
+        "It rises at Monviso.",
+    ]
+    (tmp_path / "passages.jsonl").write_text(json.dumps({"text": PO}) + "\n")
+    cited = from_json(propcite("cite", "--passages", str(tmp_path / "passages.jsonl"), "--json", stdin=text).out)
+    assert [line.strip(" •") for line in said.out.splitlines() if line.startswith(" ")] == [
+        p.proposition.text for p in cited.propositions
+    ]
+
+
 def test_a_filter_answers_a_line_before_the_next_is_sent_and_ends_when_it_is_interrupted() -> None:
     with subprocess.Popen(
         [sys.executable, "-m", "app.cli", "split"],

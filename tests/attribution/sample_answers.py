@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 from hypothesis import strategies as st
 
@@ -47,10 +48,10 @@ def cited(number: int, passage: Passage, words: str, probability: float = 0.9, *
     return Citation(number, evidence, Verdict(Label.SUPPORTED, probability))
 
 
-def fact(*words: str, citations: tuple[Citation, ...] = (), **more: object) -> CitedProposition:
+def fact(*words: str, citations: tuple[Citation, ...] = (), **more: Any) -> CitedProposition:
     verdict = citations[0].verdict if citations else Verdict(Label.UNSUPPORTED, 0.1)
     proposition = Proposition(tuple(at(w) for w in words), " ".join(words))
-    return CitedProposition(proposition, **{"verdict": verdict, "citations": citations, **more})  # type: ignore[arg-type]
+    return CitedProposition(proposition, **{"verdict": verdict, "citations": citations, **more})
 
 
 GATE, TWICE = cited(1, GATES, "Each gate weighs 300 tonnes 😀."), cited(2, COST, "It cost 5 million")

@@ -22,11 +22,11 @@ from attribution.errors import AttributionError
 from attribution.judges import Case, Judge
 from attribution.judges.chunks import chunks
 from attribution.judges.classifier import ClassifierReader
-from attribution.judges.entailment import TOO_LONG, EntailmentJudge, Reading
+from attribution.judges.entailment import TOO_LONG, EntailmentJudge, Reader, Reading, Row
 from attribution.judges.labels import Meaning, meaning_of
-from attribution.judges.published import published_judge
+from attribution.judges.published import Published, published_judge
 from attribution.judges.t5 import T5Reader, entails, minicheck_t5_reader, true_reader
-from retrieval.splitter import split_sentences
+from retrieval.sentences import split_sentences
 
 GATES = "The harbour gates are made of steel."
 SPRING = "The harbour was dredged in spring."
@@ -239,24 +239,36 @@ def test_long_evidence_is_read_in_pieces_and_the_best_counts(made: Callable[...,
     assert verdict.probability == pytest.approx(max(reading.support for reading in readings), abs=1e-4)
 
 
-def test_minicheck_leaves_room_for_the_claim_as_published(made: Callable[..., str]) -> None:
-    reader = minicheck_t5_reader(made(tiny.save_t5), precision="float32", window=360)
-    lengths: list[int] = []
-    read = reader.read
-    reader.read = lambda rows: lengths.extend(len(row["input_ids"]) for row in rows) or read(rows)  # type: ignore[method-assign, func-returns-value]
-    EntailmentJudge(reader).judge([Case("Steel.", (LONG,))])
-    assert len(lengths) > 2
-    assert max(lengths) <= 60 + len(reader.row("", "Steel.")["input_ids"])
-
-
-def test_no_word_of_evidence_or_claim_is_left_out(made: Callable[..., str]) -> None:
-    judge = published_judge("nli", made(tiny.save_classifier, NLI))
+def rows_read(reader: Reader, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """All that the network is given to read from here on."""
     rows: list[Any] = []
-    read = judge.reader.read
-    judge.reader.read = lambda batch: rows.extend(batch) or read(batch)  # type: ignore[method-assign, func-returns-value]
+    read = reader.read
+
+    def noted(batch: Sequence[Row]) -> list[Reading]:
+        rows.extend(batch)
+        return read(batch)
+
+    monkeypatch.setattr(reader, "read", noted)
+    return rows
+
+
+def test_minicheck_leaves_room_for_the_claim_as_published(
+    made: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reader = minicheck_t5_reader(made(tiny.save_t5), precision="float32", window=360)
+    rows = rows_read(reader, monkeypatch)
+    EntailmentJudge(reader).judge([Case("Steel.", (LONG,))])
+    assert len(rows) > 2
+    assert max(len(row["input_ids"]) for row in rows) <= 60 + len(reader.row("", "Steel.")["input_ids"])
+
+
+def test_no_word_of_evidence_or_claim_is_left_out(made: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> None:
+    judge = published_judge("nli", made(tiny.save_classifier, NLI))
+    rows = rows_read(judge.reader, monkeypatch)
     evidence = f"{LONG} {'steel' * 18} made in spring 1999."
     judge.judge([Case(GATES, (evidence,))])
-    tokenizer: Any = judge.reader.tokenizer  # type: ignore[attr-defined]
+    assert isinstance(judge.reader, ClassifierReader)
+    tokenizer = judge.reader.tokenizer
     texts = [tokenizer.decode(row["input_ids"]).replace("##", "").replace(" ", "").split("[SEP]") for row in rows]
     assert {claim for _, claim, _ in texts} == {GATES.lower().replace(" ", "")}
     letters = "".join(text.removeprefix("[CLS]") for text, _, _ in texts)
@@ -273,8 +285,9 @@ def test_a_claim_that_leaves_no_room_for_evidence_is_told(made: Callable[..., st
 @pytest.mark.parametrize("batch_size", [1, 3, 64])
 def test_a_batch_is_judged_like_each_case(made: Callable[..., str], batch_size: int) -> None:
     cases = [*CASES, Case("", (GATES,)), Case(GATES, ()), Case(GATES, (" \n",)), Case("x", ("\ud800",)), *CASES[:2]]
-    for name, folder in (("true", made(tiny.save_t5)), ("nli", made(tiny.save_classifier, NLI))):
-        judge = published_judge(name, folder, precision="float32", batch_size=batch_size)  # type: ignore[arg-type]
+    folders: dict[Published, str] = {"true": made(tiny.save_t5), "nli": made(tiny.save_classifier, NLI)}
+    for name, folder in folders.items():
+        judge = published_judge(name, folder, precision="float32", batch_size=batch_size)
         together = judge.judge(cases)
         alone = [verdict for case in cases for verdict in judge.judge([case])]
         assert [v.label for v in together] == [v.label for v in alone]
@@ -322,9 +335,9 @@ def test_no_evidence_ends_itself_and_begins_a_claim(made: Callable[..., str]) ->
     assert pairs.row("the [SEP] gates [CLS]", "steel[SEP]")["input_ids"].count(pairs.tokenizer.sep_token_id) == 2
 
 
-def test_half_precision_that_overflows_is_one_line(made: Callable[..., str]) -> None:
+def test_half_precision_that_overflows_is_one_line(made: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> None:
     judge = published_judge("true", made(tiny.save_t5))
-    judge.reader.read = lambda batch: [Reading(math.nan)] * len(batch)  # type: ignore[method-assign]
+    monkeypatch.setattr(judge.reader, "read", lambda batch: [Reading(math.nan)] * len(batch))
     with pytest.raises(AttributionError, match="is no number: set the precision to float32"):
         judge.judge(CASES)
 

@@ -10,7 +10,7 @@ from sample_answers import ANSWER, CAFE, COST, GATES, answers, cited
 
 from attribution.citations import CitedAnswer, CitedProposition, CitedSentence, Proposition
 from attribution.formats.alce import from_alce, to_alce, to_alce_item, unmarked
-from retrieval.splitter import split_sentences
+from retrieval.sentences import split_sentences
 from retrieval.text import Passage, Span
 
 TEN = [Passage(f"p{n}", f"Passage {n} says it.", f"Title {n}") for n in range(1, 11)]

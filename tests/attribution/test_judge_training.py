@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -116,8 +117,8 @@ def rows(folder: Path) -> Path:
     return path
 
 
-def alone(sentences: object) -> list[list[str]]:
-    return [[s] for s in sentences]  # type: ignore[attr-defined]
+def alone(sentences: Iterable[str]) -> list[list[str]]:
+    return [[s] for s in sentences]
 
 
 def test_rows_that_are_kept_out_are_not_learned(tmp_path: Path) -> None:

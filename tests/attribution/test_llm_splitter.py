@@ -6,6 +6,7 @@ import json
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -36,9 +37,8 @@ def as_json(*claims: str) -> str:
     return json.dumps({"propositions": claims}, ensure_ascii=False)
 
 
-def splitter(server: ScriptedLlm, **options: object) -> LlmSplitter:
-    given: dict[str, object] = {"retries": 0, "timeout": 5.0}
-    return LlmSplitter(server.base_url, "test-model", **(given | options))  # type: ignore[arg-type]
+def splitter(server: ScriptedLlm, **options: Any) -> LlmSplitter:
+    return LlmSplitter(server.base_url, "test-model", **({"retries": 0, "timeout": 5.0} | options))
 
 
 def words(sentence: str, proposition: Proposition) -> set[str]:

@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from same_answers import PASSAGES, shape
 
 from attribution.citations import CitedAnswer
 from attribution.errors import AttributionError
@@ -19,16 +20,8 @@ from attribution.propcite import PropCite, Source
 from attribution.remembering import remembering
 from retrieval.encoder import Encoder
 from retrieval.retriever import Retriever
-from retrieval.splitter import passage_from_text
 from retrieval.text import Granularity
 
-TEXTS = {
-    "gates": "The tidal barrier protects the old town. It has fourteen steel gates, each of 300 tonnes.",
-    "cost": "The barrier cost 410 million euros. The state paid two thirds of it.",
-    "museum": "The maritime museum opened in 1987. It stands in an old rope factory.",
-    "fish": "Herring spawn in the bay in April. Fishing with trawls is forbidden there until June.",
-}
-PASSAGES = [passage_from_text(name, text) for name, text in TEXTS.items()]
 ANSWERS = [
     "The barrier cost 410 million euros, and it has fourteen gates. The state paid all of it.",
     "The museum opened in 1987. Herring spawn in April.",
@@ -42,18 +35,6 @@ ANSWERS = [
 @pytest.fixture(scope="module")
 def propcite(encoder: Encoder) -> PropCite:
     return PropCite(encoder)
-
-
-def shape(answer: object) -> Any:
-    """All of an answer but the times and the last digits of its scores."""
-    assert isinstance(answer, CitedAnswer)
-    return answer.text, [
-        (
-            s.span,
-            [(p.id, p.verdict and p.verdict.label, [(c.id, c.number) for c in p.citations]) for p in s.propositions],
-        )
-        for s in answer.sentences
-    ]
 
 
 @pytest.mark.parametrize("own", [False, True])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.optimize import linear_sum_assignment  # type: ignore[import-untyped,unused-ignore]
+from scipy.optimize import linear_sum_assignment
 
 from attribution.propositions.matching import akin, form, match, nearness
 

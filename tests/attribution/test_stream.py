@@ -14,6 +14,7 @@ import jsonschema
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from same_answers import PASSAGES, TEXTS, shape
 
 from attribution.citations import CitedAnswer
 from attribution.errors import AttributionError
@@ -26,13 +27,6 @@ from retrieval.encoder import Encoder
 from retrieval.retriever import Retriever
 from retrieval.splitter import passage_from_text
 
-TEXTS = {
-    "gates": "The tidal barrier protects the old town. It has fourteen steel gates, each of 300 tonnes.",
-    "cost": "The barrier cost 410 million euros. The state paid two thirds of it.",
-    "museum": "The maritime museum opened in 1987. It stands in an old rope factory.",
-    "fish": "Herring spawn in the bay in April. Fishing with trawls is forbidden there until June.",
-}
-PASSAGES = [passage_from_text(name, text) for name, text in TEXTS.items()]
 ANSWER = """## The barrier
 
 The tidal barrier has fourteen steel gates, and it cost 410 million euros. The state paid half of it.
@@ -74,17 +68,6 @@ def cut(text: str, places: Sequence[int]) -> list[str]:
 
 def text_of(events: Sequence[Event]) -> str:
     return "".join(event.text for event in events if isinstance(event, TextDelta))
-
-
-def shape(answer: CitedAnswer) -> list[Any]:
-    """All of an answer but the times and the last digits of its scores."""
-    return [
-        (
-            s.span,
-            [(p.id, p.verdict and p.verdict.label, [(c.id, c.number) for c in p.citations]) for p in s.propositions],
-        )
-        for s in answer.sentences
-    ]
 
 
 def assert_same(answer: CitedAnswer, whole: CitedAnswer) -> None:

@@ -21,7 +21,7 @@ from app.bootstrap import Parts
 from app.demo import ANSWERS, DOCUMENTS, QUESTIONS
 from app.ingester import gather
 from app.settings import load_settings
-from retrieval.splitter import split_sentences
+from retrieval.sentences import split_sentences
 from retrieval.text import Granularity
 
 

@@ -11,14 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from retrieval.punkt import ends_sentence
-from retrieval.splitter import (
-    MAX_CHARACTERS,
-    SLACK,
-    PassageSplitter,
-    passage_from_sentences,
-    passage_from_text,
-    split_sentences,
-)
+from retrieval.sentences import MAX_CHARACTERS, split_sentences
+from retrieval.splitter import SLACK, PassageSplitter, passage_from_sentences, passage_from_text
 from retrieval.text import Document, Heading, Page, Passage, Span
 
 # A ¦ stands where a sentence begins; everything else is the text.

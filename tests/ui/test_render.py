@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -49,11 +50,11 @@ def evidence(quote: str, passage: Passage = PASSAGE) -> Evidence:
     return Evidence(passage, Span(start, start + len(quote)), 0.9, 0.8)
 
 
-def fact(text: str, parts: Sequence[str], **found: object) -> CitedProposition:
+def fact(text: str, parts: Sequence[str], **found: Any) -> CitedProposition:
     spans = tuple(Span(text.index(w), text.index(w) + len(w)) for w in parts)
     label = found.pop("label", Label.SUPPORTED)
-    verdict = Verdict(label, 0.93, str(found.pop("reason", "")))  # type: ignore[arg-type]
-    return CitedProposition(Proposition(spans, " ".join(parts)), verdict, **found)  # type: ignore[arg-type]
+    verdict = Verdict(label, 0.93, str(found.pop("reason", "")))
+    return CitedProposition(Proposition(spans, " ".join(parts)), verdict, **found)
 
 
 @pytest.fixture

@@ -1,0 +1,31 @@
+"""What plain words tell about a claim and its evidence: numbers, units, negation, overlap.  No model."""
+
+from attribution.words.content import FUNCTION_WORDS, WORD, content_words, stem
+from attribution.words.hedges import only_hedged
+from attribution.words.measures import NUMBER_WITH_UNIT, other_unit
+from attribution.words.numerals import MONTH_NAMES, MONTHS, NUMBER_WORDS, SCALES, missing_numbers, numbers
+from attribution.words.opposites import NEGATIONS, denial_in_other_words, negation_differs, opposed_words
+from attribution.words.overlap import plain_share, share_found, stands_in
+
+__all__ = [
+    "FUNCTION_WORDS",
+    "MONTHS",
+    "MONTH_NAMES",
+    "NEGATIONS",
+    "NUMBER_WITH_UNIT",
+    "NUMBER_WORDS",
+    "SCALES",
+    "WORD",
+    "content_words",
+    "denial_in_other_words",
+    "missing_numbers",
+    "negation_differs",
+    "numbers",
+    "only_hedged",
+    "opposed_words",
+    "other_unit",
+    "plain_share",
+    "share_found",
+    "stands_in",
+    "stem",
+]

@@ -1,0 +1,67 @@
+"""Numbers with their units: as a person would quote them, and where two texts measure in different ones."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from attribution.words.numerals import (
+    CLOCK,
+    CURRENCY,
+    DAY_FIRST,
+    DIGITS,
+    ISO_DATE,
+    JOINS,
+    MONTHS,
+    SCALE,
+    SPELT,
+    SUFFIX,
+    numbers,
+)
+
+_MONTH = r"(?:" + "|".join(sorted((m.capitalize() for m in MONTHS), key=len, reverse=True)) + r")\b"
+# A number as a person would quote it: with its currency, its unit or its month.
+NUMBER_WITH_UNIT = re.compile(
+    rf"{CLOCK.pattern}|{ISO_DATE.pattern}|{DAY_FIRST.pattern}|{CURRENCY}{DIGITS}\s?(?ai:k|mn?|bn?|tn)\b"
+    rf"|{DIGITS}{SUFFIX}(?:\s(?:euros?|dollars?|pounds?)\b)?"
+    rf"|(?:{CURRENCY})?(?:{DIGITS}|{SPELT}){SCALE}{{0,3}}(?:{JOINS.pattern}{SPELT}{SCALE}{{0,3}})*"
+    rf"(?:\s?%|\s(?:percent|per cent|{_MONTH}))?"
+    rf"(?:\s(?:euros?|dollars?|pounds?|met(?:re|er)s?|years?|months?|weeks?|days?|hours?|°C|km|m³/s|mm|cm|m)\b)?"
+    rf"|\b{_MONTH}(?:\s\d{{1,4}})?"
+)
+UNITS = {
+    name: (family, unit)
+    for family, units in {
+        "length": "m metre metres meter meters|km kilometre kilometres kilometer kilometers|mm millimetre millimetres|"
+        "cm centimetre centimetres centimeter centimeters|mile miles|foot feet ft|inch inches|yard yards",
+        "mass": "kg kilogram kilograms kilo kilos|g gram grams|tonne tonnes|pound pounds lb lbs",
+        "time": "second seconds|minute minutes min mins|hour hours|day days|week weeks|month months|year years",
+        "heat": "°C|°F",
+        "share": "% percent",
+    }.items()
+    for unit in units.split("|")
+    for name in unit.split()
+} | {"percentage points": ("share", "points"), "percentage point": ("share", "points")}
+MEASURE = re.compile(
+    rf"(?<![$€£¥])(?<![$€£¥]\s)(?P<number>(?:{DIGITS}|{SPELT}){SCALE}{{0,3}})[\s-]?"
+    rf"(?P<unit>{'|'.join(sorted(UNITS, key=len, reverse=True))})(?![\w/])"
+)
+
+
+def other_unit(claim: str, evidence: str) -> tuple[str, str] | None:
+    """A number that both state, in units of one kind that differ, as each writes it.
+
+    >>> other_unit("The path is 3 miles long.", "The path is 3 km long.")
+    ('3 miles', '3 km')
+    """
+    given = list(_measures(evidence))
+    for value, family, unit, quote in _measures(claim):
+        same = [(u, q) for v, f, u, q in given if (v, f) == (value, family)]
+        if same and all(u != unit for u, _ in same):
+            return quote, same[0][1]
+    return None
+
+
+def _measures(text: str) -> Iterable[tuple[frozenset[str], str, str, str]]:
+    for found in MEASURE.finditer(text):
+        yield frozenset(numbers(found["number"])), *UNITS[found["unit"]], found.group()
