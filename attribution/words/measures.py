@@ -5,26 +5,31 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from attribution.words.numerals import (
-    CLOCK,
+from attribution.words.numerals import numbers
+from attribution.words.spellings import (
+    AND_A_HALF,
+    COMPOUND,
     CURRENCY,
     DAY_FIRST,
     DIGITS,
+    HALF_A,
     ISO_DATE,
     JOINS,
     MONTHS,
     SCALE,
     SPELT,
     SUFFIX,
-    numbers,
 )
+from attribution.words.times import CLOCK, HALF_DAY
 
 _MONTH = r"(?:" + "|".join(sorted((m.capitalize() for m in MONTHS), key=len, reverse=True)) + r")\b"
 # A number as a person would quote it: with its currency, its unit or its month.
 NUMBER_WITH_UNIT = re.compile(
-    rf"{CLOCK.pattern}|{ISO_DATE.pattern}|{DAY_FIRST.pattern}|{CURRENCY}{DIGITS}\s?(?ai:k|mn?|bn?|tn)\b"
+    rf"{HALF_DAY.pattern}|{CLOCK.pattern}|{COMPOUND.pattern}"
+    rf"|{ISO_DATE.pattern}|{DAY_FIRST.pattern}|{CURRENCY}{DIGITS}\s?(?ai:k|mn?|bn?|tn)\b"
     rf"|{DIGITS}{SUFFIX}(?:\s(?:euros?|dollars?|pounds?)\b)?"
-    rf"|(?:{CURRENCY})?(?:{DIGITS}|{SPELT}){SCALE}{{0,3}}(?:{JOINS.pattern}{SPELT}{SCALE}{{0,3}})*"
+    rf"|(?:{CURRENCY})?(?:{AND_A_HALF.pattern}|{HALF_A.pattern}|{DIGITS}|{SPELT})"
+    rf"{SCALE}{{0,3}}(?:{JOINS.pattern}{SPELT}{SCALE}{{0,3}})*"
     rf"(?:\s?%|\s(?:percent|per cent|{_MONTH}))?"
     rf"(?:\s(?:euros?|dollars?|pounds?|met(?:re|er)s?|years?|months?|weeks?|days?|hours?|°C|km|m³/s|mm|cm|m)\b)?"
     rf"|\b{_MONTH}(?:\s\d{{1,4}})?"

@@ -7,62 +7,21 @@ from decimal import Decimal
 from math import prod
 
 from attribution.words.content import plain_words
+from attribution.words.spellings import (
+    DIGITS,
+    JOINS,
+    MONTHS,
+    NARROW,
+    NUMBER_WORDS,
+    ORDINALS,
+    SCALE,
+    SCALES,
+    SPELT,
+    in_digits,
+)
+from attribution.words.times import same_time, times, without_times
 
-MONTHS = {
-    name: number
-    for number, names in enumerate(
-        "january jan|february feb|march mar|april apr|may|june jun|july jul|august aug|"
-        "september sep sept|october oct|november nov|december dec".split("|"),
-        start=1,
-    )
-    for name in names.split()
-}
-NUMBER_WORDS = {
-    word: value
-    for value, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-        "seventeen eighteen nineteen twenty".split()
-    )
-} | {"thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90}
-SCALES = {"hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9, "trillion": 10**12}
-_TENS = "|".join(word for word, value in NUMBER_WORDS.items() if value >= 20)
-_ONES = "|".join(word for word, value in NUMBER_WORDS.items() if 0 < value < 10)
-# Thousands apart by a hard or a plain space ("480 000"; not "in 2019 480 came"), or by two dots or more.
-_NARROW = "\u00a0\u2009\u202f"
-_GROUPS = (
-    rf"(?<!\d[{_NARROW}])\d{{1,3}}(?:[{_NARROW}]\d{{3}})+(?![{_NARROW}]?\d)"
-    r"|(?<!\d )\d{1,3}(?: \d{3})+(?! ?\d)|\d{1,3}(?:\.\d{3}){2,}(?!\.?\d)"
-)
-DIGITS = rf"(?<![\w.])[-−]?(?:(?:{_GROUPS})|(?:\d{{1,3}}(?:,\d{{2,3}})*,\d{{3}}(?!\d)|\d+)(?:\.\d+)?)"
-SUFFIXES = {"k": "thousand", "m": "million", "mn": "million", "bn": "billion", "b": "billion", "tn": "trillion"}
-# "m" is a million only beside a currency: "3m" alone is three metres.
-SUFFIX = r"(?:(?ai:k|bn|tn)\b|(?ai:mn?|b)\b(?=\s(?:euros?|dollars?|pounds?)\b))"
-CURRENCY = r"[$€£¥]\s?"
-SHORT_SCALE = re.compile(
-    rf"(?P<money>{CURRENCY}{DIGITS})\s?(?P<of_money>(?ai:k|mn?|bn?|tn))\b|(?P<digits>{DIGITS})(?P<suffix>{SUFFIX})"
-)
-DAY_FIRST = re.compile(
-    r"(?<![\w./])(?:(0?[1-9]|[12]\d|3[01])\.(0?[1-9]|1[0-2])\.(\d{4})|(1[3-9]|2\d|3[01])/(0?[1-9]|1[0-2])/(\d{4}))"
-    r"(?![\w/]|\.\d)"
-)
-ISO_DATE = re.compile(r"\b(\d{4})-(0[1-9]|1[0-2])-(\d{2})\b")
-MONTH_NAMES = "January February March April May June July August September October November December".split()
-CLOCK = re.compile(r"(?<![\w.:])\d{1,2}:\d{2}(?![\w:])")
-SCALE = rf"(?:[-\s](?ai:{'|'.join(SCALES)})s?\b)"
-# "one" and "a" are numbers only before a scale: "one of them" states none.
-SPELT = (
-    rf"(?:\b(?ai:{_TENS})[-\s](?ai:{_ONES})\b|\b(?ai:{'|'.join(w for w in NUMBER_WORDS if w != 'one')})\b"
-    rf"|\b(?ai:an?|one)\b(?={SCALE}))"
-)
 NUMBER = re.compile(rf"(?:(?P<digits>{DIGITS})|(?P<words>{SPELT}))(?P<scale>{SCALE}{{0,3}})")
-JOINS = re.compile(r"[-\s](?:and\s)?")
-ORDINALS = dict(
-    enumerate(
-        "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth "
-        "fifteenth sixteenth seventeenth eighteenth nineteenth twentieth".split(),
-        start=1,
-    )
-)
 TOLD_IN_WORDS = re.compile(
     r"(?<![\w.,])(?:(?P<half>50(?:\s?%|\s(?:percent|per cent)\b))|(?P<nth>\d{1,2})(?:st|nd|rd|th)\b)"
 )
@@ -78,23 +37,11 @@ def numbers(text: str) -> set[str]:
     >>> sorted(numbers("£52.1m by 31.12.2027"))
     ['2027', '31', '52100000', 'month 12']
     """
-    text = DAY_FIRST.sub(_date_in_words, SHORT_SCALE.sub(_scale_in_words, text))
-    text = ISO_DATE.sub(lambda m: f"{int(m[3])} {MONTH_NAMES[int(m[2]) - 1]} {m[1]}", text)
-    times = set(CLOCK.findall(text))
-    found = {format(value.normalize(), "f") for value in _values(CLOCK.sub(" ", text))}
+    text = in_digits(text)
+    found = {format(value.normalize(), "f") for value in _values(without_times(text))}
     # "may" and "march" are months only with a capital: "it may march" holds no date.
     months = {f"month {MONTHS[w.lower()]}" for w in re.findall(r"[A-Z][a-z]+", text) if w.lower() in MONTHS}
-    return found | times | months
-
-
-def _date_in_words(found: re.Match[str]) -> str:
-    day, month, year = (part for part in found.groups() if part)
-    return f"{int(day)} {MONTH_NAMES[int(month) - 1]} {year}"
-
-
-def _scale_in_words(found: re.Match[str]) -> str:
-    digits, suffix = found["money"] or found["digits"], found["of_money"] or found["suffix"]
-    return f"{digits} {SUFFIXES[suffix.lower()]}"
+    return found | times(text) | months
 
 
 def missing_numbers(claim: str, evidence: str) -> set[str]:
@@ -109,7 +56,10 @@ def missing_numbers(claim: str, evidence: str) -> set[str]:
         word = "half" if found["half"] else ORDINALS.get(int(found["nth"]), "")
         return " " if word in given else found.group()
 
-    return numbers(TOLD_IN_WORDS.sub(told, claim)) - numbers(evidence)
+    stated = numbers(evidence)
+    clocks = [number for number in stated if ":" in number]
+    missing = numbers(TOLD_IN_WORDS.sub(told, claim)) - stated
+    return {number for number in missing if ":" not in number or not any(same_time(number, c) for c in clocks)}
 
 
 def _values(text: str) -> list[Decimal]:
@@ -129,6 +79,6 @@ def _values(text: str) -> list[Decimal]:
 
 def _base(term: re.Match[str]) -> Decimal:
     if term["digits"]:
-        digits = re.sub(rf"[, {_NARROW}]", "", term["digits"]).replace("−", "-")
+        digits = re.sub(rf"[, {NARROW}]", "", term["digits"]).replace("−", "-")
         return Decimal(digits.replace(".", "") if digits.count(".") > 1 else digits)
     return Decimal(sum(NUMBER_WORDS.get(word, 1) for word in re.findall(r"\w+", term["words"].lower())))

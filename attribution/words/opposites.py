@@ -40,9 +40,10 @@ _RELATING = (
     "east|west",
     "eastern|western",
 )
+_NO_ONE = re.compile(r"\bno[\s-]one\b", re.IGNORECASE)
 NEAR = 4  # so many words from an opposed word its subject or object may stand
 NEGATIONS = frozenset(
-    "not no never none nothing neither nor without cannot n't hardly unable failed fails lack".split()
+    "not no never none nothing nobody nowhere neither nor without cannot n't hardly unable failed fails lack".split()
 )
 
 
@@ -57,7 +58,7 @@ def negation_differs(claim: str, evidence: str) -> bool:
     >>> negation_differs("The gates were closed.", "No one was hurt because the gates were closed.")
     False
     """
-    said, given = plain_words(claim), plain_words(evidence)
+    said, given = (plain_words(_NO_ONE.sub("nobody", text)) for text in (claim, evidence))
     wanted = {stem(word) for word in said if word not in FUNCTION_WORDS and word not in NEGATIONS}
     places = [i for i, word in enumerate(given) if stem(word) in wanted]
     if not places or places[-1] - places[0] > 2 * len(said) + 4:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from functools import cache
 
 from attribution.words.content import content_words, plain_words, stem
-from attribution.words.numerals import NUMBER_WORDS, SCALES
+from attribution.words.spellings import NUMBER_WORDS, SCALES
 
 
 def stands_in(claim: str, evidence: str) -> bool:
