@@ -37,10 +37,17 @@ class Bm25:
         return _found(self.scores, parts, retriever, k)
 
     def scores(self, texts: Sequence[str], passages: Sequence[Passage]) -> Floats:
+        """Texts x passages; 0 where no word is shared, also where one side has none that counts."""
+        scores = np.zeros((len(texts), len(passages)), dtype=np.float32)
+        given = _words([f"{p.title} {p.text}" for p in passages])
+        if not any(given):
+            return scores
         index = _bm25s().BM25(k1=K1, b=B)
-        index.index(_words([f"{p.title} {p.text}" for p in passages]), show_progress=False)
-        rows = [index.get_scores(words) for words in _words(texts)]
-        return np.stack(rows) if rows else np.zeros((0, len(passages)), dtype=np.float32)
+        index.index(given, show_progress=False)
+        for row, words in zip(scores, _words(texts), strict=True):
+            if words:
+                row[:] = index.get_scores(words)
+        return scores
 
 
 class PostCite:
@@ -89,8 +96,10 @@ def _bm25s() -> Any:
     return bm25s
 
 
-def _words(texts: Sequence[str]) -> Any:
-    return _bm25s().tokenize(list(texts), return_ids=False, show_progress=False)
+def _words(texts: Sequence[str]) -> list[list[str]]:
+    """The words of each text that BM25 counts: neither function words nor single letters."""
+    found: list[list[str]] = _bm25s().tokenize(list(texts), return_ids=False, show_progress=False) if texts else []
+    return found
 
 
 def _best(scores: Floats, passages: Sequence[Passage], k: int) -> list[Hit]:

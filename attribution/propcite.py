@@ -50,9 +50,9 @@ class Stopwatch:
 class PropCite:
     """Cites any text after it was written: a citation never depends on a language model typing it.
 
-    `judge=None` accepts evidence by similarity alone, from `min_score` on.  `min_margin` asks that a claim's best
-    passage lead the next by so much (the paper's threshold).  `method` is PropCite's own or one that it is measured
-    against.
+    `judge` is "embedded", "cross" or any Judge; None accepts evidence by similarity alone, from `min_score` on.
+    `min_margin` asks that a claim's best passage lead the next by so much (the paper's threshold).  `method` is
+    PropCite's own or one that it is measured against.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class PropCite:
     ) -> None:
         self.encoder = encoder
         self.splitter = splitter or _learned()
-        self.judge: Judge | None = EmbeddedJudge(encoder) if isinstance(judge, str) else judge
+        self.judge: Judge | None = _shipped_judge(judge, encoder) if isinstance(judge, str) else judge
         self.method: Method = method_of(method) if isinstance(method, str) else method
         self.most_citations = most_citations
         self.decider = Decider(self.judge, candidates, self.method.num_cited, min_score, min_margin, joint)
@@ -214,6 +214,16 @@ def _better(shown: CitedProposition, elsewhere: CitedProposition) -> CitedPropos
 @cache
 def _shipped() -> PropCite:
     return PropCite(Encoder())
+
+
+def _shipped_judge(name: str, encoder: Encoder) -> Judge:
+    if name == "embedded":
+        return EmbeddedJudge(encoder)
+    if name == "cross":
+        from attribution.judges.cross import CrossJudge
+
+        return CrossJudge(encoder)
+    raise AttributionError(f"no judge {name!r} is shipped: give 'embedded', 'cross', None or a judge of your own")
 
 
 def _learned() -> PropositionSplitter:

@@ -34,7 +34,8 @@ def repair(
     tried = _tried(citing, parts, marked, passages)
     anew = citing.propositions(parts)
     merged = [_merged(anew[i], [tried[i, n] for n in numbers if (i, n) in tried]) for i, numbers in enumerate(marked)]
-    sentences = citing.numbered(parts, merged)
+    numbered = citing.numbered(parts, merged)
+    sentences = [_showing_all(s) if numbers else s for s, numbers in zip(numbered, marked, strict=True)]
     cited = citing.answer(unmarked.text, sentences, question)
     checks = tuple(_checks(parts, marked, tried, sentences, passages))
     return Repaired(answer, cited, tuple(passages), checks)
@@ -73,6 +74,12 @@ def _merged(anew: Sequence[CitedProposition], tried: Sequence[Sequence[CitedProp
         citations = tuple(c for p in named for c in p.citations)
         merged.append(replace(named[0], citations=citations) if named else proposition)
     return merged
+
+
+def _showing_all(sentence: CitedSentence) -> CitedSentence:
+    """What the answer names for a sentence is kept, however many passages these are."""
+    passages = {c.passage.id for p in sentence.propositions for c in p.citations}
+    return replace(sentence, most=max(sentence.most, len(passages)))
 
 
 def _checks(

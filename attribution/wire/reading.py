@@ -37,7 +37,7 @@ from retrieval.text import Box, Page, Passage, Sentence, Span
 def from_json(text: str) -> CitedAnswer:
     try:
         return from_dict(adapter().validate_python(_upgraded(json.loads(text))))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         if not isinstance(error, ValidationError):
             raise AttributionError(f"this is not a cited answer ({SCHEMA}): {error}") from error
         first = error.errors(include_url=False)[0]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
+import numpy as np
 import pytest
 
 from attribution.baselines import Bm25, PostCite
@@ -27,8 +29,8 @@ PASSAGES = [
 TWO_FACTS = "The barrier cost 410 million euros, and the maritime museum opened in 1987."
 
 
-def citing(encoder: Encoder, method: str, **options: object) -> PropCite:
-    return PropCite(encoder, splitter=RuleSplitter(), judge=None, min_score=-1e9, method=method, **options)  # type: ignore[arg-type]
+def citing(encoder: Encoder, method: str, **options: Any) -> PropCite:
+    return PropCite(encoder, splitter=RuleSplitter(), judge=None, min_score=-1e9, method=method, **options)
 
 
 def cited(answer: CitedAnswer) -> set[str]:
@@ -84,6 +86,17 @@ def test_a_baseline_scores_every_text_against_every_passage(baseline: Bm25 | Pos
     assert baseline.scores([], PASSAGES).shape[0] == 0
 
 
+@pytest.mark.parametrize("baseline", [Bm25(), PostCite()])
+@pytest.mark.parametrize("texts", [["of the", "", "x", "屏"], ["steel gates"]])
+@pytest.mark.parametrize("passages", [[], ["the of a"], ["x", "", "屏障"], ["", "Steel gates."]])
+def test_texts_without_a_word_that_counts_are_scored_too(
+    baseline: Bm25 | PostCite, texts: list[str], passages: list[str]
+) -> None:
+    scores = baseline.scores(texts, [passage_from_text(str(n), text) for n, text in enumerate(passages)])
+    assert scores.shape == (len(texts), len(passages))
+    assert np.isfinite(scores).all()
+
+
 def test_an_unknown_method_is_one_clear_line() -> None:
     with pytest.raises(AttributionError, match="there is no method 'guess' of citing: give one of propositions, paper"):
         method_of("guess")
@@ -106,8 +119,8 @@ class Literal:
         return Verdict(Label.SUPPORTED if share == 1 else Label.UNSUPPORTED, share)
 
 
-def literal(encoder: Encoder, **options: object) -> PropCite:
-    return PropCite(encoder, splitter=RuleSplitter(), judge=Literal(), **options)  # type: ignore[arg-type]
+def literal(encoder: Encoder, **options: Any) -> PropCite:
+    return PropCite(encoder, splitter=RuleSplitter(), judge=Literal(), **options)
 
 
 HALVES = [passage_from_text("p", "The lock is broken. It was built by Ada Brand. Grass is green."), PASSAGES[2]]

@@ -34,6 +34,13 @@ TEXTS = {
 PASSAGES = [passage_from_text(name, text, document_id=f"{name}.txt") for name, text in TEXTS.items()]
 
 
+def test_a_judge_by_name_is_that_judge(encoder: Encoder) -> None:
+    names = [str(PropCite(encoder, judge=name).models["judge"]).split("/")[0] for name in ("embedded", "cross")]
+    assert names == ["embedded", "cross"]
+    with pytest.raises(AttributionError, match="no judge 'minicheck' is shipped: give 'embedded', 'cross'"):
+        PropCite(encoder, judge="minicheck")
+
+
 class Halves:
     """A splitter whose propositions are the pieces between semicolons; a piece that ends with ! needs no support."""
 

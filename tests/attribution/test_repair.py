@@ -107,6 +107,15 @@ def test_of_two_passages_that_say_it_the_one_that_the_answer_names_stays(propcit
         assert states(repaired) == [(number, "kept")]
 
 
+def test_all_passages_that_the_answer_names_stay_when_they_support_it(propcite: PropCite) -> None:
+    said = "The barrier cost 410 million euros"
+    reports = [passage_from_text(f"r{n}", f"{said}. This is report {n}.") for n in range(5)]
+    repaired = repair(propcite, f"{said} [1][2][3][4][5].", reports)
+    assert states(repaired) == [(number, "kept") for number in range(1, 6)]
+    assert (repaired.text, repaired.changed) == (f"{said} [1][2][3][4][5].", False)
+    assert repair(propcite, f"{said}.", reports).text.count("[") == 1
+
+
 def test_a_wrong_number_is_told_with_what_the_source_says(propcite: PropCite) -> None:
     repaired = repair(propcite, "The barrier cost 510 million euros [2].", PASSAGES)
     (check,) = repaired.checks

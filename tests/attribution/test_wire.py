@@ -9,6 +9,7 @@ from typing import Any
 
 import jsonschema
 import pytest
+from sample_answers import GATES
 
 from attribution.citations import (
     Citation,
@@ -22,19 +23,9 @@ from attribution.citations import (
 )
 from attribution.errors import AttributionError
 from attribution.wire import SCHEMA, from_dict, from_json, json_schema, to_dict, to_json
-from retrieval.text import Box, Page, Passage, Sentence, Span
+from retrieval.text import Passage, Sentence, Span
 
 TEXT = "The gates weigh 300 tonnes — each. 😀 It cost 5 million. Is that all?"
-GATES = Passage(
-    "gates",
-    "Gates\nEach gate weighs 300 tonnes 😀. They close.",
-    title="The “barrier” › Gates",
-    document_id="d1",
-    start=100,
-    sentences=(Sentence(Span(0, 6), True), Sentence(Span(6, 37)), Sentence(Span(37, 48))),
-    pages=(Page(3, Span(0, 20)), Page(4, Span(20, 48))),
-    boxes=(Box(3, Span(6, 20), 0.1, 0.8, 0.9, 0.82), Box(4, Span(20, 48), 0.1, 0.05, 0.7, 0.07)),
-)
 COST = Passage("cost", "It cost 4 million.", document_id="d2", sentences=(Sentence(Span(0, 18)),))
 
 
@@ -64,6 +55,12 @@ def answer() -> CitedAnswer:
         models={"encoder": "MiniLM"},
         timings_ms={"judge": 1.25},
     )
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"schema": "propcite/answer/1", "x": %s}' % ("[" * 900 + "]" * 900)])
+def test_what_is_nested_without_end_is_refused_in_one_line(text: str) -> None:
+    with pytest.raises(AttributionError, match="not a cited answer"):
+        from_json(text)
 
 
 def test_reading_what_was_written_gives_the_same_answer(answer: CitedAnswer) -> None:
@@ -115,7 +112,7 @@ def test_a_reader_of_the_json_needs_no_passage_to_show_a_quote(answer: CitedAnsw
     assert (citation["start"], citation["end"]) == (6, 36)
     assert (citation["document_start"], citation["document_end"]) == (106, 136)
     assert citation["pages"] == [3, 4]
-    assert [(box["page"], box["top"]) for box in citation["boxes"]] == [(3, 0.8), (4, 0.05)]
+    assert [(box["page"], box["top"]) for box in citation["boxes"]] == [(3, 0.2), (4, 0.1)]
     assert written["uncited"] == ["It cost 5 million."]
     assert written["coverage"] == 0.5
     assert [p["id"] for p in written["passages"]] == ["gates", "cost"]
