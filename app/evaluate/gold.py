@@ -73,19 +73,21 @@ def _read_answers(path: Path) -> list[Gold]:
         items = json.loads(data)
         items = items["data"] if isinstance(items, dict) else items
         return [gold for item in items for gold in _answers(item, path.name.split(".")[0])]
-    except (OSError, EOFError, ValueError, KeyError, TypeError) as error:
+    except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise AppError(f"{path} cannot be read ({error!r}): give ALCE's list of questions, answers and docs") from error
 
 
 def _answers(item: dict[str, Any], source: str) -> Iterable[GoldAnswer]:
-    docs = item["docs"]
-    passages = tuple(
-        passage_from_text(str(d.get("id", number)), d["text"], d.get("title", "")) for number, d in enumerate(docs, 1)
-    )
+    passages: dict[str, Passage] = {}
+    for number, doc in enumerate(item["docs"], start=1):
+        passage = passage_from_text(str(doc.get("id", number)), _text(doc["text"]), _text(doc.get("title") or ""))
+        if passages.setdefault(passage.id, passage) != passage:
+            raise ValueError(f"two docs of {item['question']!r} have the id {passage.id}")
     for told in item.get("annotations", []):
         written = frozenset(map(str, told.get("knowledge_doc_ids", [])))
         if written:
-            yield GoldAnswer(source, item["question"], told["long_answer"], passages, written)
+            given = tuple(passages.values())
+            yield GoldAnswer(source, _text(item["question"]), _text(told["long_answer"]), given, written)
 
 
 def _read_claims(path: Path) -> list[Gold]:
@@ -103,12 +105,23 @@ def _claim(row: dict[str, Any]) -> Gold | None:
     source, docs = str(row.get("source", "")), row["docs"]
     if row.get("level") == "sentence":
         documents = tuple(
-            passage_from_sentences(str(i), d["sentences"], d.get("title") or "") for i, d in enumerate(docs)
+            passage_from_sentences(str(i), list(map(_text, d["sentences"])), _text(d.get("title") or ""))
+            for i, d in enumerate(docs)
         )
-        return GoldEvidence(source, row["claim"], documents, frozenset((d, s) for d, s in row["supporting"]))
+        supporting = frozenset((d, s) for d, s in row["supporting"])
+        if absent := supporting - {(d, s) for d, p in enumerate(documents) for s in range(len(p.sentences))}:
+            raise ValueError(f"docs without the sentence {sorted(absent)[0]} that supports the claim")
+        return GoldEvidence(source, _text(row["claim"]), documents, supporting)
     if row["label"] not in (SUPPORTED, PARTIALLY, NOT_SUPPORTED):
         raise ValueError(f"the label {row['label']!r}")
     evidence = tuple(text for d in docs if (text := d.get("text") or " ".join(d.get("sentences") or [])).strip())
     if not evidence:
         return None
-    return GoldVerdict(source, row.get("question", ""), row["claim"], evidence, row["label"] == SUPPORTED)
+    return GoldVerdict(source, row.get("question", ""), _text(row["claim"]), evidence, row["label"] == SUPPORTED)
+
+
+def _text(value: object) -> str:
+    """A value that must be a text."""
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} where a text belongs")
+    return value

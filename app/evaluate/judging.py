@@ -108,6 +108,8 @@ def reliability(told: Scored) -> Iterator[Reliability]:
 
 def thresholds(told: Scored) -> Iterator[Threshold]:
     """Where to set `supported_from` for a stated precision; none where no threshold reaches it."""
+    if not told.truth.any():
+        return
     for name in told.scores.keys() - set(PLAIN):
         precision, recall, cuts = precision_recall_curve(told.truth, told.scores[name])
         for wanted in PRECISIONS:

@@ -109,6 +109,11 @@ def test_claims_are_read_by_their_level(tmp_path: Path) -> None:
         ('{"claim": "a"}', "KeyError('docs')"),
         (json.dumps({**VERDICTS[0], "label": "sure"}), "the label 'sure'"),
         ("[1]", "line 1"),
+        (json.dumps({**VERDICTS[0], "claim": None}), "None where a text belongs"),
+        (json.dumps({**EVIDENCE, "claim": 3}), "3 where a text belongs"),
+        (json.dumps({**EVIDENCE, "docs": [{"sentences": [None]}]}), "None where a text belongs"),
+        (json.dumps({**EVIDENCE, "docs": []}), "without the sentence (1, 0)"),
+        (json.dumps({**EVIDENCE, "supporting": [[1, 7]]}), "without the sentence (1, 7)"),
     ],
 )
 def test_a_bad_row_is_told_with_its_line(tmp_path: Path, row: str, said: str) -> None:
@@ -124,6 +129,31 @@ def test_a_file_that_is_not_alce_s_is_told(tmp_path: Path, data: bytes) -> None:
     (tmp_path / "a.json").write_bytes(data)
     with pytest.raises(AppError, match="give ALCE's list"):
         read_gold(tmp_path / "a.json")
+
+
+def test_a_document_that_is_given_twice_counts_once_and_two_of_one_id_are_told(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text(json.dumps([{**ITEM, "docs": [*DOCS, DOCS[0]]}]))
+    assert [len(row.passages) for row in read_gold(tmp_path / "a.json") if isinstance(row, GoldAnswer)] == [3, 3]
+    (tmp_path / "a.json").write_text(json.dumps([{**ITEM, "docs": [*DOCS, {**DOCS[0], "text": "Other."}]}]))
+    with pytest.raises(AppError, match="have the id gates"):
+        read_gold(tmp_path / "a.json")
+
+
+def test_rows_without_a_word_to_find_are_measured_all_the_same(parts: Parts, tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text(json.dumps([{**ITEM, "docs": []}, {**ITEM, "docs": [{"text": "a"}]}]))
+    (table,) = evaluate([tmp_path / "a.json"], parts, 10)
+    assert {(row.rows, row.f1) for row in table} == {(4, 0.0)}
+    without = {**EVIDENCE, "docs": [{"sentences": []}], "supporting": []}
+    ranked, cited = evaluate([lines(tmp_path / "r.jsonl", without, {**EVIDENCE, "claim": ""})], parts, 10)
+    assert {row.rows for row in (*ranked, *cited)} == {2}
+
+
+def test_claims_that_nothing_supports_have_no_threshold(
+    parts: Parts, tmp_path: Path, recwarn: pytest.WarningsRecorder
+) -> None:
+    tables = [list(table) for table in evaluate([lines(tmp_path / "r.jsonl", VERDICTS[1])], parts, 10)]
+    assert [type(row) for table in tables for row in table] == [Reliability]
+    assert not recwarn.list
 
 
 def test_few_rows_are_spread_over_each_source() -> None:
