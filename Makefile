@@ -1,18 +1,21 @@
 # make run    installs, builds the demo collection, answers a demo question with its citations, serves the page
 # make test   installs and runs all tests
 # make check  style, types and the import contract;  make bench  measurements (DATA=folder adds those on data sets)
+# make bench-index DATA=folder  the token index beside other engines (SIZES=230k,1m, ARGS=... as the command takes them)
 
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 PORT ?= 8501
 DATA ?=
+SIZES ?= 230k,1m
+ARGS ?=
 # On Linux, PyPI's torch brings gigabytes of CUDA; where no NVIDIA driver is found the CPU build is taken from here.
 TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
 TORCH := torch>=2.6,<2.14
 DEBIAN := chromium chromium-driver postgresql
 
-.PHONY: run test check bench clean
+.PHONY: run test check bench bench-index clean
 .DEFAULT_GOAL := run
 
 run: $(VENV)/.run
@@ -33,8 +36,13 @@ bench: $(VENV)/.dev
 	$(BIN)/python tests/benchmarks/speed.py
 	@if [ -n "$(DATA)" ]; then $(BIN)/python tests/benchmarks/rank.py $(DATA)/rank_dev.jsonl.gz; fi
 
+bench-index: $(VENV)-bench/.peers $(VENV)-fast-plaid/.ready
+	@[ -d "$(DATA)" ] || { echo "make bench-index DATA=folder, as tests/benchmarks/README.md says"; exit 1; }
+	$(VENV)-bench/bin/python -m tests.benchmarks.index $(DATA) --sizes $(SIZES) \
+		--plaid-python $(VENV)-fast-plaid/bin/python $(ARGS)
+
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(VENV)-bench $(VENV)-fast-plaid build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 $(BIN)/python:
@@ -54,6 +62,26 @@ $(VENV)/.dev: pyproject.toml | $(BIN)/python
 	@echo "installing PropCite and what its tests need in $(VENV)"
 	@$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@ $(VENV)/.run
+
+# What is only compared with: it sees what $(VENV) has, and $(VENV) does not see it.
+$(VENV)-bench/.peers: $(VENV)/.dev
+	@echo "installing FAISS and LanceDB in $(VENV)-bench"
+	@$(BIN)/python -m venv $(VENV)-bench && echo '*' >$(VENV)-bench/.gitignore
+	@$(BIN)/python -c 'import site; print("import site; site.addsitedir(%r)" % site.getsitepackages()[0])' \
+		>$$($(VENV)-bench/bin/python -c 'import site; print(site.getsitepackages()[0])')/propcite-environment.pth
+	@$(VENV)-bench/bin/pip install --quiet --disable-pip-version-check faiss-cpu lancedb==0.40.0
+	@touch $@
+
+# fast-plaid runs with torch 2.11 alone; without that release's CPU build it is a line of the table that says so.
+$(VENV)-fast-plaid/.ready: | $(BIN)/python
+	@if [ "$$(uname -s)" != Linux ]; then index=; else index='--index-url $(TORCH_INDEX)'; fi; \
+	if [ -n "$$index" ] && ! $(BIN)/python -c \
+		'import sys, urllib.request as u; u.urlopen(sys.argv[1], timeout=4)' $(TORCH_INDEX) 2>/dev/null; \
+	then echo "fast-plaid is left out: $(TORCH_INDEX) does not answer, and PyPI has torch 2.11 only with CUDA"; exit 0; fi; \
+	echo "installing fast-plaid in $(VENV)-fast-plaid"; \
+	pip='$(VENV)-fast-plaid/bin/pip install --quiet --disable-pip-version-check'; \
+	$(BIN)/python -m venv $(VENV)-fast-plaid && echo '*' >$(VENV)-fast-plaid/.gitignore && \
+	$$pip $$index torch==2.11.0 && $$pip fast-plaid==1.7.0.2110 && touch $@ || rm -rf $(VENV)-fast-plaid
 
 .PHONY: debian
 debian:
