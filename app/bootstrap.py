@@ -157,7 +157,15 @@ class Parts:
     def workspace(self, collection: CollectionInfo) -> Workspace:
         from app.workspace import Workspace
 
-        return Workspace(self.settings.data_dir, self.library, collection)
+        settings = self.settings
+        return Workspace(
+            settings.data_dir,
+            self.library,
+            collection,
+            bits=settings.index_bits,
+            regime=settings.index,
+            exact_up_to=settings.exact_up_to,
+        )
 
     def ingester(self, collection: CollectionInfo) -> Ingester:
         from app.ingester import Ingester

@@ -39,6 +39,12 @@ class Settings(BaseSettings):
     passage_words: int = Field(100, ge=10, le=2000)
     max_file_mb: int = Field(64, ge=1)
 
+    index: Literal["auto", "exact", "tokens", "faiss"] = Field(
+        "auto", description="how candidates are found: every token read, centroids first, FAISS; auto: by size"
+    )
+    index_bits: Literal[16, 8, 4, 2, 1] = Field(8, description="bits a number of a token's vector, of what is added")
+    exact_up_to: int = Field(300_000, ge=0, description="tokens up to which auto reads every one")
+
     generator: Literal["extractive"] = "extractive"
     num_passages: int = Field(8, ge=1, le=100, description="passages that an answer is made from")
 

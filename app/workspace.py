@@ -3,58 +3,69 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING, Unpack
 
 from filelock import FileLock, Timeout
 
 from app.errors import StoreError
 from app.store import CollectionInfo, Library
 from retrieval.encoder import Encoder
+from retrieval.errors import IndexFormatError
 from retrieval.index import IndexStats
-from retrieval.index.exact import MANIFEST, ExactIndex
+from retrieval.index.manifest import FILE
+from retrieval.index.token_index import IndexOptions, TokenIndex
 
+if TYPE_CHECKING:
+    from retrieval.index.checking import Fault
+
+FILES = ("segment-*", "centroids-*", "faiss-*")
 BATCH = 256  # passages encoded and written at once: bounds the memory that a large document takes
 
 
 class Workspace:
     """Where one collection's index lies."""
 
-    def __init__(self, data_dir: Path, library: Library, collection: CollectionInfo) -> None:
+    def __init__(
+        self, data_dir: Path, library: Library, collection: CollectionInfo, **options: Unpack[IndexOptions]
+    ) -> None:
         self.library = library
         self.collection = collection
+        self.options = options
         self.folder = data_dir / "indexes" / str(collection.id)
-        self._opened: tuple[tuple[int, int], ExactIndex] | None = None
+        self._opened: tuple[tuple[int, int], TokenIndex] | None = None
 
-    def index(self, encoder: Encoder) -> ExactIndex:
+    def index(self, encoder: Encoder) -> TokenIndex:
         """The index as it is on disk now; read again only when another process has changed it."""
         version = self._version()
         if version is None:
-            return ExactIndex(encoder.dimension, encoder.name)
+            return TokenIndex(encoder.dimension, encoder.name, **self.options)
         if self._opened is None or self._opened[0] != version:
-            self._opened = (version, ExactIndex.load(self.folder, encoder.name))
+            self._opened = (version, TokenIndex.load(self.folder, encoder.name, **self.options))
         return self._opened[1]
 
     @contextmanager
-    def changing(self, encoder: Encoder) -> Iterator[ExactIndex]:
+    def changing(self, encoder: Encoder) -> Iterator[TokenIndex]:
         """The index to change: saved when the block ends, forgotten with its changes when the block fails."""
         index = self.index(encoder)
         self._opened = None
         yield index
         self.save(index)
 
-    def save(self, index: ExactIndex) -> None:
+    def save(self, index: TokenIndex) -> None:
         index.save(self.folder)
         version = self._version()
         self._opened = (version, index) if version else None
 
     def stats(self) -> IndexStats | None:
-        return ExactIndex.load(self.folder).stats() if self._version() else None
+        """None where nothing was ever added."""
+        return TokenIndex.load(self.folder, **self.options).stats() if self._version() else None
 
     def _version(self) -> tuple[int, int] | None:
         try:
-            stat = (self.folder / MANIFEST).stat()
+            stat = (self.folder / FILE).stat()
         except FileNotFoundError:
             return None
         return stat.st_mtime_ns, stat.st_ino
@@ -78,7 +89,7 @@ class Workspace:
 
     def differs(self) -> bool:
         """Whether the index holds other passages than the library, after an interrupt or a loss."""
-        there = ExactIndex.load(self.folder).ids() if self._version() else set()
+        there = TokenIndex.load(self.folder, **self.options).ids() if self._version() else set()
         return there != set(self.library.passage_ids(self.collection))
 
     def mend(self, encoder: Encoder) -> int:
@@ -101,17 +112,62 @@ class Workspace:
     def forget(self, ids: Collection[str]) -> None:
         """Take passages out of the index; no encoder is needed for that."""
         if self._version():
-            index = ExactIndex.load(self.folder)
+            index = TokenIndex.load(self.folder, **self.options)
             index.delete(ids)
             self.save(index)
 
     def rebuild(self, encoder: Encoder) -> int:
         """The index made anew from the library's passages.  -> how many"""
         with self.writing():
-            for path in (self.folder / MANIFEST, *self.folder.glob("segment-*")):
+            for path in (self.folder / FILE, *(p for kind in FILES for p in self.folder.glob(kind))):
                 path.unlink(missing_ok=True)
             self._opened = None
             return self.mend(encoder)
+
+    def faults(self) -> list[str]:
+        """What is wrong with the index, a line each: damaged files, and what the library holds otherwise."""
+        return [f"{fault.file}: {fault.what}" for fault in self._damages()] + self._differences()
+
+    def _damages(self) -> list[Fault]:
+        from retrieval.index.checking import Fault, check_index
+
+        try:
+            return check_index(self.folder) if self._version() else []
+        except IndexFormatError as error:
+            return [Fault(FILE, str(error), lost=True)]
+
+    def _differences(self) -> list[str]:
+        try:
+            there = TokenIndex.load(self.folder, tolerant=True).ids() if self._version() else set()
+        except IndexFormatError:
+            there = set()
+        wanted = set(self.library.passage_ids(self.collection))
+        missing, strangers = len(wanted - there), len(there - wanted)
+        return [
+            f"{number} passages {what}"
+            for number, what in ((missing, "of the library are missing"), (strangers, "are not in the library"))
+            if number
+        ]
+
+    def repair(self, encoder: Callable[[], Encoder]) -> int:
+        """Mend what `faults` tells; the encoder is asked for only if passages are to be read again.  -> how many"""
+        from retrieval.index.checking import mend_index
+
+        with self.writing():
+            self._opened = None
+            damages = self._damages()
+            if any(fault.file == FILE for fault in damages):
+                (self.folder / FILE).unlink(missing_ok=True)
+            elif damages:
+                mend_index(self.folder, damages, **self.options)
+            return self.mend(encoder()) if self.differs() else 0
+
+    def compact(self) -> None:
+        """One segment, without what was deleted."""
+        with self.writing():
+            if self._version():
+                self._opened = None
+                TokenIndex.load(self.folder, **self.options).compact(self.folder)
 
     def remove(self) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)

@@ -10,7 +10,7 @@ import numpy as np
 from retrieval.encoder import Encoder, Floats, TokenVectors
 from retrieval.granularity import joined, score_units, span_weights
 from retrieval.index import Index, IndexHit
-from retrieval.index.exact import ExactIndex
+from retrieval.index.token_index import TokenIndex
 from retrieval.text import Granularity, Hit, Passage, Span
 
 Units = Sequence[tuple[Span, ...]]  # pieces of one text, each one or more spans of it
@@ -81,7 +81,7 @@ class Retriever:
         by_id = {p.id: p for p in passages}
         if len(by_id) < len(passages):
             raise ValueError("two passages have the same id: give each its own")
-        index = ExactIndex(encoder.dimension, encoder.name)
+        index = TokenIndex(encoder.dimension, encoder.name, bits=16)
         index.add(passages, encoder.encode_passages(passages))
         return cls(encoder, index, lambda ids: {i: by_id[i] for i in ids if i in by_id}, split)
 

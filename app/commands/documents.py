@@ -116,7 +116,7 @@ def _show_stats(parts: Parts, collection: CollectionInfo) -> None:
     stats = parts.workspace(collection).stats()
     if stats is not None:
         size = f"{stats.tokens:,} tokens, {stats.bytes / 2**20:.1f} MB ({stats.bytes_per_token:.0f} bytes a token)"
-        note(f"{stats.engine} index: {stats.passages:,} passages, {size}, made by {stats.encoder}")
+        note(f"{stats.regime} index: {stats.passages:,} passages, {size}, made by {stats.encoder}")
 
 
 @cli.command()

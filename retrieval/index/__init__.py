@@ -13,25 +13,33 @@ from retrieval.text import Granularity, Passage
 
 @dataclass(frozen=True, slots=True)
 class IndexHit:
-    """A passage, or a sentence of it by number, with its score and its passage's."""
+    """A passage, or a sentence of it by number, with its score and its passage's.
+
+    `score` is what ranked it: its MaxSim, or XTR's score where passages are not read whole.  Where query tokens
+    retrieved tokens, `xtr` is XTR's score, and `bound` what MaxSim cannot exceed if they retrieved the nearest.
+    """
 
     passage_id: str
     sentence: int | None
     score: float
     passage_score: float
+    xtr: float | None = None
+    bound: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class IndexStats:
     """How large an index is, counted and not estimated."""
 
-    engine: str
+    regime: str
     encoder: str
     dimension: int
+    bits: tuple[int, ...]
     passages: int
     tokens: int
     deleted: int
     segments: int
+    centroids: int
     bytes: int
 
     @property

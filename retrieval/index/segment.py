@@ -1,13 +1,13 @@
-"""A segment: token vectors of some passages as they lie on disk, never changed once written."""
+"""A segment: token vectors of some passages and where their units begin, never changed once written."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+import json
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,147 +15,254 @@ import numpy.typing as npt
 from retrieval.encoder import Offsets, TokenVectors
 from retrieval.errors import IndexFormatError
 from retrieval.granularity import Ints
+from retrieval.index.codec import Codec, Payload
+from retrieval.index.container import REPAIR, Container, Pieces, write_arrays
 from retrieval.text import Passage
 
 HEAD = -1  # the unit of tokens that belong to no sentence: special tokens and the title's
-TABLES = ("offsets", "unit_starts", "unit_sentences", "unit_ranked", "passage_units", "ids")
+MAPPED = ("payload", "scales", "token_starts", "token_lengths")  # one entry a token: read where a search touches them
+JOINED_AT_ONCE = 1 << 18  # tokens held in memory while segments are joined
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Segment:
     """Tokens of passages in order; units (a passage's head, then its sentences) are runs of tokens.
 
-    vectors (n, d) float16; offsets (n, 2); unit_starts (u,) into tokens; unit_sentences (u,) the sentence's number or
-    HEAD; unit_ranked (u,) whether a search may return it; passage_units (p,) into units; ids (p,).
+    payload (n, columns) and scales (n,) as the codec made them; token_starts (n,) the first character counted from
+    one, 0 for none, token_lengths (n,); unit_starts (u + 1,) into tokens; unit_sentences (u,) the sentence's number
+    or HEAD; unit_ranked (u,) whether a search may return it; passage_units (p + 1,) into units.
     """
 
-    vectors: npt.NDArray[np.float16]
-    offsets: Offsets
+    codec: Codec
+    payload: Payload
+    scales: npt.NDArray[Any]
+    token_starts: npt.NDArray[Any]
+    token_lengths: npt.NDArray[Any]
     unit_starts: Ints
     unit_sentences: npt.NDArray[np.int32]
     unit_ranked: npt.NDArray[np.bool_]
     passage_units: Ints
-    ids: npt.NDArray[np.str_]
+    ids: tuple[str, ...]
+    file: Container | None = None
 
     def __len__(self) -> int:
         return len(self.ids)
 
     @property
+    def num_tokens(self) -> int:
+        return len(self.payload)
+
+    @cached_property
     def passage_starts(self) -> Ints:
+        """Where each passage's tokens begin, and where the last one's end.  (p + 1,)"""
         return self.unit_starts[self.passage_units]
 
-    def tokens_of(self, number: int) -> slice:
-        starts = self.passage_starts
-        end = starts[number + 1] if number + 1 < len(starts) else len(self.vectors)
-        return slice(int(starts[number]), int(end))
+    @cached_property
+    def unit_owners(self) -> Ints:
+        """Each unit's passage.  (u,)"""
+        return np.repeat(np.arange(len(self)), np.diff(self.passage_units))
 
-    def units_of(self, number: int) -> slice:
-        end = self.passage_units[number + 1] if number + 1 < len(self) else len(self.unit_starts)
-        return slice(int(self.passage_units[number]), int(end))
+    def tokens_of(self, number: int) -> slice:
+        return slice(int(self.passage_starts[number]), int(self.passage_starts[number + 1]))
+
+    def vectors(self, number: int) -> TokenVectors:
+        tokens = self.tokens_of(number)
+        starts = self.token_starts[tokens].astype(np.int32) - 1
+        ends = np.where(starts < 0, -1, starts + self.token_lengths[tokens].astype(np.int32))
+        offsets: Offsets = np.stack([starts, ends], axis=1).astype(np.int32)
+        return TokenVectors(self.codec.decode(self.payload[tokens], self.scales[tokens]), offsets)
 
     @property
     def bytes(self) -> int:
-        return int(self.vectors.nbytes + sum(getattr(self, name).nbytes for name in TABLES))
+        """On disk; of a segment that is not there yet, what its arrays take."""
+        if self.file is not None:
+            return self.file.size
+        return int(sum(array.nbytes for array in _tables(self).values())) + int(
+            sum(getattr(self, name).nbytes for name in MAPPED)
+        )
 
 
-def build_segment(passages: Sequence[Passage], vectors: Sequence[TokenVectors]) -> Segment:
+def build_segment(passages: Sequence[Passage], vectors: Sequence[TokenVectors], codec: Codec) -> Segment:
     """Lay the tokens of passages out by unit.  Every passage needs at least one token."""
     ordered: list[TokenVectors] = []
-    unit_starts: list[int] = []
+    unit_lengths: list[int] = []
     unit_sentences: list[int] = []
     unit_ranked: list[bool] = []
-    passage_units: list[int] = []
-    base = 0
+    passage_units = [0]
     for passage, tokens in zip(passages, vectors, strict=True):
         owner = _sentence_of_each(passage, tokens)
         order = np.argsort(owner, kind="stable")
-        tokens = TokenVectors(tokens.vectors[order], tokens.offsets[order])
-        units, starts = np.unique(owner[order], return_index=True)
-        passage_units.append(len(unit_starts))
-        unit_starts += [base + int(start) for start in starts]
-        unit_sentences += [int(unit) for unit in units]
+        ordered.append(TokenVectors(tokens.vectors[order], tokens.offsets[order]))
+        units, lengths = np.unique(owner, return_counts=True)
+        unit_lengths += lengths.tolist()
+        unit_sentences += units.tolist()
         unit_ranked += [unit != HEAD and not passage.sentences[unit].is_heading for unit in units]
-        ordered.append(tokens)
-        base += len(tokens)
+        passage_units.append(len(unit_lengths))
+    payload, scales = codec.encode(np.concatenate([t.vectors for t in ordered]))
+    offsets = np.concatenate([t.offsets for t in ordered])
+    nowhere = offsets[:, 0] < 0
     return Segment(
-        vectors=np.concatenate([t.vectors for t in ordered]).astype(np.float16),
-        offsets=np.concatenate([t.offsets for t in ordered]),
-        unit_starts=np.asarray(unit_starts, dtype=np.int64),
-        unit_sentences=np.asarray(unit_sentences, dtype=np.int32),
-        unit_ranked=np.asarray(unit_ranked, dtype=bool),
-        passage_units=np.asarray(passage_units, dtype=np.int64),
-        ids=np.asarray([p.id for p in passages], dtype=np.str_),
+        codec,
+        payload,
+        narrow_floats(scales),
+        narrow(np.where(nowhere, 0, offsets[:, 0] + 1)),
+        narrow(np.where(nowhere, 0, offsets[:, 1] - offsets[:, 0])),
+        _starts(unit_lengths),
+        np.asarray(unit_sentences, dtype=np.int32),
+        np.asarray(unit_ranked, dtype=bool),
+        np.asarray(passage_units, dtype=np.int64),
+        tuple(p.id for p in passages),
     )
 
 
-def _sentence_of_each(passage: Passage, tokens: TokenVectors) -> npt.NDArray[np.int64]:
+def _sentence_of_each(passage: Passage, tokens: TokenVectors) -> Ints:
     """The number of the sentence in which each token begins, HEAD for tokens without characters.  -> (n,)"""
-    starts = np.asarray([s.span.start for s in passage.sentences] or [0], dtype=np.int64)
-    # Of several sentences that start at one place all but the last are empty, and `right` passes over them.
-    owner = np.searchsorted(starts, tokens.offsets[:, 0], side="right") - 1
     if not passage.sentences:
         return np.full(len(tokens), HEAD, dtype=np.int64)
+    starts = np.asarray([s.span.start for s in passage.sentences], dtype=np.int64)
+    # Of several sentences that start at one place all but the last are empty, and `right` passes over them.
+    owner = np.searchsorted(starts, tokens.offsets[:, 0], side="right") - 1
     return np.where(tokens.offsets[:, 0] < 0, HEAD, owner).astype(np.int64)
 
 
-def join_segments(parts: Sequence[tuple[Segment, npt.NDArray[np.bool_]]]) -> Segment:
-    """One segment of the passages that are kept, in order.  Each part is a segment and its kept passages (p,)."""
-    vectors, offsets, starts, sentences, ranked, units, ids = [], [], [], [], [], [], []
-    num_tokens = num_units = 0
-    for segment, kept in parts:
-        for number in np.flatnonzero(kept):
-            tokens, unit = segment.tokens_of(int(number)), segment.units_of(int(number))
-            vectors.append(segment.vectors[tokens])
-            offsets.append(segment.offsets[tokens])
-            starts.append(segment.unit_starts[unit] - tokens.start + num_tokens)
-            sentences.append(segment.unit_sentences[unit])
-            ranked.append(segment.unit_ranked[unit])
-            units.append(num_units)
-            ids.append(str(segment.ids[number]))
-            num_tokens += tokens.stop - tokens.start
-            num_units += unit.stop - unit.start
-    return Segment(
-        np.concatenate(vectors),
-        np.concatenate(offsets),
-        np.concatenate(starts),
-        np.concatenate(sentences),
-        np.concatenate(ranked),
-        np.asarray(units, dtype=np.int64),
-        np.asarray(ids, dtype=np.str_),
-    )
+def write_segment(segment: Segment, path: Path) -> None:
+    mapped = {name: getattr(segment, name) for name in MAPPED}
+    write_arrays(path, mapped | _tables(segment))
 
 
-def write_segment(segment: Segment, folder: Path, name: str) -> None:
-    """Both files complete on disk before the manifest names them."""
-    with durable(folder / f"{name}.vectors.npy") as file:
-        np.save(file, segment.vectors)
-    with durable(folder / f"{name}.tables.npz") as file:
-        np.savez(file, **{table: getattr(segment, table) for table in TABLES})
-
-
-def segment_exists(folder: Path, name: str) -> bool:
-    return all((folder / f"{name}.{kind}").exists() for kind in ("vectors.npy", "tables.npz"))
-
-
-def read_segment(folder: Path, name: str, dimension: int) -> Segment:
-    """The tables in memory, the vectors mapped: the operating system reads what a search touches."""
-    path = folder / f"{name}.vectors.npy"
+def read_segment(path: Path, dimension: int) -> Segment:
+    """The tables in memory and checked; what has an entry a token is mapped, and checked by `check` alone."""
+    file = Container(path)
     try:
-        vectors = np.load(path, mmap_mode="r", allow_pickle=False)
-        fits = vectors.dtype == np.float16 and vectors.offset + vectors.nbytes == path.stat().st_size
-        with np.load(folder / f"{name}.tables.npz", allow_pickle=False) as tables:
-            segment = Segment(vectors, **{table: tables[table] for table in TABLES})
-    except Exception as error:  # numpy and zipfile raise whatever a damaged header leads them to
-        raise IndexFormatError(f"the index part {folder / name} is damaged or missing: run propcite reindex") from error
-    if not fits or vectors.shape != (len(segment.offsets), dimension):
-        raise IndexFormatError(f"the index part {folder / name} does not fit together: run propcite reindex")
+        tables = {name: file.checked(name) for name in ("codec", "units", "sentences", "ranked", "passages", "ids")}
+        codec = Codec(*tables["codec"].tolist())
+        segment = Segment(
+            codec=codec,
+            **{name: file.mapped(name) for name in MAPPED},
+            unit_starts=_starts(tables["units"]),
+            unit_sentences=tables["sentences"].astype(np.int32),
+            unit_ranked=tables["ranked"].astype(bool),
+            passage_units=_starts(tables["passages"]),
+            ids=tuple(json.loads(tables["ids"].tobytes())),
+            file=file,
+        )
+        fits = _fits(segment) and codec.dimension == dimension
+    except (ValueError, KeyError, IndexError, TypeError):
+        fits = False
+    if not fits:
+        raise IndexFormatError(f"the index part {path} does not fit together: {REPAIR}")
     return segment
 
 
-@contextmanager
-def durable(path: Path) -> Iterator[BinaryIO]:
-    """A new file that is on the disk, not only in its cache, when the block ends."""
-    with path.open("wb") as file:
-        yield file
-        file.flush()
-        os.fsync(file.fileno())
+def _fits(segment: Segment) -> bool:
+    """Whether the arrays speak of the same tokens, units and passages."""
+    return (
+        segment.payload.shape == (segment.unit_starts[-1], segment.codec.columns)
+        and segment.payload.dtype == segment.codec.dtype
+        and all(len(getattr(segment, name)) == segment.num_tokens for name in MAPPED)
+        and len(segment.unit_sentences) == len(segment.unit_ranked) == segment.passage_units[-1]
+        and len(segment.passage_units) == len(segment) + 1
+    )
+
+
+def _tables(segment: Segment) -> dict[str, npt.NDArray[Any]]:
+    return {
+        "codec": np.array([segment.codec.dimension, segment.codec.bits], np.uint32),
+        "units": narrow(np.diff(segment.unit_starts)),
+        "sentences": segment.unit_sentences,
+        "ranked": segment.unit_ranked,
+        "passages": narrow(np.diff(segment.passage_units)),
+        "ids": np.frombuffer(json.dumps(segment.ids).encode(), np.uint8),
+    }
+
+
+def _starts(lengths: npt.ArrayLike) -> Ints:
+    """Where runs of these lengths begin, and where the last one ends.
+
+    >>> _starts([2, 3]).tolist()
+    [0, 2, 5]
+    """
+    return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]).astype(np.int64)
+
+
+def narrow(numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The same numbers, none below zero, in as few bytes as the largest needs."""
+    return numbers.astype(np.min_scalar_type(int(numbers.max(initial=0))))
+
+
+def narrow_floats(numbers: npt.NDArray[np.float32]) -> npt.NDArray[Any]:
+    """In half precision where none loses more than rounding takes."""
+    half = numbers.astype(np.float16)
+    near = np.abs(half.astype(np.float32) - numbers) <= 1e-3 * np.abs(numbers)
+    return half if near.all() else numbers
+
+
+# Joining
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A segment and which of its passages are kept, (p,)."""
+
+    segment: Segment
+    mask: npt.NDArray[np.bool_]
+
+    @cached_property
+    def units(self) -> npt.NDArray[np.bool_]:
+        return self.mask[self.segment.unit_owners]
+
+    @cached_property
+    def tokens(self) -> npt.NDArray[np.bool_]:
+        return np.repeat(self.units, np.diff(self.segment.unit_starts))
+
+
+def join_segments(parts: Sequence[Kept], codec: Codec, path: Path) -> None:
+    """Write one segment of the passages that are kept, in order, a bounded number of tokens in memory at a time."""
+    num_tokens = sum(int(part.tokens.sum()) for part in parts)
+    kinds = {name: np.result_type(*(getattr(p.segment, name).dtype for p in parts)) for name in MAPPED[1:]}
+    if any(part.segment.codec != codec for part in parts):
+        kinds["scales"] = np.dtype(np.float32)
+    columns: dict[str, npt.NDArray[Any] | Pieces] = {
+        "payload": Pieces(codec.dtype, (num_tokens, codec.columns), _payloads(parts, codec)),
+        "scales": Pieces(kinds["scales"], (num_tokens,), _scales(parts, codec, kinds["scales"])),
+    }
+    for name in MAPPED[2:]:
+        columns[name] = Pieces(kinds[name], (num_tokens,), _column(parts, name, kinds[name]))
+    ids = [i for part in parts for i, kept in zip(part.segment.ids, part.mask, strict=True) if kept]
+    tables = {
+        "codec": np.array([codec.dimension, codec.bits], np.uint32),
+        "units": narrow(np.concatenate([np.diff(p.segment.unit_starts)[p.units] for p in parts])),
+        "sentences": np.concatenate([p.segment.unit_sentences[p.units] for p in parts]),
+        "ranked": np.concatenate([p.segment.unit_ranked[p.units] for p in parts]),
+        "passages": narrow(np.concatenate([np.diff(p.segment.passage_units)[p.mask] for p in parts])),
+        "ids": np.frombuffer(json.dumps(ids).encode(), np.uint8),
+    }
+    write_arrays(path, columns | tables)
+
+
+def _payloads(parts: Sequence[Kept], codec: Codec) -> Iterator[Payload]:
+    for part, rows in _runs(parts):
+        yield _recoded(part.segment, rows, codec)[0]
+
+
+def _scales(parts: Sequence[Kept], codec: Codec, dtype: np.dtype[Any]) -> Iterator[npt.NDArray[Any]]:
+    for part, rows in _runs(parts):
+        yield _recoded(part.segment, rows, codec)[1].astype(dtype)
+
+
+def _recoded(segment: Segment, rows: Ints, codec: Codec) -> tuple[Payload, npt.NDArray[Any]]:
+    """Tokens with their scales; what another codec made is made anew."""
+    payload, scales = segment.payload[rows], segment.scales[rows]
+    return (payload, scales) if segment.codec == codec else codec.encode(segment.codec.decode(payload, scales))
+
+
+def _column(parts: Sequence[Kept], name: str, dtype: np.dtype[Any]) -> Iterator[npt.NDArray[Any]]:
+    for part, rows in _runs(parts):
+        yield getattr(part.segment, name)[rows].astype(dtype)
+
+
+def _runs(parts: Iterable[Kept]) -> Iterator[tuple[Kept, Ints]]:
+    for part in parts:
+        rows = np.flatnonzero(part.tokens)
+        for first in range(0, len(rows), JOINED_AT_ONCE):
+            yield part, rows[first : first + JOINED_AT_ONCE]

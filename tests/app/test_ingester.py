@@ -21,7 +21,7 @@ from app.store import CollectionInfo
 from attribution.citations import CitedAnswer
 from retrieval.encoder import TokenVectors
 from retrieval.errors import IndexFormatError
-from retrieval.index.exact import ExactIndex
+from retrieval.index.token_index import TokenIndex
 from retrieval.text import Passage
 
 HERE = Path(__file__).parent
@@ -292,7 +292,7 @@ def lose_a_part(folder: Path) -> None:
 
 
 def use_another_encoder(folder: Path) -> None:
-    index = ExactIndex.load(folder)
+    index = TokenIndex.load(folder)
     index.encoder = "letters@2"
     index.save(folder)
 

@@ -22,7 +22,7 @@ from rich.progress import track
 from rich.table import Table
 
 from retrieval.encoder import Encoder
-from retrieval.index.exact import ExactIndex
+from retrieval.index.token_index import TokenIndex
 from retrieval.splitter import passage_from_text
 from retrieval.text import Granularity
 
@@ -56,7 +56,7 @@ def by_bm25(corpus: list[dict], queries: dict[str, str]) -> Ranking:
 
 
 def by_encoder(corpus: list[dict], queries: dict[str, str], encoder: Encoder) -> dict[str, Ranking]:
-    index = ExactIndex(encoder.dimension, encoder.name)
+    index = TokenIndex(encoder.dimension, encoder.name)
     for first in track(range(0, len(corpus), BLOCK), "encoding", transient=True, console=Console(stderr=True)):
         block = corpus[first : first + BLOCK]
         passages = [passage_from_text(d["_id"], d["text"] or d["title"] or ".", d.get("title") or "") for d in block]

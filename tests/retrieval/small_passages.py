@@ -45,6 +45,7 @@ def items(draw: st.DrawFn, id: str = "p") -> Item:  # noqa: A002
     heads = draw(st.integers(0 if words else 1, 2))
     places = [-1] * heads + sorted(words)
     vectors = draw(arrays(np.float32, (len(places), DIMENSION), elements=EIGHTHS))
+    vectors[~vectors.any(axis=1), 0] = 1  # an index takes no vector of zeros
     return item(id, vectors, places, lengths, draw(st.integers(-1, 3)))
 
 

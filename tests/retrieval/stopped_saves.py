@@ -14,16 +14,16 @@ from typing import Any
 
 from small_passages import unit_item
 
-from retrieval.index.exact import ExactIndex
+from retrieval.index.token_index import TokenIndex
 
 OLD = {f"p{seed}" for seed in range(6)}
 STEP = 3  # lines between two stops; 1 takes half a minute and stops everywhere
 NEW = {"p4", "p5", "p6", "p7"}
 
 
-def change(folder: Path) -> ExactIndex:
+def change(folder: Path) -> TokenIndex:
     """New passages, and so many deleted that saving rewrites the rest."""
-    index = ExactIndex.load(folder)
+    index = TokenIndex.load(folder)
     for seed in (6, 7):
         index.add([unit_item(f"p{seed}", seed).passage], [unit_item(f"p{seed}", seed).tokens])
     index.delete([f"p{seed}" for seed in range(4)])
@@ -53,7 +53,7 @@ def save_until(folder: Path, line: int) -> bool:
 
 
 def version(folder: Path) -> str:
-    index = ExactIndex.load(folder)
+    index = TokenIndex.load(folder)
     ids = index.ids()
     for i in ids:
         assert index.vectors(i).vectors.shape == (5, 8)
@@ -62,7 +62,7 @@ def version(folder: Path) -> str:
 
 
 def main(folder: Path) -> None:
-    index = ExactIndex(8, "made-up")
+    index = TokenIndex(8, "made-up")
     for seed in range(6):
         index.add([unit_item(f"p{seed}", seed).passage], [unit_item(f"p{seed}", seed).tokens])
     index.save(folder / "start")
@@ -73,7 +73,7 @@ def main(folder: Path) -> None:
         shutil.copytree(folder / "start", work)
         finished = save_until(work, line)
         sys.stdout.write(version(work) + "\n")
-        change_again = ExactIndex.load(work)  # whatever was left half done does not hinder the next save
+        change_again = TokenIndex.load(work)  # whatever was left half done does not hinder the next save
         change_again.save(work)
         named = {part.name for part in change_again._parts}
         assert {path.name.split(".")[0] for path in work.glob("segment-*")} == named

@@ -1,0 +1,132 @@
+"""Centroids of token vectors: trained on a sample, they stand for their tokens when candidates are looked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from retrieval.encoder import Floats
+from retrieval.granularity import Ints
+from retrieval.index.codec import Rows, int_products
+from retrieval.index.container import Container, write_arrays
+from retrieval.index.segment import Segment
+
+Codes = npt.NDArray[np.uint16]
+
+MOST = 1 << 15  # codes are two bytes, and more centroids cost each query more than they save
+SAMPLED = 24  # tokens a centroid is trained on
+ROUNDS = 4
+GROUPED_FROM = 1024  # centroids from which a token is compared with those of the nearest groups only
+PROBED = 8  # groups
+AT_ONCE = 1 << 14  # tokens compared at once
+
+
+@dataclass(frozen=True)
+class Centroids:
+    """Unit vectors as rotated integers under one scale: rows (c, w), trained for `num_tokens`."""
+
+    name: str
+    rows: Rows
+    scale: float
+    num_tokens: int
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def codes(self, segment: Segment) -> Codes:
+        """Each token's centroid.  -> (n,)"""
+        codes = np.empty(segment.num_tokens, np.uint16)
+        for first in range(0, len(codes), AT_ONCE):
+            payload = segment.payload[first : first + AT_ONCE]
+            codes[first : first + AT_ONCE] = self.nearest(segment.codec.integers(payload))
+        return codes
+
+    def nearest(self, rows: Rows) -> Codes:
+        """The same of integer rows; a row's own scale does not matter.  (n, w) -> (n,)"""
+        parts = [self._nearest(rows[first : first + AT_ONCE]) for first in range(0, len(rows), AT_ONCE)]
+        return np.concatenate(parts).astype(np.uint16) if parts else np.zeros(0, np.uint16)
+
+    def _nearest(self, rows: Rows) -> Ints:
+        if len(self) < GROUPED_FROM:
+            nearest: Ints = int_products(rows, self.rows).argmax(axis=1)
+            return nearest
+        heads, members = self._groups
+        near = np.argpartition(-int_products(rows, heads), PROBED, axis=1)[:, :PROBED]
+        tokens, groups = np.repeat(np.arange(len(rows)), PROBED), near.ravel()
+        order = np.argsort(groups, kind="stable")
+        bounds = np.searchsorted(groups[order], np.arange(len(heads) + 1))
+        best, codes = np.full(len(rows), -(2**31), np.int32), np.zeros(len(rows), np.int64)
+        for group, of_group in enumerate(members):
+            asking = tokens[order[bounds[group] : bounds[group + 1]]]
+            if not len(asking) or not len(of_group):
+                continue
+            products = int_products(rows[asking], self.rows[of_group])
+            places = products.argmax(axis=1)
+            values = products[np.arange(len(asking)), places]
+            better = values > best[asking]
+            best[asking[better]], codes[asking[better]] = values[better], of_group[places[better]]
+        return codes
+
+    @cached_property
+    def _groups(self) -> tuple[Rows, list[Ints]]:
+        """Centroids of the centroids, and the centroids of each."""
+        number = 1 << round(np.log2(len(self)) / 2)
+        heads = _train(self.rows, np.full(len(self), self.scale, np.float32), number, rounds=3)
+        nearest = int_products(self.rows, heads).argmax(axis=1)
+        return heads, [np.flatnonzero(nearest == group) for group in range(number)]
+
+    def save(self, path: Path) -> None:
+        about = np.array([self.scale, self.num_tokens], np.float64)
+        write_arrays(path, {"rows": self.rows, "about": about})
+
+    @classmethod
+    def load(cls, path: Path, name: str) -> Centroids:
+        file = Container(path)
+        scale, num_tokens = file.checked("about").tolist()
+        return cls(name, file.checked("rows"), scale, int(num_tokens))
+
+
+def number_for(num_tokens: int) -> int:
+    """Centroids for so many tokens: a power of two near eight times their square root."""
+    return int(min(MOST, 1 << max(4, round(np.log2(8 * np.sqrt(num_tokens))))))
+
+
+def train_centroids(rows: Rows, scales: Floats, name: str, num_tokens: int) -> Centroids:
+    """k-means by direction over a sample of an index of `num_tokens`.  (n, w), (n,)"""
+    number = min(number_for(num_tokens), len(rows))
+    trained = _train(rows, scales, number, ROUNDS)
+    scale = 1 / np.linalg.norm(trained.astype(np.float32), axis=1).mean()
+    return Centroids(name, trained, float(scale), num_tokens)
+
+
+def _train(rows: Rows, scales: Floats, number: int, rounds: int) -> Rows:
+    import torch
+
+    random = np.random.default_rng(0)
+    floats: Floats = rows.astype(np.float32) * scales[:, None]
+    floats /= np.maximum(np.linalg.norm(floats, axis=1, keepdims=True), 1e-12)
+    trained = _integers(floats[random.choice(len(rows), number, replace=False)])
+    for _ in range(rounds):
+        nearest = Centroids("", trained, 1.0, 0).nearest(rows).astype(np.int64)
+        sums = torch.zeros(number, rows.shape[1]).index_add_(0, torch.from_numpy(nearest), torch.from_numpy(floats))
+        means = sums.numpy()
+        lengths = np.linalg.norm(means, axis=1, keepdims=True)
+        lost = lengths[:, 0] < 1e-6
+        means[lost] = floats[random.choice(len(rows), int(lost.sum()))]
+        trained = _integers((means / np.where(lost[:, None], 1, lengths)).astype(np.float32))
+    return trained
+
+
+def _integers(units: Floats) -> Rows:
+    """Under one scale, so that products of different centroids compare; what is farther out than most is cut off."""
+    integers: Rows = np.clip(np.rint(units * (127 / _farthest(units.shape[1]))), -127, 127).astype(np.int8)
+    return integers
+
+
+def _farthest(width: int) -> float:
+    """The largest number that a rotated unit vector has, but for one in tens of thousands."""
+    return float(min(1.0, 4.5 / np.sqrt(width)))

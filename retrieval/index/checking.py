@@ -1,0 +1,92 @@
+"""What is wrong with an index on disk: every file read, every checksum compared, every damage laid to its passages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Unpack
+
+import numpy as np
+
+from retrieval.errors import IndexFormatError
+from retrieval.index.container import Container
+from retrieval.index.manifest import Manifest, SegmentEntry, read_manifest
+from retrieval.index.parts import codes_path, faiss_path, read_part, segment_path
+from retrieval.index.segment import MAPPED, Segment
+from retrieval.index.token_index import IndexOptions, TokenIndex
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A file that is not as it was written.
+
+    `passages` are those whose vectors are touched; `lost` says that none of the file's can be told, `derived` that
+    the file can be made anew from the others.
+    """
+
+    file: str
+    what: str
+    passages: tuple[str, ...] = ()
+    lost: bool = False
+    derived: bool = False
+
+
+def check_index(folder: Path) -> list[Fault]:
+    """All faults of the index in a folder; its manifest must be readable."""
+    manifest = read_manifest(folder)
+    faults = [fault for entry in manifest.segments for fault in _segment_faults(folder, entry, manifest)]
+    if manifest.centroids:
+        faults += _derived(folder / manifest.centroids)
+    if manifest.faiss:
+        faults += _derived(folder / manifest.faiss)
+    return faults
+
+
+def _segment_faults(folder: Path, entry: SegmentEntry, manifest: Manifest) -> Iterator[Fault]:
+    path = segment_path(folder, entry.name)
+    try:
+        segment = read_part(folder, entry, manifest.dimension).segment
+    except IndexFormatError as error:
+        yield Fault(path.name, str(error), lost=True)
+        return
+    assert segment.file is not None
+    for damage in segment.file.check():
+        passages = _touched(segment, damage.array, damage.start, damage.end)
+        yield Fault(path.name, f"{damage.array}, bytes {damage.start} to {damage.end}", passages)
+    derived = [codes_path(folder, entry.name, manifest.centroids)] if manifest.centroids else []
+    if manifest.faiss:
+        derived.append(faiss_path(folder, entry.name, manifest.faiss))
+    for one in derived:
+        yield from _derived(one)
+
+
+def _touched(segment: Segment, array: str, start: int, end: int) -> tuple[str, ...]:
+    """The passages whose entries lie within some bytes of an array; of a table, all."""
+    if array not in MAPPED or not segment.num_tokens:
+        return segment.ids
+    values = getattr(segment, array)
+    row = values.itemsize * (values.shape[1] if values.ndim > 1 else 1)
+    first, last = start // row, -(-end // row)
+    bounds = np.searchsorted(segment.passage_starts, [first, last - 1], side="right") - 1
+    return segment.ids[int(bounds[0]) : int(bounds[1]) + 1]
+
+
+def _derived(path: Path) -> Iterator[Fault]:
+    """Faults of what was made from segments."""
+    try:
+        damages = Container(path).check()
+    except IndexFormatError:
+        yield Fault(path.name, "damaged or missing", derived=True)
+        return
+    if damages:
+        yield Fault(path.name, f"{damages[0].array}, bytes from {damages[0].start}", derived=True)
+
+
+def mend_index(folder: Path, faults: Sequence[Fault], **options: Unpack[IndexOptions]) -> None:
+    """Take out what is damaged and make anew what can be: the passages that are then missing are to be added again."""
+    for fault in faults:
+        if fault.derived:
+            (folder / fault.file).unlink(missing_ok=True)
+    index = TokenIndex.load(folder, tolerant=True, **options)
+    index.mend(folder, [i for fault in faults for i in fault.passages])

@@ -1,0 +1,139 @@
+"""The loops that must be fast, compiled by numba: plain arrays in, plain arrays out, no thread of their own.
+
+Importing this module takes half a second, and the first call of each loop on a machine some seconds; the compiled
+loops are kept.  The exact regime does without.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba as nb
+import numpy as np
+import numpy.typing as npt
+
+from retrieval.index.lanes import LANES, best_run, raise_to, weighted
+
+Array = npt.NDArray[Any]
+
+_compiled = nb.njit(nogil=True, cache=True)
+_loose = nb.njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz", "arcp"})
+
+
+@_loose
+def fill_table(products: Array, low: Array, step: Array, table: Array) -> None:
+    """Integer products of centroids as bytes, LANES columns a plane.  (c, q), (q,), (q,) -> table (planes, c, LANES)"""
+    num_centroids, num_columns = products.shape
+    inverse = np.float32(1) / step
+    for centroid in range(num_centroids):
+        for column in range(num_columns):
+            value = (np.float32(products[centroid, column]) - low[column]) * inverse[column] + np.float32(0.5)
+            table[column // LANES, centroid, column % LANES] = np.uint8(min(max(value, np.float32(0)), np.float32(255)))
+
+
+@_compiled
+def coarse_passages(
+    table: Array, codes: Array, passage_starts: Array, passages: Array, weights: Array, scores: Array
+) -> None:
+    """Passages by their centroids.  passages (p,) numbers, weights (n, planes, LANES) -> scores (n, p)"""
+    best = np.empty(LANES, np.uint8)
+    plane_size, row_size = table.shape[1] * LANES, table.shape[0] * LANES * 4
+    at_best, at_weights = best.ctypes.data, weights.ctypes.data
+    for place in range(len(passages)):
+        first, last = passage_starts[passages[place]], passage_starts[passages[place] + 1]
+        for plane in range(table.shape[0]):
+            best_run(table.ctypes.data + plane * plane_size, codes.ctypes.data, first, last, at_best)
+            for row in range(len(weights)):
+                scores[row, place] += weighted(at_weights + row * row_size + plane * LANES * 4, at_best)
+
+
+@_compiled
+def coarse_sentences(
+    table: Array,
+    codes: Array,
+    unit_starts: Array,
+    passage_units: Array,
+    ranked: Array,
+    passages: Array,
+    weights: Array,
+    passage_weights: Array,
+    share: float,
+    scores: Array,
+) -> None:
+    """Passages by their best sentence and themselves, by their centroids; -inf where none may be returned."""
+    planes, num_rows = table.shape[0], len(weights)
+    best = np.empty((planes, LANES), np.uint8)
+    whole = np.empty((planes, LANES), np.uint8)
+    largest = np.empty(num_rows, np.float32)
+    plane_size, row_size = table.shape[1] * LANES, planes * LANES * 4
+    at_best, at_whole = best.ctypes.data, whole.ctypes.data
+    for place in range(len(passages)):
+        whole[:] = 0
+        largest[:] = -np.inf
+        for unit in range(passage_units[passages[place]], passage_units[passages[place] + 1]):
+            first, last = unit_starts[unit], unit_starts[unit + 1]
+            for plane in range(planes):
+                at_plane = at_best + plane * LANES
+                best_run(table.ctypes.data + plane * plane_size, codes.ctypes.data, first, last, at_plane)
+                raise_to(at_whole + plane * LANES, at_plane)
+            if ranked[unit]:
+                for row in range(num_rows):
+                    largest[row] = max(largest[row], _sum(weights.ctypes.data + row * row_size, at_best, planes))
+        for row in range(num_rows):
+            score = _sum(passage_weights.ctypes.data + row * row_size, at_whole, planes)
+            scores[row, place] = np.float32(1 - share) * largest[row] + np.float32(share) * score
+
+
+@nb.njit(nogil=True, inline="always")
+def _sum(at_weights: int, at_bytes: int, planes: int) -> Any:
+    total = np.float32(0)
+    for plane in range(planes):
+        total += weighted(at_weights + plane * LANES * 4, at_bytes + plane * LANES)
+    return total
+
+
+@_loose
+def gather_lists(
+    lists: Array,
+    list_starts: Array,
+    chosen: Array,
+    values: Array,
+    weights: Array,
+    allowed: Array,
+    scores: Array,
+    seen: Array,
+    last: Array,
+) -> None:
+    """One query token's retrieved tokens: each passage gains what its best one stands above the floor, by weight.
+
+    lists (n,) passages by centroid, chosen (c,) centroids from the best down with values (c,) above the floor;
+    weights (n,) a row; scores (n, p), seen (p,) whether any token touched a passage, last (p,) gained so far: zeros.
+    """
+    for place in range(len(chosen)):
+        value = values[place]
+        for entry in range(list_starts[chosen[place]], list_starts[chosen[place] + 1]):
+            passage = lists[entry]
+            # Centroids come from the best down, so a passage's first one counts.
+            if allowed[passage] and last[passage] == 0:
+                last[passage] = 1
+                seen[passage] = True
+                for row in range(len(weights)):
+                    scores[row, passage] += weights[row] * value
+    for place in range(len(chosen)):
+        for entry in range(list_starts[chosen[place]], list_starts[chosen[place] + 1]):
+            last[lists[entry]] = 0
+
+
+@_compiled
+def unit_best(products: Array, token_scales: Array, query_scales: Array, unit_starts: Array, best: Array) -> None:
+    """Each unit's best similarity to each query token.  (n, q) int32, (n,), (q,), (u + 1,) -> best (u, q)"""
+    num_columns = products.shape[1]
+    for unit in range(len(unit_starts) - 1):
+        for column in range(num_columns):
+            best[unit, column] = -np.inf
+        for token in range(unit_starts[unit], unit_starts[unit + 1]):
+            scale = token_scales[token]
+            for column in range(num_columns):
+                best[unit, column] = max(best[unit, column], np.float32(products[token, column]) * scale)
+        for column in range(num_columns):
+            best[unit, column] *= query_scales[column]
