@@ -17,6 +17,7 @@ from attribution.judges import Case, Judge
 from attribution.propcite import PropCite
 from attribution.propositions import PropositionSplitter
 from attribution.repair import repair as repair_answer
+from attribution.sources import free_id
 from attribution.wire import to_dict
 from attribution.wire.repairs import repair_json
 from retrieval.encoder import Encoder
@@ -176,15 +177,19 @@ def judge(judge: Judge | None, lines: Sequence[JudgeLine]) -> list[Answer]:
     return [{"support": v.probability, "verdict": v.label.value, "reason": v.reason} for v in verdicts]
 
 
-def passage_of(line: PassageLine, number: int) -> Passage:
-    """A passage that a caller gives; without an id it is known by its number."""
-    return passage_from_text(str(line.get("id", number)), line["text"], line.get("title", ""))
+def passages_of(lines: Sequence[PassageLine]) -> list[Passage]:
+    """The passages that a caller gives; one without an id is known by its number, from 1."""
+    taken = {str(line["id"]) for line in lines if "id" in line}
+    names = [str(line["id"]) if "id" in line else free_id(number, taken) for number, line in enumerate(lines, start=1)]
+    return [
+        passage_from_text(name, line["text"], line.get("title", "")) for name, line in zip(names, lines, strict=True)
+    ]
 
 
 def cite(propcite: PropCite, lines: Sequence[CiteLine]) -> list[Answer]:
     answers: list[Answer] = []
     for line in lines:
-        passages = [passage_of(p, number) for number, p in enumerate(line["passages"], start=1)]
+        passages = passages_of(line["passages"])
         answers.append(dict(to_dict(propcite.cite(line["answer"], passages, question=line.get("question", "")))))
     return answers
 
@@ -193,7 +198,7 @@ def repair(propcite: PropCite, lines: Sequence[CiteLine]) -> list[Answer]:
     """The answers' own markers, which count the passages from 1, checked and mended."""
     answers: list[Answer] = []
     for line in lines:
-        passages = [passage_of(p, number) for number, p in enumerate(line["passages"], start=1)]
+        passages = passages_of(line["passages"])
         repaired = repair_answer(propcite, line["answer"], passages, question=line.get("question", ""))
         answers.append(dict(repair_json(repaired)))
     return answers

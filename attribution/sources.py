@@ -33,7 +33,7 @@ def as_passages(sources: object) -> list[Passage]:
     given: set[tuple[str, str]] = set()
     for number, (source, passage) in enumerate(found, start=1):
         if not passage.id and not isinstance(source, Passage):
-            passages.append(replace(passage, id=_free(number, taken)))
+            passages.append(replace(passage, id=free_id(number, taken)))
         elif isinstance(source, Passage) or (passage.id, passage.text) not in given:
             given.add((passage.id, passage.text))
             passages.append(passage)
@@ -76,8 +76,8 @@ def _name(value: object) -> str:
     return "" if value is None else str(value)
 
 
-def _free(number: int, taken: set[str]) -> str:
-    """The number as an id, or one behind it that nothing else has."""
+def free_id(number: int, taken: set[str]) -> str:
+    """The number as an id, or one behind it that nothing else has; from then on it is taken."""
     name = next(n for n in (str(number), *(f"{number}-{i}" for i in range(1, len(taken) + 2))) if n not in taken)
     taken.add(name)
     return name

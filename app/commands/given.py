@@ -10,6 +10,7 @@ import typer
 from retrieval.errors import PropCiteError
 
 if TYPE_CHECKING:
+    from app.filters import PassageLine
     from retrieval.text import Passage
 
 PassagesFile = Annotated[
@@ -19,19 +20,26 @@ Batch = Annotated[bool, typer.Option(help="JSON lines of question, answer, passa
 
 
 def read_passages(path: Path) -> list[Passage]:
-    """The passages of a file, each known by its id or its line."""
-    from pydantic import TypeAdapter, ValidationError
-
-    from app.filters import PassageLine, passage_of
+    """The passages of a file, each known by its id or its number."""
+    from app.filters import passages_of
 
     try:
-        lines = [line for line in path.read_text("utf-8-sig").split("\n") if line.strip()]
-        adapter: TypeAdapter[PassageLine] = TypeAdapter(PassageLine)
-        passages = [passage_of(adapter.validate_json(line), number) for number, line in enumerate(lines, start=1)]
+        lines = path.read_text("utf-8-sig").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise PropCiteError(f"{path} cannot be read ({error}): give a file of JSON lines") from error
-    except ValidationError as error:
-        raise PropCiteError(f'{path}: each line is an object like {{"id": "1", "title": "", "text": "…"}}') from error
+    passages = passages_of([_read(path, number, line) for number, line in enumerate(lines, start=1) if line.strip()])
     if not passages:
         raise PropCiteError(f"{path} holds no passage: give a file of JSON lines")
     return passages
+
+
+def _read(path: Path, number: int, line: str) -> PassageLine:
+    from pydantic import TypeAdapter, ValidationError
+
+    from app.filters import PassageLine
+
+    try:
+        return TypeAdapter(PassageLine).validate_json(line)
+    except ValidationError as error:
+        form = '{"id": "1", "title": "", "text": "…"}'
+        raise PropCiteError(f"{path}, line {number}: each line is an object like {form}") from error

@@ -341,6 +341,10 @@ def test_cite_takes_given_passages_and_then_needs_no_collection(propcite: Propci
     assert said.code == 0
     assert [c["passage_id"] for c in said.json["sentences"][0]["citations"]] == ["po"]
     assert not (tmp_path / "data").exists()
+    (tmp_path / "passages.jsonl").write_text(content + "\n\n[1]\n")
+    for command in ("cite", "repair"):
+        said = propcite(command, "--passages", str(tmp_path / "passages.jsonl"), stdin="It is 652 kilometres long.")
+        assert "passages.jsonl, line 5: each line is an object like" in refused(said)
 
 
 def given(folder: Path, *texts: str) -> str:
