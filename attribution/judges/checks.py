@@ -41,12 +41,12 @@ def refused(claim: str, evidence: str, overlap: float) -> bool:
 def _contradiction(claim: str, evidence: str, *, speaks_of_it: bool) -> str:
     """Why plain words say that the evidence speaks against the claim, where its numbers do not; "" where they do not.
 
-    Words that stand in the evidence as they are may still be negated there, but no other word or unit opposes them.
+    Words that stand in the evidence as they are may still be negated there, but no other word opposes them.
     """
-    if not words.stands_in(claim, evidence):
-        pair = words.opposed_words(claim, evidence, share=SPEAKS_OF_IT)
-        if pair := pair or (words.other_unit(claim, evidence) if speaks_of_it else None):
-            return f"source says “{pair[1]}”; answer says “{pair[0]}”"
+    stated = words.stands_in(claim, evidence)
+    pair = None if stated else words.opposed_words(claim, evidence, share=SPEAKS_OF_IT)
+    if pair := pair or (words.other_unit(claim, evidence) if speaks_of_it else None):
+        return f"source says “{pair[1]}”; answer says “{pair[0]}”"
     if not speaks_of_it:
         return ""
     if words.negation_differs(claim, evidence):

@@ -51,6 +51,15 @@ MEASURE = re.compile(
     rf"(?<![$€£¥])(?<![$€£¥]\s)(?P<number>(?:{DIGITS}|{SPELT}){SCALE}{{0,3}})[\s-]?"
     rf"(?P<unit>{'|'.join(sorted(UNITS, key=len, reverse=True))})(?![\w/])"
 )
+CURRENCIES = {
+    name: names.split()[0]
+    for names in ("$ dollar dollars", "€ euro euros", "£ pound pounds", "¥ yen")
+    for name in names.split()
+}
+MONEY = re.compile(
+    rf"(?P<sign>[$€£¥])\s?{DIGITS}(?:\s?(?ai:k|mn?|bn?|tn)\b|{SCALE}{{0,3}})"
+    rf"|(?:{DIGITS}|{SPELT}){SCALE}{{0,3}}\s(?P<name>{'|'.join(name for name in CURRENCIES if name.isalpha())})\b"
+)
 
 
 def other_unit(claim: str, evidence: str) -> tuple[str, str] | None:
@@ -58,6 +67,8 @@ def other_unit(claim: str, evidence: str) -> tuple[str, str] | None:
 
     >>> other_unit("The path is 3 miles long.", "The path is 3 km long.")
     ('3 miles', '3 km')
+    >>> other_unit("It cost $5 million.", "It cost 5 million euros.")
+    ('$5 million', '5 million euros')
     """
     given = list(_measures(evidence))
     for value, family, unit, quote in _measures(claim):
@@ -70,3 +81,5 @@ def other_unit(claim: str, evidence: str) -> tuple[str, str] | None:
 def _measures(text: str) -> Iterable[tuple[frozenset[str], str, str, str]]:
     for found in MEASURE.finditer(text):
         yield frozenset(numbers(found["number"])), *UNITS[found["unit"]], found.group()
+    for found in MONEY.finditer(text):
+        yield frozenset(numbers(found.group())), "money", CURRENCIES[found["sign"] or found["name"]], found.group()

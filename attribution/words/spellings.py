@@ -60,6 +60,7 @@ ORDINALS = dict(
 COMPOUND = re.compile(rf"\b(?P<tens>(?ai:{_TENS}))-(?P<nth>(?ai:{'|'.join(list(ORDINALS.values())[:9])}))\b")
 AND_A_HALF = re.compile(rf"(?<![\w.,-])(\d+|(?ai:{'|'.join(NUMBER_WORDS)}))\s(?ai:and\sa\shalf)\b")
 HALF_A = re.compile(rf"\b(?ai:half)[-\s](?:(?ai:an?)\s)?((?ai:{'|'.join(SCALES)})\b)")
+_YEARS = re.compile(r"\b(?P<century>1[5-9]|20)(?P<first>\d\d)[–-](?P<last>\d\d)(?![\d–-])")
 _MINUS = re.compile(r"(?<!\d\s)\b(?ai:minus)\s(?=\d)")
 
 
@@ -72,7 +73,7 @@ def in_digits(text: str) -> str:
     text = DAY_FIRST.sub(_date, SHORT_SCALE.sub(_scale, text))
     text = ISO_DATE.sub(lambda m: f"{int(m[3])} {MONTH_NAMES[int(m[2]) - 1]} {m[1]}", text)
     text = HALF_A.sub(r"0.5 \1", AND_A_HALF.sub(_and_a_half, text))
-    return _MINUS.sub("-", COMPOUND.sub(_ordinal, text))
+    return _YEARS.sub(_years, _MINUS.sub("-", COMPOUND.sub(_ordinal, text)))
 
 
 def _date(found: re.Match[str]) -> str:
@@ -83,6 +84,12 @@ def _date(found: re.Match[str]) -> str:
 def _scale(found: re.Match[str]) -> str:
     digits, suffix = found["money"] or found["digits"], found["of_money"] or found["suffix"]
     return f"{digits} {SUFFIXES[suffix.lower()]}"
+
+
+def _years(found: re.Match[str]) -> str:
+    """Both years of "1990–95" whole; "2024-05" is a month."""
+    century, first, last = found.groups()
+    return f"{century}{first}–{century}{last}" if first < last else found.group()
 
 
 def _and_a_half(found: re.Match[str]) -> str:

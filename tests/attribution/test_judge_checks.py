@@ -75,3 +75,11 @@ def test_nothing_contradicts_itself(sentence: str) -> None:
 def test_no_text_makes_the_checks_raise(claim: str, evidence: str) -> None:
     assert isinstance(exchanged(claim, evidence, share=0.0), str)
     assert said_of_another(claim, evidence, share=0.0) in (True, False)
+
+
+def test_another_currency_is_no_support_though_the_words_are_the_same() -> None:
+    verdict = checked("It cost €5.", "It cost $5.", 0.9, 1.0, 0.5)
+    assert (verdict.label, verdict.reason) == (Label.CONTRADICTED, "source says “$5”; answer says “€5”")
+    assert checked("It made a loss in 2019.", "It made a profit in 2019.", 0.9, 0.7, 0.5).label is Label.CONTRADICTED
+    assert checked("Fewer than 50 came.", "More than 50 came.", 0.9, 0.7, 0.5).label is Label.CONTRADICTED
+    assert checked("He led it from 1990 to 1995.", "He led it (1990–95).", 0.9, 0.9, 0.5).label is Label.SUPPORTED

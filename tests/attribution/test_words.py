@@ -36,6 +36,8 @@ from attribution.words import (
         ("1,2 and 3", "1 2 3"),
         ("in 2019, 50 came", "2019 50"),
         ("2019-2020", "2019 2020"),
+        ("1990–95 and 1990-1995", "1990 1995"),
+        ("2024-05 and 2024-03", "2024 5 3"),
         ("COVID-19", "19"),
         ("version v2 of gpt4", ""),
         ("-5 °C and −7 °C", "-5 -7"),
@@ -240,6 +242,12 @@ def test_opposed_words_are_named_where_they_tell_of_the_same(
         ("It took 3 days.", "It is 3 km long.", None),
         ("It cost £3m.", "It is 3 km long.", None),
         ("It is 3 miles long.", "It is 4 km long.", None),
+        ("It cost €5.", "It cost $5.", ("€5", "$5")),
+        ("It cost 5 dollars.", "It cost five euros.", ("5 dollars", "five euros")),
+        ("It cost $5m.", "It cost €5 million.", ("$5m", "€5 million")),
+        ("It cost £5 million.", "It cost 5 million pounds.", None),
+        ("It cost $5.", "It cost €4 ($5).", None),
+        ("It cost $5.", "It cost €4.", None),
     ],
 )
 def test_another_unit_of_the_same_kind_is_named(claim: str, evidence: str, pair: tuple[str, str] | None) -> None:
