@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -36,7 +37,7 @@ POINTS = {  # by bits and by the regime that the index is built for
 class Ours:
     """`TokenIndex` with so many bits a dimension, with the files that one regime needs."""
 
-    def __init__(self, corpus: Corpus, folder: Path, bits: int, regime: str) -> None:
+    def __init__(self, corpus: Corpus, folder: Path, bits: int, regime: Any) -> None:
         self._corpus, self._folder, self._bits, self._regime = corpus, folder, bits, regime
         self.points = [replace(point, sentences=asked) for point in POINTS[bits, regime] for asked in (False, True)]
 

@@ -60,7 +60,7 @@ def show(measured: Sequence[Measured], console: Console) -> None:
 def _rows(one: Measured, chosen: Record | None) -> list[list[str]]:
     build, sentences = one.build, {r["point"]: r for r in one.points(sentences=True)}
     built = [f"{build['bytes'] / one.tokens:.0f}", f"{build['cpu_s']:.0f}", f"{build['peak_mb']:.0f}"] if build else []
-    rows = []
+    rows: list[list[str]] = []
     for point in one.points():
         row = [one.size, one.engine, point["point"] + _cut_short(point), *_figures(point)]
         row += built if built and not rows else [""] * 3
@@ -108,7 +108,7 @@ def compared(measured: Sequence[Measured]) -> list[str]:
         nearest = min(one.points(), key=lambda point: _beside(point, ours, ("recall_10",))[0])
         best = max(one.points(), key=lambda point: (point["recall_10"], point["recall_100"], -point["cpu_ms"]))
         lines += [
-            f"- {one.size}, {one.engine} ({_said(point)}) needs {_beside(point, ours, ('recall_10',))[1]} at like "
+            f"- {one.size}, {one.engine} ({_said(point)}): {_beside(point, ours, ('recall_10',))[1]} at like "
             f"recall@10, {_beside(point, ours, ('recall_10', 'recall_100'))[1]} at like recall@10 and @100"
             for point in ([best] if best is nearest else [nearest, best])
         ]
@@ -119,7 +119,7 @@ def _beside(point: Record, ours: Sequence[tuple[Record, str]], recalls: Sequence
     """How many times the processor time of our cheapest point of like or better recalls it needs, and a clause."""
     alike = [(p, name) for p, name in ours if all(p[recall] >= point[recall] - LIKE for recall in recalls)]
     if not alike:
-        return float("inf"), "what none of our points reaches"
+        return float("inf"), "no point of ours"
     cheapest, name = min(alike, key=lambda pair: pair[0]["cpu_ms"])
     times = point["cpu_ms"] / cheapest["cpu_ms"]
     return times, f"{times:.1f} times the CPU of {name} ({_said(cheapest)})"

@@ -77,7 +77,7 @@ def measure(name: str, corpus: Corpus, place: Place, settings: Settings, console
         console.print(f"  {name}: building")
         why = _run(python, job, settings.build_s)
         if why:
-            console.print(f"  {name}: {why}; what it printed is in {results.with_suffix('.log')}")
+            console.print(f"  {name}: {why}; what it printed is in {results.with_suffix('.log')}", soft_wrap=True)
             _forget(index)
             if why == _late(settings.build_s):  # another run would wait as long in vain
                 append(results, _failure(why, settings.build_s))

@@ -35,15 +35,17 @@ def encode(texts: Path, folder: Path, encoder_name: str, tokens: int, console: C
         raise SystemExit(
             f"{folder} holds vectors of {kept['name']}, the encoder is {encoder.name}: choose a new --cache"
         )
-    asked = encoder.encode_queries(read_queries(texts))
-    starts = np.cumsum([0, *map(len, asked)])
-    Queries(np.concatenate([q.vectors for q in asked]), starts).save(folder / "queries.npz")
-    texts_there = sum(1 for _ in read_passages(texts))
-    meta.write_text(json.dumps({"name": encoder.name, "dimension": encoder.dimension, "texts": texts_there}), "utf-8")
+    if not kept:
+        asked = encoder.encode_queries(read_queries(texts))
+        starts = np.cumsum([0, *map(len, asked)])
+        Queries(np.concatenate([q.vectors for q in asked]), starts).save(folder / "queries.npz")
+        texts_there = sum(1 for _ in read_passages(texts))
+        kept = {"name": encoder.name, "dimension": encoder.dimension, "texts": texts_there}
+        meta.write_text(json.dumps(kept), "utf-8")
     store = Store(folder, encoder.dimension)
     with _progress(console) as progress:
         bar = progress.add_task("encoding tokens", total=tokens, completed=store.tokens)
-        while store.tokens < tokens and store.passages < texts_there:
+        while store.tokens < tokens and store.passages < kept["texts"]:
             passages = list(read_passages(texts, store.passages, store.passages + CHUNK))
             read = encoder.encode_passages(passages)
             owners = [_owners(p, t.offsets) for p, t in zip(passages, read, strict=True)]
@@ -116,7 +118,8 @@ def resample(corpus: Corpus, folder: Path, tokens: int, console: Console) -> Sto
 
 def _unit(vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return vectors / np.maximum(lengths, np.finfo(np.float32).tiny)
+    unit: npt.NDArray[np.float32] = vectors / np.maximum(lengths, np.finfo(np.float32).tiny)
+    return unit
 
 
 def _progress(console: Console) -> Progress:

@@ -77,9 +77,10 @@ def _build(engine: Engine) -> Record:
 def _search(engine: Engine, job: Job) -> None:
     queries = Queries.load(Path(job.queries)).first(job.count).each()
     truth = Truth.load(Path(job.truth))
+    missing = {(label, sentences) for label, sentences in job.points}
     engine.open()
     for point in engine.points:
-        if [point.label, point.sentences] not in job.points:
+        if (point.label, point.sentences) not in missing:
             continue
         wanted = truth.sentences if point.sentences else truth.passages
         measured = evaluate(
