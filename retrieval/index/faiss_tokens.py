@@ -18,6 +18,7 @@ from retrieval.index.ranking import Mask
 from retrieval.index.segment import Segment
 
 MOST_LISTS = 1 << 15
+LEAST = 16  # tokens, without which no product quantiser of four bits can be trained
 SAMPLED = 40  # tokens a list is trained on
 PROBES = 16  # lists in a thousand retrieved tokens, at least
 ADDED_AT_ONCE = 1 << 16
@@ -48,7 +49,8 @@ def train(sample: Floats, num_tokens: int, path: Path) -> None:
     """A trained and empty index on disk.  sample (n, d)"""
     faiss = load_faiss()
     index = faiss.index_factory(sample.shape[1], factory(sample.shape[1], num_tokens), faiss.METRIC_INNER_PRODUCT)
-    faiss.extract_index_ivf(index).verbose = False
+    for clustering in (index.cp, index.pq.cp):
+        clustering.min_points_per_centroid = 1  # a small collection is no reason to warn
     index.train(np.ascontiguousarray(sample, dtype=np.float32))
     write(index, path)
 

@@ -304,6 +304,7 @@ class TokenIndex:
 
     def compact(self, folder: Path) -> None:
         """Join all segments into one, without what was deleted, and save."""
+        folder.mkdir(parents=True, exist_ok=True)
         self._move_to(folder)
         if len(self._parts) > 1 or any(p.deleted for p in self._parts):
             self._join(folder, [p for p in self._parts if p.num_kept])
@@ -366,14 +367,16 @@ class TokenIndex:
         if trained:
             sample = self._sample(number_for(tokens) * SAMPLED)
             rows, scales = Codec(self.dimension, 8).encode(sample)
-            self._centroids = train_centroids(rows, scales, f"centroids-{secrets.token_hex(6)}", tokens)
-            self._centroids.save(folder / self._centroids.name)
+            centroids = train_centroids(rows, scales, f"centroids-{secrets.token_hex(6)}", tokens)
+            centroids.save(folder / centroids.name)
+            self._centroids = centroids  # only now: a manifest may name it
             for part in self._parts:
                 part.coded = None
-        if self._parts and self.regime == "faiss" and (due or not self._faiss):
-            self._faiss = f"faiss-{secrets.token_hex(6)}"
+        if tokens >= by_faiss.LEAST and self.regime == "faiss" and (due or not self._faiss):
+            name = f"faiss-{secrets.token_hex(6)}"
             lists = int(by_faiss.factory(self.dimension, tokens).split(",")[0].removeprefix("IVF"))
-            by_faiss.train(self._sample(lists * by_faiss.SAMPLED), tokens, folder / self._faiss)
+            by_faiss.train(self._sample(lists * by_faiss.SAMPLED), tokens, folder / name)
+            self._faiss = name
             for part in self._parts:
                 part.tokens = None
             trained = True
@@ -393,16 +396,16 @@ class TokenIndex:
         return np.concatenate(some)
 
     def _commit(self, folder: Path) -> None:
-        self._generation += 1
         manifest = Manifest(
             self.encoder,
             self.dimension,
             tuple(part.write_deleted(folder) for part in self._parts),
-            self._generation,
+            self._generation + 1,
             self._centroids.name if self._centroids else "",
             self._faiss,
         )
         manifest.write(folder)
+        self._generation = manifest.generation
 
     def _clean(self, folder: Path) -> None:
         """Files that the manifest does not name; a reader that has one mapped keeps its pages."""
