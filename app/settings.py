@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from platformdirs import user_data_path
-from pydantic import AfterValidator, Field, ValidationError
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationError
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
 from sqlalchemy import URL
 
@@ -16,6 +16,11 @@ from app.errors import AppError
 
 def _at_home(path: Path) -> Path:
     return Path(os.path.expanduser(path))
+
+
+def _number(value: object) -> object:
+    """The environment has texts only."""
+    return int(value) if isinstance(value, str) and value.isdecimal() else value
 
 
 class Settings(BaseSettings):
@@ -42,7 +47,9 @@ class Settings(BaseSettings):
     index: Literal["auto", "exact", "tokens", "faiss"] = Field(
         "auto", description="how candidates are found: every token read, centroids first, FAISS; auto: by size"
     )
-    index_bits: Literal[16, 8, 4, 2, 1] = Field(8, description="bits a number of a token's vector, of what is added")
+    index_bits: Annotated[Literal[16, 8, 4, 2, 1], BeforeValidator(_number)] = Field(
+        8, description="bits a number of a token's vector, of what is added"
+    )
     exact_up_to: int = Field(300_000, ge=0, description="tokens up to which auto reads every one")
 
     generator: Literal["extractive"] = "extractive"

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from itertools import product
 from pathlib import Path
 from threading import Event
 from typing import NoReturn
@@ -75,7 +76,7 @@ class House:
         index = parts.workspace(self.collection).index(parts.encoder)
         assert index.ids() == set(wanted)
         assert len(index) == len(wanted)
-        assert len(list(self.index_folder.glob("segment-*"))) == 2 * index.stats().segments
+        assert len(list(self.index_folder.glob("segment-*.tokens"))) == index.stats().segments
 
     def cite(self, text: str) -> CitedAnswer:
         return self.open_parts().pipeline(self.collection).cite(text)
@@ -277,18 +278,25 @@ def damage_manifest(folder: Path) -> None:
     (folder / "manifest.json").write_text('{"format": 1, "segments": [')
 
 
-def damage_vectors(folder: Path) -> None:
-    path = next(folder.glob("*.vectors.npy"))
+def cut_a_part(folder: Path) -> None:
+    path = next(folder.glob("*.tokens"))
     path.write_bytes(path.read_bytes()[:-7])
 
 
-def damage_tables(folder: Path) -> None:
-    path = next(folder.glob("*.tables.npz"))
+def cut_a_part_to_its_beginning(folder: Path) -> None:
+    path = next(folder.glob("*.tokens"))
     path.write_bytes(path.read_bytes()[:100])
 
 
 def lose_a_part(folder: Path) -> None:
-    next(folder.glob("*.tables.npz")).unlink()
+    next(folder.glob("*.tokens")).unlink()
+
+
+def change_a_number(folder: Path) -> None:
+    path = next(folder.glob("*.tokens"))
+    content = bytearray(path.read_bytes())
+    content[100] ^= 0x55
+    path.write_bytes(content)
 
 
 def use_another_encoder(folder: Path) -> None:
@@ -297,21 +305,35 @@ def use_another_encoder(folder: Path) -> None:
     index.save(folder)
 
 
-@pytest.mark.parametrize("damage", [damage_manifest, damage_vectors, damage_tables, lose_a_part, use_another_encoder])
-def test_a_damaged_index_is_told_and_rebuilt_and_answers_stay(house: House, damage: Callable[[Path], None]) -> None:
+DAMAGES = [damage_manifest, cut_a_part, cut_a_part_to_its_beginning, lose_a_part]
+
+
+@pytest.mark.parametrize(
+    ("damage", "repair"), [*product(DAMAGES, [False, True]), (change_a_number, True), (use_another_encoder, False)]
+)
+def test_a_damaged_index_is_told_and_mended_and_answers_stay(
+    house: House, damage: Callable[[Path], None], repair: bool
+) -> None:
     house.write("one.txt", "The heron stands in the reeds. It eats 5 fish.")
     house.write("two.txt", "The kingfisher dives for 3 fish.")
     house.ingest()
     answer = house.cite("The heron stands in the reeds.")
     assert answer.citations
+    assert house.open_parts().workspace(house.collection).faults() == []
     damage(house.index_folder)
-    with pytest.raises(IndexFormatError, match="run propcite reindex"):
-        house.found("heron")
     house.write("three.txt", "The bittern booms.")
-    with pytest.raises(IndexFormatError, match="run propcite reindex"):
-        house.ingest()
+    if damage is not change_a_number:  # which is among the numbers that only a check reads
+        for use in (lambda: house.found("heron"), house.ingest):
+            with pytest.raises(IndexFormatError, match=r"run propcite (reindex|index check --repair)"):
+                use()
     parts = house.open_parts()
-    assert parts.workspace(house.collection).rebuild(parts.encoder) == 2
+    workspace = parts.workspace(house.collection)
+    if repair:
+        assert workspace.faults()
+        assert workspace.repair(lambda: parts.encoder) == (2 if damage is damage_manifest else 1)
+        assert workspace.faults() == []
+    else:
+        assert workspace.rebuild(parts.encoder) == 2
     assert house.found("heron stands") == "one.txt"
     assert house.open_parts().library.answer(answer.id) == answer
     assert house.cite("The heron stands in the reeds.").citations == answer.citations
