@@ -93,7 +93,7 @@ class CentroidTable:
         """Weights as the table's columns lie, each times what its byte is worth.  (n, q) -> (n, planes, LANES)"""
         laid = np.zeros((len(weights), self.table.shape[0] * LANES), np.float32)
         laid[:, : len(self.columns)] = weights[:, self.columns] * self.step
-        return laid.reshape(len(weights), -1, LANES)
+        return laid.reshape(len(weights), self.table.shape[0], LANES)
 
 
 def candidates(

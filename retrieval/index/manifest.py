@@ -49,9 +49,11 @@ def read_manifest(folder: Path) -> Manifest:
         content: dict[str, Any] = json.loads(path.read_text("utf-8"))
         found = content["format"]
         checksum = content.pop("checksum", None)
-    except FileNotFoundError as error:
+    except (FileNotFoundError, NotADirectoryError) as error:
         raise IndexFormatError(f"{folder} holds no index: run propcite reindex") from error
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except OSError as error:
+        raise IndexFormatError(f"{path} cannot be read: {error.strerror}") from error
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise IndexFormatError(f"{path} is damaged: run propcite reindex") from error
     if found != FORMAT:
         raise IndexFormatError(f"{folder} has index format {found}, this version reads {FORMAT}: run propcite reindex")

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -22,11 +22,18 @@ from retrieval.index.ranking import Block, Mask, Ranked, Wanted, best_hits, bloc
 
 Regime = Literal["auto", "exact", "tokens", "faiss"]
 
+REGIMES: tuple[Regime, ...] = get_args(Regime)
 EXACT_UP_TO = 300_000  # tokens that are read whole: below, looking for candidates costs more than it saves
 FEW = 30_000  # tokens that a filter may leave for them to be read whole in any regime
 REFINED = 400  # candidates that are read whole, a row
 REFINED_PER_HIT = 8  # and as many for each hit that is wanted
 RETRIEVED = 1_000  # tokens retrieved for each query token, where XTR's scores are asked for
+
+
+def known_regime(regime: Regime) -> Regime:
+    if regime not in REGIMES:
+        raise ValueError(f"wanted a regime of {', '.join(REGIMES)}, got {regime!r}")
+    return regime
 
 
 @dataclass(frozen=True)
@@ -68,6 +75,21 @@ class Search:
     missing: float | None = None
     filtered: bool = False
     timings: dict[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        query, wanted = self.query, self.wanted
+        if query.ndim != 2 or query.shape[1] != self.plan.codec.dimension:
+            raise ValueError(f"wanted query vectors of {self.plan.codec.dimension} dimensions, got shape {query.shape}")
+        if not np.isfinite(query).all():
+            raise ValueError("wanted query vectors of numbers, got one that is none")
+        if wanted.units.ndim != 2 or wanted.units.shape[1] != len(query):
+            raise ValueError(f"wanted a weight for each of {len(query)} query vectors, got shape {wanted.units.shape}")
+        if wanted.passages.shape != wanted.units.shape:
+            raise ValueError(f"wanted {wanted.units.shape} weights for passages too, got shape {wanted.passages.shape}")
+        if self.refine is not None and self.refine < 0:
+            raise ValueError(f"wanted 0 or more candidates to refine, got {self.refine}")
+        if self.retrieved < 1:
+            raise ValueError(f"wanted 1 or more tokens to be retrieved, got {self.retrieved}")
 
     def hits(self, k: int) -> list[list[IndexHit]]:
         """The k best units of each row, best first."""

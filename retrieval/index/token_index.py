@@ -32,7 +32,7 @@ from retrieval.index.faiss_tokens import FaissTokens
 from retrieval.index.manifest import FILE, Manifest, read_manifest
 from retrieval.index.parts import Part, codes_path, faiss_path, read_part, segment_path
 from retrieval.index.ranking import Mask, Wanted
-from retrieval.index.search import EXACT_UP_TO, RETRIEVED, Plan, Regime, Search
+from retrieval.index.search import EXACT_UP_TO, RETRIEVED, Plan, Regime, Search, known_regime
 from retrieval.index.segment import Kept, Segment, build_segment, join_segments, read_segment, write_segment
 from retrieval.text import Granularity, Passage
 
@@ -59,7 +59,7 @@ class TokenIndex:
         self.dimension = dimension
         self.encoder = encoder
         self.codec = Codec(dimension, bits)
-        self.regime = regime
+        self.regime = known_regime(regime)
         self.exact_up_to = exact_up_to
         self._parts: list[Part] = []
         self._places: dict[str, tuple[Part, int]] = {}
@@ -136,8 +136,11 @@ class TokenIndex:
     def _check(self, passage: Passage, tokens: TokenVectors) -> None:
         if not len(tokens):
             raise ValueError(f"passage {passage.id!r} has no token")
-        if tokens.vectors.shape[1] != self.dimension:
-            raise ValueError(f"wanted vectors of {self.dimension} dimensions, got {tokens.vectors.shape[1]}")
+        if tokens.vectors.shape[1:] != (self.dimension,):
+            got = ", ".join(map(str, tokens.vectors.shape[1:])) or "single numbers"
+            raise ValueError(f"wanted vectors of {self.dimension} dimensions, got {got}")
+        if tokens.offsets.shape != (len(tokens.vectors), 2):
+            raise ValueError(f"wanted {len(tokens.vectors)} tokens' offsets, got shape {tokens.offsets.shape}")
         if not np.isfinite(tokens.vectors).all():
             raise ValueError(f"passage {passage.id!r} has a vector that is not a number")
         if not tokens.vectors.any(axis=1).all():
@@ -164,7 +167,7 @@ class TokenIndex:
         before = {p.id: self._places.pop(p.id) for p in passages if p.id in self._places}
         try:
             self.add(passages, vectors)
-        except ValueError:
+        except BaseException:
             self._places |= before
             raise
         for part, number in before.values():
@@ -211,7 +214,7 @@ class TokenIndex:
         names = {p.name for p in self._parts}
         derived = [p for p in self._folder.glob("segment-*.*-*") if p.name.split(".")[0] in names]
         trained = [self._folder / name for name in self._trained]
-        return sum(path.stat().st_size for path in [*derived, *trained] if path.exists())
+        return sum(_size(path) for path in [*derived, *trained])
 
     # Searching
 
@@ -238,14 +241,10 @@ class TokenIndex:
         whole, None for as many as k asks for; 0 ranks by XTR's scores over `retrieved` tokens a query token, with
         `missing` for what was not retrieved, None for the floor.  `timings` receives milliseconds a stage.
         """
-        if query.ndim != 2 or query.shape[1] != self.dimension:
-            raise ValueError(f"wanted query vectors of {self.dimension} dimensions, got shape {query.shape}")
         of_passages = weights if passage_weights is None else passage_weights
-        if of_passages.shape != weights.shape:
-            raise ValueError(f"wanted {weights.shape} weights for passages too, got shape {of_passages.shape}")
         share = None if granularity == Granularity.PASSAGE else passage_share
         search = Search(
-            self._plan(self.regime if regime == "auto" else regime),
+            self._plan(self.regime if regime == "auto" else known_regime(regime)),
             self._masks(allow),
             query,
             Wanted(weights, of_passages, share),
@@ -353,7 +352,10 @@ class TokenIndex:
             codes = self._centroids.codes(part.segment)
             write_arrays(codes_path(folder, part.name, self._centroids.name), {"codes": codes})
         if self._faiss and self.regime == "faiss" and not part.tokens:
-            by_faiss.fill(folder / self._faiss, part.segment, faiss_path(folder, part.name, self._faiss))
+            try:
+                by_faiss.fill(folder / self._faiss, part.segment, faiss_path(folder, part.name, self._faiss))
+            except IndexFormatError:
+                self._faiss = ""  # damaged: saving trains it anew
         self._help(part, folder)
 
     def _train(self, folder: Path) -> bool:
@@ -447,3 +449,10 @@ class TokenIndex:
         self._parts = rest[:place]
         self._attach(Part(segment, name))
         self._parts += rest[place:]
+
+
+def _size(path: Path) -> int:
+    """Of a file that a writer may just have removed."""
+    with suppress(FileNotFoundError):
+        return path.stat().st_size
+    return 0
