@@ -88,7 +88,10 @@ class FaissTokens:
 
     @classmethod
     def load(cls, path: Path, segment: Segment) -> FaissTokens:
-        return cls(read(path), segment, segment.codec)
+        index = read(path)
+        if index.ntotal != segment.num_tokens:
+            raise IndexFormatError(f"the index part {path} does not fit together: {REPAIR}")
+        return cls(index, segment, segment.codec)
 
     def nearest(self, query: Floats, mask: Mask, number: int) -> Hits:
         """Each query token's nearest tokens of the passages of the mask, as the product quantiser sees them."""
