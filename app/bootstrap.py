@@ -179,8 +179,12 @@ class Parts:
             most_bytes=settings.max_file_mb * 2**20,
         )
 
-    def pipeline(self, collection: CollectionInfo) -> Pipeline:
+    def pipeline(
+        self, collection: CollectionInfo, documents: Sequence[str] = (), where: Sequence[str] = ()
+    ) -> Pipeline:
+        """One collection's parts; with documents or conditions, over what these leave of it."""
         from app.generators.extractive import ExtractiveGenerator
+        from app.narrowing import passages_within
         from app.pipeline import Pipeline
         from retrieval.retriever import Retriever
 
@@ -196,6 +200,7 @@ class Parts:
             generator=ExtractiveGenerator(),
             propcite=self.propcite,
             num_passages=self.settings.num_passages,
+            within=passages_within(self.library, collection, documents, where),
         )
 
     def split(self, sentences: Sequence[str]) -> list[list[tuple[Span, ...]]]:

@@ -30,9 +30,16 @@ class Pipeline:
     generator: Generator
     propcite: PropCite
     num_passages: int = 8
+    within: frozenset[str] | None = None  # the passages that may be looked at, None for all
 
-    def search(self, text: str, granularity: Granularity = Granularity.PASSAGE, k: int = 10) -> list[Hit]:
-        return self._retriever().search(_needed(text, "a search"), granularity, k)
+    def search(
+        self,
+        text: str,
+        granularity: Granularity = Granularity.PASSAGE,
+        k: int = 10,
+        timings: dict[str, float] | None = None,
+    ) -> list[Hit]:
+        return self._retriever().search(_needed(text, "a search"), granularity, k, timings)
 
     def answer(self, question: str) -> CitedAnswer:
         """Answer a question from the collection, every fact cited from the passages that the answer was made from."""
@@ -80,7 +87,7 @@ class Pipeline:
         retriever = self.open_retriever()
         if not retriever.index.ids():
             raise StoreError(f"the index of {name!r} is gone: run propcite reindex --collection {quoted}")
-        return retriever
+        return retriever if self.within is None else retriever.only(self.within)
 
 
 def _needed(text: str, what: str) -> str:

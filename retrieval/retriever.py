@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -90,14 +91,23 @@ class Retriever:
         wanted = frozenset(ids)
         return replace(self, allow=wanted if self.allow is None else wanted & self.allow)
 
-    def search(self, text: str, granularity: Granularity = Granularity.PASSAGE, k: int = 10) -> list[Hit]:
-        """The k units nearest to the whole text, best first."""
+    def search(
+        self,
+        text: str,
+        granularity: Granularity = Granularity.PASSAGE,
+        k: int = 10,
+        timings: dict[str, float] | None = None,
+    ) -> list[Hit]:
+        """The k units nearest to the whole text, best first.  `timings` receives milliseconds a stage."""
         if not text.strip() or k < 1:
             return []
+        start = time.perf_counter()
         query = self._read([text], granularity)[0]
+        if timings is not None:
+            timings["encode"] = 1000 * (time.perf_counter() - start)
         if granularity == Granularity.PROPOSITION:
-            return self._propositions(query, k)
-        return self._units(query, query.whole, granularity, k)[0]
+            return self._propositions(query, k, timings)
+        return self._units(query, query.whole, granularity, k, timings)[0]
 
     def search_spans(
         self,
@@ -127,7 +137,9 @@ class Retriever:
             return [_Query(query) for query in units]
         return [_Query(*both) for both in zip(units, self.encoder.encode_queries(texts), strict=True)]
 
-    def _units(self, query: _Query, rows: _Rows, granularity: Granularity, k: int) -> list[list[Hit]]:
+    def _units(
+        self, query: _Query, rows: _Rows, granularity: Granularity, k: int, timings: dict[str, float] | None = None
+    ) -> list[list[Hit]]:
         if not len(rows.units):
             return []
         allow = self.allow
@@ -140,6 +152,7 @@ class Retriever:
                 passage_share=self.passage_share,
                 passage_weights=rows.passages,
                 allow=allow,
+                timings=timings,
             )
             ids = {hit.passage_id for row in found for hit in row}
             passages = self.find(list(ids))
@@ -148,13 +161,13 @@ class Retriever:
             # A document is being replaced or removed: its passages must not take the places of others.
             allow = frozenset(self.index.ids() if allow is None else allow) - (ids - passages.keys())
 
-    def _propositions(self, query: _Query, k: int) -> list[Hit]:
+    def _propositions(self, query: _Query, k: int, timings: dict[str, float] | None = None) -> list[Hit]:
         """Exact, though few sentences are split: a proposition never beats its own sentence, so once k of them
         beat the next sentence nothing better can follow."""
         best: list[Hit] = []
         seen, wanted = 0, 4 * k
         while True:
-            sentences = self._units(query, query.whole, Granularity.SENTENCE, wanted)[0]
+            sentences = self._units(query, query.whole, Granularity.SENTENCE, wanted, timings)[0]
             for first in range(seen, len(sentences), SPLIT_AT_ONCE):
                 if len(best) >= k and best[k - 1].score >= sentences[first].score:
                     return best[:k]

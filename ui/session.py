@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import streamlit as st
@@ -11,6 +12,7 @@ import streamlit as st
 from app.bootstrap import Parts
 from app.demo import DOCUMENTS
 from app.ingester import Outcome, Upload, gather
+from app.narrowing import passages_within
 from app.pipeline import Pipeline
 from app.settings import Settings, load_settings
 from app.store import CollectionInfo
@@ -18,7 +20,7 @@ from retrieval.errors import PropCiteError
 from ui.render import plain
 from ui.words import file_name
 
-KEPT = ("collection", "text-to-cite", "given-passages", "search-text", "granularity")
+KEPT = ("collection", "text-to-cite", "given-passages", "search-text", "granularity", "documents")
 DEMO = "demo"
 
 
@@ -57,10 +59,14 @@ def _load_model(parts: Parts) -> bool:
     return bool(parts.propcite)
 
 
-def pipeline(collection: CollectionInfo) -> Pipeline:
-    """One collection's pipeline; its index stays open, and is read again only when it has changed."""
+def pipeline(collection: CollectionInfo, documents: Sequence[str] = ()) -> Pipeline:
+    """One collection's pipeline; its index stays open, and is read again only when it has changed.
+
+    With ids of documents it looks at these alone.
+    """
     load_model()
-    return _pipeline(parts(), collection)
+    whole = _pipeline(parts(), collection)
+    return replace(whole, within=passages_within(whole.library, collection, documents))
 
 
 def _known_by(collection: CollectionInfo) -> tuple[int, str]:
@@ -71,6 +77,23 @@ def _known_by(collection: CollectionInfo) -> tuple[int, str]:
 @st.cache_resource(show_spinner=False, hash_funcs={Parts: id, CollectionInfo: _known_by})
 def _pipeline(parts: Parts, collection: CollectionInfo) -> Pipeline:
     return parts.pipeline(collection)
+
+
+def choose_documents(collection: CollectionInfo) -> list[str]:
+    """Ids of the documents that are asked, chosen in the sidebar; none for all."""
+    titles = {d.id: d.title or d.source for d in parts().library.documents(collection)}
+    chosen = [i for i in st.session_state.get("documents", ()) if i in titles]
+    if st.session_state.get("documents", chosen) != chosen:
+        st.session_state["documents"] = chosen  # those of another collection, or gone
+    if len(titles) < 2:
+        return []
+    return st.sidebar.multiselect(
+        "Only these documents",
+        list(titles),
+        key="documents",
+        format_func=lambda i: titles.get(i, i),
+        placeholder=f"All {len(titles)}",
+    )
 
 
 def choose_collection() -> CollectionInfo | None:

@@ -28,6 +28,13 @@ cli = typer.Typer(
 )
 
 Collection = Annotated[str, typer.Option("--collection", "-c", help="The collection; PROPCITE_COLLECTION otherwise.")]
+Documents = Annotated[
+    list[str] | None, typer.Option("--document", "-d", help="Only this document, by id, path or file name; repeatable.")
+]
+Where = Annotated[
+    list[str] | None,
+    typer.Option("--where", help="Only documents of which this holds: title=*report*, kind=pdf; repeatable."),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Write JSON.")]
 
 

@@ -13,7 +13,9 @@ from app.commands import (
     BELOW,
     AsJson,
     Collection,
+    Documents,
     Level,
+    Where,
     cli,
     document_names,
     filter_lines,
@@ -42,6 +44,9 @@ def search(
     granularity: Annotated[Level, typer.Option("--granularity", "-g", help="The unit to rank.")] = Level.passage,
     k: Annotated[int, typer.Option("-k", min=1, help="How many.")] = 5,
     collection: Collection = "",
+    documents: Documents = None,
+    where: Where = None,
+    timings: Annotated[bool, typer.Option("--timings", help="Tell how long each stage took.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Rank passages, sentences or propositions of a collection; all from one encoding of each passage."""
@@ -50,11 +55,14 @@ def search(
 
     parts = open_parts()
     chosen = find_collection(parts, collection)
-    hits = parts.pipeline(chosen).search(text, Granularity(granularity.value), k)
+    took: dict[str, float] = {}
+    hits = parts.pipeline(chosen, documents or (), where or ()).search(text, Granularity(granularity.value), k, took)
     if as_json:
         write_json([_hit(hit) for hit in hits])
     else:
         show_hits(hits, document_names(parts, chosen))
+    if timings:
+        note(", ".join(f"{stage} {ms:.1f} ms" for stage, ms in took.items()))
     if not hits:
         raise typer.Exit(BELOW)
 
@@ -78,6 +86,8 @@ def _hit(hit: Hit) -> dict[str, object]:
 def ask(
     question: Annotated[str, typer.Argument(help="A question to the collection.")],
     collection: Collection = "",
+    documents: Documents = None,
+    where: Where = None,
     as_json: AsJson = False,
     form: FormName = "",
     out: Out = None,
@@ -87,7 +97,7 @@ def ask(
     export = wanted(as_json, form, out, offsets)
     parts = open_parts()
     chosen = find_collection(parts, collection)
-    answer = parts.pipeline(chosen).answer(question)
+    answer = parts.pipeline(chosen, documents or (), where or ()).answer(question)
     _show_answer(answer, parts, chosen, export)
     if answer.abstained:
         raise typer.Exit(BELOW)

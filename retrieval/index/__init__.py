@@ -69,6 +69,7 @@ class Index(Protocol):
         passage_share: float = 0.0,
         passage_weights: Floats | None = None,
         allow: Collection[str] | None = None,
+        timings: dict[str, float] | None = None,
     ) -> list[list[IndexHit]]: ...
 
     def vectors(self, passage_id: str) -> TokenVectors: ...

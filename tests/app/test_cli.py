@@ -39,9 +39,7 @@ PO = (
 )
 ADIGE = "# Adige\n\nThe Adige is 410 kilometres long. It rises near the Reschen Pass.\n"
 MUSEUM = "The river museum in Ferrara opens at nine. A ticket costs 8 euros.\n"
-COMMANDS = (
-    "ingest list remove reindex search ask cite show formats repair rank split judge models schema demo ui".split()
-)
+COMMANDS = "ingest list remove reindex search ask cite show formats repair rank split judge models schema demo ui".split()
 
 
 @dataclass(frozen=True)
@@ -740,3 +738,98 @@ def test_a_terminal_that_knows_few_letters_loses_signs_and_no_answer(
     assert said.code == 0
     assert written.encoding == "ascii"
     assert data.is_dir()
+
+
+# Documents that a question looks at
+
+
+def test_a_search_and_a_question_look_at_the_named_documents_alone(propcite: Propcite, data: Path) -> None:
+    said = propcite("search", QUESTION, "-d", "adige.md", "-d", "museum.txt", "-k", "20", "--json")
+    assert {hit["title"] for hit in said.json} == {"Adige", "museum"}
+    found = propcite("search", QUESTION, "--where", "source=*PO.txt", "-k", "20", "--json")
+    assert {hit["title"] for hit in found.json} == {"po"}
+    both = propcite("search", QUESTION, "-d", "po.txt", "--where", "kind=text", "-g", "sentence", "--json")
+    assert {hit["title"] for hit in both.json} == {"po"}
+    assert "652" in propcite("ask", QUESTION, "-d", "po.txt", "--json").json["text"]
+    assert propcite("ask", QUESTION, "-d", "museum.txt", "--json").json["abstained"]
+    assert data.is_dir()
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["-d", "tiber.txt"], "no document 'tiber.txt' in 'default'"),
+        (["--where", "author"], "--where 'author' cannot be read: give KEY=VALUE, the key one of "),
+        (["--where", "colour=red"], "the key one of kind, source, title"),
+        (["--where", "title=*Tiber*"], "no document of 'default' is left by --where title=*Tiber*: give others"),
+        (["-d", "po.txt", "--where", "title=Adige"], "is left by --document po.txt --where title=Adige"),
+    ],
+)
+def test_a_narrowing_that_leaves_nothing_is_one_line(
+    propcite: Propcite, data: Path, options: list[str], told: str
+) -> None:
+    said = propcite("search", QUESTION, *options)
+    assert (said.code, said.out) == (2, "")
+    assert told in " ".join(said.err.split())
+    assert data.is_dir()
+
+
+def test_a_search_tells_how_long_each_stage_took(propcite: Propcite, data: Path) -> None:
+    said = propcite("search", QUESTION, "--timings", "--json")
+    assert [stage.split()[0] for stage in said.err.strip().split(", ")] == ["encode", "rank", "choose"]
+    assert said.json
+    assert data.is_dir()
+
+
+# The index
+
+
+def test_the_index_is_counted_checked_and_repaired(propcite: Propcite, data: Path) -> None:
+    stats = propcite("index", "stats", "--json").json
+    assert (stats["passages"], stats["bits"], stats["regime"]) == (3, [8], "exact")
+    assert "bytes per token" in propcite("index", "stats").out
+    assert propcite("index", "check", "--json").json == {
+        "collection": "default",
+        "faults": [],
+        "encoded_again": 0,
+        "whole": True,
+    }
+    path = next(data.glob("indexes/*/segment-*.tokens"))
+    whole = path.read_bytes()
+    path.write_bytes(whole[:80] + bytes([whole[80] ^ 1]) + whole[81:])
+    said = propcite("index", "check", "--json")
+    assert said.code == 1
+    assert not said.json["whole"]
+    assert said.json["faults"][0].startswith(f"{path.name}: payload, bytes 0 to ")
+    assert "propcite index check --repair" in propcite("index", "check").err
+    mended = propcite("index", "check", "--repair", "--json")
+    assert (mended.code, mended.json["whole"], mended.json["encoded_again"]) == (0, True, 1)
+    assert propcite("search", QUESTION, "-k", "1", "--json").json[0]["title"] == "po"
+
+
+def test_an_index_is_joined_and_what_was_removed_gives_its_room_back(propcite: Propcite, data: Path) -> None:
+    assert propcite("remove", "museum.txt").code == 0
+    said = propcite("index", "compact", "--json").json
+    assert said["freed_bytes"] > 0
+    assert (said["segments"], propcite("index", "stats", "--json").json["deleted"]) == (1, 0)
+    assert "bytes" not in propcite("index", "compact").out
+    assert data.is_dir()
+
+
+@pytest.mark.parametrize("regime", ["exact", "tokens", "faiss"])
+@pytest.mark.parametrize("bits", ["16", "8", "4"])
+def test_an_index_of_every_kind_finds_the_same(
+    propcite: Propcite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, regime: str, bits: str
+) -> None:
+    (tmp_path / "po.txt").write_text(PO, "utf-8")
+    (tmp_path / "museum.txt").write_text(MUSEUM, "utf-8")
+    monkeypatch.setenv("PROPCITE_DATA_DIR", str(tmp_path / "of-this-kind"))
+    monkeypatch.setenv("PROPCITE_INDEX", regime)
+    monkeypatch.setenv("PROPCITE_INDEX_BITS", bits)
+    assert propcite("ingest", str(tmp_path / "po.txt"), str(tmp_path / "museum.txt")).code == 0
+    stats = propcite("index", "stats", "--json").json
+    assert (stats["regime"], stats["bits"]) == (regime, [int(bits)])
+    for level in ("passage", "sentence", "proposition"):
+        best = propcite("search", QUESTION, "-g", level, "-k", "2", "--json").json
+        assert "652" in " ".join(hit["text"] for hit in best)
+    assert propcite("index", "check", "--json").json["whole"]

@@ -1,6 +1,6 @@
 """Passage ranking over BEIR folders: nDCG@10 and recall@100 of BM25 beside the encoder asked in each way.
 
-    python tests/benchmarks/beir.py FOLDER... [--encoder NAME_OR_FOLDER]
+    python tests/benchmarks/beir.py FOLDER... [--encoder NAME_OR_FOLDER] [--bits 16,8,4,2,1]
 
 A folder holds corpus.jsonl[.gz], queries.jsonl[.gz] and qrels/*.tsv.
 """
@@ -14,6 +14,8 @@ import math
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
 import bm25s
 import numpy as np
@@ -55,22 +57,35 @@ def by_bm25(corpus: list[dict], queries: dict[str, str]) -> Ranking:
     return {query: [corpus[i]["_id"] for i in row] for query, row in zip(queries, found.tolist(), strict=True)}
 
 
-def by_encoder(corpus: list[dict], queries: dict[str, str], encoder: Encoder) -> dict[str, Ranking]:
-    index = TokenIndex(encoder.dimension, encoder.name)
+def by_encoder(corpus: list[dict], queries: dict[str, str], encoder: Encoder, bits: list[int]) -> dict[str, Ranking]:
+    """The encoder's ways to ask over an index of the first bits; m_q over every index and in every regime."""
+    indexes = [TokenIndex(encoder.dimension, encoder.name, bits=b, exact_up_to=0) for b in bits]
     for first in track(range(0, len(corpus), BLOCK), "encoding", transient=True, console=Console(stderr=True)):
         block = corpus[first : first + BLOCK]
         passages = [passage_from_text(d["_id"], d["text"] or d["title"] or ".", d.get("title") or "") for d in block]
-        index.add(passages, encoder.encode_passages(passages))
-    ways = {"m_q": Granularity.PASSAGE}
-    if encoder.knows(Granularity.SENTENCE):
-        ways["m'_q"] = Granularity.SENTENCE
-    rankings = {}
-    for name, granularity in ways.items():
-        asked = encoder.encode_queries(list(queries.values()), granularity)
-        rankings[name] = {
-            query: [hit.passage_id for hit in index.search(q.vectors, q.weights()[None], k=100)[0]]
-            for query, q in zip(queries, asked, strict=True)
+        vectors = encoder.encode_passages(passages)
+        for index in indexes:
+            index.add(passages, vectors)
+
+    def asked(index: TokenIndex, granularity: Granularity = Granularity.PASSAGE, **options: Any) -> Ranking:
+        read = encoder.encode_queries(list(queries.values()), granularity)
+        return {
+            query: [hit.passage_id for hit in index.search(q.vectors, q.weights()[None], k=100, **options)[0]]
+            for query, q in zip(queries, read, strict=True)
         }
+
+    rankings = {"m_q": asked(indexes[0], regime="exact")}
+    if encoder.knows(Granularity.SENTENCE):
+        rankings["m'_q"] = asked(indexes[0], Granularity.SENTENCE, regime="exact")
+    if len(bits) > 1:
+        for index in indexes:
+            name = f"m_q, {index.codec.bits} bits"
+            rankings[name] = asked(index, regime="exact")
+            with TemporaryDirectory() as folder:
+                index.save(Path(folder))
+                size = f"{index.stats().bytes_per_token:.0f} bytes a token"
+                rankings[f"{name}, tokens, {size}"] = asked(index, regime="tokens")
+                rankings[f"{name}, tokens, XTR alone"] = asked(index, regime="tokens", refine=0)
     return rankings
 
 
@@ -89,13 +104,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folders", nargs="+", type=Path)
     parser.add_argument("--encoder", default="")
+    parser.add_argument("--bits", default="16", help="bits of the index; several are compared: 16,8,4,2,1")
     given = parser.parse_args()
+    bits = [int(number) for number in given.bits.split(",")]
     shown = Table("collection", "passages", "queries", "ranked by", "nDCG@10", "recall@100", box=None)
     encoder = Encoder(given.encoder)
     for folder in given.folders:
         corpus, judged = list(lines(folder, "corpus")), judgements(folder)
         queries = {q["_id"]: q["text"] for q in lines(folder, "queries") if q["_id"] in judged}
-        ranked = {"BM25": by_bm25(corpus, queries), **by_encoder(corpus, queries, encoder)}
+        ranked = {"BM25": by_bm25(corpus, queries), **by_encoder(corpus, queries, encoder, bits)}
         for name, ranking in ranked.items():
             told = [(ndcg(ranking[q], judged[q]), recall(ranking[q], judged[q])) for q in queries]
             means = (f"{m:.3f}" for m in np.mean(told, axis=0))

@@ -174,6 +174,18 @@ def test_a_search_finds_units_of_each_kind(opened: Page, filled: Path, granulari
     assert "nearest, best first" in texts(healthy(test.run()))
 
 
+def test_a_search_and_a_question_look_at_the_chosen_documents_alone(opened: Page, filled: Path) -> None:
+    test = opened(filled, "search")
+    test.text_input(key="search-text").set_value("How often does the ferry cross?").run()
+    assert "The 5 nearest" in texts(test)
+    test.multiselect(key="documents").select("Heron Bridge").run()
+    assert "The 2 nearest" in texts(healthy(test))
+    test.switch_page("views/ask.py").run()
+    assert test.multiselect(key="documents").value
+    test.chat_input(key="question").set_value("How often does the ferry cross the estuary?").run()
+    assert "No passage speaks of what was asked" in texts(healthy(test))
+
+
 def test_documents_are_added_listed_and_removed(opened: Page, tmp_path: Path) -> None:
     test = healthy(opened(tmp_path, "library"))
     assert "There are no documents yet" in texts(test)

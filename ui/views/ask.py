@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
 import streamlit as st
 
@@ -16,10 +17,10 @@ from ui.render import plain
 NUM_SUGGESTED = 4
 
 
-def ask(collection: CollectionInfo, question: str) -> None:
+def ask(collection: CollectionInfo, question: str, documents: Sequence[str] = ()) -> None:
     """The answer is opened; a question that failed is given back with the reason."""
     try:
-        pipeline = session.pipeline(collection)
+        pipeline = session.pipeline(collection, documents)
         with st.spinner("Finding passages, writing, citing…"):
             reader.open_answer(pipeline.answer(question).id)
     except PropCiteError as error:
@@ -65,9 +66,10 @@ def show() -> None:
         if session.filled(collection) is None:
             return
     # In a container it stands here; by itself Streamlit would pin it below and scroll past the question.
+    documents = session.choose_documents(collection) if collection else []
     question = st.container().chat_input("Your question", key="question")
     if question and collection:
-        ask(collection, question)
+        ask(collection, question, documents)
     if answer:
         show_answer(answer)
     elif collection:

@@ -17,12 +17,13 @@ def show() -> None:
     collection = session.filled(session.choose_collection())
     if collection is None:
         return
+    documents = session.choose_documents(collection)
     st.session_state.setdefault("granularity", Granularity.SENTENCE)
     text = st.text_input("Words, a question or a claim", key="search-text")
     granularity = st.segmented_control("Find", list(Granularity), key="granularity", format_func=lambda g: f"{g}s")
     if not text.strip():
         return
-    hits = session.pipeline(collection).search(text, granularity or Granularity.SENTENCE, NUM_HITS)
+    hits = session.pipeline(collection, documents).search(text, granularity or Granularity.SENTENCE, NUM_HITS)
     st.caption(f"The {len(hits)} nearest, best first" if hits else "Nothing found")
     sources = session.parts().library.sources(hit.passage.document_id for hit in hits)
     show_passages(hits_html(hits, sources), key="hits")
