@@ -74,16 +74,19 @@ class CentroidTable:
         )
         return scores
 
-    def listed(self, coded: Coded, mask: Mask, retrieved: int) -> tuple[Floats, Mask]:
+    def nearest(self, parts: list[tuple[Coded, Mask]], retrieved: int) -> list[Ints]:
+        """For each column the nearest centroids, from the best down, that have so many tokens of the masks."""
+        sizes = np.sum([coded.sizes(mask) for coded, mask in parts], axis=0)
+        return [nearest_lists(self.products[:, column], sizes, retrieved) for column in range(len(self.columns))]
+
+    def listed(self, coded: Coded, mask: Mask, nearest: list[Ints]) -> tuple[Floats, Mask]:
         """Each row's score of each passage from retrieved tokens alone (n, p), and which passages hold one (p,)."""
         lists, starts = coded.passage_lists
-        sizes = np.diff(starts)
         weights = (self.wanted.passages if self.wanted.share is None else self.wanted.units)[:, self.columns]
         scores = np.zeros((len(weights), len(mask)), np.float32)
         seen, last = np.zeros(len(mask), bool), np.zeros(len(mask), np.uint8)
-        for column in range(len(self.columns)):
+        for column, near in enumerate(nearest):
             row = self.products[:, column]
-            near = nearest_lists(row, sizes, retrieved)
             values = (row[near] - row[near[-1]]).astype(np.float32) * self.worth[column]
             of_column = np.ascontiguousarray(weights[:, column])
             kernels.gather_lists(lists, starts, near, values, of_column, mask, scores, seen, last)
@@ -100,11 +103,11 @@ def candidates(
     table: CentroidTable, parts: list[tuple[Coded, Mask]], number: int, lists_from: int = LISTS_FROM
 ) -> list[Ints]:
     """For each part the passages that are among the best `number` of some row, in order."""
-    total = sum(coded.segment.num_tokens for coded, _ in parts)
+    total = sum(coded.segment.tokens_within(mask) for coded, mask in parts)
     places = [np.flatnonzero(mask) for _, mask in parts]
     if total > lists_from:
-        share = RETRIEVED / total
-        listed = [table.listed(c, mask, max(1, round(share * c.segment.num_tokens))) for c, mask in parts]
+        nearest = table.nearest(parts, RETRIEVED)
+        listed = [table.listed(coded, mask, nearest) for coded, mask in parts]
         scores = [np.where(seen, found, -np.inf) for found, seen in listed]
         places = best_of_parts(scores, [np.arange(len(mask)) for _, mask in parts], SCORED * number)
     scores = [table.scores(coded, some) for (coded, _), some in zip(parts, places, strict=True)]

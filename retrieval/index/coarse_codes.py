@@ -12,6 +12,7 @@ import numpy.typing as npt
 from retrieval.encoder import Floats
 from retrieval.granularity import Ints
 from retrieval.index.centroids import Codes
+from retrieval.index.ranking import Mask
 from retrieval.index.segment import Segment
 
 
@@ -34,6 +35,13 @@ class Coded:
     def order(self) -> npt.NDArray[np.int64]:
         """Tokens by centroid."""
         return np.argsort(self.codes, kind="stable")
+
+    def sizes(self, mask: Mask) -> Ints:
+        """How many tokens of the mask's passages each centroid has.  (p,) -> (c,)"""
+        if mask.all():
+            return np.diff(self.passage_lists[1])
+        tokens = np.repeat(mask, np.diff(self.segment.passage_starts))
+        return np.bincount(self.codes[tokens], minlength=self.num_centroids)
 
 
 def best_of_parts(scores: list[Floats], places: list[Ints], number: int) -> list[Ints]:

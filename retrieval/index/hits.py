@@ -53,8 +53,7 @@ def listed_tokens(coded: Coded, mask: Mask, asked: Asked, centroids: Centroids, 
     """Each query token's nearest tokens among those of its nearest centroids."""
     products = np.ascontiguousarray(int_products(centroids.rows, asked.rows).T)
     segment, order = coded.segment, coded.order
-    starts = coded.passage_lists[1]
-    sizes = np.diff(starts)
+    starts, sizes = coded.passage_lists[1], coded.sizes(mask)
     found: list[Hits] = []
     for column in range(len(products)):
         near = nearest_lists(products[column], sizes, number)
@@ -88,13 +87,11 @@ def cut(parts: Sequence[Hits], num_columns: int, number: int) -> tuple[list[Hits
 
 
 def _largest(similarities: Floats, tokens: Ints, number: int) -> Hits:
-    """The largest of each column.  (n, q), (n,)"""
-    number = min(number, len(similarities))
-    places = np.argpartition(-similarities, number - 1, axis=0)[:number]
-    values = np.take_along_axis(similarities, places, axis=0)
-    columns = np.broadcast_to(np.arange(similarities.shape[1]), places.shape)
-    real = np.isfinite(values)
-    return Hits(tokens[places][real], columns[real], values[real])
+    """The largest of each column, and what equals the last of them: segments must not change it.  (n, q), (n,)"""
+    last = max(0, len(similarities) - number)
+    least = np.partition(similarities, last, axis=0)[last]
+    rows, columns = np.nonzero((similarities >= least) & np.isfinite(similarities))
+    return Hits(tokens[rows], columns, similarities[rows, columns])
 
 
 @dataclass(frozen=True)

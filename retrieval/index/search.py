@@ -109,7 +109,7 @@ class Search:
     def _ranked(self, k: int) -> tuple[list[Ranked], list[dict[str, Floats]]]:
         number = max(REFINED, REFINED_PER_HIT * k) if self.refine is None else self.refine
         regime = self.plan.regime
-        if number and (regime == "exact" or self._few()):
+        if number and (regime == "exact" or self._few):
             with self._timed("rank"):
                 blocks = [(part, b) for part, mask in self._parts for b in blocks_of(part.segment, mask)]
                 return [rank(b, self.asked, self.wanted, self.masks[part]) for part, b in blocks], []
@@ -119,10 +119,10 @@ class Search:
             return self._read_whole(chosen), []
         return self._by_xtr(number)
 
+    @cached_property
     def _few(self) -> bool:
         """Whether a filter leaves so little that reading it is cheaper than looking for candidates."""
-        lengths = (np.diff(part.segment.passage_starts)[mask].sum() for part, mask in self._parts)
-        return self.filtered and sum(map(int, lengths)) <= FEW
+        return self.filtered and sum(part.segment.tokens_within(mask) for part, mask in self._parts) <= FEW
 
     def _by_centroids(self, number: int) -> list[Ints]:
         """Candidates; a part without codes is read whole."""
@@ -170,6 +170,8 @@ class Search:
         ]
 
     def _retrieve(self, part: Part, mask: Mask) -> Hits:
+        if self._few:
+            return nearest_tokens(part.segment, mask, self.asked, self.retrieved)
         if self.plan.regime == "faiss" and part.tokens:
             return part.tokens.nearest(self.asked.vectors, mask, self.retrieved)
         if self.plan.regime == "tokens" and part.coded and self.plan.centroids:

@@ -65,6 +65,10 @@ class Segment:
     def tokens_of(self, number: int) -> slice:
         return slice(int(self.passage_starts[number]), int(self.passage_starts[number + 1]))
 
+    def tokens_within(self, mask: npt.NDArray[np.bool_]) -> int:
+        """How many tokens the passages of a mask have."""
+        return int(np.diff(self.passage_starts)[mask].sum())
+
     def vectors(self, number: int) -> TokenVectors:
         tokens = self.tokens_of(number)
         starts = self.token_starts[tokens].astype(np.int32) - 1
