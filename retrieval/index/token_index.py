@@ -434,7 +434,7 @@ class TokenIndex:
         if total - len(self) > MOST_DELETED * total:
             self._join(folder, self._parts)
         elif len(self._parts) > MOST_SEGMENTS:
-            self._join(folder, sorted(self._parts, key=lambda p: p.num_kept)[: 3 * MOST_SEGMENTS // 4])
+            self._join(folder, sorted(self._parts, key=lambda p: p.num_kept)[: -(MOST_SEGMENTS // 3)])
 
     def _join(self, folder: Path, parts: Sequence[Part]) -> None:
         if not parts:
