@@ -75,7 +75,7 @@ class Centroids:
     def _groups(self) -> tuple[Rows, list[Ints]]:
         """Centroids of the centroids, and the centroids of each."""
         number = 1 << round(np.log2(len(self)) / 2)
-        heads = _train(self.rows, np.full(len(self), self.scale, np.float32), number, rounds=3)
+        heads = _train(self.rows, number, rounds=3)
         nearest = int_products(self.rows, heads).argmax(axis=1)
         return heads, [np.flatnonzero(nearest == group) for group in range(number)]
 
@@ -95,30 +95,40 @@ def number_for(num_tokens: int) -> int:
     return int(min(MOST, 1 << max(4, round(np.log2(8 * np.sqrt(num_tokens))))))
 
 
-def train_centroids(rows: Rows, scales: Floats, name: str, num_tokens: int) -> Centroids:
-    """k-means by direction over a sample of an index of `num_tokens`.  (n, w), (n,)"""
-    number = min(number_for(num_tokens), len(rows))
-    trained = _train(rows, scales, number, ROUNDS)
+def train_centroids(rows: Rows, name: str, num_tokens: int) -> Centroids:
+    """k-means by direction over a sample of an index of `num_tokens`.  (n, w)"""
+    trained = _train(rows, min(number_for(num_tokens), len(rows)), ROUNDS)
     scale = 1 / np.linalg.norm(trained.astype(np.float32), axis=1).mean()
     return Centroids(name, trained, float(scale), num_tokens)
 
 
-def _train(rows: Rows, scales: Floats, number: int, rounds: int) -> Rows:
+def _train(rows: Rows, number: int, rounds: int) -> Rows:
+    random = np.random.default_rng(0)
+    trained = _integers(_units(rows[np.sort(random.choice(len(rows), number, replace=False))]))
+    for _ in range(rounds):
+        means = _sums(rows, Centroids("", trained, 1.0, 0).nearest(rows), number)
+        lost = np.linalg.norm(means, axis=1) < 1e-6
+        means[lost] = _units(rows[random.choice(len(rows), int(lost.sum()))])
+        trained = _integers(_units(means))
+    return trained
+
+
+def _sums(rows: Rows, nearest: Codes, number: int) -> Floats:
+    """The sum of each centroid's tokens as unit vectors, a bounded number of them as floats at a time."""
     import torch
 
-    random = np.random.default_rng(0)
-    floats: Floats = rows.astype(np.float32) * scales[:, None]
+    sums = torch.zeros(number, rows.shape[1])
+    for first in range(0, len(rows), AT_ONCE):
+        some = slice(first, first + AT_ONCE)
+        sums.index_add_(0, torch.from_numpy(nearest[some].astype(np.int64)), torch.from_numpy(_units(rows[some])))
+    found: Floats = sums.numpy()
+    return found
+
+
+def _units(vectors: Rows | Floats) -> Floats:
+    floats: Floats = vectors.astype(np.float32)
     floats /= np.maximum(np.linalg.norm(floats, axis=1, keepdims=True), 1e-12)
-    trained = _integers(floats[random.choice(len(rows), number, replace=False)])
-    for _ in range(rounds):
-        nearest = Centroids("", trained, 1.0, 0).nearest(rows).astype(np.int64)
-        sums = torch.zeros(number, rows.shape[1]).index_add_(0, torch.from_numpy(nearest), torch.from_numpy(floats))
-        means = sums.numpy()
-        lengths = np.linalg.norm(means, axis=1, keepdims=True)
-        lost = lengths[:, 0] < 1e-6
-        means[lost] = floats[random.choice(len(rows), int(lost.sum()))]
-        trained = _integers((means / np.where(lost[:, None], 1, lengths)).astype(np.float32))
-    return trained
+    return floats
 
 
 def _integers(units: Floats) -> Rows:

@@ -15,6 +15,8 @@ from retrieval.index.centroids import Codes
 from retrieval.index.ranking import Mask
 from retrieval.index.segment import Segment
 
+FEW_LEFT_OUT = 0.5  # the share of a segment's passages in a search above which all count
+
 
 @dataclass(frozen=True)
 class Coded:
@@ -38,7 +40,7 @@ class Coded:
 
     def sizes(self, mask: Mask) -> Ints:
         """How many tokens of the mask's passages each centroid has.  (p,) -> (c,)"""
-        if mask.all():
+        if mask.mean() > FEW_LEFT_OUT:  # what few deletions take away changes no choice, and counting reads all codes
             return np.diff(self.passage_lists[1])
         tokens = np.repeat(mask, np.diff(self.segment.passage_starts))
         return np.bincount(self.codes[tokens], minlength=self.num_centroids)

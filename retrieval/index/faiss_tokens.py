@@ -45,6 +45,11 @@ def factory(dimension: int, num_tokens: int) -> str:
     return f"IVF{lists},PQ{dimension // together}x4fs"
 
 
+def num_sampled(dimension: int, num_tokens: int) -> int:
+    """How many tokens it is trained on."""
+    return SAMPLED * int(factory(dimension, num_tokens).split(",")[0].removeprefix("IVF"))
+
+
 def train(sample: Floats, num_tokens: int, path: Path) -> None:
     """A trained and empty index on disk.  sample (n, d)"""
     faiss = load_faiss()

@@ -75,7 +75,7 @@ def main(folder: Path) -> None:
         sys.stdout.write(version(work) + "\n")
         change_again = TokenIndex.load(work)  # whatever was left half done does not hinder the next save
         change_again.save(work)
-        named = {part.name for part in change_again._parts}
+        named = {part.name for part in change_again._held.parts}
         assert {path.name.split(".")[0] for path in work.glob("segment-*")} == named
         line += STEP
 

@@ -24,9 +24,10 @@ from small_passages import DIMENSION, EIGHTHS, Item, item, items, slow_search, u
 from retrieval.encoder import TokenVectors
 from retrieval.errors import IndexFormatError
 from retrieval.index.checking import check_index
+from retrieval.index.disk import MOST_SEGMENTS
 from retrieval.index.manifest import FILE, FORMAT
 from retrieval.index.ranking import BLOCK_TOKENS
-from retrieval.index.token_index import MOST_SEGMENTS, TokenIndex
+from retrieval.index.token_index import TokenIndex
 from retrieval.text import Granularity, Passage
 
 ONE = np.ones((1, 1), np.float32)

@@ -115,7 +115,7 @@ def listed(
     index: TokenIndex, query: Floats, number: int, allow: Collection[str] | None = None, **wanted: Any
 ) -> set[str]:
     """Candidates as a large index finds them."""
-    plan, masks = index._plan("tokens"), index._masks(allow)
+    plan, masks = index._plan("tokens"), index._held.masks(allow)
     assert plan.centroids
     table = CentroidTable.of(
         plan.centroids, plan.codec.ask(query), Wanted(WEIGHTS, WEIGHTS, **({"share": None} | wanted))

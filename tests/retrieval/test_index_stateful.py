@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from small_passages import Item, slow_search, unit_item
 
-from retrieval.index.token_index import MOST_DELETED, MOST_SEGMENTS, TokenIndex
+from retrieval.index.disk import MOST_DELETED, MOST_SEGMENTS
+from retrieval.index.token_index import TokenIndex
 from retrieval.text import Granularity
 
 NAMES = st.integers(0, 30).map(lambda number: f"p{number}")

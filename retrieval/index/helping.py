@@ -1,0 +1,108 @@
+"""What is made from segments so that they are searched sooner: codes by centroids, and FAISS's files.
+
+All of it can be made anew.  A part without help is read whole, which is slow but right, so what is damaged is left out.
+"""
+
+from __future__ import annotations
+
+import secrets
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+
+from retrieval.errors import IndexFormatError
+from retrieval.index import faiss_tokens as by_faiss
+from retrieval.index.centroids import SAMPLED, Centroids, number_for, train_centroids
+from retrieval.index.coarse_codes import Coded
+from retrieval.index.container import Container, write_arrays
+from retrieval.index.faiss_tokens import FaissTokens
+from retrieval.index.holding import Holding
+from retrieval.index.manifest import Manifest
+from retrieval.index.parts import Part, codes_path, faiss_path
+from retrieval.index.search import Regime
+
+OUTGROWN = 4  # times as many tokens as the centroids were trained for
+MOST_SAMPLED = 1 << 19  # tokens that anything is trained on: they are in memory at once
+
+
+class Help:
+    """The centroids and the name of FAISS's trained file, both shared by all segments of a folder."""
+
+    def __init__(self, regime: Regime) -> None:
+        self.centroids: Centroids | None = None
+        self.faiss = ""
+        self._by_faiss = regime == "faiss"
+        self._always = regime in ("tokens", "faiss")
+
+    def read(self, folder: Path, manifest: Manifest) -> None:
+        with suppress(IndexFormatError):
+            if manifest.centroids:
+                self.centroids = Centroids.load(folder / manifest.centroids, manifest.centroids)
+        if manifest.faiss and (folder / manifest.faiss).exists():
+            self.faiss = manifest.faiss
+
+    def attach(self, part: Part, folder: Path) -> None:
+        """Give a part what was made for it."""
+        with suppress(IndexFormatError):
+            if self.centroids and not part.coded:
+                codes = Container(codes_path(folder, part.name, self.centroids.name)).checked("codes")
+                if len(codes) == part.segment.num_tokens and codes.max(initial=0) < len(self.centroids):
+                    part.coded = Coded(part.segment, codes, len(self.centroids))
+        with suppress(IndexFormatError):
+            if self.faiss and self._by_faiss and not part.tokens:
+                part.tokens = FaissTokens.load(faiss_path(folder, part.name, self.faiss), part.segment)
+
+    def make(self, part: Part, folder: Path) -> None:
+        """Make what a part lacks, and give it."""
+        if self.centroids and not part.coded:
+            codes = self.centroids.codes(part.segment)
+            write_arrays(codes_path(folder, part.name, self.centroids.name), {"codes": codes})
+        if self.faiss and self._by_faiss and not part.tokens:
+            try:
+                by_faiss.fill(folder / self.faiss, part.segment, faiss_path(folder, part.name, self.faiss))
+            except IndexFormatError:
+                self.faiss = ""  # damaged: saving trains it anew
+        self.attach(part, folder)
+
+    def train(self, held: Holding, folder: Path, exact_up_to: int) -> bool:
+        """Train what there is none of, or what the collection has outgrown.  -> whether anything was"""
+        tokens = held.num_tokens
+        if not tokens or (tokens <= exact_up_to and not self._always):
+            return False
+        known = self.centroids.num_tokens if self.centroids else 0
+        due = not known or tokens > OUTGROWN * known
+        if due:
+            self._train_centroids(held, folder)
+        with_faiss = self._by_faiss and tokens >= by_faiss.LEAST and (due or not self.faiss)
+        if with_faiss:
+            self._train_faiss(held, folder)
+        return due or with_faiss
+
+    def _train_centroids(self, held: Holding, folder: Path) -> None:
+        number = min(MOST_SAMPLED, number_for(held.num_tokens) * SAMPLED)
+        rows = np.concatenate([p.segment.codec.integers(p.segment.payload[t]) for p, t in held.sample(number)])
+        centroids = train_centroids(rows, f"centroids-{secrets.token_hex(6)}", held.num_tokens)
+        centroids.save(folder / centroids.name)
+        self.centroids = centroids  # only now: a manifest may name it
+        for part in held.parts:
+            part.coded = None
+
+    def _train_faiss(self, held: Holding, folder: Path) -> None:
+        name = f"faiss-{secrets.token_hex(6)}"
+        number = min(MOST_SAMPLED, by_faiss.num_sampled(held.parts[0].segment.codec.dimension, held.num_tokens))
+        sample = np.concatenate([by_faiss.floats_of(p.segment, t) for p, t in held.sample(number)])
+        by_faiss.train(sample, held.num_tokens, folder / name)
+        self.faiss = name
+        for part in held.parts:
+            part.tokens = None
+
+    @property
+    def files(self) -> set[str]:
+        """Those that all segments share."""
+        return {name for name in (self.centroids.name if self.centroids else "", self.faiss) if name}
+
+    def forget(self, held: Holding) -> None:
+        self.centroids, self.faiss = None, ""
+        for part in held.parts:
+            part.coded = part.tokens = None
