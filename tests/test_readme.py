@@ -14,6 +14,7 @@ BLOCKS = re.findall(
 )
 WRITTEN = Reply(chunks=("The barrier cost 4", "10 million euros [", "2]. It is 9 metres", " high."))
 SHOWN = (
+    "p1 1",
     "contradicted | The barrier is 7 metres high.",
     "The barrier cost 410 million euros. It is 9 metres high. [1: The barrier cost 410 million euros.]",
     "1.0 The barrier cost 410 million euros.",

@@ -39,7 +39,10 @@ PO = (
 )
 ADIGE = "# Adige\n\nThe Adige is 410 kilometres long. It rises near the Reschen Pass.\n"
 MUSEUM = "The river museum in Ferrara opens at nine. A ticket costs 8 euros.\n"
-COMMANDS = "ingest list remove reindex search ask cite show formats repair rank split judge models schema demo ui".split()
+COMMANDS = (
+    *("ingest", "list", "remove", "reindex", "search", "ask", "cite", "show", "formats", "repair"),
+    *("rank", "split", "judge", "models", "schema", "demo", "ui"),
+)
 
 
 @dataclass(frozen=True)
