@@ -34,7 +34,15 @@ class Fault:
 
 def check_index(folder: Path) -> list[Fault]:
     """All faults of the index in a folder; its manifest must be readable."""
-    manifest = read_manifest(folder)
+    while True:
+        manifest = read_manifest(folder)
+        faults = _faults(folder, manifest)
+        if not faults or read_manifest(folder) == manifest:
+            return faults
+        # What was missed may be what a writer has replaced meanwhile.
+
+
+def _faults(folder: Path, manifest: Manifest) -> list[Fault]:
     faults = [fault for entry in manifest.segments for fault in _segment_faults(folder, entry, manifest)]
     if manifest.centroids:
         faults += _derived(folder / manifest.centroids)

@@ -30,12 +30,13 @@ class Disk:
         self._generation = 0
 
     def read(self, folder: Path, manifest: Manifest, tolerant: bool) -> None:
+        """The manifest's version.  `tolerant` leaves out what is damaged, not what a writer has replaced meanwhile."""
         self.folder, self._generation = folder, manifest.generation
         for entry in manifest.segments:
             try:
                 self._held.attach(read_part(folder, entry, self._codec.dimension))
             except IndexFormatError:
-                if not tolerant:
+                if not tolerant or read_manifest(folder) != manifest:
                     raise
         self._help.read(folder, manifest)
         for part in self._held.parts:
