@@ -50,7 +50,7 @@ class Settings(BaseSettings):
     index_bits: Annotated[Literal[16, 8, 4, 2, 1], BeforeValidator(_number)] = Field(
         8, description="bits a number of a token's vector, of what is added"
     )
-    exact_up_to: int = Field(300_000, ge=0, description="tokens up to which auto reads every one")
+    exact_up_to: int = Field(100_000, ge=0, description="tokens up to which auto reads every one")
 
     generator: Literal["extractive"] = "extractive"
     num_passages: int = Field(8, ge=1, le=100, description="passages that an answer is made from")

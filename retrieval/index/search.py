@@ -23,7 +23,7 @@ from retrieval.index.ranking import Block, Mask, Ranked, Wanted, best_hits, bloc
 Regime = Literal["auto", "exact", "tokens", "faiss"]
 
 REGIMES: tuple[Regime, ...] = get_args(Regime)
-EXACT_UP_TO = 300_000  # tokens that are read whole: below, looking for candidates costs more than it saves
+EXACT_UP_TO = 100_000  # tokens that are read whole: below, looking for candidates costs more than it saves
 FEW = 30_000  # tokens that a filter may leave for them to be read whole in any regime
 REFINED = 400  # candidates that are read whole, a row
 REFINED_PER_HIT = 8  # and as many for each hit that is wanted
