@@ -17,6 +17,7 @@ import numpy.typing as npt
 from retrieval.encoder import Floats
 
 BITS = (16, 8, 4, 2, 1)
+AT_ONCE = 1 << 14  # tokens encoded at once
 TOGETHER = 16  # columns of an integer product: other numbers of them take twice as long
 Payload = npt.NDArray[Any]  # (n, columns): float16, int8, or packed uint8
 Rows = npt.NDArray[np.int8]  # (n, d) integers; times a token's scale they are its rotated vector
@@ -63,7 +64,15 @@ class Codec:
         return np.dtype({16: np.float16, 8: np.int8}.get(self.bits, np.uint8))
 
     def encode(self, vectors: Floats) -> tuple[Payload, Floats]:
-        """-> payload (n, columns), scales (n,)."""
+        """A bounded number of tokens at a time.  -> payload (n, columns), scales (n,)"""
+        payload = np.empty((len(vectors), self.columns), self.dtype)
+        scales = np.empty(len(vectors), np.float32)
+        for first in range(0, len(vectors), AT_ONCE):
+            some = slice(first, first + AT_ONCE)
+            payload[some], scales[some] = self._encode(vectors[some])
+        return payload, scales
+
+    def _encode(self, vectors: Floats) -> tuple[Payload, Floats]:
         if self.bits == 16:
             return vectors.astype(np.float16), np.ones(len(vectors), np.float32)
         rotated = self._rotated(vectors)
