@@ -91,7 +91,7 @@ class Codec:
         """The payload as integers, (n, w).  Not for 16 bits."""
         if self.bits == 8:
             return payload
-        return np.take(self._unpacked, payload).view(np.int8).reshape(len(payload), self.width)
+        return np.take(self.unpacking, payload).view(np.int8).reshape(len(payload), self.width)
 
     def integers(self, payload: Payload) -> Rows:
         """The same for any bits, each row under some scale of its own."""
@@ -140,7 +140,7 @@ class Codec:
         return integers
 
     @cached_property
-    def _unpacked(self) -> npt.NDArray[Any]:
+    def unpacking(self) -> npt.NDArray[Any]:
         """For each byte its numbers, seen as one wide element so that one look-up gives them all.  (256,)"""
         numbers = np.arange(256)[:, None] >> (self.bits * np.arange(self._packed)) & (2**self.bits - 1)
         unpacked: npt.NDArray[Any] = self._integers[numbers].view(f"u{self._packed}").reshape(256)

@@ -137,3 +137,11 @@ def unit_best(products: Array, token_scales: Array, query_scales: Array, unit_st
                 best[unit, column] = max(best[unit, column], np.float32(products[token, column]) * scale)
         for column in range(num_columns):
             best[unit, column] *= query_scales[column]
+
+
+@_compiled
+def unpack(packed: Array, unpacking: Array, wide: Array) -> None:
+    """Each byte's numbers, as one wide element.  (n, c), (256,) -> wide (n, c)"""
+    for token in range(packed.shape[0]):
+        for column in range(packed.shape[1]):
+            wide[token, column] = unpacking[packed[token, column]]
