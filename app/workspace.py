@@ -92,8 +92,8 @@ class Workspace:
         there = TokenIndex.load(self.folder, **self.options).ids() if self._version() else set()
         return there != set(self.library.passage_ids(self.collection))
 
-    def mend(self, encoder: Encoder) -> int:
-        """Make the index hold just the library's passages.  -> how many differed"""
+    def mend(self, encoder: Encoder, advance: Callable[[str], None] | None = None) -> int:
+        """Make the index hold just the library's passages, telling each that is read.  -> how many differed"""
         index = self.index(encoder)
         wanted = self.library.passage_ids(self.collection)
         there = index.ids()
@@ -107,6 +107,9 @@ class Workspace:
             passages = [found[i] for i in missing[first : first + BATCH]]
             index.add(passages, encoder.encode_passages(passages))
             self.save(index)
+            if advance:
+                for passage in passages:
+                    advance(passage.title)
         return len(strangers) + len(missing)
 
     def forget(self, ids: Collection[str]) -> None:
@@ -116,13 +119,13 @@ class Workspace:
             index.delete(ids)
             self.save(index)
 
-    def rebuild(self, encoder: Encoder) -> int:
+    def rebuild(self, encoder: Encoder, advance: Callable[[str], None] | None = None) -> int:
         """The index made anew from the library's passages.  -> how many"""
         with self.writing():
             for path in (self.folder / FILE, *(p for kind in FILES for p in self.folder.glob(kind))):
                 path.unlink(missing_ok=True)
             self._opened = None
-            return self.mend(encoder)
+            return self.mend(encoder, advance)
 
     def faults(self) -> list[str]:
         """What is wrong with the index, a line each: damaged files, and what the library holds otherwise."""

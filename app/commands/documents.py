@@ -153,10 +153,13 @@ def remove(
 @cli.command()
 def reindex(collection: Collection = "", as_json: AsJson = False) -> None:
     """Build a collection's index anew from the stored passages, for another encoder or after damage."""
+    from app.terminal import counting
+
     parts = open_parts()
     chosen = find_collection(parts, collection)
     note(f"encoding {chosen.num_passages} passages")
-    count = parts.workspace(chosen).rebuild(parts.encoder)
+    with counting(chosen.num_passages, "encoding") as advance:
+        count = parts.workspace(chosen).rebuild(parts.encoder, advance)
     if as_json:
         write_json({"collection": chosen.name, "passages": count})
     else:
