@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
@@ -43,8 +44,16 @@ class Workspace:
         if version is None:
             return TokenIndex(encoder.dimension, encoder.name, **self.options)
         if self._opened is None or self._opened[0] != version:
-            self._opened = (version, TokenIndex.load(self.folder, encoder.name, **self.options))
+            self._opened = (version, self._load(encoder.name))
         return self._opened[1]
+
+    def _load(self, encoder: str = "", *, tolerant: bool = False) -> TokenIndex:
+        """What is wrong is told with the collection to mend."""
+        try:
+            return TokenIndex.load(self.folder, encoder, tolerant=tolerant, **self.options)
+        except IndexFormatError as error:
+            command = f" --collection {shlex.quote(self.collection.name)}" if ": run propcite" in str(error) else ""
+            raise IndexFormatError(f"{error}{command}") from error
 
     @contextmanager
     def changing(self, encoder: Encoder) -> Iterator[TokenIndex]:
@@ -61,7 +70,7 @@ class Workspace:
 
     def stats(self) -> IndexStats | None:
         """None where nothing was ever added."""
-        return TokenIndex.load(self.folder, **self.options).stats() if self._version() else None
+        return self._load().stats() if self._version() else None
 
     def _version(self) -> tuple[int, int] | None:
         try:
@@ -89,7 +98,7 @@ class Workspace:
 
     def differs(self) -> bool:
         """Whether the index holds other passages than the library, after an interrupt or a loss."""
-        there = TokenIndex.load(self.folder, **self.options).ids() if self._version() else set()
+        there = self._load().ids() if self._version() else set()
         return there != set(self.library.passage_ids(self.collection))
 
     def mend(self, encoder: Encoder, advance: Callable[[str], None] | None = None) -> int:
@@ -115,7 +124,7 @@ class Workspace:
     def forget(self, ids: Collection[str]) -> None:
         """Take passages out of the index; no encoder is needed for that."""
         if self._version():
-            index = TokenIndex.load(self.folder, **self.options)
+            index = self._load()
             index.delete(ids)
             self.save(index)
 
@@ -137,11 +146,11 @@ class Workspace:
         try:
             return check_index(self.folder) if self._version() else []
         except IndexFormatError as error:
-            return [Fault(FILE, str(error), lost=True)]
+            return [Fault(FILE, str(error))]
 
     def _differences(self) -> list[str]:
         try:
-            there = TokenIndex.load(self.folder, tolerant=True).ids() if self._version() else set()
+            there = self._load(tolerant=True).ids() if self._version() else set()
         except IndexFormatError:
             there = set()
         wanted = set(self.library.passage_ids(self.collection))
@@ -170,7 +179,7 @@ class Workspace:
         with self.writing():
             if self._version():
                 self._opened = None
-                TokenIndex.load(self.folder, **self.options).compact(self.folder)
+                self._load().compact(self.folder)
 
     def remove(self) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)

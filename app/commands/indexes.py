@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Annotated
 
 import typer
@@ -64,7 +65,7 @@ def check(
         elif not left:
             note(f"repaired: {encoded} passages were read again")
         else:
-            note(f"{len(left)} faults: propcite index check --repair -c {chosen.name}")
+            note(f"{len(left)} wrong: propcite index check --repair --collection {shlex.quote(chosen.name)}")
     if left:
         raise typer.Exit(BELOW)
 

@@ -1,4 +1,4 @@
-"""The token index: what it keeps, what it answers, and the exact engine behind it."""
+"""The token index: what it keeps and what it answers."""
 
 from __future__ import annotations
 

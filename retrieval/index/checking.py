@@ -21,14 +21,13 @@ from retrieval.index.token_index import IndexOptions, TokenIndex
 class Fault:
     """A file that is not as it was written.
 
-    `passages` are those whose vectors are touched; `lost` says that none of the file's can be told, `derived` that
-    the file can be made anew from the others.
+    `passages` are those whose vectors are known to be touched; `derived` says that the file can be made anew from the
+    others.
     """
 
     file: str
     what: str
     passages: tuple[str, ...] = ()
-    lost: bool = False
     derived: bool = False
 
 
@@ -55,8 +54,8 @@ def _segment_faults(folder: Path, entry: SegmentEntry, manifest: Manifest) -> It
     path = segment_path(folder, entry.name)
     try:
         segment = read_part(folder, entry, manifest.dimension).segment
-    except IndexFormatError as error:
-        yield Fault(path.name, str(error), lost=True)
+    except IndexFormatError:
+        yield Fault(path.name, "damaged, missing, or not what the manifest names")
         return
     assert segment.file is not None
     for damage in segment.file.check():

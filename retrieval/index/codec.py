@@ -18,7 +18,7 @@ from retrieval.encoder import Floats
 
 BITS = (16, 8, 4, 2, 1)
 AT_ONCE = 1 << 14  # tokens encoded at once
-TOGETHER = 16  # columns of an integer product: other numbers of them take twice as long
+TOGETHER = 16  # columns of an integer product: other numbers of them take longer
 Payload = npt.NDArray[Any]  # (n, columns): float16, int8, or packed uint8
 Rows = npt.NDArray[np.int8]  # (n, d) integers; times a token's scale they are its rotated vector
 

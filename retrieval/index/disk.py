@@ -24,9 +24,9 @@ MOST_DELETED = 0.3  # the share of deleted passages above which saving rewrites 
 class Disk:
     """Where an index lies, and the last version of it that was read or written."""
 
-    def __init__(self, codec: Codec, held: Holding, help: Help) -> None:  # noqa: A002
+    def __init__(self, codec: Codec, held: Holding, helper: Help) -> None:
         self.folder: Path | None = None
-        self._codec, self._held, self._help = codec, held, help
+        self._codec, self._held, self._help = codec, held, helper
         self._generation = 0
 
     def read(self, folder: Path, manifest: Manifest, tolerant: bool) -> None:

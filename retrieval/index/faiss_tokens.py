@@ -11,8 +11,7 @@ import numpy as np
 from retrieval.encoder import Floats
 from retrieval.errors import IndexFormatError, RetrievalError
 from retrieval.granularity import Ints
-from retrieval.index.codec import Codec
-from retrieval.index.container import REPAIR
+from retrieval.index.container import REPAIR, Container, write_arrays
 from retrieval.index.hits import Hits
 from retrieval.index.ranking import Mask
 from retrieval.index.segment import Segment
@@ -20,7 +19,8 @@ from retrieval.index.segment import Segment
 MOST_LISTS = 1 << 15
 LEAST = 16  # tokens, without which no product quantiser of four bits can be trained
 SAMPLED = 40  # tokens a list is trained on
-PROBES = 16  # lists in a thousand retrieved tokens, at least
+PROBED = 0.032  # lists for each retrieved token
+LEAST_PROBED, MOST_PROBED = 8, 64
 ADDED_AT_ONCE = 1 << 16
 
 
@@ -69,14 +69,10 @@ def fill(trained: Path, segment: Segment, path: Path) -> None:
 
 
 def write(index: Any, path: Path) -> None:
-    from retrieval.index.container import write_arrays
-
     write_arrays(path, {"faiss": load_faiss().serialize_index(index)})
 
 
 def read(path: Path) -> Any:
-    from retrieval.index.container import Container
-
     try:
         return load_faiss().deserialize_index(Container(path).checked("faiss"))
     except RuntimeError as error:  # what FAISS raises for bytes that are none of its own
@@ -89,14 +85,13 @@ class FaissTokens:
 
     index: Any
     segment: Segment
-    codec: Codec
 
     @classmethod
     def load(cls, path: Path, segment: Segment) -> FaissTokens:
         index = read(path)
         if index.ntotal != segment.num_tokens:
             raise IndexFormatError(f"the index part {path} does not fit together: {REPAIR}")
-        return cls(index, segment, segment.codec)
+        return cls(index, segment)
 
     def nearest(self, query: Floats, mask: Mask, number: int) -> Hits:
         """Each query token's nearest tokens of the passages of the mask, as the product quantiser sees them."""
@@ -105,7 +100,7 @@ class FaissTokens:
         if not mask.all():
             tokens = np.repeat(mask, np.diff(self.segment.passage_starts))
             kept = faiss.IDSelectorBitmap(np.packbits(tokens, bitorder="little"))
-        probes = max(8, min(64, PROBES * number // 500))
+        probes = max(LEAST_PROBED, min(MOST_PROBED, int(PROBED * number)))
         found = faiss.IVFSearchParameters(nprobe=probes, sel=kept)
         similarities, places = self.index.search(np.ascontiguousarray(query), number, params=found)
         real = places >= 0

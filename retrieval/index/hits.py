@@ -18,7 +18,7 @@ from retrieval.granularity import Ints
 from retrieval.index.centroids import Centroids
 from retrieval.index.coarse_codes import Coded, best_of_parts, nearest_lists
 from retrieval.index.codec import Asked, int_products
-from retrieval.index.ranking import Block, Mask, Ranked, Wanted, blocks_of, score_block
+from retrieval.index.ranking import Block, Mask, Ranked, Wanted, blocks_of, places, score_block
 from retrieval.index.segment import Segment
 
 AT_ONCE = 8_192  # tokens compared at once
@@ -41,7 +41,7 @@ def nearest_tokens(segment: Segment, mask: Mask, asked: Asked, number: int) -> H
     found: list[Hits] = []
     for block in blocks_of(segment, mask):
         allowed = np.repeat(mask[block.passages], np.diff(segment.passage_starts)[block.passages])
-        tokens = np.arange(segment.num_tokens)[block.tokens]
+        tokens = places(block.tokens)
         payload, scales = segment.payload[block.tokens], segment.scales[block.tokens]
         similarities = segment.codec.similarities(payload, scales, asked)
         similarities[~allowed] = -np.inf
@@ -119,20 +119,20 @@ class Imputed:
 
     def scored(self, block: Block, wanted: Wanted, mask: Mask) -> Ranked:
         """XTR's scores of a block's units."""
-        units = np.arange(len(self.segment.unit_sentences))[block.units]
+        units = places(block.units)
         owners = np.searchsorted(self.segment.unit_starts, self.hits.tokens, side="right") - 1
-        places = np.minimum(np.searchsorted(units, owners), len(units) - 1)
-        inside = units[places] == owners
+        rows = np.minimum(np.searchsorted(units, owners), len(units) - 1)
+        inside = units[rows] == owners
         best = np.tile(self.floors, (len(units), 1))
-        np.maximum.at(best, (places[inside], self.hits.columns[inside]), self.hits.similarities[inside])
+        np.maximum.at(best, (rows[inside], self.hits.columns[inside]), self.hits.similarities[inside])
         return score_block(block, best, wanted, mask)
 
     def passage_scores(self, wanted: Wanted) -> Floats:
         """XTR's scores of the passages that hold a retrieved token, as candidates for what is wanted.  -> (n, p)"""
         weights = wanted.passages if wanted.share is None else wanted.units
         best = np.tile(self.floors, (len(self.passages), 1))
-        places = np.searchsorted(self.passages, self.owners)
-        np.maximum.at(best, (places, self.hits.columns), self.hits.similarities)
+        rows = np.searchsorted(self.passages, self.owners)
+        np.maximum.at(best, (rows, self.hits.columns), self.hits.similarities)
         scores: Floats = weights @ best.T
         return scores
 

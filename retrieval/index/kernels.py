@@ -1,7 +1,7 @@
 """The loops that must be fast, compiled by numba: plain arrays in, plain arrays out, no thread of their own.
 
-Importing this module takes half a second, and the first call of each loop on a machine some seconds; the compiled
-loops are kept.  The exact regime does without.
+Importing this module takes a moment, and the first call of each loop on a machine some seconds; the compiled loops
+are kept.  The exact regime does without.
 """
 
 from __future__ import annotations

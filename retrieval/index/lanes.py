@@ -33,10 +33,10 @@ def _larger(builder: Any, one: Any, other: Any) -> Any:
 
 
 @_operation
-def best_run(typing: Any, table: Any, codes: Any, first: Any, last: Any, best: Any) -> Any:  # noqa: ARG001
+def best_run(typing: Any, table: Any, codes: Any, first: Any, last: Any, best: Any) -> Any:
     """The largest byte a lane over the table's rows that the codes of a run name.  -> best, LANES bytes"""
 
-    def build(context: Any, builder: Any, signature: Any, given: Any) -> Any:  # noqa: ARG001
+    def build(context: Any, builder: Any, signature: Any, given: Any) -> Any:
         rows, numbers = given[0], given[1]
         rows = builder.inttoptr(rows, _BYTES.as_pointer())
         numbers = builder.inttoptr(numbers, ir.IntType(16).as_pointer())
@@ -55,10 +55,10 @@ def best_run(typing: Any, table: Any, codes: Any, first: Any, last: Any, best: A
 
 
 @_operation
-def raise_to(typing: Any, best: Any, other: Any) -> Any:  # noqa: ARG001
+def raise_to(typing: Any, best: Any, other: Any) -> Any:
     """Each lane of `best` becomes the larger of both."""
 
-    def build(context: Any, builder: Any, signature: Any, given: Any) -> Any:  # noqa: ARG001
+    def build(context: Any, builder: Any, signature: Any, given: Any) -> Any:
         to = builder.inttoptr(given[0], _BYTES.as_pointer())
         other = _read(builder, builder.inttoptr(given[1], _BYTES.as_pointer()))
         stored = builder.store(_larger(builder, _read(builder, to), other), to)
@@ -69,10 +69,10 @@ def raise_to(typing: Any, best: Any, other: Any) -> Any:  # noqa: ARG001
 
 
 @_operation
-def weighted(typing: Any, weights: Any, values: Any) -> Any:  # noqa: ARG001
+def weighted(typing: Any, weights: Any, values: Any) -> Any:
     """The sum of LANES bytes by LANES float weights."""
 
-    def build(context: Any, builder: Any, signature: Any, given: Any) -> Any:  # noqa: ARG001
+    def build(context: Any, builder: Any, signature: Any, given: Any) -> Any:
         by = _read(builder, builder.inttoptr(given[0], _FLOATS.as_pointer()))
         bytes_ = _read(builder, builder.inttoptr(given[1], _BYTES.as_pointer()))
         wide = builder.zext(bytes_, ir.VectorType(ir.IntType(32), LANES))

@@ -35,10 +35,6 @@ class Wanted:
     passages: Floats
     share: float | None
 
-    @property
-    def by_sentence(self) -> bool:
-        return self.share is not None
-
 
 @dataclass(frozen=True)
 class Block:
@@ -76,7 +72,7 @@ class Block:
 def blocks_of(segment: Segment, mask: Mask) -> Iterator[Block]:
     """All passages of the mask, in order: in runs where they are dense, picked out where they are few."""
     starts = segment.passage_starts
-    if mask.all() or mask.sum() * 4 > len(mask):
+    if mask.sum() * 4 > len(mask):
         first = 0
         while first < len(segment):
             reach = np.searchsorted(starts, starts[first] + BLOCK_TOKENS, side="right")
@@ -149,7 +145,7 @@ def _best_compiled(block: Block, asked: Asked) -> Floats:
 
 
 def _unpacked(payload: Payload, unpacking: npt.NDArray[Any]) -> Rows:
-    """The payload as integers, four times sooner than by looking up whole arrays."""
+    """The payload as integers, sooner than by looking up whole arrays."""
     from retrieval.index import kernels
 
     wide = np.empty(payload.shape, unpacking.dtype)
@@ -196,6 +192,11 @@ def _largest(scores: Floats, k: int) -> Ints:
         places = places[scores[places] >= least]
     order: Ints = places[np.argsort(-scores[places], kind="stable")][:k]
     return order
+
+
+def places(numbers: Numbers) -> Ints:
+    """The numbers one by one."""
+    return np.arange(numbers.start, numbers.stop) if isinstance(numbers, slice) else numbers
 
 
 def _spread(starts: Ints, chosen: Ints, together: bool) -> Numbers:
