@@ -324,7 +324,9 @@ def test_a_damaged_index_is_told_and_mended_and_answers_stay(
     house.write("three.txt", "The bittern booms.")
     if damage is not change_a_number:  # which is among the numbers that only a check reads
         for use in (lambda: house.found("heron"), house.ingest):
-            with pytest.raises(IndexFormatError, match=r"run propcite (reindex|index check --repair) --collection letters"):
+            with pytest.raises(
+                IndexFormatError, match=r"run propcite (reindex|index check --repair) --collection letters"
+            ):
                 use()
     parts = house.open_parts()
     workspace = parts.workspace(house.collection)
