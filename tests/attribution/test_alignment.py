@@ -1,6 +1,5 @@
 """Propositions told in a model's own words: paraphrases aligned by hand, and laws that hold for any strings."""
 
-import time
 from itertools import pairwise
 
 import pytest
@@ -12,6 +11,7 @@ from attribution.propositions.alignment import propositions_from_texts
 from attribution.propositions.matching import NEGATIONS, words_in
 from attribution.propositions.sentence import without_marks
 from retrieval.text import words_of
+from tests.timing import cpu_seconds
 
 CURIE = "Marie Curie, born in Warsaw in 1867, won the Nobel Prize in Physics in 1903."
 CURIE_TEXTS = (
@@ -291,8 +291,8 @@ def test_a_sentence_told_again_is_one_proposition(sentence: str) -> None:
 
 
 def test_a_thousand_sentences_in_a_second() -> None:
-    propositions_from_texts(CURIE, CURIE_TEXTS)
-    started = time.process_time()
-    for number in range(300):
-        propositions_from_texts(CURIE.replace("Physics", f"Physics {number}"), CURIE_TEXTS)
-    assert time.process_time() - started < 1.0  # a third of the aim: machines differ
+    def work() -> None:
+        for number in range(300):
+            propositions_from_texts(CURIE.replace("Physics", f"Physics {number}"), CURIE_TEXTS)
+
+    assert cpu_seconds(work) < 1.0  # a third of the aim: machines differ

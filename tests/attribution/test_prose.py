@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -11,6 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from attribution.prose import Sentences, prose, sentences_of
+from tests.timing import assert_grows_with_its_size
 
 WORDS = (
     "It rained. |The sun came out! |Dr. No left at 5 p.m. |It is 6.4 m high |e.g. |J. R. R. Tolkien |and so on|the|IT"
@@ -152,11 +152,8 @@ def test_sentences(text: str, sentences: list[str] | int) -> None:
     ],
 )
 def test_time_grows_with_the_text_and_not_faster(unit: str) -> None:
-    def spent(size: int) -> float:
+    def work(size: int) -> None:
         text = unit * (size // len(unit))
-        start = time.process_time()
         read([text[i : i + 4] for i in range(0, len(text), 4)])
-        return time.process_time() - start
 
-    spent(1000)
-    assert spent(60_000) < 8 * spent(15_000) + 0.5
+    assert_grows_with_its_size(work, 15_000, 60_000)

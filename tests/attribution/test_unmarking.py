@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -12,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attribution.unmarking import Unmarking, unmarked
+from tests.timing import assert_grows_with_its_size
 
 NUMBERS = st.lists(st.integers(1, 999), min_size=1, max_size=4).map(lambda n: ", ".join(map(str, n)))
 MARKERS = st.one_of(
@@ -90,14 +90,11 @@ def test_a_text_without_markers_is_hardly_held_back() -> None:
     "unit", ["[", "[1", " ", "(source ", "`", "<|file", "【1†", "a [1] ", "\ue200", "[1](", "```\n"]
 )
 def test_time_grows_with_the_text_and_not_faster(unit: str) -> None:
-    def spent(size: int) -> float:
+    def work(size: int) -> None:
         text = unit * (size // len(unit))
-        start = time.process_time()
         in_pieces(text, range(0, len(text), 4))
-        return time.process_time() - start
 
-    spent(1000)
-    assert spent(32_000) < 8 * spent(8_000) + 0.5
+    assert_grows_with_its_size(work, 8_000, 32_000)
 
 
 def test_every_number_is_a_marker() -> None:
