@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from typing import TYPE_CHECKING
 
 import pytest
@@ -19,6 +20,12 @@ COMMON = {
 settings.register_profile("propcite", derandomize=True, **COMMON)  # the same examples in every run
 settings.register_profile("explore", **COMMON)  # new ones: HYPOTHESIS_PROFILE=explore pytest
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "propcite"))
+
+
+def pytest_configure() -> None:
+    """A shell that starts the tests in the background has them ignore interrupts, and all that they start with them."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
