@@ -13,6 +13,7 @@ from typing import Any, NotRequired, TextIO, TypeVar
 from pydantic import TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
+from app.pipeline import Pipeline
 from attribution.judges import Case, Judge
 from attribution.propcite import PropCite
 from attribution.propositions import PropositionSplitter
@@ -59,6 +60,10 @@ class CiteLine(TypedDict):
     question: NotRequired[str]
 
 
+class AskLine(TypedDict):
+    question: str
+
+
 Line = TypeVar("Line")
 
 
@@ -73,11 +78,17 @@ Answer = dict[str, Any]
 Work = Callable[[Sequence[Line]], list[Answer]]
 
 
-def run(lines: TextIO, write: Callable[[str], object], kind: type[Line], work: Work[Line]) -> int:
+def run(
+    lines: TextIO,
+    write: Callable[[str], object],
+    kind: type[Line],
+    work: Work[Line],
+    most: int = MOST_LINES,
+) -> int:
     """Answer every line.  -> how many were bad"""
     adapter: TypeAdapter[Line] = TypeAdapter(kind)
     bad = 0
-    for batch in waiting_together(lines, MOST_LINES):
+    for batch in waiting_together(lines, most):
         read = [_read(line, adapter) for line in batch]
         good = iter(_work([r for r in read if not isinstance(r, BadLine)], work))
         for entry in read:
@@ -202,3 +213,11 @@ def repair(propcite: PropCite, lines: Sequence[CiteLine]) -> list[Answer]:
         repaired = repair_answer(propcite, line["answer"], passages, question=line.get("question", ""))
         answers.append(dict(repair_json(repaired)))
     return answers
+
+
+def ask(pipeline: Pipeline, lines: Sequence[AskLine]) -> list[Answer]:
+    """The questions answered in one batch and kept; one that fails has its reason."""
+    answers = pipeline.answer_many([line["question"] for line in lines])
+    return [
+        {"error": str(answer)} if isinstance(answer, PropCiteError) else dict(to_dict(answer)) for answer in answers
+    ]

@@ -6,18 +6,32 @@ import shlex
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import repeat
 
+from app.answering import AnswerStream
 from app.errors import AppError, NotFoundError, StoreError
-from app.generators import Generator
+from app.generators import Draft, Generator, Shown
 from app.store import CollectionInfo, Library
 from attribution.citations import CitedAnswer
 from attribution.events import AnswerDone, Event
+from attribution.many import cite_many
 from attribution.propcite import PropCite
 from attribution.repair import repair
 from attribution.repaired import Repaired
-from attribution.stream import cite_stream
+from attribution.stream import CitedStream, cite_stream
+from retrieval.errors import PropCiteError
 from retrieval.retriever import Retriever
 from retrieval.text import Granularity, Hit, Passage
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A question, what its answer is made from, the whole collection, and the milliseconds that finding it took."""
+
+    question: str
+    shown: Shown
+    collection: Retriever
+    spent: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,55 +53,124 @@ class Pipeline:
         k: int = 10,
         timings: dict[str, float] | None = None,
     ) -> list[Hit]:
-        return self._retriever().search(_needed(text, "a search"), granularity, k, timings)
+        return self.retriever().search(_needed(text, "a search"), granularity, k, timings)
 
     def answer(self, question: str) -> CitedAnswer:
         """Answer a question from the collection, every fact cited from the passages that the answer was made from."""
-        question = _needed(question, "a question")
+        asked = self._asked(question, self.retriever())
         start = time.perf_counter()
-        retriever = self._retriever()
-        shown = retriever.only(hit.passage.id for hit in retriever.search(question, k=self.num_passages))
-        retrieved = time.perf_counter()
-        draft = self.generator.generate(question, shown)
-        written = time.perf_counter()
-        answer = self.propcite.cite(draft.text, shown, collection=retriever, question=question)
-        timings = {"retrieve": _ms(start, retrieved), "write": _ms(retrieved, written), **answer.timings_ms}
-        models = {**answer.models, "generator": self.generator.name}
-        return self._kept(replace(answer, abstained=draft.abstained, timings_ms=timings, models=models))
+        draft = self.generator.generate_many([(asked.question, asked.shown)])[0]
+        if isinstance(draft, PropCiteError):
+            raise draft
+        spent = _ms(start, time.perf_counter())
+        answer = self.propcite.cite(
+            draft.text, asked.shown.retriever, collection=asked.collection, question=asked.question
+        )
+        return self._finished(asked, answer, draft, spent)
+
+    def answer_stream(self, question: str) -> AnswerStream:
+        """The same while it is written: text as it comes, each sentence's citations, then the answer as it is kept.
+
+        A question that cannot be asked is told here, trouble with the writing where the events are read.
+        """
+        asked = self._asked(question, self.retriever())
+
+        def cite(pieces: Iterable[str]) -> CitedStream:
+            over, collection = asked.shown.retriever, asked.collection
+            return cite_stream(self.propcite, pieces, over, collection=collection, question=asked.question)
+
+        writing = self.generator.stream(asked.question, asked.shown)
+        return AnswerStream(writing, cite, lambda *answer: self._finished(asked, *answer))
+
+    def answer_many(self, questions: Sequence[str]) -> list[CitedAnswer | PropCiteError]:
+        """Many questions, written in one batch and cited in one; one that fails has its error in its place."""
+        retriever = self.retriever()
+        asked = [self._asked_or_why_not(question, retriever) for question in questions]
+        start = time.perf_counter()
+        drafts = self._drafts(asked)
+        spent = _ms(start, time.perf_counter()) / max(1, len(drafts))  # of the whole batch, in equal shares
+        both = [(a, d) for a, d in zip(asked, drafts, strict=True) if isinstance(a, _Asked) and isinstance(d, Draft)]
+        texts = [(draft.text, one.shown.retriever) for one, draft in both]
+        cited = cite_many(self.propcite, texts, collection=retriever)
+        done = (
+            answer if isinstance(answer, PropCiteError) else self._finished(one, answer, draft, spent)
+            for (one, draft), answer in zip(both, cited, strict=True)
+        )
+        return [draft if isinstance(draft, PropCiteError) else next(done) for draft in drafts]
 
     def cite(self, text: str, passages: Sequence[Passage] = (), *, question: str = "") -> CitedAnswer:
         """Cite any text over the whole collection; with passages that it was written from, over these first."""
-        text, retriever = _needed(text, "a text to cite"), self._retriever()
+        text, retriever = _needed(text, "a text to cite"), self.retriever()
         if not passages:
-            return self._kept(self.propcite.cite(text, retriever, question=question))
-        return self._kept(self.propcite.cite(text, passages, collection=retriever, question=question))
+            return self.keep(self.propcite.cite(text, retriever, question=question))
+        return self.keep(self.propcite.cite(text, passages, collection=retriever, question=question))
 
     def cite_stream(self, texts: Iterable[str], *, strip_markers: bool = False) -> Iterator[Event]:
         """Cite a text over the whole collection while it is being written."""
-        with cite_stream(self.propcite, texts, self._retriever(), strip_markers=strip_markers) as stream:
+        with cite_stream(self.propcite, texts, self.retriever(), strip_markers=strip_markers) as stream:
             for event in stream:
                 if isinstance(event, AnswerDone) and event.answer.text.strip():
-                    event = AnswerDone(self._kept(event.answer))
+                    event = AnswerDone(self.keep(event.answer))
                 yield event
 
     def repair(self, text: str, passages: Sequence[Passage]) -> Repaired:
         """Check a text's markers for these passages, and cite what they leave out, over the collection too."""
-        found = repair(self.propcite, _needed(text, "a text to repair"), passages, collection=self._retriever())
-        return replace(found, answer=self._kept(found.answer))
+        found = repair(self.propcite, _needed(text, "a text to repair"), passages, collection=self.retriever())
+        return replace(found, answer=self.keep(found.answer))
 
-    def _kept(self, cited: CitedAnswer) -> CitedAnswer:
+    def keep(self, cited: CitedAnswer) -> CitedAnswer:
+        """The answer as one over this collection, in the library."""
         answer = replace(cited, collection=self.collection.name)
         self.library.keep_answer(self.collection, answer)
         return answer
 
-    def _retriever(self) -> Retriever:
+    def retriever(self) -> Retriever:
+        """The collection as it is now; an empty one is told before any model loads."""
         name, quoted = self.collection.name, shlex.quote(self.collection.name)
-        if self.library.is_empty(self.collection):  # before any model loads
+        if self.library.is_empty(self.collection):
             raise NotFoundError(f"the collection {name!r} is empty: propcite ingest PATH --collection {quoted}")
         retriever = self.open_retriever()
         if not retriever.index.ids():
             raise StoreError(f"the index of {name!r} is gone: run propcite reindex --collection {quoted}")
         return retriever if self.within is None else retriever.only(self.within)
+
+    def _asked(self, question: str, collection: Retriever) -> _Asked:
+        """The question with the passages that its answer will be made from."""
+        question = _needed(question, "a question")
+        start = time.perf_counter()
+        passages = tuple(hit.passage for hit in collection.search(question, k=self.num_passages))
+        shown = Shown(passages, collection.only(passage.id for passage in passages))
+        return _Asked(question, shown, collection, _ms(start, time.perf_counter()))
+
+    def _asked_or_why_not(self, question: str, collection: Retriever) -> _Asked | PropCiteError:
+        try:
+            return self._asked(question, collection)
+        except PropCiteError as error:
+            return error
+
+    def _drafts(self, asked: Sequence[_Asked | PropCiteError]) -> list[Draft | PropCiteError]:
+        """A draft for each question; where none can be written at all, each has the reason."""
+        good = [(one.question, one.shown) for one in asked if isinstance(one, _Asked)]
+        try:
+            written = iter(self.generator.generate_many(good))
+        except PropCiteError as error:
+            written = repeat(error)
+        return [next(written) if isinstance(one, _Asked) else one for one in asked]
+
+    def _finished(self, asked: _Asked, answer: CitedAnswer, draft: Draft, spent: float) -> CitedAnswer:
+        """The answer with all that is known of how it was made, as it is kept."""
+        made_by = {"generator": self.generator.name, "prompt": self.generator.prompt}
+        return self.keep(
+            replace(
+                answer,
+                question=asked.question,
+                abstained=draft.abstained,
+                incomplete=draft.incomplete,
+                notes=draft.notes,
+                models={**answer.models, **{kind: name for kind, name in made_by.items() if name}},
+                timings_ms={"retrieve": asked.spent, "write": round(spent, 2), **answer.timings_ms},
+            )
+        )
 
 
 def _needed(text: str, what: str) -> str:

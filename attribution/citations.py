@@ -150,7 +150,8 @@ class CitedAnswer:
     """An answer, its sentences, their propositions, the citations of each, and what stayed uncited.
 
     `collection` names what it was cited over; it is empty for given passages.  `index_version` names which passages
-    these were and the encoder that read them.
+    these were and the encoder that read them.  `incomplete` when its writing ended too soon; `notes` are what else a
+    reader must know of how it was written.
     """
 
     text: str
@@ -161,6 +162,8 @@ class CitedAnswer:
     index_version: str = ""
     models: Mapping[str, str] = field(default_factory=dict)
     timings_ms: Mapping[str, float] = field(default_factory=dict)
+    incomplete: bool = False
+    notes: tuple[str, ...] = ()
 
     @property
     def id(self) -> str:

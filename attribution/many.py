@@ -38,14 +38,21 @@ class _Entry:
 
 
 def cite_many(
-    propcite: PropCite, answers: Iterable[tuple[str, Source] | str], source: Source | None = None
+    propcite: PropCite,
+    answers: Iterable[tuple[str, Source] | str],
+    source: Source | None = None,
+    *,
+    collection: Retriever | None = None,
 ) -> list[CitedAnswer | PropCiteError]:
-    """Every answer cited over its own passages, or all over one source; one that cannot be has its error there."""
+    """Every answer cited over its own passages, or all over one source; one that cannot be has its error there.
+
+    What these do not support is looked for in the `collection`, if one is given.
+    """
     if source is not None and not isinstance(source, Retriever):
         source = as_passages(source)
     given, done = iter(answers), []
     while some := list(islice(given, TOGETHER)):
-        done += _together(remembering(propcite, MOST_KEPT), [_entry(one, source) for one in some])
+        done += _together(remembering(propcite, MOST_KEPT), [_entry(one, source) for one in some], collection)
     return done
 
 
@@ -61,11 +68,13 @@ def _entry(given: object, source: Source | None) -> _Entry | PropCiteError:
         return error
 
 
-def _together(propcite: PropCite, entries: Sequence[_Entry | PropCiteError]) -> list[CitedAnswer | PropCiteError]:
+def _together(
+    propcite: PropCite, entries: Sequence[_Entry | PropCiteError], collection: Retriever | None
+) -> list[CitedAnswer | PropCiteError]:
     good = [entry for entry in entries if isinstance(entry, _Entry)]
     _split(propcite, good)
     _read(propcite, good)
-    return [_cited(propcite, entry) if isinstance(entry, _Entry) else entry for entry in entries]
+    return [_cited(propcite, entry, collection) if isinstance(entry, _Entry) else entry for entry in entries]
 
 
 def _split(propcite: PropCite, entries: Sequence[_Entry]) -> None:
@@ -91,9 +100,9 @@ def _read(propcite: PropCite, entries: Sequence[_Entry]) -> None:
         propcite.encoder.encode_passages(evidence)
 
 
-def _cited(propcite: PropCite, entry: _Entry) -> CitedAnswer | PropCiteError:
+def _cited(propcite: PropCite, entry: _Entry, collection: Retriever | None) -> CitedAnswer | PropCiteError:
     try:
-        citing = propcite.citing(entry.source)
+        citing = propcite.citing(entry.source, collection)
         return citing.answer(entry.answer, citing.cite(entry.parts))
     except PropCiteError as error:
         return error

@@ -93,13 +93,13 @@ def read_text(file: str) -> str:
     return text
 
 
-def filter_lines(kind: type[Any], work: Callable[[Any], list[dict[str, Any]]], file: str = "-") -> None:
-    """Answer every line of a file or of standard input as it comes."""
+def filter_lines(kind: type[Any], work: Callable[[Any], list[dict[str, Any]]], file: str = "-", most: int = 0) -> None:
+    """Answer every line of a file or of standard input as it comes, at `most` so many together."""
     from app import filters
 
     def write(line: str) -> None:
         sys.stdout.write(line)
         sys.stdout.flush()
 
-    if filters.run(opened(file), write, kind, work):
+    if filters.run(opened(file), write, kind, work, most or filters.MOST_LINES):
         raise typer.Exit(BELOW)

@@ -27,8 +27,8 @@ from app.commands import (
 )
 from app.commands.documents import ingest_shown
 from app.commands.exports import Counted, Export, FormName, Offsets, Out, wanted
-from app.commands.given import Batch, PassagesFile, read_passages
-from app.commands.streams import Streamed, Stripped, cite_as_it_comes
+from app.commands.given import Batch, GeneratorName, ModelName, PassagesFile, Questions, read_passages
+from app.commands.streams import Streamed, Stripped, cite_as_it_comes, tell
 from retrieval.errors import PropCiteError
 
 if TYPE_CHECKING:
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from app.store import CollectionInfo
     from attribution.citations import CitedAnswer
     from retrieval.text import Hit
+
+MOST_ASKED = 256  # questions answered together when so many are waiting
 
 
 @cli.command()
@@ -84,21 +86,39 @@ def _hit(hit: Hit) -> dict[str, object]:
 
 @cli.command()
 def ask(
-    question: Annotated[str, typer.Argument(help="A question to the collection.")],
+    question: Annotated[str, typer.Argument(help="A question to the collection.")] = "",
     collection: Collection = "",
     documents: Documents = None,
     where: Where = None,
+    batch: Questions = "",
+    generator: GeneratorName = None,
+    model: ModelName = None,
     as_json: AsJson = False,
     form: FormName = "",
     out: Out = None,
     offsets: Offsets = Counted.code_points,
+    stream: Annotated[bool, typer.Option("--stream", help="Tell the answer while it is written; JSON lines.")] = False,
 ) -> None:
     """Answer a question, every fact with the words that support it.  Exit code 1 when the collection does not say."""
+    if (stream or batch) and (form or out or offsets is not Counted.code_points):
+        raise PropCiteError("--stream and --batch write JSON lines: leave out --format, --out and --offsets")
+    if batch and (stream or question):
+        raise PropCiteError("--batch reads its questions from a file: leave out --stream and the question")
     export = wanted(as_json, form, out, offsets)
-    parts = open_parts()
+    parts = open_parts(generator=generator and generator.value, generator_model=model)
     chosen = find_collection(parts, collection)
-    answer = parts.pipeline(chosen, documents or (), where or ()).answer(question)
-    _show_answer(answer, parts, chosen, export)
+    pipeline = parts.pipeline(chosen, documents or (), where or ())
+    if batch:
+        from app import filters
+
+        filter_lines(filters.AskLine, lambda lines: filters.ask(pipeline, lines), batch, most=MOST_ASKED)
+        return
+    if stream:
+        with pipeline.answer_stream(question) as events:
+            answer = tell(events, document_names(parts, chosen), as_json=as_json)
+    else:
+        answer = pipeline.answer(question)
+        _show_answer(answer, parts, chosen, export)
     if answer.abstained:
         raise typer.Exit(BELOW)
 

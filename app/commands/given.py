@@ -1,7 +1,8 @@
-"""Answers and passages that a caller gives: the options that name them, and a file of passages."""
+"""Questions, answers and passages that a caller gives: the options that name them, and a file of passages."""
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,10 +14,27 @@ if TYPE_CHECKING:
     from app.filters import PassageLine
     from retrieval.text import Passage
 
+
+class Generators(StrEnum):
+    extractive = "extractive"
+    openai = "openai"
+    vllm = "vllm"
+
+
 PassagesFile = Annotated[
     Path | None, typer.Option(help="The passages that the text was written from: JSON lines of id, title, text.")
 ]
 Batch = Annotated[bool, typer.Option(help="JSON lines of question, answer, passages in; an answer a line out.")]
+
+Questions = Annotated[
+    str, typer.Option("--batch", metavar="FILE", help="JSON lines of question in, - for standard input; answers out.")
+]
+GeneratorName = Annotated[
+    Generators | None, typer.Option("--generator", help="What writes the answer; PROPCITE_GENERATOR otherwise.")
+]
+ModelName = Annotated[
+    str | None, typer.Option("--model", help="The language model's name or folder; PROPCITE_GENERATOR_MODEL otherwise.")
+]
 
 
 def read_passages(path: Path) -> list[Passage]:

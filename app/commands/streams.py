@@ -1,4 +1,4 @@
-"""`propcite cite --stream`: a text cited while it is still being written."""
+"""`propcite cite --stream` and `ask --stream`: a text cited while it is still being written."""
 
 from __future__ import annotations
 
@@ -42,10 +42,15 @@ def cite_as_it_comes(
         chosen = find_collection(parts, collection)
         names = document_names(parts, chosen)
         events = parts.pipeline(chosen).cite_stream(pieces(file), strip_markers=strip_markers)
-    answer = _written(events) if as_json or not sys.stdout.isatty() else _shown(events, names)
+    answer = tell(events, names, as_json=as_json)
     if not answer.text.strip():
         raise PropCiteError("there was nothing to read")
     return answer
+
+
+def tell(events: Iterable[Event], names: dict[str, str], *, as_json: bool) -> CitedAnswer:
+    """Events as JSON lines, on a terminal as text.  -> the whole answer"""
+    return _written(events) if as_json or not sys.stdout.isatty() else _shown(events, names)
 
 
 def pieces(file: str) -> Iterator[str]:

@@ -2,23 +2,68 @@
 
 from __future__ import annotations
 
+from collections import abc
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from retrieval.errors import PropCiteError
 from retrieval.retriever import Retriever
+from retrieval.text import Passage
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What a generator writes from: the passages, best first, and a retriever over them alone."""
+
+    passages: tuple[Passage, ...]
+    retriever: Retriever
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """An answer before it is cited; `abstained` when the sources do not hold one."""
+    """An answer before it is cited.
+
+    `abstained` when the passages do not hold an answer, `incomplete` when the writing ended too soon; `notes` are what
+    a reader must know of it.  `given` is the text with the markers that the writer typed, where these are asked for.
+    """
 
     text: str
     abstained: bool = False
+    incomplete: bool = False
+    notes: tuple[str, ...] = ()
+    given: str = ""
+
+
+Writing = abc.Generator[str, None, Draft]
 
 
 class Generator(Protocol):
-    """Anything that writes an answer from the passages that `shown` searches."""
+    """Anything that writes an answer from passages.
+
+    `prompt` is the name and version of what a language model is asked with; empty for what needs no asking.
+    """
 
     name: str
+    prompt: str
 
-    def generate(self, question: str, shown: Retriever) -> Draft: ...
+    def stream(self, question: str, shown: Shown) -> Writing:
+        """Pieces of the text as they are written, empty ones while none comes, then the draft.
+
+        Closing it stops the writing.
+        """
+        ...
+
+    def generate_many(self, asked: Sequence[tuple[str, Shown]]) -> list[Draft | PropCiteError]:
+        """The drafts of many questions in one batch; a question that fails has its error in its place."""
+        ...
+
+
+def drained(writing: Writing) -> Draft:
+    """The draft of a stream that nobody reads along."""
+    try:
+        while True:
+            next(writing)
+    except StopIteration as ended:
+        draft: Draft = ended.value
+        return draft

@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from app.generators import Draft
+from app.generators import Draft, Shown, Writing
 from attribution import words
 from retrieval.encoder import Floats, TokenVectors
+from retrieval.errors import PropCiteError
 from retrieval.granularity import joined
 from retrieval.retriever import Retriever
 from retrieval.text import Granularity, Hit, Span
@@ -42,8 +43,18 @@ class ExtractiveGenerator:
     """Answers in the sources' own words, so nothing in the answer can be invented."""
 
     name = "extractive"
+    prompt = ""
 
-    def generate(self, question: str, shown: Retriever) -> Draft:
+    def stream(self, question: str, shown: Shown) -> Writing:
+        """The whole in one piece."""
+        draft = self._draft(question, shown.retriever)
+        yield draft.text
+        return draft
+
+    def generate_many(self, asked: Sequence[tuple[str, Shown]]) -> list[Draft | PropCiteError]:
+        return [self._draft(question, shown.retriever) for question, shown in asked]
+
+    def _draft(self, question: str, shown: Retriever) -> Draft:
         query = shown.encoder.encode_queries([question])[0]
         found = shown.search(question, Granularity.SENTENCE, LOOKED_AT)
         hits = [replace(hit, score=_nearness(query, shown, hit)) for hit in found]

@@ -21,6 +21,7 @@ from attribution.errors import AttributionError
 from attribution.wire.schema import (
     FIRST,
     SCHEMA,
+    SECOND,
     AnswerJson,
     BoxJson,
     CitationJson,
@@ -57,16 +58,19 @@ def from_dict(data: AnswerJson) -> CitedAnswer:
             index_version=data["index_version"],
             models=data["models"],
             timings_ms=data["timings_ms"],
+            incomplete=data["incomplete"],
+            notes=tuple(data["notes"]),
         )
     except (KeyError, ValueError) as error:
         raise AttributionError(f"this cited answer does not fit together: {error}") from error
 
 
 def _upgraded(data: Any) -> Any:
-    """An answer kept by the first version with what it lacks: nothing was found elsewhere then."""
-    if not isinstance(data, dict) or data.get("schema") != FIRST:
+    """An answer kept by an earlier version with what it lacks; by the first nothing was found elsewhere."""
+    if not isinstance(data, dict) or data.get("schema") not in (FIRST, SECOND):
         return data
-    return {"uncited_spans": [], "index_version": "", **_with_ids(data), "schema": SCHEMA}
+    known = {"uncited_spans": [], "index_version": "", **_with_ids(data)} if data["schema"] == FIRST else data
+    return {"incomplete": False, "notes": [], **known, "schema": SCHEMA}
 
 
 def _with_ids(value: Any) -> Any:

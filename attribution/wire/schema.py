@@ -11,8 +11,9 @@ from typing import Any, Literal
 from pydantic import ConfigDict, TypeAdapter, with_config
 from typing_extensions import TypedDict
 
-SCHEMA: Literal["propcite/answer/2"] = "propcite/answer/2"
+SCHEMA: Literal["propcite/answer/3"] = "propcite/answer/3"
 FIRST = "propcite/answer/1"  # had no ids of citations, nor what the writer was shown
+SECOND = "propcite/answer/2"  # did not say whether the writing had come to its end
 
 
 class VerdictJson(TypedDict):
@@ -115,14 +116,19 @@ class PassageJson(TypedDict):
 
 @with_config(ConfigDict(title="CitedAnswer"))
 class AnswerJson(TypedDict):
-    """An answer, its sentences, their propositions, the citations of each, and the propositions that stayed uncited."""
+    """An answer, its sentences, their propositions, the citations of each, and the propositions that stayed uncited.
 
-    schema: Literal["propcite/answer/2"]
+    `incomplete` when its writing ended too soon; `notes` are what else a reader must know of how it was written.
+    """
+
+    schema: Literal["propcite/answer/3"]
     id: str
     question: str
     collection: str
     text: str
     abstained: bool
+    incomplete: bool
+    notes: list[str]
     coverage: float
     sentences: list[SentenceJson]
     uncited: list[str]

@@ -30,6 +30,8 @@ def to_dict(answer: CitedAnswer) -> AnswerJson:
         "collection": answer.collection,
         "text": answer.text,
         "abstained": answer.abstained,
+        "incomplete": answer.incomplete,
+        "notes": list(answer.notes),
         "coverage": round(answer.coverage, 4),
         "sentences": [_sentence(s, answer.text) for s in answer.sentences],
         "uncited": [p.proposition.text for p in answer.uncited],

@@ -72,6 +72,14 @@ def test_a_bad_entry_has_its_error_and_the_others_their_answers(propcite: PropCi
     assert cite_many(propcite, []) == []
 
 
+def test_what_the_passages_do_not_support_is_looked_for_in_the_collection(propcite: PropCite) -> None:
+    collection = Retriever.over(propcite.encoder, PASSAGES)
+    found = cite_many(propcite, [(answer, PASSAGES[:1]) for answer in ANSWERS], collection=collection)
+    alone = [propcite.cite(answer, PASSAGES[:1], collection=collection) for answer in ANSWERS]
+    assert [shape(one) for one in found] == [shape(one) for one in alone]
+    assert {c.shown for answer in alone for c in answer.citations} == {True, False}
+
+
 def test_a_batch_is_faster_than_one_by_one(propcite: PropCite) -> None:
     pairs: list[tuple[str, Source]] = [(answer, PASSAGES) for answer in ANSWERS * 2]
 

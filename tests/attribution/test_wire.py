@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import jsonschema
@@ -54,6 +55,8 @@ def answer() -> CitedAnswer:
         abstained=True,
         models={"encoder": "MiniLM"},
         timings_ms={"judge": 1.25},
+        incomplete=True,
+        notes=("the server went away",),
     )
 
 
@@ -76,7 +79,7 @@ def test_what_is_written_fits_the_published_schema(answer: CitedAnswer) -> None:
     jsonschema.validate(json.loads(to_json(answer)), json_schema())
     jsonschema.validate(json.loads(to_json(CitedAnswer(""))), json_schema())
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(json.loads(to_json(answer)) | {"schema": "propcite/answer/3"}, json_schema())
+        jsonschema.validate(json.loads(to_json(answer)) | {"schema": "propcite/answer/4"}, json_schema())
 
 
 def test_an_answer_kept_by_the_first_version_is_read(answer: CitedAnswer) -> None:
@@ -89,13 +92,21 @@ def test_an_answer_kept_by_the_first_version_is_read(answer: CitedAnswer) -> Non
         return {name: as_first(item) for name, item in value.items() if name not in new}
 
     first = as_first(json.loads(to_json(answer)))
-    del first["uncited_spans"], first["index_version"]
+    del first["uncited_spans"], first["index_version"], first["incomplete"], first["notes"]
     read = from_json(json.dumps(first | {"schema": "propcite/answer/1"}))
     assert [c.quote for c in read.citations] == [c.quote for c in answer.citations]
     assert [c.boxes for c in read.citations] == [()]
     assert read.id == answer.id
     with pytest.raises(AttributionError, match="Field required"):
-        from_json(json.dumps(first | {"schema": "propcite/answer/2"}))
+        from_json(json.dumps(first | {"schema": "propcite/answer/3"}))
+
+
+def test_an_answer_kept_by_the_second_version_is_read(answer: CitedAnswer) -> None:
+    second = json.loads(to_json(answer)) | {"schema": "propcite/answer/2"}
+    del second["incomplete"], second["notes"]
+    assert from_json(json.dumps(second)) == replace(answer, incomplete=False, notes=())
+    with pytest.raises(AttributionError, match="Field required"):
+        from_json(json.dumps(second | {"schema": "propcite/answer/3"}))
 
 
 def test_the_schema_says_what_every_part_means() -> None:
@@ -158,7 +169,7 @@ TAMPERED: dict[str, tuple[Callable[[Any], Any], str]] = {
         lambda d: d["sentences"][0]["propositions"][0].update(spans=[[0, 40]]),
         "leaves its sentence",
     ),
-    "another schema": (lambda d: d.update(schema="propcite/answer/9"), "schema: Input should be 'propcite/answer/2'"),
+    "another schema": (lambda d: d.update(schema="propcite/answer/9"), "schema: Input should be 'propcite/answer/3'"),
     "no schema": (lambda d: d.pop("schema"), "schema: Field required"),
     "no text": (lambda d: d.pop("text"), "text: Field required"),
     "a new label": (
