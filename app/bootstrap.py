@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 
 from app.errors import AppError
 from app.settings import Settings
-from app.store import CollectionInfo, Library
+from app.store import CollectionInfo, Keys, Library
 from retrieval.text import Span
 
 if TYPE_CHECKING:  # what shows a list or a kept answer needs no model: each part is imported when it is built
@@ -137,6 +137,10 @@ class Parts:
     @cached_property
     def library(self) -> Library:
         return build_library(self.settings)
+
+    @cached_property
+    def keys(self) -> Keys:
+        return Keys(self.library.engine, self.library.url)
 
     @cached_property
     def encoder(self) -> Encoder:

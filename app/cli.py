@@ -9,11 +9,23 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from app.commands import COULD_NOT, INTERRUPTED, answers, cli, documents, exports, indexes, lines, models, repairs
+from app.commands import (
+    COULD_NOT,
+    INTERRUPTED,
+    answers,
+    cli,
+    documents,
+    exports,
+    indexes,
+    lines,
+    models,
+    repairs,
+    serving,
+)
 from retrieval.errors import PropCiteError
 
 # A module's commands are there once it is imported.
-__all__ = ["answers", "cli", "documents", "exports", "indexes", "lines", "main", "models", "repairs"]
+__all__ = ["answers", "cli", "documents", "exports", "indexes", "lines", "main", "models", "repairs", "serving"]
 
 
 def _version(wanted: bool) -> None:

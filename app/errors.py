@@ -21,3 +21,7 @@ class NotFoundError(AppError):
 
 class StoreError(AppError):
     """The data directory or the database cannot be used."""
+
+
+class InUseError(StoreError):
+    """Another writer has it: trying again later helps."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -71,7 +71,7 @@ class Ingester:
     def collection(self) -> CollectionInfo:
         return self.workspace.collection
 
-    def ingest(self, sources: Sequence[Path | Upload]) -> Iterator[Outcome]:
+    def ingest(self, sources: Iterable[Path | Upload]) -> Iterator[Outcome]:
         """One outcome a file, as soon as it is safe on disk; stopping between two loses nothing."""
         with self.workspace.writing():
             if self.workspace.differs():

@@ -73,6 +73,13 @@ class Settings(BaseSettings):
     min_score: float = Field(0.5, ge=-1, le=1, description="similarity from which evidence is cited without a judge")
     most_citations: int = Field(3, ge=1, description="markers a sentence shows at most")
 
+    serve_body_mb: int = Field(4, ge=1, le=1024, description="the largest request, documents apart")
+    serve_threads: int = Field(2, ge=1, le=256, description="searches and batches of citing at once")
+    serve_waiting: int = Field(64, ge=1, description="requests that may wait for these; more are told to come again")
+    serve_streams: int = Field(8, ge=1, le=1024, description="answers being written at once")
+    serve_rate: int = Field(0, ge=0, description="requests a minute of each key; 0: no limit")
+    serve_origins: list[str] = Field([], description="web pages that may call, as https://chat.example; none: no page")
+
     @classmethod
     def settings_customise_sources(
         cls,

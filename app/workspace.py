@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Unpack
 
 from filelock import FileLock, Timeout
 
-from app.errors import StoreError
+from app.errors import InUseError, StoreError
 from app.store import CollectionInfo, Library
 from retrieval.encoder import Encoder
 from retrieval.errors import IndexFormatError
@@ -88,7 +88,7 @@ class Workspace:
             with lock:
                 yield
         except Timeout as error:
-            raise StoreError(
+            raise InUseError(
                 f"another process is changing {self.collection.name!r}: try again when it is done"
             ) from error
         except OSError as error:

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from app.bootstrap import Parts
     from app.store import CollectionInfo
     from attribution.citations import CitedAnswer
-    from retrieval.text import Hit
 
 MOST_ASKED = 256  # questions answered together when so many are waiting
 
@@ -53,6 +52,7 @@ def search(
 ) -> None:
     """Rank passages, sentences or propositions of a collection; all from one encoding of each passage."""
     from app.terminal import show_hits
+    from attribution.wire.hits import hit_json
     from retrieval.text import Granularity
 
     parts = open_parts()
@@ -60,28 +60,13 @@ def search(
     took: dict[str, float] = {}
     hits = parts.pipeline(chosen, documents or (), where or ()).search(text, Granularity(granularity.value), k, took)
     if as_json:
-        write_json([_hit(hit) for hit in hits])
+        write_json([hit_json(hit) for hit in hits])
     else:
         show_hits(hits, document_names(parts, chosen))
     if timings:
         note(", ".join(f"{stage} {ms:.1f} ms" for stage, ms in took.items()))
     if not hits:
         raise typer.Exit(BELOW)
-
-
-def _hit(hit: Hit) -> dict[str, object]:
-    passage = hit.passage
-    return {
-        "granularity": hit.granularity.value,
-        "text": hit.text,
-        "spans": [[span.start, span.end] for span in hit.spans],
-        "score": round(hit.score, 6),
-        "passage_score": round(hit.passage_score, 6),
-        "passage_id": passage.id,
-        "document_id": passage.document_id,
-        "title": passage.title,
-        "pages": list(passage.pages_of(hit.spans[0])),
-    }
 
 
 @cli.command()

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event, inspect, make_url, text
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, NoSuchModuleError
 
-from app.errors import StoreError
+from app.errors import InUseError, StoreError
 
-HEAD = "0002"  # the newest migration; a test holds it against the scripts
+HEAD = "0003"  # the newest migration; a test holds it against the scripts
 WAIT_MS = 10_000  # how long a writer waits for another before it gives up
 MIGRATING = 0x50726F70  # PostgreSQL's lock of this number is held while tables change
 
@@ -41,6 +42,11 @@ def open_database(url: str) -> Engine:
     return engine
 
 
+def aware(time: datetime) -> datetime:
+    """SQLite forgets the time zone that was written; it was UTC."""
+    return time if time.tzinfo else time.replace(tzinfo=UTC)
+
+
 @contextmanager
 def told(url: str) -> Iterator[None]:
     """What the database refuses, as one line that names the next step."""
@@ -58,9 +64,9 @@ def told(url: str) -> Iterator[None]:
                 f"{place} is damaged or no PropCite database: move it away, or set PROPCITE_DATA_DIR"
             ) from error
         if "locked" in reason:
-            raise StoreError(f"{place} is in use by another writer: try again when it is done") from error
+            raise InUseError(f"{place} is in use by another writer: try again when it is done") from error
         if isinstance(error, IntegrityError):
-            raise StoreError(f"{place} was changed by another process at the same time: try again") from error
+            raise InUseError(f"{place} was changed by another process at the same time: try again") from error
         if "full" in reason:
             raise StoreError(f"{place} cannot grow ({reason}): free space, or set PROPCITE_DATA_DIR") from error
         raise StoreError(f"the database {place} failed: {reason}") from error

@@ -7,14 +7,14 @@ import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 
 from sqlalchemy import delete, func, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from app.errors import NotFoundError, StoreError
-from app.store.database import open_database, told
+from app.store.database import aware, open_database, told
 from app.store.rows import passage_of, passage_row
 from app.store.tables import AnswerRow, CitationRow, CollectionRow, DocumentRow, PassageRow
 from attribution.citations import CitedAnswer
@@ -92,7 +92,7 @@ class Library:
                 .order_by(CollectionRow.name)
             )
             return [
-                CollectionInfo(c.id, c.name, documents or 0, passages or 0, _aware(c.created_at))
+                CollectionInfo(c.id, c.name, documents or 0, passages or 0, aware(c.created_at))
                 for c, documents, passages in rows
             ]
 
@@ -105,6 +105,11 @@ class Library:
         raise NotFoundError(
             f"no collection {name!r} ({there}): propcite ingest PATH --collection {shlex.quote(name)} makes it"
         )
+
+    def collection_id(self, name: str) -> int | None:
+        """The number of a collection, without counting what it holds."""
+        with self._session() as session:
+            return session.scalar(select(CollectionRow.id).where(CollectionRow.name == name))
 
     def create_collection(self, name: str) -> CollectionInfo:
         """The collection of this name, made if it is not there."""
@@ -132,7 +137,7 @@ class Library:
                 .order_by(DocumentRow.source)
             )
             return [
-                DocumentInfo(d.id, d.title, d.source, d.sha256, n, size or 0, d.details, _aware(d.added_at))
+                DocumentInfo(d.id, d.title, d.source, d.sha256, n, size or 0, d.details, aware(d.added_at))
                 for d, n, size in rows
             ]
 
@@ -280,14 +285,9 @@ class Library:
             )
             if collection is not None:
                 query = query.where(AnswerRow.collection_id == collection.id)
-            return [AnswerInfo(i, question, name, _aware(at)) for i, question, name, at in session.execute(query)]
+            return [AnswerInfo(i, question, name, aware(at)) for i, question, name, at in session.execute(query)]
 
     def answers_citing(self, document_id: str) -> int:
         with self._session() as session:
             query = select(func.count(CitationRow.answer_id.distinct())).where(CitationRow.document_id == document_id)
             return session.scalar(query) or 0
-
-
-def _aware(time: datetime) -> datetime:
-    """SQLite forgets the time zone that was written; it was UTC."""
-    return time if time.tzinfo else time.replace(tzinfo=UTC)

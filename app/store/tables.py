@@ -90,3 +90,17 @@ class CitationRow(Table):
     end: Mapped[int] = mapped_column(Integer)
     quote: Mapped[str] = mapped_column(Text)
     score: Mapped[float] = mapped_column(Float)
+
+
+class KeyRow(Table):
+    """A key of the HTTP server; `collections` is null for one that opens all."""
+
+    __tablename__ = "keys"
+
+    id: Mapped[str] = mapped_column(String(16), primary_key=True)
+    name: Mapped[str] = mapped_column(Text)
+    digest: Mapped[str] = mapped_column(String(64))
+    scope: Mapped[str] = mapped_column(String(16))
+    collections: Mapped[list[str] | None] = mapped_column(JSON(none_as_null=True))
+    created_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), default=now)
+    revoked_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))

@@ -1,0 +1,146 @@
+"""The HTTP server and its keys."""
+
+from __future__ import annotations
+
+import ipaddress
+import logging
+import socket
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from app.commands import AsJson, cli, note, open_parts, write_json
+from retrieval.errors import PropCiteError
+
+if TYPE_CHECKING:
+    from app.store import Key
+
+keys = typer.Typer(no_args_is_help=True, help="Keys of the HTTP server: made, listed, revoked.")
+cli.add_typer(keys, name="keys")
+
+PORT = 8600
+GRACE_S = 10  # how long answers being written may go on when the server is stopped
+
+
+class Scopes(StrEnum):
+    read = "read"
+    write = "write"
+    admin = "admin"
+
+
+@cli.command()
+def serve(
+    host: Annotated[str, typer.Option(help="The address to listen on; beyond this machine keys are needed.")] = (
+        "127.0.0.1"
+    ),
+    port: Annotated[int, typer.Option(min=1, max=65535, help="The server's port.")] = PORT,
+    ask_keys: Annotated[bool, typer.Option("--keys", help="Ask for keys on loopback too.")] = False,
+) -> None:
+    """Serve cite, ask, search and documents over HTTP, and an OpenAI-compatible endpoint that cites."""
+    import uvicorn
+
+    from app.server.application import create_app
+
+    listening = _listening(host, port)
+    parts = open_parts()
+    on_loopback = _is_loopback(host)
+    if (ask_keys or not on_loopback) and not parts.keys.any():
+        raise PropCiteError(
+            f"a server at {host} needs a key, and there is none: propcite keys create NAME --scope write makes one"
+        )
+    _log_lines()
+    app = create_app(parts, on_loopback=on_loopback, asks_for_keys=ask_keys or not on_loopback)
+    shown = f"[{host}]" if ":" in host else host
+    note(f"PropCite listens at http://{shown}:{port}  ·  /docs shows its routes, Ctrl-C stops it")
+    config = uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=GRACE_S)
+    uvicorn.Server(config).run([listening])
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    """The socket, before any model loads: a port that is taken is told at once."""
+    try:
+        family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listening = socket.socket(family, kind)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(address)
+    except OSError as error:
+        raise PropCiteError(
+            f"{host}:{port} cannot be listened on ({error.strerror or error}): give another --port or --host"
+        ) from error
+    return listening
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _log_lines() -> None:
+    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(message)s")
+    logging.getLogger("propcite").setLevel(logging.INFO)
+
+
+@keys.command()
+def create(
+    name: Annotated[str, typer.Argument(help="Whose key it is, or what for.")],
+    scope: Annotated[Scopes, typer.Option(help="read: search, ask, cite; write: documents too; admin: all.")] = (
+        Scopes.read
+    ),
+    collections: Annotated[
+        list[str] | None, typer.Option("--collection", "-c", help="Only this collection; repeatable.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make a key.  It is shown this once; only a digest is kept."""
+    from app.store import Scope
+
+    key, secret = open_parts().keys.create(name, Scope(scope.value), collections or ())
+    if as_json:
+        write_json({**_told(key), "key": secret})
+    else:
+        typer.echo(secret)
+        note(f"key {key.id} for {key.name}: {key.scope}, {_opened(key)}; it is not shown again")
+
+
+@keys.command("list")
+def list_(as_json: AsJson = False) -> None:
+    """List the keys, revoked ones too."""
+    from app.terminal import show_table
+
+    found = open_parts().keys.all()
+    if as_json:
+        write_json([_told(key) for key in found])
+    elif found:
+        rows = [[k.id, k.name, k.scope.value, _opened(k), f"{k.created_at:%Y-%m-%d}", _state(k)] for k in found]
+        show_table(["id", "name", "scope", "collections", "made", ""], rows)
+    else:
+        note("no keys yet: propcite keys create NAME")
+
+
+@keys.command()
+def revoke(key_id: Annotated[str, typer.Argument(help="The key's id, as keys list shows it.")]) -> None:
+    """Revoke a key: from then on it opens nothing."""
+    key = open_parts().keys.revoke(key_id)
+    note(f"revoked key {key.id} for {key.name}")
+
+
+def _told(key: Key) -> dict[str, object]:
+    return {
+        "id": key.id,
+        "name": key.name,
+        "scope": key.scope.value,
+        "collections": sorted(key.collections) if key.collections is not None else None,
+        "created_at": key.created_at.isoformat(),
+        "revoked_at": key.revoked_at.isoformat() if key.revoked_at else None,
+    }
+
+
+def _opened(key: Key) -> str:
+    return "all collections" if key.collections is None else ", ".join(sorted(key.collections))
+
+
+def _state(key: Key) -> str:
+    return f"revoked {key.revoked_at:%Y-%m-%d}" if key.revoked_at else ""

@@ -1,0 +1,99 @@
+"""Who may do what: a key's scope and its collections, or anyone where no keys are asked for."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from dataclasses import dataclass
+from threading import Lock
+from typing import Annotated
+
+from fastapi import Depends, Request
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+
+from app.errors import NotFoundError
+from app.server.errors import RequestError
+from app.server.service import Service
+from app.store import Key, Scope
+
+ANYONE = "anyone"
+_bearer = HTTPBearer(auto_error=False, description="A key of `propcite keys create`; none is asked for on loopback.")
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """What this request may do.  `key` is None where no keys are asked for."""
+
+    service: Service
+    key: Key | None = None
+
+    def allow(self, scope: Scope) -> None:
+        if self.key and not self.key.scope.covers(scope):
+            raise RequestError(
+                403, f"this key may {self.key.scope}: ask for one with `propcite keys create --scope {scope}`"
+            )
+
+    def name(self, collection: str | None) -> str:
+        """The collection that is meant.  One that the key does not open is told as one that is not there."""
+        name = collection or self.service.settings.collection
+        if self.key and not self.key.opens(name):
+            raise hidden(name)
+        return name
+
+
+def hidden(collection: str) -> NotFoundError:
+    return NotFoundError(f"no collection {collection!r}: GET /v1/collections lists those that are there")
+
+
+class Rates:
+    """How often each key came in the last minute."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self._times: dict[str, deque[float]] = {}
+        self._lock = Lock()
+
+    def come(self, who: str) -> None:
+        if not self.most:
+            return
+        now = time.monotonic()
+        with self._lock:
+            times = self._times.setdefault(who, deque())
+            while times and now - times[0] >= 60:
+                times.popleft()
+            if len(times) >= self.most:
+                wait = max(1, round(60 - (now - times[0])))
+                raise RequestError(
+                    429, f"over {self.most} requests a minute: try again in {wait} s", Retry_After=str(wait)
+                )
+            times.append(now)
+
+
+def access(
+    request: Request, credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)] = None
+) -> Access:
+    """The key that comes with a request; refused where keys are asked for and it is none of them."""
+    service: Service = request.app.state.service
+    if not service.asks_for_keys:
+        service.rates.come(ANYONE)
+        return Access(service)
+    key = service.parts.keys.find(credentials.credentials) if credentials else None
+    if key is None:
+        what = "this key is not known or was revoked" if credentials else "a key is needed"
+        raise RequestError(401, f"{what}: send `Authorization: Bearer KEY`", WWW_Authenticate="Bearer")
+    request.state.key = key.id
+    service.rates.come(key.id)
+    return Access(service, key)
+
+
+def _scoped(scope: Scope) -> object:
+    def allowed(given: Annotated[Access, Depends(access)]) -> Access:
+        given.allow(scope)
+        return given
+
+    return Depends(allowed)
+
+
+Reader = Annotated[Access, _scoped(Scope.READ)]
+Writer = Annotated[Access, _scoped(Scope.WRITE)]
+Admin = Annotated[Access, _scoped(Scope.ADMIN)]

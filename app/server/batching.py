@@ -1,0 +1,100 @@
+"""Answers that wait to be cited at the same time are cited together: one batch costs much less than each alone."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field, replace
+from threading import Lock
+
+from app.server.work import Work
+from attribution.citations import CitedAnswer
+from attribution.many import TOGETHER, cite_many
+from attribution.propcite import PropCite
+from retrieval.errors import PropCiteError
+from retrieval.retriever import Retriever
+from retrieval.text import Passage
+
+MOST_CHARACTERS = 20_000  # of answers cited together: a long one keeps few others waiting
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """An answer that waits to be cited, and where its citations go."""
+
+    answer: str
+    source: Retriever | Sequence[Passage]
+    collection: Retriever | None
+    question: str
+    cited: Future[CitedAnswer] = field(default_factory=Future)
+
+
+class CitingDesk:
+    """Takes answers one by one and cites those that wait together, in the threads of `work`."""
+
+    def __init__(self, propcite: Callable[[], PropCite], work: Work, told: Callable[[int], None]) -> None:
+        self._propcite = propcite
+        self._work = work
+        self._told = told  # how many were cited together
+        self._waiting: deque[Wanted] = deque()
+        self._lock = Lock()
+
+    async def cite(
+        self,
+        answer: str,
+        source: Retriever | Sequence[Passage],
+        *,
+        collection: Retriever | None = None,
+        question: str = "",
+    ) -> CitedAnswer:
+        wanted = Wanted(answer, source, collection, question)
+        self._waiting.append(wanted)
+        try:
+            self._work.submit(self._cite)  # for each that waits: the first takes the others along
+        except PropCiteError:
+            with self._lock:
+                self._waiting.remove(wanted)
+            raise
+        return await asyncio.wrap_future(wanted.cited)
+
+    def _cite(self) -> None:
+        batch = [wanted for wanted in self._take() if wanted.cited.set_running_or_notify_cancel()]
+        if not batch:
+            return
+        self._told(len(batch))
+        for some in _by_collection(batch):
+            self._together(some)
+
+    def _take(self) -> Iterator[Wanted]:
+        with self._lock:
+            size = 0
+            for _ in range(min(TOGETHER, len(self._waiting))):
+                size += len(self._waiting[0].answer)
+                yield self._waiting.popleft()
+                if size > MOST_CHARACTERS:
+                    break
+
+    def _together(self, batch: Sequence[Wanted]) -> None:
+        try:
+            found = cite_many(
+                self._propcite(), [(one.answer, one.source) for one in batch], collection=batch[0].collection
+            )
+        except Exception as error:  # each of those who wait is told
+            for one in batch:
+                one.cited.set_exception(error)
+            return
+        for one, cited in zip(batch, found, strict=True):
+            if isinstance(cited, CitedAnswer):
+                one.cited.set_result(replace(cited, question=one.question))
+            else:
+                one.cited.set_exception(cited)
+
+
+def _by_collection(batch: Sequence[Wanted]) -> list[list[Wanted]]:
+    """Those that look into the same collection together."""
+    groups: dict[int, list[Wanted]] = {}
+    for wanted in batch:
+        groups.setdefault(id(wanted.collection) if wanted.collection else 0, []).append(wanted)
+    return list(groups.values())

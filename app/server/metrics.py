@@ -1,0 +1,49 @@
+"""Figures of the server, as Prometheus reads them."""
+
+from __future__ import annotations
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.exposition import CONTENT_TYPE_LATEST
+
+from app.server.work import Work
+
+SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120)
+
+
+class Metrics:
+    """The figures of one server; several in one process do not share them."""
+
+    media_type = CONTENT_TYPE_LATEST
+
+    def __init__(self) -> None:
+        self._registry = CollectorRegistry()
+        self.requests = Counter(
+            "propcite_requests", "Requests answered", ["method", "route", "status"], registry=self._registry
+        )
+        self.seconds = Histogram(
+            "propcite_request_seconds",
+            "From a request to the end of its answer",
+            ["route"],
+            buckets=SECONDS,
+            registry=self._registry,
+        )
+        self.batches = Histogram(
+            "propcite_cited_together", "Answers cited in one batch", buckets=(1, 2, 4, 8, 16), registry=self._registry
+        )
+        self.facts = Counter("propcite_facts", "Facts of cited answers", ["cited"], registry=self._registry)
+        self.proxied = Counter(
+            "propcite_proxied", "Chat completions passed on", ["cited", "outcome"], registry=self._registry
+        )
+        self._running = Gauge("propcite_running", "Jobs being worked on", ["kind"], registry=self._registry)
+        self._waiting = Gauge("propcite_waiting", "Jobs in line", ["kind"], registry=self._registry)
+
+    def watch(self, kind: str, work: Work) -> None:
+        self._running.labels(kind).set_function(lambda: work.running)
+        self._waiting.labels(kind).set_function(lambda: work.waiting)
+
+    def cited(self, num_facts: int, num_cited: int) -> None:
+        self.facts.labels("yes").inc(num_cited)
+        self.facts.labels("no").inc(num_facts - num_cited)
+
+    def text(self) -> bytes:
+        return generate_latest(self._registry)

@@ -1,0 +1,59 @@
+"""Any text cited: over given passages, over a collection, or both."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from fastapi import APIRouter, Request, Response
+
+from app.server.access import Access, Reader
+from app.server.errors import RequestError
+from app.server.routes.shared import ANSWER, PROBLEMS, passages_of, unless_gone, written
+from app.server.shapes import CiteRequest, RepairRequest
+from attribution.citations import CitedAnswer
+from attribution.repair import repair
+from attribution.wire.repairs import RepairJson, repair_json
+
+router = APIRouter(tags=["cite"])
+
+
+@router.post("/v1/cite", responses=ANSWER, response_class=Response)
+async def cite(request: Request, asked: CiteRequest, access: Reader) -> Response:
+    """Cite a text.  Answers that wait at the same time are cited in one batch."""
+    access.service.needed()
+    answer = await unless_gone(request, _cited(access, asked))
+    return written(access.service, answer, asked)
+
+
+async def _cited(access: Access, asked: CiteRequest) -> CitedAnswer:
+    service, passages = access.service, passages_of(asked.passages)
+    if asked.keep and passages and not asked.collection:
+        raise RequestError(422, "keep: an answer is kept with a collection: name one")
+    if passages and not asked.collection:
+        return await service.desk.cite(asked.answer, passages, question=asked.question)
+    name = access.name(asked.collection)
+    pipeline = await service.work.run(lambda: service.pipeline(name))
+    retriever = await service.work.run(pipeline.retriever)
+    if passages:
+        cited = await service.desk.cite(asked.answer, passages, collection=retriever, question=asked.question)
+    else:
+        cited = await service.desk.cite(asked.answer, retriever, question=asked.question)
+    if asked.keep:
+        return await service.work.run(lambda: pipeline.keep(cited))
+    return replace(cited, collection=name)
+
+
+@router.post("/v1/repair", responses=PROBLEMS)
+async def repaired(request: Request, asked: RepairRequest, access: Reader) -> RepairJson:
+    """Check a text's own markers: which are right, which are dropped, which are missing."""
+    service = access.service
+    service.needed()
+    name = access.name(asked.collection) if asked.collection else None
+
+    def work() -> RepairJson:
+        collection = service.pipeline(name).retriever() if name else None
+        passages = passages_of(asked.passages)
+        found = repair(service.parts.propcite, asked.answer, passages, collection=collection, question=asked.question)
+        return repair_json(found)
+
+    return await unless_gone(request, service.work.run(work))

@@ -1,0 +1,46 @@
+"""The collections that a key opens: listed, made, removed."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from fastapi import APIRouter
+
+from app.server.access import Admin, Reader, Writer, hidden
+from app.server.routes.shared import PROBLEMS
+from app.server.shapes import CollectionRequest, Collections, CollectionShape
+from app.store import CollectionInfo
+
+router = APIRouter(tags=["collections"])
+
+
+@router.get("/v1/collections", responses=PROBLEMS)
+def collections(access: Reader) -> Collections:
+    """The collections that this key opens."""
+    found = access.service.parts.library.collections()
+    return Collections(collections=[_shape(c) for c in found if access.key is None or access.key.opens(c.name)])
+
+
+@router.post("/v1/collections", responses=PROBLEMS, status_code=201)
+def create(access: Writer, asked: CollectionRequest) -> CollectionShape:
+    """Make a collection; one of this name that is there already is told as it is."""
+    return _shape(access.service.parts.library.create_collection(access.name(asked.name)))
+
+
+@router.delete("/v1/collections/{name}", responses=PROBLEMS)
+def remove(access: Admin, name: str) -> CollectionShape:
+    """Remove a collection with its documents and its answers."""
+    service, library = access.service, access.service.parts.library
+    if library.collection_id(access.name(name)) is None:
+        raise hidden(name)
+    info = library.collection(name)
+    workspace = service.parts.workspace(info)
+    with workspace.writing():
+        library.remove_collection(info)
+    workspace.remove()
+    service.forget(info)
+    return _shape(info)
+
+
+def _shape(info: CollectionInfo) -> CollectionShape:
+    return CollectionShape.model_validate(asdict(info))

@@ -1,0 +1,118 @@
+"""Documents of a collection: sent, listed, removed; reading them is a job in the background."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Annotated
+
+from fastapi import APIRouter, File, Query, Response, UploadFile
+
+from app.errors import NotFoundError
+from app.ingest import SUFFIXES
+from app.server.access import Access, Reader, Writer
+from app.server.errors import RequestError
+from app.server.routes.shared import PROBLEMS
+from app.server.shapes import Documents, JobShape, Name, Removed
+from app.server.uploads import Job, Uploads, safe_name
+from app.store import CollectionInfo
+
+router = APIRouter(tags=["documents"])
+
+MOST_FILES = 100
+PIECE = 1 << 20
+WAITED_S = 600.0
+Collection = Annotated[Name | None, Query(description="none: the server's own, PROPCITE_COLLECTION")]
+
+
+@router.get("/v1/documents", responses=PROBLEMS)
+def documents(access: Reader, collection: Collection = None) -> Documents:
+    """The documents of a collection."""
+    info = _info(access, collection)
+    found = access.service.parts.library.documents(info)
+    return Documents.model_validate({"collection": info.name, "documents": [asdict(d) for d in found]})
+
+
+@router.post("/v1/documents", responses=PROBLEMS, status_code=202)
+async def add(
+    access: Writer,
+    response: Response,
+    files: Annotated[list[UploadFile], File(description=f"files of these kinds: {', '.join(SUFFIXES)}")],
+    collection: Collection = None,
+    wait: Annotated[bool, Query(description="answer when all are read, with 200")] = False,
+) -> JobShape:
+    """Send documents.  They are kept at once and read in the background: the answer is a job to ask about."""
+    access.service.needed()
+    name = access.name(collection)
+    names = [safe_name(file.filename) for file in files]
+    _check(names)
+    job = await _accepted(access.service.uploads, name, files, names)
+    if wait:
+        await asyncio.to_thread(job.ended.wait, WAITED_S)
+        response.status_code = 200 if job.ended.is_set() else 202
+    response.headers["Location"] = f"/v1/jobs/{job.id}"
+    return _shape(job)
+
+
+@router.get("/v1/jobs/{job_id}", responses=PROBLEMS)
+def job(access: Reader, job_id: str) -> JobShape:
+    """How far the reading of some documents has come."""
+    found = access.service.uploads.job(job_id)
+    if found is None or (access.key and not access.key.opens(found.collection)):
+        raise NotFoundError(f"no job {job_id[:40]!r}: POST /v1/documents makes one")
+    return _shape(found)
+
+
+@router.delete("/v1/documents/{document_id}", responses=PROBLEMS)
+def remove(access: Writer, document_id: str, collection: Collection = None) -> Removed:
+    """Remove a document, by its id; from then on no search finds it.  Answers that cite it keep their quotes."""
+    service = access.service
+    info = _info(access, collection)
+    if document_id not in {d.id for d in service.parts.library.documents(info)}:
+        raise NotFoundError(f"no document {document_id[:40]!r} in {info.name!r}: GET /v1/documents lists them")
+    cited = service.parts.library.answers_citing(document_id)
+    service.parts.ingester(info).remove(document_id)
+    return Removed(id=document_id, answers_citing=cited)
+
+
+def _info(access: Access, collection: str | None) -> CollectionInfo:
+    return access.service.pipeline(access.name(collection)).collection
+
+
+def _check(names: Sequence[str]) -> None:
+    if len(names) > MOST_FILES:
+        raise RequestError(413, f"{len(names)} files are more than {MOST_FILES}: send them in several requests")
+    wrong = [name for name in names if not name.lower().endswith(SUFFIXES)]
+    if wrong:
+        raise RequestError(415, f"{wrong[0]} is not of a kind that can be read: send one of {', '.join(SUFFIXES)}")
+
+
+async def _accepted(uploads: Uploads, collection: str, files: Sequence[UploadFile], names: Sequence[str]) -> Job:
+    """The files' bytes in the data directory under names of ours; nothing is left of a request that breaks off."""
+    job_id = uploads.new_id()
+    try:
+        for number, file in enumerate(files):
+            place = await asyncio.to_thread(uploads.place, job_id, number)
+            with open(place, "wb") as kept:
+                while piece := await file.read(PIECE):
+                    await asyncio.to_thread(kept.write, piece)
+        return await asyncio.to_thread(uploads.accept, job_id, collection, names)
+    except BaseException:
+        uploads.drop(job_id)
+        raise
+
+
+def _shape(job: Job) -> JobShape:
+    outcomes = [asdict(outcome) for outcome in job.outcomes]
+    return JobShape.model_validate(
+        {
+            "id": job.id,
+            "collection": job.collection,
+            "state": job.state,
+            "done": len(outcomes),
+            "total": len(job.files),
+            "outcomes": outcomes,
+            "reason": job.reason,
+        }
+    )

@@ -1,0 +1,28 @@
+"""Passages, sentences and propositions of a collection, ranked."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request
+from fastapi.responses import JSONResponse
+
+from app.server.access import Reader
+from app.server.routes.shared import PROBLEMS, unless_gone
+from app.server.shapes import Found, SearchRequest
+from attribution.wire.hits import hit_json
+
+router = APIRouter(tags=["search"])
+
+
+@router.post("/v1/search", responses=PROBLEMS, response_model=Found)
+async def search(request: Request, asked: SearchRequest, access: Reader) -> JSONResponse:
+    """Rank passages, sentences or propositions of a collection; all from one encoding of each passage."""
+    service, name = access.service, access.name(asked.collection)
+    service.needed()
+
+    def work() -> dict[str, object]:
+        took: dict[str, float] = {}
+        pipeline = service.pipeline(name, asked.documents, asked.where)
+        hits = pipeline.search(asked.query, asked.granularity, asked.k, took)
+        return {"hits": [hit_json(hit) for hit in hits], "timings_ms": {k: round(v, 2) for k, v in took.items()}}
+
+    return JSONResponse(await unless_gone(request, service.work.run(work)))

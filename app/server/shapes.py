@@ -1,0 +1,171 @@
+"""What requests say and what answers hold beside a cited answer, which `attribution.wire` describes."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from attribution.formats import FORMATS, Unit
+from retrieval.text import Granularity
+
+
+def _whole(text: str) -> str:
+    """Without halves of characters, which JSON may hold and nothing else takes."""
+    return text.encode(errors="replace").decode()
+
+
+def _wordy(text: str) -> str:
+    if not text.strip():
+        raise ValueError("it needs some words")
+    return _whole(text)
+
+
+def _form(name: str) -> str:
+    if name not in FORMATS:
+        raise ValueError(f"no format {name!r}: it is one of {', '.join(FORMATS)}")
+    return name
+
+
+Text = Annotated[str, AfterValidator(_whole)]
+Words = Annotated[str, AfterValidator(_wordy), Field(min_length=1)]
+Name = Annotated[str, AfterValidator(_whole), Field(min_length=1, max_length=200)]
+
+
+class Given(BaseModel):
+    """A request's body; a field that is misspelt is told, not passed over."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class GivenPassage(Given):
+    """A passage to cite from; without an id it is known by its number, from 1."""
+
+    text: Text
+    id: str | int | None = None
+    title: Text = ""
+    document_id: Text = ""
+
+
+class Written(Given):
+    """In which form an answer is written."""
+
+    format: Annotated[
+        str, AfterValidator(_form), Field(description=f"one of {', '.join(FORMATS)}", examples=["json"])
+    ] = "json"
+    offsets: Annotated[Unit, Field(description="what places in JSON count")] = Unit.CODE_POINTS
+
+
+class Narrowed(Given):
+    """A collection, or some of its documents."""
+
+    collection: Name | None = Field(None, description="none: the server's own, PROPCITE_COLLECTION")
+    documents: list[Text] = Field([], max_length=100, description="only these, by id, source or file name")
+    where: list[Text] = Field([], max_length=20, description="only those of which this holds", examples=[["kind=pdf"]])
+
+
+class CiteRequest(Written):
+    """A text to cite over passages, over a collection, or over the passages first and the collection for the rest."""
+
+    answer: Words = Field(examples=["The barrier has fourteen steel gates."])
+    passages: list[Words | GivenPassage] = Field(
+        [], max_length=1000, examples=[[{"id": "a", "text": "Fourteen steel gates close the barrier."}]]
+    )
+    collection: Name | None = Field(None, description="none, and no passages: the server's own")
+    question: Text = ""
+    keep: bool = Field(False, description="keep the answer in the library; it needs a collection")
+
+
+class RepairRequest(Given):
+    """A text whose own [n] count these passages from 1."""
+
+    answer: Words = Field(examples=["The barrier has fourteen gates [2]."])
+    passages: list[Words | GivenPassage] = Field(min_length=1, max_length=1000)
+    collection: Name | None = Field(None, description="looked into for what no passage supports")
+    question: Text = ""
+
+
+class AskRequest(Narrowed, Written):
+    question: Words = Field(examples=["How many gates has the barrier?"])
+    stream: bool = Field(False, description="server-sent events while the answer is written")
+
+
+class SearchRequest(Narrowed):
+    query: Words = Field(examples=["cost of the barrier"])
+    granularity: Granularity = Granularity.PASSAGE
+    k: int = Field(10, ge=1, le=200)
+
+
+class CollectionRequest(Given):
+    name: Name
+
+
+class Found(BaseModel):
+    """Hits, the best first, and how long each stage took."""
+
+    hits: list[dict[str, Any]]
+    timings_ms: dict[str, float]
+
+
+class CollectionShape(BaseModel):
+    name: str
+    num_documents: int
+    num_passages: int
+    created_at: datetime
+
+
+class Collections(BaseModel):
+    collections: list[CollectionShape]
+
+
+class DocumentShape(BaseModel):
+    id: str
+    title: str
+    source: str
+    sha256: str
+    num_passages: int
+    num_characters: int
+    details: dict[str, Any]
+    added_at: datetime
+
+
+class Documents(BaseModel):
+    collection: str
+    documents: list[DocumentShape]
+
+
+class Removed(BaseModel):
+    id: str
+    answers_citing: int = Field(description="kept answers that still quote it")
+
+
+class OutcomeShape(BaseModel):
+    source: str
+    state: Literal["added", "changed", "unchanged", "failed"]
+    title: str
+    document_id: str
+    num_passages: int
+    reason: str
+
+
+class JobShape(BaseModel):
+    """Files on their way into a collection: `done` of `total` have an outcome."""
+
+    id: str
+    collection: str
+    state: Literal["waiting", "reading", "done", "failed"]
+    done: int
+    total: int
+    outcomes: list[OutcomeShape]
+    reason: str
+
+
+class Problem(BaseModel):
+    """RFC 9457 problem details."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    errors: list[dict[str, Any]] = []

@@ -1,0 +1,151 @@
+"""Documents that are read in the background.  What was accepted is on disk: a restarted server reads on."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from secrets import token_hex
+from threading import Event, Lock
+from typing import Literal
+
+from app.bootstrap import Parts
+from app.errors import InUseError, ReadError
+from app.ingester import Outcome, Upload
+from retrieval.errors import PropCiteError
+
+State = Literal["waiting", "reading", "done", "failed"]
+MOST_KEPT = 1000  # jobs that can be asked about
+PATIENCE_S, STEP_S = 600.0, 1.0  # how long another writer of the same collection is waited for
+ORDER = "job.json"  # written last: a folder without it was never accepted
+
+
+@dataclass(slots=True)
+class Job:
+    """Files on their way into a collection."""
+
+    id: str
+    collection: str
+    files: tuple[str, ...]
+    state: State = "waiting"
+    outcomes: list[Outcome] = field(default_factory=list)
+    reason: str = ""
+    ended: Event = field(default_factory=Event)
+
+
+class Uploads:
+    """Reads one job after another in a thread of its own."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self.folder = parts.settings.data_dir / "uploads"
+        self._jobs: dict[str, Job] = {}
+        self._lock = Lock()
+        self._thread = ThreadPoolExecutor(1, "propcite-uploads")
+        self._closing = Event()
+        self._resume()
+
+    def new_id(self) -> str:
+        return f"{time.time_ns():x}-{token_hex(4)}"  # in the order in which they came
+
+    def place(self, job_id: str, number: int) -> Path:
+        """Where a file's bytes are put before the job is accepted; its name has no part in that."""
+        folder = self.folder / job_id
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder / f"{number}.bin"
+
+    def accept(self, job_id: str, collection: str, files: Sequence[str]) -> Job:
+        """From now on these files will be read, even if the server stops meanwhile."""
+        job = Job(job_id, collection, tuple(files))
+        order = self.folder / job_id / ORDER
+        new = order.with_suffix(".new")
+        with open(new, "w", encoding="utf-8") as file:
+            json.dump({"collection": collection, "files": list(files)}, file)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(new, order)
+        self._start(job)
+        return job
+
+    def drop(self, job_id: str) -> None:
+        """What came of a job that is not accepted."""
+        shutil.rmtree(self.folder / job_id, ignore_errors=True)
+
+    def job(self, job_id: str) -> Job | None:
+        return self._jobs.get(job_id)
+
+    def close(self) -> None:
+        """The document in work is finished; what waits is read after the next start."""
+        self._closing.set()
+        self._thread.shutdown(wait=True, cancel_futures=True)
+
+    def _resume(self) -> None:
+        for folder in sorted(self.folder.glob("*-*")):
+            try:
+                order = json.loads((folder / ORDER).read_text(encoding="utf-8"))
+                self._start(Job(folder.name, order["collection"], tuple(order["files"])))
+            except (OSError, ValueError, KeyError):
+                self.drop(folder.name)
+
+    def _start(self, job: Job) -> None:
+        with self._lock:
+            ended = [i for i, other in self._jobs.items() if other.ended.is_set()]
+            for old in ended[: max(0, len(self._jobs) - MOST_KEPT)]:
+                del self._jobs[old]
+            self._jobs[job.id] = job
+        self._thread.submit(self._read, job)
+
+    def _read(self, job: Job) -> None:
+        job.state = "reading"
+        try:
+            self._patiently(lambda: self._ingest(job))
+            job.state = "done"
+        except PropCiteError as error:
+            job.state, job.reason = "failed", str(error)
+        except Exception as error:  # nobody would hear of it
+            job.state, job.reason = "failed", f"{type(error).__name__}: {error}"
+        finally:
+            if len(job.outcomes) == len(job.files) or not self._closing.is_set():
+                self.drop(job.id)
+                job.ended.set()
+
+    def _ingest(self, job: Job) -> None:
+        collection = self._parts.library.create_collection(job.collection)
+        done = len(job.outcomes)
+        for outcome in self._parts.ingester(collection).ingest(self._files(job, done)):
+            job.outcomes.append(outcome)
+
+    def _files(self, job: Job, done: int) -> Iterator[Upload]:
+        """Each file's bytes when its turn comes."""
+        for number, name in enumerate(job.files[done:], start=done):
+            if self._closing.is_set():
+                return
+            yield Upload(name, self.place(job.id, number).read_bytes())
+
+    def _patiently(self, work: Callable[[], None]) -> None:
+        """Another writer of the collection is waited for."""
+        until = time.monotonic() + PATIENCE_S
+        while True:
+            try:
+                return work()
+            except InUseError:
+                if time.monotonic() > until or self._closing.wait(STEP_S):
+                    raise
+
+
+def safe_name(name: str | None) -> str:
+    """A file's own name, without folders and signs that cannot be printed.
+
+    >>> safe_name("../../etc/passwd.txt"), safe_name("C:\\\\notes\\\\a\\x00b.md")
+    ('passwd.txt', 'ab.md')
+    """
+    last = PurePosixPath((name or "").replace("\\", "/")).name
+    shown = "".join(c for c in last if c.isprintable()).strip()[-200:]
+    if not shown.strip("."):
+        raise ReadError("a file has no name: send each with its file name")
+    return shown
