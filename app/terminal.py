@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from attribution.citations import CitedAnswer, CitedProposition, CitedSentence, Evidence, Label
-from attribution.formats.words import ELSEWHERE
+from attribution.formats.words import ELSEWHERE, notices
 from retrieval.text import Hit
 
 if TYPE_CHECKING:  # the ingester loads the readers
@@ -60,7 +60,10 @@ def show_piece(text: str, sentence: CitedSentence | None = None) -> None:
 
 
 def show_facts(answer: CitedAnswer, names: dict[str, str]) -> None:
-    """Each fact with the words that support it."""
+    """What a reader must know, then each fact with the words that support it."""
+    if told := notices(answer):
+        out.print()
+        out.print(Text(" ".join(told), style="yellow"), soft_wrap=not out.is_terminal)
     if answer.propositions and not answer.abstained:
         out.print()
         for proposition, following in zip_longest(answer.propositions, answer.propositions[1:]):
@@ -69,7 +72,8 @@ def show_facts(answer: CitedAnswer, names: dict[str, str]) -> None:
     held = sum(bool(p.citations) for p in needing)
     spent = sum(answer.timings_ms.values()) / 1000
     facts = "" if answer.abstained else f"{held} of {len(needing)} facts have support · "
-    err.print(f"[dim]{facts}answer {answer.id} · {spent:.2f} s[/dim]")
+    writer = f"written by {escape(answer.models['generator'])} · " if "generator" in answer.models else ""
+    err.print(f"[dim]{facts}{writer}answer {answer.id} · {spent:.2f} s[/dim]")
 
 
 def marked_text(answer: CitedAnswer) -> Text:

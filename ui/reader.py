@@ -12,7 +12,7 @@ from attribution.formats import FORMATS
 from ui import session
 from ui.clickable import show_answer
 from ui.render import payload, plain
-from ui.words import Sources, coverage_line, evidence_line, evidence_of, fact_line, facts
+from ui.words import Sources, coverage_line, evidence_line, evidence_of, fact_line, facts, notices, written_by
 
 NUM_EARLIER = 12
 
@@ -31,10 +31,18 @@ def opened() -> CitedAnswer | None:
 
 
 def show(answer: CitedAnswer) -> None:
-    st.caption(plain(coverage_line(answer)))
+    tell_how(answer)
     documents = {e.passage.document_id for p in answer.propositions for e in evidence_of(p)}
     _read(answer, session.parts().library.sources(documents))
     _downloads(answer)
+
+
+def tell_how(answer: CitedAnswer) -> None:
+    """How well the answer is supported, what wrote it, and what else a reader must know of that."""
+    facts_held = "" if answer.abstained else coverage_line(answer)
+    st.caption(plain(" · ".join(filter(None, [facts_held, written_by(answer)]))))
+    for notice in notices(answer):
+        st.warning(plain(notice), icon=":material/info:")
 
 
 def _downloads(answer: CitedAnswer) -> None:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from attribution.citations import CitedAnswer, CitedProposition, Evidence
 from attribution.formats.words import ELSEWHERE, SIGNS, label_of, pages_line
 from attribution.formats.words import coverage_line as coverage_line  # the page says it too
+from attribution.formats.words import notices as notices
 from attribution.repaired import Check, State
 from retrieval.text import Passage, Span
 
@@ -34,6 +35,15 @@ def evidence_of(cited: CitedProposition) -> list[Evidence]:
 def fact_line(cited: CitedProposition) -> str:
     """A fact in one line of plain text, for a list to choose from."""
     return f"{SIGNS[label_of(cited)][0]} {' '.join(cited.proposition.text.split())}"
+
+
+def written_by(answer: CitedAnswer) -> str:
+    """What wrote the answer; empty for a text that was given.
+
+    >>> written_by(CitedAnswer("It is.", models={"generator": "extractive"}))
+    'written by extractive'
+    """
+    return f"written by {answer.models['generator']}" if "generator" in answer.models else ""
 
 
 def counted(number: int, thing: str) -> str:

@@ -26,6 +26,7 @@ from attribution.formats.words import (
     SIGNS,
     coverage_line,
     label_of,
+    notices,
     place_of,
     title_of,
 )
@@ -36,6 +37,8 @@ EPOCH = (1980, 1, 1, 0, 0, 0)  # the time in the file, so that the same answer i
 
 def to_docx(answer: CitedAnswer) -> bytes:
     document = _blank(one_line(answer.question) or "A cited text")
+    if told := notices(answer):
+        document.add_paragraph().add_run(one_line(" ".join(told))).italic = True
     _answer(document, answer)
     _small(document, coverage_line(answer))
     if answer.uncited:

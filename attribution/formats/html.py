@@ -19,6 +19,7 @@ from attribution.formats.words import (
     coverage_line,
     label_of,
     needing,
+    notices,
     pages_line,
     title_of,
 )
@@ -64,8 +65,13 @@ def _header(answer: CitedAnswer, title: str) -> str:
     bar = f'<div class="bar" aria-hidden="true">{shares}</div>\n' if shares else ""
     return (
         f'<header>\n<p class="kicker">PropCite</p>\n<h1 dir="auto">{escape(title)}</h1>\n'
-        f'{bar}<p class="coverage">{escape(coverage_line(answer))}</p>\n</header>\n'
+        f'{bar}<p class="coverage">{escape(coverage_line(answer))}</p>\n{_notices(answer)}</header>\n'
     )
+
+
+def _notices(answer: CitedAnswer) -> str:
+    told = _safe(" ".join(notices(answer)))
+    return f'<p class="notice" role="note" dir="auto">{told}</p>\n' if told else ""
 
 
 def _answer(answer: CitedAnswer) -> str:

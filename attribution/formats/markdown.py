@@ -14,6 +14,7 @@ from attribution.formats.words import (
     SIGNS,
     coverage_line,
     label_of,
+    notices,
     place_of,
     title_of,
 )
@@ -26,6 +27,7 @@ _OPENS = re.compile(r"^[(:]")  # behind a marker it would be read as part of it
 def to_markdown(answer: CitedAnswer) -> str:
     """The answer with `[^n]` behind its sentences, what stayed without support, then the sources' words."""
     parts = [f"# {inline(answer.question)}"] if answer.question.strip() else []
+    parts += [f"> {inline(notice)}" for notice in notices(answer)]
     parts += [_text(answer), f"*{inline(coverage_line(answer))}*"]
     if answer.uncited:
         parts.append("## Without support\n\n" + "\n".join(_bare(cited) for cited in answer.uncited))

@@ -53,7 +53,7 @@ def _output_message(answer: CitedAnswer, annotations: list[dict[str, Any]], unit
         "type": "message",
         "id": f"msg_{answer.id}",
         "role": "assistant",
-        "status": "completed",
+        "status": "incomplete" if answer.incomplete else "completed",
         "content": [{"type": "output_text", "text": answer.text, "annotations": annotations}],
         "offsets": unit.value,
     }

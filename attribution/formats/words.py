@@ -42,6 +42,16 @@ def coverage_line(answer: CitedAnswer) -> str:
     return f"{line} · {against} contradicted" if against else line
 
 
+def notices(answer: CitedAnswer) -> list[str]:
+    """What a reader must know of how the answer was written, in sentences.
+
+    >>> notices(CitedAnswer("It is", incomplete=True, notes=("the server went away",)))
+    ['This answer is incomplete.', 'The server went away.']
+    """
+    first = ["this answer is incomplete"] if answer.incomplete else []
+    return [f"{note[:1].upper()}{note[1:].rstrip('.')}." for note in (*first, *answer.notes) if note.strip()]
+
+
 def title_of(passage: Passage) -> str:
     return passage.title.strip() or passage.document_id.strip() or passage.id.strip() or "untitled"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 import zipfile
+from dataclasses import replace
 from typing import Any
 
 import docx
@@ -18,7 +19,9 @@ from sample_answers import ANSWER, GATE, answers, texts
 
 from attribution.citations import CitedAnswer, CitedProposition, CitedSentence, Proposition
 from attribution.formats.docx import EPOCH, to_docx
+from attribution.formats.html import to_html
 from attribution.formats.markdown import inline, to_markdown
+from attribution.formats.openai import to_openai
 from attribution.formats.plain import printable
 from retrieval.text import Span
 
@@ -138,3 +141,14 @@ def test_a_word_document_holds_the_very_text(answer: CitedAnswer) -> None:
 def test_a_word_document_is_set_from_the_right_where_its_script_is() -> None:
     document = docx.Document(io.BytesIO(to_docx(CitedAnswer("(1) ארוך\nlong"))))
     assert [bool(p._p.xpath("w:pPr/w:bidi")) for p in document.paragraphs][1:3] == [True, False]
+
+
+def test_an_incomplete_answer_says_so_before_its_text() -> None:
+    told = replace(ANSWER, incomplete=True, notes=("2 of 8 passages were left out",))
+    said = "This answer is incomplete. 2 of 8 passages were left out."
+    assert said in to_html(told)
+    assert to_html(told).index(said) < to_html(told).index('class="answer"')
+    assert "> This answer is incomplete.\n\n> 2 of 8 passages were left out.\n" in to_markdown(told)
+    assert said in [p.text for p in docx.Document(io.BytesIO(to_docx(told))).paragraphs]
+    assert to_openai(told)["status"] == "incomplete"
+    assert "incomplete" not in to_html(ANSWER) + to_markdown(ANSWER)

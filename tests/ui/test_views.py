@@ -1,6 +1,7 @@
 """Each view as a person uses it, by key, over real documents and the real encoder."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -99,6 +100,16 @@ def test_a_kept_answer_opens_exactly_as_it_was(opened: Page, filled: Path) -> No
     assert QUESTION in texts(again)
     assert [t.value for t in again.text] == [t.value for t in asked.text]
     assert again.button(key=f"earlier-{answer_id}").label.replace("\\", "") == QUESTION
+
+
+def test_what_a_reader_must_know_of_an_answer_stands_above_it(opened: Page, filled: Path) -> None:
+    kept = library(filled).answer(address(ask(opened(filled), QUESTION), "answer"))
+    told = replace(kept, text=f"{kept.text} And", incomplete=True, notes=("the server went away",))
+    known = library(filled)
+    known.keep_answer(known.collection(kept.collection), told)
+    test = healthy(opened(filled, answer=told.id))
+    assert [w.value.replace("\\", "") for w in test.warning] == ["This answer is incomplete.", "The server went away."]
+    assert "1 of 1 fact has support · written by extractive" in texts(test)
 
 
 def test_an_answer_is_downloaded_in_every_format(opened: Page, filled: Path) -> None:

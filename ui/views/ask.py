@@ -50,6 +50,7 @@ def show_answer(answer: CitedAnswer) -> None:
         reader.show(answer)
         return
     st.info(plain(answer.text), icon=":material/search_off:")
+    reader.tell_how(answer)
     st.markdown("No passage speaks of what was asked. Other words may help; Search shows what comes nearest.")
     if st.button("Search the passages", key="search-instead", icon=":material/search:"):
         st.session_state["search-text"] = answer.question
