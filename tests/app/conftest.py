@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from word_encoder import WordEncoder
 
 from app.bootstrap import Parts
 from app.settings import load_settings
+
+if TYPE_CHECKING:
+    from retrieval.encoder import Encoder
 
 BINARIES = Path("/usr/lib/postgresql")
 
@@ -43,6 +48,40 @@ def open_parts(tmp_path: Path) -> Iterator[Callable[..., Parts]]:
     yield open_them
     for parts in opened:
         parts.library.close()
+
+
+@pytest.fixture(scope="session")
+def loaded(encoder: Encoder) -> dict[str, object]:
+    """The shipped models, loaded once for all servers of the tests."""
+    from attribution.propcite import PropCite
+
+    propcite = PropCite(encoder)
+    return {"encoder": encoder, "splitter": propcite.splitter, "judge": propcite.judge, "propcite": propcite}
+
+
+@pytest.fixture
+def serve(tmp_path: Path, loaded: dict[str, object]) -> Iterator[Callable[..., str]]:
+    """Starts a server with these settings over the test's data directory and gives its address.
+
+    `documents` are collections with the texts that they begin with, by the texts' file names.
+    """
+    from serving import running_server
+
+    from app.ingester import Upload
+
+    with contextlib.ExitStack() as running:
+
+        def start(
+            documents: Mapping[str, Mapping[str, str]] | None = None, *, asks_for_keys: bool = False, **settings: object
+        ) -> str:
+            parts = Parts(load_settings(**{"data_dir": tmp_path / "data", **settings}))
+            parts.__dict__.update(loaded)
+            for name, texts in (documents or {}).items():
+                ingester = parts.ingester(parts.library.create_collection(name))
+                list(ingester.ingest([Upload(file, text.encode()) for file, text in texts.items()]))
+            return running.enter_context(running_server(parts, asks_for_keys=asks_for_keys))
+
+        yield start
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,49 @@
+"""A running server for tests: uvicorn on a free port of this machine, in a thread of its own."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import httpx
+import uvicorn
+from fastapi import FastAPI
+
+from app.bootstrap import Parts
+from app.server.application import create_app
+
+PATIENCE_S = 60.0  # for the models to load, beside whatever else runs
+
+
+@contextmanager
+def running_server(parts: Parts, *, asks_for_keys: bool = False, ready: bool = True) -> Iterator[str]:
+    """The base address, `http://127.0.0.1:PORT`, of a server over these parts; it ends with the block."""
+    with serving(create_app(parts, asks_for_keys=asks_for_keys)) as address:
+        if ready:
+            _wait(lambda: httpx.get(f"{address}/readyz").status_code == 200, "the models did not load")
+        yield address
+
+
+@contextmanager
+def serving(app: FastAPI) -> Iterator[str]:
+    listening = socket.create_server(("127.0.0.1", 0))
+    server = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=2))
+    thread = threading.Thread(target=server.run, args=([listening],), daemon=True)
+    thread.start()
+    try:
+        _wait(lambda: server.started or not thread.is_alive(), "the server did not start")
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        thread.join(PATIENCE_S)
+        listening.close()
+
+
+def _wait(holds: Callable[[], bool], trouble: str) -> None:
+    until = time.monotonic() + PATIENCE_S
+    while not holds():
+        assert time.monotonic() < until, trouble
+        time.sleep(0.01)
