@@ -176,7 +176,8 @@ class Pipeline:
 def _needed(text: str, what: str) -> str:
     if not text.strip():
         raise AppError(f"{what} needs some words")
-    return text.encode(errors="replace").decode()  # half of a surrogate pair, as of a bad byte on the command line
+    # Half of a surrogate pair, as of a bad byte on the command line; a zero, which PostgreSQL does not keep.
+    return text.encode(errors="replace").decode().replace("\0", "\ufffd")
 
 
 def _ms(start: float, end: float) -> float:

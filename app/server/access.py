@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import time
-from collections import deque
 from dataclasses import dataclass
-from threading import Lock
 from typing import Annotated
 
 from fastapi import Depends, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
-from app.errors import NotFoundError
-from app.server.errors import RequestError
+from app.server.errors import RequestError, hidden
 from app.server.service import Service
 from app.store import Key, Scope
 
@@ -39,34 +35,6 @@ class Access:
         if self.key and not self.key.opens(name):
             raise hidden(name)
         return name
-
-
-def hidden(collection: str) -> NotFoundError:
-    return NotFoundError(f"no collection {collection!r}: GET /v1/collections lists those that are there")
-
-
-class Rates:
-    """How often each key came in the last minute."""
-
-    def __init__(self, most: int) -> None:
-        self.most = most
-        self._times: dict[str, deque[float]] = {}
-        self._lock = Lock()
-
-    def come(self, who: str) -> None:
-        if not self.most:
-            return
-        now = time.monotonic()
-        with self._lock:
-            times = self._times.setdefault(who, deque())
-            while times and now - times[0] >= 60:
-                times.popleft()
-            if len(times) >= self.most:
-                wait = max(1, round(60 - (now - times[0])))
-                raise RequestError(
-                    429, f"over {self.most} requests a minute: try again in {wait} s", Retry_After=str(wait)
-                )
-            times.append(now)
 
 
 def access(

@@ -9,11 +9,11 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from threading import Lock
 
+from app.server.errors import too_busy
 from app.server.work import Work
 from attribution.citations import CitedAnswer
 from attribution.many import TOGETHER, cite_many
 from attribution.propcite import PropCite
-from retrieval.errors import PropCiteError
 from retrieval.retriever import Retriever
 from retrieval.text import Passage
 
@@ -50,14 +50,16 @@ class CitingDesk:
         question: str = "",
     ) -> CitedAnswer:
         wanted = Wanted(answer, source, collection, question)
-        self._waiting.append(wanted)
-        try:
-            self._work.submit(self._cite)  # for each that waits: the first takes the others along
-        except PropCiteError:
-            with self._lock:
-                self._waiting.remove(wanted)
-            raise
+        with self._lock:
+            if self.waiting >= self._work.most_waiting:
+                raise too_busy(self.waiting)
+            self._waiting.append(wanted)
+        self._work.spare(self._cite)  # for each that waits: the first takes the others along
         return await asyncio.wrap_future(wanted.cited)
+
+    @property
+    def waiting(self) -> int:
+        return len(self._waiting)
 
     def _cite(self) -> None:
         batch = [wanted for wanted in self._take() if wanted.cited.set_running_or_notify_cancel()]
@@ -94,7 +96,7 @@ class CitingDesk:
 
 def _by_collection(batch: Sequence[Wanted]) -> list[list[Wanted]]:
     """Those that look into the same collection together."""
-    groups: dict[int, list[Wanted]] = {}
+    groups: dict[Retriever | None, list[Wanted]] = {}
     for wanted in batch:
-        groups.setdefault(id(wanted.collection) if wanted.collection else 0, []).append(wanted)
+        groups.setdefault(wanted.collection, []).append(wanted)
     return list(groups.values())

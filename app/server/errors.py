@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.errors import AppError
+from app.errors import AppError, NotFoundError
 
 
 class RequestError(AppError):
@@ -20,3 +20,8 @@ def too_busy(waiting: int) -> RequestError:
 
 def not_ready() -> RequestError:
     return RequestError(503, "the models are still loading: try again in a moment", Retry_After="2")
+
+
+def hidden(collection: str) -> NotFoundError:
+    """A collection that is not there, or that this key does not open: nobody learns which."""
+    return NotFoundError(f"no collection {collection!r}: GET /v1/collections lists those that are there")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
@@ -39,7 +41,10 @@ class Metrics:
 
     def watch(self, kind: str, work: Work) -> None:
         self._running.labels(kind).set_function(lambda: work.running)
-        self._waiting.labels(kind).set_function(lambda: work.waiting)
+        self.line(kind, lambda: work.waiting)
+
+    def line(self, kind: str, length: Callable[[], float]) -> None:
+        self._waiting.labels(kind).set_function(length)
 
     def cited(self, num_facts: int, num_cited: int) -> None:
         self.facts.labels("yes").inc(num_cited)

@@ -22,6 +22,7 @@ log = logging.getLogger("propcite.server")
 PROBLEM = "application/problem+json"
 # A client of OpenAI's knows these kinds.
 KINDS = {401: "authentication_error", 403: "permission_error", 404: "not_found_error", 429: "rate_limit_error"}
+TITLES = {499: "Client Closed Request"}
 OWN_FAULT = "this is a fault of PropCite's own: the server's log tells more"
 
 
@@ -43,7 +44,7 @@ def problem(status: int, detail: str, errors: Sequence[Mapping[str, Any]] = ()) 
     """
     told: dict[str, Any] = {
         "type": "about:blank",
-        "title": HTTPStatus(status).phrase,
+        "title": TITLES.get(status) or HTTPStatus(status).phrase,
         "status": status,
         "detail": detail,
     }

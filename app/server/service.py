@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import logging
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property
-from threading import Lock
+from threading import Event, Lock
 from typing import TYPE_CHECKING
 
 from app.bootstrap import Parts
 from app.server.batching import CitingDesk
-from app.server.errors import RequestError, not_ready
+from app.server.errors import RequestError, hidden, not_ready
 from app.server.metrics import Metrics
+from app.server.rates import Rates
+from app.server.uploads import Uploads
 from app.server.work import Work
 from app.store import CollectionInfo
 from retrieval.errors import PropCiteError
 
 if TYPE_CHECKING:
     from app.pipeline import Pipeline
-    from app.server.access import Rates
-    from app.server.uploads import Uploads
+
+log = logging.getLogger("propcite.server")
+AGAIN_S = 10.0  # between two tries to load what could not be loaded
 
 
 class Service:
@@ -34,43 +37,33 @@ class Service:
         self.desk = CitingDesk(lambda: parts.propcite, self.work, self.metrics.batches.observe)
         self.metrics.watch("work", self.work)
         self.metrics.watch("streams", self.streams)
+        self.metrics.line("cite", lambda: self.desk.waiting)
         self.trouble = ""  # why the models could not be loaded
-        self._loaded = False
+        self.rates = Rates(settings.serve_rate)
+        self.uploads = Uploads(parts)
+        self._loaded, self._closing = False, Event()
         self._pipelines: dict[int, Pipeline] = {}
         self._lock = Lock()
 
-    @cached_property
-    def rates(self) -> Rates:
-        from app.server.access import Rates
-
-        return Rates(self.settings.serve_rate)
-
-    @cached_property
-    def uploads(self) -> Uploads:
-        from app.server.uploads import Uploads
-
-        return Uploads(self.parts)
-
     def load(self) -> None:
-        """Load every model, so that the first request waits for none; what goes wrong is told by `readyz`."""
-        try:
-            self.parts.propcite.cite("It rained.", ["It rained in the town."])
-            self._loaded = True
-        except PropCiteError as error:
-            self.trouble = str(error)
-        except Exception as error:  # a thread's error would be heard by nobody
-            self.trouble = f"the models could not be loaded ({type(error).__name__}: {error})"
-
-    @property
-    def is_ready(self) -> bool:
-        return self._loaded
+        """Load every model, so that the first request waits for none.  What goes wrong is told, and tried again."""
+        while not self._closing.is_set():
+            try:
+                self.parts.propcite.cite("It rained.", ["It rained in the town."])
+                self.uploads.resume()
+                self.trouble, self._loaded = "", True
+                return
+            except PropCiteError as error:
+                self.trouble = str(error)
+            except Exception as error:  # a thread's error would be heard by nobody
+                self.trouble = f"the models could not be loaded ({type(error).__name__}: {error})"
+            log.warning("not ready: %s", self.trouble)
+            self._closing.wait(AGAIN_S)
 
     def needed(self) -> None:
         """Refuse what needs models until they are there."""
-        if self.trouble:
-            raise RequestError(503, self.trouble)
         if not self._loaded:
-            raise not_ready()
+            raise RequestError(503, self.trouble, Retry_After="10") if self.trouble else not_ready()
 
     def pipeline(self, name: str, documents: Sequence[str] = (), where: Sequence[str] = ()) -> Pipeline:
         """A collection's pipeline; its index stays open, and is read again only when it has changed."""
@@ -85,8 +78,6 @@ class Service:
         library = self.parts.library
         id_ = library.collection_id(name)
         if id_ is None:
-            from app.server.access import hidden
-
             raise hidden(name)
         with self._lock:
             if id_ not in self._pipelines:
@@ -98,9 +89,7 @@ class Service:
             self._pipelines.pop(collection.id, None)
 
     def close(self) -> None:
-        closing: list[Callable[[], None]] = [self.streams.close, self.work.close]
-        if "uploads" in self.__dict__:
-            closing.insert(0, self.uploads.close)
-        for close in closing:
-            close()
+        self._closing.set()
+        for part in (self.uploads, self.streams, self.work):
+            part.close()
         self.parts.library.close()

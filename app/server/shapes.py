@@ -12,8 +12,14 @@ from retrieval.text import Granularity
 
 
 def _whole(text: str) -> str:
-    """Without halves of characters, which JSON may hold and nothing else takes."""
-    return text.encode(errors="replace").decode()
+    """Without halves of characters and without zeros, which JSON may hold and a database does not take."""
+    return text.encode(errors="replace").decode().replace("\0", "\ufffd")
+
+
+def _name(text: str) -> str:
+    if not text.strip() or not text.isprintable():
+        raise ValueError("a name has visible characters")
+    return text
 
 
 def _wordy(text: str) -> str:
@@ -30,7 +36,7 @@ def _form(name: str) -> str:
 
 Text = Annotated[str, AfterValidator(_whole)]
 Words = Annotated[str, AfterValidator(_wordy), Field(min_length=1)]
-Name = Annotated[str, AfterValidator(_whole), Field(min_length=1, max_length=200)]
+Name = Annotated[str, AfterValidator(_name), Field(min_length=1, max_length=200)]
 
 
 class Given(BaseModel):
@@ -43,7 +49,7 @@ class GivenPassage(Given):
     """A passage to cite from; without an id it is known by its number, from 1."""
 
     text: Text
-    id: str | int | None = None
+    id: Text | int | None = None
     title: Text = ""
     document_id: Text = ""
 

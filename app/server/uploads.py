@@ -8,11 +8,14 @@ import shutil
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from secrets import token_hex
 from threading import Event, Lock
 from typing import Literal
+
+from filelock import FileLock, Timeout
 
 from app.bootstrap import Parts
 from app.errors import InUseError, ReadError
@@ -23,6 +26,7 @@ State = Literal["waiting", "reading", "done", "failed"]
 MOST_KEPT = 1000  # jobs that can be asked about
 PATIENCE_S, STEP_S = 600.0, 1.0  # how long another writer of the same collection is waited for
 ORDER = "job.json"  # written last: a folder without it was never accepted
+IN_USE = "server.lock"  # held by the server whose folder it is
 
 
 @dataclass(slots=True)
@@ -39,16 +43,19 @@ class Job:
 
 
 class Uploads:
-    """Reads one job after another in a thread of its own."""
+    """Reads one job after another in a thread of its own.
+
+    Each server has a folder of its own for what it accepts; what a server that is gone left there, the next takes over.
+    """
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
-        self.folder = parts.settings.data_dir / "uploads"
+        self.folder = parts.settings.data_dir / "uploads" / token_hex(8)
+        self._in_use = FileLock(self.folder / IN_USE, timeout=0, thread_local=False)
         self._jobs: dict[str, Job] = {}
         self._lock = Lock()
         self._thread = ThreadPoolExecutor(1, "propcite-uploads")
         self._closing = Event()
-        self._resume()
 
     def new_id(self) -> str:
         return f"{time.time_ns():x}-{token_hex(4)}"  # in the order in which they came
@@ -56,7 +63,11 @@ class Uploads:
     def place(self, job_id: str, number: int) -> Path:
         """Where a file's bytes are put before the job is accepted; its name has no part in that."""
         folder = self.folder / job_id
-        folder.mkdir(parents=True, exist_ok=True)
+        with self._lock:
+            if not self._in_use.is_locked:
+                self.folder.mkdir(parents=True, exist_ok=True)
+                self._in_use.acquire()
+        folder.mkdir(exist_ok=True)
         return folder / f"{number}.bin"
 
     def accept(self, job_id: str, collection: str, files: Sequence[str]) -> Job:
@@ -76,6 +87,21 @@ class Uploads:
         """What came of a job that is not accepted."""
         shutil.rmtree(self.folder / job_id, ignore_errors=True)
 
+    def resume(self) -> None:
+        """Read what servers that are gone had accepted; what they had not is removed."""
+        for left in sorted(self.folder.parent.glob("*")):
+            with suppress(Timeout, OSError), FileLock(left / IN_USE, timeout=0):
+                for folder in sorted(left.glob(f"*/{ORDER}")):
+                    self._take_over(folder.parent)
+                shutil.rmtree(left, ignore_errors=True)
+
+    def _take_over(self, folder: Path) -> None:
+        with suppress(ValueError, KeyError):
+            order = json.loads((folder / ORDER).read_text(encoding="utf-8"))
+            job = Job(folder.name, order["collection"], tuple(order["files"]))
+            os.replace(folder, self.place(job.id, 0).parent)
+            self._start(job)
+
     def job(self, job_id: str) -> Job | None:
         return self._jobs.get(job_id)
 
@@ -83,14 +109,9 @@ class Uploads:
         """The document in work is finished; what waits is read after the next start."""
         self._closing.set()
         self._thread.shutdown(wait=True, cancel_futures=True)
-
-    def _resume(self) -> None:
-        for folder in sorted(self.folder.glob("*-*")):
-            try:
-                order = json.loads((folder / ORDER).read_text(encoding="utf-8"))
-                self._start(Job(folder.name, order["collection"], tuple(order["files"])))
-            except (OSError, ValueError, KeyError):
-                self.drop(folder.name)
+        self._in_use.release()
+        if not any(self.folder.glob("*-*")):
+            shutil.rmtree(self.folder, ignore_errors=True)
 
     def _start(self, job: Job) -> None:
         with self._lock:

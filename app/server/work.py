@@ -1,4 +1,4 @@
-"""Threads that compute, with a bounded line before them: who finds it full is told at once to come again."""
+"""Threads that work, with a bounded line before them: who finds it full is told at once to come again."""
 
 from __future__ import annotations
 
@@ -42,6 +42,10 @@ class Work:
         future = self._threads.submit(work)
         future.add_done_callback(self._left)
         return future
+
+    def spare(self, work: Callable[[], object]) -> None:
+        """Run it when a thread is free; for those who keep a line of their own."""
+        self._threads.submit(work)
 
     def _left(self, _: Future[T]) -> None:
         with self._lock:

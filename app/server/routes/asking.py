@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 from collections.abc import AsyncIterator, Iterator
@@ -59,7 +60,7 @@ async def _pipeline(access: Access, asked: AskRequest) -> Pipeline:
         pipeline.retriever()  # an empty collection is told before anything is sent
         return pipeline
 
-    return await service.work.run(find)
+    return await asyncio.to_thread(find)
 
 
 def _whole(pipeline: Pipeline, question: str) -> CitedAnswer:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 
 from fastapi import APIRouter, Request, Response
@@ -32,14 +33,14 @@ async def _cited(access: Access, asked: CiteRequest) -> CitedAnswer:
     if passages and not asked.collection:
         return await service.desk.cite(asked.answer, passages, question=asked.question)
     name = access.name(asked.collection)
-    pipeline = await service.work.run(lambda: service.pipeline(name))
-    retriever = await service.work.run(pipeline.retriever)
+    pipeline = await asyncio.to_thread(service.pipeline, name)
+    retriever = await asyncio.to_thread(pipeline.retriever)
     if passages:
         cited = await service.desk.cite(asked.answer, passages, collection=retriever, question=asked.question)
     else:
         cited = await service.desk.cite(asked.answer, retriever, question=asked.question)
     if asked.keep:
-        return await service.work.run(lambda: pipeline.keep(cited))
+        return await asyncio.to_thread(pipeline.keep, cited)
     return replace(cited, collection=name)
 
 

@@ -6,9 +6,10 @@ from dataclasses import asdict
 
 from fastapi import APIRouter
 
-from app.server.access import Admin, Reader, Writer, hidden
+from app.server.access import Admin, Reader, Writer
+from app.server.errors import hidden
 from app.server.routes.shared import PROBLEMS
-from app.server.shapes import CollectionRequest, Collections, CollectionShape
+from app.server.shapes import CollectionRequest, Collections, CollectionShape, Name
 from app.store import CollectionInfo
 
 router = APIRouter(tags=["collections"])
@@ -28,7 +29,7 @@ def create(access: Writer, asked: CollectionRequest) -> CollectionShape:
 
 
 @router.delete("/v1/collections/{name}", responses=PROBLEMS)
-def remove(access: Admin, name: str) -> CollectionShape:
+def remove(access: Admin, name: Name) -> CollectionShape:
     """Remove a collection with its documents and its answers."""
     service, library = access.service, access.service.parts.library
     if library.collection_id(access.name(name)) is None:
