@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.server.problems import respond
 
 LOOPBACK = {"localhost", "127.0.0.1", "::1"}
+UNREAD = {"Connection": "close"}
+MOST_UNREAD, PATIENCE_S = 64 << 20, 5.0  # of a body that is too large, passed over before the refusal
 TOO_LARGE = "the request is larger than this server takes: send less, or raise {setting}"
-
-
-class _TooLargeError(Exception):
-    """The body went on beyond its limit."""
 
 
 class BodyLimit:
@@ -30,31 +31,35 @@ class BodyLimit:
         if scope["type"] != "http":
             return await self.app(scope, receive, send)
         most, setting = self.limit_of(scope["path"])
-        request, size, has_begun = Request(scope), 0, False
+        detail, size = TOO_LARGE.format(setting=setting), 0
 
         async def limited() -> Message:
             nonlocal size
             message = await receive()
             size += len(message.get("body", b""))
             if size > most:
-                raise _TooLargeError
+                await _passed_over(receive)
+                raise HTTPException(413, detail, UNREAD)
             return message
 
-        async def watched(message: Message) -> None:
-            nonlocal has_begun
-            has_begun = True
-            await send(message)
+        request = Request(scope)
+        said = request.headers.get("content-length", "")
+        if said.isdecimal() and int(said) > most:
+            await _passed_over(receive)
+            return await respond(request, 413, detail, headers=UNREAD)(scope, receive, send)
+        return await self.app(scope, limited, send)
 
-        try:
-            if int(request.headers.get("content-length") or 0) > most:
-                raise _TooLargeError
-            return await self.app(scope, limited, watched)
-        except _TooLargeError:
-            if has_begun:
-                raise
-            closing = {"connection": "close"}  # what is still coming is not read
-            response = respond(request, 413, TOO_LARGE.format(setting=setting), headers=closing)
-            return await response(scope, receive, send)
+
+async def _passed_over(receive: Receive) -> None:
+    """Read what still comes, for a while: a client that is cut off while it sends never reads why."""
+    size = 0
+    with suppress(TimeoutError):
+        async with asyncio.timeout(PATIENCE_S):
+            while size < MOST_UNREAD:
+                message = await receive()
+                size += len(message.get("body", b""))
+                if not message.get("more_body"):
+                    break
 
 
 class OwnPagesOnly:

@@ -114,8 +114,8 @@ def one_line(text: str) -> str:
 
 
 def _told(request: Request, error: HTTPException) -> str:
-    if error.status_code == 413:
-        return "the request is larger than this server takes: send less, or raise PROPCITE_SERVE_BODY_MB"
+    if error.status_code == 400 and "parsing the body" in str(error.detail):
+        return "the body cannot be read: send JSON in UTF-8"
     if error.status_code == 404:
         return f"there is nothing at {request.url.path}: /docs shows what is there"
     if error.status_code == 405:

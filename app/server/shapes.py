@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, Tag
 
 from attribution.formats import FORMATS, Unit
 from retrieval.text import Granularity
@@ -54,6 +54,15 @@ class GivenPassage(Given):
     document_id: Text = ""
 
 
+def _kind(value: object) -> str:
+    return "text" if isinstance(value, str) else "passage"
+
+
+Passages = list[
+    Annotated[Annotated[Words, Tag("text")] | Annotated[GivenPassage, Tag("passage")], Discriminator(_kind)]
+]
+
+
 class Written(Given):
     """In which form an answer is written."""
 
@@ -75,7 +84,7 @@ class CiteRequest(Written):
     """A text to cite over passages, over a collection, or over the passages first and the collection for the rest."""
 
     answer: Words = Field(examples=["The barrier has fourteen steel gates."])
-    passages: list[Words | GivenPassage] = Field(
+    passages: Passages = Field(
         [], max_length=1000, examples=[[{"id": "a", "text": "Fourteen steel gates close the barrier."}]]
     )
     collection: Name | None = Field(None, description="none, and no passages: the server's own")
@@ -87,7 +96,7 @@ class RepairRequest(Given):
     """A text whose own [n] count these passages from 1."""
 
     answer: Words = Field(examples=["The barrier has fourteen gates [2]."])
-    passages: list[Words | GivenPassage] = Field(min_length=1, max_length=1000)
+    passages: Passages = Field(min_length=1, max_length=1000)
     collection: Name | None = Field(None, description="looked into for what no passage supports")
     question: Text = ""
 
