@@ -1,9 +1,10 @@
 """Candidates by centroids: which passages are worth reading whole.
 
 Each query token's similarity to each centroid becomes one byte; a passage's score is the best byte of its tokens, a
-token, by weight.  In a small index every passage is scored so.  In a large one the lists of the nearest centroids
-first name the passages that hold a retrieved token, the rest taken at the floor, as XTR does (Lee et al. 2023), and
-only the best of these are scored.
+token, by weight.  In a small index every passage is scored so.  The larger the index, the more passages share the
+centroids of a rare word, and the one that has the word itself is lost among them.  There the tokens in the lists of
+the nearest centroids are compared with the query's themselves; the passages that hold some are the ones that are
+scored, and some candidates are the best by these similarities alone, as XTR ranks (Lee et al. 2023).
 """
 
 from __future__ import annotations
@@ -19,37 +20,39 @@ from retrieval.index import kernels
 from retrieval.index.centroids import Centroids
 from retrieval.index.coarse_codes import Coded, best_of_parts, nearest_lists
 from retrieval.index.codec import Asked, int_products
+from retrieval.index.hits import Imputed, cut, listed_tokens, xtr_candidates
 from retrieval.index.lanes import LANES
 from retrieval.index.ranking import Mask, Wanted
 
 LISTS_FROM = 2_000_000  # tokens from which lists name the passages to score
-RETRIEVED = 20_000  # tokens retrieved for each query token by lists
-SCORED = 6  # times as many passages are scored by their centroids as are read whole
+LISTED = 1_000  # tokens compared with each query token
+RETRIEVED = 250  # the nearest of them, by which passages are ranked
+BY_TOKENS = 4  # one of so many candidates comes from that ranking
 SAMPLE = 512  # centroids whose mean similarity is the table's zero
 
 
 @dataclass(frozen=True)
 class CentroidTable:
-    """A query against all centroids, as bytes (planes, c, LANES), and the weights that its bytes take."""
+    """A query's deciding tokens against all centroids: products (q, c), and as bytes (planes, c, LANES) that are worth
+    a step each."""
 
     products: npt.NDArray[np.int32]
     table: npt.NDArray[np.uint8]
-    worth: Floats
     step: Floats
+    asked: Asked
     wanted: Wanted
-    columns: Ints
 
     @classmethod
     def of(cls, centroids: Centroids, asked: Asked, wanted: Wanted) -> CentroidTable:
         columns = _columns(wanted)
-        products = int_products(centroids.rows, asked.rows[columns])
-        low = products[:: max(1, len(products) // SAMPLE)].mean(axis=0).astype(np.float32)
-        step = np.maximum((products.max(axis=0) - low) / 255, 1e-6).astype(np.float32)
-        planes = -(-len(columns) // LANES)
-        table = np.zeros((planes, len(centroids), LANES), np.uint8)
+        asked = asked.only(columns)
+        products = int_products(asked.rows, centroids.rows)
+        low = products[:, :: max(1, len(centroids) // SAMPLE)].mean(axis=1).astype(np.float32)
+        step = np.maximum((products.max(axis=1) - low) / 255, 1e-6).astype(np.float32)
+        table = np.zeros((-(-len(columns) // LANES), len(centroids), LANES), np.uint8)
         kernels.fill_table(products, low, step, table)
-        worth = asked.scales[columns]  # of one in a product; centroids share one scale, which ranks nothing
-        return cls(products, table, worth, step * worth, wanted, columns)
+        # Centroids share one scale, which ranks nothing.
+        return cls(products, table, step * asked.scales, asked, wanted.only(columns))
 
     def scores(self, coded: Coded, passages: Ints) -> Floats:
         """Each row's score of each passage; they compare within one table only.  (p,) -> (n, p)"""
@@ -59,7 +62,6 @@ class CentroidTable:
             starts = segment.passage_starts
             kernels.coarse_passages(self.table, coded.codes, starts, passages, self._laid(wanted.passages), scores)
             return scores
-        for_passages = wanted.passages if wanted.passages[:, self.columns].any() else wanted.units
         kernels.coarse_sentences(
             self.table,
             coded.codes,
@@ -68,34 +70,16 @@ class CentroidTable:
             segment.unit_ranked,
             passages,
             self._laid(wanted.units),
-            self._laid(for_passages),
+            self._laid(wanted.passages if wanted.passages.any() else wanted.units),
             wanted.share,
             scores,
         )
         return scores
 
-    def nearest(self, parts: list[tuple[Coded, Mask]], retrieved: int) -> list[Ints]:
-        """For each column the nearest centroids, from the best down, that have so many tokens of the masks."""
-        sizes = np.sum([coded.sizes(mask) for coded, mask in parts], axis=0)
-        return [nearest_lists(self.products[:, column], sizes, retrieved) for column in range(len(self.columns))]
-
-    def listed(self, coded: Coded, mask: Mask, nearest: list[Ints]) -> tuple[Floats, Mask]:
-        """Each row's score of each passage from retrieved tokens alone (n, p), and which passages hold one (p,)."""
-        lists, starts = coded.passage_lists
-        weights = (self.wanted.passages if self.wanted.share is None else self.wanted.units)[:, self.columns]
-        scores = np.zeros((len(weights), len(mask)), np.float32)
-        seen, last = np.zeros(len(mask), bool), np.zeros(len(mask), np.uint8)
-        for column, near in enumerate(nearest):
-            row = self.products[:, column]
-            values = (row[near] - row[near[-1]]).astype(np.float32) * self.worth[column]
-            of_column = np.ascontiguousarray(weights[:, column])
-            kernels.gather_lists(lists, starts, near, values, of_column, mask, scores, seen, last)
-        return scores, seen
-
     def _laid(self, weights: Floats) -> Floats:
         """Weights as the table's columns lie, each times what its byte is worth.  (n, q) -> (n, planes, LANES)"""
         laid = np.zeros((len(weights), self.table.shape[0] * LANES), np.float32)
-        laid[:, : len(self.columns)] = weights[:, self.columns] * self.step
+        laid[:, : weights.shape[1]] = weights * self.step
         return laid.reshape(len(weights), self.table.shape[0], LANES)
 
 
@@ -103,19 +87,29 @@ def candidates(
     table: CentroidTable, parts: list[tuple[Coded, Mask]], number: int, lists_from: int = LISTS_FROM
 ) -> list[Ints]:
     """For each part the passages that are among the best `number` of some row, in order."""
-    total = sum(coded.segment.tokens_within(mask) for coded, mask in parts)
     places = [np.flatnonzero(mask) for _, mask in parts]
-    if total > lists_from:
-        nearest = table.nearest(parts, RETRIEVED)
-        listed = [table.listed(coded, mask, nearest) for coded, mask in parts]
-        scores = [np.where(seen, found, -np.inf) for found, seen in listed]
-        places = best_of_parts(scores, [np.arange(len(mask)) for _, mask in parts], SCORED * number)
+    if sum(coded.segment.tokens_within(mask) for coded, mask in parts) <= lists_from:
+        return _by_centroids(table, parts, places, number)
+    near = nearest_lists(table.products, parts, LISTED)
+    listed = [listed_tokens(coded, mask, near, table.asked) for coded, mask in parts]
+    found, floors = cut(listed, len(near), RETRIEVED)
+    by_tokens = -(-number // BY_TOKENS)
+    best = xtr_candidates(
+        [Imputed(coded.segment, hits, floors) for (coded, _), hits in zip(parts, found, strict=True)],
+        table.wanted,
+        by_tokens,
+    )
+    places = [hits.marked(len(mask)) for hits, (_, mask) in zip(listed, parts, strict=True)]
+    rest = _by_centroids(table, parts, places, number - by_tokens)
+    return [np.union1d(some, others) for some, others in zip(best, rest, strict=True)]
+
+
+def _by_centroids(table: CentroidTable, parts: list[tuple[Coded, Mask]], places: list[Ints], number: int) -> list[Ints]:
     scores = [table.scores(coded, some) for (coded, _), some in zip(parts, places, strict=True)]
     return best_of_parts(scores, places, number)
 
 
 def _columns(wanted: Wanted) -> Ints:
     """The query's tokens that decide: those that ask for units, unless passages are what is ranked."""
-    weights = wanted.passages if wanted.share is None else wanted.units
-    used: Ints = np.flatnonzero(weights.any(axis=0))
-    return used if len(used) else np.arange(weights.shape[1])
+    used: Ints = np.flatnonzero(wanted.deciding.any(axis=0))
+    return used if len(used) else np.arange(wanted.deciding.shape[1])

@@ -12,9 +12,12 @@ import numpy.typing as npt
 from retrieval.encoder import Floats
 from retrieval.granularity import Ints
 from retrieval.index.centroids import Codes
-from retrieval.index.ranking import Mask
+from retrieval.index.ranking import Mask, members
 from retrieval.index.segment import Segment
 
+Places = npt.NDArray[np.integer[Any]]
+
+SAMPLE = 1024  # centroids that say where the nearest ones begin
 FEW_LEFT_OUT = 0.5  # the share of a segment's passages in a search above which all count
 
 
@@ -27,21 +30,40 @@ class Coded:
     num_centroids: int
 
     @cached_property
-    def passage_lists(self) -> tuple[npt.NDArray[np.int32], Ints]:
-        """The passages of each centroid's tokens, one after the other, and where each centroid's begin."""
-        starts = np.searchsorted(self.codes[self.order], np.arange(self.num_centroids + 1))
-        owners = np.repeat(np.arange(len(self.segment), dtype=np.int32), np.diff(self.segment.passage_starts))
-        return owners[self.order], starts
+    def order(self) -> npt.NDArray[np.int32]:
+        """Tokens by centroid: each centroid's list after the other."""
+        return np.argsort(self.codes, kind="stable").astype(np.int32)
 
     @cached_property
-    def order(self) -> npt.NDArray[np.int64]:
-        """Tokens by centroid."""
-        return np.argsort(self.codes, kind="stable")
+    def owners(self) -> npt.NDArray[np.int32]:
+        """The passage of each token, in that order."""
+        owners = np.repeat(np.arange(len(self.segment), dtype=np.int32), np.diff(self.segment.passage_starts))
+        return owners[self.order]
+
+    @cached_property
+    def starts(self) -> Ints:
+        """Where each list begins in that order, and where the last one ends."""
+        counts = np.bincount(self.codes, minlength=self.num_centroids)
+        return np.concatenate([[0], np.cumsum(counts)])
+
+    @cached_property
+    def scales(self) -> npt.NDArray[Any]:
+        """Each token's scale, in that order."""
+        return np.asarray(self.segment.scales)[self.order]
+
+    def listed(self, near: list[Ints], mask: Mask) -> tuple[Ints, Ints]:
+        """Where the mask's tokens in each column's lists stand in that order, and their columns.  (h,), (h,)"""
+        lists = np.concatenate([*near, np.zeros(0, np.int64)])
+        places = members(self.starts, lists)
+        columns = np.repeat(np.arange(len(near)), [len(of_column) for of_column in near])
+        columns = np.repeat(columns, np.diff(self.starts)[lists])
+        allowed = mask[self.owners[places]]
+        return places[allowed], columns[allowed]
 
     def sizes(self, mask: Mask) -> Ints:
         """How many tokens of the mask's passages each centroid has.  (p,) -> (c,)"""
         if mask.mean() > FEW_LEFT_OUT:  # what few deletions take away changes no choice, and counting reads all codes
-            return np.diff(self.passage_lists[1])
+            return np.diff(self.starts)
         tokens = np.repeat(mask, np.diff(self.segment.passage_starts))
         return np.bincount(self.codes[tokens], minlength=self.num_centroids)
 
@@ -49,7 +71,7 @@ class Coded:
 def best_of_parts(scores: list[Floats], places: list[Ints], number: int) -> list[Ints]:
     """The places that are among the best `number` of all parts for some row.  Each part: scores (n, p), places (p,)"""
     chosen = [np.zeros(len(p), bool) for p in places]
-    for row in range(len(scores[0]) if scores else 0):
+    for row in range(len(scores[0]) if scores and number else 0):
         rows = np.concatenate([s[row] for s in scores])
         finite = int(np.isfinite(rows).sum())
         least: Any = -np.inf
@@ -60,13 +82,20 @@ def best_of_parts(scores: list[Floats], places: list[Ints], number: int) -> list
     return [p[some] for p, some in zip(places, chosen, strict=True)]
 
 
-def nearest_lists(products: npt.NDArray[np.int32], sizes: Ints, number: int) -> Ints:
-    """The nearest centroids, from the best down, that together have `number` tokens.  (c,), (c,)"""
-    most = min(len(products), 16 + 4 * number * len(products) // max(1, int(sizes.sum())))
+def nearest_lists(products: npt.NDArray[np.int32], parts: list[tuple[Coded, Mask]], number: int) -> list[Ints]:
+    """For each column the nearest centroids, from the best down, whose lists have `number` tokens.  (q, c)"""
+    sizes = np.sum([coded.sizes(mask) for coded, mask in parts], axis=0)
+    return [_nearest(column, sizes, number) for column in products]
+
+
+def _nearest(products: npt.NDArray[np.int32], sizes: Ints, number: int) -> Ints:
+    """A sample of the products says above which one enough of them lie; all are compared with that, few are sorted."""
+    sample = np.sort(products[:: max(1, len(products) // SAMPLE)])
+    most = 4 * number * len(sample) // max(1, int(sizes.sum()))
     while True:
-        near = np.argpartition(-products, most - 1)[:most]
+        most = min(2 * most + 2, len(sample))
+        near = np.flatnonzero(products >= sample[-most]) if most < len(sample) else np.arange(len(products))
         near = near[np.argsort(-products[near], kind="stable")]
         reached = np.cumsum(sizes[near])
-        if reached[-1] >= number or most == len(products):
+        if reached[-1] >= number or len(near) == len(products):
             return near[: 1 + int(np.searchsorted(reached, number))]
-        most = min(len(products), 4 * most)

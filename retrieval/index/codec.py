@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from retrieval.encoder import Floats
+from retrieval.granularity import Ints
 
 BITS = (16, 8, 4, 2, 1)
 AT_ONCE = 1 << 14  # tokens encoded at once
@@ -37,6 +38,10 @@ class Asked:
     vectors: Floats
     rows: Rows
     scales: Floats
+
+    def only(self, columns: Ints) -> Asked:
+        """Some tokens of the query."""
+        return Asked(self.vectors[columns], self.rows[columns], self.scales[columns])
 
 
 @dataclass(frozen=True)
@@ -169,11 +174,17 @@ def int_products(rows: Rows, others: Rows) -> npt.NDArray[np.int32]:
     """
     import torch
 
-    left = rows if rows.flags.writeable and rows.flags.c_contiguous else np.array(rows, order="C")
-    right = np.zeros((-(-len(others) // TOGETHER) * TOGETHER, others.shape[1]), np.int8)
-    right[: len(others)] = others
+    left, right = _ready(rows), _ready(others)
+    if len(others) % TOGETHER:
+        right = np.zeros((-(-len(others) // TOGETHER) * TOGETHER, others.shape[1]), np.int8)
+        right[: len(others)] = others
     product: npt.NDArray[np.int32] = _int_mm(torch.from_numpy(left), torch.from_numpy(right)).numpy()
     return product[:, : len(others)]
+
+
+def _ready(rows: Rows) -> Rows:
+    """As torch takes them."""
+    return rows if rows.flags.writeable and rows.flags.c_contiguous else np.array(rows, order="C")
 
 
 def _int_mm(left: Any, right: Any) -> Any:

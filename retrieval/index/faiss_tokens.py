@@ -105,4 +105,4 @@ class FaissTokens:
         similarities, places = self.index.search(np.ascontiguousarray(query), number, params=found)
         real = places >= 0
         columns = np.broadcast_to(np.arange(len(query))[:, None], places.shape)
-        return Hits(places[real], columns[real], similarities[real])
+        return Hits.of(self.segment, places[real], columns[real], similarities[real])

@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
 from retrieval.encoder import Floats
 from retrieval.granularity import Ints
-from retrieval.index.centroids import Centroids
-from retrieval.index.coarse_codes import Coded, best_of_parts, nearest_lists
-from retrieval.index.codec import Asked, int_products
-from retrieval.index.ranking import Block, Mask, Ranked, Wanted, blocks_of, places, score_block
+from retrieval.index.coarse_codes import Coded, Places, best_of_parts
+from retrieval.index.codec import Asked
+from retrieval.index.ranking import Block, Mask, Ranked, Wanted, blocks_of, places, score_block, unpacked
 from retrieval.index.segment import Segment
 
 AT_ONCE = 8_192  # tokens compared at once
@@ -26,14 +26,26 @@ AT_ONCE = 8_192  # tokens compared at once
 
 @dataclass(frozen=True, slots=True)
 class Hits:
-    """Retrieved pairs of one segment: its tokens, the query's tokens and their similarity.  (h,) each"""
+    """Retrieved pairs of one segment: its tokens, their passages, the query's tokens, their similarity.  (h,) each"""
 
-    tokens: Ints
-    columns: Ints
+    tokens: Places
+    passages: Places
+    columns: Places
     similarities: Floats
 
+    @classmethod
+    def of(cls, segment: Segment, tokens: Ints, columns: Ints, similarities: Floats) -> Hits:
+        owners = np.searchsorted(segment.passage_starts, tokens, side="right") - 1
+        return cls(tokens, owners, columns, similarities)
+
     def only(self, mask: Mask) -> Hits:
-        return Hits(self.tokens[mask], self.columns[mask], self.similarities[mask])
+        return Hits(self.tokens[mask], self.passages[mask], self.columns[mask], self.similarities[mask])
+
+    def marked(self, num_passages: int) -> Ints:
+        """The passages that hold one of the tokens, in order."""
+        seen = np.zeros(num_passages, bool)
+        seen[self.passages] = True
+        return np.flatnonzero(seen)
 
 
 def nearest_tokens(segment: Segment, mask: Mask, asked: Asked, number: int) -> Hits:
@@ -45,53 +57,65 @@ def nearest_tokens(segment: Segment, mask: Mask, asked: Asked, number: int) -> H
         payload, scales = segment.payload[block.tokens], segment.scales[block.tokens]
         similarities = segment.codec.similarities(payload, scales, asked)
         similarities[~allowed] = -np.inf
-        found.append(_largest(similarities, tokens, number))
+        found.append(_largest(segment, similarities, tokens, number))
     return cut([joined(found)], len(asked.rows), number)[0][0]
 
 
-def listed_tokens(coded: Coded, mask: Mask, asked: Asked, centroids: Centroids, number: int) -> Hits:
-    """Each query token's nearest tokens among those of its nearest centroids."""
-    products = np.ascontiguousarray(int_products(centroids.rows, asked.rows).T)
-    segment, order = coded.segment, coded.order
-    starts, sizes = coded.passage_lists[1], coded.sizes(mask)
-    found: list[Hits] = []
-    for column in range(len(products)):
-        near = nearest_lists(products[column], sizes, number)
-        tokens = np.sort(np.concatenate([order[starts[c] : starts[c + 1]] for c in near]))
-        owners = np.searchsorted(segment.passage_starts, tokens, side="right") - 1
-        tokens = tokens[mask[owners]]
-        alone = Asked(asked.vectors[[column]], asked.rows[[column]], asked.scales[[column]])
-        for first in range(0, len(tokens), AT_ONCE):
-            some = tokens[first : first + AT_ONCE]
-            values = segment.codec.similarities(segment.payload[some], segment.scales[some], alone)[:, 0]
-            found.append(Hits(some, np.full(len(some), column), values))
-    return cut([joined(found)], len(asked.rows), number)[0][0]
+def listed_tokens(coded: Coded, mask: Mask, near: list[Ints], asked: Asked) -> Hits:
+    """The tokens in each query token's lists, compared with it."""
+    places, columns = coded.listed(near, mask)
+    tokens, similarities = coded.order[places], np.empty(len(places), np.float32)
+    for first in range(0, len(places), AT_ONCE):
+        some = slice(first, first + AT_ONCE)
+        similarities[some] = _similarities(coded, places[some], columns[some], asked)
+    return Hits(tokens, coded.owners[places], columns, similarities)
+
+
+def _similarities(coded: Coded, places: Ints, columns: Ints, asked: Asked) -> Floats:
+    """Of pairs: tokens as they stand in lists, and the query's.  (h,), (h,) -> (h,)"""
+    from retrieval.index import kernels
+
+    codec, payload, tokens = coded.segment.codec, np.asarray(coded.segment.payload), coded.order[places]
+    if codec.bits == 16:
+        found: Floats = np.einsum("hd,hd->h", payload[tokens].astype(np.float32), asked.vectors[columns])
+        return found
+    products = np.empty(len(tokens), np.int32)
+    if codec.bits == 8:
+        kernels.pair_products(payload, tokens, columns, asked.rows, products)
+    else:
+        rows = unpacked(payload[tokens], codec.unpacking)
+        kernels.pair_products(rows, np.arange(len(tokens), dtype=np.int32), columns, asked.rows, products)
+    return products * coded.scales[places].astype(np.float32) * asked.scales[columns]
 
 
 def joined(parts: Sequence[Hits]) -> Hits:
     if not parts:
-        return Hits(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.float32))
-    columns = zip(*((p.tokens, p.columns, p.similarities) for p in parts), strict=True)
+        none = np.zeros(0, np.int64)
+        return Hits(none, none, none, np.zeros(0, np.float32))
+    columns = zip(*((p.tokens, p.passages, p.columns, p.similarities) for p in parts), strict=True)
     return Hits(*(np.concatenate(column) for column in columns))
 
 
 def cut(parts: Sequence[Hits], num_columns: int, number: int) -> tuple[list[Hits], Floats]:
     """The nearest `number` of all parts for each query token, and its floor: the last of them.  -> parts, (q,)"""
     everything = joined(parts)
+    order = np.argsort(everything.columns.astype(np.uint16), kind="stable")  # of small numbers, which is quick
+    similarities = everything.similarities[order]
+    bounds = np.searchsorted(everything.columns[order], np.arange(num_columns + 1))
     floors = np.zeros(num_columns, np.float32)
-    for column in range(num_columns):
-        values = everything.similarities[everything.columns == column]
-        if len(values):
-            floors[column] = np.partition(values, -min(number, len(values)))[-min(number, len(values))]
+    for column, (start, end) in enumerate(pairwise(bounds)):
+        if start < end:
+            last = max(0, end - start - number)
+            floors[column] = np.partition(similarities[start:end], last)[last]
     return [p.only(p.similarities >= floors[p.columns]) for p in parts], floors
 
 
-def _largest(similarities: Floats, tokens: Ints, number: int) -> Hits:
+def _largest(segment: Segment, similarities: Floats, tokens: Ints, number: int) -> Hits:
     """The largest of each column, and what equals the last of them: segments must not change it.  (n, q), (n,)"""
     last = max(0, len(similarities) - number)
     least = np.partition(similarities, last, axis=0)[last]
     rows, columns = np.nonzero((similarities >= least) & np.isfinite(similarities))
-    return Hits(tokens[rows], columns, similarities[rows, columns])
+    return Hits.of(segment, tokens[rows], columns, similarities[rows, columns])
 
 
 @dataclass(frozen=True)
@@ -103,15 +127,9 @@ class Imputed:
     floors: Floats
 
     @cached_property
-    def owners(self) -> Ints:
-        """The passage of each pair."""
-        found: Ints = np.searchsorted(self.segment.passage_starts, self.hits.tokens, side="right") - 1
-        return found
-
-    @cached_property
     def passages(self) -> Ints:
         """Those that hold a retrieved token, in order."""
-        return np.unique(self.owners)
+        return self.hits.marked(len(self.segment))
 
     def missing(self, value: float) -> Imputed:
         """The same with one value for whatever was not retrieved."""
@@ -129,11 +147,10 @@ class Imputed:
 
     def passage_scores(self, wanted: Wanted) -> Floats:
         """XTR's scores of the passages that hold a retrieved token, as candidates for what is wanted.  -> (n, p)"""
-        weights = wanted.passages if wanted.share is None else wanted.units
         best = np.tile(self.floors, (len(self.passages), 1))
-        rows = np.searchsorted(self.passages, self.owners)
+        rows = np.searchsorted(self.passages, self.hits.passages)
         np.maximum.at(best, (rows, self.hits.columns), self.hits.similarities)
-        scores: Floats = weights @ best.T
+        scores: Floats = wanted.deciding @ best.T
         return scores
 
 

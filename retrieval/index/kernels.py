@@ -12,9 +12,12 @@ import numba as nb
 import numpy as np
 import numpy.typing as npt
 
-from retrieval.index.lanes import LANES, best_run, raise_to, weighted
+from retrieval.index.lanes import LANES, ask_ahead, best_run, raise_to, weighted
 
 Array = npt.NDArray[Any]
+
+LINE = 64  # bytes that memory gives at once
+AHEAD = 12  # rows asked for before they are needed: retrieved tokens lie scattered, and waiting for each takes longest
 
 _compiled = nb.njit(nogil=True, cache=True)
 _loose = nb.njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz", "arcp"})
@@ -22,13 +25,14 @@ _loose = nb.njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz",
 
 @_loose
 def fill_table(products: Array, low: Array, step: Array, table: Array) -> None:
-    """Integer products of centroids as bytes, LANES columns a plane.  (c, q), (q,), (q,) -> table (planes, c, LANES)"""
-    num_centroids, num_columns = products.shape
-    inverse = np.float32(1) / step
-    for centroid in range(num_centroids):
-        for column in range(num_columns):
-            value = (np.float32(products[centroid, column]) - low[column]) * inverse[column] + np.float32(0.5)
-            table[column // LANES, centroid, column % LANES] = np.uint8(min(max(value, np.float32(0)), np.float32(255)))
+    """Integer products of centroids as bytes, LANES columns a plane.  (q, c), (q,), (q,) -> table (planes, c, LANES)"""
+    for column in range(len(products)):
+        plane, lane, of_column = table[column // LANES], column % LANES, products[column]
+        times = np.float32(1) / step[column]
+        plus = np.float32(0.5) - low[column] * times
+        for centroid in range(len(of_column)):
+            value = np.float32(of_column[centroid]) * times + plus
+            plane[centroid, lane] = np.uint8(np.int32(min(max(value, np.float32(0)), np.float32(255))))
 
 
 @_compiled
@@ -92,36 +96,19 @@ def _sum(at_weights: int, at_bytes: int, planes: int) -> Any:
     return total
 
 
-@_loose
-def gather_lists(
-    lists: Array,
-    list_starts: Array,
-    chosen: Array,
-    values: Array,
-    weights: Array,
-    allowed: Array,
-    scores: Array,
-    seen: Array,
-    last: Array,
-) -> None:
-    """One query token's retrieved tokens: each passage gains what its best one stands above the floor, by weight.
-
-    lists (n,) passages by centroid, chosen (c,) centroids from the best down with values (c,) above the floor;
-    weights (n,) a row; scores (n, p), seen (p,) whether any token touched a passage, last (p,) gained so far: zeros.
-    """
-    for place in range(len(chosen)):
-        value = values[place]
-        for entry in range(list_starts[chosen[place]], list_starts[chosen[place] + 1]):
-            passage = lists[entry]
-            # Centroids come from the best down, so a passage's first one counts.
-            if allowed[passage] and last[passage] == 0:
-                last[passage] = 1
-                seen[passage] = True
-                for row in range(len(weights)):
-                    scores[row, passage] += weights[row] * value
-    for place in range(len(chosen)):
-        for entry in range(list_starts[chosen[place]], list_starts[chosen[place] + 1]):
-            last[lists[entry]] = 0
+@_compiled
+def pair_products(rows: Array, tokens: Array, columns: Array, asked: Array, products: Array) -> None:
+    """Products of pairs of integer rows.  rows (n, w), tokens (h,), columns (h,), asked (q, w) -> products (h,)"""
+    number, width = len(tokens), rows.shape[1]
+    for pair in range(number):
+        later = rows.ctypes.data + np.int64(tokens[min(pair + AHEAD, number - 1)]) * width
+        for line in range(0, width, LINE):
+            ask_ahead(later + line)
+        row, query = rows[tokens[pair]], asked[columns[pair]]
+        product = np.int32(0)
+        for place in range(width):
+            product += np.int32(row[place]) * np.int32(query[place])
+        products[pair] = product
 
 
 @_compiled

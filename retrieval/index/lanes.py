@@ -1,4 +1,5 @@
-"""Operations on thirty-two bytes at once, written for the compiler as vectors: loops over lanes leave registers unused.
+"""Operations on thirty-two bytes at once, written for the compiler as vectors: loops over lanes leave registers unused;
+and memory asked for before it is needed.
 
 Each takes addresses.  What reads past an array is the caller's fault, so only kernels.py uses them.
 """
@@ -30,6 +31,21 @@ def _variable(builder: Any) -> Any:
 
 def _larger(builder: Any, one: Any, other: Any) -> Any:
     return builder.select(builder.icmp_unsigned(">", one, other), one, other)
+
+
+@_operation
+def ask_ahead(typing: Any, place: Any) -> Any:
+    """Have the line of memory at an address brought near while other work goes on; any address will do."""
+
+    def build(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        number = ir.IntType(32)
+        pointer = builder.inttoptr(given[0], ir.IntType(8).as_pointer())
+        kind = ir.FunctionType(ir.VoidType(), [pointer.type, number, number, number])
+        fetch = builder.module.declare_intrinsic("llvm.prefetch", [pointer.type], kind)
+        builder.call(fetch, [pointer, number(0), number(3), number(1)])  # to be read, kept near, data
+        return context.get_dummy_value()
+
+    return types.void(types.intp), build
 
 
 @_operation

@@ -35,6 +35,14 @@ class Wanted:
     passages: Floats
     share: float | None
 
+    @property
+    def deciding(self) -> Floats:
+        """The weights of those tokens that say which passages are candidates."""
+        return self.passages if self.share is None else self.units
+
+    def only(self, columns: Ints) -> Wanted:
+        return Wanted(self.units[:, columns], self.passages[:, columns], self.share)
+
 
 @dataclass(frozen=True)
 class Block:
@@ -47,11 +55,11 @@ class Block:
     @cached_property
     def units(self) -> Numbers:
         """Their units' numbers."""
-        return _spread(self.segment.passage_units, self.passages, self.together)
+        return _members(self.segment.passage_units, self.passages, self.together)
 
     @cached_property
     def tokens(self) -> Numbers:
-        return _spread(self.segment.passage_starts, self.passages, self.together)
+        return _members(self.segment.passage_starts, self.passages, self.together)
 
     @cached_property
     def unit_starts(self) -> Ints:
@@ -136,7 +144,7 @@ def _best_compiled(block: Block, asked: Asked) -> Floats:
     segment = block.segment
     tokens = block.tokens
     payload = segment.payload[tokens] if isinstance(tokens, slice) else np.take(segment.payload, tokens, axis=0)
-    rows = payload if segment.codec.bits == 8 else _unpacked(payload, segment.codec.unpacking)
+    rows = payload if segment.codec.bits == 8 else unpacked(payload, segment.codec.unpacking)
     products = int_products(rows, asked.rows)
     best = np.empty((len(block.unit_starts) - 1, len(asked.rows)), np.float32)
     scales = segment.scales[block.tokens].astype(np.float32)
@@ -144,7 +152,7 @@ def _best_compiled(block: Block, asked: Asked) -> Floats:
     return best
 
 
-def _unpacked(payload: Payload, unpacking: npt.NDArray[Any]) -> Rows:
+def unpacked(payload: Payload, unpacking: npt.NDArray[Any]) -> Rows:
     """The payload as integers, sooner than by looking up whole arrays."""
     from retrieval.index import kernels
 
@@ -199,10 +207,18 @@ def places(numbers: Numbers) -> Ints:
     return np.arange(numbers.start, numbers.stop) if isinstance(numbers, slice) else numbers
 
 
-def _spread(starts: Ints, chosen: Ints, together: bool) -> Numbers:
-    """The members of the chosen runs; run i holds starts[i] to starts[i + 1]."""
+def _members(starts: Ints, chosen: Ints, together: bool) -> Numbers:
     if together:
         return slice(int(starts[chosen[0]]), int(starts[chosen[-1] + 1]))
+    return members(starts, chosen)
+
+
+def members(starts: Ints, chosen: Ints) -> Ints:
+    """The members of the chosen runs; run i holds starts[i] to starts[i + 1].
+
+    >>> members(np.array([0, 2, 5, 6]), np.array([2, 0])).tolist()
+    [5, 0, 1]
+    """
     first, lengths = starts[chosen], starts[chosen + 1] - starts[chosen]
     before = np.cumsum(lengths) - lengths
     spread: Ints = np.repeat(first - before, lengths) + np.arange(int(lengths.sum()))

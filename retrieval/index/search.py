@@ -15,7 +15,8 @@ from retrieval.encoder import Floats
 from retrieval.granularity import Ints
 from retrieval.index import IndexHit
 from retrieval.index.centroids import Centroids
-from retrieval.index.codec import Asked, Codec
+from retrieval.index.coarse_codes import nearest_lists
+from retrieval.index.codec import Asked, Codec, int_products
 from retrieval.index.hits import Hits, Imputed, cut, listed_tokens, nearest_tokens, xtr_candidates
 from retrieval.index.parts import Part
 from retrieval.index.ranking import Block, Mask, Ranked, Wanted, best_hits, blocks_of, blocks_picked, rank
@@ -28,6 +29,7 @@ FEW = 30_000  # tokens that a filter may leave for them to be read whole in any 
 REFINED = 400  # candidates that are read whole, a row
 REFINED_PER_HIT = 8  # and as many for each hit that is wanted
 RETRIEVED = 1_000  # tokens retrieved for each query token, where XTR's scores are asked for
+LOOKED = 4  # times as many are compared with it, in the lists of the nearest centroids
 
 
 def known_regime(regime: Regime) -> Regime:
@@ -175,8 +177,15 @@ class Search:
         if self.plan.regime == "faiss" and part.tokens:
             return part.tokens.nearest(self.asked.vectors, mask, self.retrieved)
         if self.plan.regime == "tokens" and part.coded and self.plan.centroids:
-            return listed_tokens(part.coded, mask, self.asked, self.plan.centroids, self.retrieved)
+            return listed_tokens(part.coded, mask, self._near, self.asked)
         return nearest_tokens(part.segment, mask, self.asked, self.retrieved)
+
+    @cached_property
+    def _near(self) -> list[Ints]:
+        """For each query token the centroids in whose lists its nearest tokens are looked for."""
+        assert self.plan.centroids is not None
+        coded = [(part.coded, mask) for part, mask in self._parts if part.coded]
+        return nearest_lists(int_products(self.asked.rows, self.plan.centroids.rows), coded, LOOKED * self.retrieved)
 
     @contextmanager
     def _timed(self, stage: str) -> Iterator[None]:

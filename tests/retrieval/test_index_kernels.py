@@ -45,13 +45,13 @@ def a_table(random: np.random.Generator, planes: int, tokens: int) -> tuple[np.n
 @given(SEEDS, st.integers(1, 3 * LANES), st.integers(1, 40))
 def test_a_table_holds_each_product_as_a_byte(seed: int, columns: int, centroids: int) -> None:
     random = np.random.default_rng(seed)
-    products = random.integers(-50_000, 50_000, (centroids, columns)).astype(np.int32)
+    products = random.integers(-50_000, 50_000, (columns, centroids)).astype(np.int32)
     low = random.uniform(-20_000, 10_000, columns).astype(np.float32)
     step = random.uniform(10, 300, columns).astype(np.float32)
     table = np.zeros((-(-columns // LANES), centroids, LANES), np.uint8)
     kernels.fill_table(products, low, step, table)
     bytes_ = laid(table)[:, :columns].astype(int)
-    exact = np.clip((products - low.astype(np.float64)) / step, 0, 255)
+    exact = np.clip((products.T - low.astype(np.float64)) / step, 0, 255)
     assert np.abs(bytes_ - exact).max() <= 0.51  # rounded, a hair off where it is halfway
     assert not laid(table)[:, columns:].any()
 
@@ -94,27 +94,14 @@ def test_sentences_are_scored_as_by_a_plain_loop(seed: int, planes: int, rows: i
                 assert not np.isfinite(scores[row, place])
 
 
-@given(SEEDS, st.integers(1, 3))
-def test_lists_are_gathered_as_by_a_plain_loop(seed: int, rows: int) -> None:
-    """Each passage gains once, by its best token."""
+@given(SEEDS, st.integers(0, 40), st.sampled_from([1, 8, 64, 100, 384]))
+def test_products_of_pairs_are_exact(seed: int, pairs: int, width: int) -> None:
     random = np.random.default_rng(seed)
-    starts, passages = runs(random, 20), 15
-    lists = random.integers(0, passages, int(starts[-1])).astype(np.int32)
-    chosen = random.choice(20, 7, replace=False).astype(np.int64)
-    values = -np.sort(-random.random(7)).astype(np.float32)
-    weights, allowed = random.random(rows).astype(np.float32), random.random(passages) < 0.7
-    scores, seen = np.ones((rows, passages), np.float32), np.zeros(passages, bool)
-    last = np.zeros(passages, np.uint8)
-    kernels.gather_lists(lists, starts, chosen, values, weights, allowed, scores, seen, last)
-    gained: dict[int, float] = {}
-    for centroid, value in zip(chosen, values, strict=True):
-        for passage in lists[starts[centroid] : starts[centroid + 1]]:
-            if allowed[passage]:
-                gained[int(passage)] = max(gained.get(int(passage), 0.0), float(value))
-    assert set(np.flatnonzero(seen).tolist()) == set(gained)
-    plain = [[1 + w * gained.get(p, 0.0) for p in range(passages)] for w in weights]
-    assert scores == pytest.approx(np.array(plain, np.float32), rel=1e-5)
-    assert not last.any()  # as the next query token needs it
+    rows, asked = (random.integers(-127, 128, (n, width)).astype(np.int8) for n in (30, 5))
+    tokens, columns = random.integers(0, 30, pairs).astype(np.int32), random.integers(0, 5, pairs)
+    products = np.zeros(pairs, np.int32)
+    kernels.pair_products(rows, tokens, columns, asked, products)
+    assert np.array_equal(products, (rows[tokens].astype(int) * asked[columns]).sum(axis=1))
 
 
 @given(SEEDS, st.integers(1, 5))

@@ -112,16 +112,21 @@ def test_tokens_retrieved_by_lists_are_mostly_the_nearest_with_a_filter_too(
 
 
 def listed(
-    index: TokenIndex, query: Floats, number: int, allow: Collection[str] | None = None, **wanted: Any
+    index: TokenIndex,
+    query: Floats,
+    number: int,
+    allow: Collection[str] | None = None,
+    lists_from: int = 0,
+    **wanted: Any,
 ) -> set[str]:
     """Candidates as a large index finds them."""
-    plan, masks = index._plan("tokens"), index._held.masks(allow)
+    plan, masks, weights = index._plan("tokens"), index._held.masks(allow), np.ones((1, len(query)), np.float32)
     assert plan.centroids
     table = CentroidTable.of(
-        plan.centroids, plan.codec.ask(query), Wanted(WEIGHTS, WEIGHTS, **({"share": None} | wanted))
+        plan.centroids, plan.codec.ask(query), Wanted(weights, weights, **({"share": None} | wanted))
     )
     coded = [(part.coded, mask) for part, mask in masks.items() if part.coded]
-    chosen = candidates(table, coded, number, lists_from=0)
+    chosen = candidates(table, coded, number, lists_from)
     return {one.segment.ids[i] for (one, _), some in zip(coded, chosen, strict=True) for i in some}
 
 
@@ -147,3 +152,23 @@ def test_lists_of_several_segments_name_what_those_of_one_name(topical: Made) ->
     one.compact(topical.folder)
     assert one.stats().segments == 1
     assert [listed(one, query, 20) for query in topical.queries] == several
+
+
+def test_lists_tell_names_apart_that_share_a_centroid(tmp_path: Path) -> None:
+    """Each passage has one token of its own, as a rare word is, among tokens that all have; the query names it."""
+    samples, random = Samples(), np.random.default_rng(1)
+    vectors = samples.vectors(2_000)
+    own = random.standard_normal((len(vectors), samples.dimension)).astype(np.float32)
+    vectors[:, 7] = own / np.linalg.norm(own, axis=1, keepdims=True)
+    index = TokenIndex(samples.dimension, "made-up", regime="tokens")
+    samples.add(index, vectors)
+    index.save(tmp_path)
+    found = {
+        lists_from: sum(
+            f"p{number}"
+            in listed(index, np.concatenate([vectors[number, 7:8], samples.centres[:2]]), 20, None, lists_from)
+            for number in range(0, 2_000, 40)
+        )
+        for lists_from in (0, 1_000_000)
+    }
+    assert found[0] == 50 > 1.1 * found[1_000_000]

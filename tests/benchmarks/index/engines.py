@@ -81,9 +81,10 @@ ENGINES: dict[str, Entry] = {
 
 
 def chosen(names: str) -> list[str]:
-    """Engines by name or by the beginning of it, separated by commas; all without any."""
+    """Engines by name, or all whose names begin so, separated by commas; all without any."""
     wanted = [name for name in names.split(",") if name]
-    unknown = [w for w in wanted if not any(name.startswith(w) for name in ENGINES)]
+    known = {w: [name for name in ENGINES if name == w or (w not in ENGINES and name.startswith(w))] for w in wanted}
+    unknown = [w for w in wanted if not known[w]]
     if unknown:
         raise SystemExit(f"unknown engine {unknown[0]!r}: choose from {', '.join(ENGINES)}")
-    return [name for name in ENGINES if not wanted or any(name.startswith(w) for w in wanted)]
+    return [name for name in ENGINES if not wanted or any(name in found for found in known.values())]
