@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, cast
+from threading import Lock
+from typing import TYPE_CHECKING, Any, cast
 
 from app.errors import AppError
 from app.settings import Settings
@@ -14,6 +15,8 @@ from app.store import CollectionInfo, Keys, Library
 from retrieval.text import Span
 
 if TYPE_CHECKING:  # what shows a list or a kept answer needs no model: each part is imported when it is built
+    from app.generators import Generator
+    from app.generators.prompted import Model
     from app.ingester import Ingester
     from app.pipeline import Pipeline
     from app.workspace import Workspace
@@ -23,6 +26,8 @@ if TYPE_CHECKING:  # what shows a list or a kept answer needs no model: each par
     from attribution.propositions import PropositionSplitter
     from retrieval.encoder import Encoder
     from retrieval.retriever import Retriever
+
+_BUILDING = Lock()
 
 
 def build_library(settings: Settings) -> Library:
@@ -51,10 +56,44 @@ def build_splitter(settings: Settings) -> PropositionSplitter:
 
         url, model = _needed(settings, "llm_url", "splitter"), _needed(settings, "splitter_model", "splitter")
         with _server_told():
-            return LlmSplitter(url, model, api_key=settings.llm_key)
+            return LlmSplitter(url, model, api_key=settings.llm_key, timeout=settings.llm_timeout)
     from attribution.propositions.learned import LearnedSplitter
 
     return LearnedSplitter()
+
+
+def build_generator(settings: Settings) -> Generator:
+    if settings.generator == "extractive":
+        from app.generators.extractive import ExtractiveGenerator
+
+        return ExtractiveGenerator()
+    from app.generators.prompted import PromptedGenerator
+    from app.prompts import load_prompt
+
+    name, prompt = _needed(settings, "generator_model", "generator"), load_prompt(settings.prompt)
+    sampling = {"max_tokens": settings.max_tokens, "temperature": settings.temperature, "seed": settings.seed}
+    if settings.generator == "vllm":
+        return PromptedGenerator(f"vllm/{name}", _vllm(settings, sampling), prompt, num_parallel=settings.vllm_parallel)
+    from attribution.endpoint import Endpoint
+
+    url = _needed(settings, "llm_url", "generator")
+    with _server_told():
+        model = Endpoint(url, name, sampling, api_key=settings.llm_key, timeout=settings.llm_timeout)
+    return PromptedGenerator(f"openai/{name}", model, prompt, num_parallel=settings.llm_parallel)
+
+
+def _vllm(settings: Settings, sampling: Mapping[str, Any]) -> Model:
+    from app.generators.vllm_engine import EngineOptions, VllmEngine
+
+    options = EngineOptions(
+        context=settings.vllm_context,
+        dtype=settings.vllm_dtype,
+        tensor_parallel=settings.vllm_tensor_parallel,
+        gpu_share=settings.vllm_gpu_share,
+        prefix_caching=settings.vllm_prefix_caching,
+        eager=settings.vllm_eager,
+    )
+    return VllmEngine(settings.generator_model, options, sampling)
 
 
 def build_judge(settings: Settings, encoder: Callable[[], Encoder]) -> Judge | None:
@@ -84,7 +123,13 @@ def _outside_judge(settings: Settings) -> Judge:
 
         url, model = _needed(settings, "llm_url", "judge"), _needed(settings, "judge_model", "judge")
         with _server_told():
-            return LlmJudge(url, model, api_key=settings.llm_key, supported_from=settings.supported_from)
+            return LlmJudge(
+                url,
+                model,
+                api_key=settings.llm_key,
+                timeout=settings.llm_timeout,
+                supported_from=settings.supported_from,
+            )
     from attribution.judges.published import published_judge
 
     return published_judge(
@@ -150,6 +195,15 @@ class Parts:
     def propcite(self) -> PropCite:
         return build_propcite(self.settings, self.encoder, self.splitter, self.judge)
 
+    @property
+    def generator(self) -> Generator:
+        with _BUILDING:  # a model that fills a GPU is not loaded twice
+            return self._generator
+
+    @cached_property
+    def _generator(self) -> Generator:
+        return build_generator(self.settings)
+
     @cached_property
     def judge(self) -> Judge | None:
         return build_judge(self.settings, lambda: self.encoder)
@@ -187,7 +241,6 @@ class Parts:
         self, collection: CollectionInfo, documents: Sequence[str] = (), where: Sequence[str] = ()
     ) -> Pipeline:
         """One collection's parts; with documents or conditions, over what these leave of it."""
-        from app.generators.extractive import ExtractiveGenerator
         from app.narrowing import passages_within
         from app.pipeline import Pipeline
         from retrieval.retriever import Retriever
@@ -201,7 +254,7 @@ class Parts:
             library=self.library,
             collection=collection,
             open_retriever=open_retriever,
-            generator=ExtractiveGenerator(),
+            open_generator=lambda: self.generator,
             propcite=self.propcite,
             num_passages=self.settings.num_passages,
             within=passages_within(self.library, collection, documents, where),

@@ -25,3 +25,7 @@ class StoreError(AppError):
 
 class InUseError(StoreError):
     """Another writer has it: trying again later helps."""
+
+
+class GeneratorError(AppError):
+    """No answer could be written; another question, or the same one later, may be answered."""

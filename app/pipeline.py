@@ -36,12 +36,15 @@ class _Asked:
 
 @dataclass(frozen=True, slots=True)
 class Pipeline:
-    """One collection's parts, chosen in bootstrap.  `open_retriever` gives the collection as it is now."""
+    """One collection's parts, chosen in bootstrap.  `open_retriever` gives the collection as it is now.
+
+    The generator is opened by the first question: who only searches or cites needs no language model.
+    """
 
     library: Library
     collection: CollectionInfo
     open_retriever: Callable[[], Retriever]
-    generator: Generator
+    open_generator: Callable[[], Generator]
     propcite: PropCite
     num_passages: int = 8
     within: frozenset[str] | None = None  # the passages that may be looked at, None for all
@@ -59,7 +62,7 @@ class Pipeline:
         """Answer a question from the collection, every fact cited from the passages that the answer was made from."""
         asked = self._asked(question, self.retriever())
         start = time.perf_counter()
-        draft = self.generator.generate_many([(asked.question, asked.shown)])[0]
+        draft = self.open_generator().generate_many([(asked.question, asked.shown)])[0]
         if isinstance(draft, PropCiteError):
             raise draft
         spent = _ms(start, time.perf_counter())
@@ -79,7 +82,7 @@ class Pipeline:
             over, collection = asked.shown.retriever, asked.collection
             return cite_stream(self.propcite, pieces, over, collection=collection, question=asked.question)
 
-        writing = self.generator.stream(asked.question, asked.shown)
+        writing = self.open_generator().stream(asked.question, asked.shown)
         return AnswerStream(writing, cite, lambda *answer: self._finished(asked, *answer))
 
     def answer_many(self, questions: Sequence[str]) -> list[CitedAnswer | PropCiteError]:
@@ -152,14 +155,15 @@ class Pipeline:
         """A draft for each question; where none can be written at all, each has the reason."""
         good = [(one.question, one.shown) for one in asked if isinstance(one, _Asked)]
         try:
-            written = iter(self.generator.generate_many(good))
+            written = iter(self.open_generator().generate_many(good))
         except PropCiteError as error:
             written = repeat(error)
         return [next(written) if isinstance(one, _Asked) else one for one in asked]
 
     def _finished(self, asked: _Asked, answer: CitedAnswer, draft: Draft, spent: float) -> CitedAnswer:
         """The answer with all that is known of how it was made, as it is kept."""
-        made_by = {"generator": self.generator.name, "prompt": self.generator.prompt}
+        generator = self.open_generator()
+        made_by = {"generator": generator.name, "prompt": generator.prompt}
         return self.keep(
             replace(
                 answer,

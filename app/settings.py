@@ -52,13 +52,29 @@ class Settings(BaseSettings):
     )
     exact_up_to: int = Field(100_000, ge=0, description="tokens up to which auto reads every one")
 
-    generator: Literal["extractive"] = "extractive"
+    generator: Literal["extractive", "openai", "vllm"] = Field("extractive", description="what writes answers")
+    generator_model: str = Field("", description="openai: a model's name at llm_url; vllm: a folder or hub name")
     num_passages: int = Field(8, ge=1, le=100, description="passages that an answer is made from")
+    prompt: str = Field("answer", description="answer, cite, or a file in the form of propcite prompts answer")
+    max_tokens: int = Field(1024, ge=1, description="the longest answer, with the model's thoughts")
+    temperature: float = Field(0.0, ge=0, le=2)
+    seed: int = Field(0, ge=0)
+    vllm_context: int = Field(0, ge=0, description="the longest prompt with its answer in tokens; 0: the model's own")
+    vllm_dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
+    vllm_parallel: int = Field(
+        1024, ge=1, description="questions given to vLLM at once, which makes its batches of them"
+    )
+    vllm_tensor_parallel: int = Field(1, ge=1, description="GPUs that share the model")
+    vllm_gpu_share: float = Field(0.8, gt=0, le=1, description="of each GPU's memory")
+    vllm_prefix_caching: bool = Field(True, description="the beginning that prompts share is read once")
+    vllm_eager: bool = Field(False, description="begins sooner and writes slower")
 
     splitter: Literal["learned", "rules", "seq2seq", "llm"] = Field("learned", description="what names facts")
     splitter_model: str = Field("", description="seq2seq: a SegmenT5 or Propositionizer checkpoint; llm: a name")
     llm_url: str = Field("", description="an OpenAI-compatible server, up to /v1")
     llm_key: str = Field("none", description="its key", repr=False)
+    llm_timeout: float = Field(60.0, gt=0, description="seconds that it may say nothing")
+    llm_parallel: int = Field(8, ge=1, le=1024, description="requests to it at once, of a batch")
     judge: Literal["embedded", "cross", "true", "minicheck", "nli", "llm", "none"] = Field(
         "embedded", description="what says whether evidence supports a claim"
     )
@@ -72,6 +88,7 @@ class Settings(BaseSettings):
     supported_from: float = Field(0.5, ge=0, le=1, description="probability from which evidence is cited")
     min_score: float = Field(0.5, ge=-1, le=1, description="similarity from which evidence is cited without a judge")
     most_citations: int = Field(3, ge=1, description="markers a sentence shows at most")
+
 
     serve_body_mb: int = Field(4, ge=1, le=1024, description="the largest request, documents apart")
     serve_threads: int = Field(2, ge=1, le=256, description="searches and batches of citing at once")

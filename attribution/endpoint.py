@@ -1,40 +1,33 @@
 """A language model behind any OpenAI-compatible server, asked over the real client; each trouble is told in one line.
 
 A server that is not there, lets nobody in or has no such model is an AttributionError; whatever costs one answer only
-is a NoAnswerError, and whoever asked goes on.
+is a NoAnswerError, and whoever asked goes on.  `ask` waits for the whole, `stream` tells it while it is written.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
+from contextlib import aclosing, contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from threading import BoundedSemaphore, Lock
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from attribution.errors import AttributionError
+from attribution.streamed import DONE, Ended, Said, data_of, said_in
+from attribution.troubles import BrokenError, NoAnswerError, RefusedError, TooLongError, give_way, is_too_long, one_line
 
 if TYPE_CHECKING:
-    from openai import APIConnectionError, APIStatusError
+    from openai import APIConnectionError, APIStatusError, AsyncOpenAI
 
 Message = dict[str, str]
 
 _UNREACHED = {"ConnectError", "ConnectTimeout", "UnsupportedProtocol"}  # of httpx, which openai 3 calls httpx2
-_SUSPECTS = ("response_format", "logprobs", "top_logprobs")  # what a server refuses most often without naming it
-
-
-class NoAnswerError(Exception):
-    """Why there is no usable answer.  Its text may quote the server; `what` quotes nothing."""
-
-    def __init__(self, what: str, quoted: str = "") -> None:
-        super().__init__(f"{what}: {quoted}" if quoted else what)
-        self.what = what
-
-
-class _RefusedError(NoAnswerError):
-    """The server does not take this request as it stands (400, 422)."""
+_PAUSE = 0.5  # seconds before a stream that broke without a word is asked for again; then twice as long
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,30 +71,62 @@ class Endpoint:
             raise AttributionError("the openai client is missing: pip install 'propcite[llm]'") from error
         self.base_url, self.model, self.num_parallel = _shown(base_url), model, num_parallel
         self._openai = openai
-        self._client = openai.OpenAI(base_url=base_url, api_key=api_key or "none", timeout=timeout, max_retries=retries)
+        self._timeout, self._retries = timeout, retries
+        self._arguments: dict[str, Any] = {
+            "base_url": base_url,
+            "api_key": api_key or "none",
+            "timeout": timeout,
+            "max_retries": retries,
+        }
+        self._client = openai.OpenAI(**self._arguments)
         self._client.organization = self._client.project = None  # else taken from the environment, for any server
         self._options = {"system": True, **options}
         self._reached = False
         self._lock = Lock()
         self._places = BoundedSemaphore(num_parallel)
 
+    @cached_property
+    def _beside(self) -> AsyncOpenAI:
+        """The client of streams; all of them run in one event loop."""
+        client: AsyncOpenAI = self._openai.AsyncOpenAI(**self._arguments)
+        client.organization = client.project = None
+        return client
+
     def ask(self, messages_for: Callable[[bool], list[Message]]) -> Answer:
         """The answer to these messages, which are told whether a schema goes with them."""
-        with self._lock:
-            options = dict(self._options)
+        options = self._wanted()
         while True:
             try:
                 structured = "response_format" in options
                 reply = self._complete(_request(self.model, messages_for(structured), options))
                 break
-            except _RefusedError as refused:
-                unwanted = _unwanted(str(refused), options)
-                if unwanted is None:
-                    raise
-                del options[unwanted]
+            except RefusedError as refused:
+                give_way(refused, options)
         answer = _answer(reply, structured)
         self.leave_out(*(self._options.keys() - options.keys()))
         return answer
+
+    async def stream(self, messages: list[Message]) -> AsyncGenerator[str | Ended, None]:
+        """The text as it is written, in the end why it ended; what breaks after the first word is told there too.
+
+        Closing it ends the request.  Not limited to `num_parallel`: who asks for many limits them.
+        """
+        options = self._wanted()
+        while True:
+            try:
+                async with aclosing(self._patiently(_request(self.model, messages, options))) as pieces:
+                    async for piece in pieces:
+                        yield piece
+                break
+            except TooLongError:
+                raise
+            except RefusedError as refused:
+                give_way(refused, options)
+        self.leave_out(*(self._options.keys() - options.keys()))
+
+    def _wanted(self) -> dict[str, Any]:
+        with self._lock:
+            return dict(self._options)
 
     def leave_out(self, *names: str) -> None:
         """These options are sent no more."""
@@ -110,9 +135,77 @@ class Endpoint:
 
     def _complete(self, request: dict[str, Any]) -> str:
         """The server's reply as it came: the client would take a web page for a completion."""
+        with self._troubles_told(), self._places:
+            reply = self._client.chat.completions.with_raw_response.create(**request)
+        self._reached = True
+        return reply.http_response.text
+
+    async def _patiently(self, request: dict[str, Any]) -> AsyncGenerator[str | Ended, None]:
+        """Asked again where the connection broke before the first word."""
+        for number in range(self._retries + 1):
+            try:
+                async with aclosing(self._written(request)) as pieces:
+                    async for piece in pieces:
+                        yield piece
+                return
+            except BrokenError:
+                if number == self._retries:
+                    raise
+            await asyncio.sleep(_PAUSE * 2**number)
+
+    async def _written(self, request: dict[str, Any]) -> AsyncGenerator[str | Ended, None]:
+        """Trouble is raised before the first word, and told as the end after it."""
+        begun, reason = False, ""
         try:
-            with self._places:
-                reply = self._client.chat.completions.with_raw_response.create(**request)
+            async with aclosing(self._events(request)) as events:
+                async for data in events:
+                    said = _said(data)
+                    reason = reason or said.reason
+                    if said.text:
+                        begun = True
+                        yield said.text
+            if not reason:
+                raise BrokenError("the server went away in the middle of the answer")
+        except NoAnswerError as failure:
+            if not begun and not reason:
+                raise
+            yield Ended(reason, "" if reason and isinstance(failure, BrokenError) else failure.what)
+        else:
+            yield Ended(reason)
+
+    async def _events(self, request: dict[str, Any]) -> AsyncGenerator[str, None]:
+        """The data of the server's events; a server that does not stream sends its whole answer as the only one."""
+        asked = self._beside.chat.completions.with_streaming_response.create(**request, stream=True)
+        with self._troubles_told():
+            async with asked as reply:
+                self._reached = True
+                if "event-stream" not in reply.headers.get("content-type", ""):
+                    yield await reply.text()
+                    yield DONE
+                    return
+                events = data_of(reply.iter_lines())
+                data = await self._next(events)
+                while data is not None and data != DONE:
+                    yield data
+                    data = await self._next(events)
+                if data:
+                    yield data
+
+    async def _next(self, events: AsyncIterator[str]) -> str | None:
+        """The next event's data, None after the last; only what is data shows that the server is still writing."""
+        try:
+            async with asyncio.timeout(self._timeout):
+                return await anext(events, None)
+        except TimeoutError as error:
+            raise NoAnswerError(f"the server said nothing for {self._timeout:g} seconds") from error
+        except Exception as error:  # of whichever transport the client has, or of an encoding
+            raise BrokenError("the server went away in the middle of the answer", one_line(str(error))) from error
+
+    @contextmanager
+    def _troubles_told(self) -> Iterator[None]:
+        """The client's errors as ours."""
+        try:
+            yield
         except self._openai.APIConnectionError as error:
             raise self._unreached(error) from error
         except self._openai.APIStatusError as error:
@@ -120,8 +213,6 @@ class Endpoint:
             raise self._refused(error) from error
         except self._openai.OpenAIError as error:
             raise NoAnswerError("the request failed", one_line(str(error))) from error
-        self._reached = True
-        return reply.http_response.text
 
     def _unreached(self, error: APIConnectionError) -> Exception:
         if not self._reached and type(error.__cause__).__name__ in _UNREACHED:
@@ -131,17 +222,23 @@ class Endpoint:
         return NoAnswerError(what, one_line(f"{error.message} {error.__cause__ or ''}"))
 
     def _refused(self, error: APIStatusError) -> Exception:
-        code, said = error.status_code, one_line(error.message)
+        code, said = error.status_code, one_line(error.message.removeprefix(f"Error code: {error.status_code} - "))
         if code in (401, 403):
             return AttributionError(f"{self.base_url} refuses the API key ({code}): set the api_key it expects")
         if code == 404:
             return AttributionError(f"{self.base_url} has no chat model {self.model!r} (404): {self._known_models()}")
-        kind = _RefusedError if code in (400, 422) else NoAnswerError
+        if code == 429:
+            later = error.response.headers.get("retry-after", "")
+            when = f"in {later} seconds" if later.isdecimal() else "later"
+            return NoAnswerError(f"the server has too many requests (429): try again {when}", said)
+        if code == 413 or (code in (400, 422, 500) and is_too_long(error.message)):
+            return TooLongError(f"the server answered {code}", said)
+        kind = RefusedError if code in (400, 422) else NoAnswerError
         return kind(f"the server answered {code}", said)
 
     def _known_models(self) -> str:
         try:
-            names = [model.id for model in self._client.with_options(max_retries=0).models.list().data][:5]
+            names = [model.id for model in self._client.with_options(max_retries=0, timeout=5).models.list().data][:5]
         except (self._openai.OpenAIError, AttributeError, TypeError, ValueError):
             names = []
         return f"name one of {', '.join(names)}" if names else "correct the base_url, which often ends in /v1"
@@ -160,18 +257,34 @@ def _shown(url: str) -> str:
     return re.sub(r"//[^/@]*@", "//", url)
 
 
+def without_system(messages: list[Message]) -> list[Message]:
+    """The same chat where the user says what the system would, for templates that know no system."""
+    if messages[0]["role"] != "system":
+        return messages
+    task, first, *others = messages
+    return [{"role": "user", "content": f"{task['content']}\n\n{first['content']}"}, *others]
+
+
 def _request(model: str, messages: list[Message], options: dict[str, Any]) -> dict[str, Any]:
     if "system" not in options:
-        task, first, *others = messages
-        messages = [{"role": "user", "content": f"{task['content']}\n\n{first['content']}"}, *others]
+        messages = without_system(messages)
     return {"model": model, "messages": messages} | {k: v for k, v in options.items() if k != "system"}
 
 
-def _unwanted(complaint: str, options: dict[str, Any]) -> str | None:
-    """The option that a server's complaint names; where it names none, the first of the usual suspects."""
-    named = [option for option in options if option in complaint.lower()]
-    suspects = [option for option in _SUSPECTS if option in options]
-    return next(iter(named or suspects), None)
+def _said(data: str) -> Said:
+    """One event of a stream; a complaint instead of words is an error."""
+    if data == DONE:
+        return Said(reason="stop")
+    try:
+        said = said_in(data)
+    except (ValueError, RecursionError) as error:
+        raise NoAnswerError("the reply is no chat completion", one_line(data)) from error
+    if said.complaint:
+        kind = TooLongError if is_too_long(said.complaint) else NoAnswerError
+        raise kind("the server stopped with an error", one_line(said.complaint))
+    if said.refusal:
+        raise NoAnswerError("the model refuses to answer", one_line(said.refusal))
+    return said
 
 
 def _answer(reply: str, structured: bool) -> Answer:
@@ -187,13 +300,3 @@ def _answer(reply: str, structured: bool) -> Answer:
     if not said:
         raise NoAnswerError("the answer is empty")
     return Answer(said, structured, logprobs if isinstance(logprobs, list) else [])
-
-
-def one_line(text: str) -> str:
-    """The beginning of a text, as a line."""
-    return " ".join(text.split())[:200]
-
-
-def sendable(text: str) -> str:
-    """The text without halves of surrogate pairs, which no server takes."""
-    return text.encode("utf-8", "replace").decode()

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import json
 import re
+import select
 import socket
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -40,18 +42,22 @@ class Request:
 class Reply:
     """What the model says, or with `body` any response at all.
 
-    `chunks` are its pieces when the client streams, else its words.  `breaks_after` hangs up in the middle: after so
-    many chunks of a stream, after so many bytes of a body.  The delays are seconds.
+    `chunks` are its pieces when the client streams, else its words; one that is no text is a delta as it stands.
+    `breaks_after` hangs up in the middle: after so many chunks of a stream, after so many bytes of a body;
+    `stalls_after` says nothing more from there on.  `raw` are the bytes of a stream, as they are sent.  The delays are
+    seconds.
     """
 
     content: str | None = ""
     status: int = 200
     body: str | bytes | None = None
     finish_reason: str = "stop"
-    chunks: Sequence[str] | None = None
+    chunks: Sequence[str | dict[str, Any]] | None = None
+    raw: Sequence[bytes] | None = None
     delay: float = 0.0
     chunk_delay: float = 0.0
     breaks_after: int | None = None
+    stalls_after: int | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -68,7 +74,8 @@ class ScriptedLlm:
     """POST /v1/chat/completions, streamed or not, and GET /v1/models.
 
     The script is one reply for ever, a list of replies for one request each, or a function of the request.  `requests`
-    holds the chat requests as they came, `most_at_once` how many were in flight together.
+    holds the chat requests as they came, `most_at_once` how many were in flight together, `hung_up` is set once a
+    client has left a stream before its end.
     """
 
     def __init__(self, script: Script, *, models: Sequence[str] = ("test-model",)) -> None:
@@ -76,6 +83,7 @@ class ScriptedLlm:
         self.models = tuple(models)
         self.requests: list[Request] = []
         self.most_at_once = 0
+        self.hung_up = Event()
         self._at_once = 0
         self._lock = Lock()
         self._closing = Event()
@@ -126,6 +134,10 @@ class ScriptedLlm:
         finally:
             with self._lock:
                 self._at_once -= 1
+
+    @property
+    def is_closing(self) -> bool:
+        return self._closing.is_set()
 
     def wait(self, seconds: float) -> None:
         """Sleep, but not beyond the server's end."""
@@ -204,13 +216,27 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _stream(self, request: Request, reply: Reply) -> None:
         self._start(reply, {"Content-Type": "text/event-stream", "Transfer-Encoding": "chunked"})
-        for number, event in enumerate(_events(request, reply)):
-            if number == reply.breaks_after:
-                self.close_connection = True
-                return
-            self._chunk(f"data: {event}\n\n".encode())
-            self.server.llm.wait(reply.chunk_delay)
-        self._chunk(b"")
+        told = (f"data: {event}\n\n".encode() for event in _events(request, reply))
+        try:
+            for number, data in enumerate(told if reply.raw is None else reply.raw):
+                if number == reply.breaks_after:
+                    self.close_connection = True
+                    return
+                if number == reply.stalls_after:
+                    self._stall(60.0)
+                self._chunk(data)
+                self._stall(reply.chunk_delay)
+            self._chunk(b"")
+        except OSError:
+            self.server.llm.hung_up.set()
+            raise
+
+    def _stall(self, seconds: float) -> None:
+        """Say nothing, but notice a client that leaves."""
+        end = time.monotonic() + seconds
+        while seconds and time.monotonic() < end and not self.server.llm.is_closing:
+            if select.select([self.connection], [], [], 0.02)[0]:
+                raise ConnectionResetError("the client has left")
 
     def _chunk(self, data: bytes) -> None:
         self.wfile.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
@@ -232,7 +258,7 @@ def _completion(request: Request, reply: Reply) -> bytes:
 def _events(request: Request, reply: Reply) -> Iterator[str]:
     """The data of a stream's events: the role, the pieces, the end, the usage where it is asked for."""
     pieces = reply.chunks if reply.chunks is not None else re.findall(r"\s*\S+|\s+$", reply.content or "")
-    deltas: list[dict[str, str]] = [{"content": piece} for piece in pieces]
+    deltas = [{"content": piece} if isinstance(piece, str) else piece for piece in pieces]
     for number, delta in enumerate([*deltas, {}]):
         role = {"role": "assistant"} if number == 0 else {}
         reason = None if number < len(deltas) else reply.finish_reason

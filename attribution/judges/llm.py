@@ -11,10 +11,11 @@ from threading import Lock
 from typing import Literal
 
 from attribution.citations import Label, Verdict
-from attribution.endpoint import Endpoint, Message, NoAnswerError, one_line
+from attribution.endpoint import Endpoint, Message
 from attribution.judges import SUPPORTED_FROM, Case, label_of
 from attribution.judges.chunks import chunks
 from attribution.judges.verdicts import VERDICTS, WORDS, Form, Said
+from attribution.troubles import NoAnswerError, one_line
 
 Style = Literal["auto", "verdict", "minicheck"]
 

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from attribution.citations import Label
-from attribution.endpoint import Answer, Message, sendable
+from attribution.endpoint import Answer, Message
+from attribution.troubles import sendable
 
 TASK = """\
 You compare a claim with evidence and say whether the evidence states the claim.

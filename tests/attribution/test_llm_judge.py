@@ -141,7 +141,7 @@ def test_a_refused_option_is_left_out_from_then_on(option: str) -> None:
     ("reply", "reason"),
     [
         (error(500, f"{CASE.claim} {SECRET}"), "the server answered 500"),
-        (error(429, "slow down"), "the server answered 429"),
+        (error(429, "slow down"), "the server has too many requests (429): try again later"),
         (Reply(body=f"<html>{SECRET}</html>"), "the reply is no chat completion"),
         (Reply(""), "the answer is empty"),
         (Reply(as_json("supported"), finish_reason="length"), "the answer was cut off: raise max_tokens"),

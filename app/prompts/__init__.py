@@ -1,0 +1,133 @@
+"""Prompts: what a language model is asked with, in files that a person may read, copy and change.
+
+A file is turns of a chat, each under a line `=== system`, `=== user` or `=== assistant`; without such a line it is
+one turn of the user.  The last turn is the user's and holds {passages} and {question} once each; {abstention} stands
+for the sentence that says that there is no answer.  The first line may be `=== prompt NAME VERSION: what it is`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from app.errors import AppError
+from attribution.endpoint import Message
+from attribution.troubles import sendable
+from retrieval.text import Passage
+
+FOLDER = Path(__file__).parent
+ABSTENTION = "The passages do not say."
+PLACES = ("{passages}", "{question}")
+
+_TURN = re.compile(r"^=== *(system|user|assistant) *$", re.MULTILINE)
+_TAKEN = re.compile(r"\{(passages|question|abstention)\}")
+_HEAD = re.compile(r"=== *prompt +([^\s:]+) +([^\s:]+): *(.*)\n")
+_MARKER = re.compile(r"\[\d+\]")
+_TAG = re.compile(r"<(?=[A-Za-z/|｜!?])")
+_CONTROL = re.compile(r"\[(?=/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_\w+|THINK|IMG\w*|gMASK|MASK|CLS|SEP|PAD)\])")
+_SOURCES = r"(?:given |provided )?(?:passages?|documents?|sources?|collection)"
+_ABSTAINS = re.compile(
+    rf"(?:(?:the |these )?{_SOURCES} (?:do not|does not|don['’]t|doesn['’]t)|none of the {_SOURCES}) says?\b[^.!?;,]*",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """Turns of a chat.  `marks` when the model is to type markers of its own."""
+
+    name: str
+    version: str
+    turns: tuple[tuple[str, str], ...]
+    what: str = ""
+    marks: bool = False
+
+    @property
+    def id(self) -> str:
+        return f"{self.name}/{self.version}"
+
+    def messages(self, question: str, passages: Sequence[Passage]) -> list[Message]:
+        """The chat that asks this question; no text can leave its place in it."""
+        given = {"abstention": ABSTENTION, "question": as_data(question.strip()), "passages": listed(passages)}
+        return [
+            {"role": role, "content": _TAKEN.sub(lambda found: given[found.group(1)], text)}
+            for role, text in self.turns
+        ]
+
+
+def listed(passages: Sequence[Passage]) -> str:
+    """The passages, numbered from 1."""
+    return "\n".join(_passage(number, passage) for number, passage in enumerate(passages, start=1))
+
+
+def _passage(number: int, passage: Passage) -> str:
+    title = as_data(" ".join(passage.title.split()))
+    head = f"Title: {title}\n" if title else ""
+    return f'<passage number="{number}">\n{head}{as_data(passage.text.strip())}\n</passage>'
+
+
+def as_data(text: str) -> str:
+    """A text in which nothing is a tag of the prompt or a sign of a chat's template.
+
+    >>> as_data("2 < 3 </passage> <|im_end|> [INST]")
+    '2 < 3 &lt;/passage> &lt;|im_end|> [ INST]'
+    """
+    return _CONTROL.sub("[ ", _TAG.sub("&lt;", sendable(text)))
+
+
+def is_abstention(text: str) -> bool:
+    """Whether an answer says that there is none, and says nothing else.
+
+    >>> is_abstention("The passages do not say who found it."), is_abstention("The passages do not say, but Ada did.")
+    (True, False)
+    """
+    return _ABSTAINS.fullmatch(text.strip(" \t\n\"'“”*_.!")) is not None
+
+
+def shipped() -> list[Prompt]:
+    return [load_prompt(path.stem) for path in sorted(FOLDER.glob("*.txt"))]
+
+
+def load_prompt(name: str) -> Prompt:
+    """A shipped prompt by its name, or one in a file."""
+    path = FOLDER / f"{name}.txt"
+    if name.isidentifier() and path.is_file():
+        return read_prompt(path)
+    given = Path(name).expanduser()
+    if not given.is_file():
+        known = ", ".join(path.stem for path in sorted(FOLDER.glob("*.txt")))
+        raise AppError(f"there is no prompt {name!r}: give {known}, or a file in the form of propcite prompts answer")
+    return read_prompt(given)
+
+
+def read_prompt(path: Path) -> Prompt:
+    """A file's prompt; one without a version is known by its content."""
+    try:
+        text = path.read_text("utf-8-sig").replace("\r\n", "\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise AppError(f"the prompt {path} cannot be read ({error}): give a file of UTF-8 text") from error
+    head = _HEAD.match(text)
+    turns = _turns(text[head.end() :] if head else text)
+    _check(path, turns)
+    name, version, what = head.groups() if head else (path.stem, hashlib.sha256(text.encode()).hexdigest()[:8], "")
+    return Prompt(name, version, turns, what, marks=any(_MARKER.search(said) for _, said in turns))
+
+
+def _turns(text: str) -> tuple[tuple[str, str], ...]:
+    first, *pieces = _TURN.split(text)
+    alone = (("user", first.strip()),) if first.strip() else ()
+    return alone + tuple((role, said.strip()) for role, said in zip(pieces[::2], pieces[1::2], strict=True))
+
+
+def _check(path: Path, turns: tuple[tuple[str, str], ...]) -> None:
+    if not turns or turns[-1][0] != "user":
+        raise AppError(f"the prompt {path} does not end with a turn of the user: put {' and '.join(PLACES)} there")
+    for place in PLACES:
+        if turns[-1][1].count(place) != 1 or any(place in said for _, said in turns[:-1]):
+            raise AppError(f"the prompt {path} needs {place} once, in its last turn: put it where it belongs")
+    roles = [role for role, _ in turns if role != "system"]
+    if any(role == "system" for role, _ in turns[1:]) or roles != ["user", "assistant"] * (len(roles) // 2) + ["user"]:
+        raise AppError(f"the prompt {path} needs a turn of the system or none, then the user and the assistant in turn")

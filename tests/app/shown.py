@@ -1,0 +1,19 @@
+"""Passages as a generator is shown them, found with an encoder that knows words alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+from app.generators import Shown
+from retrieval.encoder import Encoder
+from retrieval.retriever import Retriever
+from retrieval.splitter import passage_from_text
+from tests.app.word_encoder import WordEncoder
+
+TEXTS = ("The barrier cost 410 million euros.", "It is 6.4 metres high.", "The ferry leaves at nine.")
+
+
+def shown_of(texts: Sequence[str] = TEXTS, title: str = "") -> Shown:
+    passages = tuple(passage_from_text(f"p{number}", text, title) for number, text in enumerate(texts, start=1))
+    return Shown(passages, Retriever.over(cast(Encoder, WordEncoder()), passages))
