@@ -13,7 +13,7 @@ from threading import Event
 from attribution.citations import CitedAnswer
 from attribution.errors import AttributionError
 from attribution.parts import Part, contexts_of, split_parts
-from attribution.propcite import Citing, PropCite, Source
+from attribution.propcite import Citing, PropCite, Source, propositions_of
 from attribution.prose import sentences_of
 from attribution.reading_ahead import evidence_in, judge_encodes, read_claims
 from attribution.remembering import remembering
@@ -74,7 +74,8 @@ def _together(
     good = [entry for entry in entries if isinstance(entry, _Entry)]
     _split(propcite, good)
     _read(propcite, good)
-    return [_cited(propcite, entry, collection) if isinstance(entry, _Entry) else entry for entry in entries]
+    cited = iter(_cited(propcite, good, collection))
+    return [next(cited) if isinstance(entry, _Entry) else entry for entry in entries]
 
 
 def _split(propcite: PropCite, entries: Sequence[_Entry]) -> None:
@@ -100,10 +101,27 @@ def _read(propcite: PropCite, entries: Sequence[_Entry]) -> None:
         propcite.encoder.encode_passages(evidence)
 
 
-def _cited(propcite: PropCite, entry: _Entry, collection: Retriever | None) -> CitedAnswer | PropCiteError:
+def _cited(
+    propcite: PropCite, entries: Sequence[_Entry], collection: Retriever | None
+) -> list[CitedAnswer | PropCiteError]:
+    """All judged together; when that fails, one by one, so that only the culprit has the error."""
+    opened = [_opened(propcite, entry, collection) for entry in entries]
+    both = [(citing, entry) for citing, entry in zip(opened, entries, strict=True) if isinstance(citing, Citing)]
     try:
-        citing = propcite.citing(entry.source, collection)
-        return citing.answer(entry.answer, citing.cite(entry.parts))
+        rows = iter(propositions_of([(citing, entry.parts) for citing, entry in both]))
+    except PropCiteError as error:
+        if len(entries) == 1:
+            return [error]
+        return [cited for entry in entries for cited in _cited(propcite, [entry], collection)]
+    return [
+        citing.answer(entry.answer, citing.numbered(entry.parts, next(rows))) if isinstance(citing, Citing) else citing
+        for citing, entry in zip(opened, entries, strict=True)
+    ]
+
+
+def _opened(propcite: PropCite, entry: _Entry, collection: Retriever | None) -> Citing | PropCiteError:
+    try:
+        return propcite.citing(entry.source, collection)
     except PropCiteError as error:
         return error
 

@@ -30,6 +30,7 @@ from retrieval.retriever import Retriever
 from retrieval.sentences import split_sentences
 from retrieval.text import Passage, Sentence, Span
 
+Rows = list[list[CitedProposition]]  # of an answer's sentences
 Source = Retriever | Iterable[object]  # a collection, or what `as_passages` reads
 _LOADING = Lock()
 
@@ -44,7 +45,10 @@ class Stopwatch:
     def __call__(self, step: str) -> Iterator[None]:
         start = time.perf_counter()
         yield
-        self.spent[step] = self.spent.get(step, 0.0) + round(1000 * (time.perf_counter() - start), 2)
+        self.add(step, 1000 * (time.perf_counter() - start))
+
+    def add(self, step: str, ms: float) -> None:
+        self.spent[step] = self.spent.get(step, 0.0) + round(ms, 2)
 
 
 class PropCite:
@@ -138,18 +142,14 @@ class Citing:
 
     def propositions(self, parts: Sequence[Part]) -> list[list[CitedProposition]]:
         """What each claim of each sentence cites; places and markers are still the sentence's own."""
-        with self.watch("score"):
-            claims = self._claims(parts, self.retriever)
-        with self.watch("judge"):
-            decided = self._decided(claims, shown=True)
-        return decided if self.collection is None else self._looked_up(parts, decided)
+        return propositions_of([(self, parts)])[0]
 
     def propositions_within(self, asked: Sequence[tuple[Part, str]]) -> list[list[CitedProposition]]:
         """The same where each sentence may cite one passage alone, by its id."""
         with self.watch("score"):
-            claims = [self._claims([part], self.retriever and self.retriever.only([i]))[0] for part, i in asked]
+            claims = [self.claims([part], self.retriever and self.retriever.only([i]))[0] for part, i in asked]
         with self.watch("judge"):
-            return self._decided(claims, shown=True)
+            return _decided(self.propcite.decider, [claims], shown=True)[0]
 
     def numbered(self, parts: Sequence[Part], rows: Sequence[Sequence[CitedProposition]]) -> list[CitedSentence]:
         return [self._sentence(part, propositions) for part, propositions in zip(parts, rows, strict=True)]
@@ -159,7 +159,8 @@ class Citing:
         whole = self.collection or self.retriever
         return whole.index.version if whole else ""
 
-    def _claims(self, parts: Sequence[Part], retriever: Retriever | None) -> list[list[Claim]]:
+    def claims(self, parts: Sequence[Part], retriever: Retriever | None) -> list[list[Claim]]:
+        """Each sentence's claims with what a search found for them."""
         method, depth = self.propcite.method, self.propcite.decider.depth
         found = method.find(parts, retriever, depth) if retriever else [[[] for _ in method.claims(p)] for p in parts]
         return [
@@ -167,28 +168,16 @@ class Citing:
             for part, rows in zip(parts, found, strict=True)
         ]
 
-    def _decided(self, claims: Sequence[Sequence[Claim]], *, shown: bool) -> list[list[CitedProposition]]:
-        """What each claim cites; one that needs no support has no verdict."""
-        needing = [claim for row in claims for claim in row if claim.proposition.check_worthy]
-        decided = iter(self.propcite.decider.decide(needing, shown=shown))
-        return [
-            [next(decided) if c.proposition.check_worthy else CitedProposition(c.proposition, None) for c in row]
-            for row in claims
-        ]
-
-    def _looked_up(self, parts: Sequence[Part], decided: list[list[CitedProposition]]) -> list[list[CitedProposition]]:
-        """What the shown passages do not support, looked for in the whole collection."""
+    def elsewhere(self, parts: Sequence[Part], decided: Rows) -> dict[int, list[Claim]]:
+        """The sentences that have a claim which the shown passages do not support, looked up in the collection."""
+        if self.collection is None:
+            return {}
         places = [i for i, row in enumerate(decided) if any(p.verdict and not p.citations for p in row)]
         with self.watch("search the collection"):
-            claims = self._claims([parts[i] for i in places], self.collection)
+            claims = self.claims([parts[i] for i in places], self.collection)
         shown = {p.id for p in self.retriever.passages()} if self.retriever else set()
         new = [[replace(c, hits=tuple(h for h in c.hits if h.passage.id not in shown)) for c in row] for row in claims]
-        with self.watch("judge"):
-            found = dict(zip(places, self._decided(new, shown=False), strict=True))
-        return [
-            [_better(p, other) for p, other in zip(row, found.get(i, row), strict=True)]
-            for i, row in enumerate(decided)
-        ]
+        return dict(zip(places, new, strict=True))
 
     def _sentence(self, part: Part, propositions: Sequence[CitedProposition]) -> CitedSentence:
         numbered = tuple(self._numbered(p, part.span) for p in propositions)
@@ -199,6 +188,54 @@ class Citing:
             replace(c, number=self._numbers.setdefault(c.passage.id, len(self._numbers) + 1)) for c in cited.citations
         )
         return replace(cited, proposition=_in_answer(cited.proposition, sentence), citations=citations)
+
+
+def propositions_of(answers: Sequence[tuple[Citing, Sequence[Part]]]) -> list[list[list[CitedProposition]]]:
+    """What each claim of each sentence of several answers cites: all are judged together, then what is looked up.
+
+    The answers share their parts, `propcite`; each has its own sources.
+    """
+    if not answers:
+        return []
+    decider = answers[0][0].propcite.decider
+    claims = []
+    for citing, parts in answers:
+        with citing.watch("score"):
+            claims.append(citing.claims(parts, citing.retriever))
+    with _shared("judge", answers):
+        decided = _decided(decider, claims, shown=True)
+    looked_up = [citing.elsewhere(parts, rows) for (citing, parts), rows in zip(answers, decided, strict=True)]
+    if not any(looked_up):
+        return decided
+    with _shared("judge", answers):
+        found = _decided(decider, [list(rows.values()) for rows in looked_up], shown=False)
+    for rows, places, others in zip(decided, looked_up, found, strict=True):
+        for i, row in zip(places, others, strict=True):
+            rows[i] = [_better(p, other) for p, other in zip(rows[i], row, strict=True)]
+    return decided
+
+
+@contextmanager
+def _shared(step: str, answers: Sequence[tuple[Citing, Sequence[Part]]]) -> Iterator[None]:
+    """The time of what is done for all answers at once, in equal parts."""
+    start = time.perf_counter()
+    yield
+    spent = 1000 * (time.perf_counter() - start) / len(answers)
+    for citing, _ in answers:
+        citing.watch.add(step, spent)
+
+
+def _decided(decider: Decider, answers: Sequence[Sequence[Sequence[Claim]]], *, shown: bool) -> list[Rows]:
+    """What each claim cites; one that needs no support has no verdict."""
+    needing = [claim for rows in answers for row in rows for claim in row if claim.proposition.check_worthy]
+    decided = iter(decider.decide(needing, shown=shown))
+    return [
+        [
+            [next(decided) if c.proposition.check_worthy else CitedProposition(c.proposition, None) for c in row]
+            for row in rows
+        ]
+        for rows in answers
+    ]
 
 
 def _better(shown: CitedProposition, elsewhere: CitedProposition) -> CitedProposition:
