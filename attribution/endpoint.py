@@ -1,6 +1,6 @@
 """A language model behind any OpenAI-compatible server, asked over the real client; each trouble is told in one line.
 
-A server that is not there, lets nobody in or has no such model is an AttributionError; whatever costs one answer only
+A server that is not there, lets nobody in or has no such model is an EndpointError; whatever costs one answer only
 is a NoAnswerError, and whoever asked goes on.  `ask` waits for the whole, `stream` tells it while it is written.
 """
 
@@ -17,7 +17,7 @@ from threading import BoundedSemaphore, Lock
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from attribution.errors import AttributionError
+from attribution.errors import AttributionError, EndpointError
 from attribution.streamed import DONE, Ended, Said, data_of, said_in
 from attribution.troubles import BrokenError, NoAnswerError, RefusedError, TooLongError, give_way, is_too_long, one_line
 
@@ -216,7 +216,7 @@ class Endpoint:
 
     def _unreached(self, error: APIConnectionError) -> Exception:
         if not self._reached and type(error.__cause__).__name__ in _UNREACHED:
-            return AttributionError(f"no server answers at {self.base_url}: start it or correct the base_url")
+            return EndpointError(f"no server answers at {self.base_url}: start it or correct the base_url")
         timed_out = isinstance(error, self._openai.APITimeoutError)
         what = "the request timed out" if timed_out else "the connection broke"
         return NoAnswerError(what, one_line(f"{error.message} {error.__cause__ or ''}"))
@@ -224,9 +224,9 @@ class Endpoint:
     def _refused(self, error: APIStatusError) -> Exception:
         code, said = error.status_code, one_line(error.message.removeprefix(f"Error code: {error.status_code} - "))
         if code in (401, 403):
-            return AttributionError(f"{self.base_url} refuses the API key ({code}): set the api_key it expects")
+            return EndpointError(f"{self.base_url} refuses the API key ({code}): set the api_key it expects")
         if code == 404:
-            return AttributionError(f"{self.base_url} has no chat model {self.model!r} (404): {self._known_models()}")
+            return EndpointError(f"{self.base_url} has no chat model {self.model!r} (404): {self._known_models()}")
         if code == 429:
             later = error.response.headers.get("retry-after", "")
             when = f"in {later} seconds" if later.isdecimal() else "later"

@@ -5,3 +5,7 @@ from retrieval.errors import PropCiteError
 
 class AttributionError(PropCiteError):
     """An answer, its passages or their stored form cannot be used as given."""
+
+
+class EndpointError(AttributionError):
+    """A language model's server is not there, lets nobody in or has no such model."""

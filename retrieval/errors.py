@@ -5,6 +5,7 @@ PropCiteError
 │   ├── EncoderError        a model is missing, damaged or does not fit
 │   └── IndexFormatError    an index is damaged, foreign or made by another encoder
 ├── attribution.errors.AttributionError
+│   └── EndpointError       a language model's server is not there or lets nobody in
 └── app.errors.AppError
 """
 

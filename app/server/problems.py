@@ -12,9 +12,9 @@ from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
-from app.errors import InUseError, NotFoundError, ReadError, StoreError
+from app.errors import GeneratorError, InUseError, NotFoundError, ReadError, StoreError
 from app.server.errors import RequestError
-from attribution.errors import AttributionError
+from attribution.errors import AttributionError, EndpointError
 from retrieval.errors import PropCiteError
 
 log = logging.getLogger("propcite.server")
@@ -33,6 +33,8 @@ def status_of(error: PropCiteError) -> int:
         return 404
     if isinstance(error, StoreError):
         return 409 if isinstance(error, InUseError) else 503
+    if isinstance(error, GeneratorError | EndpointError):
+        return 502
     return 422 if isinstance(error, AttributionError | ReadError) else 400
 
 

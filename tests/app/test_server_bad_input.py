@@ -18,6 +18,7 @@ from serving import running_server
 
 from app.bootstrap import Parts
 from app.server.problems import PROBLEM
+from tests.scripted_llm import ScriptedLlm, error
 
 QUICK = {"judge": "none", "splitter": "rules", "collection": "harbour"}
 CITE = {"answer": "It rained.", "passages": ["It rained."]}
@@ -216,3 +217,28 @@ def _try(operation: Any, mode: GenerationMode) -> None:
         assert response.status_code < 500, (case.method, case.path, case.body, response.text)
 
     attempt()
+
+
+# A language model's server behind
+
+
+def test_trouble_with_the_language_model_is_told_as_such(open_parts: Callable[..., Parts]) -> None:
+    settings = {**QUICK, "generator": "openai", "generator_model": "test-model"}
+    asked = {"question": "Did it rain?"}
+    for script, status, says in (
+        (error(401, "no"), 502, "refuses the API key"),
+        (error(404, "no such model"), 502, "no chat model"),
+        (error(500, "broken"), 502, "gave no answer"),
+        ("It rained in the town.", 200, ""),
+    ):
+        with ScriptedLlm(script) as llm:
+            parts = open_parts(**settings, llm_url=llm.base_url)
+            collection = parts.library.create_collection("harbour")
+            list(parts.ingester(collection).ingest([_upload(b"It rained in the town.")]))
+            with running_server(parts) as address:
+                response = httpx.post(f"{address}/v1/ask", json=asked, timeout=60)
+                assert (response.status_code, says in response.text) == (status, True)
+                told = httpx.post(f"{address}/v1/ask", json={**asked, "stream": True}, timeout=60).text
+                last = told.strip().split("\n\n")[-1]
+                assert last.startswith("event: result" if status == 200 else "event: error")
+                assert says in last

@@ -29,6 +29,7 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
         (413, "Too large a request"),
         (422, "A field that is missing or wrong"),
         (429, "Too many requests with this key"),
+        (502, "The language model's server cannot be used"),
         (503, "Too busy, or still loading"),
     )
 }
