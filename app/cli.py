@@ -13,6 +13,7 @@ from app.commands import (
     COULD_NOT,
     INTERRUPTED,
     answers,
+    asking,
     cli,
     documents,
     exports,
@@ -25,7 +26,19 @@ from app.commands import (
 from retrieval.errors import PropCiteError
 
 # A module's commands are there once it is imported.
-__all__ = ["answers", "cli", "documents", "exports", "indexes", "lines", "main", "models", "repairs", "serving"]
+__all__ = [
+    "answers",
+    "asking",
+    "cli",
+    "documents",
+    "exports",
+    "indexes",
+    "lines",
+    "main",
+    "models",
+    "repairs",
+    "serving",
+]
 
 
 def _version(wanted: bool) -> None:

@@ -11,6 +11,7 @@ from itertools import repeat
 from app.answering import AnswerStream
 from app.errors import AppError, NotFoundError, StoreError
 from app.generators import Draft, Generator, Shown
+from app.own_markers import marks_told
 from app.store import CollectionInfo, Library
 from attribution.citations import CitedAnswer
 from attribution.events import AnswerDone, Event
@@ -164,13 +165,14 @@ class Pipeline:
         """The answer with all that is known of how it was made, as it is kept."""
         generator = self.open_generator()
         made_by = {"generator": generator.name, "prompt": generator.prompt}
+        own = marks_told(self.propcite, draft.given, asked.shown.passages) if draft.given else ""
         return self.keep(
             replace(
                 answer,
                 question=asked.question,
                 abstained=draft.abstained,
                 incomplete=draft.incomplete,
-                notes=draft.notes,
+                notes=(*draft.notes, *filter(None, [own])),
                 models={**answer.models, **{kind: name for kind, name in made_by.items() if name}},
                 timings_ms={"retrieve": asked.spent, "write": round(spent, 2), **answer.timings_ms},
             )

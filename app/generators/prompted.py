@@ -116,5 +116,5 @@ def _left_out(number: int, of: int) -> tuple[str, ...]:
     >>> _left_out(2, 8)
     ('2 of 8 passages were left out: the context of the model is full',)
     """
-    were = "passage was" if number == 1 else "passages were"
-    return (f"{number} of {of} {were} left out: the context of the model is full",) if number else ()
+    were = "was" if number == 1 else "were"
+    return (f"{number} of {of} passages {were} left out: the context of the model is full",) if number else ()

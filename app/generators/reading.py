@@ -52,7 +52,7 @@ class Reading:
             abstained=is_abstention(text),
             incomplete=bool(trouble),
             notes=tuple(filter(None, told)),
-            given="".join(self._given) if marks else "",
+            given="".join(self._given) if marks and not is_abstention(text) else "",
         )
 
     def _why_none(self, trouble: str) -> str:

@@ -37,8 +37,9 @@ _ABSTAINS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """Turns of a chat.  `marks` when the model is to type markers of its own."""
+    """Turns of a chat, read from `path`.  `marks` when the model is to type markers of its own."""
 
+    path: Path
     name: str
     version: str
     turns: tuple[tuple[str, str], ...]
@@ -113,7 +114,7 @@ def read_prompt(path: Path) -> Prompt:
     turns = _turns(text[head.end() :] if head else text)
     _check(path, turns)
     name, version, what = head.groups() if head else (path.stem, hashlib.sha256(text.encode()).hexdigest()[:8], "")
-    return Prompt(name, version, turns, what, marks=any(_MARKER.search(said) for _, said in turns))
+    return Prompt(path, name, version, turns, what, marks=any(_MARKER.search(said) for _, said in turns))
 
 
 def _turns(text: str) -> tuple[tuple[str, str], ...]:
