@@ -76,7 +76,7 @@ class Keys:
         prefix, _, rest = secret.partition("_")
         id_, _, own = rest.partition("_")
         with told(self._url), Session(self._engine) as session:
-            row = session.get(KeyRow, id_) if prefix == PREFIX else None
+            row = session.get(KeyRow, id_) if prefix == PREFIX and id_.isalnum() else None
             digest = row.digest if row else ""
             right = hmac.compare_digest(_digest(own), digest)
             return _key(row) if row and right and row.revoked_at is None else None

@@ -16,7 +16,7 @@ from app.bootstrap import Parts
 from app.errors import NotFoundError, StoreError
 from app.server.errors import RequestError
 from app.server.rates import Rates
-from app.store import Scope
+from app.store import Keys, Library, Scope
 
 QUICK = {"judge": "none", "splitter": "rules"}
 CITE = {"answer": "It rained.", "passages": ["It rained."]}
@@ -44,21 +44,40 @@ def bearer(key: str) -> dict[str, str]:
 # Keys in the database
 
 
-def test_a_key_is_known_by_its_secret_alone_and_until_it_is_revoked(parts: Parts) -> None:
-    key, secret = parts.keys.create("chatbot", Scope.READ, ["ours"])
-    assert parts.keys.find(secret) == key
+@pytest.fixture
+def keys(database_url: str) -> Iterator[Keys]:
+    library = Library(database_url)
+    yield Keys(library.engine, library.url)
+    library.close()
+
+
+def test_a_key_is_known_by_its_secret_alone_and_until_it_is_revoked(keys: Keys) -> None:
+    key, secret = keys.create("chatbot", Scope.READ, ["ours"])
+    assert keys.find(secret) == key == keys.all()[0]
     assert key.opens("ours")
     assert not key.opens("theirs")
-    for wrong in ("", "pck", secret[:-1], secret + "x", secret.replace("pck", "sk"), key.id, f"pck_{key.id}_"):
-        assert parts.keys.find(wrong) is None
-    assert parts.keys.any()
-    assert parts.keys.revoke(key.id).revoked_at is not None
-    assert parts.keys.find(secret) is None
-    assert not parts.keys.any()
+    for wrong in (
+        "",
+        "pck",
+        secret[:-1],
+        secret + "x",
+        secret.replace("pck", "sk"),
+        key.id,
+        f"pck_{key.id}_",
+        "pck_\0_x",
+    ):
+        assert keys.find(wrong) is None
+    assert keys.any()
+    assert keys.revoke(key.id).revoked_at is not None
+    assert keys.find(secret) is None
+    assert not keys.any()
+    every, _ = keys.create("all", Scope.ADMIN)
+    assert every.collections is None
+    assert every.opens("whatever")
     with pytest.raises(NotFoundError, match="keys list"):
-        parts.keys.revoke("nothing")
+        keys.revoke("nothing")
     with pytest.raises(StoreError, match="cannot be named"):
-        parts.keys.create("\n", Scope.READ)
+        keys.create("\n", Scope.READ)
 
 
 def test_no_secret_is_kept(parts: Parts, tmp_path: Path) -> None:
