@@ -89,6 +89,7 @@ class Settings(BaseSettings):
     min_score: float = Field(0.5, ge=-1, le=1, description="similarity from which evidence is cited without a judge")
     most_citations: int = Field(3, ge=1, description="markers a sentence shows at most")
 
+    proxy_retrieve: bool = Field(True, description="a chat that names a collection has its passages shown to the model")
 
     serve_body_mb: int = Field(4, ge=1, le=1024, description="the largest request, documents apart")
     serve_threads: int = Field(2, ge=1, le=256, description="searches and batches of citing at once")

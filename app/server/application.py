@@ -18,7 +18,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from app.bootstrap import Parts
 from app.server.limits import BodyLimit, OwnPagesOnly
 from app.server.problems import add_handlers, one_line
-from app.server.routes import asking, citing, collections, documents, health, searching
+from app.server.proxy.conversation import Proxy
+from app.server.routes import asking, chat, citing, collections, documents, health, searching
 from app.server.service import Service
 from app.settings import Settings
 
@@ -29,11 +30,13 @@ MULTIPART = 1 << 20  # what a form adds to its files
 def create_app(parts: Parts, *, on_loopback: bool = True, asks_for_keys: bool | None = None) -> FastAPI:
     """The server's application.  Keys are asked for wherever others than this machine can call."""
     service = Service(parts, asks_for_keys=not on_loopback if asks_for_keys is None else asks_for_keys)
+    proxy = Proxy(service)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         threading.Thread(target=service.load, name="propcite-load", daemon=True).start()
         yield
+        await proxy.close()
         service.close()
 
     app = FastAPI(
@@ -42,8 +45,8 @@ def create_app(parts: Parts, *, on_loopback: bool = True, asks_for_keys: bool | 
         summary="Answers over your own documents in which every fact shows the words that support it.",
         lifespan=lifespan,
     )
-    app.state.service = service
-    for routes in (citing, asking, searching, documents, collections, health):
+    app.state.service, app.state.proxy = service, proxy
+    for routes in (chat, citing, asking, searching, documents, collections, health):
         app.include_router(routes.router)
     add_handlers(app)
     settings = parts.settings

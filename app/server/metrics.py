@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Protocol
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
-from app.server.work import Work
-
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120)
+
+
+class Line(Protocol):
+    """Where jobs are worked on, so many at once, and wait."""
+
+    @property
+    def running(self) -> int: ...
+    @property
+    def waiting(self) -> int: ...
 
 
 class Metrics:
@@ -39,7 +47,7 @@ class Metrics:
         self._running = Gauge("propcite_running", "Jobs being worked on", ["kind"], registry=self._registry)
         self._waiting = Gauge("propcite_waiting", "Jobs in line", ["kind"], registry=self._registry)
 
-    def watch(self, kind: str, work: Work) -> None:
+    def watch(self, kind: str, work: Line) -> None:
         self._running.labels(kind).set_function(lambda: work.running)
         self.line(kind, lambda: work.waiting)
 

@@ -43,9 +43,14 @@ def to_openai_chat(answer: CitedAnswer, unit: Unit = Unit.CODE_POINTS) -> dict[s
         "role": "assistant",
         "content": answer.text,
         "refusal": None,
-        "annotations": [{"type": "url_citation", "url_citation": place} for place in _places(answer, unit)],
+        "annotations": chat_annotations(answer, unit),
         "offsets": unit.value,
     }
+
+
+def chat_annotations(answer: CitedAnswer, unit: Unit = Unit.CODE_POINTS) -> list[dict[str, Any]]:
+    """The citations as a message of Chat Completions has them."""
+    return [{"type": "url_citation", "url_citation": place} for place in _places(answer, unit)]
 
 
 def _output_message(answer: CitedAnswer, annotations: list[dict[str, Any]], unit: Unit) -> dict[str, Any]:

@@ -65,20 +65,14 @@ def serve(tmp_path: Path, loaded: dict[str, object]) -> Iterator[Callable[..., s
 
     `documents` are collections with the texts that they begin with, by the texts' file names.
     """
-    from serving import running_server
-
-    from app.ingester import Upload
+    from serving import parts_with, running_server
 
     with contextlib.ExitStack() as running:
 
         def start(
             documents: Mapping[str, Mapping[str, str]] | None = None, *, asks_for_keys: bool = False, **settings: object
         ) -> str:
-            parts = Parts(load_settings(**{"data_dir": tmp_path / "data", **settings}))
-            parts.__dict__.update(loaded)
-            for name, texts in (documents or {}).items():
-                ingester = parts.ingester(parts.library.create_collection(name))
-                list(ingester.ingest([Upload(file, text.encode()) for file, text in texts.items()]))
+            parts = parts_with(loaded, documents or {}, **{"data_dir": tmp_path / "data", **settings})
             return running.enter_context(running_server(parts, asks_for_keys=asks_for_keys))
 
         yield start

@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 import httpx
@@ -13,9 +13,21 @@ import uvicorn
 from fastapi import FastAPI
 
 from app.bootstrap import Parts
+from app.ingester import Upload
 from app.server.application import create_app
+from app.settings import load_settings
 
 PATIENCE_S = 60.0  # for the models to load, beside whatever else runs
+
+
+def parts_with(loaded: Mapping[str, object], documents: Mapping[str, Mapping[str, str]], **settings: object) -> Parts:
+    """Parts whose models are loaded already, with these collections of texts by their file names."""
+    parts = Parts(load_settings(**settings))
+    parts.__dict__.update(loaded)  # in the place where the cached properties keep them
+    for name, texts in documents.items():
+        ingester = parts.ingester(parts.library.create_collection(name))
+        list(ingester.ingest([Upload(file, text.encode()) for file, text in texts.items()]))
+    return parts
 
 
 @contextmanager

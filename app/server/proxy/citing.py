@@ -1,0 +1,82 @@
+"""Texts of a completion cited, whole or while they come.  A text is never lost because it could not be cited."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from app.server.problems import OWN_FAULT, one_line
+from app.server.proxy.asked import Asked
+from app.server.proxy.sources import Sources
+from app.server.service import Service
+from attribution.citations import CitedAnswer
+from attribution.events import SentenceCited
+from attribution.formats.openai import chat_annotations
+from attribution.stream import AsyncCitedStream, acite_stream
+from retrieval.errors import PropCiteError
+
+CUT_OFF = {"length": "the model stopped at its limit of tokens", "content_filter": "a filter stopped the model"}
+BROKE_OFF = "the model's server broke off"
+
+
+@dataclass(frozen=True, slots=True)
+class Citing:
+    """One request's way of citing."""
+
+    service: Service
+    asked: Asked
+    sources: Sources
+
+    async def whole(self, text: str, reason: str | None) -> CitedAnswer:
+        """A text that has come to its end, cited beside those of others."""
+        first, collection = self.sources.first, self.sources.collection
+        try:
+            answer = await self.service.desk.cite(text, first, collection=collection, question=self.asked.question)
+        except PropCiteError as error:
+            answer = CitedAnswer(text, question=self.asked.question, notes=(uncited(error),))
+        return self.finished(answer, reason)
+
+    def stream(self, pieces: AsyncIterable[str]) -> AsyncCitedStream:
+        return acite_stream(
+            self.service.parts.propcite,
+            pieces,
+            self.sources.first,
+            collection=self.sources.collection,
+            question=self.asked.question,
+        )
+
+    def finished(self, answer: CitedAnswer, reason: str | None, *, broken: bool = False) -> CitedAnswer:
+        """The answer with what is known of how it was written, counted."""
+        facts = [p for p in answer.propositions if p.proposition.check_worthy]
+        self.service.metrics.cited(len(facts), sum(bool(p.citations) for p in facts))
+        why = BROKE_OFF if broken else CUT_OFF.get(reason or "", "")
+        model = self.asked.body.get("model")
+        return replace(
+            answer,
+            collection=self.sources.name,
+            incomplete=bool(why),
+            notes=(*answer.notes, *([why] if why else [])),
+            models={**answer.models, **({"generator": model} if isinstance(model, str) else {})},
+        )
+
+
+def sentence_annotations(event: SentenceCited, first: int) -> list[dict[str, Any]]:
+    """A sentence's citations for a stream: each has its `index` in the whole list, by which clients put it together."""
+    before = " " * event.sentence.span.start
+    found = chat_annotations(CitedAnswer(before + event.text, (event.sentence,)))
+    return [{"index": number, **one} for number, one in enumerate(found, start=first)]
+
+
+def uncited(error: Exception) -> str:
+    """Why a text is not cited, for its reader."""
+    return f"not cited: {one_line(str(error)) if isinstance(error, PropCiteError) else OWN_FAULT}"
+
+
+def is_text(content: Any) -> bool:
+    return isinstance(content, str) and bool(content.strip())
+
+
+def index_of(choice: Mapping[str, Any]) -> int:
+    index = choice.get("index")
+    return index if isinstance(index, int) else 0
