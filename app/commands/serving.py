@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import logging
 import socket
+from contextlib import suppress
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
@@ -54,7 +55,8 @@ def serve(
     shown = f"[{host}]" if ":" in host else host
     note(f"PropCite listens at http://{shown}:{port}  ·  /docs shows its routes, Ctrl-C stops it")
     config = uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=GRACE_S)
-    uvicorn.Server(config).run([listening])
+    with suppress(KeyboardInterrupt):  # how a server is stopped
+        uvicorn.Server(config).run([listening])
 
 
 def _listening(host: str, port: int) -> socket.socket:

@@ -134,6 +134,17 @@ class Collections(BaseModel):
     collections: list[CollectionShape]
 
 
+class AnswerInfoShape(BaseModel):
+    id: str
+    question: str
+    collection: str
+    asked_at: datetime
+
+
+class Answers(BaseModel):
+    answers: list[AnswerInfoShape]
+
+
 class DocumentShape(BaseModel):
     id: str
     title: str

@@ -106,6 +106,18 @@ def test_an_answer_is_kept_when_that_is_asked_for(http: httpx.Client, parts: Par
     assert [info.id for info in parts.library.answers()] == [kept["id"]]
 
 
+def test_kept_answers_are_listed_and_given_in_any_format(http: httpx.Client) -> None:
+    asked = http.post("/v1/ask", json={"question": "The barrier cost how many million euros?"}).json()
+    listed = http.get("/v1/answers").json()["answers"]
+    assert [(a["id"], a["question"]) for a in listed] == [(asked["id"], asked["question"])]
+    assert http.get(f"/v1/answers/{asked['id']}").json() == asked
+    as_text = http.get(f"/v1/answers/{asked['id']}", params={"format": "markdown"})
+    assert as_text.headers["content-type"].startswith("text/markdown")
+    assert "[^1]" in as_text.text
+    for wrong in ("0000", "%00", "a_b"):
+        assert http.get(f"/v1/answers/{wrong}").status_code == 404
+
+
 def test_answers_that_come_together_are_cited_as_they_are_alone(http: httpx.Client) -> None:
     answers = [f"It rained in town {n}. The maritime museum opened in 1987." for n in range(40)]
     passages = [f"It rained in town {n}." for n in range(40)]

@@ -127,6 +127,12 @@ def test_a_key_reaches_nothing_of_anothers_collection(address: str, parts: Parts
     theirs = parts.library.documents(parts.library.collection("theirs"))[0].id
     file = {"files": ("a.txt", b"It rained.")}
 
+    kept = httpx.post(
+        f"{address}/v1/cite",
+        json={"answer": "The secret of theirs is well kept.", "collection": "theirs", "keep": True},
+        headers=bearer(parts.keys.create("t", Scope.READ, ["theirs"])[1]),
+    ).json()["id"]
+
     def ask(name: str) -> list[httpx.Response]:
         with httpx.Client(base_url=address, headers=bearer(key)) as http:
             return [
@@ -137,6 +143,7 @@ def test_a_key_reaches_nothing_of_anothers_collection(address: str, parts: Parts
                 http.post("/v1/cite", json={**CITE, "collection": name}),
                 http.post("/v1/repair", json={**CITE, "collection": name}),
                 http.get("/v1/documents", params={"collection": name}),
+                http.get("/v1/answers", params={"collection": name}),
                 http.post("/v1/documents", params={"collection": name}, files=file),
                 http.delete(f"/v1/documents/{theirs}", params={"collection": name}),
                 http.delete(f"/v1/collections/{name}"),
@@ -149,6 +156,7 @@ def test_a_key_reaches_nothing_of_anothers_collection(address: str, parts: Parts
     with httpx.Client(base_url=address, headers=bearer(key)) as http:
         assert [c["name"] for c in http.get("/v1/collections").json()["collections"]] == ["ours"]
         assert http.delete(f"/v1/documents/{theirs}", params={"collection": "ours"}).status_code == 404
+        assert http.get(f"/v1/answers/{kept}").status_code == 404
         narrowed = http.post("/v1/search", json={"query": "secret", "collection": "ours", "documents": [theirs]})
         assert narrowed.status_code == 404
         assert http.post("/v1/search", json={"query": "secret", "collection": "ours"}).json()["hits"]

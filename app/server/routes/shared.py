@@ -40,9 +40,13 @@ ANSWER: dict[int | str, dict[str, Any]] = {
 
 
 def written(service: Service, answer: CitedAnswer, wanted: Written) -> Response:
-    """The answer in the form that was asked for."""
+    """An answer that was just cited, in the form that was asked for."""
     facts = [p for p in answer.propositions if p.proposition.check_worthy]
     service.metrics.cited(len(facts), sum(bool(p.citations) for p in facts))
+    return form_of(answer, wanted)
+
+
+def form_of(answer: CitedAnswer, wanted: Written) -> Response:
     form = FORMATS[wanted.format]
     headers = {"X-PropCite-Answer": answer.id}
     if not form.is_text:
