@@ -23,6 +23,11 @@ class Thoughts:
         self._blank = True  # nothing but white space has been passed on
         self._held = ""
 
+    @property
+    def num_held(self) -> int:
+        """How many characters are held back."""
+        return len(self._held)
+
     def feed(self, text: str) -> str:
         self._held += text
         if not self._known:

@@ -372,6 +372,20 @@ def test_the_question_is_the_last_message_of_the_user(address: str, llm: Scripte
     assert len(llm.requests[-1].messages) == 1
 
 
+@pytest.mark.parametrize("stream", [False, True])
+def test_thoughts_in_front_of_an_answer_are_told_and_not_cited(address: str, llm: ScriptedLlm, stream: bool) -> None:
+    llm.script = f"<think>\n The museum opened in 1987.\n\nSo\n </think>\n\n{TOLD}"
+    ours = {"propcite": {"collection": "harbour"}}
+    if stream:
+        with client(address).chat.completions.stream(model="m", messages=ASKED, extra_body=ours) as coming:
+            message: Any = coming.get_final_completion().choices[0].message
+    else:
+        message = ask(address).choices[0].message
+    assert message.content == llm.script == message.propcite["text"]
+    assert quoted(message) == ["The barrier has fourteen steel gates.", "It cost 410 million euros."]
+    assert [p.proposition.text for p in from_dict(message.propcite).uncited] == ["The mayor likes it."]
+
+
 # Troubles
 
 

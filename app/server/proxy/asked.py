@@ -39,6 +39,7 @@ class Asked:
     body: Mapping[str, Any]
     extension: Extension
     collection: str | None = None
+    has_extension: bool = False
 
     @property
     def streams(self) -> bool:
@@ -67,7 +68,7 @@ class Asked:
 
     def sent(self, message: Mapping[str, str] | None) -> bytes:
         """The body for the model's server: the client's own bytes where nothing of it is ours."""
-        if message is None and OURS.encode() not in self.raw:
+        if message is None and not self.has_extension:
             return self.raw
         messages: Sequence[Mapping[str, Any]] = self.body["messages"]
         if message is not None:
@@ -82,14 +83,14 @@ def read_asked(raw: bytes, collection: str | None) -> Asked:
     messages = body.get("messages")
     if not isinstance(messages, list) or not messages or not all(isinstance(m, Mapping) for m in messages):
         _refuse("missing" if messages is None else "value_error", ("messages",), "wanted a list of messages")
-    given = body.pop(OURS, None)
+    has_extension, given = OURS in body, body.pop(OURS, None)
     try:
         extension = Extension.model_validate({} if given is None else given)
     except ValidationError as error:
         raise RequestValidationError([{**e, "loc": ("body", OURS, *e["loc"])} for e in error.errors()]) from error
     if collection and extension.collection not in (None, collection):
         _refuse("value_error", (OURS, "collection"), f"the address names another collection, {collection!r}")
-    return Asked(raw, body, extension, collection or extension.collection)
+    return Asked(raw, body, extension, collection or extension.collection, has_extension)
 
 
 def _body(raw: bytes) -> dict[str, Any]:

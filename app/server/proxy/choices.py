@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from app.server.proxy.asked import OURS
-from app.server.proxy.citing import Citing, is_text, sentence_annotations, uncited
+from app.server.proxy.citing import Blanked, Citing, is_text, sentence_annotations, uncited
 from attribution.citations import CitedAnswer
 from attribution.events import AnswerDone, SentenceCited
 from attribution.unmarking import Unmarking
@@ -28,6 +28,7 @@ class CitedChoice:
         self.index, self._citing, self._tell = index, citing, tell
         self.num_annotations = 0
         self._text: list[str] = []
+        self._prose = Blanked()
         self._pieces: asyncio.Queue[str | None] = asyncio.Queue()
         self._unmarking = Unmarking() if citing.asked.extension.strip_markers else None
         self._stream = citing.stream(self._coming())
@@ -40,7 +41,7 @@ class CitedChoice:
     def add(self, text: str) -> None:
         """Text that has been passed on."""
         self._text.append(text)
-        self._pieces.put_nowait(text)
+        self._pieces.put_nowait(self._prose.feed(text))
 
     async def end(self, reason: str | None, *, broken: bool = False) -> None:
         """Once all is told: what was held back, the last sentences' citations, and the cited answer."""
@@ -48,6 +49,7 @@ class CitedChoice:
         if rest:
             await self._tell(self.index, {"content": rest})
             self.add(rest)
+        self._pieces.put_nowait(self._prose.finish())
         self._pieces.put_nowait(None)
         answer = replace(await self._task, text="".join(self._text))
         if is_text(answer.text):

@@ -14,6 +14,7 @@ from attribution.citations import CitedAnswer
 from attribution.events import SentenceCited
 from attribution.formats.openai import chat_annotations
 from attribution.stream import AsyncCitedStream, acite_stream
+from attribution.thoughts import Thoughts
 from retrieval.errors import PropCiteError
 
 CUT_OFF = {"length": "the model stopped at its limit of tokens", "content_filter": "a filter stopped the model"}
@@ -22,7 +23,7 @@ BROKE_OFF = "the model's server broke off"
 
 @dataclass(frozen=True, slots=True)
 class Citing:
-    """One request's way of citing."""
+    """One request's way of citing; thoughts that a model writes in front of its answer are not cited."""
 
     service: Service
     asked: Asked
@@ -30,12 +31,14 @@ class Citing:
 
     async def whole(self, text: str, reason: str | None) -> CitedAnswer:
         """A text that has come to its end, cited beside those of others."""
-        first, collection = self.sources.first, self.sources.collection
+        first, collection, question = self.sources.first, self.sources.collection, self.asked.question
+        blanked = Blanked()
+        prose = blanked.feed(text) + blanked.finish()
         try:
-            answer = await self.service.desk.cite(text, first, collection=collection, question=self.asked.question)
+            answer = await self.service.desk.cite(prose, first, collection=collection, question=question)
         except PropCiteError as error:
-            answer = CitedAnswer(text, question=self.asked.question, notes=(uncited(error),))
-        return self.finished(answer, reason)
+            answer = CitedAnswer(prose, question=question, notes=(uncited(error),))
+        return self.finished(replace(answer, text=text), reason)
 
     def stream(self, pieces: AsyncIterable[str]) -> AsyncCitedStream:
         return acite_stream(
@@ -59,6 +62,29 @@ class Citing:
             notes=(*answer.notes, *([why] if why else [])),
             models={**answer.models, **({"generator": model} if isinstance(model, str) else {})},
         )
+
+
+class Blanked:
+    """A text as it is cited: thoughts in front of an answer become empty lines, so that every place stays."""
+
+    def __init__(self) -> None:
+        self._thoughts = Thoughts()
+        self._num_given = self._num_read = 0
+
+    def feed(self, text: str) -> str:
+        self._num_given += len(text)
+        return self._placed(self._thoughts.feed(text))
+
+    def finish(self) -> str:
+        return self._placed(self._thoughts.finish())
+
+    def _placed(self, prose: str) -> str:
+        if not prose:
+            return ""
+        end = self._num_given - self._thoughts.num_held
+        before = end - len(prose) - self._num_read
+        self._num_read = end
+        return "\n" * before + prose
 
 
 def sentence_annotations(event: SentenceCited, first: int) -> list[dict[str, Any]]:
