@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import zip_longest
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from rich.console import Console
 from rich.markup import escape
@@ -197,8 +197,14 @@ def show_models(models: Sequence[Model]) -> None:
     out.print(table)
 
 
+class Advance(Protocol):
+    """Tells what is being done, and that so many more are done."""
+
+    def __call__(self, description: str, by: int = 1) -> None: ...
+
+
 @contextmanager
-def counting(total: int, what: str) -> Iterator[Callable[[str], None]]:
+def counting(total: int, what: str) -> Iterator[Advance]:
     """A progress bar on stderr where a person sees it; in a log a line now and then."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -207,10 +213,10 @@ def counting(total: int, what: str) -> Iterator[Callable[[str], None]]:
         task = progress.add_task(what, total=total)
         done, told = 0, time.monotonic()
 
-        def advance(description: str) -> None:
+        def advance(description: str, by: int = 1) -> None:
             nonlocal done, told
-            done += 1
-            progress.update(task, advance=1, description=description)
+            done += by
+            progress.update(task, advance=by, description=description)
             if not err.is_terminal and time.monotonic() - told >= SECONDS_BETWEEN:
                 err.print(f"{escape(description)}: {done} of {total}")
                 told = time.monotonic()

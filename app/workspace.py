@@ -15,7 +15,7 @@ from app.errors import InUseError, StoreError
 from app.store import CollectionInfo, Library
 from retrieval.encoder import Encoder
 from retrieval.errors import IndexFormatError
-from retrieval.index import IndexStats
+from retrieval.index import IndexStats, Told, nobody
 from retrieval.index.manifest import FILE
 from retrieval.index.token_index import IndexOptions, TokenIndex
 
@@ -35,6 +35,7 @@ class Workspace:
         self.library = library
         self.collection = collection
         self.options = options
+        self.told: Told = nobody  # hears how far long work has come
         self.folder = data_dir / "indexes" / str(collection.id)
         self._opened: tuple[tuple[int, int], TokenIndex] | None = None
 
@@ -42,15 +43,19 @@ class Workspace:
         """The index as it is on disk now; read again only when another process has changed it."""
         version = self._version()
         if version is None:
-            return TokenIndex(encoder.dimension, encoder.name, **self.options)
+            return TokenIndex(encoder.dimension, encoder.name, **self._options)
         if self._opened is None or self._opened[0] != version:
             self._opened = (version, self._load(encoder.name))
         return self._opened[1]
 
+    @property
+    def _options(self) -> IndexOptions:
+        return {"told": self.told, **self.options}
+
     def _load(self, encoder: str = "", *, tolerant: bool = False) -> TokenIndex:
         """What is wrong is told with the collection to mend."""
         try:
-            return TokenIndex.load(self.folder, encoder, tolerant=tolerant, **self.options)
+            return TokenIndex.load(self.folder, encoder, tolerant=tolerant, **self._options)
         except IndexFormatError as error:
             command = f" --collection {shlex.quote(self.collection.name)}" if ": run propcite" in str(error) else ""
             raise IndexFormatError(f"{error}{command}") from error
@@ -171,7 +176,7 @@ class Workspace:
             if any(fault.file == FILE for fault in damages):
                 (self.folder / FILE).unlink(missing_ok=True)
             elif damages:
-                mend_index(self.folder, damages, **self.options)
+                mend_index(self.folder, damages, **self._options)
             return self.mend(encoder()) if self.differs() else 0
 
     def compact(self) -> None:

@@ -58,7 +58,9 @@ def ingest_shown(parts: Parts, paths: list[Path], name: str, as_json: bool) -> l
         target = parts.library.create_collection(name)
         try:
             with counting(len(files), "reading") as advance:
-                for outcome in parts.ingester(target).ingest(files):
+                ingester = parts.ingester(target)
+                ingester.workspace.told = lambda what, share: advance(f"{what} {share:.0%}", 0)
+                for outcome in ingester.ingest(files):
                     show(outcome)
                     outcomes.append(outcome)
                     advance(os.path.basename(outcome.source))
@@ -159,7 +161,9 @@ def reindex(collection: Collection = "", as_json: AsJson = False) -> None:
     chosen = find_collection(parts, collection)
     note(f"encoding {chosen.num_passages} passages")
     with counting(chosen.num_passages, "encoding") as advance:
-        count = parts.workspace(chosen).rebuild(parts.encoder, advance)
+        workspace = parts.workspace(chosen)
+        workspace.told = lambda what, share: advance(f"{what} {share:.0%}", 0)
+        count = workspace.rebuild(parts.encoder, advance)
     if as_json:
         write_json({"collection": chosen.name, "passages": count})
     else:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from retrieval.encoder import Floats, TokenVectors
 from retrieval.text import Granularity, Passage
+
+Told = Callable[[str, float], None]  # what is being made, and the share of it that is done
+
+
+def nobody(what: str, share: float) -> None:
+    """Is told and says nothing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy.typing as npt
 
 from retrieval.encoder import Floats
 from retrieval.granularity import Ints
+from retrieval.index import nobody
 from retrieval.index.codec import Rows, int_products
 from retrieval.index.container import Container, write_arrays
 from retrieval.index.segment import Segment
@@ -37,20 +39,17 @@ class Centroids:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def codes(self, segment: Segment) -> Codes:
-        """Each token's centroid.  -> (n,)"""
+    def codes(self, segment: Segment, told: Callable[[int], None]) -> Codes:
+        """Each token's centroid, telling how many are done.  -> (n,)"""
         codes = np.empty(segment.num_tokens, np.uint16)
         for first in range(0, len(codes), AT_ONCE):
-            payload = segment.payload[first : first + AT_ONCE]
-            codes[first : first + AT_ONCE] = self.nearest(segment.codec.integers(payload))
+            some = slice(first, first + AT_ONCE)
+            codes[some] = self.nearest(segment.codec.integers(segment.payload[some]))
+            told(min(first + AT_ONCE, len(codes)))
         return codes
 
-    def nearest(self, rows: Rows) -> Codes:
-        """The same of integer rows; a row's own scale does not matter.  (n, w) -> (n,)"""
-        parts = [self._nearest(rows[first : first + AT_ONCE]) for first in range(0, len(rows), AT_ONCE)]
-        return np.concatenate(parts).astype(np.uint16) if parts else np.zeros(0, np.uint16)
-
-    def _nearest(self, rows: Rows) -> Ints:
+    def nearest(self, rows: Rows) -> Ints:
+        """The same of a bounded number of integer rows; a row's own scale does not matter.  (n, w) -> (n,)"""
         if len(self) < GROUPED_FROM:
             nearest: Ints = int_products(rows, self.rows).argmax(axis=1)
             return nearest
@@ -75,7 +74,7 @@ class Centroids:
     def _groups(self) -> tuple[Rows, list[Ints]]:
         """Centroids of the centroids, and the centroids of each."""
         number = 1 << round(np.log2(len(self)) / 2)
-        heads = _train(self.rows, number, rounds=3)
+        heads = _train(self.rows, number, 3, partial(nobody, "grouping centroids"))
         nearest = int_products(self.rows, heads).argmax(axis=1)
         return heads, [np.flatnonzero(nearest == group) for group in range(number)]
 
@@ -90,37 +89,43 @@ class Centroids:
         return cls(name, file.checked("rows"), scale, int(num_tokens))
 
 
+def tell_share(told: Callable[[float], None], total: int, before: int, done: int) -> None:
+    told((before + done) / total)
+
+
 def number_for(num_tokens: int) -> int:
     """Centroids for so many tokens: a power of two near eight times their square root."""
     return int(min(MOST, 1 << max(4, round(np.log2(8 * np.sqrt(num_tokens))))))
 
 
-def train_centroids(rows: Rows, name: str, num_tokens: int) -> Centroids:
-    """k-means by direction over a sample of an index of `num_tokens`.  (n, w)"""
-    trained = _train(rows, min(number_for(num_tokens), len(rows)), ROUNDS)
+def train_centroids(rows: Rows, name: str, num_tokens: int, told: Callable[[float], None]) -> Centroids:
+    """k-means by direction over a sample of an index of `num_tokens`, telling the share that is done.  (n, w)"""
+    trained = _train(rows, min(number_for(num_tokens), len(rows)), ROUNDS, told)
     scale = 1 / np.linalg.norm(trained.astype(np.float32), axis=1).mean()
     return Centroids(name, trained, float(scale), num_tokens)
 
 
-def _train(rows: Rows, number: int, rounds: int) -> Rows:
+def _train(rows: Rows, number: int, rounds: int, told: Callable[[float], None]) -> Rows:
     random = np.random.default_rng(0)
     trained = _integers(_units(rows[np.sort(random.choice(len(rows), number, replace=False))]))
-    for _ in range(rounds):
-        means = _sums(rows, Centroids("", trained, 1.0, 0).nearest(rows), number)
+    for round_ in range(rounds):
+        centroids = Centroids("", trained, 1.0, 0)
+        means = _sums(centroids, rows, partial(tell_share, told, rounds * len(rows), round_ * len(rows)))
         lost = np.linalg.norm(means, axis=1) < 1e-6
         means[lost] = _units(rows[random.choice(len(rows), int(lost.sum()))])
         trained = _integers(_units(means))
     return trained
 
 
-def _sums(rows: Rows, nearest: Codes, number: int) -> Floats:
+def _sums(centroids: Centroids, rows: Rows, told: Callable[[int], None]) -> Floats:
     """The sum of each centroid's tokens as unit vectors, a bounded number of them as floats at a time."""
     import torch
 
-    sums = torch.zeros(number, rows.shape[1])
+    sums = torch.zeros(centroids.rows.shape)
     for first in range(0, len(rows), AT_ONCE):
-        some = slice(first, first + AT_ONCE)
-        sums.index_add_(0, torch.from_numpy(nearest[some].astype(np.int64)), torch.from_numpy(_units(rows[some])))
+        some = rows[first : first + AT_ONCE]
+        sums.index_add_(0, torch.from_numpy(centroids.nearest(some)), torch.from_numpy(_units(some)))
+        told(first + len(some))
     found: Floats = sums.numpy()
     return found
 

@@ -79,7 +79,7 @@ class Disk:
                 write_segment(part.segment, segment_path(folder, name))
                 part.segment = read_segment(segment_path(folder, name), self._codec.dimension)  # mapped from now on
                 part.name = name
-            self._help.make(part, folder)
+        self._help.make(self._held.parts, folder)
 
     def commit(self, folder: Path, encoder: str) -> None:
         """Name all that is written."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -60,11 +61,12 @@ def train(sample: Floats, num_tokens: int, path: Path) -> None:
     write(index, path)
 
 
-def fill(trained: Path, segment: Segment, path: Path) -> None:
-    """The trained index with a segment's tokens, numbered as they lie."""
+def fill(trained: Path, segment: Segment, path: Path, told: Callable[[int], None]) -> None:
+    """The trained index with a segment's tokens, numbered as they lie; telling how many are done."""
     index = read(trained)
     for first in range(0, segment.num_tokens, ADDED_AT_ONCE):
         index.add(np.ascontiguousarray(floats_of(segment, slice(first, first + ADDED_AT_ONCE))))
+        told(index.ntotal)
     write(index, path)
 
 

@@ -6,14 +6,17 @@ All of it can be made anew.  A part without help is read whole, which is slow bu
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from retrieval.errors import IndexFormatError
+from retrieval.index import Told
 from retrieval.index import faiss_tokens as by_faiss
-from retrieval.index.centroids import SAMPLED, Centroids, number_for, train_centroids
+from retrieval.index.centroids import SAMPLED, Centroids, number_for, tell_share, train_centroids
 from retrieval.index.coarse_codes import Coded
 from retrieval.index.container import Container, write_arrays
 from retrieval.index.faiss_tokens import FaissTokens
@@ -29,7 +32,8 @@ MOST_SAMPLED = 1 << 19  # tokens that anything is trained on: they are in memory
 class Help:
     """The centroids and the name of FAISS's trained file, both shared by all segments of a folder."""
 
-    def __init__(self, regime: Regime) -> None:
+    def __init__(self, regime: Regime, told: Told) -> None:
+        self._told = told
         self.centroids: Centroids | None = None
         self.faiss = ""
         self._by_faiss = regime == "faiss"
@@ -53,17 +57,33 @@ class Help:
             if self.faiss and self._by_faiss and not part.tokens:
                 part.tokens = FaissTokens.load(faiss_path(folder, part.name, self.faiss), part.segment)
 
-    def make(self, part: Part, folder: Path) -> None:
-        """Make what a part lacks, and give it."""
-        if self.centroids and not part.coded:
-            codes = self.centroids.codes(part.segment)
-            write_arrays(codes_path(folder, part.name, self.centroids.name), {"codes": codes})
-        if self.faiss and self._by_faiss and not part.tokens:
-            try:
-                by_faiss.fill(folder / self.faiss, part.segment, faiss_path(folder, part.name, self.faiss))
-            except IndexFormatError:
-                self.faiss = ""  # damaged: saving trains it anew
-        self.attach(part, folder)
+    def make(self, parts: Sequence[Part], folder: Path) -> None:
+        """Make what each part lacks, and give it."""
+        if self.centroids:
+            self._make_codes([part for part in parts if not part.coded], folder, self.centroids)
+        if self.faiss and self._by_faiss:
+            self._fill_faiss([part for part in parts if not part.tokens], folder)
+        for part in parts:
+            self.attach(part, folder)
+
+    def _make_codes(self, parts: Sequence[Part], folder: Path, centroids: Centroids) -> None:
+        for part, told in self._counted("laying tokens to centroids", parts):
+            codes = centroids.codes(part.segment, told)
+            write_arrays(codes_path(folder, part.name, centroids.name), {"codes": codes})
+
+    def _fill_faiss(self, parts: Sequence[Part], folder: Path) -> None:
+        try:
+            for part, told in self._counted("giving tokens to FAISS", parts):
+                by_faiss.fill(folder / self.faiss, part.segment, faiss_path(folder, part.name, self.faiss), told)
+        except IndexFormatError:
+            self.faiss = ""  # damaged: saving trains it anew
+
+    def _counted(self, what: str, parts: Sequence[Part]) -> Iterator[tuple[Part, Callable[[int], None]]]:
+        """Each part with what is to be called with the number of its tokens that are done."""
+        before, total = 0, sum(part.segment.num_tokens for part in parts)
+        for part in parts:
+            yield part, partial(tell_share, partial(self._told, what), total, before)
+            before += part.segment.num_tokens
 
     def train(self, held: Holding, folder: Path, exact_up_to: int) -> bool:
         """Train what there is none of, or what the collection has outgrown.  -> whether anything was"""
@@ -82,7 +102,8 @@ class Help:
     def _train_centroids(self, held: Holding, folder: Path) -> None:
         number = min(MOST_SAMPLED, number_for(held.num_tokens) * SAMPLED)
         rows = np.concatenate([p.segment.codec.integers(p.segment.payload[t]) for p, t in held.sample(number)])
-        centroids = train_centroids(rows, f"centroids-{secrets.token_hex(6)}", held.num_tokens)
+        name, told = f"centroids-{secrets.token_hex(6)}", partial(self._told, "training centroids")
+        centroids = train_centroids(rows, name, held.num_tokens, told)
         centroids.save(folder / centroids.name)
         self.centroids = centroids  # only now: a manifest may name it
         for part in held.parts:
@@ -92,6 +113,7 @@ class Help:
         name = f"faiss-{secrets.token_hex(6)}"
         number = min(MOST_SAMPLED, by_faiss.num_sampled(held.parts[0].segment.codec.dimension, held.num_tokens))
         sample = np.concatenate([by_faiss.floats_of(p.segment, t) for p, t in held.sample(number)])
+        self._told("training FAISS", 0.0)  # which does not tell how far it is
         by_faiss.train(sample, held.num_tokens, folder / name)
         self.faiss = name
         for part in held.parts:

@@ -18,7 +18,7 @@ import numpy as np
 
 from retrieval.encoder import Floats, TokenVectors
 from retrieval.errors import IndexFormatError
-from retrieval.index import IndexHit, IndexStats
+from retrieval.index import IndexHit, IndexStats, Told, nobody
 from retrieval.index.codec import Codec
 from retrieval.index.disk import Disk
 from retrieval.index.helping import Help
@@ -39,13 +39,21 @@ class IndexOptions(TypedDict, total=False):
     bits: int
     regime: Regime
     exact_up_to: int
+    told: Told
 
 
 class TokenIndex:
-    """Passages are found by id; an id is used once until it is deleted."""
+    """Passages are found by id; an id is used once until it is deleted.  `told` hears of work that takes long."""
 
     def __init__(
-        self, dimension: int, encoder: str, *, bits: int = BITS, regime: Regime = "auto", exact_up_to: int = EXACT_UP_TO
+        self,
+        dimension: int,
+        encoder: str,
+        *,
+        bits: int = BITS,
+        regime: Regime = "auto",
+        exact_up_to: int = EXACT_UP_TO,
+        told: Told = nobody,
     ) -> None:
         self.dimension = dimension
         self.encoder = encoder
@@ -53,7 +61,7 @@ class TokenIndex:
         self.regime = known_regime(regime)
         self.exact_up_to = exact_up_to
         self._held = Holding()
-        self._help = Help(self.regime)
+        self._help = Help(self.regime, told)
         self._disk = Disk(self.codec, self._held, self._help)
 
     @classmethod

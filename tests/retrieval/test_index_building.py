@@ -1,0 +1,84 @@
+"""Work that takes long tells how far it is, and interrupting it loses nothing that was added."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections import defaultdict
+from importlib.util import find_spec
+from itertools import groupby
+from pathlib import Path
+
+import numpy as np
+import pytest
+from index_samples import Samples
+
+from retrieval.index import faiss_tokens
+from retrieval.index.checking import check_index
+from retrieval.index.token_index import TokenIndex
+
+PASSAGES = 400
+TRAINING, LAYING = "training centroids", "laying tokens to centroids"
+STAGES = {"tokens": [TRAINING, LAYING]}
+if find_spec("faiss"):
+    STAGES["faiss"] = [TRAINING, "training FAISS", LAYING, "giving tokens to FAISS"]
+
+
+def added(index: TokenIndex) -> TokenIndex:
+    """In two segments."""
+    samples = Samples(seed=3)
+    for first in (0, PASSAGES // 2):
+        samples.add(index, samples.vectors(PASSAGES // 2), first)
+    return index
+
+
+@pytest.mark.parametrize("regime", STAGES)
+def test_building_tells_each_stage_from_its_beginning_to_its_end(tmp_path: Path, regime: str) -> None:
+    told: list[tuple[str, float]] = []
+    added(TokenIndex(32, "made-up", regime=regime, told=lambda *one: told.append(one))).save(tmp_path)
+    assert [what for what, _ in groupby(told, key=lambda one: one[0])] == STAGES[regime]
+    shares: dict[str, list[float]] = defaultdict(list)
+    for what, share in told:
+        shares[what].append(share)
+    assert all(of_stage == sorted(of_stage) for of_stage in shares.values())
+    assert len(shares[TRAINING]) >= 4
+    assert {of_stage[-1] for what, of_stage in shares.items() if what != "training FAISS"} == {1.0}
+
+
+@pytest.mark.parametrize(("regime", "what"), [(regime, what) for regime in STAGES for what in STAGES[regime]])
+def test_what_was_added_is_safe_when_building_is_interrupted(tmp_path: Path, regime: str, what: str) -> None:
+    def interrupt(stage: str, _: float) -> None:
+        if stage == what:
+            signal.raise_signal(signal.SIGINT)
+
+    index = added(TokenIndex(32, "made-up", regime=regime, told=interrupt))
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            index.save(tmp_path)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    again = TokenIndex.load(tmp_path, regime=regime)
+    assert len(again) == PASSAGES
+    query = again.vectors("p70").vectors[:5]
+    assert again.search(query, np.ones((1, 5), np.float32), k=1)[0][0].passage_id == "p70"
+    again.save(tmp_path)  # which goes on where it was
+    assert again.stats().regime == regime
+    assert check_index(tmp_path) == []
+
+
+@pytest.mark.skipif("faiss" not in STAGES, reason="FAISS is not installed")
+def test_training_of_faiss_hears_an_interrupt(tmp_path: Path) -> None:
+    """It is one call of a library, many seconds long."""
+    sample = np.random.default_rng(0).standard_normal((50_000, 64)).astype(np.float32)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            faiss_tokens.train(sample, 50_000_000, tmp_path / "trained")
+    finally:
+        timer.cancel()
+        signal.signal(signal.SIGINT, before)
+    assert not (tmp_path / "trained").exists()
