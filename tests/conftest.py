@@ -1,4 +1,4 @@
-"""What all tests share: the real encoder, loaded once, and how far Hypothesis searches."""
+"""What all tests share: the real encoder, loaded once, how far Hypothesis searches, one thread for each worker."""
 
 from __future__ import annotations
 
@@ -11,6 +11,10 @@ from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
     from retrieval.encoder import Encoder
+
+if "PYTEST_XDIST_WORKER" in os.environ:
+    # Threads of workers that share the cores wait for each other in circles; PyTorch, imported later, reads this.
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 COMMON = {
     "deadline": None,

@@ -354,7 +354,7 @@ def test_a_save_stopped_on_its_way_leaves_the_old_index_or_the_new_one(tmp_path:
     )
     assert run.returncode == 0, run.stderr
     outcomes = run.stdout.split()
-    assert len(outcomes) > 30
+    assert len(outcomes) > 10  # moments between which something changed on the disk
     assert outcomes == sorted(outcomes, key=["old", "new"].index)  # one moment parts the two, and neither is missing
     assert set(outcomes) == {"old", "new"}
 
