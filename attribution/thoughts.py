@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from enum import Enum, auto
 
 _NAMES = ("think", "thinking", "thought", "reasoning")
 OPENS = (*(f"<{name}>" for name in _NAMES), "[THINK]")
@@ -10,49 +11,53 @@ CLOSES = (*(f"</{name}>" for name in _NAMES), "[/THINK]")
 _CLOSE = re.compile("|".join(map(re.escape, CLOSES)))
 
 
+class _State(Enum):
+    BEGINS = auto()  # thoughts, or the answer: not yet known
+    INSIDE = auto()
+    ANSWERS = auto()  # it seems: a closing sign would show that this was thought
+    OVER = auto()  # thoughts have ended, the rest is the answer
+
+
 class Thoughts:
     """Passes a text on without thoughts; what may still become a sign of one is held back until that is known.
 
-    `inside` while they go on.  `late` once thoughts ended whose beginning nobody saw, since it stood in the prompt:
-    what was passed on until then was thought.
+    `late` once thoughts ended whose beginning nobody saw, since it stood in the prompt: what was passed on until then
+    was thought.
     """
 
     def __init__(self) -> None:
-        self.inside, self.late = False, False
-        self._known = False  # whether the text begins with thoughts
-        self._blank = True  # nothing but white space has been passed on
-        self._held = ""
+        self.late = False
+        self._state, self._seen, self._held = _State.BEGINS, False, ""
 
     @property
-    def num_held(self) -> int:
-        """How many characters are held back."""
-        return len(self._held)
+    def inside(self) -> bool:
+        return self._state is _State.INSIDE
 
     def feed(self, text: str) -> str:
         self._held += text
-        if not self._known:
-            start = self._held.lstrip()
-            if any(sign.startswith(start) and sign != start for sign in OPENS):
-                return ""
-            self._known, self.inside = True, start.startswith(OPENS)
-        while found := _CLOSE.search(self._held):
+        while self._is_known() and self._state is not _State.OVER and (found := _CLOSE.search(self._held)):
             self.late = self.late or not self.inside
-            self.inside, self._blank = False, True
-            self._held = self._held[found.end() :]
-        size = _begun(self._held)
+            self._state, self._seen, self._held = _State.BEGINS, True, self._held[found.end() :]
+        if self._state is _State.BEGINS:
+            return ""
+        size = 0 if self._state is _State.OVER else _begun(self._held)
         passed, self._held = self._held[: len(self._held) - size], self._held[len(self._held) - size :]
-        return "" if self.inside else self._passed(passed)
+        return "" if self.inside else passed
 
     def finish(self) -> str:
         """What was held back, at the end of the text; nothing where it ends in the midst of thoughts."""
         held, self._held = self._held, ""
-        return "" if self.inside else self._passed(held)
+        return "" if self.inside else held
 
-    def _passed(self, text: str) -> str:
-        if self._blank:
-            text = text.lstrip()
-            self._blank = not text
-        return text
+    def _is_known(self) -> bool:
+        """Whether it can be told by now what this is; white space in front of either is left out."""
+        if self._state is _State.BEGINS:
+            self._held = self._held.lstrip()
+            if self._held.startswith(OPENS):
+                self._state = _State.INSIDE
+            elif not any(sign.startswith(self._held) for sign in OPENS):
+                self._state = _State.OVER if self._seen else _State.ANSWERS
+        return self._state is not _State.BEGINS
 
 
 def _begun(text: str) -> int:
