@@ -33,6 +33,11 @@ class Thoughts:
     def inside(self) -> bool:
         return self._state is _State.INSIDE
 
+    @property
+    def num_held(self) -> int:
+        """How many characters at the end of what came are held back; what was passed on last stands before these."""
+        return len(self._held)
+
     def feed(self, text: str) -> str:
         self._held += text
         while self._is_known() and self._state is not _State.OVER and (found := _CLOSE.search(self._held)):

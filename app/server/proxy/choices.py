@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -14,9 +13,6 @@ from attribution.citations import CitedAnswer
 from attribution.events import AnswerDone, SentenceCited
 from attribution.unmarking import Unmarking
 from attribution.wire import to_dict
-from retrieval.errors import PropCiteError
-
-log = logging.getLogger("propcite.server")
 
 Tell = Callable[[int, Mapping[str, Any]], Awaitable[None]]  # puts what is added to a choice's message in the stream
 
@@ -74,8 +70,6 @@ class CitedChoice:
                 elif isinstance(event, AnswerDone):
                     return event.answer
         except Exception as error:  # the text goes on without citations
-            if not isinstance(error, PropCiteError):
-                log.error("an answer on its way could not be cited", exc_info=error)
             return replace(self._stream.so_far, notes=(uncited(error),))
         return self._stream.so_far
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,6 +17,8 @@ from attribution.formats.openai import chat_annotations
 from attribution.stream import AsyncCitedStream, acite_stream
 from attribution.thoughts import Thoughts
 from retrieval.errors import PropCiteError
+
+log = logging.getLogger("propcite.server")
 
 CUT_OFF = {"length": "the model stopped at its limit of tokens", "content_filter": "a filter stopped the model"}
 BROKE_OFF = "the model's server broke off"
@@ -36,7 +39,7 @@ class Citing:
         prose = blanked.feed(text) + blanked.finish()
         try:
             answer = await self.service.desk.cite(prose, first, collection=collection, question=question)
-        except PropCiteError as error:
+        except Exception as error:
             answer = CitedAnswer(prose, question=question, notes=(uncited(error),))
         return self.finished(replace(answer, text=text), reason)
 
@@ -95,8 +98,11 @@ def sentence_annotations(event: SentenceCited, first: int) -> list[dict[str, Any
 
 
 def uncited(error: Exception) -> str:
-    """Why a text is not cited, for its reader."""
-    return f"not cited: {one_line(str(error)) if isinstance(error, PropCiteError) else OWN_FAULT}"
+    """Why a text is not cited, for its reader; a fault of our own is for the log."""
+    if isinstance(error, PropCiteError):
+        return f"not cited: {one_line(str(error))}"
+    log.error("an answer could not be cited", exc_info=error)
+    return f"not cited: {OWN_FAULT}"
 
 
 def is_text(content: Any) -> bool:
