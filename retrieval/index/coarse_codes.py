@@ -41,10 +41,14 @@ class Coded:
         return owners[self.order]
 
     @cached_property
+    def lengths(self) -> Ints:
+        """How many tokens each list has."""
+        return np.bincount(self.codes, minlength=self.num_centroids)
+
+    @cached_property
     def starts(self) -> Ints:
         """Where each list begins in that order, and where the last one ends."""
-        counts = np.bincount(self.codes, minlength=self.num_centroids)
-        return np.concatenate([[0], np.cumsum(counts)])
+        return np.concatenate([[0], np.cumsum(self.lengths)])
 
     @cached_property
     def scales(self) -> npt.NDArray[Any]:
@@ -56,14 +60,14 @@ class Coded:
         lists = np.concatenate([*near, np.zeros(0, np.int64)])
         places = members(self.starts, lists)
         columns = np.repeat(np.arange(len(near)), [len(of_column) for of_column in near])
-        columns = np.repeat(columns, np.diff(self.starts)[lists])
+        columns = np.repeat(columns, self.lengths[lists])
         allowed = mask[self.owners[places]]
         return places[allowed], columns[allowed]
 
     def sizes(self, mask: Mask) -> Ints:
         """How many tokens of the mask's passages each centroid has.  (p,) -> (c,)"""
         if mask.mean() > FEW_LEFT_OUT:  # what few deletions take away changes no choice, and counting reads all codes
-            return np.diff(self.starts)
+            return self.lengths
         tokens = np.repeat(mask, np.diff(self.segment.passage_starts))
         return np.bincount(self.codes[tokens], minlength=self.num_centroids)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from retrieval.encoder import Floats
 from retrieval.errors import IndexFormatError, RetrievalError
 from retrieval.granularity import Ints
 from retrieval.index.container import REPAIR, Container, write_arrays
+from retrieval.index.faiss_device import MOST_FOUND, WORTH_IT, code_length, device
 from retrieval.index.hits import Hits
 from retrieval.index.ranking import Mask
 from retrieval.index.segment import Segment
@@ -38,9 +40,12 @@ def floats_of(segment: Segment, tokens: slice | Ints) -> Floats:
     return segment.codec.decode(segment.payload[tokens], segment.scales[tokens])
 
 
-def factory(dimension: int, num_tokens: int) -> str:
-    """Lists as many as grow with the square root, four bits for every four numbers (every two of a short vector)."""
+def factory(dimension: int, num_tokens: int, *, on_device: bool = False) -> str:
+    """Lists as many as grow with the square root, four bits for every four numbers (every two of a short vector); on a
+    device eight bits."""
     lists = int(min(MOST_LISTS, 1 << max(2, round(np.log2(4 * np.sqrt(max(num_tokens, 16)))))))
+    if on_device:
+        return f"IVF{lists},PQ{code_length(dimension)}"
     wanted = 4 if dimension >= 256 else 2
     together = next(size for size in (wanted, 2, 1) if dimension % size == 0)
     return f"IVF{lists},PQ{dimension // together}x4fs"
@@ -53,21 +58,30 @@ def num_sampled(dimension: int, num_tokens: int) -> int:
 
 def train(sample: Floats, num_tokens: int, path: Path) -> None:
     """A trained and empty index on disk.  sample (n, d)"""
-    faiss = load_faiss()
-    index = faiss.index_factory(sample.shape[1], factory(sample.shape[1], num_tokens), faiss.METRIC_INNER_PRODUCT)
-    for clustering in (index.cp, index.pq.cp):
-        clustering.min_points_per_centroid = 1  # a small collection is no reason to warn
-    index.train(np.ascontiguousarray(sample, dtype=np.float32))
-    write(index, path)
+    faiss, dimension = load_faiss(), sample.shape[1]
+    on_device = len(sample) >= WORTH_IT and device(faiss) is not None
+    kind = factory(dimension, num_tokens, on_device=on_device)
+    with moved(faiss.index_factory(dimension, kind, faiss.METRIC_INNER_PRODUCT), path) as index:
+        for clustering in (index.cp, index.pq.cp):
+            clustering.min_points_per_centroid = 1  # a small collection is no reason to warn
+        index.train(np.ascontiguousarray(sample, dtype=np.float32))
 
 
 def fill(trained: Path, segment: Segment, path: Path, told: Callable[[int], None]) -> None:
     """The trained index with a segment's tokens, numbered as they lie; telling how many are done."""
-    index = read(trained)
-    for first in range(0, segment.num_tokens, ADDED_AT_ONCE):
-        index.add(np.ascontiguousarray(floats_of(segment, slice(first, first + ADDED_AT_ONCE))))
-        told(index.ntotal)
-    write(index, path)
+    with moved(read(trained), path) as index:
+        for first in range(0, segment.num_tokens, ADDED_AT_ONCE):
+            index.add(np.ascontiguousarray(floats_of(segment, slice(first, first + ADDED_AT_ONCE))))
+            told(index.ntotal)
+
+
+@contextmanager
+def moved(index: Any, path: Path) -> Iterator[Any]:
+    """The index to change, on a device where there is one for its kind; written when the block ends."""
+    there = device(load_faiss())
+    copy = there.copy(index) if there else None
+    yield index if copy is None else copy
+    write(there.back(copy) if there and copy is not None else index, path)
 
 
 def write(index: Any, path: Path) -> None:
@@ -87,24 +101,40 @@ class FaissTokens:
 
     index: Any
     segment: Segment
+    on_device: Any = None
 
     @classmethod
     def load(cls, path: Path, segment: Segment) -> FaissTokens:
         index = read(path)
         if index.ntotal != segment.num_tokens:
             raise IndexFormatError(f"the index part {path} does not fit together: {REPAIR}")
-        return cls(index, segment)
+        there = device(load_faiss())
+        return cls(index, segment, there.copy(index) if there else None)
 
     def nearest(self, query: Floats, mask: Mask, number: int) -> Hits:
         """Each query token's nearest tokens of the passages of the mask, as the product quantiser sees them."""
+        probes = max(LEAST_PROBED, min(MOST_PROBED, int(PROBED * number)))
+        similarities, places = self._on_device(query, mask, number, probes) or self._selected(
+            query, mask, number, probes
+        )
+        real = places >= 0
+        columns = np.broadcast_to(np.arange(len(query))[:, None], places.shape)
+        hits = Hits.of(self.segment, places[real], columns[real], similarities[real])
+        return hits.only(mask[hits.passages])
+
+    def _selected(self, query: Floats, mask: Mask, number: int, probes: int) -> tuple[Floats, Ints]:
         faiss = load_faiss()
         kept = None
         if not mask.all():
             tokens = np.repeat(mask, np.diff(self.segment.passage_starts))
             kept = faiss.IDSelectorBitmap(np.packbits(tokens, bitorder="little"))
-        probes = max(LEAST_PROBED, min(MOST_PROBED, int(PROBED * number)))
-        found = faiss.IVFSearchParameters(nprobe=probes, sel=kept)
-        similarities, places = self.index.search(np.ascontiguousarray(query), number, params=found)
-        real = places >= 0
-        columns = np.broadcast_to(np.arange(len(query))[:, None], places.shape)
-        return Hits.of(self.segment, places[real], columns[real], similarities[real])
+        options = faiss.IVFSearchParameters(nprobe=probes, sel=kept)
+        found: tuple[Floats, Ints] = self.index.search(np.ascontiguousarray(query), number, params=options)
+        return found
+
+    def _on_device(self, query: Floats, mask: Mask, number: int, probes: int) -> tuple[Floats, Ints] | None:
+        """More than are wanted where some are to be dropped; None where that is too many for a device."""
+        there, share = device(load_faiss()), self.segment.tokens_within(mask) / max(1, self.segment.num_tokens)
+        if there is None or self.on_device is None or number > share * MOST_FOUND:
+            return None
+        return there.search(self.on_device, query, int(np.ceil(number / share)), probes)

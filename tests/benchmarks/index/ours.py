@@ -27,7 +27,7 @@ def _refined(regime: str, *sizes: int) -> list[Point]:
 
 
 POINTS = {  # by bits and by the regime that the index is built for
-    (8, "tokens"): [AUTO, EXACT, *_refined("tokens", 100, 200, 400, 800, 1600)],
+    (8, "tokens"): [AUTO, EXACT, *_refined("tokens", 100, 200, 300, 400, 800, 1600)],
     (8, "faiss"): _refined("faiss", 200, 400, 600),
     (4, "tokens"): _refined("tokens", 800),
     (2, "tokens"): _refined("tokens", 800),
