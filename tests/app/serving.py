@@ -41,7 +41,8 @@ def running_server(parts: Parts, *, asks_for_keys: bool = False, ready: bool = T
 
 @contextmanager
 def serving(app: FastAPI) -> Iterator[str]:
-    listening = socket.create_server(("127.0.0.1", 0))
+    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # as `propcite serve` does
+    listening.bind(("127.0.0.1", 0))
     server = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=2))
     thread = threading.Thread(target=server.run, args=([listening],), daemon=True)
     thread.start()
