@@ -43,7 +43,7 @@ def test_what_a_device_made_is_searched_without_one(tmp_path: Path) -> None:
     segment = index._held.parts[0].segment
     floats = faiss_tokens.floats_of(segment, slice(None))
     other = faiss.index_factory(32, faiss_tokens.factory(32, len(floats), on_device=True), faiss.METRIC_INNER_PRODUCT)
-    other.cp.niter = other.pq.cp.niter = 2
+    other.do_polysemous_training = False  # a device does without
     other.train(floats)
     faiss_tokens.write(other, tmp_path / "trained")
     faiss_tokens.fill(tmp_path / "trained", segment, tmp_path / "filled", lambda _: None)
