@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -37,7 +38,7 @@ class Access:
         return name
 
 
-def access(
+async def access(
     request: Request, credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)] = None
 ) -> Access:
     """The key that comes with a request; refused where keys are asked for and it is none of them."""
@@ -45,7 +46,7 @@ def access(
     if not service.asks_for_keys:
         service.rates.come(ANYONE)
         return Access(service)
-    key = service.parts.keys.find(credentials.credentials) if credentials else None
+    key = await asyncio.to_thread(service.parts.keys.find, credentials.credentials) if credentials else None
     if key is None:
         what = "this key is not known or was revoked" if credentials else "a key is needed"
         raise RequestError(401, f"{what}: send `Authorization: Bearer KEY`", WWW_Authenticate="Bearer")
@@ -55,7 +56,7 @@ def access(
 
 
 def _scoped(scope: Scope) -> object:
-    def allowed(given: Annotated[Access, Depends(access)]) -> Access:
+    async def allowed(given: Annotated[Access, Depends(access)]) -> Access:
         given.allow(scope)
         return given
 
