@@ -475,10 +475,13 @@ def test_a_manifest_that_is_none_is_one_clear_line(saved: Path, manifest: bytes)
     assert "\n" not in str(error.value)
 
 
-def test_a_newer_format_is_named(saved: Path) -> None:
+@pytest.mark.parametrize("other", [FORMAT - 1, FORMAT + 1])
+def test_another_format_is_named_with_the_next_step(saved: Path, other: int) -> None:
     manifest = json.loads((saved / FILE).read_text("utf-8"))
-    (saved / FILE).write_text(json.dumps(manifest | {"format": FORMAT + 1, "segments": {}}), "utf-8")
-    with pytest.raises(IndexFormatError, match=f"has index format {FORMAT + 1}, this version reads {FORMAT}"):
+    (saved / FILE).write_text(json.dumps(manifest | {"format": other, "segments": {}}), "utf-8")
+    with pytest.raises(
+        IndexFormatError, match=f"has index format {other}, this version reads {FORMAT}: run propcite reindex"
+    ):
         TokenIndex.load(saved)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import threading
@@ -19,6 +20,7 @@ from retrieval.index.checking import check_index
 from retrieval.index.token_index import TokenIndex
 
 PASSAGES = 400
+STATUS = Path("/proc/self/status")
 TRAINING, LAYING = "training centroids", "laying tokens to centroids"
 STAGES = {"tokens": [TRAINING, LAYING]}
 if find_spec("faiss"):
@@ -82,3 +84,35 @@ def test_training_of_faiss_hears_an_interrupt(tmp_path: Path) -> None:
         timer.cancel()
         signal.signal(signal.SIGINT, before)
     assert not (tmp_path / "trained").exists()
+
+
+def test_centroids_are_trained_anew_when_four_times_as_many_tokens_have_come(tmp_path: Path) -> None:
+    samples, index = Samples(dimension=8, tokens=10), TokenIndex(8, "made-up", exact_up_to=500)
+    names, numbers = [], []
+    for first, count in ((0, 60), (60, 170), (230, 20)):
+        samples.add(index, samples.vectors(count), first)
+        index.save(tmp_path)
+        names += [path.name for path in tmp_path.glob("centroids-*")]
+        numbers.append(index.stats().centroids)
+    assert names[0] == names[1] != names[2]
+    assert numbers[0] == numbers[1] < numbers[2]
+    assert len(list(tmp_path.glob("*.codes-*"))) == index.stats().segments
+
+
+@pytest.mark.skipif(not STATUS.exists(), reason="the system does not tell a process's memory")
+def test_what_is_staged_takes_no_memory(tmp_path: Path) -> None:
+    """So a build needs as much as one batch and one sample, however large the collection becomes."""
+    samples, index = Samples(dimension=256), TokenIndex(256, "made-up")
+    held = []
+    for number in range(8):
+        samples.add(index, samples.vectors(1_000), 1_000 * number)  # seven megabytes as integers
+        index.stage(tmp_path)
+        gc.collect()
+        held.append(anonymous_mb())
+    assert held[-1] - held[1] < 20
+
+
+def anonymous_mb() -> float:
+    """What is in memory without lying in a file."""
+    lines = STATUS.read_text("utf-8").splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("RssAnon")) / 1024
