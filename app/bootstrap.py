@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, cast
 
@@ -73,7 +74,10 @@ def build_generator(settings: Settings) -> Generator:
     name, prompt = _needed(settings, "generator_model", "generator"), load_prompt(settings.prompt)
     sampling = {"max_tokens": settings.max_tokens, "temperature": settings.temperature, "seed": settings.seed}
     if settings.generator == "vllm":
-        return PromptedGenerator(f"vllm/{name}", _vllm(settings, sampling), prompt, num_parallel=settings.vllm_parallel)
+        shown = Path(name).name if Path(name).is_dir() else name
+        return PromptedGenerator(
+            f"vllm/{shown}", _vllm(settings, sampling), prompt, num_parallel=settings.vllm_parallel
+        )
     from attribution.endpoint import Endpoint
 
     url = _needed(settings, "llm_url", "generator")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
 import os
-import weakref
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -51,7 +51,8 @@ class VllmEngine:
     async def stream(self, messages: list[Message]) -> AsyncGenerator[str | Ended, None]:
         """The text as it is written, in the end why it ended; closing it takes the request out of the batch."""
         async with self._loading:
-            self.engine = self.engine or self._loaded()
+            if self.engine is None:
+                self._load()
         tokens = self._tokens(messages)
         room = self.engine.model_config.max_model_len - self._sampling["max_tokens"]
         if len(tokens) > room:
@@ -85,14 +86,14 @@ class VllmEngine:
         else:
             yield Ended(reason)
 
-    def _loaded(self) -> Any:
+    def _load(self) -> None:
         for name, value in QUIET.items():
             os.environ.setdefault(name, value)
         from vllm import AsyncEngineArgs, AsyncLLMEngine
 
         options = self.options
         try:
-            engine = AsyncLLMEngine.from_engine_args(
+            self.engine = AsyncLLMEngine.from_engine_args(  # in no local name: vLLM keeps the frames that loaded it
                 AsyncEngineArgs(
                     model=self.model,
                     max_model_len=options.context or None,
@@ -108,8 +109,13 @@ class VllmEngine:
                 f"vLLM cannot load {self.model!r} ({one_line(str(error))}): PROPCITE_GENERATOR_MODEL names a folder or "
                 "a hub name, PROPCITE_VLLM_CONTEXT and PROPCITE_VLLM_GPU_SHARE how much memory it may take"
             ) from error
-        weakref.finalize(self, engine.shutdown)
-        return engine
+        atexit.register(self.close)  # while all that it needs for that is still there
+
+    def close(self) -> None:
+        """The engine's own processes end; the next question loads it anew."""
+        if self.engine is not None:
+            self.engine.shutdown()
+            self.engine = None
 
     def _tokens(self, messages: list[Message]) -> list[int]:
         """The chat as the model's template writes it; a text cannot speak as one of the tokenizer's own signs."""
