@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -12,19 +14,34 @@ from scripted_llm import Reply, ScriptedLlm
 BLOCKS = re.findall(
     r"^```python\n(.*?)^```$", (Path(__file__).parents[1] / "README.md").read_text("utf-8"), re.M | re.S
 )
-WRITTEN = Reply(chunks=("The barrier cost 4", "10 million euros [", "2]. It is 9 metres", " high."))
+PIECES = ("The barrier cost 4", "10 million euros [", "2]. It is 9 metres", " high.")
+WRITTEN = Reply("".join(PIECES), chunks=PIECES)
+SERVER = "http://localhost:8600"
 SHOWN = (
     "p1 1",
     "contradicted | The barrier is 7 metres high.",
     "The barrier cost 410 million euros. It is 9 metres high. [1: The barrier cost 410 million euros.]",
     "1.0 The barrier cost 410 million euros.",
     " The barrier cost 410 million euros.",
+    "The barrier cost 410 million euros <- cost\n0.5",
 )
+
+
+@contextmanager
+def served(folder: Path, llm_url: str) -> Iterator[str]:
+    """`propcite serve` as the README means it, with a collection that says what the barrier cost."""
+    from attribution import PropCite
+    from tests.app.serving import loaded_from, parts_with, running_server
+
+    texts = {"harbour": {"cost.txt": "The barrier cost 410 million euros."}}
+    loaded = loaded_from(PropCite.default())
+    with running_server(parts_with(loaded, texts, data_dir=folder, llm_url=llm_url)) as address:
+        yield address
 
 
 @pytest.mark.parametrize(("block", "shown"), list(zip(BLOCKS, SHOWN, strict=True)), ids=range(len(BLOCKS)))
 def test_the_readmes_python_runs(
-    block: str, shown: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    block: str, shown: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     for package in re.findall(r"^from (openai|langchain_core|llama_index)", block, re.M):
         if find_spec(package) is None:
@@ -32,5 +49,6 @@ def test_the_readmes_python_runs(
     with ScriptedLlm(WRITTEN) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         monkeypatch.setenv("OPENAI_API_KEY", "none")
-        exec(compile(block, "README.md", "exec"), {"__name__": "readme"})
+        with served(tmp_path, server.base_url) if SERVER in block else nullcontext(SERVER) as address:
+            exec(compile(block.replace(SERVER, address), "README.md", "exec"), {"__name__": "readme"})
     assert shown in capsys.readouterr().out

@@ -53,10 +53,11 @@ def open_parts(tmp_path: Path) -> Iterator[Callable[..., Parts]]:
 @pytest.fixture(scope="session")
 def loaded(encoder: Encoder) -> dict[str, object]:
     """The shipped models, loaded once for all servers of the tests."""
+    from serving import loaded_from
+
     from attribution.propcite import PropCite
 
-    propcite = PropCite(encoder)
-    return {"encoder": encoder, "splitter": propcite.splitter, "judge": propcite.judge, "propcite": propcite}
+    return loaded_from(PropCite(encoder))
 
 
 @pytest.fixture

@@ -16,8 +16,17 @@ from app.bootstrap import Parts
 from app.ingester import Upload
 from app.server.application import create_app
 from app.settings import load_settings
+from attribution.propcite import PropCite
 
 PATIENCE_S = 60.0  # for the models to load, beside whatever else runs
+
+
+def loaded_from(propcite: PropCite) -> dict[str, object]:
+    """Models that are loaded already, as `parts_with` takes them."""
+    return {
+        "propcite": propcite,
+        **{name: getattr(propcite, name) for name in ("encoder", "splitter", "judge")},
+    }
 
 
 def parts_with(loaded: Mapping[str, object], documents: Mapping[str, Mapping[str, str]], **settings: object) -> Parts:

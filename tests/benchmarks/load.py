@@ -18,6 +18,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -92,7 +93,7 @@ def megabytes(pid: int | None) -> float:
 
 
 @contextmanager
-def served(url: str):  # noqa: ANN201
+def served(url: str) -> Iterator[tuple[str, int | None]]:
     """A server at this address, or one of its own with the demo collection.  -> address, process id"""
     if url:
         yield url, None

@@ -1,0 +1,172 @@
+"""What the citing endpoint adds to a chat completion: a model's server asked directly, and through the proxy.
+
+    python -m tests.benchmarks.proxy [--rounds 200] [--cited 30] [--tokens-a-second 50]
+
+A model's server of fixed answers, PropCite's and the client are three processes on loopback; direct and proxied
+requests take turns.  Told are the times of answers that are passed on uncited, and for a cited answer of five sentences
+over the demo collection the time from the model's last word to the end of the stream, or to the whole.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import re
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import httpx
+from starlette.types import Receive, Scope, Send
+
+from tests.benchmarks.load import served, wait_for
+
+ANSWER = (
+    "The Lantern Point flood barrier is 6.4 metres high. It was finished on 18 October 2024, eleven weeks late. "
+    "The barrier cost €212.4 million, which is €16.9 million more than Council approved in 2018. "
+    "Heron Bridge opens to the public on 21 May 2025. The first official crossing is at 14:00 that day."
+)
+TOKENS = re.findall(r"\s*\S+", ANSWER)
+ASKED = [{"role": "user", "content": "How high is the flood barrier, when was it finished and what did it cost?"}]
+UNCITED, CITED = {"cite": False}, {"collection": "demo"}
+
+
+async def model_server(scope: Scope, receive: Receive, send: Send) -> None:
+    """An OpenAI-compatible server that always says the same; `pace` in the body are seconds a word."""
+    assert scope["type"] == "http"
+    raw, more = b"", True
+    while more:
+        message = await receive()
+        raw, more = raw + message.get("body", b""), message.get("more_body", False)
+    body = json.loads(raw or b"{}")
+    kind = b"text/event-stream" if body.get("stream") else b"application/json"
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", kind)]})
+    if not body.get("stream"):
+        message = {"role": "assistant", "content": ANSWER}
+        whole = {"id": "c", "choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}
+        return await send({"type": "http.response.body", "body": json.dumps(whole).encode()})
+    for token in (*TOKENS, None):
+        said = {"content": token} if token else {}
+        choice = {"index": 0, "delta": said, "finish_reason": None if token else "stop"}
+        chunk = {"id": "c", "object": "chat.completion.chunk", "created": 0, "model": "m", "choices": [choice]}
+        await send({"type": "http.response.body", "body": _event(json.dumps(chunk)), "more_body": True})
+        await asyncio.sleep(body.get("pace", 0) if token else 0)
+    return await send({"type": "http.response.body", "body": _event("[DONE]")})
+
+
+def _event(data: str) -> bytes:
+    return f"data: {data}\n\n".encode()
+
+
+async def whole(http: httpx.AsyncClient, ours: dict[str, Any] | None) -> float:
+    """Milliseconds to the end of an answer that comes whole."""
+    start = time.perf_counter()
+    response = await http.post("/chat/completions", json=_body(ours))
+    assert response.status_code == 200, response.text
+    told = response.json()["choices"][0]["message"]
+    assert told["content"] == ANSWER
+    assert (ours is CITED) == bool(told.get("annotations"))
+    return 1000 * (time.perf_counter() - start)
+
+
+async def streamed(http: httpx.AsyncClient, ours: dict[str, Any] | None, pace: float = 0) -> tuple[float, float, float]:
+    """Milliseconds to the first word, to the end, and from the last word to the end."""
+    start, words = time.perf_counter(), []
+    async with http.stream("POST", "/chat/completions", json={**_body(ours), "stream": True, "pace": pace}) as response:
+        async for line in _lines(response):
+            words += [time.perf_counter()] if '"content"' in line and "propcite/answer" not in line else []
+    end = time.perf_counter()
+    assert len(words) == len(TOKENS)
+    return 1000 * (words[0] - start), 1000 * (end - start), 1000 * (end - words[-1])
+
+
+async def _lines(response: httpx.Response) -> AsyncIterator[str]:
+    seen = ""
+    async for line in response.aiter_lines():
+        seen = line or seen
+        yield line
+    assert seen == "data: [DONE]"
+
+
+def _body(ours: dict[str, Any] | None) -> dict[str, Any]:
+    return {"model": "m", "messages": ASKED, **({"propcite": ours} if ours else {})}
+
+
+def told(what: str, direct: list[float], proxied: list[float]) -> None:
+    """A row: median and p95 of both, and the median and p95 of what each pair differs by."""
+    added = [b - a for a, b in zip(direct, proxied, strict=True)]
+    cells = [f"{_median(x):.1f} / {_p95(x):.1f}" for x in (direct, proxied, added)]
+    print(f"| {what} | {' | '.join(cells)} | {_median(proxied) / _median(direct):.2f} |", flush=True)
+
+
+def _median(times: list[float]) -> float:
+    return statistics.median(times)
+
+
+def _p95(times: list[float]) -> float:
+    return sorted(times)[int(0.95 * len(times))]
+
+
+async def measure(direct_url: str, proxy_url: str, rounds: int, cited: int, pace: float) -> None:
+    print("| milliseconds, median / p95 | directly | through the proxy | added | ratio |\n|---|---:|---:|---:|---:|")
+    async with (
+        httpx.AsyncClient(base_url=direct_url, timeout=120) as direct,
+        httpx.AsyncClient(base_url=proxy_url, timeout=120) as proxy,
+    ):
+        for _ in range(5):
+            await whole(direct, None), await whole(proxy, CITED), await streamed(proxy, CITED)
+        for what, ours in (("no collection", None), ("`cite: false`", UNCITED)):
+            both = [(await whole(direct, None), await whole(proxy, ours)) for _ in range(rounds)]
+            told(f"whole, {what}", [a for a, _ in both], [b for _, b in both])
+        pairs = [(await streamed(direct, None), await streamed(proxy, UNCITED)) for _ in range(rounds)]
+        for number, what in enumerate(("first word", "end")):
+            told(f"streamed, `cite: false`: to the {what}", *([p[side][number] for p in pairs] for side in (0, 1)))
+        shown = {**CITED, "retrieve": False}
+        for what, ours in (("passages shown", CITED), ("`retrieve: false`", shown)):
+            slow = [(await streamed(direct, None, pace), await streamed(proxy, ours, pace)) for _ in range(cited)]
+            words = f"{1 / pace:.0f} words a second"
+            told(f"cited, {words}, {what}: to the first word", [a[0] for a, _ in slow], [b[0] for _, b in slow])
+            told(f"cited, {words}, {what}: last word to end", [a[2] for a, _ in slow], [b[2] for _, b in slow])
+        quick = [(await streamed(direct, None), await streamed(proxy, CITED)) for _ in range(cited)]
+        told("cited, all words at once: last word to end", [a[2] for a, _ in quick], [b[2] for _, b in quick])
+        both = [(await whole(direct, None), await whole(proxy, CITED)) for _ in range(cited)]
+        told("cited, whole", [a for a, _ in both], [b for _, b in both])
+
+
+@contextmanager
+def model_url() -> Iterator[str]:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "uvicorn", "tests.benchmarks.proxy:model_server", "--port", str(port)]
+    server = subprocess.Popen([*command, "--log-level", "warning", "--lifespan", "off"])
+    try:
+        wait_for(f"http://127.0.0.1:{port}/")
+        yield f"http://127.0.0.1:{port}/v1"
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=200)
+    parser.add_argument("--cited", type=int, default=30)
+    parser.add_argument("--tokens-a-second", type=float, default=50)
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder, model_url() as direct:
+        os.environ.update(PROPCITE_DATA_DIR=folder, PROPCITE_LLM_URL=direct)
+        with served("") as (address, _):
+            asyncio.run(measure(direct, f"{address}/v1", given.rounds, given.cited, 1 / given.tokens_a_second))
+
+
+if __name__ == "__main__":
+    main()
