@@ -196,9 +196,9 @@ class Endpoint:
         try:
             async with asyncio.timeout(self._timeout):
                 return await anext(events, None)
-        except TimeoutError as error:
-            raise NoAnswerError(f"the server said nothing for {self._timeout:g} seconds") from error
         except Exception as error:  # of whichever transport the client has, or of an encoding
+            if "Timeout" in type(error).__name__:
+                raise NoAnswerError(f"the server said nothing for {self._timeout:g} seconds") from error
             raise BrokenError("the server went away in the middle of the answer", one_line(str(error))) from error
 
     @contextmanager

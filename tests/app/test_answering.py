@@ -87,6 +87,17 @@ def test_a_stream_tells_text_sentences_and_the_answer_as_it_is_kept(open_parts: 
         assert alike(pipeline.answer(QUESTION), answer)
 
 
+def test_the_extractive_generator_is_streamed_as_it_answers(open_parts: OpenParts, tmp_path: Path) -> None:
+    with asking(open_parts, tmp_path, "Never", generator="extractive") as (server, pipeline):
+        question = "The barrier cost 410 million euros?"
+        streamed = last(list(pipeline.answer_stream(question)))
+        assert streamed.models["generator"] == "extractive"
+        assert "prompt" not in streamed.models
+        assert alike(pipeline.answer(question), streamed)
+        assert [alike(answer, streamed) for answer in pipeline.answer_many([question])] == [True]
+    assert server.requests == []
+
+
 def test_a_sentence_is_cited_while_the_model_is_silent(open_parts: OpenParts, tmp_path: Path) -> None:
     """The second sentence never comes; the first is cited all the same."""
     reply = Reply(chunks=("The barrier cost 410 million euros. And then", " it"), stalls_after=1)
