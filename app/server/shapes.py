@@ -11,7 +11,7 @@ from attribution.formats import FORMATS, Unit
 from retrieval.text import Granularity
 
 
-def _whole(text: str) -> str:
+def cleaned(text: str) -> str:
     """Without halves of characters and without zeros, which JSON may hold and a database does not take."""
     return text.encode(errors="replace").decode().replace("\0", "\ufffd")
 
@@ -25,7 +25,7 @@ def _name(text: str) -> str:
 def _wordy(text: str) -> str:
     if not text.strip():
         raise ValueError("it needs some words")
-    return _whole(text)
+    return cleaned(text)
 
 
 def _form(name: str) -> str:
@@ -34,7 +34,7 @@ def _form(name: str) -> str:
     return name
 
 
-Text = Annotated[str, AfterValidator(_whole)]
+Text = Annotated[str, AfterValidator(cleaned)]
 Words = Annotated[str, AfterValidator(_wordy), Field(min_length=1)]
 Name = Annotated[str, AfterValidator(_name), Field(min_length=1, max_length=200)]
 

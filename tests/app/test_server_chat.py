@@ -367,6 +367,9 @@ def test_the_question_is_the_last_message_of_the_user(address: str, llm: Scripte
     answer = post(address, body).json()["choices"][0]["message"]["propcite"]
     assert answer["question"] == "When did the museum open?"
     assert llm.requests[-1].messages[1:] == messages
+    halves = {"messages": [{"role": "user", "content": "gates \ud83d\0?"}], "propcite": {"collection": "harbour"}}
+    assert post(address, halves).json()["choices"][0]["message"]["propcite"]["question"] == "gates ?\ufffd?"
+    assert llm.requests[-1].messages[1:] == halves["messages"]
     wordless = {"messages": [{"role": "user", "content": parts[1:]}], "propcite": {"collection": "harbour"}}
     assert post(address, wordless).json()["choices"][0]["message"]["propcite"]["sentences"]
     assert len(llm.requests[-1].messages) == 1
@@ -499,7 +502,9 @@ def test_a_server_that_is_not_there_or_says_nothing(serve: Serve, llm: ScriptedL
 
 
 @pytest.mark.parametrize("stalls", [False, True])
-def test_a_stream_that_breaks_off_comes_to_a_good_end(serve: Serve, llm: ScriptedLlm, stalls: bool) -> None:
+def test_a_stream_that_breaks_off_comes_to_a_good_end(
+    serve: Serve, llm: ScriptedLlm, caplog: pytest.LogCaptureFixture, stalls: bool
+) -> None:
     """What came is cited, and said to be incomplete; no end is told that there was not."""
     address = serve({"harbour": TEXTS}, llm_url=llm.base_url, llm_timeout=1)
     llm.script = Reply(TOLD, stalls_after=9) if stalls else Reply(TOLD, breaks_after=9)
@@ -519,6 +524,9 @@ def test_a_stream_that_breaks_off_comes_to_a_good_end(serve: Serve, llm: Scripte
     llm.script = Reply(TOLD, stalls_after=0) if stalls else Reply(TOLD, breaks_after=0)
     with pytest.raises(openai.APIError, match="the model's server"):
         list(ask(address, stream=True))
+    logged = [record for record in caplog.records if "/v1/chat" in record.getMessage()]
+    assert {record.levelname for record in logged} == {"WARNING"}
+    assert not any(record.exc_info for record in caplog.records)
 
 
 def test_an_error_that_is_told_in_a_stream_comes_after_what_was_cited(address: str, llm: ScriptedLlm) -> None:
@@ -537,6 +545,7 @@ def test_an_error_that_is_told_in_a_stream_comes_after_what_was_cited(address: s
         [event({"index": "x", "delta": None}), event({"delta": {"content": "It rained."}}), DONE],
         [event(said(TOLD, reason="stop"))],
         [event(said(None, reason="stop")), event(said(TOLD)), DONE],
+        [event(said(TOLD)), event(said(None, reason="stop")), event(said(None, reason="stop")), event(), DONE],
         [b"data: " + json.dumps({"choices": "x", "error": None}).encode() + b"\n\n" + DONE + event(said("more"))],
     ],
 )
@@ -546,6 +555,7 @@ def test_a_stream_of_any_kind_ends(address: str, llm: ScriptedLlm, raw: list[byt
     told = post(address, body)
     assert told.content.endswith(DONE)
     assert told.content.count(DONE) == 1
+    assert told.content.count(b'"propcite/answer/') <= 1
 
 
 @pytest.mark.parametrize("cites", [True, False])

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 from fastapi.exceptions import RequestValidationError
 from pydantic import Field, ValidationError
 
-from app.server.shapes import GivenPassage, Narrowed, Text, Words
+from app.server.shapes import GivenPassage, Narrowed, Text, Words, cleaned
 
 OURS = "propcite"
 
@@ -64,7 +64,7 @@ class Asked:
     @cached_property
     def question(self) -> str:
         said = (_text(m.get("content")) for m in reversed(self.body["messages"]) if m.get("role") == "user")
-        return self.extension.question.strip() or next(said, "").strip()
+        return self.extension.question.strip() or cleaned(next(said, "")).strip()
 
     def sent(self, message: Mapping[str, str] | None) -> bytes:
         """The body for the model's server: the client's own bytes where nothing of it is ours."""

@@ -130,8 +130,9 @@ class Passing:
 
     def _hold(self, ended: Sequence[Choice], raw: bytes) -> None:
         """The chunk that ends these choices waits for their citations, the other choices' text does not."""
+        first = [choice for choice in ended if index_of(choice) not in self._ended]  # some servers end one twice
         self._ended |= {index_of(choice) for choice in ended}
-        task = asyncio.create_task(self._end(ended, raw))
+        task = asyncio.create_task(self._end(first, raw))
         self._held.append(task)
         self._tasks.append(task)
 
