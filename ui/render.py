@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from itertools import accumulate, pairwise
 from typing import TypedDict
 
 from attribution.citations import Citation, CitedAnswer, CitedProposition, CitedSentence, Evidence
+from attribution.events import AnswerDone, Event, SentenceCited, TextDelta
 from attribution.formats.words import NEAREST, NOT_NEAR, SIGNS, label_of
 from retrieval.text import Hit, Passage, Span
 from ui.words import Fact, Sources, evidence_line, facts, place_line
@@ -41,6 +42,31 @@ def plain(text: str) -> str:
 
 
 # The answer
+
+
+def growing(events: Iterable[Event]) -> Iterator[str]:
+    """An answer while it is written, as Markdown that shows just its text, with the markers of what is cited so far.
+
+    >>> list(growing([TextDelta("It *rained"), TextDelta(" here.")]))
+    ['It \\\\*rained', 'It \\\\*rained here\\\\.']
+    """
+    text, markers = "", {0: ""}
+    for event in events:
+        match event:
+            case TextDelta(more):
+                text += more
+            case SentenceCited(sentence):
+                markers[sentence.span.end] = "".join(f"**\\[{c.number}\\]**" for c in sentence.citations)
+            case AnswerDone():
+                continue
+        yield "".join(
+            _lines(text[start:end]) + markers.get(end, "") for start, end in pairwise(sorted({*markers, len(text)}))
+        )
+
+
+def _lines(text: str) -> str:
+    """Text as Markdown that shows it, its line breaks too."""
+    return "\n\n".join(_PUNCTUATION.sub(r"\\\1", line) for line in text.split("\n"))
 
 
 def answer_html(answer: CitedAnswer, selected: int | None = None) -> str:

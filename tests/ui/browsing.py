@@ -34,12 +34,13 @@ def there() -> bool:
 
 
 @contextmanager
-def serving(data_dir: Path) -> Iterator[str]:
-    """The page over this data directory.  -> its address"""
+def serving(data_dir: Path, **settings: str) -> Iterator[str]:
+    """The page over this data directory, with these settings beside.  -> its address"""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    environment = {**os.environ, "PROPCITE_DATA_DIR": str(data_dir), "HF_HUB_OFFLINE": "1"}
+    given = {f"PROPCITE_{name.upper()}": value for name, value in settings.items()}
+    environment = {**os.environ, "PROPCITE_DATA_DIR": str(data_dir), "HF_HUB_OFFLINE": "1", **given}
     with open(data_dir / "server.log", "wb") as log:
         server = subprocess.Popen(
             command(port, headless=True), cwd=data_dir, env=environment, stdout=log, stderr=subprocess.STDOUT

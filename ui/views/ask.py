@@ -12,7 +12,7 @@ from app.store import CollectionInfo
 from attribution.citations import CitedAnswer
 from retrieval.errors import PropCiteError
 from ui import reader, session
-from ui.render import plain
+from ui.render import growing, plain
 
 NUM_SUGGESTED = 4
 
@@ -21,8 +21,12 @@ def ask(collection: CollectionInfo, question: str, documents: Sequence[str] = ()
     """The answer is opened; a question that failed is given back with the reason."""
     try:
         pipeline = session.pipeline(collection, documents)
-        with st.spinner("Finding passages, writing, citing…"):
-            reader.open_answer(pipeline.answer(question).id)
+        with st.spinner("Finding passages, writing, citing…"), pipeline.answer_stream(question) as coming:
+            written = st.empty()
+            for so_far in growing(coming):
+                written.markdown(so_far)
+        if coming.kept:
+            reader.open_answer(coming.kept.id)
     except PropCiteError as error:
         st.session_state["failed"] = (question, str(error))
     st.rerun()
