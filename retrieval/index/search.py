@@ -117,7 +117,7 @@ class Search:
                 return [rank(b, self.asked, self.wanted, self.masks[part]) for part, b in blocks], []
         if number and regime == "tokens":
             with self._timed("candidates"):
-                chosen = self._by_centroids(number)
+                chosen = self._coarsely(number)
             return self._read_whole(chosen), []
         return self._by_xtr(number)
 
@@ -126,7 +126,7 @@ class Search:
         """Whether a filter leaves so little that reading it is cheaper than looking for candidates."""
         return self.filtered and sum(part.segment.tokens_within(mask) for part, mask in self._parts) <= FEW
 
-    def _by_centroids(self, number: int) -> list[Ints]:
+    def _coarsely(self, number: int) -> list[Ints]:
         """Candidates; a part without codes is read whole."""
         from retrieval.index.coarse import CentroidTable, candidates
 
