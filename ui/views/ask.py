@@ -21,6 +21,7 @@ def ask(collection: CollectionInfo, question: str, documents: Sequence[str] = ()
     """The answer is opened; a question that failed is given back with the reason."""
     try:
         pipeline = session.pipeline(collection, documents)
+        st.subheader(plain(question), anchor=False)
         with st.spinner("Finding passages, writing, citing…"), pipeline.answer_stream(question) as coming:
             written = st.empty()
             for so_far in growing(coming):
