@@ -370,6 +370,11 @@ def test_the_question_is_the_last_message_of_the_user(address: str, llm: Scripte
     halves = {"messages": [{"role": "user", "content": "gates \ud83d\0?"}], "propcite": {"collection": "harbour"}}
     assert post(address, halves).json()["choices"][0]["message"]["propcite"]["question"] == "gates ?\ufffd?"
     assert llm.requests[-1].messages[1:] == halves["messages"]
+    pasted = {
+        "messages": [{"role": "user", "content": "a " * 200_000 + "gates?"}],
+        "propcite": {"collection": "harbour"},
+    }
+    assert post(address, pasted).json()["choices"][0]["message"]["propcite"]["question"].endswith("a gates?")
     wordless = {"messages": [{"role": "user", "content": parts[1:]}], "propcite": {"collection": "harbour"}}
     assert post(address, wordless).json()["choices"][0]["message"]["propcite"]["sentences"]
     assert len(llm.requests[-1].messages) == 1

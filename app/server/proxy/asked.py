@@ -14,6 +14,7 @@ from pydantic import Field, ValidationError
 from app.server.shapes import GivenPassage, Narrowed, Text, Words, cleaned
 
 OURS = "propcite"
+MOST_ASKED = 1000  # characters of a question that are looked for
 
 
 class Extension(Narrowed):
@@ -63,8 +64,10 @@ class Asked:
 
     @cached_property
     def question(self) -> str:
+        """What is asked; behind a text that somebody pasted, the end of it."""
         said = (_text(m.get("content")) for m in reversed(self.body["messages"]) if m.get("role") == "user")
-        return self.extension.question.strip() or cleaned(next(said, "")).strip()
+        question = self.extension.question.strip() or cleaned(next(said, "")).strip()
+        return question[-MOST_ASKED:]
 
     def sent(self, message: Mapping[str, str] | None) -> bytes:
         """The body for the model's server: the client's own bytes where nothing of it is ours."""
