@@ -17,6 +17,7 @@ from app.server.uploads import Uploads
 from app.server.work import Work
 from app.store import CollectionInfo
 from retrieval.errors import PropCiteError
+from retrieval.text import Granularity
 
 if TYPE_CHECKING:
     from app.pipeline import Pipeline
@@ -50,6 +51,7 @@ class Service:
         while not self._closing.is_set():
             try:
                 self.parts.propcite.cite("It rained.", ["It rained in the town."])
+                self._search_once()
                 self.uploads.resume()
                 self.trouble, self._loaded = "", True
                 return
@@ -59,6 +61,12 @@ class Service:
                 self.trouble = f"the models could not be loaded ({type(error).__name__}: {error})"
             log.warning("not ready: %s", self.trouble)
             self._closing.wait(AGAIN_S)
+
+    def _search_once(self) -> None:
+        """The first search of a process reads an index and loads what was compiled for it: here nobody waits for it."""
+        known = {c.name: c for c in self.parts.library.collections() if c.num_passages}
+        for name in [name for name in (self.settings.collection, *known) if name in known][:1]:
+            self.pipeline(name).search("a first search", Granularity.SENTENCE, 1)
 
     def needed(self) -> None:
         """Refuse what needs models until they are there."""

@@ -35,6 +35,7 @@ def _form(name: str) -> str:
 
 
 Text = Annotated[str, AfterValidator(cleaned)]
+MOST_ASKED = 4000  # characters of a question or query: each token of it looks for passages of its own
 Words = Annotated[str, AfterValidator(_wordy), Field(min_length=1)]
 Name = Annotated[str, AfterValidator(_name), Field(min_length=1, max_length=200)]
 
@@ -102,12 +103,12 @@ class RepairRequest(Given):
 
 
 class AskRequest(Narrowed, Written):
-    question: Words = Field(examples=["How many gates has the barrier?"])
+    question: Words = Field(max_length=MOST_ASKED, examples=["How many gates has the barrier?"])
     stream: bool = Field(False, description="server-sent events while the answer is written")
 
 
 class SearchRequest(Narrowed):
-    query: Words = Field(examples=["cost of the barrier"])
+    query: Words = Field(max_length=MOST_ASKED, examples=["cost of the barrier"])
     granularity: Granularity = Granularity.PASSAGE
     k: int = Field(10, ge=1, le=200)
 

@@ -62,6 +62,8 @@ def address(parts: Parts) -> Iterator[str]:
         ("/v1/ask", b'{"question": "What?"}', 404, "is empty"),
         ("/v1/ask", b'{"question": "What?", "stream": true}', 404, "is empty"),
         ("/v1/ask", b'{"question": "What?", "documents": ["a"]}', 404, "a"),
+        ("/v1/search", b'{"query": "' + b"x " * 9000 + b'"}', 422, "4000"),
+        ("/v1/ask", b'{"question": "' + b"x " * 9000 + b'"}', 422, "4000"),
         ("/v1/search", b'{"query": "x", "k": 0}', 422, "k"),
         ("/v1/search", b'{"query": "x", "k": 1e99}', 422, "k"),
         ("/v1/search", b'{"query": "x", "granularity": "word"}', 422, "granularity"),
