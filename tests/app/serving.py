@@ -44,7 +44,7 @@ def running_server(parts: Parts, *, asks_for_keys: bool = False, ready: bool = T
     """The base address, `http://127.0.0.1:PORT`, of a server over these parts; it ends with the block."""
     with serving(create_app(parts, asks_for_keys=asks_for_keys)) as address:
         if ready:
-            _wait(lambda: httpx.get(f"{address}/readyz").status_code == 200, "the models did not load")
+            wait_until(lambda: httpx.get(f"{address}/readyz").status_code == 200, "the models did not load")
         yield address
 
 
@@ -56,7 +56,7 @@ def serving(app: FastAPI) -> Iterator[str]:
     thread = threading.Thread(target=server.run, args=([listening],), daemon=True)
     thread.start()
     try:
-        _wait(lambda: server.started or not thread.is_alive(), "the server did not start")
+        wait_until(lambda: server.started or not thread.is_alive(), "the server did not start")
         yield f"http://127.0.0.1:{listening.getsockname()[1]}"
     finally:
         server.should_exit = True
@@ -64,7 +64,8 @@ def serving(app: FastAPI) -> Iterator[str]:
         listening.close()
 
 
-def _wait(holds: Callable[[], bool], trouble: str) -> None:
+def wait_until(holds: Callable[[], bool], trouble: str) -> None:
+    """What a server notes of a request comes after its answer."""
     until = time.monotonic() + PATIENCE_S
     while not holds():
         assert time.monotonic() < until, trouble

@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 import jsonschema
 import pytest
-from serving import running_server
+from serving import running_server, wait_until
 
 from app.bootstrap import Parts
 from app.server.application import create_app
@@ -222,7 +222,8 @@ def test_health_and_figures(http: httpx.Client) -> None:
     figures = http.get("/metrics").text
     assert 'propcite_facts_total{cited="yes"} 1.0' in figures
     assert 'propcite_facts_total{cited="no"} 1.0' in figures
-    assert 'propcite_requests_total{method="POST",route="/v1/cite",status="200"} 1.0' in figures
+    counted = 'propcite_requests_total{method="POST",route="/v1/cite",status="200"} 1.0'
+    wait_until(lambda: counted in http.get("/metrics").text, "the request is not counted")
 
 
 def test_before_the_models_are_there_the_server_says_so(parts: Parts) -> None:

@@ -14,7 +14,7 @@ import pytest
 import schemathesis
 from hypothesis import HealthCheck, given, settings
 from schemathesis import GenerationMode
-from serving import running_server
+from serving import running_server, wait_until
 
 from app.bootstrap import Parts
 from app.server.problems import PROBLEM
@@ -136,10 +136,14 @@ def test_a_slow_client_keeps_nobody_waiting(address: str) -> None:
 
 
 def test_a_request_leaves_one_line_in_the_log(address: str, caplog: pytest.LogCaptureFixture) -> None:
+    def lines() -> list[logging.LogRecord]:
+        return [record for record in caplog.records if record.name == "propcite.server"]
+
     with caplog.at_level(logging.INFO, "propcite.server"):
-        httpx.post(f"{address}/v1/cite", json={"answer": 3})
-        httpx.post(f"{address}/v1/cite", json=CITE)
-    refused, good = [r for r in caplog.records if r.name == "propcite.server"]
+        for number, body in enumerate(({"answer": 3}, CITE), start=1):
+            httpx.post(f"{address}/v1/cite", json=body)
+            wait_until(lambda number=number: len(lines()) >= number, "the request left no line")
+    refused, good = lines()
     assert refused.levelno == logging.WARNING
     assert "422" in refused.getMessage()
     assert "answer" in refused.getMessage()

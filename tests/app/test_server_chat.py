@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import openai
 import pytest
-from serving import parts_with, running_server
+from serving import parts_with, running_server, wait_until
 
 from app.bootstrap import Parts
 from app.errors import AppError
@@ -604,10 +604,12 @@ def test_so_many_answers_at_once_and_so_many_wait(serve: Serve, llm: ScriptedLlm
             httpx.post(f"{address}/v1/chat/completions", json={**body, "stream": True}, timeout=0.4)
     llm.script = TOLD
     assert post(address, body).status_code == 200
-    figures = httpx.get(f"{address}/metrics").text
-    assert 'propcite_running{kind="proxy"} 0.0' in figures
-    assert 'propcite_proxied_total{cited="no",outcome="done"} 9.0' in figures
-    assert 'propcite_proxied_total{cited="no",outcome="left"} 3.0' in figures
+    for figure in (
+        'propcite_running{kind="proxy"} 0.0',
+        'propcite_proxied_total{cited="no",outcome="done"} 9.0',
+        'propcite_proxied_total{cited="no",outcome="left"} 3.0',
+    ):
+        wait_until(lambda figure=figure: figure in httpx.get(f"{address}/metrics").text, figure)
 
 
 def test_a_key_opens_its_collections_alone(loaded: dict[str, object], tmp_path: Path, llm: ScriptedLlm) -> None:

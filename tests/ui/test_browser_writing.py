@@ -20,17 +20,31 @@ from tests.scripted_llm import Reply, ScriptedLlm
 pytestmark = [pytest.mark.browser, pytest.mark.skipif(not browsing.there(), reason=browsing.MISSING)]
 
 TEXT = "The ferry leaves the quay at seven. It carries ninety people and their bicycles.\n"
-PIECES = ("The ferry leaves the quay", " at seven.", " It carries", " ninety people", *(" <b>",) * 40, " end.")
+PIECES = (
+    "The ferry leaves the quay",
+    " at seven.",
+    " It carries",
+    " ninety people",
+    " <b>",
+    " and no more.",
+    " The end.",
+)
+STALLED = 4  # pieces that come before the rest is waited for
 
 
 @pytest.fixture
-def driver(tmp_path: Path) -> Iterator[Chrome]:
+def llm() -> Iterator[ScriptedLlm]:
+    with ScriptedLlm(Reply(chunks=PIECES, stalls_after=STALLED)) as server:
+        yield server
+
+
+@pytest.fixture
+def driver(tmp_path: Path, llm: ScriptedLlm) -> Iterator[Chrome]:
     parts = Parts(load_settings(data_dir=tmp_path))
     harbour = parts.library.create_collection("harbour")
     list(parts.ingester(harbour).ingest([Upload("ferry.txt", TEXT.encode())]))
     parts.library.close()
     with (
-        ScriptedLlm(Reply(chunks=PIECES, chunk_delay=0.25)) as llm,
         browsing.serving(
             tmp_path, generator="openai", generator_model="test-model", llm_url=llm.base_url, collection="harbour"
         ) as address,
@@ -40,7 +54,7 @@ def driver(tmp_path: Path) -> Iterator[Chrome]:
         yield driver
 
 
-def test_an_answer_is_read_while_it_is_written(driver: Chrome) -> None:
+def test_an_answer_is_read_while_it_is_written(driver: Chrome, llm: ScriptedLlm) -> None:
     wait_for(lambda: driver.find_element(By.CSS_SELECTOR, "textarea")).send_keys(
         "When does the ferry leave?" + Keys.ENTER
     )
@@ -50,8 +64,9 @@ def test_an_answer_is_read_while_it_is_written(driver: Chrome) -> None:
 
     wait_for(lambda: "leaves the quay at seven.[1]" in body())
     early = body()
-    assert "end." not in early
+    assert "no more" not in early
     assert "written by" not in early
+    llm.close()  # the rest comes
     wait_for(lambda: inside(driver, ".marker"))
     assert "written by openai/test-model" in " ".join(body().split())
     assert "end." in "".join(element.text for element in inside(driver, ".answer"))
