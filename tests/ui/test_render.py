@@ -22,8 +22,10 @@ from attribution.citations import (
     Proposition,
     Verdict,
 )
+from attribution.events import SentenceCited, TextDelta
 from retrieval.text import Granularity, Hit, Page, Passage, Sentence, Span
 from ui import render, words
+from ui.render import growing
 
 ADDED = re.compile(r"<button.*?</button>", re.DOTALL)  # markers and notes: the page's own words
 TAG = re.compile(r"<[^>]*>")
@@ -269,3 +271,16 @@ def test_plain_markdown_shows_the_text_and_nothing_else(attack: str) -> None:
 def test_a_file_is_named_as_its_owner_knows_it() -> None:
     names = [words.file_name(source) for source in ("/a/b c.pdf", "C:\\a\\b.pdf", "b.pdf", "a/b/")]
     assert names == ["b c.pdf", "b.pdf", "b.pdf", "b"]
+
+
+def test_an_answer_grows_with_its_markers_and_shows_just_its_text() -> None:
+    sentence = CitedSentence(Span(0, 10))
+    events = [
+        TextDelta("It *rains."),
+        TextDelta(" <b>It"),
+        SentenceCited(sentence, "It *rains."),
+        TextDelta(" is.\nEnd"),
+    ]
+    shown = list(growing(events))
+    assert shown[0] == "It \\*rains\\."
+    assert shown[-1] == "It \\*rains\\. \\<b\\>It is\\.\n\nEnd"
