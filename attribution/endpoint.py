@@ -7,18 +7,17 @@ is a NoAnswerError, and whoever asked goes on.  `ask` waits for the whole, `stre
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
 from contextlib import aclosing, contextmanager
-from dataclasses import dataclass, field
 from functools import cached_property
 from threading import BoundedSemaphore, Lock
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from attribution.errors import AttributionError, EndpointError
-from attribution.streamed import DONE, Ended, Said, data_of, said_in
+from attribution.replies import Answer, answer_in, said_or_trouble
+from attribution.streamed import DONE, Ended, data_of
 from attribution.troubles import BrokenError, NoAnswerError, RefusedError, TooLongError, give_way, is_too_long, one_line
 
 if TYPE_CHECKING:
@@ -28,18 +27,6 @@ Message = dict[str, str]
 
 _UNREACHED = {"ConnectError", "ConnectTimeout", "UnsupportedProtocol"}  # of httpx, which openai 3 calls httpx2
 _PAUSE = 0.5  # seconds before a stream that broke without a word is asked for again; then twice as long
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What the model wrote, without its thoughts, and the likeliest tokens at each place where the server tells them.
-
-    `structured` says whether a schema was sent along.
-    """
-
-    content: str
-    structured: bool = False
-    logprobs: list[Any] = field(default_factory=list)
 
 
 class Endpoint:
@@ -102,7 +89,7 @@ class Endpoint:
                 break
             except RefusedError as refused:
                 give_way(refused, options)
-        answer = _answer(reply, structured)
+        answer = answer_in(reply, structured)
         self.leave_out(*(self._options.keys() - options.keys()))
         return answer
 
@@ -159,7 +146,7 @@ class Endpoint:
         try:
             async with aclosing(self._events(request)) as events:
                 async for data in events:
-                    said = _said(data)
+                    said = said_or_trouble(data)
                     reason = reason or said.reason
                     if said.text:
                         begun = True
@@ -269,34 +256,3 @@ def _request(model: str, messages: list[Message], options: dict[str, Any]) -> di
     if "system" not in options:
         messages = without_system(messages)
     return {"model": model, "messages": messages} | {k: v for k, v in options.items() if k != "system"}
-
-
-def _said(data: str) -> Said:
-    """One event of a stream; a complaint instead of words is an error."""
-    if data == DONE:
-        return Said(reason="stop")
-    try:
-        said = said_in(data)
-    except (ValueError, RecursionError) as error:
-        raise NoAnswerError("the reply is no chat completion", one_line(data)) from error
-    if said.complaint:
-        kind = TooLongError if is_too_long(said.complaint) else NoAnswerError
-        raise kind("the server stopped with an error", one_line(said.complaint))
-    if said.refusal:
-        raise NoAnswerError("the model refuses to answer", one_line(said.refusal))
-    return said
-
-
-def _answer(reply: str, structured: bool) -> Answer:
-    try:
-        choice = json.loads(reply)["choices"][0]
-        content, reason = choice["message"]["content"], choice.get("finish_reason")
-        said: str = content.rpartition("</think>")[2].strip() if content else ""
-        logprobs = (choice.get("logprobs") or {}).get("content")
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-        raise NoAnswerError("the reply is no chat completion", one_line(reply)) from error
-    if reason == "length" or said.startswith("<think>"):
-        raise NoAnswerError("the answer was cut off: raise max_tokens")
-    if not said:
-        raise NoAnswerError("the answer is empty")
-    return Answer(said, structured, logprobs if isinstance(logprobs, list) else [])

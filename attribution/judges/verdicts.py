@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from attribution.citations import Label
-from attribution.endpoint import Answer, Message
+from attribution.endpoint import Message
+from attribution.replies import Answer
 from attribution.troubles import sendable
 
 TASK = """\

@@ -14,12 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attribution.citations import Label, Verdict
-from attribution.endpoint import Answer
 from attribution.errors import AttributionError
 from attribution.judges import Case, Judge, accepting_from
 from attribution.judges.llm import LONGEST_CLAIM, MOST_CHARACTERS, LlmJudge
 from attribution.judges.verdicts import EXAMPLES, Said, messages_for, verdict_of, yes_or_no
 from attribution.judges.word_checked import WordChecked
+from attribution.replies import Answer
 from tests.scripted_llm import Reply, Request, ScriptedLlm, error, free_url
 
 CASE = Case("The barrier is 6.4 metres high.", ("The flood barrier is 6.4 metres high.",), "Lantern Point")
