@@ -15,7 +15,7 @@ from starlette.exceptions import HTTPException
 from app.errors import GeneratorError, InUseError, NotFoundError, ReadError, StoreError
 from app.server.errors import RequestError
 from attribution.errors import AttributionError, EndpointError
-from retrieval.errors import PropCiteError
+from retrieval.errors import PropCiteError, RetrievalError
 
 log = logging.getLogger("propcite.server")
 
@@ -31,8 +31,10 @@ def status_of(error: PropCiteError) -> int:
         return error.status
     if isinstance(error, NotFoundError):
         return 404
-    if isinstance(error, StoreError):
-        return 409 if isinstance(error, InUseError) else 503
+    if isinstance(error, InUseError):
+        return 409
+    if isinstance(error, StoreError | RetrievalError):  # what is kept here cannot be used: no other request mends it
+        return 503
     if isinstance(error, GeneratorError | EndpointError):
         return 502
     return 422 if isinstance(error, AttributionError | ReadError) else 400

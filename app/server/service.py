@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from threading import Event, Lock
 from typing import TYPE_CHECKING
 
 from app.bootstrap import Parts
+from app.errors import AppError
 from app.server.batching import CitingDesk
 from app.server.errors import RequestError, hidden, not_ready
 from app.server.metrics import Metrics
@@ -16,7 +18,7 @@ from app.server.rates import Rates
 from app.server.uploads import Uploads
 from app.server.work import Work
 from app.store import CollectionInfo
-from retrieval.errors import PropCiteError
+from retrieval.errors import PropCiteError, RetrievalError
 from retrieval.text import Granularity
 
 if TYPE_CHECKING:
@@ -64,9 +66,11 @@ class Service:
 
     def _search_once(self) -> None:
         """The first search of a process reads an index and loads what was compiled for it: here nobody waits for it."""
-        known = {c.name: c for c in self.parts.library.collections() if c.num_passages}
-        for name in [name for name in (self.settings.collection, *known) if name in known][:1]:
-            self.pipeline(name).search("a first search", Granularity.SENTENCE, 1)
+        known = [c.name for c in self.parts.library.collections() if c.num_passages]
+        first = self.settings.collection if self.settings.collection in known else next(iter(known), None)
+        with suppress(RetrievalError, AppError):  # told to who asks that collection: the others can be asked
+            if first is not None:
+                self.pipeline(first).search("a first search", Granularity.SENTENCE, 1)
 
     def needed(self) -> None:
         """Refuse what needs models until they are there."""

@@ -248,3 +248,17 @@ def test_trouble_with_the_language_model_is_told_as_such(open_parts: Callable[..
                 last = told.strip().split("\n\n")[-1]
                 assert last.startswith("event: result" if status == 200 else "event: error")
                 assert says in last
+
+
+def test_a_broken_index_is_told_to_who_asks_it_and_the_others_are_answered(parts: Parts) -> None:
+    for name in ("harbour", "town"):
+        list(parts.ingester(parts.library.create_collection(name)).ingest([_upload(b"It rained in the town.")]))
+    folder = parts.workspace(parts.library.collection("harbour")).folder
+    (folder / "manifest.json").write_text("{}")
+    with running_server(parts) as address:
+        broken = httpx.post(f"{address}/v1/search", json={"query": "rained"})
+        assert broken.status_code == 503
+        assert "run propcite reindex --collection harbour" in broken.json()["detail"]
+        assert "\n" not in broken.json()["detail"]
+        whole = httpx.post(f"{address}/v1/search", json={"query": "rained", "collection": "town"})
+        assert whole.json()["hits"]
