@@ -44,8 +44,8 @@ class Reply:
 
     `chunks` are its pieces when the client streams, else its words; one that is no text is a delta as it stands.
     `breaks_after` hangs up in the middle: after so many chunks of a stream, after so many bytes of a body;
-    `stalls_after` says nothing more from there on.  `raw` are the bytes of a stream, as they are sent.  The delays are
-    seconds.
+    `stalls_after` says nothing more until the server's `go_on` is set.  `raw` are the bytes of a stream, as they are
+    sent.  The delays are seconds.
     """
 
     content: str | None = ""
@@ -75,7 +75,7 @@ class ScriptedLlm:
 
     The script is one reply for ever, a list of replies for one request each, or a function of the request.  `requests`
     holds the chat requests as they came, `most_at_once` how many were in flight together, `hung_up` is set once a
-    client has left a stream before its end.
+    client has left a stream before its end; set `go_on`, and what stalls goes on.
     """
 
     def __init__(self, script: Script, *, models: Sequence[str] = ("test-model",)) -> None:
@@ -84,6 +84,7 @@ class ScriptedLlm:
         self.requests: list[Request] = []
         self.most_at_once = 0
         self.hung_up = Event()
+        self.go_on = Event()
         self._at_once = 0
         self._lock = Lock()
         self._closing = Event()
@@ -223,7 +224,7 @@ class _Handler(BaseHTTPRequestHandler):
                     self.close_connection = True
                     return
                 if number == reply.stalls_after:
-                    self._stall(60.0)
+                    self._stall(60.0, self.server.llm.go_on)
                 self._chunk(data)
                 self._stall(reply.chunk_delay)
             self._chunk(b"")
@@ -231,10 +232,10 @@ class _Handler(BaseHTTPRequestHandler):
             self.server.llm.hung_up.set()
             raise
 
-    def _stall(self, seconds: float) -> None:
+    def _stall(self, seconds: float, unless: Event | None = None) -> None:
         """Say nothing, but notice a client that leaves."""
         end = time.monotonic() + seconds
-        while seconds and time.monotonic() < end and not self.server.llm.is_closing:
+        while seconds and time.monotonic() < end and not (self.server.llm.is_closing or (unless and unless.is_set())):
             if select.select([self.connection], [], [], 0.02)[0]:
                 raise ConnectionResetError("the client has left")
 
