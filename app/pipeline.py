@@ -134,7 +134,7 @@ class Pipeline:
         if self.library.is_empty(self.collection):
             raise NotFoundError(f"the collection {name!r} is empty: propcite ingest PATH --collection {quoted}")
         retriever = self.open_retriever()
-        if not retriever.index.ids():
+        if not len(retriever.index):
             raise StoreError(f"the index of {name!r} is gone: run propcite reindex --collection {quoted}")
         return retriever if self.within is None else retriever.only(self.within)
 

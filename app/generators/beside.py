@@ -45,8 +45,8 @@ class Beside:
 
         job = asyncio.run_coroutine_threadsafe(pump(), self.loop)
         try:
-            while (item := _got(arrived)) is not over:
-                yield item  # type: ignore[misc]
+            while not isinstance(item := _got(arrived), Event):
+                yield item
             job.result()
         finally:
             job.cancel()

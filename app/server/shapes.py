@@ -7,6 +7,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, Tag
 
+from app.ingester import Outcome
+from app.store import AnswerInfo, DocumentInfo
 from attribution.formats import FORMATS, Unit
 from retrieval.text import Granularity
 
@@ -135,45 +137,18 @@ class Collections(BaseModel):
     collections: list[CollectionShape]
 
 
-class AnswerInfoShape(BaseModel):
-    id: str
-    question: str
-    collection: str
-    asked_at: datetime
-
-
 class Answers(BaseModel):
-    answers: list[AnswerInfoShape]
-
-
-class DocumentShape(BaseModel):
-    id: str
-    title: str
-    source: str
-    sha256: str
-    num_passages: int
-    num_characters: int
-    details: dict[str, Any]
-    added_at: datetime
+    answers: list[AnswerInfo]
 
 
 class Documents(BaseModel):
     collection: str
-    documents: list[DocumentShape]
+    documents: list[DocumentInfo]
 
 
 class Removed(BaseModel):
     id: str
     answers_citing: int = Field(description="kept answers that still quote it")
-
-
-class OutcomeShape(BaseModel):
-    source: str
-    state: Literal["added", "changed", "unchanged", "failed"]
-    title: str
-    document_id: str
-    num_passages: int
-    reason: str
 
 
 class JobShape(BaseModel):
@@ -184,7 +159,7 @@ class JobShape(BaseModel):
     state: Literal["waiting", "reading", "done", "failed"]
     done: int
     total: int
-    outcomes: list[OutcomeShape]
+    outcomes: list[Outcome]
     reason: str
 
 

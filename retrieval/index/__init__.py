@@ -82,6 +82,10 @@ class Index(Protocol):
 
     def ids(self) -> set[str]: ...
 
+    def __len__(self) -> int:
+        """How many passages it holds."""
+        ...
+
     @property
     def version(self) -> str:
         """Names the passages and the encoder that read them: the same for the same, whenever they came."""

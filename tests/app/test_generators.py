@@ -17,6 +17,7 @@ from app.generators.prompted import PromptedGenerator
 from app.prompts import ABSTENTION, load_prompt
 from attribution.endpoint import Endpoint
 from attribution.errors import AttributionError
+from tests.app import shown
 from tests.app.shown import shown_of
 from tests.scripted_llm import Reply, Request, Script, ScriptedLlm, error, free_url
 
@@ -39,13 +40,7 @@ def scripted(script: Script, prompt: str = "answer", **options: Any) -> Iterator
 
 
 def written(generator: Generator) -> tuple[list[str], Draft]:
-    """The pieces that say something, and the draft."""
-    writing, pieces = generator.stream(QUESTION, SHOWN), []
-    while True:
-        try:
-            pieces.append(next(writing))
-        except StopIteration as ended:
-            return [piece for piece in pieces if piece], ended.value
+    return shown.written(generator, QUESTION, SHOWN)
 
 
 def refused(generator: Generator) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from app.generators import Draft, Generator, Shown
 from app.pipeline import Pipeline
 from attribution.citations import CitedAnswer
 from attribution.events import AnswerDone, SentenceCited, TextDelta
@@ -14,16 +13,6 @@ QUESTIONS = ("What did the barrier cost?", "How high is it?", "When does the fer
 SHOWN = shown_of(title="Notes")
 LONG = shown_of([f"{number}. " + "The barrier cost 410 million euros. " * 40 for number in range(12)])
 TOKENS = 40
-
-
-def written(generator: Generator, question: str, shown: Shown = SHOWN) -> tuple[list[str], Draft]:
-    """The pieces that say something, and the draft."""
-    writing, pieces = generator.stream(question, shown), []
-    while True:
-        try:
-            pieces.append(next(writing))
-        except StopIteration as ended:
-            return [piece for piece in pieces if piece], ended.value
 
 
 def is_left_out(notes: Sequence[str]) -> bool:

@@ -15,8 +15,8 @@ from app.generators.prompted import PromptedGenerator
 from app.generators.vllm_engine import VllmEngine
 from app.settings import load_settings
 from attribution.citations import CitedAnswer
-from tests.app.shown import shown_of
-from tests.on_vllm.common import LONG, QUESTIONS, SHOWN, TOKENS, answered, is_left_out, written
+from tests.app.shown import shown_of, written
+from tests.on_vllm.common import LONG, QUESTIONS, SHOWN, TOKENS, answered, is_left_out
 
 pytestmark = pytest.mark.vllm
 SETTINGS = {"generator": "vllm", "vllm_dtype": "float32", "vllm_eager": True}
@@ -39,7 +39,7 @@ def engine(generator: PromptedGenerator) -> Iterator[Any]:
 
 @pytest.mark.usefixtures("engine")
 def test_the_text_comes_in_pieces(generator: PromptedGenerator) -> None:
-    pieces, draft = written(generator, QUESTIONS[0])
+    pieces, draft = written(generator, QUESTIONS[0], SHOWN)
     assert "".join(pieces) == draft.text
     assert len(pieces) > 3
     assert draft.incomplete
@@ -48,7 +48,7 @@ def test_the_text_comes_in_pieces(generator: PromptedGenerator) -> None:
 
 @pytest.mark.usefixtures("engine")
 def test_a_batch_writes_what_each_question_alone_gets(generator: PromptedGenerator) -> None:
-    alone = [written(generator, question)[1] for question in QUESTIONS]
+    alone = [written(generator, question, SHOWN)[1] for question in QUESTIONS]
     assert generator.generate_many([(question, SHOWN) for question in QUESTIONS * 3]) == alone * 3
     assert len({cast(Draft, draft).text for draft in alone}) > 1
 
@@ -58,7 +58,9 @@ def test_streams_are_written_beside_each_other(generator: PromptedGenerator, eng
     firsts = [next(piece for piece in writing if piece) for writing in both]
     assert all(firsts)
     drafts = [drained(writing) for writing in both]
-    assert [draft.text for draft in drafts] == [written(generator, question)[1].text for question in QUESTIONS[:2]]
+    assert [draft.text for draft in drafts] == [
+        written(generator, question, SHOWN)[1].text for question in QUESTIONS[:2]
+    ]
     assert engine.get_num_unfinished_requests() == 0
 
 
@@ -83,7 +85,7 @@ def test_closing_a_stream_takes_its_request_out(generator: PromptedGenerator, en
         assert engine.get_num_unfinished_requests() == 0
     finally:
         model._sampling = before
-    assert written(generator, QUESTIONS[0])[1].text  # and goes on
+    assert written(generator, QUESTIONS[0], SHOWN)[1].text  # and goes on
 
 
 @pytest.mark.usefixtures("engine")

@@ -18,8 +18,8 @@ from app.settings import load_settings
 from attribution.citations import CitedAnswer
 from attribution.endpoint import Endpoint
 from attribution.errors import AttributionError
-from tests.app.shown import shown_of
-from tests.on_vllm.common import LONG, QUESTIONS, SHOWN, TOKENS, answered, is_left_out, written
+from tests.app.shown import shown_of, written
+from tests.on_vllm.common import LONG, QUESTIONS, SHOWN, TOKENS, answered, is_left_out
 from tests.on_vllm.conftest import VllmServer
 
 pytestmark = pytest.mark.vllm
@@ -31,7 +31,7 @@ def generator_at(server: VllmServer, **settings: object) -> Generator:
 
 
 def test_the_text_comes_in_pieces(vllm_server: VllmServer) -> None:
-    pieces, draft = written(generator_at(vllm_server), QUESTIONS[0])
+    pieces, draft = written(generator_at(vllm_server), QUESTIONS[0], SHOWN)
     assert "".join(pieces) == draft.text
     assert len(pieces) > 3
     assert draft.incomplete
@@ -40,7 +40,7 @@ def test_the_text_comes_in_pieces(vllm_server: VllmServer) -> None:
 
 def test_a_batch_writes_what_each_question_alone_gets(vllm_server: VllmServer) -> None:
     generator = generator_at(vllm_server)
-    alone = [written(generator, question)[1] for question in QUESTIONS]
+    alone = [written(generator, question, SHOWN)[1] for question in QUESTIONS]
     assert generator.generate_many([(question, SHOWN) for question in QUESTIONS * 3]) == alone * 3
     assert len({draft.text for draft in alone}) > 1
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
@@ -24,7 +23,7 @@ def answers(
     """The newest answers of a collection."""
     info = access.service.pipeline(access.name(collection)).collection
     found = access.service.parts.library.answers(info, limit)
-    return Answers.model_validate({"answers": [asdict(answer) for answer in found]})
+    return Answers(answers=found)
 
 
 @router.get("/v1/answers/{answer_id}", responses=ANSWER, response_class=Response)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Annotated
 
 from fastapi import APIRouter, File, Query, Response, UploadFile
@@ -31,7 +30,7 @@ def documents(access: Reader, collection: Collection = None) -> Documents:
     """The documents of a collection."""
     info = _info(access, collection)
     found = access.service.parts.library.documents(info)
-    return Documents.model_validate({"collection": info.name, "documents": [asdict(d) for d in found]})
+    return Documents(collection=info.name, documents=found)
 
 
 @router.post("/v1/documents", responses=PROBLEMS, status_code=202)
@@ -104,15 +103,13 @@ async def _accepted(uploads: Uploads, collection: str, files: Sequence[UploadFil
 
 
 def _shape(job: Job) -> JobShape:
-    outcomes = [asdict(outcome) for outcome in job.outcomes]
-    return JobShape.model_validate(
-        {
-            "id": job.id,
-            "collection": job.collection,
-            "state": job.state,
-            "done": len(outcomes),
-            "total": len(job.files),
-            "outcomes": outcomes,
-            "reason": job.reason,
-        }
+    outcomes = list(job.outcomes)
+    return JobShape(
+        id=job.id,
+        collection=job.collection,
+        state=job.state,
+        done=len(outcomes),
+        total=len(job.files),
+        outcomes=outcomes,
+        reason=job.reason,
     )
