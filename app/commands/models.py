@@ -1,8 +1,7 @@
-"""The models: what is here, how good it is, and how it is trained anew."""
+"""The models: what is here, and how it is trained anew."""
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -13,13 +12,6 @@ from retrieval.errors import PropCiteError
 
 train_cli = typer.Typer(no_args_is_help=True, help="Train what is shipped, on data of your own.")
 cli.add_typer(train_cli, name="train")
-eval_cli = typer.Typer(no_args_is_help=True, help="Measure the parts on data of your own.")
-cli.add_typer(eval_cli, name="eval")
-
-
-class Format(StrEnum):
-    table = "table"
-    jsonl = "jsonl"
 
 
 @cli.command()
@@ -35,50 +27,6 @@ def models(as_json: AsJson = False) -> None:
         write_json([asdict(model) for model in found])
     else:
         show_models(found)
-
-
-@eval_cli.command("split")
-def eval_split(
-    files: Annotated[list[Path], typer.Argument(help="JSON lines of sentence and propositions.", metavar="FILES…")],
-    shape: Annotated[Format, typer.Option("--format", help="table or jsonl.")] = Format.table,
-    most: Annotated[int, typer.Option(min=1, help="Rows of one source in one file, spread evenly.")] = 1500,
-) -> None:
-    """Measure the splitters on sentences whose propositions people wrote, all but those that training has seen."""
-    from app.evaluate import splitting as evaluate
-
-    told = evaluate.evaluate(files, open_parts().settings, most)
-    if shape is Format.jsonl:
-        for score in told:
-            typer.echo(evaluate.as_line(score))
-    else:
-        typer.echo(evaluate.as_table(list(told)))
-
-
-@eval_cli.command("cite")
-def eval_cite(
-    files: Annotated[
-        list[Path],
-        typer.Argument(help="ALCE's JSON of answers with docs, or JSON lines of claims with docs.", metavar="FILES…"),
-    ],
-    shape: Annotated[Format, typer.Option("--format", help="table or jsonl.")] = Format.table,
-    most: Annotated[int, typer.Option(min=1, help="Rows of one source, spread evenly.")] = 100_000,
-    method: Annotated[list[str] | None, typer.Option(help="Only this way of citing; may be given again.")] = None,
-    supported_from: Annotated[
-        list[float] | None,
-        typer.Option(min=0, max=1, help="The judge's threshold, not that of the settings; may be given again."),
-    ] = None,
-) -> None:
-    """Measure citations beside the simpler ways of citing, and the judge beside plain scores."""
-    from app.evaluate import tables
-    from app.evaluate.cite import evaluate
-    from attribution.methods import METHODS
-
-    for number, table in enumerate(evaluate(files, open_parts(), most, method or METHODS, supported_from or ())):
-        if shape is Format.jsonl:
-            for told in table:
-                typer.echo(tables.as_line(told))
-        else:
-            typer.echo(("\n" if number else "") + tables.as_table(table))
 
 
 @train_cli.command("splitter")
