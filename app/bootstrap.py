@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from app.errors import AppError
 from app.settings import Settings
-from app.store import CollectionInfo, Keys, Library
+from app.store import CollectionInfo, Keys, Library, Runs
 from retrieval.text import Span
 
 if TYPE_CHECKING:  # what shows a list or a kept answer needs no model: each part is imported when it is built
@@ -190,6 +190,10 @@ class Parts:
     @cached_property
     def keys(self) -> Keys:
         return Keys(self.library.engine, self.library.url)
+
+    @cached_property
+    def runs(self) -> Runs:
+        return Runs(self.library.engine, self.library.url)
 
     @cached_property
     def encoder(self) -> Encoder:

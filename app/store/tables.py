@@ -104,3 +104,34 @@ class KeyRow(Table):
     collections: Mapped[list[str] | None] = mapped_column(JSON(none_as_null=True))
     created_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), default=now)
     revoked_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+
+
+class RunRow(Table):
+    """One measurement that is kept: what was measured, how, and with what."""
+
+    __tablename__ = "runs"
+
+    id: Mapped[str] = mapped_column(String(32), primary_key=True)
+    kind: Mapped[str] = mapped_column(String(32))
+    name: Mapped[str] = mapped_column(Text)
+    state: Mapped[str] = mapped_column(String(16))
+    settings: Mapped[dict[str, Any]] = mapped_column(JSON)
+    about: Mapped[dict[str, Any]] = mapped_column(JSON)
+    judge: Mapped[str] = mapped_column(Text)
+    started_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), default=now)
+    ended_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+
+
+class RunItemRow(Table):
+    """What a run measured of one item by one way."""
+
+    __tablename__ = "run_items"
+    __table_args__ = (UniqueConstraint("run_id", "way", "key"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    run_id: Mapped[str] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"))
+    way: Mapped[str] = mapped_column(String(200))
+    key: Mapped[str] = mapped_column(String(500))
+    measures: Mapped[dict[str, float | None]] = mapped_column(JSON)
+    output: Mapped[dict[str, Any]] = mapped_column(JSON)
+    cost: Mapped[dict[str, float]] = mapped_column(JSON)

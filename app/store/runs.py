@@ -1,0 +1,195 @@
+"""Evaluation runs: each is one measurement, kept item by item as soon as an item is done."""
+
+from __future__ import annotations
+
+import math
+import secrets
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from difflib import get_close_matches
+from typing import Any
+
+from sqlalchemy import Engine, Select, delete, func, insert, select
+from sqlalchemy.orm import Session
+
+from app.errors import NotFoundError, StoreError
+from app.store.database import aware, told
+from app.store.tables import RunItemRow, RunRow, now
+
+UNFINISHED, DONE = "unfinished", "done"
+NEWEST = "last"
+LONGEST_WAY, LONGEST_KEY = 200, 500
+PAGE = 200  # items read at once
+
+
+@dataclass(frozen=True, slots=True)
+class RunInfo:
+    """What is known of a run.  `settings` is all that changes a figure, `about` what else was so when it ran."""
+
+    id: str
+    kind: str
+    name: str
+    state: str
+    settings: Mapping[str, Any]
+    about: Mapping[str, Any]
+    judge: str
+    started_at: datetime
+    ended_at: datetime | None
+    num_items: int
+
+
+@dataclass(frozen=True, slots=True)
+class RunItem:
+    """One item of a file, measured by one way; a measure is None where this item does not allow it."""
+
+    key: str
+    way: str
+    measures: Mapping[str, float | None]
+    output: Mapping[str, Any] = field(default_factory=dict)
+    cost: Mapping[str, float] = field(default_factory=dict)
+
+
+class Runs:
+    """The runs of one database.  Every method is one transaction."""
+
+    def __init__(self, engine: Engine, url: str) -> None:
+        self._engine = engine
+        self._url = url
+
+    def start(
+        self, kind: str, name: str, settings: Mapping[str, Any], about: Mapping[str, Any], judge: str = ""
+    ) -> RunInfo:
+        id_ = secrets.token_hex(6)
+        plain = {"settings": as_json(settings), "about": as_json(about)}
+        with told(self._url), Session(self._engine) as session, session.begin():
+            row = RunRow(id=id_, kind=kind, name=name, state=UNFINISHED, judge=judge, started_at=now(), **plain)
+            session.add(row)
+            session.flush()
+            return _info(row, 0)
+
+    def of(self, kind: str, name: str) -> list[RunInfo]:
+        """The runs of one kind over what has this name, the newest first."""
+        query = _with_counts().where(RunRow.kind == kind, RunRow.name == name)
+        with told(self._url), Session(self._engine) as session:
+            return [_info(row, num) for row, num in session.execute(query)]
+
+    def add(self, run_id: str, items: Iterable[RunItem]) -> None:
+        """Keep items; an item that the run has already from the same way is replaced."""
+        rows = {(item.way, item.key): _row(run_id, item) for item in items}
+        with told(self._url), Session(self._engine) as session, session.begin():
+            if session.get(RunRow, run_id) is None:
+                raise NotFoundError(f"run {run_id} was removed while it was measured: start it again")
+            for way, key in rows:
+                same = (RunItemRow.run_id == run_id, RunItemRow.way == way, RunItemRow.key == key)
+                session.execute(delete(RunItemRow).where(*same))
+            if rows:
+                session.execute(insert(RunItemRow), list(rows.values()))
+
+    def known(self, run_id: str) -> set[tuple[str, str]]:
+        """The way and key of each item that is done."""
+        query = select(RunItemRow.way, RunItemRow.key).where(RunItemRow.run_id == run_id)
+        with told(self._url), Session(self._engine) as session:
+            return {(way, key) for way, key in session.execute(query)}
+
+    def items(self, run_id: str, way: str = "") -> Iterator[RunItem]:
+        """All items in the order in which they were done, or those of one way."""
+        query = select(RunItemRow).where(RunItemRow.run_id == run_id).order_by(RunItemRow.id).limit(PAGE)
+        if way:
+            query = query.where(RunItemRow.way == way)
+        last: int | None = -1
+        while last is not None:
+            with told(self._url), Session(self._engine) as session:
+                rows = list(session.scalars(query.where(RunItemRow.id > last)))
+            yield from (RunItem(row.key, row.way, row.measures, row.output, row.cost) for row in rows)
+            last = rows[-1].id if rows else None
+
+    def finish(self, run_id: str) -> RunInfo:
+        with told(self._url), Session(self._engine) as session, session.begin():
+            row = session.get(RunRow, run_id)
+            if row is None:
+                raise NotFoundError(f"run {run_id} was removed while it was measured: start it again")
+            row.state, row.ended_at = DONE, now()
+        return self.run(run_id)
+
+    def run(self, name: str) -> RunInfo:
+        """A run by its id or a beginning of it that only one has; `last` is the newest."""
+        query = _with_counts().limit(2)
+        query = query.limit(1) if name == NEWEST else query.where(RunRow.id.startswith(name, autoescape=True))
+        with told(self._url), Session(self._engine) as session:
+            found = [_info(row, num) for row, num in session.execute(query)] if name else []
+        if len(found) == 1:
+            return found[0]
+        raise NotFoundError(self._not_one(name, found))
+
+    def list(self, limit: int = 100) -> list[RunInfo]:
+        """The newest first."""
+        with told(self._url), Session(self._engine) as session:
+            return [_info(row, num) for row, num in session.execute(_with_counts().limit(limit))]
+
+    def keep(self, run: RunInfo, items: Iterable[RunItem]) -> None:
+        """A run that was measured elsewhere, whole and under its own id."""
+        rows = {(item.way, item.key): _row(run.id, item) for item in items}
+        plain = {"settings": as_json(run.settings), "about": as_json(run.about), "judge": run.judge}
+        times = {"started_at": run.started_at, "ended_at": run.ended_at}
+        with told(self._url), Session(self._engine) as session, session.begin():
+            if session.get(RunRow, run.id) is not None:
+                raise StoreError(f"run {run.id} is here already: propcite runs remove {run.id} makes room for it")
+            session.add(RunRow(id=run.id, kind=run.kind, name=run.name, state=run.state, **plain, **times))
+            session.flush()
+            if rows:
+                session.execute(insert(RunItemRow), list(rows.values()))
+
+    def remove(self, run_id: str) -> None:
+        with told(self._url), Session(self._engine) as session, session.begin():
+            session.execute(delete(RunRow).where(RunRow.id == run_id))
+
+    def _not_one(self, name: str, found: Iterable[RunInfo]) -> str:
+        several = [run.id for run in found]
+        if several:
+            return f"several runs begin with {name!r} ({', '.join(several)}, …): give more of the id"
+        ids = [run.id for run in self.list()]
+        if not ids:
+            return "there is no run yet: propcite eval --help shows what can be measured"
+        near = get_close_matches(name, ids, n=3, cutoff=0.4) or ids[:3]
+        return f"no run {name[:40]!r}; nearest: {', '.join(near)}: propcite runs list shows all"
+
+
+def as_json(value: Any) -> Any:
+    """A value as JSON keeps it: numpy's numbers plain, no NaN and no infinity, lists for tuples.
+
+    >>> as_json({"a": (1, float("nan")), 5: None})
+    {'a': [1, None], '5': None}
+    """
+    if isinstance(value, Mapping):
+        return {str(name): as_json(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [as_json(inner) for inner in value]
+    if hasattr(value, "item") and not isinstance(value, str | bytes):
+        return as_json(value.item())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if isinstance(value, str | int | float | bool | None) else str(value)
+
+
+def _row(run_id: str, item: RunItem) -> dict[str, Any]:
+    for what, text, longest in (("way", item.way, LONGEST_WAY), ("id", item.key, LONGEST_KEY)):
+        if not text or len(text) > longest or "\0" in text or not _is_utf8(text):
+            raise StoreError(f"an item's {what} cannot be {text[:40]!r}: give 1 to {longest} characters of text")
+    kept = {name: as_json(getattr(item, name)) for name in ("measures", "output", "cost")}
+    return {"run_id": run_id, "way": item.way, "key": item.key, **kept}
+
+
+def _is_utf8(text: str) -> bool:
+    return text.encode(errors="replace").decode() == text
+
+
+def _with_counts() -> Select[Any]:
+    counted = select(func.count()).where(RunItemRow.run_id == RunRow.id).scalar_subquery()
+    return select(RunRow, counted).order_by(RunRow.started_at.desc(), RunRow.id)
+
+
+def _info(row: RunRow, num_items: int) -> RunInfo:
+    ended = aware(row.ended_at) if row.ended_at else None
+    about = (row.settings, row.about, row.judge, aware(row.started_at), ended)
+    return RunInfo(row.id, row.kind, row.name, row.state, *about, num_items)
