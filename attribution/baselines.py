@@ -38,15 +38,26 @@ class Bm25:
 
     def scores(self, texts: Sequence[str], passages: Sequence[Passage]) -> Floats:
         """Texts x passages; 0 where no word is shared, also where one side has none that counts."""
-        scores = np.zeros((len(texts), len(passages)), dtype=np.float32)
-        given = _words([f"{p.title} {p.text}" for p in passages])
-        if not any(given):
-            return scores
-        index = _bm25s().BM25(k1=K1, b=B)
-        index.index(given, show_progress=False)
-        for row, words in zip(scores, _words(texts), strict=True):
-            if words:
-                row[:] = index.get_scores(words)
+        counted = CountedWords([f"{p.title} {p.text}" for p in passages])
+        return np.array([counted.scores(text) for text in texts], np.float32).reshape(len(texts), len(passages))
+
+
+class CountedWords:
+    """Texts whose words BM25 has counted, to be asked again and again."""
+
+    def __init__(self, texts: Sequence[str], k1: float = K1, b: float = B) -> None:
+        self._num_texts = len(texts)
+        given = _words(texts)
+        self._index = _bm25s().BM25(k1=k1, b=b) if any(given) else None
+        if self._index:
+            self._index.index(given, show_progress=False)
+
+    def scores(self, text: str) -> Floats:
+        """0 where no word is shared.  -> (t,)"""
+        words = [word for word in _words([text])[0] if self._index and word in self._index.vocab_dict]
+        if not self._index or not words:
+            return np.zeros(self._num_texts, dtype=np.float32)
+        scores: Floats = self._index.get_scores(words)
         return scores
 
 

@@ -23,9 +23,9 @@ from retrieval.retriever import Retriever
 from retrieval.text import Passage
 
 TOGETHER = 16  # answers whose texts are encoded together
+MOST_TOKENS = 262_144  # remembered while a batch is cited
 STEP = 32  # sentences between two looks at whether the answer is still wanted
 THREADS = 4  # answers cited beside an event loop at once; the others wait
-MOST_KEPT = 4096  # texts remembered while a batch is cited
 
 
 @dataclass(slots=True)
@@ -52,7 +52,7 @@ def cite_many(
         source = as_passages(source)
     given, done = iter(answers), []
     while some := list(islice(given, TOGETHER)):
-        done += _together(remembering(propcite, MOST_KEPT), [_entry(one, source) for one in some], collection)
+        done += _together(remembering(propcite, MOST_TOKENS), [_entry(one, source) for one in some], collection)
     return done
 
 

@@ -12,6 +12,7 @@ from attribution import words
 from attribution.citations import Verdict
 from attribution.judges import SUPPORTED_FROM, Case
 from attribution.judges.checks import checked
+from attribution.memory import Memory
 from retrieval.encoder import Encoder, Floats, TokenVectors
 from retrieval.text import Passage
 
@@ -38,12 +39,16 @@ WEIGHTS = (4.371, 3.36, 0.923)
 
 
 class EmbeddedJudge:
-    """A judge without weights of its own but the encoder's, and a check of numbers that no score overrules."""
+    """A judge without weights of its own but the encoder's, and a check of numbers that no score overrules.
+
+    Evidence that it read last it knows: answers over one collection are often judged by the same sentences.
+    """
 
     def __init__(self, encoder: Encoder, *, supported_from: float = SUPPORTED_FROM) -> None:
         self.encoder = encoder
         self.supported_from = supported_from
         self.name = f"embedded/{encoder.name}"
+        self._evidence = Memory()
 
     def judge(self, cases: Sequence[Case]) -> list[Verdict]:
         features = self.features(cases)
@@ -55,7 +60,7 @@ class EmbeddedJudge:
         texts = list(dict.fromkeys(text for case in cases for text in case.evidence if text.strip()))
         as_query = dict(zip(claims, self.encoder.encode_queries(claims), strict=True))
         passages = [Passage(id="", text=text) for text in texts]
-        as_passage = dict(zip(texts, self.encoder.encode_passages(passages), strict=True))
+        as_passage = dict(zip(texts, self._evidence.recall(texts, passages, self.encoder.encode_passages), strict=True))
         return [_features(case, as_query[case.claim], as_passage) for case in cases]
 
     def verdict(self, claim: str, evidence: str, features: Features) -> Verdict:

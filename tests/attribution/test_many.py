@@ -96,8 +96,8 @@ def test_a_batch_is_faster_than_one_by_one(propcite: PropCite) -> None:
     assert together < alone
 
 
-def test_a_memory_gives_what_the_encoder_gives_and_keeps_only_the_last(propcite: PropCite) -> None:
-    reading = remembering(propcite, most_kept=2)
+def test_a_memory_gives_what_the_encoder_gives(propcite: PropCite) -> None:
+    reading = remembering(propcite, most_tokens=12)
     texts = ["It rained.", "It stopped.", "It rained."]
     for granularity in (Granularity.PASSAGE, Granularity.SENTENCE):
         found = reading.encoder.encode_queries(texts, granularity)
