@@ -39,9 +39,14 @@ def interval(
     columns: Floats, formula: Formula = first_column, level: float = 0.95, seed: int = 0
 ) -> tuple[float, float, float]:
     """A formula over means of columns, (items, columns), with its percentile interval."""
-    drawn = formula(resampled_means(columns, seed))
+    value = float(formula(_some(columns).mean(axis=0)[None])[0])
+    return value, *between(formula(resampled_means(columns, seed)), level)
+
+
+def between(drawn: Floats, level: float = 0.95) -> tuple[float, float]:
+    """What so many of a hundred draws lie between."""
     low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
-    return float(formula(_some(columns).mean(axis=0)[None])[0]), float(low), float(high)
+    return float(low), float(high)
 
 
 def resampled_means(columns: Floats, seed: int = 0) -> Floats:
