@@ -12,10 +12,10 @@ from attribution.citations import CitedAnswer
 from attribution.events import SentenceCited
 from attribution.parts import MOST_CONTEXT, split_parts
 from attribution.propcite import Citing, PropCite, Source
-from attribution.reading_ahead import evidence_in, judge_encodes, read_claims
+from attribution.reading_ahead import evidence_in, read_claims, reading_judge
 from attribution.remembering import remembering
 from retrieval.retriever import Retriever
-from retrieval.text import Passage, Span
+from retrieval.text import Span
 
 AT_ONCE = 16  # sentences cited together when so many wait
 AHEAD, MOST_AHEAD = 4, 256  # sentences of passages that are read ahead at a time, and in all
@@ -34,7 +34,7 @@ class Desk:
         self._jobs: deque[Future[list[SentenceCited]]] = deque()
         self._thread = ThreadPoolExecutor(1, "propcite-stream")
         self._opened = self._thread.submit(self._propcite.citing, source, collection)
-        if not isinstance(source, Retriever) and judge_encodes(self._propcite):
+        if not isinstance(source, Retriever) and reading_judge(self._propcite):
             self._thread.submit(self._read_ahead, None)
 
     def put(self, sentence: Written) -> None:
@@ -97,13 +97,13 @@ class Desk:
             read_claims(self._propcite, parts)
         return [SentenceCited(s, part.text) for s, part in zip(citing.cite(parts), parts, strict=True)]
 
-    def _read_ahead(self, evidence: Iterator[Passage] | None) -> None:
+    def _read_ahead(self, evidence: Iterator[str] | None) -> None:
         """A few sentences at a time, so that what is written meanwhile comes first."""
         if evidence is None:
             retriever = self.opened().retriever
             evidence = islice(evidence_in(retriever.passages() if retriever else []), MOST_AHEAD)
-        some = list(islice(evidence, AHEAD))
-        if some:
-            self._propcite.encoder.encode_passages(some)
+        some, judge = list(islice(evidence, AHEAD)), reading_judge(self._propcite)
+        if some and judge:
+            judge.read(some)
             with suppress(RuntimeError):  # closed meanwhile
                 self._thread.submit(self._read_ahead, evidence)

@@ -15,7 +15,7 @@ from attribution.errors import AttributionError
 from attribution.parts import Part, contexts_of, split_parts
 from attribution.propcite import Citing, PropCite, Source, propositions_of
 from attribution.prose import sentences_of
-from attribution.reading_ahead import evidence_in, judge_encodes, read_claims
+from attribution.reading_ahead import evidence_in, read_claims, reading_judge
 from attribution.remembering import remembering
 from attribution.sources import as_passages
 from retrieval.errors import PropCiteError
@@ -97,8 +97,9 @@ def _read(propcite: PropCite, entries: Sequence[_Entry]) -> None:
     read_claims(propcite, parts)
     evidence = list(evidence_in(passages))
     needed = propcite.decider.candidates * sum(len(part.propositions) for part in parts)
-    if judge_encodes(propcite) and len(evidence) <= needed:
-        propcite.encoder.encode_passages(evidence)
+    judge = reading_judge(propcite)
+    if judge and len(evidence) <= needed:
+        judge.read(evidence)
 
 
 def _cited(

@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Protocol
 
 from attribution.parts import Part
 from attribution.propcite import PropCite
 from attribution.propositions.antecedent import without_marks
+from retrieval.encoder import Encoder
 from retrieval.text import Granularity, Passage
 
 
-def judge_encodes(propcite: PropCite) -> bool:
-    """Whether the judge reads with PropCite's own encoder."""
-    return getattr(propcite.judge, "encoder", None) is propcite.encoder
+class ReadsAhead(Protocol):
+    """A judge that reads with an encoder, and may do so before it is asked."""
+
+    encoder: Encoder
+
+    def read(self, evidence: Sequence[str]) -> object: ...
+
+
+def reading_judge(propcite: PropCite) -> ReadsAhead | None:
+    """The judge, where it reads with PropCite's own encoder."""
+    judge: Any = propcite.judge
+    return judge if getattr(judge, "encoder", None) is propcite.encoder and hasattr(judge, "read") else None
 
 
 def read_claims(propcite: PropCite, parts: Sequence[Part]) -> None:
@@ -21,15 +32,15 @@ def read_claims(propcite: PropCite, parts: Sequence[Part]) -> None:
         return
     encoder = propcite.encoder
     texts = [part.text for part in parts] if encoder.knows(Granularity.SENTENCE) else []
-    if judge_encodes(propcite):
+    if reading_judge(propcite):
         texts += [without_marks(p.text) for part in parts for p in part.propositions if p.check_worthy]
     encoder.encode_queries(list(dict.fromkeys(texts)))
 
 
-def evidence_in(passages: Iterable[Passage]) -> Iterator[Passage]:
-    """Each sentence that may be evidence, as a judge encodes it."""
+def evidence_in(passages: Iterable[Passage]) -> Iterator[str]:
+    """Each sentence that may be evidence, as a judge reads it."""
     for passage in passages:
         for sentence in passage.sentences:
             text = sentence.span.of(passage.text).strip()
             if not sentence.is_heading and any(map(str.isalnum, text)):
-                yield Passage(id="", text=text)
+                yield text

@@ -27,11 +27,11 @@ def to_csv(answer: CitedAnswer) -> str:
     table = csv.writer(written)
     table.writerow(COLUMNS)
     for row in _rows(answer):
-        table.writerow([_safe(row.get(column, "")) for column in COLUMNS])
+        table.writerow([safe_cell(row.get(column, "")) for column in COLUMNS])
     return "\ufeff" + written.getvalue()
 
 
-def _safe(cell: Cell) -> Cell:
+def safe_cell(cell: Cell) -> Cell:
     """A number stays one; a text that a spreadsheet would compute, with or without space before it, is defused."""
     if not isinstance(cell, str):
         return cell

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import cache
 from html import escape
-from pathlib import Path
 
 from attribution.citations import Citation, CitedAnswer, CitedProposition, Evidence
+from attribution.formats.page import page, safe
 from attribution.formats.pieces import Piece, Source, parted, pieces, sources
-from attribution.formats.plain import one_line, printable
+from attribution.formats.plain import one_line
 from attribution.formats.words import (
     ELSEWHERE,
     NEAREST,
@@ -25,29 +24,11 @@ from attribution.formats.words import (
 )
 from retrieval.text import Span
 
-POLICY = "default-src 'none'; style-src 'unsafe-inline'"  # whatever an answer holds, a browser loads and runs nothing
-
 
 def to_html(answer: CitedAnswer) -> str:
     title = one_line(answer.question) or "A cited text"
-    head = (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
-        f'<meta name="generator" content="PropCite">\n<title>{escape(title)}</title>\n<style>\n{_style()}</style>\n'
-    )
     parts = (_header(answer, title), _answer(answer), _facts(answer), _sources(answer), _details(answer))
-    return f"{head}</head>\n<body>\n<main>\n{''.join(parts)}</main>\n</body>\n</html>\n"
-
-
-@cache
-def _style() -> str:
-    return Path(__file__).with_name("report.css").read_text("utf-8")
-
-
-def _safe(text: str) -> str:
-    """Any text; a carriage return is spelt out, since a reader of HTML would make another line's end of it."""
-    return escape(printable(text)).replace("\r", "&#13;")
+    return page(title, "".join(parts))
 
 
 # The answer
@@ -70,7 +51,7 @@ def _header(answer: CitedAnswer, title: str) -> str:
 
 
 def _notices(answer: CitedAnswer) -> str:
-    told = _safe(" ".join(notices(answer)))
+    told = safe(" ".join(notices(answer)))
     return f'<p class="notice" role="note" dir="auto">{told}</p>\n' if told else ""
 
 
@@ -83,7 +64,7 @@ def _answer(answer: CitedAnswer) -> str:
 
 def _words(piece: Piece, text: str, uncited: Sequence[Span]) -> str:
     return "".join(
-        f'<span class="uncited">{_safe(span.of(text))}</span>' if bare else _safe(span.of(text))
+        f'<span class="uncited">{safe(span.of(text))}</span>' if bare else safe(span.of(text))
         for span, (bare,) in parted(piece.span, uncited)
     )
 
@@ -120,11 +101,11 @@ def _fact(cited: CitedProposition, number: int) -> str:
     sign, words = SIGNS[label_of(cited)]
     sure = f'<span class="sure">probability of support {cited.verdict.probability:.0%}</span>' if cited.verdict else ""
     badge = f'<span class="badge {label_of(cited).value}"><span aria-hidden="true">{sign}</span> {words}</span>'
-    reason = _safe(cited.verdict.reason) if cited.verdict else ""
+    reason = safe(cited.verdict.reason) if cited.verdict else ""
     said = f'<p class="reason" dir="auto">{reason}</p>\n' if reason else ""
     return (
         f'<li id="fact-{number}" class="fact {label_of(cited).value}">\n<p class="status">{badge}{sure}</p>\n'
-        f'<p class="claim" dir="auto">{_safe(cited.proposition.text)}</p>\n{said}{_evidence(cited)}</li>\n'
+        f'<p class="claim" dir="auto">{safe(cited.proposition.text)}</p>\n{said}{_evidence(cited)}</li>\n'
     )
 
 
@@ -138,7 +119,7 @@ def _evidence(cited: CitedProposition) -> str:
 
 def _quote(evidence: Evidence, marker: str, kind: str = "") -> str:
     return (
-        f'<figure class="quote {kind}">\n<blockquote dir="auto">{_safe(evidence.quote.strip())}</blockquote>\n'
+        f'<figure class="quote {kind}">\n<blockquote dir="auto">{safe(evidence.quote.strip())}</blockquote>\n'
         f"<figcaption>{marker}{_title(evidence)}{_place([evidence])}</figcaption>\n</figure>\n"
     )
 
@@ -175,7 +156,7 @@ def _passage(source: Source) -> str:
     for span, (marked, heading) in parted(
         Span(0, len(text)).trimmed(text), [c.span for c in source.citations], headings
     ):
-        part = f"<b>{_safe(span.of(text))}</b>" if heading else _safe(span.of(text))
+        part = f"<b>{safe(span.of(text))}</b>" if heading else safe(span.of(text))
         words += f"<mark>{part}</mark>" if marked else part
     return f'<blockquote class="passage" dir="auto">{words}</blockquote>\n'
 
@@ -201,5 +182,5 @@ def _details(answer: CitedAnswer) -> str:
     rows = {"Answer": answer.id, "Collection": answer.collection, "Index version": answer.index_version}
     rows |= {kind.capitalize(): name for kind, name in answer.models.items()}
     rows |= {f"Time to {kind}": f"{spent:,.0f} ms" for kind, spent in answer.timings_ms.items()}
-    listed = "".join(f"<div><dt>{_safe(k)}</dt><dd>{_safe(v)}</dd></div>\n" for k, v in rows.items() if v)
+    listed = "".join(f"<div><dt>{safe(k)}</dt><dd>{safe(v)}</dd></div>\n" for k, v in rows.items() if v)
     return f"<footer>\n<h2>How it was made</h2>\n<dl>\n{listed}</dl>\n</footer>\n"

@@ -100,6 +100,10 @@ class CrossJudge:
             for case, (logit, f) in zip(cases, self.known(cases), strict=True)
         ]
 
+    def read(self, evidence: Sequence[str]) -> object:
+        """Evidence that is likely to be judged, encoded before."""
+        return self.embedded.read(evidence)
+
     def known(self, cases: Sequence[Case]) -> list[tuple[float, Features]]:
         """The network's logit and the features of each case; what cannot be supported the network does not read."""
         features = self.features(cases)

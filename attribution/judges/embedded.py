@@ -59,9 +59,13 @@ class EmbeddedJudge:
         claims = list(dict.fromkeys(case.claim for case in cases))
         texts = list(dict.fromkeys(text for case in cases for text in case.evidence if text.strip()))
         as_query = dict(zip(claims, self.encoder.encode_queries(claims), strict=True))
-        passages = [Passage(id="", text=text) for text in texts]
-        as_passage = dict(zip(texts, self._evidence.recall(texts, passages, self.encoder.encode_passages), strict=True))
+        as_passage = dict(zip(texts, self.read(texts), strict=True))
         return [_features(case, as_query[case.claim], as_passage) for case in cases]
+
+    def read(self, evidence: Sequence[str]) -> list[TokenVectors]:
+        """Each piece of evidence as it is compared; what is likely to be judged may be read before."""
+        passages = [Passage(id="", text=text) for text in evidence]
+        return self._evidence.recall(evidence, passages, self.encoder.encode_passages)
 
     def verdict(self, claim: str, evidence: str, features: Features) -> Verdict:
         """The score's verdict, unless plain words forbid it: other numbers, units or words, or a "not" on one side."""

@@ -6,7 +6,7 @@ import asyncio
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -21,6 +21,7 @@ from attribution.remembering import remembering
 from retrieval.encoder import Encoder
 from retrieval.retriever import Retriever
 from retrieval.text import Granularity
+from tests.timing import cpu_seconds
 
 ANSWERS = [
     "The barrier cost 410 million euros, and it has fourteen gates. The state paid all of it.",
@@ -83,15 +84,8 @@ def test_what_the_passages_do_not_support_is_looked_for_in_the_collection(propci
 def test_a_batch_is_faster_than_one_by_one(propcite: PropCite) -> None:
     pairs: list[tuple[str, Source]] = [(answer, PASSAGES) for answer in ANSWERS * 2]
 
-    def best(work: Callable[[], object]) -> float:
-        spent = []
-        for _ in range(3):
-            start = time.perf_counter()
-            work()
-            spent.append(time.perf_counter() - start)
-        return min(spent)
-
-    together, alone = best(lambda: cite_many(propcite, pairs)), best(lambda: [propcite.cite(*pair) for pair in pairs])
+    together = cpu_seconds(lambda: cite_many(propcite, pairs))
+    alone = cpu_seconds(lambda: [propcite.cite(*pair) for pair in pairs])
     sys.stdout.write(f"{len(pairs)} answers: {together:.2f} s together, {alone:.2f} s one by one\n")
     assert together < alone
 
