@@ -1,0 +1,54 @@
+"""How well passages, sentences and facts are ranked on data that a user brings; each run is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from app.commands import note, open_parts
+from app.commands.evaluating import Format, eval_cli
+
+if TYPE_CHECKING:
+    from app.store import RunItem
+
+Shape = Annotated[Format, typer.Option("--format", help="table or jsonl.")]
+New = Annotated[bool, typer.Option("--new", help="Start another run, though one is unfinished.")]
+Limit = Annotated[int, typer.Option(min=0, help="Only so many items; 0: all.")]
+Offset = Annotated[int, typer.Option(min=0, help="Pass over so many items first.")]
+Encoders = Annotated[list[str] | None, typer.Option("--encoder", help="A folder or name; may be given again.")]
+
+
+@eval_cli.command("beir")
+def eval_beir(
+    folder: Annotated[Path, typer.Argument(help="corpus.jsonl, queries.jsonl, qrels/*.tsv.", metavar="DIR")],
+    split: Annotated[str, typer.Option(help="The judged split; test otherwise, or the only one.")] = "",
+    way: Annotated[
+        list[str] | None,
+        typer.Option(help="bm25, m_q, exact, tokens, xtr, m'_q or m''_q; may be given again."),
+    ] = None,
+    encoder: Encoders = None,
+    bits: Annotated[list[int] | None, typer.Option(help="16, 8, 4, 2 or 1 of the index; may be given again.")] = None,
+    not_itself: Annotated[bool, typer.Option("--not-itself", help="No passage answers the query of its id.")] = False,
+    limit: Limit = 0,
+    offset: Offset = 0,
+    new: New = False,
+    shape: Shape = Format.table,
+) -> None:
+    """Rank the passages of a BEIR folder for its queries: nDCG, recall, MRR, P and Success, with intervals."""
+    from app.evaluate import passages
+    from app.evaluate.shares import Share
+
+    share = Share(limit, offset, new, note)
+    asked = passages.ways_of(way or (), encoder or (), bits or ())
+    items = passages.evaluate(folder, open_parts(), asked, share, split=split, named=bool(way), not_itself=not_itself)
+    _show(items, shape)
+
+
+def _show(items: Sequence[RunItem], shape: Format) -> None:
+    from app.evaluate.measured import as_lines, as_text
+
+    for told in as_lines(items) if shape is Format.jsonl else [as_text(items)]:
+        typer.echo(told)

@@ -1,0 +1,216 @@
+"""`propcite eval beir`: passages of a collection ranked for its queries, in our ways and by words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from operator import attrgetter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from app.bootstrap import Parts, build_encoder
+from app.errors import AppError
+from app.evaluate.about import about_run, model
+from app.evaluate.beir import Beir, Question, read_beir
+from app.evaluate.encoded import encoded
+from app.evaluate.keeping import Todo, clocked, measure, open_run
+from app.evaluate.relevance import DEPTH, PASSAGES, figures, needs_ir_measures
+from app.evaluate.shares import Share
+from app.settings import Settings
+from app.store.runs import RunItem
+from retrieval.encoder import Encoder
+from retrieval.index.token_index import TokenIndex
+from retrieval.text import Granularity
+
+BM25 = "bm25"
+SHOWN = 10  # passages of a ranking that are kept by name
+TOGETHER = 32  # queries that are read together
+
+Cost = Mapping[str, float]
+Rank = Callable[[Sequence[str]], Iterable[tuple[list[str], Cost]]]  # each query's passages by their ids, best first
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """How the index is asked: with which marker, and how candidates are found."""
+
+    what: str
+    granularity: Granularity = Granularity.PASSAGE
+    search: Mapping[str, Any] = field(default_factory=dict)
+
+
+ASKING = {
+    "m_q": Asking("the query for passages, candidates as the settings say"),
+    "exact": Asking("the same, every token read", search={"regime": "exact"}),
+    "tokens": Asking("the same, centroids first", search={"regime": "tokens"}),
+    "xtr": Asking("the same, by XTR's scores alone", search={"regime": "tokens", "refine": 0}),
+    "m'_q": Asking("the query for sentences, every token read", Granularity.SENTENCE, {"regime": "exact"}),
+    "m''_q": Asking("the query for propositions, every token read", Granularity.PROPOSITION, {"regime": "exact"}),
+}
+WAYS = (BM25, *ASKING)
+DEFAULT = (BM25, "m_q", "exact", "m'_q", "m''_q")
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A way of ranking under its name in a table; `encoder` and `bits` are those of the settings where not given."""
+
+    asks: str
+    encoder: str = ""
+    bits: int = 0
+
+    @property
+    def name(self) -> str:
+        told = [self.asks, f"{self.bits} bits" if self.bits else "", self.encoder]
+        return ", ".join(filter(None, told))
+
+
+def ways_of(asks: Sequence[str], encoders: Sequence[str], bits: Sequence[int]) -> list[Way]:
+    """Each way with each encoder and each number of bits; words are counted once."""
+    if unknown := [name for name in asks if name not in WAYS]:
+        raise AppError(f"there is no way {unknown[0]!r} of ranking passages: it is one of {', '.join(WAYS)}")
+    ways = []
+    for ask in dict.fromkeys(asks or DEFAULT):
+        if ask == BM25:
+            ways.append(Way(ask))
+        else:
+            ways += [Way(ask, e, b) for e in dict.fromkeys(encoders or [""]) for b in dict.fromkeys(bits or [0])]
+    return ways
+
+
+def evaluate(
+    folder: Path,
+    parts: Parts,
+    wanted: Sequence[Way],
+    share: Share,
+    *,
+    split: str = "",
+    named: bool = True,
+    not_itself: bool = False,
+) -> list[RunItem]:
+    """Measure a BEIR folder, kept item by item; ways that nobody `named` are left out where an encoder has no marker.
+
+    -> all its items
+    """
+    needs_ir_measures()
+    collection = read_beir(folder, split)
+    questions = share.of(collection.questions)
+    loaded = Encoders(parts)
+    ways = known_ways(wanted, loaded, named=named)
+    ranks = rankings(collection, ways, loaded, parts.settings)
+    settings = {
+        "files": collection.digests,
+        "ways": [way.name for way in ways],
+        **loaded.told(ways),
+        "not_itself": not_itself,
+        **share.settings,
+    }
+    run = open_run(parts.runs, "beir", collection.name, settings, loaded.about(ways), new=share.new, say=share.say)
+    work = partial(measured, ranks, not_itself=not_itself)
+    measure(parts.runs, run, questions, attrgetter("id"), list(ranks), work, TOGETHER, "ranking")
+    return list(parts.runs.items(run.id))
+
+
+class Encoders:
+    """The encoders that ways name, each loaded once, with the settings that they were loaded by."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._loaded: dict[str, Encoder] = {}
+
+    def __getitem__(self, name: str) -> Encoder:
+        if name not in self._loaded:
+            own = not name or name == self._parts.settings.encoder
+            self._loaded[name] = self._parts.encoder if own else build_encoder(self.settings(name))
+        return self._loaded[name]
+
+    def settings(self, name: str) -> Settings:
+        settings = self._parts.settings
+        return settings.model_copy(update={"encoder": name}) if name else settings
+
+    def names(self, ways: Iterable[Way]) -> list[str]:
+        return list(dict.fromkeys(way.encoder for way in ways if way.asks != BM25))
+
+    def told(self, ways: Iterable[Way]) -> dict[str, Any]:
+        """What of encoder and index changes a figure; nothing where words alone rank."""
+        names, settings = self.names(ways), self._parts.settings
+        if not names:
+            return {}
+        index = {"regime": settings.index, "bits": settings.index_bits, "exact_up_to": settings.exact_up_to}
+        encoders = [self[name].query_name for name in names]
+        return {"encoders": encoders, "precision": settings.precision, "index": index}
+
+    def about(self, ways: Iterable[Way]) -> dict[str, Any]:
+        told = about_run(self._parts.settings)
+        models = {f"encoder {name}".strip(): model(self.settings(name), "encoder") for name in self.names(ways)}
+        return {**told, "models": models}
+
+
+def known_ways(ways: Sequence[Way], encoders: Encoders, *, named: bool) -> list[Way]:
+    """The ways that their encoders have a marker for; without one, asking for it by name is refused."""
+    lacking = [w for w in ways if w.asks != BM25 and not encoders[w.encoder].knows(ASKING[w.asks].granularity)]
+    if lacking and named:
+        encoder = encoders[lacking[0].encoder].query_name
+        raise AppError(f"{encoder} has no marker of its own for {lacking[0].asks}: give other ways or another encoder")
+    return [way for way in ways if way not in lacking]
+
+
+def rankings(collection: Beir, ways: Sequence[Way], encoders: Encoders, settings: Settings) -> dict[str, Rank]:
+    """What ranks the collection, by the ways' names; passages that were not encoded yet are encoded first."""
+    ranks: dict[str, Rank] = {way.name: by_words(collection) for way in ways if way.asks == BM25}
+    for name in encoders.names(ways):
+        asked = [way for way in ways if way.asks != BM25 and way.encoder == name]
+        bits = {way.bits or settings.index_bits for way in asked}
+        digest = collection.digests["corpus"]
+        indexes = encoded(collection.passages, digest, encoders[name], settings, sorted(bits, reverse=True))
+        for way in asked:
+            index = indexes[way.bits or settings.index_bits]
+            ranks[way.name] = partial(_nearest, index, encoders[name], ASKING[way.asks])
+    return ranks
+
+
+def by_words(collection: Beir) -> Rank:
+    from attribution.baselines import CountedWords
+
+    counted = CountedWords([f"{p.title} {p.text}" for p in collection.passages])
+
+    def rank(queries: Sequence[str]) -> Iterator[tuple[list[str], Cost]]:
+        for query in queries:
+            with clocked() as cost:
+                scores = counted.scores(query)
+                best = np.argsort(-scores, kind="stable")[:DEPTH]
+                found = [collection.passages[i].id for i in best if scores[i] > 0]
+            yield found, cost
+
+    return rank
+
+
+def _nearest(
+    index: TokenIndex, encoder: Encoder, asking: Asking, queries: Sequence[str]
+) -> Iterator[tuple[list[str], Cost]]:
+    """Queries are read together and searched alone; each bears its share of the reading."""
+    with clocked() as reading:
+        read = encoder.encode_queries(queries, asking.granularity)
+    for query in read:
+        with clocked() as cost:
+            hits = index.search(query.vectors, query.weights()[None], k=DEPTH, **asking.search)[0]
+        yield [hit.passage_id for hit in hits], {name: cost[name] + reading[name] / len(read) for name in cost}
+
+
+def measured(ranks: Mapping[str, Rank], todos: Sequence[Todo[Question]], *, not_itself: bool) -> Iterator[RunItem]:
+    """Each query by each way; `not_itself` leaves the passage out that has the query's own id."""
+    for way, rank in ranks.items():
+        asked = [todo for todo in todos if way in todo.ways]
+        for todo, (found, cost) in zip(asked, rank([todo.row.text for todo in asked]), strict=True):
+            ranked = [name for name in found if not (not_itself and name == todo.row.id)]
+            told = figures(ranked, todo.row.grades, PASSAGES)
+            yield RunItem(todo.key, way, told, _output(todo.row, ranked), cost)
+
+
+def _output(question: Question, ranked: Sequence[str]) -> dict[str, Any]:
+    """The head of the ranking, and at which places the right passages are."""
+    places = {name: place for place, name in enumerate(ranked, start=1) if question.grades.get(name, 0) > 0}
+    return {"question": question.text, "ranking": list(ranked[:SHOWN]), "found": places}
