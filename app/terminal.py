@@ -24,6 +24,7 @@ if TYPE_CHECKING:  # the ingester loads the readers
     from app.models import Model
     from attribution.parts import Part
     from attribution.repaired import Repaired
+    from retrieval.index import Told
 
 out = Console(highlight=False, soft_wrap=False)
 err = Console(stderr=True, highlight=False)
@@ -211,14 +212,40 @@ def counting(total: int, what: str) -> Iterator[Advance]:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as progress:
         task = progress.add_task(what, total=total)
-        done, told = 0, time.monotonic()
+        done, log = 0, _Log()
 
         def advance(description: str, by: int = 1) -> None:
-            nonlocal done, told
+            nonlocal done
             done += by
             progress.update(task, advance=by, description=description)
-            if not err.is_terminal and time.monotonic() - told >= SECONDS_BETWEEN:
-                err.print(f"{escape(description)}: {done} of {total}")
-                told = time.monotonic()
+            log.say(f"{description}: {done} of {total}")
 
         yield advance
+
+
+@contextmanager
+def sharing() -> Iterator[Told]:
+    """The same for work that tells what it does and the share of it that is done."""
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as progress:
+        task, log = progress.add_task("", total=1.0), _Log()
+
+        def told(what: str, share: float) -> None:
+            progress.update(task, completed=share, description=what)
+            log.say(f"{what}: {share:.0%}")
+
+        yield told
+
+
+class _Log:
+    """Says where no person looks on how far the work has come, now and then."""
+
+    def __init__(self) -> None:
+        self._told = time.monotonic()
+
+    def say(self, line: str) -> None:
+        if not err.is_terminal and time.monotonic() - self._told >= SECONDS_BETWEEN:
+            err.print(escape(line))
+            self._told = time.monotonic()

@@ -121,7 +121,9 @@ class Workspace:
             passages = [found[i] for i in missing[first : first + BATCH]]
             index.add(passages, encoder.encode_passages(passages))
             self.save(index)
-            if advance:
+            if advance is None:
+                self.told("encoding", (first + len(passages)) / len(missing))
+            else:
                 for passage in passages:
                     advance(passage.title)
         return len(strangers) + len(missing)
@@ -149,7 +151,7 @@ class Workspace:
         from retrieval.index.checking import Fault, check_index
 
         try:
-            return check_index(self.folder) if self._version() else []
+            return check_index(self.folder, self.told) if self._version() else []
         except IndexFormatError as error:
             return [Fault(FILE, str(error))]
 

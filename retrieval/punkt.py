@@ -162,14 +162,26 @@ class _Contexts(dict[str, int]):
 class _Punkt(Protocol):
     def text_contains_sentbreak(self, text: str) -> bool: ...
 
+    def tokenize(self, text: str) -> list[str]: ...
+
 
 @cache
 def _punkt() -> _Punkt:
+    return _with(ABBREVIATIONS | SHORT_WITH_CAPITAL)
+
+
+@cache
+def english_punkt() -> _Punkt:
+    """Punkt alone, without what stands around it here: it decides every stop by itself."""
+    return _with(NEVER_LAST | ABBREVIATIONS | SHORT_WITH_CAPITAL)
+
+
+def _with(abbreviations: frozenset[str]) -> _Punkt:
     # Imported late: nltk takes a second to load.
     from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer
 
     parameters = PunktParameters()
-    parameters.abbrev_types = _Abbreviations(ABBREVIATIONS | SHORT_WITH_CAPITAL)
+    parameters.abbrev_types = _Abbreviations(abbreviations)
     parameters.sent_starters = set(STARTERS)
     parameters.ortho_context = _Contexts(dict.fromkeys(STARTERS, _SEEN_SMALL))
     parameters.collocations = (

@@ -49,12 +49,15 @@ def check(
 
     Exit code 1 when something is wrong and was not repaired.
     """
+    from app.terminal import sharing
+
     parts = open_parts()
     chosen = find_collection(parts, collection)
     workspace = parts.workspace(chosen)
-    faults = workspace.faults()
-    encoded = workspace.repair(lambda: parts.encoder) if faults and repair else 0
-    left = workspace.faults() if repair else faults
+    with sharing() as workspace.told:
+        faults = workspace.faults()
+        encoded = workspace.repair(lambda: parts.encoder) if faults and repair else 0
+        left = workspace.faults() if repair else faults
     if as_json:
         write_json({"collection": chosen.name, "faults": faults, "encoded_again": encoded, "whole": not left})
     else:
@@ -73,12 +76,15 @@ def check(
 @index.command()
 def compact(collection: Collection = "", as_json: AsJson = False) -> None:
     """Join the parts of an index into one and give the room of deleted passages back."""
+    from app.terminal import sharing
+
     parts = open_parts()
     chosen = find_collection(parts, collection)
     workspace = parts.workspace(chosen)
-    before = workspace.stats()
-    workspace.compact()
-    after = workspace.stats()
+    with sharing() as workspace.told:
+        before = workspace.stats()
+        workspace.compact()
+        after = workspace.stats()
     freed = (before.bytes if before else 0) - (after.bytes if after else 0)
     if as_json:
         write_json({"collection": chosen.name, "freed_bytes": freed, "segments": after.segments if after else 0})

@@ -17,6 +17,11 @@ def nobody(what: str, share: float) -> None:
     """Is told and says nothing."""
 
 
+def tell_share(told: Callable[[float], None], total: int, before: int, done: int) -> None:
+    """What was done before and since, as a share of all."""
+    told((before + done) / total)
+
+
 @dataclass(frozen=True, slots=True)
 class IndexHit:
     """A passage, or a sentence of it by number, with its score and its passage's.

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from retrieval.encoder import Floats
 from retrieval.granularity import Ints
-from retrieval.index import nobody
+from retrieval.index import nobody, tell_share
 from retrieval.index.codec import Rows, int_products
 from retrieval.index.container import Container, write_arrays
 from retrieval.index.segment import Segment
@@ -87,10 +87,6 @@ class Centroids:
         file = Container(path)
         scale, num_tokens = file.checked("about").tolist()
         return cls(name, file.checked("rows"), scale, int(num_tokens))
-
-
-def tell_share(told: Callable[[float], None], total: int, before: int, done: int) -> None:
-    told((before + done) / total)
 
 
 def number_for(num_tokens: int) -> int:

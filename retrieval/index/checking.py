@@ -10,6 +10,7 @@ from typing import Unpack
 import numpy as np
 
 from retrieval.errors import IndexFormatError
+from retrieval.index import Told, nobody
 from retrieval.index.container import Container
 from retrieval.index.manifest import Manifest, SegmentEntry, read_manifest
 from retrieval.index.parts import codes_path, faiss_path, read_part, segment_path
@@ -31,26 +32,49 @@ class Fault:
     derived: bool = False
 
 
-def check_index(folder: Path) -> list[Fault]:
+def check_index(folder: Path, told: Told = nobody) -> list[Fault]:
     """All faults of the index in a folder; its manifest must be readable."""
     while True:
         manifest = read_manifest(folder)
-        faults = _faults(folder, manifest)
+        faults = _faults(folder, manifest, _Reading(told, _size(folder, manifest)))
         if not faults or read_manifest(folder) == manifest:
             return faults
         # What was missed may be what a writer has replaced meanwhile.
 
 
-def _faults(folder: Path, manifest: Manifest) -> list[Fault]:
-    faults = [fault for entry in manifest.segments for fault in _segment_faults(folder, entry, manifest)]
-    if manifest.centroids:
-        faults += _derived(folder / manifest.centroids)
-    if manifest.faiss:
-        faults += _derived(folder / manifest.faiss)
+@dataclass(slots=True)
+class _Reading:
+    """Counts the bytes that were read, and tells their share."""
+
+    told: Told
+    total: int
+    done: int = 0
+
+    def __call__(self, more: int) -> None:
+        self.done += more
+        self.told("checking", min(1.0, self.done / self.total))
+
+
+def _size(folder: Path, manifest: Manifest) -> int:
+    """The bytes that a check will read, about."""
+    paths = [segment_path(folder, entry.name) for entry in manifest.segments]
+    paths += [path for entry in manifest.segments for path in _made_from(folder, entry, manifest)]
+    return max(1, sum(path.stat().st_size for path in paths if path.exists()))
+
+
+def _made_from(folder: Path, entry: SegmentEntry, manifest: Manifest) -> list[Path]:
+    made = [codes_path(folder, entry.name, manifest.centroids)] if manifest.centroids else []
+    return made + ([faiss_path(folder, entry.name, manifest.faiss)] if manifest.faiss else [])
+
+
+def _faults(folder: Path, manifest: Manifest, read: _Reading) -> list[Fault]:
+    faults = [fault for entry in manifest.segments for fault in _segment_faults(folder, entry, manifest, read)]
+    for name in filter(None, (manifest.centroids, manifest.faiss)):
+        faults += _derived(folder / name, read)
     return faults
 
 
-def _segment_faults(folder: Path, entry: SegmentEntry, manifest: Manifest) -> Iterator[Fault]:
+def _segment_faults(folder: Path, entry: SegmentEntry, manifest: Manifest, read: _Reading) -> Iterator[Fault]:
     path = segment_path(folder, entry.name)
     try:
         segment = read_part(folder, entry, manifest.dimension).segment
@@ -58,14 +82,11 @@ def _segment_faults(folder: Path, entry: SegmentEntry, manifest: Manifest) -> It
         yield Fault(path.name, "damaged, missing, or not what the manifest names")
         return
     assert segment.file is not None
-    for damage in segment.file.check():
+    for damage in segment.file.check(read):
         passages = _touched(segment, damage.array, damage.start, damage.end)
         yield Fault(path.name, f"{damage.array}, bytes {damage.start} to {damage.end}", passages)
-    derived = [codes_path(folder, entry.name, manifest.centroids)] if manifest.centroids else []
-    if manifest.faiss:
-        derived.append(faiss_path(folder, entry.name, manifest.faiss))
-    for one in derived:
-        yield from _derived(one)
+    for path in _made_from(folder, entry, manifest):
+        yield from _derived(path, read)
 
 
 def _touched(segment: Segment, array: str, start: int, end: int) -> tuple[str, ...]:
@@ -79,10 +100,10 @@ def _touched(segment: Segment, array: str, start: int, end: int) -> tuple[str, .
     return segment.ids[int(bounds[0]) : int(bounds[1]) + 1]
 
 
-def _derived(path: Path) -> Iterator[Fault]:
+def _derived(path: Path, read: _Reading) -> Iterator[Fault]:
     """Faults of what was made from segments."""
     try:
-        damages = Container(path).check()
+        damages = Container(path).check(read)
     except IndexFormatError:
         yield Fault(path.name, "damaged or missing", derived=True)
         return

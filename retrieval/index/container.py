@@ -10,7 +10,7 @@ import json
 import os
 import struct
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -116,15 +116,16 @@ class Container:
             raise IndexFormatError(f"the index part {self.path} is damaged ({name}, byte {damages[0].start}): {REPAIR}")
         return np.array(self.mapped(name))
 
-    def damages(self, name: str) -> Iterator[Damage]:
+    def damages(self, name: str, told: Callable[[int], None] = lambda _: None) -> Iterator[Damage]:
         sums = self._table[name]["sums"]
         for (start, block), checksum in zip(_blocks(self._raw(name).data), sums, strict=True):
             if zlib.crc32(block) != checksum:
                 yield Damage(name, start, start + len(block))
+            told(len(block))
 
-    def check(self) -> list[Damage]:
-        """What differs from what was written."""
-        return [damage for name in self._table for damage in self.damages(name)]
+    def check(self, told: Callable[[int], None] = lambda _: None) -> list[Damage]:
+        """What differs from what was written; `told` hears how many bytes more were read."""
+        return [damage for name in self._table for damage in self.damages(name, told)]
 
     def _raw(self, name: str) -> npt.NDArray[np.uint8]:
         entry = self._table[name]

@@ -5,11 +5,13 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
 from retrieval.errors import IndexFormatError
+from retrieval.index import Told, tell_share
 from retrieval.index.codec import Codec
 from retrieval.index.helping import Help
 from retrieval.index.holding import Holding
@@ -24,9 +26,9 @@ MOST_DELETED = 0.3  # the share of deleted passages above which saving rewrites 
 class Disk:
     """Where an index lies, and the last version of it that was read or written."""
 
-    def __init__(self, codec: Codec, held: Holding, helper: Help) -> None:
+    def __init__(self, codec: Codec, held: Holding, helper: Help, told: Told) -> None:
         self.folder: Path | None = None
-        self._codec, self._held, self._help = codec, held, helper
+        self._codec, self._held, self._help, self._told = codec, held, helper, told
         self._generation = 0
 
     def read(self, folder: Path, manifest: Manifest, tolerant: bool) -> None:
@@ -109,8 +111,9 @@ class Disk:
         if not wanted:
             self._held.replace(parts, None)
             return
-        name = _new_name()
-        join_segments([Kept(p.segment, p.kept) for p in wanted], self._codec, segment_path(folder, name))
+        name, kept = _new_name(), [Kept(p.segment, p.kept) for p in wanted]
+        told = partial(tell_share, partial(self._told, "joining parts"), sum(int(k.tokens.sum()) for k in kept), 0)
+        join_segments(kept, self._codec, segment_path(folder, name), told)
         segment = read_segment(segment_path(folder, name), self._codec.dimension)
         self._held.replace(list(parts), Part(segment, name))
 

@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 
 from retrieval.errors import IndexFormatError
-from retrieval.index import Told
+from retrieval.index import Told, tell_share
 from retrieval.index import faiss_tokens as by_faiss
-from retrieval.index.centroids import SAMPLED, Centroids, number_for, tell_share, train_centroids
+from retrieval.index.centroids import SAMPLED, Centroids, number_for, train_centroids
 from retrieval.index.coarse_codes import Coded
 from retrieval.index.container import Container, write_arrays
 from retrieval.index.faiss_tokens import FaissTokens

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -220,14 +220,19 @@ class Kept:
         return np.repeat(self.units, np.diff(self.segment.unit_starts))
 
 
-def join_segments(parts: Sequence[Kept], codec: Codec, path: Path) -> None:
-    """Write one segment of the passages that are kept, in order, a bounded number of tokens in memory at a time."""
+def join_segments(
+    parts: Sequence[Kept], codec: Codec, path: Path, told: Callable[[int], None] = lambda _: None
+) -> None:
+    """Write one segment of the passages that are kept, in order, a bounded number of tokens in memory at a time.
+
+    `told` hears how many tokens are written.
+    """
     num_tokens = sum(int(part.tokens.sum()) for part in parts)
     kinds = {name: np.result_type(*(getattr(p.segment, name).dtype for p in parts)) for name in MAPPED[1:]}
     if any(part.segment.codec != codec for part in parts):
         kinds["scales"] = np.dtype(np.float32)
     columns: dict[str, npt.NDArray[Any] | Pieces] = {
-        "payload": Pieces(codec.dtype, (num_tokens, codec.columns), _payloads(parts, codec)),
+        "payload": Pieces(codec.dtype, (num_tokens, codec.columns), _payloads(parts, codec, told)),
         "scales": Pieces(kinds["scales"], (num_tokens,), _scales(parts, codec, kinds["scales"])),
     }
     for name in MAPPED[2:]:
@@ -244,9 +249,12 @@ def join_segments(parts: Sequence[Kept], codec: Codec, path: Path) -> None:
     write_arrays(path, columns | tables)
 
 
-def _payloads(parts: Sequence[Kept], codec: Codec) -> Iterator[Payload]:
+def _payloads(parts: Sequence[Kept], codec: Codec, told: Callable[[int], None]) -> Iterator[Payload]:
+    done = 0
     for part, rows in _runs(parts):
         yield _recoded(part.segment, rows, codec)[0]
+        done += len(rows)
+        told(done)
 
 
 def _scales(parts: Sequence[Kept], codec: Codec, dtype: np.dtype[Any]) -> Iterator[npt.NDArray[Any]]:

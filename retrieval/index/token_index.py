@@ -62,7 +62,7 @@ class TokenIndex:
         self.exact_up_to = exact_up_to
         self._held = Holding()
         self._help = Help(self.regime, told)
-        self._disk = Disk(self.codec, self._held, self._help)
+        self._disk = Disk(self.codec, self._held, self._help, told)
 
     @classmethod
     def load(

@@ -186,3 +186,21 @@ def test_a_file_that_belongs_to_another_segment_is_not_taken_for_its_own(
             assert same(answers(TokenIndex.load(tmp_path, **OPTIONS)), right[1])
         except IndexFormatError as error:
             assert "does not fit together" in str(error)  # noqa: PT017
+
+
+def test_a_check_tells_how_much_it_has_read(whole: dict[str, bytes], tmp_path: Path) -> None:
+    laid(whole, tmp_path, FILE)
+    heard: list[tuple[str, float]] = []
+    assert check_index(tmp_path, lambda what, share: heard.append((what, share))) == []
+    shares = [share for _, share in heard]
+    assert {what for what, _ in heard} == {"checking"}
+    assert shares == sorted(shares)
+    assert 0.5 < shares[-1] <= 1
+
+
+def test_joining_tells_how_much_is_written(whole: dict[str, bytes], tmp_path: Path) -> None:
+    laid(whole, tmp_path, FILE)
+    heard: list[tuple[str, float]] = []
+    index = TokenIndex.load(tmp_path, told=lambda what, share: heard.append((what, share)), **OPTIONS)
+    index.compact(tmp_path)
+    assert [share for what, share in heard if what == "joining parts"][-1] == 1
