@@ -17,12 +17,14 @@ from app.commands import (
     cli,
     documents,
     evaluating,
+    evaluating_alce,
     evaluating_ranking,
     exports,
     indexes,
     lines,
     models,
     repairs,
+    runs,
     serving,
 )
 from retrieval.errors import PropCiteError
@@ -34,6 +36,7 @@ __all__ = [
     "cli",
     "documents",
     "evaluating",
+    "evaluating_alce",
     "evaluating_ranking",
     "exports",
     "indexes",
@@ -41,6 +44,7 @@ __all__ = [
     "main",
     "models",
     "repairs",
+    "runs",
     "serving",
 ]
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
+import shlex
 import subprocess
+import sys
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -23,6 +25,7 @@ def about_run(settings: Settings, *used: str, index_version: int | None = None) 
 
     told: dict[str, Any] = {
         "models": {part: model(settings, part) for part in PARTS if part in used},
+        "command": shlex.join(["propcite", *sys.argv[1:]]),
         "version": version("propcite"),
         "revision": revision(),
         "processors": os.cpu_count() or 1,

@@ -29,6 +29,16 @@ def f_measure(means: Floats) -> Floats:
     return found
 
 
+def ratio(means: Floats) -> Floats:
+    """The first mean a unit of the second.  (draws, 2) -> (draws,)
+
+    >>> ratio(np.array([[3.0, 2.0], [0.0, 0.0]])).tolist()
+    [1.5, 0.0]
+    """
+    found: Floats = np.divide(means[:, 0], means[:, 1], out=np.zeros(len(means)), where=means[:, 1] > 0)
+    return found
+
+
 @dataclass(frozen=True, slots=True)
 class Measure:
     """A figure of a run.  `of` names the items' measures whose means it is a formula of, where it is no plain mean."""
@@ -54,7 +64,8 @@ class Measure:
         >>> Measure("recall").show(0.5), Measure("length", percent=False).show(61)
         ('50.0', '61.00')
         """
-        return f"{100 * value:.1f}" if self.percent else f"{value:.2f}"
+        decimals, told = (1, 100 * value) if self.percent else (2, value)
+        return f"{round(told, decimals) + 0.0:.{decimals}f}"  # -0.0 + 0.0 is 0.0
 
     def known(self, measures: Measures) -> bool:
         """Whether an item has all that this figure is made of."""
@@ -82,6 +93,11 @@ MEASURES: dict[str, Measure] = {
         Measure("qa_f1", "QA-F1"),
         Measure("qa_hit", "QA-hit"),
         Measure("mauve", "MAUVE"),
+        Measure("qampari_precision", "precision"),
+        Measure("qampari_recall", "recall"),
+        Measure("qampari_recall_5", "recall-5"),
+        Measure("qampari_f1", "F1"),
+        Measure("qampari_f1_5", "F1-5"),
         Measure("precision"),
         Measure("recall"),
         Measure("f1", "F1", of=("precision", "recall"), formula=f_measure),
@@ -93,6 +109,8 @@ MEASURES: dict[str, Measure] = {
         Measure("AP", "MAP"),
         count("length", "words"),
         count("citations"),
+        count("sentences"),
+        count("citations_a_sentence", of=("citations", "sentences"), formula=ratio),
     )
 }
 

@@ -1,0 +1,218 @@
+"""Evaluation runs: listed, shown, compared, exported, read back, removed."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from app.commands import AsJson, cli, note, open_parts, write_json
+from retrieval.errors import PropCiteError
+
+if TYPE_CHECKING:
+    from app.evaluate.aggregates import Measure
+    from app.evaluate.comparing import Comparison
+    from app.store import RunInfo, RunItem
+
+runs_cli = typer.Typer(no_args_is_help=True, help="Evaluation runs that are kept: listed, compared, exported.")
+cli.add_typer(runs_cli, name="runs")
+
+RunName = Annotated[str, typer.Argument(help="A run's id, its beginning, or last.", metavar="RUN")]
+Side = Annotated[str, typer.Argument(help="A run, or one way of it as RUN:way.", metavar="RUN[:WAY]")]
+
+
+FIGURE = ("way", "items", "value", "low", "high")
+
+
+class Shape(StrEnum):
+    csv = "csv"
+    json = "json"
+    latex = "latex"
+    html = "html"
+
+
+@runs_cli.command("list")
+def list_(
+    limit: Annotated[int, typer.Option(min=1, help="The newest so many.")] = 50,
+    as_json: AsJson = False,
+) -> None:
+    """List the runs, the newest first."""
+    from app.evaluate.run_tables import as_told
+    from app.terminal import show_table
+
+    found = open_parts().runs.list(limit)
+    if as_json:
+        write_json([as_told(run) for run in found])
+    elif found:
+        rows = [[r.id, r.kind, r.name, r.state, r.num_items, r.judge, f"{r.started_at:%Y-%m-%d %H:%M}"] for r in found]
+        show_table(["id", "kind", "of", "state", "done", "judge", "begun"], rows)
+    else:
+        note("no runs yet: propcite eval --help shows what can be measured")
+
+
+@runs_cli.command()
+def show(run: RunName = "last", as_json: AsJson = False) -> None:
+    """Show a run: every figure of every way with its interval, and what it cost."""
+    from app.evaluate.aggregates import aggregates, costs
+    from app.evaluate.run_tables import as_told
+
+    runs = open_parts().runs
+    found = runs.run(run)
+    items = list(runs.items(found.id))
+    figures, spent = aggregates(items), costs(items)
+    if as_json:
+        told = [{**_named(f.measure), **{k: getattr(f, k) for k in FIGURE}} for f in figures]
+        write_json({**as_told(found), "figures": told, "costs": spent})
+    else:
+        _show(found, items, figures, spent)
+
+
+def _show(found: RunInfo, items: list[RunItem], figures: list[Any], spent: dict[str, Any]) -> None:
+    from app.evaluate.run_tables import costs_table, figures_table, heading, listed
+
+    typer.echo(heading(found, len({item.key for item in items}), len({item.way for item in items})))
+    if not figures:
+        note("it has no items yet: give the command that began it again, and it goes on")
+        return
+    typer.echo(f"\n{figures_table(figures)}")
+    if spent:
+        typer.echo(f"\n{costs_table(spent)}")
+    note("in brackets: the 95% interval over items (bootstrap)")
+    for name, value in listed(found.settings):
+        note(f"{name}: {value}")
+
+
+@runs_cli.command()
+def compare(
+    first: Side,
+    second: Side,
+    items: Annotated[int, typer.Option(min=0, help="Show so many items that moved most.")] = 0,
+    measure: Annotated[str, typer.Option(help="The measure by which they moved; otherwise the first.")] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Compare two runs, or two ways of one (RUN:way RUN:way2), on the items that both have."""
+    from app.evaluate.comparing import compare as compare_runs
+    from app.evaluate.comparing import moved
+
+    told = []
+    for found in compare_runs(open_parts().runs, first, second):
+        by = _measure(found, measure) if items and found.figures else None
+        changed = moved(found, by)[:items] if by else []
+        if as_json:
+            told.append(_compared(found, by, changed))
+        else:
+            _show_compared(found, by, changed)
+        if found.left_out and not found.figures:
+            from app.evaluate.run_tables import judges_differ
+
+            raise PropCiteError(f"{judges_differ(found)}; no other figure is in both runs")
+    if as_json:
+        write_json(told)
+
+
+def _measure(found: Comparison, name: str) -> Measure:
+    known = {figure.measure.name: figure.measure for figure in found.figures}
+    if not name:
+        return next(iter(known.values()))
+    if name not in known:
+        raise PropCiteError(f"there is no figure {name[:40]!r} to compare: give one of {', '.join(known)}")
+    return known[name]
+
+
+def _show_compared(found: Comparison, by: Measure | None, changed: list[Any]) -> None:
+    from app.evaluate.keeping import differences
+    from app.evaluate.run_tables import comparison_table, judges_differ, moved_table, sides
+
+    typer.echo(sides(found))
+    if found.figures:
+        typer.echo(f"\n{comparison_table(found)}\n")
+    if found.left_out and found.figures:
+        note(judges_differ(found))
+    for line in differences(found.a.run.settings, found.b.run.settings):
+        note(f"other settings: {line}")
+    if by is not None:
+        typer.echo(f"{len(changed)} items that moved most in {by.heading}\n\n{moved_table(changed, by)}\n")
+
+
+def _compared(found: Comparison, by: Measure | None, changed: list[Any]) -> dict[str, Any]:
+    figures = [
+        {**_named(f.measure), **{name: value for name, value in asdict(f).items() if name != "measure"}}
+        for f in found.figures
+    ]
+    told = {"measure": by.name if by else None, "items": [_moved(one) for one in changed]}
+    return {
+        "first": {"run": found.a.run.id, "way": found.a.way, "judge": found.a.run.judge},
+        "second": {"run": found.b.run.id, "way": found.b.way, "judge": found.b.run.judge},
+        "items": len(found.shared),
+        "figures": figures,
+        "left_out": [measure.name for measure in found.left_out],
+        "moved": told,
+    }
+
+
+def _moved(one: Any) -> dict[str, Any]:
+    texts = {"first_output": dict(one.a.output), "second_output": dict(one.b.output)}
+    return {"item": one.a.key, "first": one.before, "second": one.after, "difference": one.by, **texts}
+
+
+def _named(measure: Measure) -> dict[str, Any]:
+    return {"measure": measure.name, "percent": measure.percent, "judged": measure.judged}
+
+
+@runs_cli.command()
+def export(
+    run: RunName,
+    shape: Annotated[Shape, typer.Option("--format", "-f", help="csv, json, latex or html.")] = Shape.json,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write into this file.")] = None,
+) -> None:
+    """Write a run as a table for a spreadsheet, as JSON (runs import reads it), as a LaTeX table or as a page."""
+    from app.evaluate.run_exports import EXPORTS
+
+    runs = open_parts().runs
+    found = runs.run(run)
+    if out is not None and (out.is_dir() or not out.parent.is_dir()):
+        raise PropCiteError(f"{out} cannot be written: --out names a file in a folder that exists")
+    text = EXPORTS[shape.value](found, list(runs.items(found.id)))
+    if out is None:
+        sys.stdout.write(text)
+        return
+    try:
+        out.write_text(text, "utf-8", newline="")
+    except OSError as error:
+        raise PropCiteError(f"{out} cannot be written ({error.strerror}): give another --out") from error
+    note(f"written to {out}")
+
+
+@runs_cli.command("import")
+def import_(
+    file: Annotated[str, typer.Argument(help="What runs export --format json wrote; - for standard input.")],
+    as_json: AsJson = False,
+) -> None:
+    """Keep a run that was exported as JSON, under the same id."""
+    from app.commands import opened
+    from app.evaluate.run_exports import read_json
+    from app.evaluate.run_tables import as_told
+
+    run, items = read_json(opened(file).read(), file)
+    runs = open_parts().runs
+    runs.keep(run, items)
+    if as_json:
+        write_json(as_told(runs.run(run.id)))
+    else:
+        note(f"run {run.id} is kept: {len(items)} items")
+
+
+@runs_cli.command()
+def remove(run: RunName, as_json: AsJson = False) -> None:
+    """Remove a run with its items."""
+    runs = open_parts().runs
+    found = runs.run(run)
+    runs.remove(found.id)
+    if as_json:
+        write_json({"id": found.id, "items": found.num_items})
+    else:
+        note(f"removed run {found.id} with {found.num_items} items")

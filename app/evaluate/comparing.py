@@ -1,0 +1,153 @@
+"""Two ways of measuring beside each other on the items that both have: difference, interval, p, and what moved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+import numpy as np
+
+from app.errors import AppError, NotFoundError
+from app.evaluate.aggregates import Measure, matrix, measures_in
+from app.evaluate.significance import difference_interval, paired_p_of
+from app.store.runs import RunInfo, RunItem, Runs
+
+MOVED = 1e-9  # what is nearer than this did not change
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One way of one run, its items by their ids."""
+
+    run: RunInfo
+    way: str
+    items: Mapping[str, RunItem]
+
+    @property
+    def name(self) -> str:
+        return f"{self.run.id}:{self.way}"
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A figure on both sides; `difference` is by how much the second is above the first."""
+
+    measure: Measure
+    items: int
+    a: float
+    b: float
+    difference: float
+    low: float
+    high: float
+    p: float
+    up: int
+    down: int
+
+    @property
+    def changed(self) -> int:
+        return self.up + self.down
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two sides with the figures that can be compared; `left_out` are those that other judges gave."""
+
+    a: Side
+    b: Side
+    shared: Sequence[str]
+    figures: Sequence[Compared]
+    left_out: Sequence[Measure]
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """An item that has another figure on the second side."""
+
+    a: RunItem
+    b: RunItem
+    before: float
+    after: float
+
+    @property
+    def by(self) -> float:
+        return self.after - self.before
+
+
+def compare(runs: Runs, first: str, second: str) -> list[Comparison]:
+    """RUN or RUN:way beside another; two whole runs are compared way by way."""
+    left, right = _named(runs, first), _named(runs, second)
+    if _same(first, second, left, right):
+        raise AppError(f"{first} and {second} are the same: name two runs, or two ways as RUN:way RUN:way2")
+    return [_compared(left[a], right[b]) for a, b in _pairs(left, right)]
+
+
+def moved(found: Comparison, measure: Measure) -> list[Moved]:
+    """The items whose figure changed, most first."""
+    pairs = [(found.a.items[key], found.b.items[key]) for key in found.shared]
+    known = [(a, b) for a, b in pairs if measure.known(a.measures) and measure.known(b.measures)]
+    told = [Moved(a, b, measure.of_item(a.measures), measure.of_item(b.measures)) for a, b in known]
+    return sorted((one for one in told if abs(one.by) > MOVED), key=lambda one: (-abs(one.by), one.a.key))
+
+
+def _named(runs: Runs, name: str) -> dict[str, Side]:
+    """The sides that RUN or RUN:way names, by their ways."""
+    id_, colon, way = name.partition(":")
+    run = runs.run(id_)
+    items: dict[str, dict[str, RunItem]] = {}
+    for item in runs.items(run.id, way):
+        items.setdefault(item.way, {})[item.key] = item
+    if items:
+        return {way: Side(run, way, found) for way, found in items.items()}
+    if not run.num_items:
+        raise AppError(f"run {run.id} has no items: give the command that began it again, and it goes on")
+    ways = sorted({known for known, _ in runs.known(run.id)})
+    near = get_close_matches(way, ways, n=1, cutoff=0.3) or ways[:1]
+    asked = f"run {run.id} has no way {way[:60]!r}" if colon else f"run {run.id} has no items"
+    raise NotFoundError(f"{asked}, it has {', '.join(ways)}: give {run.id}:{near[0]}, for one")
+
+
+def _same(first: str, second: str, left: Mapping[str, Side], right: Mapping[str, Side]) -> bool:
+    ids = {side.run.id for side in [*left.values(), *right.values()]}
+    return len(ids) == 1 and (first == second or set(left) == set(right))
+
+
+def _pairs(left: Mapping[str, Side], right: Mapping[str, Side]) -> Iterator[tuple[str, str]]:
+    if len(left) == len(right) == 1:
+        yield from zip(left, right, strict=True)
+        return
+    both = [way for way in left if way in right]
+    if not both:
+        told = (f"{side.run.id}:{way}" for sides in (left, right) for way, side in sides.items())
+        raise AppError(f"the runs have no way in common: name one of each, there are {', '.join(told)}")
+    yield from ((way, way) for way in both)
+
+
+def _compared(a: Side, b: Side) -> Comparison:
+    shared = [key for key in a.items if key in b.items]
+    if not shared:
+        raise AppError(f"{a.name} and {b.name} share no item: compare runs over the same file, or the same part of it")
+    measures = measures_in(name for side in (a, b) for key in shared for name in side.items[key].measures)
+    other_judge = a.run.judge != b.run.judge
+    left_out = [measure for measure in measures if measure.judged and other_judge]
+    figures = [_figure(measure, a, b, shared) for measure in measures if measure not in left_out]
+    return Comparison(a, b, shared, [figure for figure in figures if figure is not None], left_out)
+
+
+def _figure(measure: Measure, a: Side, b: Side, shared: Sequence[str]) -> Compared | None:
+    known = [k for k in shared if measure.known(a.items[k].measures) and measure.known(b.items[k].measures)]
+    if not known:
+        return None
+    left, right = (matrix([side.items[key].measures for key in known], measure.columns) for side in (a, b))
+    before, after = (float(measure.formula(side.mean(axis=0)[None])[0]) for side in (left, right))
+    apart = measure.formula(right) - measure.formula(left)
+    return Compared(
+        measure,
+        len(known),
+        before,
+        after,
+        *difference_interval(left, right, measure.formula),
+        paired_p_of(left, right, measure.formula),
+        int(np.sum(apart > MOVED)),
+        int(np.sum(apart < -MOVED)),
+    )

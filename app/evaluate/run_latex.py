@@ -1,0 +1,73 @@
+"""A run as a table for a paper: booktabs, a row a way, a column a measure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from app.errors import AppError
+from app.evaluate.aggregates import Aggregate, aggregates
+from app.store.runs import RunInfo, RunItem
+from attribution.formats.plain import one_line
+
+SIGNS = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "$": r"\$",
+    "&": r"\&",
+    "%": r"\%",
+    "#": r"\#",
+    "_": r"\_",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+}
+
+
+def latex_text(text: str) -> str:
+    """Words as they are, whatever LaTeX would make of their signs.
+
+    >>> latex_text("m'_q & 5%")
+    "m'\\\\_q \\\\& 5\\\\%"
+    """
+    return "".join(SIGNS.get(sign, sign) for sign in one_line(text))
+
+
+def to_latex(run: RunInfo, items: Sequence[RunItem]) -> str:
+    """Each figure with half its 95% interval; needs the package booktabs."""
+    figures = aggregates(items)
+    if not figures:
+        raise AppError(f"run {run.id} has no figures: give the command that began it again, and it goes on")
+    measures = list(dict.fromkeys(figure.measure for figure in figures))
+    ways = list(dict.fromkeys(figure.way for figure in figures))
+    cells = {(figure.way, figure.measure): _cell(figure) for figure in figures}
+    rows = [" & ".join([latex_text(way), *(cells.get((way, m), "--") for m in measures)]) + r" \\" for way in ways]
+    code = str(run.about.get("revision") or run.about.get("version") or "of unknown version")
+    lines = [
+        f"% run {run.id} of {run.started_at:%Y-%m-%d}, propcite {one_line(code)}",
+        r"\begin{table}",
+        r"  \centering",
+        rf"  \caption{{{_caption(run, len({item.key for item in items}))}}}",
+        rf"  \label{{tab:{run.id}}}",
+        rf"  \begin{{tabular}}{{l{'r' * len(measures)}}}",
+        r"    \toprule",
+        "    " + " & ".join(["", *(latex_text(measure.heading) for measure in measures)]).strip() + r" \\",
+        r"    \midrule",
+        *(f"    {row}" for row in rows),
+        r"    \bottomrule",
+        r"  \end{tabular}",
+        r"\end{table}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _cell(figure: Aggregate) -> str:
+    return rf"{figure.measure.show(figure.value)} {{\tiny $\pm$ {figure.measure.show(figure.half)}}}"
+
+
+def _caption(run: RunInfo, num_items: int) -> str:
+    judge = f", judged by {run.judge}" if run.judge else ""
+    told = latex_text(f"{run.kind} on {run.name}, {num_items} items{judge}")
+    return f"{told}; $\\pm$ half the 95\\% interval over items (bootstrap)."

@@ -1,0 +1,283 @@
+"""A run as one page that stands alone: figures, plots, parts, the items that went worst, how it was made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from pathlib import Path
+
+from app.errors import AppError
+from app.evaluate.aggregates import Aggregate, Measure, aggregates, costs, measures_in
+from app.evaluate.run_curves import (
+    Curve,
+    Part,
+    by_citations,
+    by_length,
+    by_source,
+    calibration_error,
+    precision_recall,
+    reliability,
+)
+from app.evaluate.run_plots import MOST_WAYS, line_of, parts_plot, precision_recall_plot, reliability_plot
+from app.evaluate.run_tables import COSTS, listed
+from app.store.runs import UNFINISHED, RunInfo, RunItem
+from attribution.formats.page import page, safe
+from attribution.formats.plain import one_line
+
+WORST = 10  # items of each way
+LONGEST = 700  # characters of a text that are shown
+MOST_PARTED = 3  # measures that are shown by parts
+
+Items = Sequence[RunItem]
+
+
+def to_html(run: RunInfo, items: Items) -> str:
+    figures = aggregates(items)
+    if not figures:
+        raise AppError(f"run {run.id} has no figures: give the command that began it again, and it goes on")
+    leading = _leading(figures)
+    ways = _ways(figures, leading)
+    body = "".join(
+        (
+            _header(run, items),
+            _figures(figures, leading),
+            _costs(items),
+            _curves(items, ways),
+            _parts(items, figures, ways),
+            _worst(items, leading, figures),
+            _made(run),
+        )
+    )
+    return page(f"{run.kind} on {run.name}", body, Path(__file__).with_name("run_report.css").read_text("utf-8"))
+
+
+def _leading(figures: Sequence[Aggregate]) -> Measure:
+    """The figure by which ways are ordered and items are worst: one that sums up others, or else the first."""
+    good = [figure.measure for figure in figures if figure.measure.goal] or [figures[0].measure]
+    return next((measure for measure in good if measure.of), good[0])
+
+
+def _ways(figures: Sequence[Aggregate], leading: Measure) -> list[str]:
+    """The ways in their order; of many those with the best figures, since lines must be told apart."""
+    ways = list(dict.fromkeys(figure.way for figure in figures))
+    value = {figure.way: figure.value * leading.goal for figure in figures if figure.measure == leading}
+    best = sorted(ways, key=lambda way: -value.get(way, float("-inf")))[:MOST_WAYS]
+    return [way for way in ways if way in best]
+
+
+# What was measured
+
+
+def _header(run: RunInfo, items: Items) -> str:
+    ways, rows = len({item.way for item in items}), len({item.key for item in items})
+    judge = f"judged by {run.judge}" if run.judge else ""
+    counted = f"{rows} items, {ways} {'way' if ways == 1 else 'ways'}"
+    told = " · ".join(filter(None, (counted, judge, f"{run.started_at:%d %B %Y, %H:%M} UTC")))
+    notice = "This run is unfinished: its figures are those of the items that were done."
+    shown = f'<p class="notice" role="note">{notice}</p>\n' if run.state == UNFINISHED else ""
+    return (
+        f'<header>\n<p class="kicker">PropCite · evaluation run {safe(run.id)}</p>\n'
+        f'<h1 dir="auto">{safe(run.kind)} on {safe(one_line(run.name))}</h1>\n'
+        f'<p class="coverage" dir="auto">{safe(told)}</p>\n{shown}</header>\n'
+    )
+
+
+def _figures(figures: Sequence[Aggregate], leading: Measure) -> str:
+    """A row a way; the best figure of a column is heavier, and the column by which ways are ordered comes first."""
+    measures = list(dict.fromkeys(figure.measure for figure in figures))
+    measures = [leading, *(measure for measure in measures if measure != leading)]
+    cells = {(figure.way, figure.measure): figure for figure in figures}
+    best = _best(figures)
+    ways = list(dict.fromkeys(figure.way for figure in figures))
+    rows = {way: [_figure_cell(f := cells.get((way, m)), f in best) for m in measures] for way in ways}
+    headings = [measure.heading + (", %" if measure.percent else "") for measure in measures]
+    caption = "Under each figure the interval in which it lies in 95 of 100 samples of the items (bootstrap)."
+    return _section("figures", "Figures", _table("way", headings, rows, caption))
+
+
+def _figure_cell(figure: Aggregate | None, best: bool = False) -> str:
+    if figure is None:
+        return '<td class="none">–</td>'
+    show = figure.measure.show
+    between = f'<span class="interval">{show(figure.low)} – {show(figure.high)}</span>'
+    return f"<td{' class=best' if best else ''}>{show(figure.value)}{between}</td>"
+
+
+def _best(figures: Sequence[Aggregate]) -> list[Aggregate]:
+    """The best of each measure, where one way is better than another."""
+    found = []
+    for measure in dict.fromkeys(figure.measure for figure in figures if figure.measure.goal):
+        values = {figure.value * measure.goal for figure in figures if figure.measure == measure}
+        found += [
+            f for f in figures if f.measure == measure and len(values) > 1 and f.value * measure.goal == max(values)
+        ]
+    return found
+
+
+def _costs(items: Items) -> str:
+    spent = costs(items)
+    names = [name for name in COSTS if any(name in cost for cost in spent.values())]
+    if not names:
+        return ""
+    rows = {
+        way: [*(_number(cost.get(name)) for name in names), _number(_each(cost))] for way, cost in sorted(spent.items())
+    }
+    return _section("costs", "What it cost", _table("way", [*(COSTS[n] for n in names), "ms an item"], rows))
+
+
+def _each(cost: Mapping[str, float]) -> float | None:
+    return 1000 * cost["seconds"] / cost["items"] if "seconds" in cost else None
+
+
+def _number(value: float | None) -> str:
+    return '<td class="none">–</td>' if value is None else f"<td>{value:,.{0 if value >= 100 else 1}f}</td>"
+
+
+# What stands behind the means
+
+
+def _curves(items: Items, ways: Sequence[str]) -> str:
+    """Reliability, and precision against recall, of each way whose items tell enough."""
+    of_way = {way: [item for item in items if item.way == way] for way in ways}
+    bins = {way: reliability(some) for way, some in of_way.items()}
+    curves = {way: precision_recall(some) for way, some in of_way.items()}
+    drawn = []
+    if any(bins.values()):
+        errors = ", ".join(f"{way} {100 * calibration_error(told):.1f}" for way, told in bins.items() if told)
+        words = f"On the dotted line a probability means what it says. Mean distance from it, in points: {errors}."
+        drawn.append(_drawn("Can the probability be trusted?", reliability_plot(bins), words))
+    if any(curves.values()):
+        words = f"The threshold falls from left to right. Precision times recall is highest {_nearest(curves)}."
+        drawn.append(_drawn("Precision against recall", precision_recall_plot(curves), words))
+    body = f'{_legend(ways)}\n<div class="side">\n{"".join(drawn)}</div>\n'
+    return _section("curves", "As the threshold moves", body) if drawn else ""
+
+
+def _legend(ways: Sequence[str]) -> str:
+    lines = "".join(f"<li>{line_of(number)} {safe(way)}</li>\n" for number, way in enumerate(ways))
+    return f'<ul class="legend">\n{lines}</ul>' if len(ways) > 1 else ""
+
+
+def _nearest(curves: Mapping[str, Curve | None]) -> str:
+    """Where precision times recall is highest, for each way."""
+    told = []
+    for way, curve in curves.items():
+        if curve is None:
+            continue
+        at = int((curve.precision * curve.recall).argmax())
+        precision, recall = (f"{100 * figures[at]:.0f}" for figures in (curve.precision, curve.recall))
+        told.append(f"at {curve.thresholds[at]:.2f} for {way} ({precision} and {recall})")
+    return ", ".join(told)
+
+
+def _parts(items: Items, figures: Sequence[Aggregate], ways: Sequence[str]) -> str:
+    """The first measures by length, by number of citations and by source."""
+    measures = [m for m in dict.fromkeys(figure.measure for figure in figures) if m.goal][:MOST_PARTED]
+    shown = [item for item in items if item.way in ways]
+    kinds = (
+        ("words of the answer", by_length(shown), True),
+        ("citations of the answer", by_citations(shown), True),
+        ("source", by_source(shown), False),
+    )
+    drawn = "".join(_by(along, parts, measures, ways, joined=joined) for along, parts, joined in kinds if parts)
+    all_ways = len({figure.way for figure in figures})
+    told = f'<p class="coverage">The best {len(ways)} of {all_ways} ways.</p>\n' if len(ways) < all_ways else ""
+    return _section("parts", "Parts", f"{told}{_legend(ways)}\n{drawn}") if drawn else ""
+
+
+def _by(along: str, parts: Sequence[Part], measures: Sequence[Measure], ways: Sequence[str], *, joined: bool) -> str:
+    plots = "".join(parts_plot(parts, measure, ways, along, joined=joined) for measure in measures)
+    table = _parts_table(parts, measures, ways, along)
+    return f'<h3>By {escape(along)}</h3>\n<div class="three">\n{plots}</div>\n{table}'
+
+
+def _parts_table(parts: Sequence[Part], measures: Sequence[Measure], ways: Sequence[str], along: str) -> str:
+    """The figures behind the plots, for who reads numbers."""
+    headings = [f"{part.name} (n {part.items})" for part in parts]
+    rows = {
+        f"{way}: {measure.heading}": [_part_cell(part, way, measure) for part in parts]
+        for measure in measures
+        for way in ways
+    }
+    summary = f"<summary>Figures by {escape(along)}</summary>"
+    return f"<details>\n{summary}\n{_table(along, headings, rows)}</details>\n"
+
+
+def _part_cell(part: Part, way: str, measure: Measure) -> str:
+    found = next((f for f in part.figures if f.way == way and f.measure == measure), None)
+    return _figure_cell(found)
+
+
+# The items
+
+
+def _worst(items: Items, leading: Measure, figures: Sequence[Aggregate]) -> str:
+    """Of each way the items with the worst figure, to be read."""
+    parts = []
+    for way in dict.fromkeys(figure.way for figure in figures):
+        known = [item for item in items if item.way == way and leading.known(item.measures)]
+        worst = sorted(known, key=lambda item: leading.of_item(item.measures) * (leading.goal or 1))[:WORST]
+        if worst:
+            least = leading.show(leading.of_item(worst[0].measures))
+            told = f'<span class="interval">from {leading.heading} {least}</span>'
+            listed_ = "".join(_item(item) for item in worst)
+            parts.append(
+                f'<details>\n<summary>{safe(way)} {told}</summary>\n<ul class="worst">\n{listed_}</ul>\n</details>\n'
+            )
+    return _section("worst", "The items that went worst", "".join(parts)) if parts else ""
+
+
+def _item(item: RunItem) -> str:
+    told = [
+        f"{m.heading} {m.show(m.of_item(item.measures))}" for m in measures_in(item.measures) if m.known(item.measures)
+    ]
+    question, text = (_cut(str(item.output.get(name) or "")) for name in ("question", "text"))
+    return (
+        f'<li>\n<p class="key">{safe(item.key)} · {safe(" · ".join(told))}</p>\n'
+        + (f'<p class="question" dir="auto">{safe(question)}</p>\n' if question else "")
+        + (f'<p class="text" dir="auto">{safe(text)}</p>\n' if text else "")
+        + "</li>\n"
+    )
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[:LONGEST].rstrip()}…"
+
+
+# How it was made
+
+
+def _made(run: RunInfo) -> str:
+    about = dict(run.about)
+    command = str(about.pop("command", ""))
+    shown = f'<p class="command"><code>{safe(command)}</code></p>\n' if command else ""
+    return (
+        f"<footer>\n<h2>How it was made</h2>\n{shown}{_list(listed(about))}"
+        f"<h2>Settings</h2>\n{_list(listed(run.settings))}</footer>\n"
+    )
+
+
+def _list(rows: Iterable[tuple[str, str]]) -> str:
+    told = "".join(f"<div><dt>{safe(name)}</dt><dd>{safe(_cut(value))}</dd></div>\n" for name, value in rows)
+    return f"<dl>\n{told}</dl>\n"
+
+
+# Pieces
+
+
+def _section(name: str, title: str, body: str) -> str:
+    return f'<section id="{name}">\n<h2>{escape(title)}</h2>\n{body}</section>\n'
+
+
+def _table(first: str, headings: Sequence[str], rows: Mapping[str, Sequence[str]], caption: str = "") -> str:
+    """`rows` are cells of markup under the words of their first column."""
+    head = "".join(f'<th scope="col">{safe(heading)}</th>' for heading in (first, *headings))
+    body = "".join(f'<tr><th scope="row">{safe(name)}</th>{"".join(cells)}</tr>\n' for name, cells in rows.items())
+    told = f'<p class="told">{escape(caption)}</p>\n' if caption else ""
+    table = f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>"
+    return f'{told}<div class="wide" tabindex="0">\n{table}\n</div>\n'
+
+
+def _drawn(title: str, plot: str, words: str = "") -> str:
+    caption = f"<figcaption>{safe(words)}</figcaption>\n" if words else ""
+    return f'<figure class="drawn">\n<h3>{safe(title)}</h3>\n{plot}\n{caption}</figure>\n'
