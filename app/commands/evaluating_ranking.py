@@ -47,6 +47,32 @@ def eval_beir(
     _show(items, shape)
 
 
+@eval_cli.command("sentences")
+def eval_sentences(
+    files: Annotated[list[Path], typer.Argument(help="JSON lines of ranked sentences.", metavar="FILES…")],
+    way: Annotated[
+        list[str] | None,
+        typer.Option(help="bm25, m_q, m'_q, m''_q, both also 'without salience', alone or single-vector; repeatable."),
+    ] = None,
+    encoder: Encoders = None,
+    limit: Limit = 0,
+    offset: Offset = 0,
+    new: New = False,
+    shape: Shape = Format.table,
+) -> None:
+    """Rank sentences within their passages: P@1, R@5 and MRR a source and their plain mean, with intervals."""
+    from app.evaluate import sentences
+    from app.evaluate.measured import as_lines, figures_by_source, source_tables
+    from app.evaluate.relevance import SENTENCES
+    from app.evaluate.shares import Share
+
+    asked = sentences.ways_of(way or (), encoder or ())
+    items = sentences.evaluate(files, open_parts(), asked, Share(limit, offset, new, note), named=bool(way))
+    figures = figures_by_source(items, SENTENCES)
+    for told in as_lines(items, figures) if shape is Format.jsonl else [source_tables(items, figures)]:
+        typer.echo(told)
+
+
 def _show(items: Sequence[RunItem], shape: Format) -> None:
     from app.evaluate.measured import as_lines, as_text
 

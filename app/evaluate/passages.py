@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from app.bootstrap import Parts, build_encoder
+from app.bootstrap import Parts
 from app.errors import AppError
-from app.evaluate.about import about_run, model
 from app.evaluate.beir import Beir, Question, read_beir
 from app.evaluate.encoded import encoded
+from app.evaluate.encoders import MARKERS, Encoders
 from app.evaluate.keeping import Todo, clocked, measure, open_run
 from app.evaluate.relevance import DEPTH, PASSAGES, figures, needs_ir_measures
 from app.evaluate.shares import Share
@@ -23,7 +23,6 @@ from app.settings import Settings
 from app.store.runs import RunItem
 from retrieval.encoder import Encoder
 from retrieval.index.token_index import TokenIndex
-from retrieval.text import Granularity
 
 BM25 = "bm25"
 SHOWN = 10  # passages of a ranking that are kept by name
@@ -37,18 +36,17 @@ Rank = Callable[[Sequence[str]], Iterable[tuple[list[str], Cost]]]  # each query
 class Asking:
     """How the index is asked: with which marker, and how candidates are found."""
 
-    what: str
-    granularity: Granularity = Granularity.PASSAGE
+    marker: str = "m_q"
     search: Mapping[str, Any] = field(default_factory=dict)
 
 
 ASKING = {
-    "m_q": Asking("the query for passages, candidates as the settings say"),
-    "exact": Asking("the same, every token read", search={"regime": "exact"}),
-    "tokens": Asking("the same, centroids first", search={"regime": "tokens"}),
-    "xtr": Asking("the same, by XTR's scores alone", search={"regime": "tokens", "refine": 0}),
-    "m'_q": Asking("the query for sentences, every token read", Granularity.SENTENCE, {"regime": "exact"}),
-    "m''_q": Asking("the query for propositions, every token read", Granularity.PROPOSITION, {"regime": "exact"}),
+    "m_q": Asking(),  # candidates as the settings say
+    "exact": Asking(search={"regime": "exact"}),
+    "tokens": Asking(search={"regime": "tokens"}),
+    "xtr": Asking(search={"regime": "tokens", "refine": 0}),  # by XTR's scores alone
+    "m'_q": Asking("m'_q", {"regime": "exact"}),
+    "m''_q": Asking("m''_q", {"regime": "exact"}),
 }
 WAYS = (BM25, *ASKING)
 DEFAULT = (BM25, "m_q", "exact", "m'_q", "m''_q")
@@ -104,64 +102,38 @@ def evaluate(
     settings = {
         "files": collection.digests,
         "ways": [way.name for way in ways],
-        **loaded.told(ways),
+        **loaded.settings(_names(ways)),
+        **_index_settings(parts.settings, ways),
         "not_itself": not_itself,
         **share.settings,
     }
-    run = open_run(parts.runs, "beir", collection.name, settings, loaded.about(ways), new=share.new, say=share.say)
+    run = open_run(
+        parts.runs, "beir", collection.name, settings, loaded.about(_names(ways)), new=share.new, say=share.say
+    )
     work = partial(measured, ranks, not_itself=not_itself)
     measure(parts.runs, run, questions, attrgetter("id"), list(ranks), work, TOGETHER, "ranking")
     return list(parts.runs.items(run.id))
 
 
-class Encoders:
-    """The encoders that ways name, each loaded once, with the settings that they were loaded by."""
-
-    def __init__(self, parts: Parts) -> None:
-        self._parts = parts
-        self._loaded: dict[str, Encoder] = {}
-
-    def __getitem__(self, name: str) -> Encoder:
-        if name not in self._loaded:
-            own = not name or name == self._parts.settings.encoder
-            self._loaded[name] = self._parts.encoder if own else build_encoder(self.settings(name))
-        return self._loaded[name]
-
-    def settings(self, name: str) -> Settings:
-        settings = self._parts.settings
-        return settings.model_copy(update={"encoder": name}) if name else settings
-
-    def names(self, ways: Iterable[Way]) -> list[str]:
-        return list(dict.fromkeys(way.encoder for way in ways if way.asks != BM25))
-
-    def told(self, ways: Iterable[Way]) -> dict[str, Any]:
-        """What of encoder and index changes a figure; nothing where words alone rank."""
-        names, settings = self.names(ways), self._parts.settings
-        if not names:
-            return {}
-        index = {"regime": settings.index, "bits": settings.index_bits, "exact_up_to": settings.exact_up_to}
-        encoders = [self[name].query_name for name in names]
-        return {"encoders": encoders, "precision": settings.precision, "index": index}
-
-    def about(self, ways: Iterable[Way]) -> dict[str, Any]:
-        told = about_run(self._parts.settings)
-        models = {f"encoder {name}".strip(): model(self.settings(name), "encoder") for name in self.names(ways)}
-        return {**told, "models": models}
-
-
 def known_ways(ways: Sequence[Way], encoders: Encoders, *, named: bool) -> list[Way]:
-    """The ways that their encoders have a marker for; without one, asking for it by name is refused."""
-    lacking = [w for w in ways if w.asks != BM25 and not encoders[w.encoder].knows(ASKING[w.asks].granularity)]
-    if lacking and named:
-        encoder = encoders[lacking[0].encoder].query_name
-        raise AppError(f"{encoder} has no marker of its own for {lacking[0].asks}: give other ways or another encoder")
-    return [way for way in ways if way not in lacking]
+    """The ways that their encoders have a marker for."""
+    return [w for w in ways if w.asks == BM25 or not encoders.lacks(w.encoder, ASKING[w.asks].marker, named=named)]
+
+
+def _names(ways: Sequence[Way]) -> list[str]:
+    return list(dict.fromkeys(way.encoder for way in ways if way.asks != BM25))
+
+
+def _index_settings(settings: Settings, ways: Sequence[Way]) -> dict[str, Any]:
+    """What of the index changes a figure."""
+    index = {"regime": settings.index, "bits": settings.index_bits, "exact_up_to": settings.exact_up_to}
+    return {"index": index} if _names(ways) else {}
 
 
 def rankings(collection: Beir, ways: Sequence[Way], encoders: Encoders, settings: Settings) -> dict[str, Rank]:
     """What ranks the collection, by the ways' names; passages that were not encoded yet are encoded first."""
     ranks: dict[str, Rank] = {way.name: by_words(collection) for way in ways if way.asks == BM25}
-    for name in encoders.names(ways):
+    for name in _names(ways):
         asked = [way for way in ways if way.asks != BM25 and way.encoder == name]
         bits = {way.bits or settings.index_bits for way in asked}
         digest = collection.digests["corpus"]
@@ -193,7 +165,7 @@ def _nearest(
 ) -> Iterator[tuple[list[str], Cost]]:
     """Queries are read together and searched alone; each bears its share of the reading."""
     with clocked() as reading:
-        read = encoder.encode_queries(queries, asking.granularity)
+        read = encoder.encode_queries(queries, MARKERS[asking.marker])
     for query in read:
         with clocked() as cost:
             hits = index.search(query.vectors, query.weights()[None], k=DEPTH, **asking.search)[0]

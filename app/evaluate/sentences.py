@@ -1,0 +1,223 @@
+"""`propcite eval sentences`: sentences ranked within their passages, in our ways, by words, and read alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import accumulate, pairwise
+from operator import attrgetter
+from pathlib import Path
+
+import numpy as np
+
+from app.bootstrap import Parts
+from app.errors import AppError
+from app.evaluate.encoders import MARKERS, Encoders
+from app.evaluate.files import digest_of
+from app.evaluate.keeping import Todo, clocked, measure, open_run
+from app.evaluate.rank_rows import RankRow, read_rank_rows
+from app.evaluate.relevance import SENTENCES, figures, needs_ir_measures
+from app.evaluate.shares import Share
+from app.store.runs import RunItem
+from retrieval.encoder import Encoder, Floats, TokenVectors
+from retrieval.granularity import joined, score_units
+from retrieval.retriever import PASSAGE_SHARE
+from retrieval.text import Passage
+
+BM25, ALONE, SINGLE = "bm25", "alone", "single-vector"
+UNWEIGHTED = " without salience"
+K1, B = 1.2, 0.75  # of BM25 among sentences
+WAYS = (BM25, "m_q", f"m'_q{UNWEIGHTED}", "m'_q", f"m''_q{UNWEIGHTED}", "m''_q", ALONE, SINGLE)
+TOGETHER = 32  # rows whose texts are read together
+SHOWN = 5  # sentences of a ranking that are kept
+
+Cost = Mapping[str, float]
+Key = tuple[object, ...]
+Scores = Iterable[tuple[Floats, Cost]]  # of all sentences of a row, for each of some rows
+Scorer = Callable[[Sequence[RankRow]], Scores]
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A way of ranking under its name in a table; `encoder` is that of the settings where not given."""
+
+    asks: str
+    encoder: str = ""
+
+    @property
+    def name(self) -> str:
+        return ", ".join(filter(None, [self.asks, self.encoder]))
+
+    @property
+    def marker(self) -> str:
+        return self.asks.removesuffix(UNWEIGHTED) if self.asks not in (ALONE, SINGLE) else "m_q"
+
+
+def ways_of(asks: Sequence[str], encoders: Sequence[str]) -> list[Way]:
+    if unknown := [name for name in asks if name not in WAYS]:
+        raise AppError(f"there is no way {unknown[0]!r} of ranking sentences: it is one of {', '.join(WAYS)}")
+    return [
+        Way(ask, encoder)
+        for ask in dict.fromkeys(asks or WAYS)
+        for encoder in ([""] if ask == BM25 else dict.fromkeys(encoders or [""]))
+    ]
+
+
+def evaluate(
+    files: Sequence[Path], parts: Parts, wanted: Sequence[Way], share: Share, *, named: bool = True
+) -> list[RunItem]:
+    """Measure the rows of some files, kept row by row.  -> all items"""
+    needs_ir_measures()
+    rows = [row for file in files for row in read_rank_rows(file)]
+    loaded = Encoders(parts)
+    ways = [w for w in wanted if w.asks == BM25 or not loaded.lacks(w.encoder, w.marker, named=named)]
+    scorers = scorers_of(ways, rows, loaded)
+    names = list(dict.fromkeys(way.encoder for way in ways if way.asks != BM25))
+    settings = {
+        "files": {file.name: digest_of(file) for file in files},
+        "ways": list(scorers),
+        **loaded.settings(names),
+        **share.settings,
+    }
+    name = ", ".join(file.name for file in files)
+    run = open_run(parts.runs, "sentences", name, settings, loaded.about(names), new=share.new, say=share.say)
+    work = partial(measured, scorers)
+    measure(parts.runs, run, share.of(rows), attrgetter("id"), list(scorers), work, TOGETHER, "ranking")
+    return list(parts.runs.items(run.id))
+
+
+def scorers_of(ways: Sequence[Way], rows: Sequence[RankRow], encoders: Encoders) -> dict[str, Scorer]:
+    """What scores rows, by the ways' names; ways of one encoder share what it has read."""
+    found: dict[str, Scorer] = {}
+    readers: dict[str, Reader] = {}
+    for way in ways:
+        if way.asks == BM25:
+            found[way.name] = by_words(rows)
+        else:
+            reader = readers.setdefault(way.encoder, Reader(encoders[way.encoder]))
+            found[way.name] = partial(SCORERS.get(way.asks, by_tokens), reader, way)
+    return found
+
+
+def measured(scorers: Mapping[str, Scorer], todos: Sequence[Todo[RankRow]]) -> Iterator[RunItem]:
+    """Each row by each way."""
+    for way, scorer in scorers.items():
+        asked = [todo for todo in todos if way in todo.ways]
+        for todo, (scores, cost) in zip(asked, scorer([todo.row for todo in asked]), strict=True):
+            yield _item(todo.row, way, scores, cost)
+
+
+def _item(row: RankRow, way: str, scores: Floats, cost: Cost) -> RunItem:
+    """Of sentences that score alike the first in the text comes first."""
+    places, grades = row.places, {_name(place): 1 for place in row.gold}
+    ranked = [_name(places[i]) for i in np.argsort(-scores, kind="stable")]
+    at = sorted(ranked.index(name) + 1 for name in grades)
+    output = {"source": row.source, "question": row.query, "ranking": ranked[:SHOWN], "found": at}
+    return RunItem(row.id, way, figures(ranked, grades, SENTENCES), output, cost)
+
+
+def _name(place: tuple[int, int]) -> str:
+    return f"{place[0]}.{place[1]}"
+
+
+def by_words(rows: Sequence[RankRow]) -> Scorer:
+    """BM25 that has counted the words of all sentences of all rows."""
+    from attribution.baselines import CountedWords
+
+    counted = CountedWords([text for row in rows for text in row.texts], K1, B)
+    ends = accumulate((len(row.places) for row in rows), initial=0)
+    spans = {row.id: span for row, span in zip(rows, pairwise(ends), strict=True)}
+
+    def score(asked: Sequence[RankRow]) -> Iterator[tuple[Floats, Cost]]:
+        for row in asked:
+            with clocked() as cost:
+                scores = counted.scores(row.query)[slice(*spans[row.id])]
+            yield scores, cost
+
+    return score
+
+
+class Reader:
+    """An encoder that knows what passages it read last, and what that cost: ways that ask for the same share it."""
+
+    def __init__(self, encoder: Encoder) -> None:
+        self.encoder = encoder
+        self._last: dict[Key, TokenVectors] = {}
+        self._cost: Cost = {}
+
+    def read(self, passages: Sequence[Passage]) -> tuple[Mapping[Key, TokenVectors], Cost]:
+        different = {_key(passage): passage for passage in passages}
+        if different.keys() != self._last.keys():
+            with clocked() as cost:
+                tokens = self.encoder.encode_passages(list(different.values()))
+            self._last, self._cost = dict(zip(different, tokens, strict=True)), cost
+        return self._last, self._cost
+
+    def queries(self, way: Way, rows: Sequence[RankRow]) -> tuple[list[TokenVectors], Cost]:
+        with clocked() as cost:
+            queries = self.encoder.encode_queries([row.query for row in rows], MARKERS[way.marker])
+        if way.asks.endswith(UNWEIGHTED):
+            queries = [TokenVectors(query.vectors, query.offsets) for query in queries]
+        return queries, cost
+
+
+def by_tokens(reader: Reader, way: Way, rows: Sequence[RankRow]) -> Iterator[tuple[Floats, Cost]]:
+    """Sentences by their tokens as their passage has them; of several passages each adds its share of its own score."""
+    queries, asking = reader.queries(way, rows)
+    of_passages, _ = reader.queries(Way("m_q"), rows) if any(len(r.passages) > 1 for r in rows) else (queries, asking)
+    read, reading = reader.read([passage for row in rows for passage in row.passages])
+    for row, query, whole in zip(rows, queries, of_passages, strict=True):
+        with clocked() as cost:
+            scores = [_within(query, read[_key(p)], p) for p in row.passages]
+            if len(row.passages) > 1:
+                wholes = [_mean_match(whole, read[_key(p)]) for p in row.passages]
+                scores = [joined(s, np.full_like(s, w), PASSAGE_SHARE) for s, w in zip(scores, wholes, strict=True)]
+        yield np.concatenate(scores), _shared(cost, [asking, reading], len(rows))
+
+
+def alone(reader: Reader, way: Way, rows: Sequence[RankRow]) -> Iterator[tuple[Floats, Cost]]:
+    """Sentences read without their passage."""
+    queries, asking = reader.queries(way, rows)
+    read, reading = reader.read([Passage("", text) for row in rows for text in row.texts])
+    for row, query in zip(rows, queries, strict=True):
+        with clocked() as cost:
+            scores = np.array([_mean_match(query, read[_key(Passage("", text))]) for text in row.texts], np.float32)
+        yield scores, _shared(cost, [asking, reading], len(rows))
+
+
+def single_vector(reader: Reader, way: Way, rows: Sequence[RankRow]) -> Iterator[tuple[Floats, Cost]]:
+    """Sentences read without their passage, one vector each."""
+    queries, asking = reader.queries(way, rows)
+    read, reading = reader.read([Passage("", text) for row in rows for text in row.texts])
+    for row, query in zip(rows, queries, strict=True):
+        with clocked() as cost:
+            means = np.stack([mean_vector(read[_key(Passage("", text))]) for text in row.texts])
+            scores = means @ mean_vector(query)
+        yield scores, _shared(cost, [asking, reading], len(rows))
+
+
+SCORERS = {ALONE: alone, SINGLE: single_vector}
+
+
+def mean_vector(tokens: TokenVectors) -> Floats:
+    """The mean of the unit token vectors as unit vector: nearly the base's own embedding of the text."""
+    vector: Floats = tokens.vectors.mean(axis=0)
+    return vector / max(float(np.linalg.norm(vector)), 1e-9)
+
+
+def _key(passage: Passage) -> Key:
+    return passage.title, passage.text, passage.sentences
+
+
+def _within(query: TokenVectors, tokens: TokenVectors, passage: Passage) -> Floats:
+    return score_units(query.vectors, query.weights(), tokens, [(s.span,) for s in passage.sentences])
+
+
+def _mean_match(query: TokenVectors, tokens: TokenVectors) -> float:
+    return float(query.weights() @ (query.vectors @ tokens.vectors.T).max(axis=1))
+
+
+def _shared(cost: Cost, reading: Sequence[Cost], among: int) -> Cost:
+    """An item bears its own work and its part of what was read for several."""
+    return {name: cost[name] + sum(one[name] for one in reading) / among for name in cost}
