@@ -39,10 +39,11 @@ def eval_beir(
 ) -> None:
     """Rank the passages of a BEIR folder for its queries: nDCG, recall, MRR, P and Success, with intervals."""
     from app.evaluate import passages
+    from app.evaluate.encoders import ways_of
     from app.evaluate.shares import Share
 
     share = Share(limit, offset, new, note)
-    asked = passages.ways_of(way or (), encoder or (), bits or ())
+    asked = ways_of(way or passages.DEFAULT, passages.WAYS, encoder or (), bits or ())
     items = passages.evaluate(folder, open_parts(), asked, share, split=split, named=bool(way), not_itself=not_itself)
     _show(items, shape)
 
@@ -62,15 +63,39 @@ def eval_sentences(
 ) -> None:
     """Rank sentences within their passages: P@1, R@5 and MRR a source and their plain mean, with intervals."""
     from app.evaluate import sentences
+    from app.evaluate.encoders import ways_of
     from app.evaluate.measured import as_lines, figures_by_source, source_tables
     from app.evaluate.relevance import SENTENCES
     from app.evaluate.shares import Share
 
-    asked = sentences.ways_of(way or (), encoder or ())
+    asked = ways_of(way or sentences.WAYS, sentences.WAYS, encoder or ())
     items = sentences.evaluate(files, open_parts(), asked, Share(limit, offset, new, note), named=bool(way))
     figures = figures_by_source(items, SENTENCES)
     for told in as_lines(items, figures) if shape is Format.jsonl else [source_tables(items, figures)]:
         typer.echo(told)
+
+
+@eval_cli.command("facts")
+def eval_facts(
+    folder: Annotated[
+        Path, typer.Argument(help="propsegment_queries_all.jsonl and propsegment_targets_all.jsonl.", metavar="DIR")
+    ],
+    way: Annotated[
+        list[str] | None, typer.Option(help="bm25, single-vector, m_q, m'_q or m''_q; may be given again.")
+    ] = None,
+    encoder: Encoders = None,
+    limit: Limit = 0,
+    offset: Offset = 0,
+    new: New = False,
+    shape: Shape = Format.table,
+) -> None:
+    """Find the facts that say the same as a fact: Success@1 and recall at four levels, with intervals."""
+    from app.evaluate import facts
+    from app.evaluate.encoders import ways_of
+    from app.evaluate.shares import Share
+
+    asked = ways_of(way or facts.WAYS, facts.WAYS, encoder or ())
+    _show(facts.evaluate(folder, open_parts(), asked, Share(limit, offset, new, note), named=bool(way)), shape)
 
 
 def _show(items: Sequence[RunItem], shape: Format) -> None:

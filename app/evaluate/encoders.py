@@ -1,8 +1,9 @@
-"""The encoders that a measurement names, each loaded once, and what a run tells of them."""
+"""Ways of ranking with the encoders that they name, each loaded once, and what a run tells of them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from app.bootstrap import Parts, build_encoder
@@ -18,6 +19,42 @@ MARKERS = {
     "m''_q": Granularity.PROPOSITION,
 }  # how queries are marked that ask for these
 
+BM25 = "bm25"  # the way that needs no encoder
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A way of ranking under its name in a table; `encoder` and `bits` are those of the settings where not given."""
+
+    asks: str
+    encoder: str = ""
+    bits: int = 0
+
+    @property
+    def name(self) -> str:
+        told = [self.asks, f"{self.bits} bits" if self.bits else "", self.encoder]
+        return ", ".join(filter(None, told))
+
+
+def ways_of(
+    asks: Sequence[str], known: Collection[str], encoders: Sequence[str] = (), bits: Sequence[int] = ()
+) -> list[Way]:
+    """Each way with each encoder and each number of bits; words are counted once."""
+    if unknown := [name for name in asks if name not in known]:
+        raise AppError(f"there is no way {unknown[0]!r} of ranking here: it is one of {', '.join(known)}")
+    ways = []
+    for ask in dict.fromkeys(asks):
+        if ask == BM25:
+            ways.append(Way(ask))
+        else:
+            ways += [Way(ask, e, b) for e in dict.fromkeys(encoders or [""]) for b in dict.fromkeys(bits or [0])]
+    return ways
+
+
+def names_of(ways: Sequence[Way]) -> list[str]:
+    """The encoders that these ways need."""
+    return list(dict.fromkeys(way.encoder for way in ways if way.asks != BM25))
+
 
 class Encoders:
     """By name; the empty name is the settings' encoder."""
@@ -32,22 +69,23 @@ class Encoders:
             self._loaded[name] = self._parts.encoder if own else build_encoder(self._settings(name))
         return self._loaded[name]
 
-    def lacks(self, name: str, marker: str, *, named: bool) -> bool:
-        """Whether an encoder has no such marker; where somebody has named it, that is refused."""
-        lacking = not self[name].knows(MARKERS[marker])
+    def able(self, ways: Sequence[Way], marker: Callable[[str], str], *, named: bool) -> list[Way]:
+        """The ways for which their encoder has the marker; where somebody has named one that it lacks, that is told."""
+        lacking = [w for w in ways if w.asks != BM25 and not self[w.encoder].knows(MARKERS[marker(w.asks)])]
         if lacking and named:
-            encoder = self[name].query_name
-            raise AppError(f"{encoder} has no marker of its own for {marker}: give other ways or another encoder")
-        return lacking
+            encoder = self[lacking[0].encoder].query_name
+            raise AppError(f"{encoder} has no marker for {lacking[0].asks}: give other ways or another encoder")
+        return [way for way in ways if way not in lacking]
 
-    def settings(self, names: Sequence[str]) -> dict[str, Any]:
+    def settings(self, ways: Sequence[Way]) -> dict[str, Any]:
         """What of encoders changes a figure; nothing where words alone rank."""
+        names = names_of(ways)
         if not names:
             return {}
         return {"encoders": [self[n].query_name for n in names], "precision": self._parts.settings.precision}
 
-    def about(self, names: Sequence[str]) -> dict[str, Any]:
-        models = {f"encoder {name}".strip(): model(self._settings(name), "encoder") for name in names}
+    def about(self, ways: Sequence[Way]) -> dict[str, Any]:
+        models = {f"encoder {name}".strip(): model(self._settings(name), "encoder") for name in names_of(ways)}
         return {**about_run(self._parts.settings), "models": models}
 
     def _settings(self, name: str) -> Settings:

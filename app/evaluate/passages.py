@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 
 from app.bootstrap import Parts
-from app.errors import AppError
 from app.evaluate.beir import Beir, Question, read_beir
 from app.evaluate.encoded import encoded
-from app.evaluate.encoders import MARKERS, Encoders
+from app.evaluate.encoders import BM25, MARKERS, Encoders, Way, names_of
 from app.evaluate.keeping import Todo, clocked, measure, open_run
 from app.evaluate.relevance import DEPTH, PASSAGES, figures, needs_ir_measures
 from app.evaluate.shares import Share
@@ -24,7 +23,6 @@ from app.store.runs import RunItem
 from retrieval.encoder import Encoder
 from retrieval.index.token_index import TokenIndex
 
-BM25 = "bm25"
 SHOWN = 10  # passages of a ranking that are kept by name
 TOGETHER = 32  # queries that are read together
 
@@ -52,33 +50,6 @@ WAYS = (BM25, *ASKING)
 DEFAULT = (BM25, "m_q", "exact", "m'_q", "m''_q")
 
 
-@dataclass(frozen=True, slots=True)
-class Way:
-    """A way of ranking under its name in a table; `encoder` and `bits` are those of the settings where not given."""
-
-    asks: str
-    encoder: str = ""
-    bits: int = 0
-
-    @property
-    def name(self) -> str:
-        told = [self.asks, f"{self.bits} bits" if self.bits else "", self.encoder]
-        return ", ".join(filter(None, told))
-
-
-def ways_of(asks: Sequence[str], encoders: Sequence[str], bits: Sequence[int]) -> list[Way]:
-    """Each way with each encoder and each number of bits; words are counted once."""
-    if unknown := [name for name in asks if name not in WAYS]:
-        raise AppError(f"there is no way {unknown[0]!r} of ranking passages: it is one of {', '.join(WAYS)}")
-    ways = []
-    for ask in dict.fromkeys(asks or DEFAULT):
-        if ask == BM25:
-            ways.append(Way(ask))
-        else:
-            ways += [Way(ask, e, b) for e in dict.fromkeys(encoders or [""]) for b in dict.fromkeys(bits or [0])]
-    return ways
-
-
 def evaluate(
     folder: Path,
     parts: Parts,
@@ -97,43 +68,32 @@ def evaluate(
     collection = read_beir(folder, split)
     questions = share.of(collection.questions)
     loaded = Encoders(parts)
-    ways = known_ways(wanted, loaded, named=named)
+    ways = loaded.able(wanted, lambda asks: ASKING[asks].marker, named=named)
     ranks = rankings(collection, ways, loaded, parts.settings)
     settings = {
         "files": collection.digests,
         "ways": [way.name for way in ways],
-        **loaded.settings(_names(ways)),
+        **loaded.settings(ways),
         **_index_settings(parts.settings, ways),
         "not_itself": not_itself,
         **share.settings,
     }
-    run = open_run(
-        parts.runs, "beir", collection.name, settings, loaded.about(_names(ways)), new=share.new, say=share.say
-    )
+    run = open_run(parts.runs, "beir", collection.name, settings, loaded.about(ways), new=share.new, say=share.say)
     work = partial(measured, ranks, not_itself=not_itself)
     measure(parts.runs, run, questions, attrgetter("id"), list(ranks), work, TOGETHER, "ranking")
     return list(parts.runs.items(run.id))
 
 
-def known_ways(ways: Sequence[Way], encoders: Encoders, *, named: bool) -> list[Way]:
-    """The ways that their encoders have a marker for."""
-    return [w for w in ways if w.asks == BM25 or not encoders.lacks(w.encoder, ASKING[w.asks].marker, named=named)]
-
-
-def _names(ways: Sequence[Way]) -> list[str]:
-    return list(dict.fromkeys(way.encoder for way in ways if way.asks != BM25))
-
-
 def _index_settings(settings: Settings, ways: Sequence[Way]) -> dict[str, Any]:
     """What of the index changes a figure."""
     index = {"regime": settings.index, "bits": settings.index_bits, "exact_up_to": settings.exact_up_to}
-    return {"index": index} if _names(ways) else {}
+    return {"index": index} if names_of(ways) else {}
 
 
 def rankings(collection: Beir, ways: Sequence[Way], encoders: Encoders, settings: Settings) -> dict[str, Rank]:
     """What ranks the collection, by the ways' names; passages that were not encoded yet are encoded first."""
     ranks: dict[str, Rank] = {way.name: by_words(collection) for way in ways if way.asks == BM25}
-    for name in _names(ways):
+    for name in names_of(ways):
         asked = [way for way in ways if way.asks != BM25 and way.encoder == name]
         bits = {way.bits or settings.index_bits for way in asked}
         digest = collection.digests["corpus"]

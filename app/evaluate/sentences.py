@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate, pairwise
 from operator import attrgetter
@@ -12,8 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from app.bootstrap import Parts
-from app.errors import AppError
-from app.evaluate.encoders import MARKERS, Encoders
+from app.evaluate.encoders import BM25, MARKERS, Encoders, Way
 from app.evaluate.files import digest_of
 from app.evaluate.keeping import Todo, clocked, measure, open_run
 from app.evaluate.rank_rows import RankRow, read_rank_rows
@@ -25,7 +23,7 @@ from retrieval.granularity import joined, score_units
 from retrieval.retriever import PASSAGE_SHARE
 from retrieval.text import Passage
 
-BM25, ALONE, SINGLE = "bm25", "alone", "single-vector"
+ALONE, SINGLE = "alone", "single-vector"
 UNWEIGHTED = " without salience"
 K1, B = 1.2, 0.75  # of BM25 among sentences
 WAYS = (BM25, "m_q", f"m'_q{UNWEIGHTED}", "m'_q", f"m''_q{UNWEIGHTED}", "m''_q", ALONE, SINGLE)
@@ -38,30 +36,8 @@ Scores = Iterable[tuple[Floats, Cost]]  # of all sentences of a row, for each of
 Scorer = Callable[[Sequence[RankRow]], Scores]
 
 
-@dataclass(frozen=True, slots=True)
-class Way:
-    """A way of ranking under its name in a table; `encoder` is that of the settings where not given."""
-
-    asks: str
-    encoder: str = ""
-
-    @property
-    def name(self) -> str:
-        return ", ".join(filter(None, [self.asks, self.encoder]))
-
-    @property
-    def marker(self) -> str:
-        return self.asks.removesuffix(UNWEIGHTED) if self.asks not in (ALONE, SINGLE) else "m_q"
-
-
-def ways_of(asks: Sequence[str], encoders: Sequence[str]) -> list[Way]:
-    if unknown := [name for name in asks if name not in WAYS]:
-        raise AppError(f"there is no way {unknown[0]!r} of ranking sentences: it is one of {', '.join(WAYS)}")
-    return [
-        Way(ask, encoder)
-        for ask in dict.fromkeys(asks or WAYS)
-        for encoder in ([""] if ask == BM25 else dict.fromkeys(encoders or [""]))
-    ]
+def marker_of(asks: str) -> str:
+    return "m_q" if asks in (ALONE, SINGLE) else asks.removesuffix(UNWEIGHTED)
 
 
 def evaluate(
@@ -71,17 +47,16 @@ def evaluate(
     needs_ir_measures()
     rows = [row for file in files for row in read_rank_rows(file)]
     loaded = Encoders(parts)
-    ways = [w for w in wanted if w.asks == BM25 or not loaded.lacks(w.encoder, w.marker, named=named)]
+    ways = loaded.able(wanted, marker_of, named=named)
     scorers = scorers_of(ways, rows, loaded)
-    names = list(dict.fromkeys(way.encoder for way in ways if way.asks != BM25))
     settings = {
         "files": {file.name: digest_of(file) for file in files},
         "ways": list(scorers),
-        **loaded.settings(names),
+        **loaded.settings(ways),
         **share.settings,
     }
     name = ", ".join(file.name for file in files)
-    run = open_run(parts.runs, "sentences", name, settings, loaded.about(names), new=share.new, say=share.say)
+    run = open_run(parts.runs, "sentences", name, settings, loaded.about(ways), new=share.new, say=share.say)
     work = partial(measured, scorers)
     measure(parts.runs, run, share.of(rows), attrgetter("id"), list(scorers), work, TOGETHER, "ranking")
     return list(parts.runs.items(run.id))
@@ -156,7 +131,7 @@ class Reader:
 
     def queries(self, way: Way, rows: Sequence[RankRow]) -> tuple[list[TokenVectors], Cost]:
         with clocked() as cost:
-            queries = self.encoder.encode_queries([row.query for row in rows], MARKERS[way.marker])
+            queries = self.encoder.encode_queries([row.query for row in rows], MARKERS[marker_of(way.asks)])
         if way.asks.endswith(UNWEIGHTED):
             queries = [TokenVectors(query.vectors, query.offsets) for query in queries]
         return queries, cost
