@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from app.errors import AppError
 from app.settings import Settings
-from app.store import CollectionInfo, Keys, Library, Runs
+from app.store import CollectionInfo, Feedbacks, Keys, Library, Runs
 from retrieval.text import Span
 
 if TYPE_CHECKING:  # what shows a list or a kept answer needs no model: each part is imported when it is built
@@ -194,6 +194,10 @@ class Parts:
     @cached_property
     def runs(self) -> Runs:
         return Runs(self.library.engine, self.library.url)
+
+    @cached_property
+    def feedback(self) -> Feedbacks:
+        return Feedbacks(self.library.engine, self.library.url)
 
     @cached_property
     def encoder(self) -> Encoder:

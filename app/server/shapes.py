@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, Tag
 
 from app.ingester import Outcome
-from app.store import AnswerInfo, DocumentInfo
+from app.store import AnswerInfo, DocumentInfo, Feedback, Opinion
 from attribution.formats import FORMATS, Unit
 from retrieval.text import Granularity
 
@@ -109,6 +109,17 @@ class AskRequest(Narrowed, Written):
     stream: bool = Field(False, description="server-sent events while the answer is written")
 
 
+class FeedbackRequest(Given):
+    """What somebody says of a citation, or of a fact that has none."""
+
+    fact: Text | int = Field(description="the proposition's id, or its number among the facts, from 1", examples=[1])
+    opinion: Opinion = Field(examples=["right"])
+    citation: Text | int = Field("", description="the citation's id or marker, where the fact has several")
+    words: Text = Field("", max_length=MOST_ASKED, description="of a source that supports the fact better")
+    note: Text = Field("", max_length=MOST_ASKED)
+    by: Text = Field("", max_length=200, description="who says so; the key's name otherwise")
+
+
 class SearchRequest(Narrowed):
     query: Words = Field(max_length=MOST_ASKED, examples=["cost of the barrier"])
     granularity: Granularity = Granularity.PASSAGE
@@ -139,6 +150,10 @@ class Collections(BaseModel):
 
 class Answers(BaseModel):
     answers: list[AnswerInfo]
+
+
+class Said(BaseModel):
+    feedback: list[Feedback]
 
 
 class Documents(BaseModel):

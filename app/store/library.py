@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 from app.errors import NotFoundError, StoreError
 from app.store.database import aware, open_database, told
 from app.store.rows import passage_of, passage_row
-from app.store.tables import AnswerRow, CitationRow, CollectionRow, DocumentRow, PassageRow
+from app.store.tables import AnswerRow, CitationRow, CollectionRow, DocumentRow, PassageRow, now
 from attribution.citations import CitedAnswer
 from attribution.wire import from_json, to_json
 from retrieval.text import Document, Page, Passage, Span
@@ -240,28 +240,22 @@ class Library:
             return session.scalar(query) is None
 
     def keep_answer(self, collection: CollectionInfo, answer: CitedAnswer) -> None:
-        """The same answer with the same citations is kept once, dated anew."""
+        """The same answer with the same citations is kept once, dated anew; what people said of it stays."""
         with self._session() as session:
-            session.execute(delete(AnswerRow).where(AnswerRow.id == answer.id))
-            session.add(
-                AnswerRow(
-                    id=answer.id,
-                    collection_id=collection.id,
-                    question=answer.question,
-                    body=to_json(answer),
-                    citations=[
-                        CitationRow(
-                            document_id=c.passage.document_id,
-                            passage_id=c.passage.id,
-                            start=c.span.start,
-                            end=c.span.end,
-                            quote=c.quote,
-                            score=c.score,
-                        )
-                        for c in answer.citations
-                    ],
+            row = session.get(AnswerRow, answer.id) or AnswerRow(id=answer.id, question=answer.question)
+            row.collection_id, row.body, row.asked_at = collection.id, to_json(answer), now()
+            row.citations = [
+                CitationRow(
+                    document_id=c.passage.document_id,
+                    passage_id=c.passage.id,
+                    start=c.span.start,
+                    end=c.span.end,
+                    quote=c.quote,
+                    score=c.score,
                 )
-            )
+                for c in answer.citations
+            ]
+            session.add(row)
 
     def answer(self, answer_id: str) -> CitedAnswer:
         """An answer as it was given, by its id or a beginning of it that only one answer has."""

@@ -135,3 +135,20 @@ class RunItemRow(Table):
     measures: Mapped[dict[str, float | None]] = mapped_column(JSON)
     output: Mapped[dict[str, Any]] = mapped_column(JSON)
     cost: Mapped[dict[str, float]] = mapped_column(JSON)
+
+
+class FeedbackRow(Table):
+    """What a person says of a citation, or of a fact that has none: then `citation` is empty."""
+
+    __tablename__ = "feedback"
+    __table_args__ = (UniqueConstraint("answer_id", "fact", "citation", "by"),)
+
+    id: Mapped[str] = mapped_column(String(16), primary_key=True)
+    answer_id: Mapped[str] = mapped_column(ForeignKey("answers.id", ondelete="CASCADE"))
+    fact: Mapped[str] = mapped_column(String(16))
+    citation: Mapped[str] = mapped_column(String(16))
+    opinion: Mapped[str] = mapped_column(String(16))
+    better: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
+    note: Mapped[str] = mapped_column(Text)
+    by: Mapped[str] = mapped_column(String(200))
+    given_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), default=now)

@@ -6,18 +6,15 @@ import io
 import json
 import os
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import docx
 import pytest
+from commanded import Propcite, Said, commanded
 from word_encoder import WordEncoder
 
 from app import bootstrap
 from app.bootstrap import Parts
-from app.cli import main
 from app.settings import load_settings
 from attribution.citations import (
     Citation,
@@ -38,20 +35,6 @@ PO = Passage("po", "The Po 🌊 is 652 km long.", "Po")
 TEXTS = [name for name, form in FORMATS.items() if form.is_text]
 
 
-@dataclass(frozen=True)
-class Said:
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.out)
-
-
-Propcite = Callable[..., Said]
-
-
 @pytest.fixture
 def propcite(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Propcite:
     """The command inside this process, over an encoder and a splitter that load no model."""
@@ -59,13 +42,7 @@ def propcite(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     monkeypatch.setenv("PROPCITE_SPLITTER", "rules")
     monkeypatch.setenv("PROPCITE_JUDGE", "none")
 
-    def call(*words: str) -> Said:
-        monkeypatch.setattr(sys, "argv", ["propcite", *words])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        return Said(int(ended.value.code or 0), *capsys.readouterr())
-
-    return call
+    return commanded(monkeypatch, capsys)
 
 
 @pytest.fixture

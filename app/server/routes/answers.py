@@ -7,9 +7,13 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 
 from app.errors import NotFoundError
-from app.server.access import Reader
+from app.opinions import opinion_on, words_of_source
+from app.server.access import Access, Reader
+from app.server.errors import RequestError
 from app.server.routes.shared import ANSWER, PROBLEMS, form_of
-from app.server.shapes import Answers, Name, Written
+from app.server.shapes import Answers, FeedbackRequest, Name, Said, Written
+from app.store import Feedback, Opinion
+from attribution.citations import CitedAnswer
 
 router = APIRouter(tags=["answers"])
 
@@ -29,6 +33,34 @@ def answers(
 @router.get("/v1/answers/{answer_id}", responses=ANSWER, response_class=Response)
 def answer(access: Reader, answer_id: str, wanted: Annotated[Written, Query()]) -> Response:
     """A kept answer, as it was given, in the form that is asked for."""
+    return form_of(_found(access, answer_id), wanted)
+
+
+@router.get("/v1/answers/{answer_id}/feedback", responses=PROBLEMS)
+def feedback(access: Reader, answer_id: str) -> Said:
+    """What was said of an answer's citations."""
+    return Said(feedback=access.service.parts.feedback.of(_found(access, answer_id).id))
+
+
+@router.post("/v1/answers/{answer_id}/feedback", responses=PROBLEMS, status_code=201)
+def give_feedback(access: Reader, answer_id: str, said: FeedbackRequest) -> Feedback:
+    """Say whether a citation is right.  The newest opinion of one person on one citation counts."""
+    service, found = access.service, _found(access, answer_id)
+    if said.words and said.opinion is not Opinion.BETTER:
+        raise RequestError(422, f"words: they belong to the opinion {Opinion.BETTER.value!r}")
+    better = None
+    if said.words:
+        service.needed()
+        better = words_of_source(service.pipeline(found.collection), said.words)
+    by = said.by or (access.key.name if access.key else "")
+    given = opinion_on(
+        found, str(said.fact), said.opinion, citation=str(said.citation), better=better, note=said.note, by=by
+    )
+    return service.parts.feedback.keep(given)
+
+
+def _found(access: Access, answer_id: str) -> CitedAnswer:
+    """An answer that this key may see."""
     missing = NotFoundError(f"no answer {answer_id[:40]!r}: GET /v1/answers lists those that are kept")
     if not answer_id.isalnum():
         raise missing
@@ -38,4 +70,4 @@ def answer(access: Reader, answer_id: str, wanted: Annotated[Written, Query()]) 
         raise missing from error
     if access.key and not access.key.opens(found.collection):
         raise missing
-    return form_of(found, wanted)
+    return found

@@ -1,0 +1,149 @@
+"""What people say of citations: given, listed, taken back, and exported as labels."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from app.commands import AsJson, cli, find_collection, note, open_parts, write_json
+from retrieval.errors import PropCiteError
+
+if TYPE_CHECKING:
+    from app.bootstrap import Parts
+    from app.store import Feedback
+
+feedback = typer.Typer(no_args_is_help=True, help="What people say of citations: labels to measure a judge by.")
+cli.add_typer(feedback, name="feedback")
+
+
+class Said(StrEnum):
+    right = "right"
+    wrong = "wrong"
+    too_broad = "too-broad"
+    better = "better"
+
+
+AnswerId = Annotated[str, typer.Argument(help="An answer's id: propcite list --answers.", metavar="ANSWER")]
+OfCollection = Annotated[str, typer.Option("--collection", "-c", help="Only answers of this collection.")]
+
+
+@feedback.command()
+def facts(answer: AnswerId, as_json: AsJson = False) -> None:
+    """List an answer's facts by number, with their citations and what was said of them."""
+    from app.opinions import facts_of
+    from app.terminal import show_table
+
+    parts = open_parts()
+    found = parts.library.answer(answer)
+    said = parts.feedback.of(found.id)
+    rows: list[dict[str, Any]] = [
+        {
+            "number": number,
+            "id": fact.id,
+            "fact": " ".join(fact.proposition.text.split()),
+            "verdict": fact.verdict.label.value if fact.verdict else "",
+            "citations": [c.number for c in fact.citations],
+            "said": [one.opinion.value for one in said if one.fact == fact.id],
+        }
+        for number, fact in enumerate(facts_of(found), start=1)
+    ]
+    if as_json:
+        write_json(rows)
+    else:
+        cells = [[r["number"], r["fact"], r["verdict"], _markers(r["citations"]), ", ".join(r["said"])] for r in rows]
+        show_table(["", "fact", "verdict", "cites", "said"], cells)
+
+
+def _markers(numbers: Sequence[int]) -> str:
+    return " ".join(f"[{number}]" for number in numbers)
+
+
+@feedback.command()
+def give(
+    answer: AnswerId,
+    fact: Annotated[str, typer.Argument(help="The fact's number or id: propcite feedback facts ANSWER.")],
+    opinion: Annotated[Said, typer.Argument(help="right, wrong, too-broad or better.")],
+    citation: Annotated[str, typer.Option(help="Which citation, by its marker, where the fact has several.")] = "",
+    words: Annotated[str, typer.Option(help="With better: the words of a source that support the fact better.")] = "",
+    remark: Annotated[str, typer.Option("--note", help="Why.")] = "",
+    by: Annotated[str, typer.Option(help="Who says so.")] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Say whether a citation is right.  Of a fact without citations: whether it is right that nothing supports it."""
+    from app.opinions import opinion_on, words_of_source
+    from app.store import Opinion
+
+    if words and opinion is not Said.better:
+        raise PropCiteError("--words belong to better: propcite feedback give ANSWER FACT better --words '…'")
+    parts = open_parts()
+    found = parts.library.answer(answer)
+    better = words_of_source(parts.pipeline(parts.library.collection(found.collection)), words) if words else None
+    given = opinion_on(found, fact, Opinion[opinion.name.upper()], citation=citation, better=better, note=remark, by=by)
+    kept = parts.feedback.keep(given)
+    if as_json:
+        write_json(_as_dict(kept))
+    else:
+        note(f"kept as {kept.id}: {kept.opinion.value}")
+
+
+@feedback.command("list")
+def list_(collection: OfCollection = "", as_json: AsJson = False) -> None:
+    """List what was said, the oldest first."""
+    from app.terminal import show_table
+
+    found = _given(open_parts(), collection)
+    if as_json:
+        write_json([_as_dict(one) for one in found])
+    elif found:
+        rows = [[o.id, o.answer_id, o.fact, o.opinion.value, o.better.quote if o.better else o.note] for o in found]
+        show_table(["id", "answer", "fact", "said", "better words, or why"], rows)
+    else:
+        note("nothing was said yet: propcite feedback give ANSWER FACT right")
+
+
+@feedback.command()
+def remove(ids: Annotated[list[str], typer.Argument(help="Ids: propcite feedback list.")]) -> None:
+    """Take back what was said."""
+    removed = open_parts().feedback.remove(ids)
+    if removed < len(set(ids)):
+        raise PropCiteError(f"{len(set(ids)) - removed} of these are not there: propcite feedback list shows the ids")
+    note(f"{removed} taken back")
+
+
+@feedback.command()
+def export(
+    collection: OfCollection = "",
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write into this file.")] = None,
+) -> None:
+    """Write what was said as JSON lines of claim, evidence and label: propcite eval cite reads them."""
+    from app.opinions import labelled
+
+    parts = open_parts()
+    given = _given(parts, collection)
+    answers = {i: parts.library.answer(i) for i in dict.fromkeys(one.answer_id for one in given)}
+    lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in labelled(answers, given))
+    if out is None:
+        sys.stdout.write(lines)
+        return
+    try:
+        out.write_text(lines, "utf-8")
+    except OSError as error:
+        raise PropCiteError(f"{out} cannot be written ({error.strerror}): give another --out") from error
+    note(f"{lines.count(chr(10))} rows written to {out}")
+
+
+def _given(parts: Parts, collection: str) -> list[Feedback]:
+    return parts.feedback.all(find_collection(parts, collection) if collection else None)
+
+
+def _as_dict(given: Feedback) -> dict[str, object]:
+    from dataclasses import asdict
+
+    at = given.given_at.isoformat() if given.given_at else ""
+    return {**asdict(given), "opinion": given.opinion.value, "given_at": at}

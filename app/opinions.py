@@ -1,0 +1,140 @@
+"""Opinions on a kept answer: which fact and citation each is on, and what it says of claims and evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from app.errors import AppError, NotFoundError
+from app.store import Feedback, Opinion, Words
+from attribution.citations import Citation, CitedAnswer, CitedProposition, Evidence
+from retrieval.text import Granularity, Passage, Span
+
+if TYPE_CHECKING:
+    from app.pipeline import Pipeline
+
+SOURCE = "feedback"  # of the rows that opinions become
+NUM_LOOKED_AT = 50  # passages among which better words are looked for
+
+
+def facts_of(answer: CitedAnswer) -> list[CitedProposition]:
+    """The propositions that need support; people count them from 1."""
+    return [p for p in answer.propositions if p.proposition.check_worthy]
+
+
+def opinion_on(
+    answer: CitedAnswer,
+    fact: str,
+    opinion: Opinion,
+    *,
+    citation: str = "",
+    better: Words | None = None,
+    note: str = "",
+    by: str = "",
+) -> Feedback:
+    """An opinion on a fact, by its number or id, and on one of its citations, by its marker or id."""
+    about = _fact(answer, fact)
+    if opinion is Opinion.BETTER and better is None:
+        raise AppError("say which words are better")
+    return Feedback(answer.id, about.id, _citation(about, citation), opinion, better, note, by)
+
+
+def _fact(answer: CitedAnswer, name: str) -> CitedProposition:
+    known = facts_of(answer)
+    for number, fact in enumerate(known, start=1):
+        if name in (str(number), fact.id):
+            return fact
+    raise NotFoundError(f"no fact {name!r} in answer {answer.id}: it has {len(known)}, counted from 1")
+
+
+def _citation(fact: CitedProposition, name: str) -> str:
+    ids = {c.id: c.number for c in fact.citations}
+    if not name and len(ids) < 2:
+        return next(iter(ids), "")
+    for id_, number in ids.items():
+        if name in (id_, str(number)):
+            return id_
+    markers = ", ".join(f"[{number}]" for number in ids.values()) or "none"
+    raise NotFoundError(f"the fact has the citations {markers}: say which is meant")
+
+
+def cited_of(answer: CitedAnswer, given: Feedback) -> tuple[CitedProposition, Citation | None] | None:
+    """What an opinion is on; None where the answer no longer holds it."""
+    for fact in facts_of(answer):
+        if fact.id == given.fact:
+            cited = next((c for c in fact.citations if c.id == given.citation), None)
+            return (fact, cited) if cited or not given.citation else None
+    return None
+
+
+def words_of_source(pipeline: Pipeline, wanted: str) -> Words:
+    """The words that somebody copied from a source, where the collection has them."""
+    hits = pipeline.search(wanted, Granularity.PASSAGE, NUM_LOOKED_AT)
+    plain = " ".join(wanted.split())
+    for hit in hits:
+        text = hit.passage.text
+        places = _places(text)
+        joined = "".join(text[i] if not text[i].isspace() else " " for i in places)
+        at = joined.find(plain)
+        if plain and at >= 0:
+            return words_in(hit.passage, Span(places[at], places[at + len(plain) - 1] + 1))
+    near = f"; nearest: {' '.join(hits[0].text.split())!r}" if hits else ""
+    raise NotFoundError(f"no passage says {plain[:80]!r}: copy the words from the source{near}")
+
+
+def _places(text: str) -> list[int]:
+    """The places of characters, of each run of spaces the first."""
+    return [i for i, c in enumerate(text) if not (c.isspace() and i and text[i - 1].isspace())]
+
+
+def words_in(passage: Passage, span: Span) -> Words:
+    return Words(passage.id, span.start, span.end, span.of(passage.text))
+
+
+def says_supported(given: Feedback) -> bool | None:
+    """Whether a person says that the cited words support the fact; None where that is not said."""
+    if not given.citation:
+        return None
+    return {Opinion.RIGHT: True, Opinion.TOO_BROAD: True, Opinion.WRONG: False}.get(given.opinion)
+
+
+def labelled(answers: Mapping[str, CitedAnswer], given: Iterable[Feedback]) -> Iterator[dict[str, Any]]:
+    """Opinions as rows of claim, evidence and label, which `propcite eval cite` and the training of judges read."""
+    for one in given:
+        answer = answers.get(one.answer_id)
+        found = cited_of(answer, one) if answer else None
+        if answer and found:
+            yield from _rows(answer, one, *found)
+
+
+def _rows(
+    answer: CitedAnswer, given: Feedback, fact: CitedProposition, cited: Citation | None
+) -> Iterator[dict[str, Any]]:
+    supported = says_supported(given)
+    if cited and supported is not None:
+        together = [c.evidence for c in fact.citations] if supported else [cited.evidence]
+        yield _row(answer, given, fact, [_doc(e) for e in together], supported)
+    elif fact.nearest and given.opinion is Opinion.RIGHT:
+        yield _row(answer, given, fact, [_doc(fact.nearest)], False)
+    if given.better:
+        yield _row(answer, given, fact, [{"title": "", "text": given.better.quote}], True)
+
+
+def _doc(evidence: Evidence) -> dict[str, str]:
+    return {"title": evidence.passage.title, "text": evidence.quote}
+
+
+def _row(
+    answer: CitedAnswer, given: Feedback, fact: CitedProposition, docs: list[dict[str, str]], supported: bool
+) -> dict[str, Any]:
+    return {
+        "source": SOURCE,
+        "question": answer.question,
+        "claim": fact.proposition.text,
+        "docs": docs,
+        "label": "supported" if supported else "not_supported",
+        "answer": given.answer_id,
+        "opinion": given.opinion.value,
+        "note": given.note,
+        "by": given.by,
+    }
