@@ -14,9 +14,9 @@ from app.commands import AsJson, cli, note, open_parts, write_json
 from retrieval.errors import PropCiteError
 
 if TYPE_CHECKING:
-    from app.evaluate.aggregates import Measure
+    from app.evaluate.aggregates import Aggregate, Measure
     from app.evaluate.comparing import Comparison
-    from app.store import RunInfo, RunItem
+    from app.store import RunInfo
 
 runs_cli = typer.Typer(no_args_is_help=True, help="Evaluation runs that are kept: listed, compared, exported.")
 cli.add_typer(runs_cli, name="runs")
@@ -68,13 +68,13 @@ def show(run: RunName = "last", as_json: AsJson = False) -> None:
         told = [{**_named(f.measure), **{k: getattr(f, k) for k in FIGURE}} for f in figures]
         write_json({**as_told(found), "figures": told, "costs": spent})
     else:
-        _show(found, items, figures, spent)
+        _show(found, figures, spent)
 
 
-def _show(found: RunInfo, items: list[RunItem], figures: list[Any], spent: dict[str, Any]) -> None:
+def _show(found: RunInfo, figures: list[Aggregate], spent: dict[str, Any]) -> None:
     from app.evaluate.run_tables import costs_table, figures_table, heading, listed
 
-    typer.echo(heading(found, len({item.key for item in items}), len({item.way for item in items})))
+    typer.echo(heading(found, figures))
     if not figures:
         note("it has no items yet: give the command that began it again, and it goes on")
         return

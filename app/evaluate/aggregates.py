@@ -17,6 +17,14 @@ from app.store.runs import RunItem
 
 Measures = Mapping[str, float | None]
 
+WRITTEN = "written"  # stands for the way of items that hold answers which are still to be cited
+OWN_TEST = "judge's own test: "  # begins what stands for the way of items that test the judge
+
+
+def is_way(way: str) -> bool:
+    """Whether items of it are what a run measures, and no step on the way there."""
+    return not way.startswith((WRITTEN, OWN_TEST))
+
 
 def f_measure(means: Floats) -> Floats:
     """F1 of two means: precision and recall, in either order.  (draws, 2) -> (draws,)
@@ -159,11 +167,16 @@ class Aggregate:
     def half(self) -> float:
         return (self.high - self.low) / 2
 
+    @property
+    def is_single(self) -> bool:
+        """A figure of all answers together has no items to draw from, and so no interval."""
+        return self.items == 1
+
 
 def aggregates(items: Sequence[RunItem]) -> list[Aggregate]:
-    """Every figure of every way; measures that the same items allow are resampled together."""
+    """Every figure of every way, not of the steps before; measures that the same items allow are resampled together."""
     by_way: dict[str, list[Measures]] = defaultdict(list)
-    for item in items:
+    for item in filter(lambda item: is_way(item.way), items):
         by_way[item.way].append(item.measures)
     return [aggregate for way, rows in by_way.items() for aggregate in _of_way(way, rows)]
 

@@ -9,7 +9,7 @@ from difflib import get_close_matches
 import numpy as np
 
 from app.errors import AppError, NotFoundError
-from app.evaluate.aggregates import Measure, matrix, measures_in
+from app.evaluate.aggregates import Measure, is_way, matrix, measures_in
 from app.evaluate.significance import difference_interval, paired_p_of
 from app.store.runs import RunInfo, RunItem, Runs
 
@@ -40,7 +40,7 @@ class Compared:
     difference: float
     low: float
     high: float
-    p: float
+    p: float | None  # None for a figure of all answers together
     up: int
     down: int
 
@@ -96,12 +96,14 @@ def _named(runs: Runs, name: str) -> dict[str, Side]:
     run = runs.run(id_)
     items: dict[str, dict[str, RunItem]] = {}
     for item in runs.items(run.id, way):
+        if not way and not is_way(item.way):
+            continue
         items.setdefault(item.way, {})[item.key] = item
     if items:
         return {way: Side(run, way, found) for way, found in items.items()}
-    if not run.num_items:
+    ways = sorted({known for known, _ in runs.known(run.id) if is_way(known)})
+    if not ways:
         raise AppError(f"run {run.id} has no items: give the command that began it again, and it goes on")
-    ways = sorted({known for known, _ in runs.known(run.id)})
     near = get_close_matches(way, ways, n=1, cutoff=0.3) or ways[:1]
     asked = f"run {run.id} has no way {way[:60]!r}" if colon else f"run {run.id} has no items"
     raise NotFoundError(f"{asked}, it has {', '.join(ways)}: give {run.id}:{near[0]}, for one")
@@ -147,7 +149,7 @@ def _figure(measure: Measure, a: Side, b: Side, shared: Sequence[str]) -> Compar
         before,
         after,
         *difference_interval(left, right, measure.formula),
-        paired_p_of(left, right, measure.formula),
+        paired_p_of(left, right, measure.formula) if len(known) > 1 else None,
         int(np.sum(apart > MOVED)),
         int(np.sum(apart < -MOVED)),
     )

@@ -49,7 +49,7 @@ def to_latex(run: RunInfo, items: Sequence[RunItem]) -> str:
         f"% run {run.id} of {run.started_at:%Y-%m-%d}, propcite {one_line(code)}",
         r"\begin{table}",
         r"  \centering",
-        rf"  \caption{{{_caption(run, len({item.key for item in items}))}}}",
+        rf"  \caption{{{_caption(run, max(figure.items for figure in figures))}}}",
         rf"  \label{{tab:{run.id}}}",
         rf"  \begin{{tabular}}{{l{'r' * len(measures)}}}",
         r"    \toprule",
@@ -64,6 +64,8 @@ def to_latex(run: RunInfo, items: Sequence[RunItem]) -> str:
 
 
 def _cell(figure: Aggregate) -> str:
+    if figure.is_single:
+        return figure.measure.show(figure.value)
     return rf"{figure.measure.show(figure.value)} {{\tiny $\pm$ {figure.measure.show(figure.half)}}}"
 
 

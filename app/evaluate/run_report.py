@@ -39,7 +39,7 @@ def to_html(run: RunInfo, items: Items) -> str:
     ways = _ways(figures, leading)
     body = "".join(
         (
-            _header(run, items),
+            _header(run, figures),
             _figures(figures, leading),
             _costs(items),
             _curves(items, ways),
@@ -68,8 +68,8 @@ def _ways(figures: Sequence[Aggregate], leading: Measure) -> list[str]:
 # What was measured
 
 
-def _header(run: RunInfo, items: Items) -> str:
-    ways, rows = len({item.way for item in items}), len({item.key for item in items})
+def _header(run: RunInfo, figures: Sequence[Aggregate]) -> str:
+    ways, rows = len({figure.way for figure in figures}), max(figure.items for figure in figures)
     judge = f"judged by {run.judge}" if run.judge else ""
     counted = f"{rows} items, {ways} {'way' if ways == 1 else 'ways'}"
     told = " · ".join(filter(None, (counted, judge, f"{run.started_at:%d %B %Y, %H:%M} UTC")))
@@ -99,7 +99,7 @@ def _figure_cell(figure: Aggregate | None, best: bool = False) -> str:
     if figure is None:
         return '<td class="none">–</td>'
     show = figure.measure.show
-    between = f'<span class="interval">{show(figure.low)} – {show(figure.high)}</span>'
+    between = f'<span class="interval">{show(figure.low)} – {show(figure.high)}</span>' if not figure.is_single else ""
     return f"<td{' class=best' if best else ''}>{show(figure.value)}{between}</td>"
 
 

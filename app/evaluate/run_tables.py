@@ -35,8 +35,10 @@ def as_told(run: RunInfo) -> dict[str, Any]:
     }
 
 
-def heading(run: RunInfo, num_items: int, num_ways: int) -> str:
+def heading(run: RunInfo, figures: Sequence[Aggregate]) -> str:
     """What was measured, by which judge and when."""
+    num_items = max((figure.items for figure in figures), default=0)
+    num_ways = len({figure.way for figure in figures})
     counted = f"{num_items} items, {num_ways} {'way' if num_ways == 1 else 'ways'}"
     judge = f", judged by {run.judge}" if run.judge else ""
     code = run.about.get("revision") or run.about.get("version") or ""
@@ -69,6 +71,8 @@ def figures_table(figures: Sequence[Aggregate], width: int = WIDTH) -> str:
 
 def interval(figure: Aggregate) -> str:
     measure = figure.measure
+    if figure.is_single:
+        return measure.show(figure.value)
     return f"{measure.show(figure.value)} [{measure.show(figure.low)}, {measure.show(figure.high)}]"
 
 
@@ -107,9 +111,19 @@ def comparison_table(found: Comparison) -> str:
     rows = [["measure", "first", "second", "difference", "p", "items", "up", "down"]]
     for one in found.figures:
         show = one.measure.show
-        apart = f"{_signed(show(one.difference))} [{_signed(show(one.low))}, {_signed(show(one.high))}]"
+        between = f" [{_signed(show(one.low))}, {_signed(show(one.high))}]" if one.p is not None else ""
+        apart = _signed(show(one.difference)) + between
         counts = [str(n) for n in (one.items, one.up, one.down)]
-        rows.append([one.measure.heading, show(one.a), show(one.b), apart, probability(one.p), *counts])
+        rows.append(
+            [
+                one.measure.heading,
+                show(one.a),
+                show(one.b),
+                apart,
+                NONE if one.p is None else probability(one.p),
+                *counts,
+            ]
+        )
     return aligned(rows, left={0})
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from sample_runs import WAYS, sample_run
 
 from app.errors import AppError, NotFoundError
 from app.evaluate import run_tables
+from app.evaluate.aggregates import aggregates
 from app.evaluate.comparing import compare, moved
 from app.evaluate.run_tables import comparison_table, judges_differ
 from app.evaluate.significance import paired_p
@@ -98,6 +100,28 @@ def test_a_comparison_turned_round_is_the_same_with_other_signs(
     assert (there.up, there.down) == (back.down, back.up)
     assert there.difference == pytest.approx(np.mean([after - before for before, after in rows]))
     assert there.p == pytest.approx(back.p, abs=0.02)
+
+
+def test_a_figure_of_all_answers_together_has_no_interval_and_no_p(runs: Runs) -> None:
+    figures = {"q1": {"str_em": 0.5}, "q2": {"str_em": 0.0}}
+    a, b = (run_of(runs, {**figures, "all answers": {"mauve": value}}) for value in (0.5, 0.75))
+    (found,) = compare(runs, a.id, b.id)
+    mauve = next(figure for figure in found.figures if figure.measure.name == "mauve")
+    assert (mauve.items, mauve.p) == (1, None)
+    assert re.search(r"MAUVE +50.0 +75.0 +\+25.0 +- ", comparison_table(found))
+
+
+def test_steps_of_a_run_are_no_ways_but_can_be_named(runs: Runs) -> None:
+    ids = []
+    for length in (3.0, 5.0):
+        run = run_of(runs, {"q1": {"citation_recall": 0.5, "length": 4.0}})
+        runs.add(run.id, [RunItem("q1", "written", {"length": length})])
+        runs.add(run.id, [RunItem("q1", "judge's own test: itself", {"citation_recall": 1.0})])
+        ids.append(run.id)
+    assert [found.a.way for found in compare(runs, *ids)] == ["x"]
+    (written,) = compare(runs, f"{ids[0]}:written", f"{ids[1]}:written")
+    assert written.figures[0].difference == 2.0
+    assert {figure.way for figure in aggregates(list(runs.items(ids[0])))} == {"x"}
 
 
 def test_a_table_has_no_negative_nought(runs: Runs) -> None:
