@@ -125,7 +125,7 @@ def test_steps_of_a_run_are_no_ways_but_can_be_named(runs: Runs) -> None:
 
 
 def test_a_table_has_no_negative_nought(runs: Runs) -> None:
-    a, b = run_of(runs, {"1": {"str_em": 0.5}}), run_of(runs, {"1": {"str_em": 0.5 - 1e-7}})
+    a, b = (run_of(runs, {key: {"str_em": value} for key in "12"}) for value in (0.5, 0.5 - 1e-7))
     table = comparison_table(compare(runs, a.id, b.id)[0])
     assert "-0.0" not in table
     assert "+0.0 [+0.0, +0.0]" in table
