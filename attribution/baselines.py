@@ -18,6 +18,7 @@ from retrieval.text import Granularity, Hit, Passage, Span
 
 Scores = Callable[[Sequence[str], Sequence[Passage]], Floats]  # (t), (p) -> (t, p)
 
+MOST_KNOWN = 4096  # texts with a vector
 K1, B = 0.9, 0.4  # as the field's BM25 baselines have them
 
 
@@ -69,6 +70,7 @@ class PostCite:
 
     def __init__(self, model: str = "") -> None:
         self.model = model
+        self._known: dict[str, Floats] = {}
 
     @cached_property
     def _encoder(self) -> Any:
@@ -87,10 +89,26 @@ class PostCite:
     def scores(self, texts: Sequence[str], passages: Sequence[Passage]) -> Floats:
         if not texts or not passages:
             return np.zeros((len(texts), len(passages)), dtype=np.float32)
-        documents = [f"{p.title}. {p.text}" if p.title else p.text for p in passages]
-        asked, given = (self._encoder.encode(list(t), normalize_embeddings=True) for t in (texts, documents))
+        asked, given = (self._vectors(some) for some in (texts, _as_read(passages)))
         scores: Floats = asked @ given.T
         return scores
+
+    def read(self, texts: Sequence[str], passages: Sequence[Passage]) -> None:
+        """Read what will be asked for, and what for, in one batch."""
+        self._vectors([*texts, *_as_read(passages)])
+
+    def _vectors(self, texts: Sequence[str]) -> Floats:
+        """(t, d); what was read last is known."""
+        known = self._known if len(self._known) < MOST_KNOWN else {}
+        if new := [text for text in dict.fromkeys(texts) if text not in known]:
+            read = self._encoder.encode(new, normalize_embeddings=True, show_progress_bar=False)
+            known = {**known, **dict(zip(new, read, strict=True))}
+        self._known = known
+        return np.array([known[text] for text in texts])
+
+
+def _as_read(passages: Sequence[Passage]) -> list[str]:
+    return [f"{p.title}. {p.text}" if p.title else p.text for p in passages]
 
 
 def _found(scores: Scores, parts: Sequence[Part], retriever: Retriever, k: int) -> Found:

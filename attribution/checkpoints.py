@@ -27,6 +27,19 @@ def load_classifier(model: str, device: str = "", precision: str = "") -> tuple[
     return _load("AutoModelForSequenceClassification", model, device, precision)
 
 
+def load_reader(model: str, device: str = "") -> tuple[Any, Any]:
+    """A network that marks the answer to a question in a text.  -> the network, its tokenizer"""
+    network, tokenizer = _load("AutoModelForQuestionAnswering", model, device, "float32")
+    if not tokenizer.is_fast:
+        raise AttributionError(f"the tokenizer of {model} does not tell the places of words: save it as a fast one")
+    return network, tokenizer
+
+
+def load_causal(model: str, device: str = "") -> tuple[Any, Any]:
+    """A language model that reads from left to right.  -> the network, its tokenizer"""
+    return _load("AutoModelForCausalLM", model, device, "", pads=False)
+
+
 def is_seq2seq(model: str) -> bool:
     """Whether a checkpoint writes text, by its config."""
     _find(model)
@@ -38,7 +51,7 @@ def is_seq2seq(model: str) -> bool:
         raise _unreadable(model, error) from error
 
 
-def _load(kind: str, model: str, device: str, precision: str) -> tuple[Any, Any]:
+def _load(kind: str, model: str, device: str, precision: str, *, pads: bool = True) -> tuple[Any, Any]:
     _find(model)
     import torch
     import transformers
@@ -57,7 +70,7 @@ def _load(kind: str, model: str, device: str, precision: str) -> tuple[Any, Any]
         raise _unreadable(model, error) from error
     if absent := sorted(found["missing_keys"]):
         raise AttributionError(f"the model {model} was made for something else: its weights lack {absent[0]}")
-    if tokenizer.pad_token_id is None:
+    if pads and tokenizer.pad_token_id is None:
         raise AttributionError(f"the tokenizer of {model} has no padding token: save it with one")
     return network, tokenizer
 

@@ -1,0 +1,1 @@
+"""ALCE's benchmark: its files, its measures, and ways of citing compared on them."""
