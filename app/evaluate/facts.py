@@ -69,10 +69,10 @@ def measured(scorers: Mapping[str, Scorer], targets: Sequence[str], todos: Seque
             scores: Iterable[Floats] = scorer(asked) if asked else ()
         for fact, row in zip(asked, scores, strict=True):
             best = [targets[i] for i in np.argsort(-row, kind="stable")[: DEPTH + 1]]
-            yield _item(fact, way, best, {name: value / len(asked) for name, value in cost.items()})
+            yield item_of(fact, way, best, {name: value / len(asked) for name, value in cost.items()})
 
 
-def _item(fact: Fact, way: str, best: Sequence[str], cost: Mapping[str, float]) -> RunItem:
+def item_of(fact: Fact, way: str, best: Sequence[str], cost: Mapping[str, float]) -> RunItem:
     """The fact itself is left out; at a level the same sentence, document or cluster counts once."""
     others = [name for name in best if name != fact.id]
     told: dict[str, float] = {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NotRequired
@@ -62,22 +62,23 @@ class RankRow:
         return [sentence.span.of(passage.text) for passage in self.passages for sentence in passage.sentences]
 
 
-def read_rank_rows(path: Path) -> list[RankRow]:
-    """All rows of a file; what is wrong with one is told with its line."""
+def read_rank_rows(paths: Sequence[Path]) -> list[RankRow]:
+    """All rows of some files; what is wrong with one is told with its line."""
     adapter: TypeAdapter[RankLine] = TypeAdapter(RankLine)
     rows: dict[str, RankRow] = {}
-    for number, line in numbered_lines(path):
-        try:
-            row = _row(adapter.validate_json(line), path, number)
-        except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            place = ".".join(str(part) for part in first["loc"])
-            raise _bad(path, number, f"{place}: {first['msg']}" if place else first["msg"]) from error
-        if row.id in rows:
-            raise _bad(path, number, f"the id {row.id!r} is there twice")
-        rows[row.id] = row
+    for path in paths:
+        for number, line in numbered_lines(path):
+            try:
+                row = _row(adapter.validate_json(line), path, number)
+            except ValidationError as error:
+                first = error.errors(include_url=False)[0]
+                place = ".".join(str(part) for part in first["loc"])
+                raise _bad(path, number, f"{place}: {first['msg']}" if place else first["msg"]) from error
+            if row.id in rows:
+                raise _bad(path, number, f"the id {row.id!r} is there twice")
+            rows[row.id] = row
     if not rows:
-        raise AppError(f"{path} holds no row: give JSON lines of {SHAPE}")
+        raise AppError(f"{', '.join(map(str, paths))}: no row is there; give JSON lines of {SHAPE}")
     return list(rows.values())
 
 
@@ -93,7 +94,9 @@ def _row(line: RankLine, path: Path, number: int) -> RankRow:
     if not gold:
         raise _bad(path, number, f"no sentence is marked as an answer to {json.dumps(query[:40], ensure_ascii=False)}")
     passages = tuple(passage_from_sentences("", doc["sentences"], doc.get("title") or "") for doc in docs)
-    row = RankRow(str(line.get("id", f"line {number}")), line.get("source", path.name), query, passages, gold)
+    row = RankRow(
+        str(line.get("id", f"{path.name}, line {number}")), line.get("source", path.name), query, passages, gold
+    )
     if absent := sorted(gold.difference(row.places)):
         raise _bad(path, number, f"there is no sentence {absent[0][-1] if len(docs) == 1 else absent[0]}")
     return row

@@ -45,7 +45,7 @@ def evaluate(
 ) -> list[RunItem]:
     """Measure the rows of some files, kept row by row.  -> all items"""
     needs_ir_measures()
-    rows = [row for file in files for row in read_rank_rows(file)]
+    rows = read_rank_rows(files)
     loaded = Encoders(parts)
     ways = loaded.able(wanted, marker_of, named=named)
     scorers = scorers_of(ways, rows, loaded)
