@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import PureWindowsPath
 from typing import NamedTuple
 
+from app.store import Opinion
 from attribution.citations import CitedAnswer, CitedProposition, Evidence
 from attribution.formats.words import ELSEWHERE, SIGNS, label_of, pages_line
 from attribution.formats.words import coverage_line as coverage_line  # the page says it too
@@ -35,6 +36,21 @@ def evidence_of(cited: CitedProposition) -> list[Evidence]:
 def fact_line(cited: CitedProposition) -> str:
     """A fact in one line of plain text, for a list to choose from."""
     return f"{SIGNS[label_of(cited)][0]} {' '.join(cited.proposition.text.split())}"
+
+
+NEITHER = "There is no other sentence that comes near."
+
+
+def opinion_words(opinion: Opinion, *, cited: bool) -> str:
+    """What a click says.
+
+    >>> opinion_words(Opinion.WRONG, cited=False)
+    'No, something does'
+    """
+    if cited:
+        return {Opinion.BETTER: "A better one is here"}.get(opinion, opinion.value.capitalize())
+    said = {Opinion.RIGHT: "Yes, nothing does", Opinion.WRONG: "No, something does", Opinion.BETTER: "It is here"}
+    return said[opinion]
 
 
 def written_by(answer: CitedAnswer) -> str:

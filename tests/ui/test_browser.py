@@ -18,6 +18,7 @@ from app.bootstrap import Parts
 from app.demo import DOCUMENTS, QUESTIONS
 from app.ingester import gather
 from app.settings import load_settings
+from app.store import Opinion
 from attribution.citations import CitedAnswer
 
 pytestmark = [pytest.mark.browser, pytest.mark.skipif(not browsing.there(), reason=browsing.MISSING)]
@@ -97,6 +98,11 @@ def test_from_an_empty_library_to_the_words_in_the_source_and_back(
     driver.get(driver.current_url)
     wait_for(lambda: inside(driver, ".cited"))
     assert shown(driver) == before
+
+    press(driver, "Too broad")
+    feedback = Parts(load_settings(data_dir=data_dir)).feedback
+    (said,) = wait_for(lambda: feedback.of(answer.id))
+    assert (said.opinion, said.citation) == (Opinion.TOO_BROAD, last.id)
 
 
 def test_a_click_shows_at_once(driver: Chrome, address: str, data_dir: Path) -> None:

@@ -13,7 +13,7 @@ import ui
 from app.bootstrap import Parts
 from app.ingester import Upload
 from app.settings import load_settings
-from app.store import Library
+from app.store import Library, Opinion
 from attribution.formats import FORMATS
 from attribution.wire import to_json
 
@@ -281,3 +281,44 @@ def test_what_the_given_passages_lack_is_found_in_the_collection(opened: Page, f
     assert "1 of 1 fact has support" in texts(test)
     assert "ferry.txt · found elsewhere" in texts(test)
     assert not test.code
+
+
+# What people say of citations
+
+
+def choices(test: AppTest, kind: str = "opinion-") -> Any:
+    kinds = (test.segmented_control, test.radio)
+    return next(box for boxes in kinds for box in boxes if str(box.key).startswith(kind))
+
+
+def test_a_citation_is_judged_in_a_click_and_pointed_away_from(opened: Page, filled: Path) -> None:
+    test = ask(opened(filled), QUESTION)
+    feedback = Parts(load_settings(data_dir=filled)).feedback
+    answer_id = address(test, "answer")
+    assert choices(test).value is None
+    test = healthy(choices(test).set_value(Opinion.WRONG).run())
+    assert [one.opinion for one in feedback.of(answer_id)] == [Opinion.WRONG]
+    again = healthy(opened(filled, answer=answer_id))
+    assert choices(again).value is Opinion.WRONG
+    again = healthy(choices(again).set_value(Opinion.BETTER).run())
+    better = next(text for text in choices(again, "better-").options if "96 metres" in text)
+    healthy(choices(again, "better-").set_value(better.replace("\\", "")).run())
+    (said,) = feedback.of(answer_id)
+    assert (said.opinion, said.better and said.better.quote) == (
+        Opinion.BETTER,
+        "It is 96 metres long and 5.5 metres wide.",
+    )
+    last = healthy(opened(filled, answer=answer_id))
+    assert choices(last, "better-").value == "It is 96 metres long and 5.5 metres wide."
+    healthy(choices(last).set_value(None).run())
+    assert feedback.of(answer_id) == []
+
+
+def test_a_fact_that_nothing_supports_may_be_said_to_be_supported(opened: Page, filled: Path) -> None:
+    test = opened(filled, "cite")
+    test.text_area(key="text-to-cite").set_value(TEXT)
+    test = healthy(test.button(key="cite").click().run())
+    assert "nothing supports" in choices(test).label
+    healthy(choices(test).set_value(Opinion.WRONG).run())
+    (said,) = Parts(load_settings(data_dir=filled)).feedback.of(address(test, "answer"))
+    assert (said.opinion, said.citation) == (Opinion.WRONG, "")

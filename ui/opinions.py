@@ -1,0 +1,77 @@
+"""What the reader thinks of a fact's citations, in one click each; a better place can be pointed at."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from app.opinions import opinion_on, words_in
+from app.store import Opinion, Words
+from attribution.citations import CitedAnswer, CitedProposition
+from retrieval.text import Granularity
+from ui import session
+from ui.render import plain
+from ui.words import NEITHER, opinion_words
+
+NUM_OFFERED = 8  # sentences to choose a better one from
+
+
+def ask(answer: CitedAnswer, fact: CitedProposition) -> None:
+    """One row of choices for each citation, or for a fact that has none."""
+    said = {(one.fact, one.citation): one for one in session.parts().feedback.of(answer.id) if not one.by}
+    for citation in fact.citations or (None,):
+        id_ = citation.id if citation else ""
+        given = said.get((fact.id, id_))
+        key = f"opinion-{answer.id}-{fact.id}-{id_}"
+        if key not in st.session_state:
+            st.session_state[key] = given.opinion if given else None
+        st.segmented_control(
+            _asked(fact, citation.number if citation else 0),
+            list(Opinion) if citation else [Opinion.RIGHT, Opinion.WRONG, Opinion.BETTER],
+            format_func=partial(opinion_words, cited=citation is not None),
+            key=key,
+            on_change=partial(_keep, answer, fact, id_, key, given.id if given else ""),
+        )
+        if st.session_state[key] is Opinion.BETTER:
+            _offer(answer, fact, id_, given.better if given else None)
+
+
+def _asked(fact: CitedProposition, number: int) -> str:
+    if not number:
+        return "Is it right that nothing supports this fact?"
+    return (
+        f"Does the source support this fact? \\[{number}\\]" if len(fact.citations) > 1 else "Is this citation right?"
+    )
+
+
+def _keep(answer: CitedAnswer, fact: CitedProposition, citation: str, key: str, before: str) -> None:
+    opinion = st.session_state[key]
+    if opinion is None:
+        session.parts().feedback.remove([before])
+    elif opinion is not Opinion.BETTER:
+        session.parts().feedback.keep(opinion_on(answer, fact.id, opinion, citation=citation))
+
+
+def _offer(answer: CitedAnswer, fact: CitedProposition, citation: str, chosen: Words | None) -> None:
+    """The nearest sentences of the collection, one of which may be the better one."""
+    parts = session.parts()
+    with session.told(), st.spinner("Looking for other places…"):
+        pipeline = session.pipeline(parts.library.collection(answer.collection))
+        hits = pipeline.search(fact.proposition.text, Granularity.SENTENCE, NUM_OFFERED)
+        cited = {(c.passage.id, c.span.start) for c in fact.citations}
+        offered = {hit.text: words_in(hit.passage, hit.spans[0]) for hit in hits}
+        offered = {text: words for text, words in offered.items() if (words.passage_id, words.start) not in cited}
+        if chosen:
+            offered.setdefault(chosen.quote, chosen)
+        key = f"better-{answer.id}-{fact.id}-{citation}"
+        if key not in st.session_state and chosen:
+            st.session_state[key] = chosen.quote
+
+        def keep() -> None:
+            better = offered[st.session_state[key]]
+            parts.feedback.keep(opinion_on(answer, fact.id, Opinion.BETTER, citation=citation, better=better))
+
+        st.radio("Which words are better?", list(offered), index=None, key=key, format_func=plain, on_change=keep)
+        if not offered:
+            st.caption(NEITHER)
