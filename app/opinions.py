@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from app.errors import AppError, NotFoundError
 from app.store import Feedback, Opinion, Words
-from attribution.citations import Citation, CitedAnswer, CitedProposition, Evidence
+from attribution.citations import Citation, CitedAnswer, CitedProposition, Evidence, Verdict
 from retrieval.text import Granularity, Passage, Span
 
 if TYPE_CHECKING:
@@ -98,43 +99,54 @@ def says_supported(given: Feedback) -> bool | None:
     return {Opinion.RIGHT: True, Opinion.TOO_BROAD: True, Opinion.WRONG: False}.get(given.opinion)
 
 
-def labelled(answers: Mapping[str, CitedAnswer], given: Iterable[Feedback]) -> Iterator[dict[str, Any]]:
-    """Opinions as rows of claim, evidence and label, which `propcite eval cite` and the training of judges read."""
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """A claim with evidence of which a person said whether it supports it, and what the judge had said."""
+
+    given: Feedback
+    question: str
+    claim: str
+    evidence: tuple[str, ...]
+    titles: tuple[str, ...]
+    supported: bool
+    verdict: Verdict | None = None
+
+    @property
+    def row(self) -> dict[str, Any]:
+        """As `propcite eval cite` and the training of judges read it."""
+        docs = [{"title": title, "text": text} for title, text in zip(self.titles, self.evidence, strict=True)]
+        return {
+            "source": SOURCE,
+            "question": self.question,
+            "claim": self.claim,
+            "docs": docs,
+            "label": "supported" if self.supported else "not_supported",
+            "answer": self.given.answer_id,
+            "opinion": self.given.opinion.value,
+            "note": self.given.note,
+            "by": self.given.by,
+        }
+
+
+def labelled(answers: Mapping[str, CitedAnswer], given: Iterable[Feedback]) -> Iterator[Labelled]:
+    """What opinions say of claims and evidence; some say nothing of that."""
     for one in given:
         answer = answers.get(one.answer_id)
         found = cited_of(answer, one) if answer else None
         if answer and found:
-            yield from _rows(answer, one, *found)
+            yield from _labelled(answer.question, one, *found)
 
 
-def _rows(
-    answer: CitedAnswer, given: Feedback, fact: CitedProposition, cited: Citation | None
-) -> Iterator[dict[str, Any]]:
-    supported = says_supported(given)
+def _labelled(question: str, given: Feedback, fact: CitedProposition, cited: Citation | None) -> Iterator[Labelled]:
+    claim, supported = fact.proposition.text, says_supported(given)
     if cited and supported is not None:
         together = [c.evidence for c in fact.citations] if supported else [cited.evidence]
-        yield _row(answer, given, fact, [_doc(e) for e in together], supported)
+        yield Labelled(given, question, claim, *_read(together), supported, cited.verdict)
     elif fact.nearest and given.opinion is Opinion.RIGHT:
-        yield _row(answer, given, fact, [_doc(fact.nearest)], False)
+        yield Labelled(given, question, claim, *_read([fact.nearest]), False, fact.verdict)
     if given.better:
-        yield _row(answer, given, fact, [{"title": "", "text": given.better.quote}], True)
+        yield Labelled(given, question, claim, (given.better.quote,), ("",), True)
 
 
-def _doc(evidence: Evidence) -> dict[str, str]:
-    return {"title": evidence.passage.title, "text": evidence.quote}
-
-
-def _row(
-    answer: CitedAnswer, given: Feedback, fact: CitedProposition, docs: list[dict[str, str]], supported: bool
-) -> dict[str, Any]:
-    return {
-        "source": SOURCE,
-        "question": answer.question,
-        "claim": fact.proposition.text,
-        "docs": docs,
-        "label": "supported" if supported else "not_supported",
-        "answer": given.answer_id,
-        "opinion": given.opinion.value,
-        "note": given.note,
-        "by": given.by,
-    }
+def _read(evidence: Sequence[Evidence]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    return tuple(e.quote for e in evidence), tuple(e.passage.title for e in evidence)

@@ -127,7 +127,7 @@ def export(
     parts = open_parts()
     given = _given(parts, collection)
     answers = {i: parts.library.answer(i) for i in dict.fromkeys(one.answer_id for one in given)}
-    lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in labelled(answers, given))
+    lines = "".join(json.dumps(one.row, ensure_ascii=False) + "\n" for one in labelled(answers, given))
     if out is None:
         sys.stdout.write(lines)
         return

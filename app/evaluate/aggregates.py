@@ -115,6 +115,8 @@ MEASURES: dict[str, Measure] = {
         Measure("RR", "MRR"),
         Measure("Success"),
         Measure("AP", "MAP"),
+        Measure("coverage", "facts with support"),
+        judged("agreement", "agreement with people"),
         count("length", "words"),
         count("citations"),
         count("sentences"),

@@ -7,6 +7,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import asdict, fields
 from typing import Any
 
+NONE = "-"
+
 
 def aligned(rows: Sequence[Sequence[str]], left: Collection[int] = ()) -> str:
     """One line a row, columns as wide as they must be; `left` tells which are words.
@@ -40,8 +42,11 @@ def as_line(told: Any) -> str:
 def _cells(values: Sequence[object]) -> list[str]:
     """A column's values; decimals as many as the most exact of them was rounded to.
 
-    >>> _cells([0.7, 0.703]), _cells([75.0, 80.5]), _cells([3, "a"])
-    (['0.700', '0.703'], ['75.0', '80.5'], ['3', 'a'])
+    >>> _cells([0.7, 0.703]), _cells([75.0, 80.5]), _cells([3, "a", None])
+    (['0.700', '0.703'], ['75.0', '80.5'], ['3', 'a', '-'])
     """
     decimals = max((len(str(value).partition(".")[2]) for value in values if isinstance(value, float)), default=0)
-    return [f"{value:.{decimals}f}" if isinstance(value, float) else str(value) for value in values]
+    return [
+        f"{value:.{decimals}f}" if isinstance(value, float) else NONE if value is None else str(value)
+        for value in values
+    ]

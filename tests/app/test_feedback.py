@@ -131,7 +131,7 @@ def test_a_fact_and_a_citation_may_be_named_by_id_and_by_number() -> None:
     ],
 )
 def test_opinions_become_labels(given: Feedback, rows: list[tuple[str, str]]) -> None:
-    found = list(labelled({ANSWER.id: ANSWER}, [given]))
+    found = [one.row for one in labelled({ANSWER.id: ANSWER}, [given])]
     assert [(" ".join(d["text"] for d in row["docs"]), row["label"]) for row in found] == rows
     assert list(labelled({}, [given])) == []
 
