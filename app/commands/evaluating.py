@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from app.commands import cli, open_parts
+from app.commands import cli, note, open_parts
 
 eval_cli = typer.Typer(no_args_is_help=True, help="Measure the parts on data of your own.")
 cli.add_typer(eval_cli, name="eval")
@@ -19,10 +19,16 @@ class Format(StrEnum):
     jsonl = "jsonl"
 
 
+Shape = Annotated[Format, typer.Option("--format", help="table or jsonl.")]
+New = Annotated[bool, typer.Option("--new", help="Start another run, though one is unfinished.")]
+Limit = Annotated[int, typer.Option(min=0, help="Only so many items; 0: all.")]
+Offset = Annotated[int, typer.Option(min=0, help="Pass over so many items first.")]
+
+
 @eval_cli.command("split")
 def eval_split(
     files: Annotated[list[Path], typer.Argument(help="JSON lines of sentence and propositions.", metavar="FILES…")],
-    shape: Annotated[Format, typer.Option("--format", help="table or jsonl.")] = Format.table,
+    shape: Shape = Format.table,
     most: Annotated[int, typer.Option(min=1, help="Rows of one source in one file, spread evenly.")] = 1500,
 ) -> None:
     """Measure the splitters on sentences whose propositions people wrote, all but those that training has seen."""
@@ -42,20 +48,26 @@ def eval_cite(
         list[Path],
         typer.Argument(help="ALCE's JSON of answers with docs, or JSON lines of claims with docs.", metavar="FILES…"),
     ],
-    shape: Annotated[Format, typer.Option("--format", help="table or jsonl.")] = Format.table,
+    shape: Shape = Format.table,
     most: Annotated[int, typer.Option(min=1, help="Rows of one source, spread evenly.")] = 100_000,
     method: Annotated[list[str] | None, typer.Option(help="Only this way of citing; may be given again.")] = None,
     supported_from: Annotated[
         list[float] | None,
         typer.Option(min=0, max=1, help="The judge's threshold, not that of the settings; may be given again."),
     ] = None,
+    limit: Limit = 0,
+    offset: Offset = 0,
+    new: New = False,
 ) -> None:
     """Measure citations beside the simpler ways of citing, and the judge beside plain scores."""
     from app.evaluate import tables
     from app.evaluate.cite import evaluate
+    from app.evaluate.shares import Share
     from attribution.methods import METHODS
 
-    for number, table in enumerate(evaluate(files, open_parts(), most, method or METHODS, supported_from or ())):
+    share = Share(limit, offset, new, note)
+    found = evaluate(files, open_parts(), most, method or METHODS, supported_from or (), share)
+    for number, table in enumerate(found):
         if shape is Format.jsonl:
             for told in table:
                 typer.echo(tables.as_line(told))

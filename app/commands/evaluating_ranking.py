@@ -9,15 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from app.commands import note, open_parts
-from app.commands.evaluating import Format, eval_cli
+from app.commands.evaluating import Format, Limit, New, Offset, Shape, eval_cli
 
 if TYPE_CHECKING:
     from app.store import RunItem
 
-Shape = Annotated[Format, typer.Option("--format", help="table or jsonl.")]
-New = Annotated[bool, typer.Option("--new", help="Start another run, though one is unfinished.")]
-Limit = Annotated[int, typer.Option(min=0, help="Only so many items; 0: all.")]
-Offset = Annotated[int, typer.Option(min=0, help="Pass over so many items first.")]
 Encoders = Annotated[list[str] | None, typer.Option("--encoder", help="A folder or name; may be given again.")]
 
 

@@ -1,4 +1,7 @@
-"""Rows that say what supports what: claims with evidence, and answers with the passages they were written from."""
+"""Rows that say what supports what: claims with evidence, and answers with the passages they were written from.
+
+A row is known by its file's name and its place there.
+"""
 
 from __future__ import annotations
 
@@ -26,6 +29,7 @@ class GoldEvidence:
     claim: str
     documents: tuple[Passage, ...]
     supporting: frozenset[tuple[int, int]]
+    id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +41,7 @@ class GoldVerdict:
     claim: str
     evidence: tuple[str, ...]
     supported: bool
+    id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +53,7 @@ class GoldAnswer:
     text: str
     passages: tuple[Passage, ...]
     written_from: frozenset[str]
+    id: str = ""
 
 
 Gold = GoldEvidence | GoldVerdict | GoldAnswer
@@ -72,36 +78,37 @@ def _read_answers(path: Path) -> list[Gold]:
         data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
         items = json.loads(data)
         items = items["data"] if isinstance(items, dict) else items
-        return [gold for item in items for gold in _answers(item, path.name.split(".")[0])]
+        return [gold for number, item in enumerate(items) for gold in _answers(item, path.name, number)]
     except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise AppError(f"{path} cannot be read ({error!r}): give ALCE's list of questions, answers and docs") from error
 
 
-def _answers(item: dict[str, Any], source: str) -> Iterable[GoldAnswer]:
+def _answers(item: dict[str, Any], file: str, at: int) -> Iterable[GoldAnswer]:
     passages: dict[str, Passage] = {}
     for number, doc in enumerate(item["docs"], start=1):
         passage = passage_from_text(str(doc.get("id", number)), _text(doc["text"]), _text(doc.get("title") or ""))
         if passages.setdefault(passage.id, passage) != passage:
             raise ValueError(f"two docs of {item['question']!r} have the id {passage.id}")
-    for told in item.get("annotations", []):
+    for number, told in enumerate(item.get("annotations", [])):
         written = frozenset(map(str, told.get("knowledge_doc_ids", [])))
         if written:
             given = tuple(passages.values())
-            yield GoldAnswer(source, _text(item["question"]), _text(told["long_answer"]), given, written)
+            source, id_ = file.split(".")[0], f"{file}:{at}.{number}"
+            yield GoldAnswer(source, _text(item["question"]), _text(told["long_answer"]), given, written, id_)
 
 
 def _read_claims(path: Path) -> list[Gold]:
     rows: list[Gold] = []
     for number, line in numbered_lines(path):
         try:
-            gold = _claim(json.loads(line))
+            gold = _claim(json.loads(line), f"{path.name}:{number}")
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise AppError(f"{path}, line {number}: {error!r} is wrong with this row") from error
         rows += [gold] if gold else []
     return rows
 
 
-def _claim(row: dict[str, Any]) -> Gold | None:
+def _claim(row: dict[str, Any], id_: str) -> Gold | None:
     source, docs = str(row.get("source", "")), row["docs"]
     if row.get("level") == "sentence":
         documents = tuple(
@@ -111,13 +118,14 @@ def _claim(row: dict[str, Any]) -> Gold | None:
         supporting = frozenset((d, s) for d, s in row["supporting"])
         if absent := supporting - {(d, s) for d, p in enumerate(documents) for s in range(len(p.sentences))}:
             raise ValueError(f"docs without the sentence {sorted(absent)[0]} that supports the claim")
-        return GoldEvidence(source, _text(row["claim"]), documents, supporting)
+        return GoldEvidence(source, _text(row["claim"]), documents, supporting, id_)
     if row["label"] not in (SUPPORTED, PARTIALLY, NOT_SUPPORTED):
         raise ValueError(f"the label {row['label']!r}")
     evidence = tuple(text for d in docs if (text := d.get("text") or " ".join(d.get("sentences") or [])).strip())
     if not evidence:
         return None
-    return GoldVerdict(source, row.get("question", ""), _text(row["claim"]), evidence, row["label"] == SUPPORTED)
+    supported = row["label"] == SUPPORTED
+    return GoldVerdict(source, row.get("question", ""), _text(row["claim"]), evidence, supported, id_)
 
 
 def _text(value: object) -> str:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from sklearn.metrics import balanced_accuracy_score, precision_recall_curve, roc_auc_score
 
 from app.evaluate.gold import GoldVerdict
+from app.evaluate.keeping import Todo, clocked
+from app.store.runs import RunItem
 from attribution import words
 from attribution.judges import SUPPORTED_FROM, Case
 from attribution.propcite import PropCite
@@ -18,9 +20,9 @@ from retrieval.granularity import Ints, score_units
 from retrieval.text import Passage, Span
 
 BINS = 10
-TOGETHER = 64  # claims whose evidence is read at once
 PRECISIONS = (80, 85, 90, 95)
 PLAIN = ("overlap", "similarity")
+VERDICTS = "claims judged"  # before a score's name: what its items measure
 
 Scorer = Callable[[Sequence[Case]], Sequence[float]]
 
@@ -67,22 +69,35 @@ class Scored:
     scores: dict[str, Floats]
 
     @classmethod
-    def of(
-        cls, rows: Sequence[GoldVerdict], scorers: dict[str, Scorer], advance: Callable[[str], None] = lambda _: None
-    ) -> Scored:
-        """Some claims at a time: each score reads what the others have just read."""
-        scores: dict[str, list[float]] = {name: [] for name in scorers}
-        for first in range(0, len(rows), TOGETHER):
-            some = [Case(row.claim, row.evidence) for row in rows[first : first + TOGETHER]]
-            for name, scorer in scorers.items():
-                scores[name] += scorer(some)
-            for _ in some:
-                advance("claims judged")
-        return cls(rows, {name: np.array(told) for name, told in scores.items()})
+    def of(cls, rows: Sequence[GoldVerdict], items: Iterable[RunItem]) -> Scored:
+        """What a run's items say of these rows."""
+        said: dict[str, dict[str, float]] = {}
+        for item in items:
+            said.setdefault(str(item.output["score"]), {})[item.key] = float(item.measures["score"] or 0.0)
+        return cls(rows, {name: np.array([told[row.id] for row in rows]) for name, told in said.items()})
 
     @property
     def truth(self) -> Floats:
         return np.array([row.supported for row in self.rows], dtype=bool)
+
+
+def verdict_items(todos: Sequence[Todo[GoldVerdict]], scorers: Mapping[str, Scorer]) -> Iterator[RunItem]:
+    """Each claim by each score, several together: a score reads what the others have just read."""
+    for name, scorer in scorers.items():
+        way = f"{VERDICTS}: {name}"
+        asked = [todo.row for todo in todos if way in todo.ways]
+        with clocked() as cost:
+            scores = scorer([Case(row.claim, row.evidence) for row in asked]) if asked else ()
+        for row, score in zip(asked, scores, strict=True):
+            yield _verdict(row, way, name, float(score), {unit: spent / len(asked) for unit, spent in cost.items()})
+
+
+def _verdict(row: GoldVerdict, way: str, name: str, score: float, cost: Mapping[str, float]) -> RunItem:
+    listed = {"scored": [{"score": score, "right": row.supported}]}
+    if name not in PLAIN:
+        listed = {"judged": [{"probability": score, "right": row.supported}]}
+    measures = {"score": score, "right": float((score >= SUPPORTED_FROM) == row.supported)}
+    return RunItem(row.id, way, measures, {"source": row.source, "question": row.claim, "score": name, **listed}, cost)
 
 
 def judged(told: Scored) -> Iterator[Judged]:

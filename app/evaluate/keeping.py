@@ -62,18 +62,22 @@ def measure(
     run: RunInfo,
     rows: Sequence[Row],
     key: Callable[[Row], str],
-    ways: Sequence[str],
+    ways: Sequence[str] | Callable[[Row], Sequence[str]],
     work: Callable[[Sequence[Todo[Row]]], Iterable[RunItem]],
     together: int = 1,
     what: str = "measuring",
 ) -> RunInfo:
-    """Measure what the run lacks, `together` rows at once, and keep each item as soon as `work` gives it."""
+    """Measure what the run lacks, `together` rows at once, and keep each item as soon as `work` gives it.
+
+    `ways` are those of every row, or tell the ways of one.
+    """
+    of = ways if callable(ways) else lambda _: ways
     keys = [key(row) for row in rows]
     if (twice := _twice(keys)) is not None:
         raise AppError(f"two items have the id {twice!r}: give each an id of its own")
     known = runs.known(run.id)
     lacking = [
-        Todo(row, id_, tuple(way for way in ways if (way, id_) not in known))
+        Todo(row, id_, tuple(way for way in of(row) if (way, id_) not in known))
         for row, id_ in zip(rows, keys, strict=True)
     ]
     todo = [one for one in lacking if one.ways]

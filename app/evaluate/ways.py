@@ -34,6 +34,10 @@ class Way:
     propcite: PropCite = field(compare=False)
 
     @property
+    def name(self) -> str:
+        return f"{self.method}, {self.judge if self.judge != NO_JUDGE else 'no judge'}"
+
+    @property
     def cites_sentences(self) -> bool:
         return getattr(self.propcite.method, "granularity", None) is Granularity.SENTENCE
 

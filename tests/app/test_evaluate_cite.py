@@ -22,6 +22,7 @@ from app.evaluate.citing import Cited
 from app.evaluate.evidence import Ranked
 from app.evaluate.gold import GoldAnswer, GoldEvidence, GoldVerdict, fairly, read_gold
 from app.evaluate.judging import Judged, Reliability, Scored, Threshold, calibration_error, reliability, thresholds
+from app.evaluate.shares import Share
 from app.settings import load_settings
 from attribution.methods import METHODS
 from retrieval.encoder import TokenVectors
@@ -76,8 +77,8 @@ def lines(path: Path, *rows: object) -> Path:
 
 
 @pytest.fixture(scope="module")
-def parts() -> Parts:
-    return Parts(load_settings(splitter="rules"))
+def parts(tmp_path_factory: pytest.TempPathFactory) -> Parts:
+    return Parts(load_settings(splitter="rules", data_dir=tmp_path_factory.mktemp("data")))
 
 
 def test_an_answer_is_a_row_for_each_person_who_said_what_it_was_written_from(tmp_path: Path) -> None:
@@ -292,3 +293,33 @@ def test_the_command_writes_lines_for_programs(tmp_path: Path) -> None:
     )
     assert (empty.returncode, empty.stdout) == (2, "")
     assert empty.stderr == "propcite: these files hold no row that says what supports what\n"
+
+
+def test_a_run_of_citing_is_kept_item_by_item_and_read_back_as_its_tables(parts: Parts, tmp_path: Path) -> None:
+    (tmp_path / "kept.json").write_text(json.dumps([ITEM]))
+    files = [tmp_path / "kept.json", lines(tmp_path / "kept.jsonl", EVIDENCE, *VERDICTS)]
+    tables_ = [list(table) for table in evaluate(files, parts, 10, ["propositions"])]
+    run = parts.runs.run("last")
+    assert (run.kind, run.name, run.state, run.judge) == ("cite", "kept.json, kept.jsonl", "done", parts.judge.name)
+    items = list(parts.runs.items(run.id))
+    assert run.num_items == 2 * 2 + 1 * 4 + 4 * 3
+    (first,) = [i for i in items if (i.key, i.way) == ("kept.json:0.0", "passages of answers: propositions, no judge")]
+    assert first.measures == {"precision": 1.0, "recall": 1.0, "citations": 2.0}
+    assert first.output["cited"] == first.output["wanted"] == ["cost", "gates"]
+    (judged,) = [i for i in items if (i.key, i.way) == ("kept.jsonl:2", "claims judged: embedded")]
+    assert judged.measures["right"] == 1.0
+    assert judged.output["judged"] == [{"probability": judged.measures["score"], "right": True}]
+    some = parts.runs.start("cite", run.name, run.settings, run.about, run.judge)
+    parts.runs.add(some.id, items[5:])  # as a run that was killed left them
+    said: list[str] = []
+    again = [list(table) for table in evaluate(files, parts, 10, ["propositions"], share=Share(say=said.append))]
+    assert said == [f"going on with run {some.id}: {len(items) - 5} items are done"]
+    assert again == tables_
+    assert parts.runs.run(some.id).num_items == len(items)
+
+
+def test_two_files_of_one_name_are_told(parts: Parts, tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    files = [lines(folder / "rows.jsonl", EVIDENCE) for folder in (tmp_path, tmp_path / "other")]
+    with pytest.raises(AppError, match=r"two files are named rows\.jsonl"):
+        list(evaluate(files, parts, 10))
