@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from app.evaluate.alce.sentences import tokenizer
 from app.evaluate.alce.ways import JUDGED, REPAIR, WAYS, check_ways
 from app.evaluate.alce.writing import Answer, Row, by_people, from_outputs, generator_settings
 from app.evaluate.keeping import open_run
+from app.evaluate.shares import Share
 from app.settings import Settings
 from app.store.runs import RunInfo, RunItem
 from attribution.judges import Judge
@@ -89,7 +90,7 @@ def evaluate(parts: Parts, asked: Asked, say: Say) -> Result:
     """Every way of citing on the file's questions; what an earlier call has done is not done again."""
     _check(asked, parts.settings)
     file = _read(asked)
-    questions = some_of(file.questions, asked.limit, asked.offset)
+    questions = Share(asked.limit, asked.offset).of(file.questions)
     chosen, given = _answers(asked, questions)
     rows = _rows(asked, chosen)
     if given is not None:
@@ -110,22 +111,9 @@ def evaluate(parts: Parts, asked: Asked, say: Say) -> Result:
     items = list(go_through(steps, chosen, force=asked.force, say=say))
     if asked.out:
         _write(asked, steps, say)
-    own = (
-        frozenset(n for n in steps.names if n == REPAIR or n.endswith(JUDGED))
-        if _is_same(parts, judge)
-        else frozenset()
-    )
-    told = [steps._told(item) for (way, _), item in steps.kept.items() if way.startswith("judge's")]
     labels = list(dict.fromkeys(row.label for row in rows))
-    return Result(parts.runs.run(run.id), items, labels, own, shortcuts.passed(told), _notes(steps, judge))
-
-
-def some_of(questions: Sequence[Question], limit: int, offset: int) -> list[Question]:
-    """A share of a file: `limit` questions behind the first `offset`; 0 for all."""
-    chosen = list(questions[offset : offset + limit if limit else None])
-    if not chosen:
-        raise AppError(f"the file has {len(questions)} questions: give a smaller --offset")
-    return chosen
+    own = _own_judge(parts, steps.names, judge)
+    return Result(parts.runs.run(run.id), items, labels, own, shortcuts.passed(steps.own_test()), _notes(steps, judge))
 
 
 def _check(asked: Asked, settings: Settings) -> None:
@@ -158,10 +146,11 @@ def _answers(asked: Asked, questions: Sequence[Question]) -> tuple[list[Question
 def _rows(asked: Asked, questions: Sequence[Question]) -> list[Row]:
     """Each question once a context size; the documents of a result file are all that its answers were made from."""
     if asked.outputs:
-        return [Row(question) for question in questions]
+        most = max(len(question.premises) for question in questions)
+        return [Row(question, most) for question in questions]
     contexts = list(dict.fromkeys(asked.contexts))
     several = len(contexts) > 1
-    return [Row(q.showing(k), f", {k} docs" if several else "") for k in contexts for q in questions]
+    return [Row(q.showing(k), k, f", {k} docs" if several else "") for k in contexts for q in questions]
 
 
 def _work(parts: Parts, asked: Asked, rows: Sequence[Row], given: dict[str, Answer] | None, judge: Judge) -> Work:
@@ -210,8 +199,10 @@ def _about(settings: Settings, asked: Asked) -> dict[str, Any]:
     return about
 
 
-def _is_same(parts: Parts, judge: Judge) -> bool:
-    return parts.judge is not None and parts.judge.name == judge.name
+def _own_judge(parts: Parts, names: Sequence[str], judge: Judge) -> frozenset[str]:
+    """The ways that cite by the judge that scores."""
+    is_same = parts.judge is not None and parts.judge.name == judge.name
+    return frozenset(name for name in names if is_same and (name == REPAIR or name.endswith(JUDGED)))
 
 
 def _write(asked: Asked, steps: Steps, say: Say) -> None:
@@ -220,7 +211,7 @@ def _write(asked: Asked, steps: Steps, say: Say) -> None:
     rows = steps.work.rows
     for label in dict.fromkeys(row.label for row in rows):
         some = [row for row in rows if row.label == label]
-        num_docs = max(len(row.question.premises) for row in some)
+        num_docs = some[0].num_docs
         for name in steps.names:
             outputs = [steps.kept[row.way(name), row.key].output["text"] for row in some]
             args = {"dataset_name": asked.kind, "ndoc": num_docs, "way": name, "run": steps.run.id}
@@ -252,7 +243,7 @@ def _notes(steps: Steps, judge: Judge) -> list[str]:
 def judge_itself(parts: Parts, asked: Asked, say: Say) -> tuple[RunInfo, list[shortcuts.Passed]]:
     """`propcite eval judge`: ALCE's shortcuts on the file's own passages, kept as a run."""
     file = read_alce(asked.path)
-    questions = shortcuts.sample(some_of(file.questions, 0, asked.offset), asked.limit or len(file.questions))
+    questions = shortcuts.sample(Share(0, asked.offset).of(file.questions), asked.limit or len(file.questions))
     if not questions:
         raise AppError(f"{asked.path} has no question with two different docs of words: give ALCE's file")
     judge = asked.scoring.build(parts)
@@ -264,4 +255,4 @@ def judge_itself(parts: Parts, asked: Asked, say: Say) -> tuple[RunInfo, list[sh
     told = list(shortcuts.tried(questions, entailment))
     new = [one for one in told if (one.check.name, one.key) not in known]
     parts.runs.add(run.id, [RunItem(one.key, one.check.name, one.measures) for one in new])
-    return replace(parts.runs.finish(run.id)), shortcuts.passed(told)
+    return parts.runs.finish(run.id), shortcuts.passed(told)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import json
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,6 +17,7 @@ from typing_extensions import TypedDict
 
 from app.errors import AppError
 from app.evaluate.files import digest_of
+from app.store.runs import LONGEST_KEY
 from retrieval.splitter import passage_from_text
 from retrieval.text import Passage
 
@@ -171,10 +173,10 @@ def _parsed(path: Path) -> Any:
     try:
         data = path.read_bytes()
         return json.loads(gzip.decompress(data) if path.suffix == ".gz" else data)
+    except (gzip.BadGzipFile, ValueError, EOFError, zlib.error, RecursionError) as error:
+        raise AppError(f"{path} is not ALCE's ({_first_line(error)}): {FORM}") from error
     except OSError as error:
         raise AppError(f"{path} cannot be read ({error.strerror or error}): give ALCE's file") from error
-    except (ValueError, EOFError, zlib.error, RecursionError) as error:
-        raise AppError(f"{path} is not ALCE's ({_first_line(error)}): {FORM}") from error
 
 
 def _checked(path: Path, items: Sequence[Any]) -> Iterator[Mapping[str, Any]]:
@@ -192,7 +194,9 @@ def _checked(path: Path, items: Sequence[Any]) -> Iterator[Mapping[str, Any]]:
 def _key(item: Mapping[str, Any]) -> str:
     """The item's id in its file; its question where it has none."""
     found = next((item[name] for name in IDS if item.get(name) not in (None, "")), item["question"])
-    return str(found)
+    key = _readable(str(found))
+    digest = hashlib.sha256(key.encode()).hexdigest()[:16]
+    return key if len(key) <= LONGEST_KEY else f"{key[: LONGEST_KEY - 17]} {digest}"
 
 
 def _check_ids(path: Path, questions: Sequence[Question]) -> None:

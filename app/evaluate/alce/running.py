@@ -11,6 +11,7 @@ from itertools import groupby
 
 from app.bootstrap import Parts
 from app.errors import AppError
+from app.evaluate.aggregates import OWN_TEST, WRITTEN
 from app.evaluate.alce import shortcuts
 from app.evaluate.alce.files import Question
 from app.evaluate.alce.fluency import Mauve, as_compared
@@ -19,7 +20,6 @@ from app.evaluate.alce.scores import first_line, remove_citations
 from app.evaluate.alce.ways import GENERATE, REPAIR, Way, Written, read_ahead, sharing, ways_of
 from app.evaluate.alce.writing import (
     TOGETHER,
-    WRITTEN,
     Answer,
     Row,
     answer_of,
@@ -32,7 +32,6 @@ from app.store.runs import RunInfo, RunItem
 from app.terminal import Advance, counting
 from attribution.propcite import PropCite
 
-OWN_TEST = "judge's own test: "  # stands for the way in a run's items that hold it
 WHOLE = "all answers"  # stands for the id of what one answer does not have
 OWN_MARKERS = (GENERATE, REPAIR)
 
@@ -65,7 +64,7 @@ class Steps:
 
     def test_the_judge(self, questions: Sequence[Question], *, force: bool) -> None:
         """A judge that fails ALCE's shortcuts is refused: its scores would say nothing."""
-        done = [self._told(item) for (way, _), item in self.kept.items() if way.startswith(OWN_TEST)]
+        done = self.own_test()
         if not done:
             done = list(shortcuts.tried(shortcuts.sample(questions), self.work.scorer.entailment))
             self._keep([RunItem(one.key, OWN_TEST + one.check.name, one.measures) for one in done])
@@ -169,6 +168,10 @@ class Steps:
     def _keep(self, items: Sequence[RunItem]) -> None:
         self.parts.runs.add(self.run.id, items)
         self.kept.update({(item.way, item.key): item for item in items})
+
+    def own_test(self) -> list[shortcuts.Told]:
+        """The judge's own test, as far as it is done."""
+        return [self._told(item) for (way, _), item in self.kept.items() if way.startswith(OWN_TEST)]
 
     def _told(self, item: RunItem) -> shortcuts.Told:
         name = item.way.removeprefix(OWN_TEST)

@@ -7,9 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from app.evaluate.aggregates import Aggregate, aggregates
 from app.evaluate.alce.evaluating import Result
-from app.evaluate.alce.running import OWN_TEST
 from app.evaluate.alce.shortcuts import Passed
-from app.evaluate.alce.writing import WRITTEN
 from app.evaluate.tables import aligned
 
 OURS = {"citation_f1": "F1 (ours)", "citations_a_sentence": "citations a sentence"}
@@ -27,8 +25,6 @@ def as_text(result: Result) -> str:
 def as_lines(result: Result) -> Iterator[str]:
     """A JSON object a figure."""
     for one in aggregates(result.items):
-        if not _is_way(one.way):
-            continue
         way, _, docs = one.way.partition(", ")
         told = {"value": one.value, "low": one.low, "high": one.high, "items": one.items}
         place = {"run": result.run.id, "judge": result.run.judge, "way": way, "context": docs or _context(result)}
@@ -47,7 +43,7 @@ def checks_text(checks: Sequence[Passed]) -> str:
 
 def _table(result: Result, figures: Sequence[Aggregate], label: str) -> str:
     of_way = {way: [f for f in figures if f.way == way] for way in dict.fromkeys(f.way for f in figures)}
-    ways = [way for way in of_way if _is_way(way) and way.endswith(label)]
+    ways = [way for way in of_way if way.endswith(label)]
     measures = list(dict.fromkeys(f.measure for way in ways for f in of_way[way] if f.measure.name not in LEFT_OUT))
     measures.sort(key=lambda measure: measure.name in OURS and measure.name != "citation_f1")
     head = [f"way{f'{label}'}", *(OURS.get(measure.name, measure.heading) for measure in measures)]
@@ -64,7 +60,7 @@ def _cell(figure: Aggregate | None) -> str:
     if figure is None:
         return "-"
     value = figure.measure.show(figure.value)
-    return value if figure.items == 1 else f"{value} ±{figure.measure.show(figure.half)}"
+    return value if figure.is_single else f"{value} ±{figure.measure.show(figure.half)}"
 
 
 def _head(result: Result, label: str) -> str:
@@ -87,7 +83,3 @@ def _below(result: Result) -> Iterator[str]:
         yield f"the judge's own test, {one.check.what}: {figures} ({one.check.wanted}){verdict}"
     yield from result.notes
     yield f"sentences by {result.run.settings['sentences']}; run {result.run.id}: propcite runs show {result.run.id}"
-
-
-def _is_way(way: str) -> bool:
-    return not way.startswith((OWN_TEST, WRITTEN))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from app.bootstrap import Parts
 from app.errors import AppError
+from app.evaluate.aggregates import WRITTEN
 from app.evaluate.alce.files import AlceFile, Question, named
 from app.evaluate.alce.scores import first_line, length
 from app.evaluate.alce.ways import Written, has_markers
@@ -20,16 +21,16 @@ from retrieval.errors import PropCiteError
 from retrieval.retriever import Retriever
 from retrieval.text import Granularity, Passage
 
-WRITTEN = "written"  # stands for the way in a run's items that hold answers
 TOGETHER = 16  # questions answered in one batch: what a kill can lose
 ON_GPU = 256
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A question with the documents that its answer is made from; `label` tells how many, where that differs."""
+    """A question with the documents that its answer is made from: `num_docs` at most, which `label` tells if need be."""
 
     question: Question
+    num_docs: int
     label: str = ""
 
     @property
