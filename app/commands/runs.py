@@ -72,7 +72,7 @@ def show(run: RunName = "last", as_json: AsJson = False) -> None:
 
 
 def _show(found: RunInfo, figures: list[Aggregate], spent: dict[str, Any]) -> None:
-    from app.evaluate.run_tables import costs_table, figures_table, heading, listed
+    from app.evaluate.run_tables import costs_table, figures_table, heading, listed, notes
 
     typer.echo(heading(found, figures))
     if not figures:
@@ -81,6 +81,8 @@ def _show(found: RunInfo, figures: list[Aggregate], spent: dict[str, Any]) -> No
     typer.echo(f"\n{figures_table(figures)}")
     if spent:
         typer.echo(f"\n{costs_table(spent)}")
+    for line in notes(found):
+        note(line)
     note("in brackets: the 95% interval over items (bootstrap)")
     for name, value in listed(found.settings):
         note(f"{name}: {value}")

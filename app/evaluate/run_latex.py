@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from app.errors import AppError
 from app.evaluate.aggregates import Aggregate, aggregates
+from app.evaluate.run_tables import notes
 from app.store.runs import RunInfo, RunItem
 from attribution.formats.plain import one_line
 
@@ -47,6 +48,7 @@ def to_latex(run: RunInfo, items: Sequence[RunItem]) -> str:
     code = str(run.about.get("revision") or run.about.get("version") or "of unknown version")
     lines = [
         f"% run {run.id} of {run.started_at:%Y-%m-%d}, propcite {one_line(code)}",
+        *(f"% {one_line(line)}" for line in notes(run)),
         r"\begin{table}",
         r"  \centering",
         rf"  \caption{{{_caption(run, max(figure.items for figure in figures))}}}",

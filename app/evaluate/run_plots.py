@@ -15,6 +15,7 @@ import numpy as np
 from app.errors import AppError
 from app.evaluate.aggregates import Aggregate, Measure
 from app.evaluate.run_curves import Bin, Curve, Part
+from app.evaluate.significance import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -60,7 +61,7 @@ def reliability_plot(told: Mapping[str, Sequence[Bin]]) -> str:
                 continue
             x, y = (100 * np.array([getattr(b, name) for b in bins]) for name in ("probability", "right"))
             spread = 100 * np.array([(max(b.right - b.low, 0), max(b.high - b.right, 0)) for b in bins]).T
-            axes.errorbar(x, y, yerr=spread, elinewidth=0.8, **_line(number))
+            _with_intervals(axes, x, y, spread, _line(number))
         _percent(axes, "probability that was said", "turned out right")
     return found[0]
 
@@ -88,7 +89,7 @@ def parts_plot(parts: Sequence[Part], measure: Measure, ways: Sequence[str], alo
             y = scale * np.array([f.value for _, f in told])
             spread = scale * np.array([(max(f.value - f.low, 0), max(f.high - f.value, 0)) for _, f in told]).T
             line = _line(number) if joined else {**_line(number), "linestyle": ""}
-            axes.errorbar(x, y, yerr=spread.reshape(2, -1), elinewidth=0.8, **line)
+            _with_intervals(axes, x, y, spread.reshape(2, -1), line)
         axes.set_xticks(range(len(parts)), [f"{part.name}\nn {part.items}" for part in parts])
         axes.set_xlim(-0.6, len(parts) - 0.4)
         axes.set_title(measure.heading + (", %" if measure.percent else ""), loc="left", fontsize=10)
@@ -153,6 +154,12 @@ def _line(number: int) -> dict[str, Any]:
         "linestyle": DASHES[number % len(DASHES)],
         "clip_on": False,
     }
+
+
+def _with_intervals(axes: Axes, x: Floats, y: Floats, spread: Floats, line: Mapping[str, Any]) -> None:
+    *_, bars = axes.errorbar(x, y, yerr=spread, elinewidth=0.9, **line)
+    for bar in bars:
+        bar.set_alpha(0.5)  # figures before intervals
 
 
 def _percent(axes: Axes, x: str, y: str) -> None:

@@ -19,7 +19,7 @@ from app.evaluate.run_curves import (
     reliability,
 )
 from app.evaluate.run_plots import MOST_WAYS, line_of, parts_plot, precision_recall_plot, reliability_plot
-from app.evaluate.run_tables import COSTS, listed
+from app.evaluate.run_tables import COSTS, listed, notes
 from app.store.runs import UNFINISHED, RunInfo, RunItem
 from attribution.formats.page import page, safe
 from attribution.formats.plain import one_line
@@ -40,7 +40,7 @@ def to_html(run: RunInfo, items: Items) -> str:
     body = "".join(
         (
             _header(run, figures),
-            _figures(figures, leading),
+            _figures(figures, leading, notes(run)),
             _costs(items),
             _curves(items, ways),
             _parts(items, figures, ways),
@@ -82,7 +82,7 @@ def _header(run: RunInfo, figures: Sequence[Aggregate]) -> str:
     )
 
 
-def _figures(figures: Sequence[Aggregate], leading: Measure) -> str:
+def _figures(figures: Sequence[Aggregate], leading: Measure, told: Sequence[str]) -> str:
     """A row a way; the best figure of a column is heavier, and the column by which ways are ordered comes first."""
     measures = list(dict.fromkeys(figure.measure for figure in figures))
     measures = [leading, *(measure for measure in measures if measure != leading)]
@@ -92,7 +92,8 @@ def _figures(figures: Sequence[Aggregate], leading: Measure) -> str:
     rows = {way: [_figure_cell(f := cells.get((way, m)), f in best) for m in measures] for way in ways}
     headings = [measure.heading + (", %" if measure.percent else "") for measure in measures]
     caption = "Under each figure the interval in which it lies in 95 of 100 samples of the items (bootstrap)."
-    return _section("figures", "Figures", _table("way", headings, rows, caption))
+    below = "".join(f'<p class="told below" dir="auto">{safe(line)}</p>\n' for line in told)
+    return _section("figures", "Figures", _table("way", headings, rows, caption) + below)
 
 
 def _figure_cell(figure: Aggregate | None, best: bool = False) -> str:
@@ -119,9 +120,7 @@ def _costs(items: Items) -> str:
     names = [name for name in COSTS if any(name in cost for cost in spent.values())]
     if not names:
         return ""
-    rows = {
-        way: [*(_number(cost.get(name)) for name in names), _number(_each(cost))] for way, cost in sorted(spent.items())
-    }
+    rows = {way: [*(_number(cost.get(name)) for name in names), _number(_each(cost))] for way, cost in spent.items()}
     return _section("costs", "What it cost", _table("way", [*(COSTS[n] for n in names), "ms an item"], rows))
 
 
@@ -248,7 +247,7 @@ def _cut(text: str) -> str:
 
 
 def _made(run: RunInfo) -> str:
-    about = dict(run.about)
+    about = {name: value for name, value in run.about.items() if name != "notes"}
     command = str(about.pop("command", ""))
     shown = f'<p class="command"><code>{safe(command)}</code></p>\n' if command else ""
     return (

@@ -46,6 +46,12 @@ def heading(run: RunInfo, figures: Sequence[Aggregate]) -> str:
     return f"{run.kind} on {run.name}, {counted}{judge}\nrun {run.id} ({run.state}) of {began}"
 
 
+def notes(run: RunInfo) -> list[str]:
+    """What a reader of the figures must know."""
+    told = run.about.get("notes")
+    return [str(line) for line in told] if isinstance(told, list) else []
+
+
 def listed(settings: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
     """Settings under their names, one inside another by both."""
     for name, value in settings.items():

@@ -241,6 +241,15 @@ def test_the_page_has_all_its_parts_and_loads_nothing() -> None:
     assert not page.xpath("//b")  # what a way is called is no markup
 
 
+def test_what_a_reader_must_know_stands_beside_the_figures(propcite: Propcite, runs: Runs) -> None:
+    run = runs.start("asqa", "x", {}, {"notes": ["x cites by <the> judge\nthat scores"]})
+    runs.add(run.id, [RunItem("q", "x", {"str_em": 0.5})])
+    assert "x cites by <the> judge" in propcite("runs", "show").err
+    assert "% x cites by <the> judge that scores" in propcite("runs", "export", "last", "-f", "latex").out
+    page = page_of(runs.run(run.id), list(runs.items(run.id)))
+    assert page.xpath("//section[@id='figures']//p[contains(@class, 'below')]")[0].text.startswith("x cites by <the>")
+
+
 def test_the_worst_items_stand_in_their_order() -> None:
     told = [RunItem(f"q{n}", "w", {"str_em": n / 20}, {"question": f"Question {n}?"}) for n in range(20)]
     keys = [p.text for p in page_of(run_info(), told).xpath("//p[@class='key']")]
