@@ -30,16 +30,18 @@ def eval_split(
     files: Annotated[list[Path], typer.Argument(help="JSON lines of sentence and propositions.", metavar="FILES…")],
     shape: Shape = Format.table,
     most: Annotated[int, typer.Option(min=1, help="Rows of one source in one file, spread evenly.")] = 1500,
+    limit: Limit = 0,
+    offset: Offset = 0,
+    new: New = False,
 ) -> None:
     """Measure the splitters on sentences whose propositions people wrote, all but those that training has seen."""
-    from app.evaluate import splitting as evaluate
+    from app.evaluate.shares import Share
+    from app.evaluate.split_scores import as_line, as_table
+    from app.evaluate.splitting import evaluate
 
-    told = evaluate.evaluate(files, open_parts().settings, most)
-    if shape is Format.jsonl:
-        for score in told:
-            typer.echo(evaluate.as_line(score))
-    else:
-        typer.echo(evaluate.as_table(list(told)))
+    told = evaluate(files, open_parts(), most, Share(limit, offset, new, note))
+    for line in map(as_line, told) if shape is Format.jsonl else [as_table(told)]:
+        typer.echo(line)
 
 
 @eval_cli.command("cite")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,7 +14,7 @@ from app.errors import AppError
 from app.evaluate.about import about_run
 from app.evaluate.citing import ANSWERS, cited_answers, cited_table, named
 from app.evaluate.evidence import RANKING, SENTENCES, evidence_ways, ranked_table, sentence_evidence
-from app.evaluate.files import digest_of
+from app.evaluate.files import digests_of
 from app.evaluate.gold import Gold, GoldAnswer, GoldEvidence, GoldVerdict, fairly, read_gold
 from app.evaluate.judging import VERDICTS, Scored, Scorer, judged, reliability, scorers, thresholds, verdict_items
 from app.evaluate.keeping import Todo, measure, open_run
@@ -38,10 +37,11 @@ def evaluate(
 ) -> Iterator[list[Any]]:
     """Tables, each a list of one kind: cited answers, ranked evidence, judged claims, how far to trust the judge."""
     share = share or Share()
+    digests = digests_of(files)
     rows = share.of(_rows(files, most))
     measuring = Measuring(parts, rows, methods, supported_from)
     settings = {
-        "files": {file.name: digest_of(file) for file in files},
+        "files": digests,
         "most": most,
         "methods": list(methods),
         "supported_from": list(supported_from) or [parts.settings.supported_from],
@@ -50,17 +50,14 @@ def evaluate(
     }
     about = about_run(parts.settings, "encoder", "splitter", "judge")
     judge = parts.judge.name if parts.judge else ""
-    name = ", ".join(file.name for file in files)
+    name = ", ".join(digests)
     run = open_run(parts.runs, "cite", name, settings, about, judge, new=share.new, say=share.say)
     measure(parts.runs, run, rows, attrgetter("id"), measuring.ways_of, measuring.items, TOGETHER)
     yield from measuring.tables({(item.way, item.key): item for item in parts.runs.items(run.id)})
 
 
 def _rows(files: Sequence[Path], most: int) -> list[Gold]:
-    """So many of each source and kind; rows are known by their files' names."""
-    twice = [name for name, times in Counter(file.name for file in files).items() if times > 1]
-    if twice:
-        raise AppError(f"two files are named {twice[0]}: give one of them another name")
+    """So many of each source and kind."""
     gold = [row for file in files for row in read_gold(file)]
     if not gold:
         raise AppError("these files hold no row that says what supports what")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from pathlib import Path
 
 from app.errors import AppError
@@ -15,3 +16,13 @@ def digest_of(path: Path) -> str:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise AppError(f"{path} cannot be read ({error.strerror}): give a file") from error
+
+
+def digests_of(files: Sequence[Path]) -> dict[str, str]:
+    """The files' sha256 by their names, which is how items are known: no two may be named alike."""
+    found: dict[str, str] = {}
+    for file in files:
+        if file.name in found:
+            raise AppError(f"two files are named {file.name}: give one of them another name")
+        found[file.name] = digest_of(file)
+    return found

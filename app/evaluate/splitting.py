@@ -1,29 +1,34 @@
-"""Measuring splitters: sentences whose propositions people wrote go in, a line of figures a splitter comes out."""
+"""`propcite eval split`: sentences whose propositions people wrote go in, a line of figures a splitter comes out."""
 
 from __future__ import annotations
 
-import json
 import re
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+from functools import partial
+from operator import attrgetter
 from pathlib import Path
 from typing import NotRequired
 
 from pydantic import TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
+from app.bootstrap import Parts, build_splitter
 from app.errors import AppError
-from app.evaluate.tables import aligned
+from app.evaluate.about import about_run
+from app.evaluate.files import digests_of
+from app.evaluate.keeping import Todo, clocked, measure, open_run
+from app.evaluate.shares import Share
+from app.evaluate.split_scores import Score, Spans, measures_of, scores
 from app.settings import Settings
+from app.store.runs import RunItem
 from attribution import metrics
 from attribution.propositions import PropositionSplitter
 from retrieval.lines import numbered_lines
 from retrieval.text import Span
 
-BATCH = 64  # sentences between two signs of progress
+BATCH = 64  # sentences split together
 
-Spans = list[tuple[Span, ...]]
 SplitMany = Callable[[Sequence[str]], list[Spans]]
 
 
@@ -46,64 +51,7 @@ class Gold:
     source: str
     tokens: tuple[Span, ...]
     references: tuple[tuple[frozenset[int], ...], ...]
-
-    @property
-    def is_single(self) -> bool:
-        return all(len(reference) == 1 for reference in self.references)
-
-
-@dataclass(frozen=True, slots=True)
-class Score:
-    """A splitter on the rows of one source, in percent; `whole` of `single` sentences with one fact were left whole."""
-
-    source: str
-    rows: int
-    splitter: str
-    precision: float
-    recall: float
-    f1: float
-    exact_precision: float
-    exact_recall: float
-    exact_f1: float
-    coverage: float
-    propositions: float
-    whole: int
-    single: int
-    per_second: float
-
-    def cells(self) -> list[str]:
-        figures = (self.precision, self.recall, self.f1, self.exact_precision, self.exact_recall, self.exact_f1)
-        told = [f"{figure:.1f}" for figure in (*figures, self.coverage)]
-        whole = f"{self.whole}/{self.single}"
-        return [
-            self.source,
-            str(self.rows),
-            self.splitter,
-            *told,
-            f"{self.propositions:.2f}",
-            whole,
-            f"{self.per_second:,.0f}",
-        ]
-
-    def as_dict(self) -> dict[str, object]:
-        return {name: round(told, 2) if isinstance(told, float) else told for name, told in asdict(self).items()}
-
-
-COLUMNS = (
-    "source",
-    "rows",
-    "splitter",
-    "P@.8",
-    "R@.8",
-    "F1@.8",
-    "P=",
-    "R=",
-    "F1=",
-    "coverage",
-    "props",
-    "1 fact",
-    "per s",
-)
+    id: str = ""
 
 
 def read_gold(path: Path, wanted: Callable[[str], bool], most: int) -> list[Gold]:
@@ -128,14 +76,14 @@ def _bad(path: Path, number: int, reason: str) -> AppError:
 
 
 def _gold(path: Path, number: int, source: str, row: GoldLine) -> Gold:
-    sentence = row["sentence"]
+    sentence, id_ = row["sentence"], f"{path.name}:{number}"
     try:
         if "token_indices" in row:
             tokens = metrics.token_spans(sentence, row["tokens"])
             sets = [frozenset(indices) for indices in row["token_indices"]]
             if any(not 0 <= i < len(tokens) for told in sets for i in told):
                 raise _bad(path, number, "token_indices names a token that is not there")
-            return Gold(sentence, source, tuple(tokens), (tuple(filter(None, sets)),))
+            return Gold(sentence, source, tuple(tokens), (tuple(filter(None, sets)),), id_)
         references = row.get("all_references") or [row["propositions"]]
     except KeyError as error:
         raise _bad(path, number, f"{error.args[0]} is missing") from error
@@ -143,64 +91,7 @@ def _gold(path: Path, number: int, source: str, row: GoldLine) -> Gold:
         raise _bad(path, number, "tokens are not the words of the sentence in their order") from error
     aligned = [[frozenset(metrics.align(told, sentence)) for told in reference] for reference in references]
     kept = tuple(tuple(tokens for tokens in reference if tokens) for reference in aligned)
-    return Gold(sentence, source, tuple(metrics.word_spans(sentence)), kept)
-
-
-def scores(
-    rows: Sequence[Gold], splitters: Mapping[str, SplitMany], advance: Callable[[str], None] = lambda _: None
-) -> Iterator[Score]:
-    """Each splitter on the rows of each source."""
-    kinds: dict[str, list[Gold]] = {}
-    for row in rows:
-        kinds.setdefault(row.source, []).append(row)
-    for source, of_kind in kinds.items():
-        for name, split in splitters.items():
-            found: list[Spans] = []
-            started = time.perf_counter()
-            for first in range(0, len(of_kind), BATCH):
-                found += split([row.sentence for row in of_kind[first : first + BATCH]])
-                advance(f"{source}, {name}")
-            spent = time.perf_counter() - started
-            yield score(source, name, of_kind, found, len(of_kind) / max(spent, 1e-9))
-
-
-def num_batches(rows: Sequence[Gold], num_splitters: int) -> int:
-    kinds: dict[str, int] = {}
-    for row in rows:
-        kinds[row.source] = kinds.get(row.source, 0) + 1
-    return num_splitters * sum(-(-count // BATCH) for count in kinds.values())
-
-
-def score(source: str, splitter: str, rows: Sequence[Gold], found: Sequence[Spans], per_second: float) -> Score:
-    """Of several references the one that a prediction agrees with best counts."""
-    close, exact, coverage = [], [], []
-    whole = single = 0
-    for row, told in zip(rows, found, strict=True):
-        predicted = [metrics.tokens_within(row.tokens, spans) for spans in told]
-        agreements = [metrics.agreement(predicted, reference) for reference in row.references]
-        best = max(range(len(agreements)), key=lambda i: agreements[i].f1)
-        close.append(agreements[best])
-        exact.append(metrics.agreement(predicted, row.references[best], threshold=1.0))
-        coverage.append(metrics.token_coverage(predicted, row.references[best]))
-        single += row.is_single
-        whole += row.is_single and len(told) == 1
-    near, same = metrics.macro(close), metrics.macro(exact)
-    return Score(
-        source,
-        len(rows),
-        splitter,
-        precision=100 * near.precision,
-        recall=100 * near.recall,
-        f1=100 * near.f1,
-        exact_precision=100 * same.precision,
-        exact_recall=100 * same.recall,
-        exact_f1=100 * same.f1,
-        coverage=100 * sum(coverage) / len(coverage),
-        propositions=sum(map(len, found)) / len(found),
-        whole=whole,
-        single=single,
-        per_second=per_second,
-    )
+    return Gold(sentence, source, tuple(metrics.word_spans(sentence)), kept, id_)
 
 
 def spans_of(splitter: PropositionSplitter) -> SplitMany:
@@ -231,18 +122,8 @@ def _pieces(sentence: str) -> Spans:
     return pieces
 
 
-def as_line(told: Score) -> str:
-    return json.dumps(told.as_dict(), ensure_ascii=False)
-
-
-def as_table(told: Sequence[Score]) -> str:
-    """One line a splitter."""
-    return aligned([list(COLUMNS), *(one.cells() for one in told)], left={0, 2})
-
-
 def splitters(settings: Settings) -> tuple[dict[str, SplitMany], Callable[[str], bool]]:
     """All that run here, by name, and whether a sentence is new to the learned one."""
-    from app.bootstrap import build_splitter
     from attribution.propositions.learned import LearnedSplitter
     from attribution.propositions.network import STYLES
     from attribution.propositions.rules import RuleSplitter
@@ -258,13 +139,29 @@ def splitters(settings: Settings) -> tuple[dict[str, SplitMany], Callable[[str],
     return found, lambda sentence: not learned.learned_from(sentence)
 
 
-def evaluate(files: Sequence[Path], settings: Settings, most: int) -> Iterator[Score]:
-    """Every splitter that runs here on the rows that the learned one was not trained on, with progress on stderr."""
-    from app.terminal import counting
-
-    running, is_new = splitters(settings)
+def evaluate(files: Sequence[Path], parts: Parts, most: int, share: Share | None = None) -> list[Score]:
+    """Every splitter that runs here on the rows that the learned one was not trained on, kept row by row."""
+    share = share or Share()
+    digests = digests_of(files)
+    running, is_new = splitters(parts.settings)
     rows = [row for file in files for row in read_gold(file, is_new, most)]
     if not rows:
         raise AppError("the learned splitter was trained on every row of these files: give rows kept apart")
-    with counting(num_batches(rows, len(running)), "measuring") as advance:
-        yield from scores(rows, running, advance)
+    settings = {"files": digests, "most": most, "ways": list(running), **share.settings}
+    about = about_run(parts.settings, "splitter")
+    run = open_run(parts.runs, "split", ", ".join(digests), settings, about, new=share.new, say=share.say)
+    measure(parts.runs, run, share.of(rows), attrgetter("id"), list(running), partial(split_items, running), BATCH)
+    return list(scores(parts.runs.items(run.id), list(running)))
+
+
+def split_items(splitters: Mapping[str, SplitMany], todos: Sequence[Todo[Gold]]) -> Iterator[RunItem]:
+    """Each sentence by each splitter, which splits many at once."""
+    for name, split in splitters.items():
+        asked = [todo.row for todo in todos if name in todo.ways]
+        with clocked() as cost:
+            found = split([row.sentence for row in asked]) if asked else []
+        for row, spans in zip(asked, found, strict=True):
+            pieces = [[span.of(row.sentence) for span in told] for told in spans]
+            output = {"source": row.source, "text": row.sentence, "propositions": pieces}
+            measures = measures_of(row.tokens, row.references, spans)
+            yield RunItem(row.id, name, measures, output, {unit: spent / len(asked) for unit, spent in cost.items()})

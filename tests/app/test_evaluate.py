@@ -8,8 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from app.bootstrap import Parts
 from app.errors import AppError
+from app.evaluate import split_scores
 from app.evaluate import splitting as evaluate
+from app.evaluate.shares import Share
+from app.evaluate.split_scores import Score, Spans, measures_of
+from app.settings import load_settings
 from retrieval.errors import RetrievalError
 from retrieval.text import Span
 
@@ -31,12 +36,17 @@ def read(path: Path, most: int = 100) -> list[evaluate.Gold]:
     return evaluate.read_gold(path, lambda _: True, most)
 
 
+def score(row: evaluate.Gold, spans: Spans) -> Score:
+    return split_scores.score("told", "by hand", [measures_of(row.tokens, row.references, spans)], 2.0)
+
+
 @pytest.mark.parametrize("name", ["rows.jsonl", "rows.jsonl.gz"])
 def test_rows_of_every_kind_are_read(tmp_path: Path, name: str) -> None:
     told, marked, several = read(written(tmp_path / name, TOLD, MARKED, SEVERAL))
     assert told.references == ((frozenset({0, 1}), frozenset({3, 4})),)
     assert marked.tokens[-1] == Span(9, 10)
-    assert [row.is_single for row in (told, marked, several)] == [False, True, False]
+    wholes = [measures_of(row.tokens, row.references, [(Span(0, 4),)])["whole"] for row in (told, marked, several)]
+    assert wholes == [None, 1.0, None]
 
 
 def test_rows_that_were_learned_from_are_left_out_and_many_are_spread(tmp_path: Path) -> None:
@@ -48,18 +58,18 @@ def test_rows_that_were_learned_from_are_left_out_and_many_are_spread(tmp_path: 
 
 def test_figures_by_hand(tmp_path: Path) -> None:
     (row,) = read(written(tmp_path / "rows.jsonl", TOLD))
-    half = evaluate.score("told", "half", [row], [[(Span(0, 9),), (Span(10, 13),)]], 2.0)
+    half = score(row, [(Span(0, 9),), (Span(10, 13),)])
     assert (half.precision, half.recall, half.f1, half.exact_f1) == (50, 50, 50, 50)
     assert (half.coverage, half.propositions, half.whole, half.single) == (50, 2, 0, 0)
     (single,) = read(written(tmp_path / "rows.jsonl", MARKED))
-    whole = evaluate.score("marked", "whole", [single], [[(Span(0, 10),)]], 2.0)
+    whole = score(single, [(Span(0, 10),)])
     assert (whole.f1, whole.whole, whole.single) == (0, 1, 1)  # the stop is a token that people did not mark
 
 
 def test_of_several_references_the_nearest_counts(tmp_path: Path) -> None:
     (row,) = read(written(tmp_path / "rows.jsonl", SEVERAL))
-    assert evaluate.score("", "", [row], [[(Span(0, 10),)]], 1.0).f1 == 100
-    assert evaluate.score("", "", [row], [[(Span(0, 3),), (Span(4, 9),)]], 1.0).f1 == 100
+    assert score(row, [(Span(0, 10),)]).f1 == 100
+    assert score(row, [(Span(0, 3),), (Span(4, 9),)]).f1 == 100
 
 
 def test_the_plain_splitters() -> None:
@@ -94,14 +104,25 @@ def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
         read(tmp_path / "none.jsonl")
 
 
-def test_every_splitter_gets_a_line(tmp_path: Path) -> None:
-    from app.settings import Settings
-
-    scores = list(evaluate.evaluate([written(tmp_path / "rows.jsonl", TOLD, MARKED)], Settings(), 10))
+def test_every_splitter_gets_a_line_and_every_row_is_kept(tmp_path: Path) -> None:
+    parts = Parts(load_settings(data_dir=tmp_path / "data"))
+    files = [written(tmp_path / "rows.jsonl", TOLD, MARKED)]
+    scores = evaluate.evaluate(files, parts, 10)
     names = [score.splitter for score in scores if score.source == "told"]
     assert names[:2] == ["learned", "learned, atomic"]
     assert {"rules", "whole sentence", "commas and and"} < set(names)
-    table = evaluate.as_table(scores).splitlines()
+    table = split_scores.as_table(scores).splitlines()
     assert len(table) == 1 + len(scores)
     assert len({len(line) for line in table}) == 1
-    assert json.loads(evaluate.as_line(scores[0]))["splitter"] == "learned"
+    assert json.loads(split_scores.as_line(scores[0]))["splitter"] == "learned"
+    run = parts.runs.run("last")
+    items = list(parts.runs.items(run.id))
+    assert (run.kind, run.state, run.num_items) == ("split", "done", 2 * len(names))
+    (whole,) = [i for i in items if (i.key, i.way) == ("rows.jsonl:1", "whole sentence")]
+    assert whole.output["propositions"] == [["Ada sings and Bo paints."]]
+    some = parts.runs.start("split", run.name, run.settings, run.about)
+    parts.runs.add(some.id, items[: len(names)])  # as a run that was killed left them
+    again = evaluate.evaluate(files, parts, 10, Share())
+    assert parts.runs.run(some.id).num_items == len(items)
+    assert [(s.splitter, s.f1, s.f1_low) for s in again] == [(s.splitter, s.f1, s.f1_low) for s in scores]
+    parts.library.close()
