@@ -13,12 +13,12 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+from commanded import Propcite, Said
 from reportlab.pdfgen.canvas import Canvas
 from word_encoder import WordEncoder
 
@@ -43,26 +43,6 @@ COMMANDS = (
     *("ingest", "list", "remove", "reindex", "search", "ask", "cite", "show", "formats", "repair"),
     *("rank", "split", "judge", "models", "prompts", "schema", "demo", "ui", "serve"),
 )
-
-
-@dataclass(frozen=True)
-class Said:
-    """What a command left behind."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.out)
-
-    @property
-    def rows(self) -> list[Any]:
-        return [json.loads(line) for line in self.out.splitlines()]
-
-
-Propcite = Callable[..., Said]
 
 
 def process(*words: str, stdin: str = "", **environment: str) -> Said:
