@@ -46,7 +46,7 @@ class Export:
             return
         data = self.form.write(answer, self.unit)
         if self.out is None:
-            _show(data)
+            show_data(data)
             return
         try:
             self.out.write_bytes(data)
@@ -82,7 +82,7 @@ def _check_file(form: Format, out: Path | None) -> None:
         raise PropCiteError(f"{out} cannot be written: --out names a file in a folder that exists")
 
 
-def _show(data: bytes) -> None:
+def show_data(data: bytes) -> None:
     """UTF-8 as it is for a file or a pipe; a terminal of few letters gets those that it knows."""
     if "utf" in (sys.stdout.encoding or "").lower() and hasattr(sys.stdout, "buffer"):
         sys.stdout.flush()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
@@ -42,14 +41,16 @@ def list_(
 ) -> None:
     """List the runs, the newest first."""
     from app.evaluate.run_tables import as_told
-    from app.terminal import show_table
+    from app.evaluate.tables import aligned
 
     found = open_parts().runs.list(limit)
     if as_json:
         write_json([as_told(run) for run in found])
     elif found:
-        rows = [[r.id, r.kind, r.name, r.state, r.num_items, r.judge, f"{r.started_at:%Y-%m-%d %H:%M}"] for r in found]
-        show_table(["id", "kind", "of", "state", "done", "judge", "begun"], rows)
+        rows = [
+            [r.id, r.kind, f"{r.started_at:%Y-%m-%d %H:%M}", r.state, str(r.num_items), r.name, r.judge] for r in found
+        ]
+        typer.echo(aligned([["id", "kind", "begun", "state", "done", "of", "judge"], *rows], left={0, 1, 2, 3, 5, 6}))
     else:
         note("no runs yet: propcite eval --help shows what can be measured")
 
@@ -172,7 +173,9 @@ def export(
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write into this file.")] = None,
 ) -> None:
     """Write a run as a table for a spreadsheet, as JSON (runs import reads it), as a LaTeX table or as a page."""
+    from app.commands.exports import show_data
     from app.evaluate.run_exports import EXPORTS
+    from attribution.formats.plain import encoded
 
     runs = open_parts().runs
     found = runs.run(run)
@@ -180,10 +183,10 @@ def export(
         raise PropCiteError(f"{out} cannot be written: --out names a file in a folder that exists")
     text = EXPORTS[shape.value](found, list(runs.items(found.id)))
     if out is None:
-        sys.stdout.write(text)
+        show_data(encoded(text))
         return
     try:
-        out.write_text(text, "utf-8", newline="")
+        out.write_bytes(encoded(text))
     except OSError as error:
         raise PropCiteError(f"{out} cannot be written ({error.strerror}): give another --out") from error
     note(f"written to {out}")

@@ -10,7 +10,14 @@ import numpy as np
 
 from app.errors import AppError, NotFoundError
 from app.evaluate.aggregates import Measure, is_way, matrix, measures_in
-from app.evaluate.significance import difference_interval, paired_p_of
+from app.evaluate.significance import (
+    Floats,
+    between,
+    difference,
+    p_among,
+    resampled_means,
+    swapped_means,
+)
 from app.store.runs import RunInfo, RunItem, Runs
 
 MOVED = 1e-9  # what is nearer than this did not change
@@ -132,24 +139,36 @@ def _compared(a: Side, b: Side) -> Comparison:
     measures = measures_in(name for side in (a, b) for key in shared for name in side.items[key].measures)
     other_judge = a.run.judge != b.run.judge
     left_out = [measure for measure in measures if measure.judged and other_judge]
-    figures = [_figure(measure, a, b, shared) for measure in measures if measure not in left_out]
-    return Comparison(a, b, shared, [figure for figure in figures if figure is not None], left_out)
+    figures = _figures([measure for measure in measures if measure not in left_out], a, b, shared)
+    return Comparison(a, b, shared, figures, left_out)
 
 
-def _figure(measure: Measure, a: Side, b: Side, shared: Sequence[str]) -> Compared | None:
-    known = [k for k in shared if measure.known(a.items[k].measures) and measure.known(b.items[k].measures)]
-    if not known:
-        return None
-    left, right = (matrix([side.items[key].measures for key in known], measure.columns) for side in (a, b))
-    before, after = (float(measure.formula(side.mean(axis=0)[None])[0]) for side in (left, right))
-    apart = measure.formula(right) - measure.formula(left)
-    return Compared(
-        measure,
-        len(known),
-        before,
-        after,
-        *difference_interval(left, right, measure.formula),
-        paired_p_of(left, right, measure.formula) if len(known) > 1 else None,
-        int(np.sum(apart > MOVED)),
-        int(np.sum(apart < -MOVED)),
-    )
+def _figures(measures: Sequence[Measure], a: Side, b: Side, shared: Sequence[str]) -> list[Compared]:
+    """Measures that the same items allow share their draws."""
+    names = list(dict.fromkeys(column for measure in measures for column in measure.columns))
+    left, right = (matrix([side.items[key].measures for key in shared], names) for side in (a, b))
+    drawn: dict[bytes, tuple[Floats, Floats]] = {}
+    found = []
+    for measure in measures:
+        columns = [names.index(column) for column in measure.columns]
+        known = ~np.isnan(left[:, columns] + right[:, columns]).any(axis=1)
+        if not known.any():
+            continue
+        if known.tobytes() not in drawn:
+            both = left[known], right[known]
+            drawn[known.tobytes()] = resampled_means(np.hstack(both)), swapped_means(*both)
+        resampled, swapped = drawn[known.tobytes()]
+        both_columns = [*columns, *(len(names) + column for column in columns)]
+        apart = measure.formula(right[known][:, columns]) - measure.formula(left[known][:, columns])
+        found.append(_compared_in(measure, resampled[:, both_columns], swapped[:, both_columns], apart))
+    return found
+
+
+def _compared_in(measure: Measure, resampled: Floats, swapped: Floats, apart: Floats) -> Compared:
+    """One figure from its draws, and from how far each item's own is apart."""
+    items, width = len(apart), len(measure.columns)
+    before, after = (float(measure.formula(side)[0]) for side in (swapped[:1, :width], swapped[:1, width:]))
+    between_ = between(difference(measure.formula)(resampled))
+    p = p_among(swapped, items, measure.formula) if items > 1 else None
+    up, down = int(np.sum(apart > MOVED)), int(np.sum(apart < -MOVED))
+    return Compared(measure, items, before, after, after - before, *between_, p, up, down)

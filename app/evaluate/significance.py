@@ -5,7 +5,7 @@ A figure is a formula over the means of columns, one row an item: the plain mean
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from itertools import product
 
 import numpy as np
@@ -26,19 +26,14 @@ def first_column(means: Floats) -> Floats:
     return means[:, 0]
 
 
-def mean_interval(values: Sequence[float], level: float = 0.95, seed: int = 0) -> tuple[float, float, float]:
-    """The mean of items, and between what it lies in so many of a hundred samples of as many items.
-
-    >>> mean_interval([0.5, 0.5])
-    (0.5, 0.5, 0.5)
-    """
-    return interval(np.asarray(values, dtype=float)[:, None], level=level, seed=seed)
-
-
 def interval(
     columns: Floats, formula: Formula = first_column, level: float = 0.95, seed: int = 0
 ) -> tuple[float, float, float]:
-    """A formula over means of columns, (items, columns), with its percentile interval."""
+    """A formula over means of columns, (items, columns), and between what it lies in so many of a hundred samples.
+
+    >>> interval(np.array([[0.5], [0.5]]))
+    (0.5, 0.5, 0.5)
+    """
     value = float(formula(_some(columns).mean(axis=0)[None])[0])
     return value, *between(formula(resampled_means(columns, seed)), level)
 
@@ -60,41 +55,50 @@ def resampled_means(columns: Floats, seed: int = 0) -> Floats:
     return np.concatenate(sums) / items
 
 
-def difference_interval(
-    a: Floats, b: Floats, formula: Formula = first_column, level: float = 0.95, seed: int = 0
-) -> tuple[float, float, float]:
-    """By how much b's figure is above a's on the same items, with its interval."""
-    width = a.shape[1]
-    return interval(np.hstack([a, b]), lambda m: formula(m[:, width:]) - formula(m[:, :width]), level, seed)
+def difference(formula: Formula) -> Formula:
+    """By how much the second side's figure is above the first's; columns are those of both, side by side."""
+
+    def apart(means: Floats) -> Floats:
+        width = means.shape[1] // 2
+        return formula(means[:, width:]) - formula(means[:, :width])
+
+    return apart
 
 
-def paired_p(a: Sequence[float], b: Sequence[float], seed: int = 0) -> float:
-    """How often chance alone, changing which of a pair is whose, makes the means differ as much.  Two-sided.
+def swapped_means(a: Floats, b: Floats, seed: int = 0) -> Floats:
+    """The means of both sides as they are, then after each draw of pairs whose figures change sides.
 
-    >>> paired_p([0, 0, 0], [1, 1, 1])
-    0.25
+    (items, columns) twice -> (1 + draws, 2 columns)
     """
-    return paired_p_of(np.asarray(a, dtype=float)[:, None], np.asarray(b, dtype=float)[:, None], seed=seed)
-
-
-def paired_p_of(a: Floats, b: Floats, formula: Formula = first_column, seed: int = 0) -> float:
-    """The same for a formula over means of columns; exact below EXACT_BELOW items."""
     if a.shape != b.shape:
         raise ValueError(f"paired figures need the same items: got {len(a)} and {len(b)}")
-    items, means = len(_some(a)), (a.mean(axis=0), b.mean(axis=0))
-    shift = (b - a) / items
+    items, shift = len(_some(a)), (b - a) / len(a)
+    moved = np.concatenate([swapped @ shift for swapped in _swaps(items, seed)])
+    moved = np.vstack([np.zeros(a.shape[1]), moved])
+    return np.hstack([a.mean(axis=0) + moved, b.mean(axis=0) - moved])
 
-    def apart(swapped: Floats) -> Floats:
-        moved = swapped @ shift
-        return np.abs(formula(means[0] + moved) - formula(means[1] - moved))
 
-    observed = float(apart(np.zeros((1, items)))[0]) - CLOSE
+def p_among(swapped: Floats, items: int, formula: Formula = first_column) -> float:
+    """How often chance alone, changing which of a pair is whose, makes the figures differ as much.  Two-sided.
+
+    The first row is what was observed; the others are all draws there are, or DRAWS of them.
+
+    >>> p_among(swapped_means(np.zeros((3, 1)), np.ones((3, 1))), 3)
+    0.25
+    """
+    observed, drawn = np.split(np.abs(difference(formula)(swapped)), [1])
+    above = int((drawn >= observed - CLOSE).sum())
+    return above / len(drawn) if items < EXACT_BELOW else (above + 1) / (len(drawn) + 1)
+
+
+def _swaps(items: int, seed: int) -> Iterator[Floats]:
+    """Which pairs change sides, a row a draw: every way there is, or DRAWS at random."""
     if items < EXACT_BELOW:
-        return float((apart(np.array(list(product((0.0, 1.0), repeat=items)))) >= observed).mean())
+        yield np.array(list(product((0.0, 1.0), repeat=items)))
+        return
     rng = np.random.default_rng(seed)
-    drawn = (rng.integers(2, size=(size, items)).astype(float) for size in _blocks(DRAWS, items))
-    above = sum(int((apart(swapped) >= observed).sum()) for swapped in drawn)
-    return (above + 1) / (DRAWS + 1)
+    for size in _blocks(DRAWS, items):
+        yield rng.integers(2, size=(size, items), dtype=np.int8).astype(float)
 
 
 def _blocks(draws: int, items: int) -> Iterator[int]:

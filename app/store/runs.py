@@ -177,6 +177,7 @@ def _row(run_id: str, item: RunItem) -> dict[str, Any]:
         if not text or len(text) > longest or "\0" in text or not _is_utf8(text):
             raise StoreError(f"an item's {what} cannot be {text[:40]!r}: give 1 to {longest} characters of text")
     kept = {name: as_json(getattr(item, name)) for name in ("measures", "output", "cost")}
+    kept["cost"] = {name: value for name, value in kept["cost"].items() if value is not None}
     return {"run_id": run_id, "way": item.way, "key": item.key, **kept}
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,15 +12,32 @@ from scipy import stats
 
 from app.evaluate.significance import (
     Floats,
-    difference_interval,
+    Formula,
+    difference,
+    first_column,
     interval,
-    mean_interval,
-    paired_p,
-    paired_p_of,
+    p_among,
     resampled_means,
+    swapped_means,
 )
 
 figures = st.lists(st.floats(0, 1), min_size=1, max_size=30)
+
+
+def column(values: Sequence[float]) -> Floats:
+    return np.asarray(values, dtype=float)[:, None]
+
+
+def mean_interval(values: Sequence[float], level: float = 0.95) -> tuple[float, float, float]:
+    return interval(column(values), level=level)
+
+
+def paired_p(a: Sequence[float], b: Sequence[float]) -> float:
+    return p_of(column(a), column(b), first_column)
+
+
+def p_of(a: Floats, b: Floats, formula: Formula) -> float:
+    return p_among(swapped_means(a, b), len(a), formula)
 
 
 def f1(means: Floats) -> Floats:
@@ -102,11 +121,11 @@ def test_a_formula_of_two_means_has_an_interval_and_a_p_value_of_its_own() -> No
     figure, low, high = interval(a, f1)
     assert figure == pytest.approx(float(f1(a.mean(axis=0)[None])[0]))
     assert low < figure < high
-    apart, least, most = difference_interval(a, b, f1)
+    apart, least, most = interval(np.hstack([a, b]), difference(f1))
     assert apart == pytest.approx(interval(b, f1)[0] - figure)
     assert 0 < least < apart < most
-    assert paired_p_of(a, b, f1) < 0.001
-    assert paired_p_of(a, a, f1) == 1.0
+    assert p_of(a, b, f1) < 0.001
+    assert p_of(a, a, f1) == 1.0
 
 
 def test_without_items_there_is_no_figure() -> None:
