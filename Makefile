@@ -40,7 +40,7 @@ check: $(VENV)/.dev
 
 bench: $(VENV)/.dev
 	$(BIN)/python tests/benchmarks/speed.py
-	@if [ -n "$(DATA)" ]; then $(BIN)/python tests/benchmarks/rank.py $(DATA)/rank_dev.jsonl.gz; fi
+	@if [ -n "$(DATA)" ]; then $(BIN)/propcite eval sentences $(DATA)/rank_dev.jsonl.gz; fi
 
 bench-index: $(VENV)-bench/.peers $(VENV)-fast-plaid/.ready
 	@[ -d "$(DATA)" ] || { echo "make bench-index DATA=folder, as tests/benchmarks/README.md says"; exit 1; }

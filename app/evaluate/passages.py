@@ -69,7 +69,7 @@ def evaluate(
     questions = share.of(collection.questions)
     loaded = Encoders(parts)
     ways = loaded.able(wanted, lambda asks: ASKING[asks].marker, named=named)
-    ranks = rankings(collection, ways, loaded, parts.settings)
+    ranks, indexes = rankings(collection, ways, loaded, parts.settings)
     settings = {
         "files": collection.digests,
         "ways": [way.name for way in ways],
@@ -78,7 +78,8 @@ def evaluate(
         "not_itself": not_itself,
         **share.settings,
     }
-    run = open_run(parts.runs, "beir", collection.name, settings, loaded.about(ways), new=share.new, say=share.say)
+    about = {**loaded.about(ways), "indexes": indexes}
+    run = open_run(parts.runs, "beir", collection.name, settings, about, new=share.new, say=share.say)
     work = partial(measured, ranks, not_itself=not_itself)
     measure(parts.runs, run, questions, attrgetter("id"), list(ranks), work, TOGETHER, "ranking")
     return list(parts.runs.items(run.id))
@@ -90,18 +91,31 @@ def _index_settings(settings: Settings, ways: Sequence[Way]) -> dict[str, Any]:
     return {"index": index} if names_of(ways) else {}
 
 
-def rankings(collection: Beir, ways: Sequence[Way], encoders: Encoders, settings: Settings) -> dict[str, Rank]:
-    """What ranks the collection, by the ways' names; passages that were not encoded yet are encoded first."""
+def rankings(
+    collection: Beir, ways: Sequence[Way], encoders: Encoders, settings: Settings
+) -> tuple[dict[str, Rank], dict[str, Any]]:
+    """What ranks the collection, by the ways' names, and what is told of the indexes; encodes what was not yet."""
     ranks: dict[str, Rank] = {way.name: by_words(collection) for way in ways if way.asks == BM25}
+    told: dict[str, Any] = {}
     for name in names_of(ways):
         asked = [way for way in ways if way.asks != BM25 and way.encoder == name]
-        bits = {way.bits or settings.index_bits for way in asked}
-        digest = collection.digests["corpus"]
-        indexes = encoded(collection.passages, digest, encoders[name], settings, sorted(bits, reverse=True))
+        bits = sorted({way.bits or settings.index_bits for way in asked}, reverse=True)
+        indexes = encoded(collection.passages, collection.digests["corpus"], encoders[name], settings, bits)
+        told |= {f"{number} bits {name}".strip(): _told(index) for number, index in indexes.items()}
         for way in asked:
             index = indexes[way.bits or settings.index_bits]
             ranks[way.name] = partial(_nearest, index, encoders[name], ASKING[way.asks])
-    return ranks
+    return {way.name: ranks[way.name] for way in ways}, told
+
+
+def _told(index: TokenIndex) -> dict[str, Any]:
+    stats = index.stats()
+    return {
+        "version": index.version,
+        "passages": stats.passages,
+        "tokens": stats.tokens,
+        "bytes_per_token": round(stats.bytes_per_token, 1),
+    }
 
 
 def by_words(collection: Beir) -> Rank:
