@@ -6,39 +6,24 @@ import csv
 import io
 import json
 import re
-import sys
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
+from commanded import Propcite, Said, commanded
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import html
 from sample_runs import WAYS, sample_items, sample_run
 
 from app.bootstrap import Parts
-from app.cli import main
 from app.evaluate.run_exports import EXPORTS, read_json, to_csv, to_html, to_json, to_latex
 from app.settings import load_settings
 from app.store import RunInfo, RunItem, Runs
 from tests.ui import browsing
-
-
-@dataclass(frozen=True)
-class Said:
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.out)
-
-
-Propcite = Callable[..., Said]
 
 
 @pytest.fixture
@@ -50,13 +35,7 @@ def runs(tmp_path: Path) -> Iterator[Runs]:
 
 @pytest.fixture
 def propcite(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Propcite:
-    def call(*words: str) -> Said:
-        monkeypatch.setattr(sys, "argv", ["propcite", *words])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        return Said(int(ended.value.code or 0), *capsys.readouterr())
-
-    return call
+    return commanded(monkeypatch, capsys)
 
 
 def refused(said: Said) -> str:
