@@ -148,13 +148,14 @@ class Targets:
         numbers = {sentence: str(number) for number, sentence in enumerate(sentences)}
         passages = [Passage(number, sentence) for sentence, number in numbers.items()]
         index = encoded(passages, digest_of(facts.files[1]), encoder, settings, [BITS])[BITS]
-        own = []
+        vectors, means = [], []
         for fact in facts.targets:
             tokens = index.vectors(numbers[fact.sentence])
-            own.append(tokens.only(_mask(tokens, fact)))
-        starts = np.cumsum([0, *(len(tokens) for tokens in own)])[:-1]
-        vectors = np.concatenate([tokens.vectors.astype(np.float16) for tokens in own])
-        return cls(vectors, starts, np.stack([mean_vector(tokens) for tokens in own]))
+            own = tokens.only(_mask(tokens, fact))
+            vectors.append(own.vectors.astype(np.float16))  # half as large: there are tens of thousands
+            means.append(mean_vector(own))
+        starts = np.cumsum([0, *map(len, vectors)])[:-1]
+        return cls(np.concatenate(vectors), starts, np.stack(means))
 
     def best(self, rows: Floats) -> Floats:
         """Each query token's best similarity in each fact.  (q, d) -> (q, f)"""

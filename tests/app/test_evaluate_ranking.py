@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import gzip
 import json
 import math
@@ -20,6 +21,7 @@ import pytest
 from app import bootstrap
 from app.bootstrap import Parts
 from app.cli import main
+from app.evaluate import citing, fact_rows, measured, relevance
 from app.settings import Settings, load_settings
 from app.store import RunItem
 from retrieval.encoder import Encoder
@@ -104,6 +106,11 @@ def refused(said: Said) -> str:
     assert (said.code, said.out) == (2, ""), said
     assert said.err.count("\n") == 1, said.err
     return said.err
+
+
+def test_the_examples_in_the_code_are_true() -> None:
+    for module in (citing, fact_rows, measured, relevance):
+        assert doctest.testmod(module).failed == 0
 
 
 # Passages
