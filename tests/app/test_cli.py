@@ -157,7 +157,7 @@ def test_documents_go_in_and_a_cited_answer_comes_out_and_stays(ingested: tuple[
         ("museum.txt", "added"),
         ("po.txt", "added"),
     ]
-    assert added.err == "default: 3 added\n"
+    assert added.err.endswith("default: 3 added\n")  # where reading takes long, how far it is stands before
     asked = process("ask", QUESTION, "--json")
     assert asked.code == 0, asked.err
     answer = from_json(asked.out)
