@@ -210,6 +210,26 @@ def _of_way(way: str, rows: Sequence[Measures]) -> list[Aggregate]:
     return told
 
 
+def grouped(figures: Sequence[Aggregate]) -> list[list[Aggregate]]:
+    """Ways that share a measure together, others apart: what ranks is no row in a table of what cites."""
+    groups: list[list[Aggregate]] = []
+    for way in dict.fromkeys(figure.way for figure in figures):
+        own = [figure for figure in figures if figure.way == way]
+        near = [group for group in groups if _goals(group) & _goals(own)]
+        if near:
+            near[0].extend([figure for group in near[1:] for figure in group] + own)
+            groups = [group for group in groups if group not in near[1:]]
+        else:
+            groups.append(own)
+    return groups
+
+
+def _goals(figures: Sequence[Aggregate]) -> set[str]:
+    """What tells good from bad; where nothing does, everything."""
+    names = {figure.measure.name for figure in figures if figure.measure.goal}
+    return names or {figure.measure.name for figure in figures}
+
+
 def costs(items: Iterable[RunItem]) -> dict[str, dict[str, float]]:
     """What all items of each way cost together, by way; `items` counts those that tell a cost."""
     told: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))

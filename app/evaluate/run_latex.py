@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from app.errors import AppError
-from app.evaluate.aggregates import Aggregate, aggregates
+from app.evaluate.aggregates import Aggregate, aggregates, grouped
 from app.evaluate.run_tables import notes
 from app.store.runs import RunInfo, RunItem
 from attribution.formats.plain import one_line
@@ -41,18 +41,22 @@ def to_latex(run: RunInfo, items: Sequence[RunItem]) -> str:
     figures = aggregates(items)
     if not figures:
         raise AppError(f"run {run.id} has no figures: give the command that began it again, and it goes on")
+    code = str(run.about.get("revision") or run.about.get("version") or "of unknown version")
+    head = [f"run {run.id} of {run.started_at:%Y-%m-%d}, propcite {code}", *notes(run)]
+    tables = [_table(run, group, f"{run.id}-{number}") for number, group in enumerate(grouped(figures), start=1)]
+    return "".join(f"% {one_line(line)}\n" for line in head) + "\n".join(tables)
+
+
+def _table(run: RunInfo, figures: Sequence[Aggregate], label: str) -> str:
     measures = list(dict.fromkeys(figure.measure for figure in figures))
     ways = list(dict.fromkeys(figure.way for figure in figures))
     cells = {(figure.way, figure.measure): _cell(figure) for figure in figures}
     rows = [" & ".join([latex_text(way), *(cells.get((way, m), "--") for m in measures)]) + r" \\" for way in ways]
-    code = str(run.about.get("revision") or run.about.get("version") or "of unknown version")
     lines = [
-        f"% run {run.id} of {run.started_at:%Y-%m-%d}, propcite {one_line(code)}",
-        *(f"% {one_line(line)}" for line in notes(run)),
         r"\begin{table}",
         r"  \centering",
         rf"  \caption{{{_caption(run, max(figure.items for figure in figures))}}}",
-        rf"  \label{{tab:{run.id}}}",
+        rf"  \label{{tab:{label}}}",
         rf"  \begin{{tabular}}{{l{'r' * len(measures)}}}",
         r"    \toprule",
         "    " + " & ".join(["", *(latex_text(measure.heading) for measure in measures)]).strip() + r" \\",

@@ -7,7 +7,7 @@ from html import escape
 from pathlib import Path
 
 from app.errors import AppError
-from app.evaluate.aggregates import Aggregate, Measure, aggregates, costs, measures_in
+from app.evaluate.aggregates import Aggregate, Measure, aggregates, costs, grouped, is_way, measures_in
 from app.evaluate.run_curves import (
     Curve,
     Part,
@@ -35,16 +35,15 @@ def to_html(run: RunInfo, items: Items) -> str:
     figures = aggregates(items)
     if not figures:
         raise AppError(f"run {run.id} has no figures: give the command that began it again, and it goes on")
-    leading = _leading(figures)
-    ways = _ways(figures, leading)
+    groups = grouped(figures)
     body = "".join(
         (
             _header(run, figures),
-            _figures(figures, leading, notes(run)),
+            _figures(groups, notes(run)),
             _costs(items),
-            _curves(items, ways),
-            _parts(items, figures, ways),
-            _worst(items, leading, figures),
+            _curves(items),
+            _parts(items, groups),
+            _worst(items, groups),
             _made(run),
         )
     )
@@ -57,8 +56,9 @@ def _leading(figures: Sequence[Aggregate]) -> Measure:
     return next((measure for measure in good if measure.of), good[0])
 
 
-def _ways(figures: Sequence[Aggregate], leading: Measure) -> list[str]:
+def _ways(figures: Sequence[Aggregate]) -> list[str]:
     """The ways in their order; of many those with the best figures, since lines must be told apart."""
+    leading = _leading(figures)
     ways = list(dict.fromkeys(figure.way for figure in figures))
     value = {figure.way: figure.value * leading.goal for figure in figures if figure.measure == leading}
     best = sorted(ways, key=lambda way: -value.get(way, float("-inf")))[:MOST_WAYS]
@@ -82,8 +82,16 @@ def _header(run: RunInfo, figures: Sequence[Aggregate]) -> str:
     )
 
 
-def _figures(figures: Sequence[Aggregate], leading: Measure, told: Sequence[str]) -> str:
+def _figures(groups: Sequence[Sequence[Aggregate]], told: Sequence[str]) -> str:
+    caption = "Under each figure the interval in which it lies in 95 of 100 samples of the items (bootstrap)."
+    tables = "".join(_figures_table(group, "" if number else caption) for number, group in enumerate(groups))
+    below = "".join(f'<p class="told below" dir="auto">{safe(line)}</p>\n' for line in told)
+    return _section("figures", "Figures", tables + below)
+
+
+def _figures_table(figures: Sequence[Aggregate], caption: str) -> str:
     """A row a way; the best figure of a column is heavier, and the column by which ways are ordered comes first."""
+    leading = _leading(figures)
     measures = list(dict.fromkeys(figure.measure for figure in figures))
     measures = [leading, *(measure for measure in measures if measure != leading)]
     cells = {(figure.way, figure.measure): figure for figure in figures}
@@ -91,9 +99,7 @@ def _figures(figures: Sequence[Aggregate], leading: Measure, told: Sequence[str]
     ways = list(dict.fromkeys(figure.way for figure in figures))
     rows = {way: [_figure_cell(f := cells.get((way, m)), f in best) for m in measures] for way in ways}
     headings = [measure.heading + (", %" if measure.percent else "") for measure in measures]
-    caption = "Under each figure the interval in which it lies in 95 of 100 samples of the items (bootstrap)."
-    below = "".join(f'<p class="told below" dir="auto">{safe(line)}</p>\n' for line in told)
-    return _section("figures", "Figures", _table("way", headings, rows, caption) + below)
+    return _table("way", headings, rows, caption)
 
 
 def _figure_cell(figure: Aggregate | None, best: bool = False) -> str:
@@ -135,9 +141,11 @@ def _number(value: float | None) -> str:
 # What stands behind the means
 
 
-def _curves(items: Items, ways: Sequence[str]) -> str:
+def _curves(items: Items) -> str:
     """Reliability, and precision against recall, of each way whose items tell enough."""
-    of_way = {way: [item for item in items if item.way == way] for way in ways}
+    telling = [item for item in items if is_way(item.way) and (item.output.get("judged") or item.output.get("scored"))]
+    ways = list(dict.fromkeys(item.way for item in telling))[:MOST_WAYS]
+    of_way = {way: [item for item in telling if item.way == way] for way in ways}
     bins = {way: reliability(some) for way, some in of_way.items()}
     curves = {way: precision_recall(some) for way, some in of_way.items()}
     drawn = []
@@ -169,8 +177,14 @@ def _nearest(curves: Mapping[str, Curve | None]) -> str:
     return ", ".join(told)
 
 
-def _parts(items: Items, figures: Sequence[Aggregate], ways: Sequence[str]) -> str:
+def _parts(items: Items, groups: Sequence[Sequence[Aggregate]]) -> str:
+    drawn = "".join(_parts_of(items, group) for group in groups)
+    return _section("parts", "Parts", drawn) if drawn else ""
+
+
+def _parts_of(items: Items, figures: Sequence[Aggregate]) -> str:
     """The first measures by length, by number of citations and by source."""
+    ways = _ways(figures)
     measures = [m for m in dict.fromkeys(figure.measure for figure in figures) if m.goal][:MOST_PARTED]
     shown = [item for item in items if item.way in ways]
     kinds = (
@@ -181,7 +195,7 @@ def _parts(items: Items, figures: Sequence[Aggregate], ways: Sequence[str]) -> s
     drawn = "".join(_by(along, parts, measures, ways, joined=joined) for along, parts, joined in kinds if parts)
     all_ways = len({figure.way for figure in figures})
     told = f'<p class="coverage">The best {len(ways)} of {all_ways} ways.</p>\n' if len(ways) < all_ways else ""
-    return _section("parts", "Parts", f"{told}{_legend(ways)}\n{drawn}") if drawn else ""
+    return f"{told}{_legend(ways)}\n{drawn}" if drawn else ""
 
 
 def _by(along: str, parts: Sequence[Part], measures: Sequence[Measure], ways: Sequence[str], *, joined: bool) -> str:
@@ -210,9 +224,14 @@ def _part_cell(part: Part, way: str, measure: Measure) -> str:
 # The items
 
 
-def _worst(items: Items, leading: Measure, figures: Sequence[Aggregate]) -> str:
+def _worst(items: Items, groups: Sequence[Sequence[Aggregate]]) -> str:
     """Of each way the items with the worst figure, to be read."""
-    parts = []
+    parts = "".join(_worst_of(items, group) for group in groups)
+    return _section("worst", "The items that went worst", parts) if parts else ""
+
+
+def _worst_of(items: Items, figures: Sequence[Aggregate]) -> str:
+    leading, parts = _leading(figures), []
     for way in dict.fromkeys(figure.way for figure in figures):
         known = [item for item in items if item.way == way and leading.known(item.measures)]
         worst = sorted(known, key=lambda item: leading.of_item(item.measures) * (leading.goal or 1))[:WORST]
@@ -223,7 +242,7 @@ def _worst(items: Items, leading: Measure, figures: Sequence[Aggregate]) -> str:
             parts.append(
                 f'<details>\n<summary>{safe(way)} {told}</summary>\n<ul class="worst">\n{listed_}</ul>\n</details>\n'
             )
-    return _section("worst", "The items that went worst", "".join(parts)) if parts else ""
+    return "".join(parts)
 
 
 def _item(item: RunItem) -> str:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from app.evaluate.aggregates import Aggregate, Measure
+from app.evaluate.aggregates import Aggregate, Measure, grouped
 from app.evaluate.comparing import Comparison, Moved
 from app.evaluate.tables import aligned
 from app.store.runs import RunInfo
@@ -64,6 +64,10 @@ def listed(settings: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str,
 
 def figures_table(figures: Sequence[Aggregate], width: int = WIDTH) -> str:
     """A row a way, a column a measure with its interval; as many tables below each other as the width asks for."""
+    return "\n\n".join(_table(group, width) for group in grouped(figures))
+
+
+def _table(figures: Sequence[Aggregate], width: int) -> str:
     measures = list(dict.fromkeys(figure.measure for figure in figures))
     ways = list(dict.fromkeys(figure.way for figure in figures))
     cells = {(figure.way, figure.measure): interval(figure) for figure in figures}

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from app.evaluate import aggregates as module
 from app.evaluate import keeping, significance
-from app.evaluate.aggregates import aggregates, costs, f_measure, measure_of, measures_in
+from app.evaluate.aggregates import aggregates, costs, f_measure, grouped, measure_of, measures_in
 from app.store import RunItem
 
 
@@ -75,3 +75,22 @@ def test_costs_are_summed_by_way() -> None:
         RunItem("a", "y", {}),
     ]
     assert costs(items) == {"x": {"items": 2, "seconds": 2.0, "prompt_tokens": 10}}
+
+
+def test_ways_that_share_a_measure_stand_together_and_others_apart() -> None:
+    measures = {
+        "ranked": {"P@1": 0.5},
+        "cited": {"precision": 0.5, "recall": 0.5, "citations": 2.0},
+        "cited too": {"recall": 0.5, "citations": 1.0},
+        "counted": {"citations": 3.0},
+    }
+    items = [RunItem("q", way, told) for way, told in measures.items()]
+    groups = [list(dict.fromkeys(f.way for f in group)) for group in grouped(aggregates(items))]
+    assert groups == [["ranked"], ["cited", "cited too"], ["counted"]]
+
+
+def test_a_way_that_shares_with_two_groups_joins_them() -> None:
+    measures = {"a": {"P@1": 0.5}, "b": {"str_em": 0.5}, "c": {"R@5": 0.1}, "d": {"str_em": 0.5, "P@1": 0.5}}
+    items = [RunItem("q", way, told) for way, told in measures.items()]
+    groups = [sorted({f.way for f in group}) for group in grouped(aggregates(items))]
+    assert groups == [["a", "b", "d"], ["c"]]

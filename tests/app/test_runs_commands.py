@@ -229,6 +229,32 @@ def test_what_a_reader_must_know_stands_beside_the_figures(propcite: Propcite, r
     assert page.xpath("//section[@id='figures']//p[contains(@class, 'below')]")[0].text.startswith("x cites by <the>")
 
 
+def test_ways_of_different_kinds_have_tables_and_plots_of_their_own() -> None:
+    told = [
+        RunItem(f"q{n}", way, {measure: n / 9}, {"text": "word " * n})
+        for n in range(1, 10)
+        for way, measure in (("ranks", "P@1"), ("cites", "recall"))
+    ]
+    page = page_of(run_info(), told)
+    tables = page.xpath("//section[@id='figures']//table")
+    assert [[th.text_content() for th in table.xpath(".//th")] for table in tables] == [
+        ["way", "P@1, %", "ranks"],
+        ["way", "recall, %", "cites"],
+    ]
+    assert len(page.xpath("//*[@class='three']//*[local-name()='svg']")) == 2
+    assert [s.text.strip() for s in page.xpath("//section[@id='worst']//summary")] == ["ranks", "cites"]
+    assert to_latex(run_info(), told).count(r"\begin{table}") == 2
+
+
+def test_a_judge_without_figures_is_drawn_all_the_same() -> None:
+    told = [
+        RunItem("q1", "cites", {"recall": 0.5}),
+        RunItem("q2", "judge", {}, {"judged": [{"probability": 0.7, "right": True}]}),
+    ]
+    page = page_of(run_info(), told)
+    assert len(page.xpath("//section[@id='curves']//figure")) == 2
+
+
 def test_the_worst_items_stand_in_their_order() -> None:
     told = [RunItem(f"q{n}", "w", {"str_em": n / 20}, {"question": f"Question {n}?"}) for n in range(20)]
     keys = [p.text for p in page_of(run_info(), told).xpath("//p[@class='key']")]
