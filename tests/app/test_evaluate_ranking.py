@@ -12,15 +12,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+from commanded import Propcite, Said, commanded
 
 from app import bootstrap
 from app.bootstrap import Parts
-from app.cli import main
 from app.evaluate import citing, fact_rows, measured, relevance
 from app.settings import Settings, load_settings
 from app.store import RunItem
@@ -44,37 +43,21 @@ QUERIES = [
 QRELS = ["query-id\tcorpus-id\tscore", "q1\tgates\t2", "q1\tterns\t1", "q2\tcost\t1", "q2\tterns\t0", "q3\tterns\t1"]
 
 
-@dataclass(frozen=True)
-class Said:
-    code: int
-    out: str
-    err: str
-
-    def figures(self, way: str, of: str = "") -> dict[str, float]:
-        lines = [json.loads(line) for line in self.out.splitlines()]
-        return {line["measure"]: line["value"] for line in lines if (line["way"], line["of"]) == (way, of)}
-
-
-Propcite = Callable[..., Said]
-
-
 @pytest.fixture
 def propcite(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], encoder: Encoder) -> Propcite:
-    """The command inside this process, so that weights are loaded once for all tests."""
+    """The command inside this process, with the weights that are loaded once for all tests."""
     build = bootstrap.build_encoder
 
     def loaded(settings: Settings) -> Encoder:
         return build(settings) if settings.encoder else encoder
 
     monkeypatch.setattr(bootstrap, "build_encoder", loaded)
+    call = commanded(monkeypatch, capsys)
+    return lambda *words: call(*map(str, words))
 
-    def call(*words: object) -> Said:
-        monkeypatch.setattr(sys, "argv", ["propcite", *map(str, words)])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        return Said(int(ended.value.code or 0), *capsys.readouterr())
 
-    return call
+def figures(said: Said, way: str, of: str = "") -> dict[str, float]:
+    return {row["measure"]: row["value"] for row in said.rows if (row["way"], row["of"]) == (way, of)}
 
 
 def lines(path: Path, rows: Sequence[object]) -> Path:
@@ -119,7 +102,7 @@ def test_the_examples_in_the_code_are_true() -> None:
 def test_passages_are_ranked_by_words_as_by_hand(propcite: Propcite, tmp_path: Path) -> None:
     said = propcite("eval", "beir", beir(tmp_path / "small"), "--way", "bm25", "--format", "jsonl")
     assert said.code == 0, said.err
-    told = said.figures("bm25")
+    told = figures(said, "bm25")
     # q1 finds gates (2) alone and misses terns (1), q2 finds cost, q3 finds nothing
     best = (2 / math.log2(2)) / (2 / math.log2(2) + 1 / math.log2(3))
     assert told["nDCG@10"] == pytest.approx((best + 1 + 0) / 3, abs=1e-6)
@@ -156,7 +139,7 @@ def test_passages_are_encoded_once(
     monkeypatch.setattr(encoder, "encode_passages", lambda _: pytest.fail("encoded again"))
     again = propcite("eval", "beir", folder, "--way", "m_q", "--way", "xtr", "--format", "jsonl")
     assert again.code == 0, again.err
-    assert again.figures("m_q")["nDCG@10"] == first.figures("m_q")["nDCG@10"]
+    assert figures(again, "m_q")["nDCG@10"] == figures(first, "m_q")["nDCG@10"]
     assert "xtr" in again.out
 
 
@@ -333,9 +316,9 @@ def test_sentences_are_ranked_by_words_as_by_hand(propcite: Propcite, tmp_path: 
     assert said.code == 0, said.err
     # row 1 at the first place, row 2 at the second (the shorter sentence is before it), row 3 at the first and, as
     # sentences without a shared word keep their order, at the second
-    assert said.figures("bm25", "a") == {"P@1": 0.5, "R@5": 1.0, "RR": 0.75}
-    assert said.figures("bm25", "b") == {"P@1": 1.0, "R@5": 1.0, "RR": 1.0}
-    assert said.figures("bm25", "mean") == {"P@1": 0.75, "R@5": 1.0, "RR": 0.875}
+    assert figures(said, "bm25", "a") == {"P@1": 0.5, "R@5": 1.0, "RR": 0.75}
+    assert figures(said, "bm25", "b") == {"P@1": 1.0, "R@5": 1.0, "RR": 1.0}
+    assert figures(said, "bm25", "mean") == {"P@1": 0.75, "R@5": 1.0, "RR": 0.875}
     assert [item.output["found"] for item in kept()] == [[1], [2], [1, 2]]
 
 

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+from commanded import Propcite, commanded
 from hypothesis import given
 from hypothesis import strategies as st
 
 from app import bootstrap
 from app.bootstrap import Parts
-from app.cli import main
 from app.evaluate.encoders import Way
 from app.evaluate.fact_rows import QUERIES, TARGETS, Fact, Facts
 from app.evaluate.facts import DEPTH, Targets, by_tokens, item_of
@@ -52,22 +51,12 @@ def written(folder: Path, queries: Sequence[Any] = FACTS[:3], targets: Sequence[
     return folder
 
 
-Called = tuple[int, str, str]
-
-
 @pytest.fixture
-def propcite(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], encoder: Encoder
-) -> Callable[..., Called]:
+def propcite(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], encoder: Encoder) -> Propcite:
+    """The command inside this process, with the weights that are loaded once for all tests."""
     monkeypatch.setattr(bootstrap, "build_encoder", lambda _: encoder)
-
-    def call(*words: object) -> Called:
-        monkeypatch.setattr(sys, "argv", ["propcite", "eval", "facts", *map(str, words)])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        return int(ended.value.code or 0), *capsys.readouterr()
-
-    return call
+    call = commanded(monkeypatch, capsys)
+    return lambda *words: call("eval", "facts", *map(str, words))
 
 
 def kept() -> dict[tuple[str, str], RunItem]:
@@ -77,9 +66,9 @@ def kept() -> dict[tuple[str, str], RunItem]:
     return found
 
 
-def test_facts_are_found_as_by_hand(propcite: Callable[..., Called], tmp_path: Path) -> None:
-    code, _, err = propcite(written(tmp_path / "facts"), "--way", "bm25")
-    assert code == 0, err
+def test_facts_are_found_as_by_hand(propcite: Propcite, tmp_path: Path) -> None:
+    said = propcite(written(tmp_path / "facts"), "--way", "bm25")
+    assert said.code == 0, said.err
     items = kept()
     gates, cost = items["bm25", "0_0_0_0"], items["bm25", "0_0_0_1"]
     assert gates.output["ranking"][0] == "0_1_4_0"  # the fact itself is left out
@@ -90,14 +79,14 @@ def test_facts_are_found_as_by_hand(propcite: Callable[..., Called], tmp_path: P
     assert cost.measures["R@5, proposition"] == cost.measures["R@20, cluster"] == 1.0
 
 
-def test_every_way_finds_the_fact_that_says_the_same(propcite: Callable[..., Called], tmp_path: Path) -> None:
-    code, out, err = propcite(written(tmp_path / "facts"))
-    assert code == 0, err
+def test_every_way_finds_the_fact_that_says_the_same(propcite: Propcite, tmp_path: Path) -> None:
+    said = propcite(written(tmp_path / "facts"))
+    assert said.code == 0, said.err
     items = kept()
     for way in ("bm25", "single-vector", "m_q", "m'_q", "m''_q"):
         assert items[way, "0_0_0_0"].measures["Success@1, proposition"] == 1.0, way
-        assert f"\n{way} " in out
-    assert "R@20, document (n 3)" in out
+        assert f"\n{way} " in said.out
+    assert "R@20, document (n 3)" in said.out
 
 
 def test_a_facts_own_tokens_alone_count(encoder: Encoder) -> None:
@@ -161,9 +150,9 @@ BAD = [
 
 @pytest.mark.parametrize(("changed", "told"), BAD)
 def test_what_is_wrong_with_the_files_is_one_line(
-    propcite: Callable[..., Called], tmp_path: Path, changed: dict[str, Any], told: str
+    propcite: Propcite, tmp_path: Path, changed: dict[str, Any], told: str
 ) -> None:
-    code, out, err = propcite(written(tmp_path / "facts", **changed))
-    assert (code, out, err.count("\n")) == (2, "", 1), err
-    assert told in err
-    assert "give the folder of" in propcite(tmp_path)[2]
+    said = propcite(written(tmp_path / "facts", **changed))
+    assert (said.code, said.out, said.err.count("\n")) == (2, "", 1), said.err
+    assert told in said.err
+    assert "give the folder of" in propcite(tmp_path).err
