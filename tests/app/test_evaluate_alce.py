@@ -252,7 +252,7 @@ def test_a_run_with_other_settings_is_refused_while_one_is_unfinished(
     assert len(opened().runs.of("asqa", "a.json")) == 2
 
 
-def test_answers_that_fail_are_tried_again_or_left_empty(tmp_path: Path, measure: Evaluate, said: list[str]) -> None:
+def test_answers_that_fail_are_tried_again_or_left_empty(tmp_path: Path, measure: Evaluate) -> None:
     path = saved(tmp_path / "a.json", ASQA)
 
     def answer(request: Request) -> Any:

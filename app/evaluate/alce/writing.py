@@ -27,7 +27,7 @@ ON_GPU = 256
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A question with the documents that its answer is made from: `num_docs` at most, which `label` tells if need be."""
+    """A question with the documents that its answer is made from, `num_docs` at most; `label` tells it if need be."""
 
     question: Question
     num_docs: int
