@@ -32,7 +32,7 @@ class Mauve:
         if min(len(written), len(by_people)) < FEWEST:
             return None
         both = self._features(by_people), self._features(written)
-        return float(self._compute(p_features=both[0], q_features=both[1]).mauve)
+        return min(1.0, float(self._compute(p_features=both[0], q_features=both[1]).mauve))
 
     def _features(self, texts: Sequence[str]) -> Any:
         import torch
