@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from app.evaluate.run_curves import (
     precision_recall,
     reliability,
 )
+from app.evaluate.run_pieces import cut, described, picture, section, table
 from app.evaluate.run_plots import MOST_WAYS, line_of, parts_plot, precision_recall_plot, reliability_plot
 from app.evaluate.run_tables import COSTS, listed, notes
 from app.store.runs import UNFINISHED, RunInfo, RunItem
@@ -25,7 +26,6 @@ from attribution.formats.page import page, safe
 from attribution.formats.plain import one_line
 
 WORST = 10  # items of each way
-LONGEST = 700  # characters of a text that are shown
 MOST_PARTED = 3  # measures that are shown by parts
 
 Items = Sequence[RunItem]
@@ -86,7 +86,7 @@ def _figures(groups: Sequence[Sequence[Aggregate]], told: Sequence[str]) -> str:
     caption = "Under each figure the interval in which it lies in 95 of 100 samples of the items (bootstrap)."
     tables = "".join(_figures_table(group, "" if number else caption) for number, group in enumerate(groups))
     below = "".join(f'<p class="told below" dir="auto">{safe(line)}</p>\n' for line in told)
-    return _section("figures", "Figures", tables + below)
+    return section("figures", "Figures", tables + below)
 
 
 def _figures_table(figures: Sequence[Aggregate], caption: str) -> str:
@@ -99,7 +99,7 @@ def _figures_table(figures: Sequence[Aggregate], caption: str) -> str:
     ways = list(dict.fromkeys(figure.way for figure in figures))
     rows = {way: [_figure_cell(f := cells.get((way, m)), f in best) for m in measures] for way in ways}
     headings = [measure.heading + (", %" if measure.percent else "") for measure in measures]
-    return _table("way", headings, rows, caption)
+    return table("way", headings, rows, caption)
 
 
 def _figure_cell(figure: Aggregate | None, best: bool = False) -> str:
@@ -127,7 +127,7 @@ def _costs(items: Items) -> str:
     if not names:
         return ""
     rows = {way: [*(_number(cost.get(name)) for name in names), _number(_each(cost))] for way, cost in spent.items()}
-    return _section("costs", "What it cost", _table("way", [*(COSTS[n] for n in names), "ms an item"], rows))
+    return section("costs", "What it cost", table("way", [*(COSTS[n] for n in names), "ms an item"], rows))
 
 
 def _each(cost: Mapping[str, float]) -> float | None:
@@ -152,12 +152,12 @@ def _curves(items: Items) -> str:
     if any(bins.values()):
         errors = ", ".join(f"{way} {100 * calibration_error(told):.1f}" for way, told in bins.items() if told)
         words = f"On the dotted line a probability means what it says. Mean distance from it, in points: {errors}."
-        drawn.append(_drawn("Can the probability be trusted?", reliability_plot(bins), words))
+        drawn.append(picture("Can the probability be trusted?", reliability_plot(bins), words))
     if any(curves.values()):
         words = f"The threshold falls from left to right. Precision times recall is highest {_nearest(curves)}."
-        drawn.append(_drawn("Precision against recall", precision_recall_plot(curves), words))
+        drawn.append(picture("Precision against recall", precision_recall_plot(curves), words))
     body = f'{_legend(ways)}\n<div class="side">\n{"".join(drawn)}</div>\n'
-    return _section("curves", "As the threshold moves", body) if drawn else ""
+    return section("curves", "As the threshold moves", body) if drawn else ""
 
 
 def _legend(ways: Sequence[str]) -> str:
@@ -179,7 +179,7 @@ def _nearest(curves: Mapping[str, Curve | None]) -> str:
 
 def _parts(items: Items, groups: Sequence[Sequence[Aggregate]]) -> str:
     drawn = "".join(_parts_of(items, group) for group in groups)
-    return _section("parts", "Parts", drawn) if drawn else ""
+    return section("parts", "Parts", drawn) if drawn else ""
 
 
 def _parts_of(items: Items, figures: Sequence[Aggregate]) -> str:
@@ -200,8 +200,8 @@ def _parts_of(items: Items, figures: Sequence[Aggregate]) -> str:
 
 def _by(along: str, parts: Sequence[Part], measures: Sequence[Measure], ways: Sequence[str], *, joined: bool) -> str:
     plots = "".join(parts_plot(parts, measure, ways, along, joined=joined) for measure in measures)
-    table = _parts_table(parts, measures, ways, along)
-    return f'<h3>By {escape(along)}</h3>\n<div class="three">\n{plots}</div>\n{table}'
+    told = _parts_table(parts, measures, ways, along)
+    return f'<h3>By {escape(along)}</h3>\n<div class="three">\n{plots}</div>\n{told}'
 
 
 def _parts_table(parts: Sequence[Part], measures: Sequence[Measure], ways: Sequence[str], along: str) -> str:
@@ -213,7 +213,7 @@ def _parts_table(parts: Sequence[Part], measures: Sequence[Measure], ways: Seque
         for way in ways
     }
     summary = f"<summary>Figures by {escape(along)}</summary>"
-    return f"<details>\n{summary}\n{_table(along, headings, rows)}</details>\n"
+    return f"<details>\n{summary}\n{table(along, headings, rows)}</details>\n"
 
 
 def _part_cell(part: Part, way: str, measure: Measure) -> str:
@@ -227,7 +227,7 @@ def _part_cell(part: Part, way: str, measure: Measure) -> str:
 def _worst(items: Items, groups: Sequence[Sequence[Aggregate]]) -> str:
     """Of each way the items with the worst figure, to be read."""
     parts = "".join(_worst_of(items, group) for group in groups)
-    return _section("worst", "The items that went worst", parts) if parts else ""
+    return section("worst", "The items that went worst", parts) if parts else ""
 
 
 def _worst_of(items: Items, figures: Sequence[Aggregate]) -> str:
@@ -249,17 +249,13 @@ def _item(item: RunItem) -> str:
     told = [
         f"{m.heading} {m.show(m.of_item(item.measures))}" for m in measures_in(item.measures) if m.known(item.measures)
     ]
-    question, text = (_cut(str(item.output.get(name) or "")) for name in ("question", "text"))
+    question, text = (cut(str(item.output.get(name) or "")) for name in ("question", "text"))
     return (
         f'<li>\n<p class="key">{safe(item.key)} · {safe(" · ".join(told))}</p>\n'
         + (f'<p class="question" dir="auto">{safe(question)}</p>\n' if question else "")
         + (f'<p class="text" dir="auto">{safe(text)}</p>\n' if text else "")
         + "</li>\n"
     )
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= LONGEST else f"{text[:LONGEST].rstrip()}…"
 
 
 # How it was made
@@ -270,32 +266,6 @@ def _made(run: RunInfo) -> str:
     command = str(about.pop("command", ""))
     shown = f'<p class="command"><code>{safe(command)}</code></p>\n' if command else ""
     return (
-        f"<footer>\n<h2>How it was made</h2>\n{shown}{_list(listed(about))}"
-        f"<h2>Settings</h2>\n{_list(listed(run.settings))}</footer>\n"
+        f"<footer>\n<h2>How it was made</h2>\n{shown}{described(listed(about))}"
+        f"<h2>Settings</h2>\n{described(listed(run.settings))}</footer>\n"
     )
-
-
-def _list(rows: Iterable[tuple[str, str]]) -> str:
-    told = "".join(f"<div><dt>{safe(name)}</dt><dd>{safe(_cut(value))}</dd></div>\n" for name, value in rows)
-    return f"<dl>\n{told}</dl>\n"
-
-
-# Pieces
-
-
-def _section(name: str, title: str, body: str) -> str:
-    return f'<section id="{name}">\n<h2>{escape(title)}</h2>\n{body}</section>\n'
-
-
-def _table(first: str, headings: Sequence[str], rows: Mapping[str, Sequence[str]], caption: str = "") -> str:
-    """`rows` are cells of markup under the words of their first column."""
-    head = "".join(f'<th scope="col">{safe(heading)}</th>' for heading in (first, *headings))
-    body = "".join(f'<tr><th scope="row">{safe(name)}</th>{"".join(cells)}</tr>\n' for name, cells in rows.items())
-    told = f'<p class="told">{escape(caption)}</p>\n' if caption else ""
-    table = f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>"
-    return f'{told}<div class="wide" tabindex="0">\n{table}\n</div>\n'
-
-
-def _drawn(title: str, plot: str, words: str = "") -> str:
-    caption = f"<figcaption>{safe(words)}</figcaption>\n" if words else ""
-    return f'<figure class="drawn">\n<h3>{safe(title)}</h3>\n{plot}\n{caption}</figure>\n'

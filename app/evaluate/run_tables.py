@@ -56,10 +56,14 @@ def listed(settings: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str,
     """Settings under their names, one inside another by both."""
     for name, value in settings.items():
         if isinstance(value, Mapping):
-            yield from listed(value, f"{prefix}{name} ")
+            yield from listed(value, f"{prefix}{_words(name)} ")
         elif value not in ("", None):
             told = ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
-            yield (prefix + name).replace("_", " "), f"{told[:12]}…" if _HASH.fullmatch(told) else told
+            yield prefix + _words(name), f"{told[:12]}…" if _HASH.fullmatch(told) else told
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ") if name.isidentifier() else name  # a file's name stays as it is
 
 
 def figures_table(figures: Sequence[Aggregate], width: int = WIDTH) -> str:
