@@ -159,8 +159,9 @@ def test_the_extractive_generator_types_no_markers_so_its_own_are_left_out(
     assert {line["way"] for line in lines if line["own_judge"]} == {"propcite+judge"}
 
 
-def test_context_sizes_are_a_table_each(tmp_path: Path, measure: Evaluate) -> None:
+def test_context_sizes_are_a_table_each(tmp_path: Path, measure: Evaluate, said: list[str]) -> None:
     result = measure("asqa", saved(tmp_path / "a.json", ASQA), contexts=(1, 3), ways=("propcite",))
+    assert said[0] == "2 questions have fewer than 3 docs (bridge, museum): all of theirs are shown"
     assert {item.way for item in result.items if "propcite" in item.way} == {"propcite, 1 docs", "propcite, 3 docs"}
     text = as_text(result)
     assert [table.split(", ")[2] for table in text.split("\n\n")[:2]] == ["1 docs", "3 docs"]
@@ -270,7 +271,9 @@ def test_answers_that_fail_are_tried_again_or_left_empty(tmp_path: Path, measure
         assert num_asked == 3
 
 
-def test_a_judge_that_accepts_everything_is_refused_unless_forced(tmp_path: Path, measure: Evaluate) -> None:
+def test_a_judge_that_accepts_everything_is_refused_unless_forced(
+    tmp_path: Path, measure: Evaluate, opened: Callable[..., Parts]
+) -> None:
     path = saved(tmp_path / "a.json", ASQA)
     with ScriptedLlm('{"verdict": "supported", "support": 95}') as server:
         settings = {"llm_url": server.base_url}
@@ -278,6 +281,7 @@ def test_a_judge_that_accepts_everything_is_refused_unless_forced(tmp_path: Path
         with pytest.raises(AppError, match=r"llm/yes-sayer fails ALCE's shortcuts .*100\.0 recall.* or --force"):
             measure("asqa", path, settings, **asked)
         num_asked = len(server.requests)
+        assert opened().runs.list() == []  # it stands in the way of no other judge
         result = measure("asqa", path, settings, force=True, **asked)
         assert "FAILED" in as_text(result)
         assert result.own_judge == frozenset()

@@ -23,6 +23,7 @@ from app.evaluate.alce.scores import first_line
 from app.evaluate.alce.sentences import tokenizer
 from app.evaluate.alce.ways import JUDGED, REPAIR, WAYS, check_ways
 from app.evaluate.alce.writing import Answer, Row, by_people, from_outputs, generator_settings
+from app.evaluate.files import digest_of
 from app.evaluate.keeping import open_run
 from app.evaluate.shares import Share
 from app.settings import Settings
@@ -93,6 +94,8 @@ def evaluate(parts: Parts, asked: Asked, say: Say) -> Result:
     questions = Share(asked.limit, asked.offset).of(file.questions)
     chosen, given = _answers(asked, questions)
     rows = _rows(asked, chosen)
+    if not asked.outputs:
+        _tell_few(rows, say)
     if given is not None:
         _tell_empty(given, chosen, say)
     judge = asked.scoring.build(parts)
@@ -173,7 +176,7 @@ def _settings(settings: Settings, asked: Asked, file: AlceFile, work: Work) -> d
     if asked.human:
         answers = {"name": "people"}
     elif asked.outputs:
-        answers = {"name": asked.outputs.name, "sha256": read_alce(asked.outputs).digest}
+        answers = {"name": asked.outputs.name, "sha256": digest_of(asked.outputs)}
     cites = {name: getattr(settings, name) for name in ("encoder", "precision", "splitter", "splitter_model")}
     judges = ("judge", "judge_model", "judge_labels", "judge_checks", "supported_from", "most_citations")
     return {
@@ -218,6 +221,13 @@ def _write(asked: Asked, steps: Steps, say: Say) -> None:
             path = asked.out / f"{asked.kind}-{name}-ndoc{num_docs}.json"
             write_json(path, result_json([row.question for row in some], outputs, args))
     say(f"results in {asked.out}")
+
+
+def _tell_few(rows: Sequence[Row], say: Say) -> None:
+    for num_docs in dict.fromkeys(row.num_docs for row in rows):
+        few = [row.question for row in rows if row.num_docs == num_docs > len(row.question.premises)]
+        if few:
+            say(f"{len(few)} questions have fewer than {num_docs} docs ({named(few)}): all of theirs are shown")
 
 
 def _tell_empty(given: dict[str, Answer], questions: Sequence[Question], say: Say) -> None:

@@ -75,6 +75,8 @@ class Steps:
                 f" {one.check.wanted} is right"
                 for one in failed
             )
+            if len(self.kept) == len(done):  # nothing was measured yet: no unfinished run stands in another judge's way
+                self.parts.runs.remove(self.run.id)
             raise AppError(f"{self.run.judge} fails ALCE's shortcuts ({told}): give another --judge, or --force")
 
     def write(self, encoder: PropCite) -> None:
