@@ -100,12 +100,15 @@ def evaluate(parts: Parts, asked: Asked, say: Say) -> Result:
         _tell_empty(given, chosen, say)
     judge = asked.scoring.build(parts)
     work = _work(parts, asked, rows, given, judge)
+    about = _about(parts.settings, asked)
+    if own_ways := sorted(_own_judge(parts, asked.ways, judge)):
+        about["notes"] = [f"by the judge that scores cite: {', '.join(own_ways)}"]
     run = open_run(
         parts.runs,
         asked.kind,
         file.name,
         _settings(parts.settings, asked, file, work),
-        _about(parts.settings, asked),
+        about,
         judge.name,
         new=asked.new,
         say=say,
