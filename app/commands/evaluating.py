@@ -35,7 +35,7 @@ def eval_split(
     new: New = False,
 ) -> None:
     """Measure the splitters on sentences whose propositions people wrote, all but those that training has seen."""
-    from app.evaluate.shares import Share
+    from app.evaluate.runs.shares import Share
     from app.evaluate.split_scores import as_line, as_table
     from app.evaluate.splitting import evaluate
 
@@ -63,8 +63,8 @@ def eval_cite(
 ) -> None:
     """Measure citations beside the simpler ways of citing, and the judge beside plain scores."""
     from app.evaluate import tables
-    from app.evaluate.cite import evaluate
-    from app.evaluate.shares import Share
+    from app.evaluate.citing.cite import evaluate
+    from app.evaluate.runs.shares import Share
     from attribution.methods import METHODS
 
     share = Share(limit, offset, new, note)

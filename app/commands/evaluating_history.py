@@ -28,8 +28,8 @@ def eval_history(
 
     from app.evaluate.alce.evaluating import Scoring
     from app.evaluate.history import evaluate
-    from app.evaluate.measured import as_lines, as_text
-    from app.evaluate.shares import Share
+    from app.evaluate.runs.measured import as_lines, as_text
+    from app.evaluate.runs.shares import Share
     from app.evaluate.tables import as_table
 
     parts = open_parts()

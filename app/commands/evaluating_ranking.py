@@ -34,9 +34,9 @@ def eval_beir(
     shape: Shape = Format.table,
 ) -> None:
     """Rank the passages of a BEIR folder for its queries: nDCG, recall, MRR, P and Success, with intervals."""
-    from app.evaluate import passages
-    from app.evaluate.encoders import ways_of
-    from app.evaluate.shares import Share
+    from app.evaluate.ranking import passages
+    from app.evaluate.ranking.encoders import ways_of
+    from app.evaluate.runs.shares import Share
 
     share = Share(limit, offset, new, note)
     asked = ways_of(way or passages.DEFAULT, passages.WAYS, encoder or (), bits or ())
@@ -58,11 +58,11 @@ def eval_sentences(
     shape: Shape = Format.table,
 ) -> None:
     """Rank sentences within their passages: P@1, R@5 and MRR a source and their plain mean, with intervals."""
-    from app.evaluate import sentences
-    from app.evaluate.encoders import ways_of
-    from app.evaluate.measured import as_lines, figures_by_source, source_tables
-    from app.evaluate.relevance import SENTENCES
-    from app.evaluate.shares import Share
+    from app.evaluate.ranking import sentences
+    from app.evaluate.ranking.encoders import ways_of
+    from app.evaluate.ranking.relevance import SENTENCES
+    from app.evaluate.runs.measured import as_lines, figures_by_source, source_tables
+    from app.evaluate.runs.shares import Share
 
     asked = ways_of(way or sentences.WAYS, sentences.WAYS, encoder or ())
     items = sentences.evaluate(files, open_parts(), asked, Share(limit, offset, new, note), named=bool(way))
@@ -86,16 +86,16 @@ def eval_facts(
     shape: Shape = Format.table,
 ) -> None:
     """Find the facts that say the same as a fact: Success@1 and recall at four levels, with intervals."""
-    from app.evaluate import facts
-    from app.evaluate.encoders import ways_of
-    from app.evaluate.shares import Share
+    from app.evaluate.ranking import facts
+    from app.evaluate.ranking.encoders import ways_of
+    from app.evaluate.runs.shares import Share
 
     asked = ways_of(way or facts.WAYS, facts.WAYS, encoder or ())
     _show(facts.evaluate(folder, open_parts(), asked, Share(limit, offset, new, note), named=bool(way)), shape)
 
 
 def _show(items: Sequence[RunItem], shape: Format) -> None:
-    from app.evaluate.measured import as_lines, as_text
+    from app.evaluate.runs.measured import as_lines, as_text
 
     for told in as_lines(items) if shape is Format.jsonl else [as_text(items)]:
         typer.echo(told)

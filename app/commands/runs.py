@@ -13,8 +13,8 @@ from app.commands import AsJson, cli, note, open_parts, write_json
 from retrieval.errors import PropCiteError
 
 if TYPE_CHECKING:
-    from app.evaluate.aggregates import Aggregate, Measure
-    from app.evaluate.comparing import Comparison
+    from app.evaluate.runs.aggregates import Aggregate, Measure
+    from app.evaluate.runs.comparing import Comparison
     from app.store import RunInfo
 
 runs_cli = typer.Typer(no_args_is_help=True, help="Evaluation runs that are kept: listed, compared, exported.")
@@ -40,7 +40,7 @@ def list_(
     as_json: AsJson = False,
 ) -> None:
     """List the runs, the newest first."""
-    from app.evaluate.run_tables import as_told
+    from app.evaluate.runs.tables import as_told
     from app.evaluate.tables import aligned
 
     found = open_parts().runs.list(limit)
@@ -58,8 +58,8 @@ def list_(
 @runs_cli.command()
 def show(run: RunName = "last", as_json: AsJson = False) -> None:
     """Show a run: every figure of every way with its interval, and what it cost."""
-    from app.evaluate.aggregates import aggregates, costs
-    from app.evaluate.run_tables import as_told
+    from app.evaluate.runs.aggregates import aggregates, costs
+    from app.evaluate.runs.tables import as_told
 
     runs = open_parts().runs
     found = runs.run(run)
@@ -73,7 +73,7 @@ def show(run: RunName = "last", as_json: AsJson = False) -> None:
 
 
 def _show(found: RunInfo, figures: list[Aggregate], spent: dict[str, Any]) -> None:
-    from app.evaluate.run_tables import costs_table, figures_table, heading, listed, notes
+    from app.evaluate.runs.tables import costs_table, figures_table, heading, listed, notes
 
     typer.echo(heading(found, figures))
     if not figures:
@@ -98,8 +98,8 @@ def compare(
     as_json: AsJson = False,
 ) -> None:
     """Compare two runs, or two ways of one (RUN:way RUN:way2), on the items that both have."""
-    from app.evaluate.comparing import compare as compare_runs
-    from app.evaluate.comparing import moved
+    from app.evaluate.runs.comparing import compare as compare_runs
+    from app.evaluate.runs.comparing import moved
 
     told = []
     for found in compare_runs(open_parts().runs, first, second):
@@ -110,7 +110,7 @@ def compare(
         else:
             _show_compared(found, by, changed)
         if found.left_out and not found.figures:
-            from app.evaluate.run_tables import judges_differ
+            from app.evaluate.runs.tables import judges_differ
 
             raise PropCiteError(f"{judges_differ(found)}; no other figure is in both runs")
     if as_json:
@@ -127,8 +127,8 @@ def _measure(found: Comparison, name: str) -> Measure:
 
 
 def _show_compared(found: Comparison, by: Measure | None, changed: list[Any]) -> None:
-    from app.evaluate.keeping import differences
-    from app.evaluate.run_tables import comparison_table, judges_differ, moved_table, sides
+    from app.evaluate.runs.keeping import differences
+    from app.evaluate.runs.tables import comparison_table, judges_differ, moved_table, sides
 
     typer.echo(sides(found))
     if found.figures:
@@ -174,7 +174,7 @@ def export(
 ) -> None:
     """Write a run as a table for a spreadsheet, as JSON (runs import reads it), as a LaTeX table or as a page."""
     from app.commands.exports import show_data
-    from app.evaluate.run_exports import EXPORTS
+    from app.evaluate.runs.exports import EXPORTS
     from attribution.formats.plain import encoded
 
     runs = open_parts().runs
@@ -199,8 +199,8 @@ def import_(
 ) -> None:
     """Keep a run that was exported as JSON, under the same id."""
     from app.commands import opened
-    from app.evaluate.run_exports import read_json
-    from app.evaluate.run_tables import as_told
+    from app.evaluate.runs.exports import read_json
+    from app.evaluate.runs.tables import as_told
 
     run, items = read_json(opened(file).read(), file)
     runs = open_parts().runs

@@ -12,13 +12,13 @@ from sklearn.metrics import cohen_kappa_score, roc_auc_score
 
 from app.bootstrap import Parts
 from app.errors import AppError
-from app.evaluate.about import about_run, model
 from app.evaluate.alce.entailment import Entailment
 from app.evaluate.alce.evaluating import Scoring
 from app.evaluate.alce.scores import CitationScore, Phi, Statement, citation_score
-from app.evaluate.judging import calibration_error
-from app.evaluate.keeping import Todo, clocked, measure, open_run
-from app.evaluate.shares import Share
+from app.evaluate.citing.judging import calibration_error
+from app.evaluate.runs.about import about_run, model
+from app.evaluate.runs.keeping import Todo, clocked, measure, open_run
+from app.evaluate.runs.shares import Share
 from app.opinions import Labelled, labelled
 from app.store import AnswerInfo, CollectionInfo, RunInfo, RunItem
 from attribution.citations import CitedAnswer, Label, Verdict

@@ -7,8 +7,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 
-from app.evaluate.aggregates import Measures, f_measure, matrix
-from app.evaluate.significance import interval
+from app.evaluate.runs.aggregates import Measures, f_measure, matrix
+from app.evaluate.runs.significance import interval
 from app.evaluate.tables import aligned
 from app.store.runs import RunItem
 from attribution import metrics

@@ -15,10 +15,10 @@ from typing_extensions import TypedDict
 
 from app.bootstrap import Parts, build_splitter
 from app.errors import AppError
-from app.evaluate.about import about_run
 from app.evaluate.files import digests_of
-from app.evaluate.keeping import Todo, clocked, measure, open_run
-from app.evaluate.shares import Share
+from app.evaluate.runs.about import about_run
+from app.evaluate.runs.keeping import Todo, clocked, measure, open_run
+from app.evaluate.runs.shares import Share
 from app.evaluate.split_scores import Score, Spans, measures_of, scores
 from app.settings import Settings
 from app.store.runs import RunItem

@@ -12,7 +12,7 @@ from app.bootstrap import Parts
 from app.errors import AppError
 from app.evaluate import split_scores
 from app.evaluate import splitting as evaluate
-from app.evaluate.shares import Share
+from app.evaluate.runs.shares import Share
 from app.evaluate.split_scores import Score, Spans, measures_of
 from app.settings import load_settings
 from retrieval.errors import RetrievalError

@@ -17,12 +17,20 @@ import pytest
 from app.bootstrap import Parts
 from app.errors import AppError
 from app.evaluate import tables
-from app.evaluate.cite import evaluate
-from app.evaluate.citing import Cited
-from app.evaluate.evidence import Ranked
-from app.evaluate.gold import GoldAnswer, GoldEvidence, GoldVerdict, fairly, read_gold
-from app.evaluate.judging import Judged, Reliability, Scored, Threshold, calibration_error, reliability, thresholds
-from app.evaluate.shares import Share
+from app.evaluate.citing.answers import Cited
+from app.evaluate.citing.cite import evaluate
+from app.evaluate.citing.evidence import Ranked
+from app.evaluate.citing.gold import GoldAnswer, GoldEvidence, GoldVerdict, fairly, read_gold
+from app.evaluate.citing.judging import (
+    Judged,
+    Reliability,
+    Scored,
+    Threshold,
+    calibration_error,
+    reliability,
+    thresholds,
+)
+from app.evaluate.runs.shares import Share
 from app.settings import load_settings
 from attribution.methods import METHODS
 from retrieval.encoder import TokenVectors

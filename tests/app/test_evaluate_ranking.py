@@ -20,7 +20,9 @@ from commanded import Propcite, Said, commanded
 
 from app import bootstrap
 from app.bootstrap import Parts
-from app.evaluate import citing, fact_rows, measured, relevance
+from app.evaluate.citing import answers
+from app.evaluate.ranking import fact_rows, relevance
+from app.evaluate.runs import measured
 from app.settings import Settings, load_settings
 from app.store import RunItem
 from retrieval.encoder import Encoder
@@ -92,7 +94,7 @@ def refused(said: Said) -> str:
 
 
 def test_the_examples_in_the_code_are_true() -> None:
-    for module in (citing, fact_rows, measured, relevance):
+    for module in (answers, fact_rows, measured, relevance):
         assert doctest.testmod(module).failed == 0
 
 

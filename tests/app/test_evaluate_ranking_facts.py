@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from app import bootstrap
 from app.bootstrap import Parts
-from app.evaluate.encoders import Way
-from app.evaluate.fact_rows import QUERIES, TARGETS, Fact, Facts
-from app.evaluate.facts import DEPTH, Targets, by_tokens, item_of
+from app.evaluate.ranking.encoders import Way
+from app.evaluate.ranking.fact_rows import QUERIES, TARGETS, Fact, Facts
+from app.evaluate.ranking.facts import DEPTH, Targets, by_tokens, item_of
 from app.settings import load_settings
 from app.store import RunItem
 from retrieval.encoder import Encoder

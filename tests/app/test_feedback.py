@@ -16,7 +16,7 @@ from word_encoder import WordEncoder
 from app import bootstrap
 from app.bootstrap import Parts
 from app.errors import AppError, NotFoundError
-from app.evaluate.gold import GoldVerdict, read_gold
+from app.evaluate.citing.gold import GoldVerdict, read_gold
 from app.opinions import facts_of, labelled, opinion_on
 from app.store import CollectionInfo, Feedback, Feedbacks, Library, Opinion, Words
 from attribution.citations import CitedAnswer

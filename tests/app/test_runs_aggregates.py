@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.evaluate import aggregates as module
-from app.evaluate import keeping, significance
-from app.evaluate.aggregates import aggregates, costs, f_measure, grouped, measure_of, measures_in
+from app.evaluate.runs import aggregates as module
+from app.evaluate.runs import keeping, significance
+from app.evaluate.runs.aggregates import aggregates, costs, f_measure, grouped, measure_of, measures_in
 from app.store import RunItem
 
 

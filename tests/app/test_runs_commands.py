@@ -20,7 +20,7 @@ from lxml import html
 from sample_runs import WAYS, sample_items, sample_run
 
 from app.bootstrap import Parts
-from app.evaluate.run_exports import EXPORTS, read_json, to_csv, to_html, to_json, to_latex
+from app.evaluate.runs.exports import EXPORTS, read_json, to_csv, to_html, to_json, to_latex
 from app.settings import load_settings
 from app.store import RunInfo, RunItem, Runs
 from tests.ui import browsing

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from sample_runs import WAYS, sample_run
 
 from app.errors import AppError, NotFoundError
-from app.evaluate import run_tables
-from app.evaluate.aggregates import aggregates
-from app.evaluate.comparing import compare, moved
-from app.evaluate.run_tables import comparison_table, judges_differ
+from app.evaluate.runs import tables
+from app.evaluate.runs.aggregates import aggregates
+from app.evaluate.runs.comparing import compare, moved
+from app.evaluate.runs.tables import comparison_table, judges_differ
 from app.store import Library, RunInfo, RunItem, Runs
 
 
@@ -35,7 +35,7 @@ def run_of(runs: Runs, figures: Mapping[str, Mapping[str, float | None]], way: s
 
 
 def test_the_examples_are_true() -> None:
-    assert doctest.testmod(run_tables).failed == 0
+    assert doctest.testmod(tables).failed == 0
 
 
 def test_only_items_that_both_have_are_compared(runs: Runs) -> None:

@@ -11,8 +11,15 @@ from hypothesis import strategies as st
 from sample_runs import sample_items
 from sklearn.metrics import precision_recall_curve
 
-from app.evaluate import run_curves
-from app.evaluate.run_curves import by_citations, by_length, by_source, calibration_error, precision_recall, reliability
+from app.evaluate.runs import curves
+from app.evaluate.runs.curves import (
+    by_citations,
+    by_length,
+    by_source,
+    calibration_error,
+    precision_recall,
+    reliability,
+)
 from app.store import RunItem
 
 judged = st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=40)
@@ -23,7 +30,7 @@ def of_judged(told: list[tuple[float, bool]], name: str = "judged", number: str 
 
 
 def test_the_examples_are_true() -> None:
-    assert doctest.testmod(run_curves).failed == 0
+    assert doctest.testmod(curves).failed == 0
 
 
 def test_reliability_by_hand() -> None:

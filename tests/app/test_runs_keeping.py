@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.errors import AppError
-from app.evaluate.about import about_run, revision
-from app.evaluate.keeping import Todo, clocked, differences, measure, open_run
+from app.evaluate.runs.about import about_run, revision
+from app.evaluate.runs.keeping import Todo, clocked, differences, measure, open_run
 from app.settings import load_settings
 from app.store import Library, RunInfo, RunItem, Runs
 
@@ -116,7 +116,7 @@ def test_an_id_twice_is_refused_before_anything_is_measured(runs: Runs) -> None:
 
 MEASURING = """
 import os, sys, time
-from app.evaluate.keeping import measure, open_run
+from app.evaluate.runs.keeping import measure, open_run
 from app.store import Library, RunItem, Runs
 
 library = Library(sys.argv[1])

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from app.evaluate.significance import (
+from app.evaluate.runs.significance import (
     Floats,
     Formula,
     difference,

@@ -10,7 +10,6 @@ from typing import Any
 
 from app.bootstrap import Parts, build_judge
 from app.errors import AppError
-from app.evaluate.about import about_run, model
 from app.evaluate.alce import shortcuts
 from app.evaluate.alce.entailment import Entailment
 from app.evaluate.alce.files import ASKED, AlceFile, Kind, Question, named, read_alce, result_json, write_json
@@ -24,8 +23,9 @@ from app.evaluate.alce.sentences import tokenizer
 from app.evaluate.alce.ways import JUDGED, REPAIR, WAYS, check_ways
 from app.evaluate.alce.writing import Answer, Row, by_people, from_outputs, generator_settings
 from app.evaluate.files import digest_of
-from app.evaluate.keeping import open_run
-from app.evaluate.shares import Share
+from app.evaluate.runs.about import about_run, model
+from app.evaluate.runs.keeping import open_run
+from app.evaluate.runs.shares import Share
 from app.settings import Settings
 from app.store.runs import RunInfo, RunItem
 from attribution.judges import Judge

@@ -11,7 +11,6 @@ from itertools import groupby
 
 from app.bootstrap import Parts
 from app.errors import AppError
-from app.evaluate.aggregates import OWN_TEST, WRITTEN
 from app.evaluate.alce import shortcuts
 from app.evaluate.alce.files import Question
 from app.evaluate.alce.fluency import Mauve, as_compared
@@ -27,7 +26,8 @@ from app.evaluate.alce.writing import (
     read_all,
     written_by,
 )
-from app.evaluate.keeping import clocked
+from app.evaluate.runs.aggregates import OWN_TEST, WRITTEN
+from app.evaluate.runs.keeping import clocked
 from app.store.runs import RunInfo, RunItem
 from app.terminal import Advance, counting
 from attribution.propcite import PropCite

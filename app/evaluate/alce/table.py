@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 
-from app.evaluate.aggregates import Aggregate, aggregates
 from app.evaluate.alce.evaluating import Result
 from app.evaluate.alce.shortcuts import Passed
+from app.evaluate.runs.aggregates import Aggregate, aggregates
 from app.evaluate.tables import aligned
 
 OURS = {"citation_f1": "F1 (ours)", "citations_a_sentence": "citations a sentence"}

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 from app.bootstrap import Parts
 from app.errors import AppError
 from app.evaluate.alce.scores import listed
-from app.evaluate.ways import ALWAYS, Remembering
+from app.evaluate.citing.ways import ALWAYS, Remembering
 from attribution.baselines import PostCite
 from attribution.citations import CitedAnswer
 from attribution.formats.alce import to_alce

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from app.bootstrap import Parts
 from app.errors import AppError
-from app.evaluate.aggregates import WRITTEN
 from app.evaluate.alce.files import AlceFile, Question, named
 from app.evaluate.alce.scores import first_line, length
 from app.evaluate.alce.ways import Written, has_markers
-from app.evaluate.keeping import clocked
+from app.evaluate.runs.aggregates import WRITTEN
+from app.evaluate.runs.keeping import clocked
 from app.generators import Draft, Shown
 from app.settings import Settings
 from app.store.runs import RunItem

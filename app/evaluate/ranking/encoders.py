@@ -8,7 +8,7 @@ from typing import Any
 
 from app.bootstrap import Parts, build_encoder
 from app.errors import AppError
-from app.evaluate.about import about_run, model
+from app.evaluate.runs.about import about_run, model
 from app.settings import Settings
 from retrieval.encoder import Encoder
 from retrieval.text import Granularity

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from app.errors import AppError
-from app.evaluate.aggregates import Aggregate, Measure
-from app.evaluate.run_curves import Bin, Curve, Part
-from app.evaluate.significance import Floats
+from app.evaluate.runs.aggregates import Aggregate, Measure
+from app.evaluate.runs.curves import Bin, Curve, Part
+from app.evaluate.runs.significance import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

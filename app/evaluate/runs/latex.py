@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from app.errors import AppError
-from app.evaluate.aggregates import Aggregate, aggregates, grouped
-from app.evaluate.run_tables import notes
+from app.evaluate.runs.aggregates import Aggregate, aggregates, grouped
+from app.evaluate.runs.tables import notes
 from app.store.runs import RunInfo, RunItem
 from attribution.formats.plain import one_line
 

@@ -12,7 +12,7 @@ from functools import partial
 
 import numpy as np
 
-from app.evaluate.significance import Floats, Formula, between, first_column, resampled_means
+from app.evaluate.runs.significance import Floats, Formula, between, first_column, resampled_means
 from app.store.runs import RunItem
 
 Measures = Mapping[str, float | None]

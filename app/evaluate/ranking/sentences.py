@@ -11,12 +11,12 @@ from pathlib import Path
 import numpy as np
 
 from app.bootstrap import Parts
-from app.evaluate.encoders import BM25, MARKERS, Encoders, Way
 from app.evaluate.files import digest_of
-from app.evaluate.keeping import Todo, clocked, measure, open_run
-from app.evaluate.rank_rows import RankRow, read_rank_rows
-from app.evaluate.relevance import SENTENCES, figures, needs_ir_measures
-from app.evaluate.shares import Share
+from app.evaluate.ranking.encoders import BM25, MARKERS, Encoders, Way
+from app.evaluate.ranking.rank_rows import RankRow, read_rank_rows
+from app.evaluate.ranking.relevance import SENTENCES, figures, needs_ir_measures
+from app.evaluate.runs.keeping import Todo, clocked, measure, open_run
+from app.evaluate.runs.shares import Share
 from app.store.runs import RunItem
 from retrieval.encoder import Encoder, Floats, TokenVectors
 from retrieval.granularity import joined, score_units

@@ -12,14 +12,14 @@ import numpy as np
 import numpy.typing as npt
 
 from app.bootstrap import Parts
-from app.evaluate.encoded import encoded
-from app.evaluate.encoders import BM25, MARKERS, Encoders, Way
-from app.evaluate.fact_rows import LEVELS, Fact, Facts, level_of, read_facts
 from app.evaluate.files import digest_of
-from app.evaluate.keeping import Todo, clocked, measure, open_run
-from app.evaluate.relevance import FACTS, figures, needs_ir_measures
-from app.evaluate.sentences import mean_vector
-from app.evaluate.shares import Share
+from app.evaluate.ranking.encoded import encoded
+from app.evaluate.ranking.encoders import BM25, MARKERS, Encoders, Way
+from app.evaluate.ranking.fact_rows import LEVELS, Fact, Facts, level_of, read_facts
+from app.evaluate.ranking.relevance import FACTS, figures, needs_ir_measures
+from app.evaluate.ranking.sentences import mean_vector
+from app.evaluate.runs.keeping import Todo, clocked, measure, open_run
+from app.evaluate.runs.shares import Share
 from app.settings import Settings
 from app.store.runs import RunItem
 from retrieval.encoder import Encoder, Floats, Mask, TokenVectors

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from app.bootstrap import Parts
-from app.evaluate.beir import Beir, Question, read_beir
-from app.evaluate.encoded import encoded
-from app.evaluate.encoders import BM25, MARKERS, Encoders, Way, names_of
-from app.evaluate.keeping import Todo, clocked, measure, open_run
-from app.evaluate.relevance import DEPTH, PASSAGES, figures, needs_ir_measures
-from app.evaluate.shares import Share
+from app.evaluate.ranking.beir import Beir, Question, read_beir
+from app.evaluate.ranking.encoded import encoded
+from app.evaluate.ranking.encoders import BM25, MARKERS, Encoders, Way, names_of
+from app.evaluate.ranking.relevance import DEPTH, PASSAGES, figures, needs_ir_measures
+from app.evaluate.runs.keeping import Todo, clocked, measure, open_run
+from app.evaluate.runs.shares import Share
 from app.settings import Settings
 from app.store.runs import RunItem
 from retrieval.encoder import Encoder

@@ -9,9 +9,9 @@ from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
-from app.evaluate.aggregates import Aggregate, aggregates, costs, measure_of
-from app.evaluate.run_tables import costs_table, figures_table
-from app.evaluate.significance import Floats, interval
+from app.evaluate.runs.aggregates import Aggregate, aggregates, costs, measure_of
+from app.evaluate.runs.significance import Floats, interval
+from app.evaluate.runs.tables import costs_table, figures_table
 from app.store.runs import RunItem
 
 MEAN = "mean"  # over sources

@@ -14,7 +14,7 @@ from typing import Any
 
 from app.settings import Settings
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 WEIGHTS = (".safetensors", ".bin", ".gguf", ".pt")
 PARTS = ("encoder", "splitter", "judge", "generator")
 

@@ -11,15 +11,24 @@ from typing import Any
 
 from app.bootstrap import Parts
 from app.errors import AppError
-from app.evaluate.about import about_run
-from app.evaluate.citing import ANSWERS, cited_answers, cited_table, named
-from app.evaluate.evidence import RANKING, SENTENCES, evidence_ways, ranked_table, sentence_evidence
+from app.evaluate.citing.answers import ANSWERS, cited_answers, cited_table, named
+from app.evaluate.citing.evidence import RANKING, SENTENCES, evidence_ways, ranked_table, sentence_evidence
+from app.evaluate.citing.gold import Gold, GoldAnswer, GoldEvidence, GoldVerdict, fairly, read_gold
+from app.evaluate.citing.judging import (
+    VERDICTS,
+    Scored,
+    Scorer,
+    judged,
+    reliability,
+    scorers,
+    thresholds,
+    verdict_items,
+)
+from app.evaluate.citing.ways import Way, ways_of
 from app.evaluate.files import digests_of
-from app.evaluate.gold import Gold, GoldAnswer, GoldEvidence, GoldVerdict, fairly, read_gold
-from app.evaluate.judging import VERDICTS, Scored, Scorer, judged, reliability, scorers, thresholds, verdict_items
-from app.evaluate.keeping import Todo, measure, open_run
-from app.evaluate.shares import Share
-from app.evaluate.ways import Way, ways_of
+from app.evaluate.runs.about import about_run
+from app.evaluate.runs.keeping import Todo, measure, open_run
+from app.evaluate.runs.shares import Share
 from app.store.runs import RunItem
 from attribution.baselines import Bm25
 from attribution.methods import METHODS

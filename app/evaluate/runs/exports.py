@@ -11,9 +11,9 @@ from typing import Annotated, Any, Literal
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
 from app.errors import AppError
-from app.evaluate.run_latex import to_latex
-from app.evaluate.run_report import to_html
-from app.evaluate.run_tables import as_told
+from app.evaluate.runs.latex import to_latex
+from app.evaluate.runs.report import to_html
+from app.evaluate.runs.tables import as_told
 from app.store.runs import RunInfo, RunItem
 from attribution.formats.csv import safe_cell
 from attribution.formats.plain import json_text

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from app.evaluate.aggregates import f_measure
-from app.evaluate.gold import GoldAnswer
-from app.evaluate.keeping import Todo, clocked
-from app.evaluate.significance import interval
-from app.evaluate.ways import Way, over_each
+from app.evaluate.citing.gold import GoldAnswer
+from app.evaluate.citing.ways import Way, over_each
+from app.evaluate.runs.aggregates import f_measure
+from app.evaluate.runs.keeping import Todo, clocked
+from app.evaluate.runs.significance import interval
 from app.store.runs import RunItem
 from attribution.citations import CitedAnswer
 from retrieval.encoder import Encoder

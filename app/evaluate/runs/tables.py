@@ -6,14 +6,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from app.evaluate.aggregates import Aggregate, Measure, grouped
-from app.evaluate.comparing import Comparison, Moved
-from app.evaluate.tables import aligned
+from app.evaluate.runs.aggregates import Aggregate, Measure, grouped
+from app.evaluate.runs.comparing import Comparison, Moved
+from app.evaluate.tables import NONE, aligned
 from app.store.runs import RunInfo
 
 _HASH = re.compile("[0-9a-f]{40,64}")  # its beginning tells it from others
 WIDTH = 120
-NONE = "-"
 COSTS = {
     "seconds": "seconds",
     "cpu_seconds": "CPU seconds",

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.metrics import balanced_accuracy_score, precision_recall_curve, roc_auc_score
 
-from app.evaluate.gold import GoldVerdict
-from app.evaluate.keeping import Todo, clocked
+from app.evaluate.citing.gold import GoldVerdict
+from app.evaluate.runs.keeping import Todo, clocked
 from app.store.runs import RunItem
 from attribution import words
 from attribution.judges import SUPPORTED_FROM, Case

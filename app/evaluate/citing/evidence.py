@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.evaluate.citing import agreed, columns, named, output, precision_recall
-from app.evaluate.gold import GoldEvidence
-from app.evaluate.keeping import Todo, clocked
-from app.evaluate.significance import interval
-from app.evaluate.ways import Way, over_each
+from app.evaluate.citing.answers import agreed, columns, named, output, precision_recall
+from app.evaluate.citing.gold import GoldEvidence
+from app.evaluate.citing.ways import Way, over_each
+from app.evaluate.runs.keeping import Todo, clocked
+from app.evaluate.runs.significance import interval
 from app.store.runs import RunItem
 from attribution.baselines import Bm25
 from attribution.metrics import Agreement

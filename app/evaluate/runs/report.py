@@ -7,8 +7,8 @@ from html import escape
 from pathlib import Path
 
 from app.errors import AppError
-from app.evaluate.aggregates import Aggregate, Measure, aggregates, costs, grouped, is_way, measures_in
-from app.evaluate.run_curves import (
+from app.evaluate.runs.aggregates import Aggregate, Measure, aggregates, costs, grouped, is_way, measures_in
+from app.evaluate.runs.curves import (
     Curve,
     Part,
     by_citations,
@@ -18,9 +18,9 @@ from app.evaluate.run_curves import (
     precision_recall,
     reliability,
 )
-from app.evaluate.run_pieces import cut, described, picture, section, table
-from app.evaluate.run_plots import MOST_WAYS, line_of, parts_plot, precision_recall_plot, reliability_plot
-from app.evaluate.run_tables import COSTS, listed, notes
+from app.evaluate.runs.pieces import cut, described, picture, section, table
+from app.evaluate.runs.plots import MOST_WAYS, line_of, parts_plot, precision_recall_plot, reliability_plot
+from app.evaluate.runs.tables import COSTS, listed, notes
 from app.store.runs import UNFINISHED, RunInfo, RunItem
 from attribution.formats.page import page, safe
 from attribution.formats.plain import one_line
@@ -47,7 +47,7 @@ def to_html(run: RunInfo, items: Items) -> str:
             _made(run),
         )
     )
-    return page(f"{run.kind} on {run.name}", body, Path(__file__).with_name("run_report.css").read_text("utf-8"))
+    return page(f"{run.kind} on {run.name}", body, Path(__file__).with_name("report.css").read_text("utf-8"))
 
 
 def _leading(figures: Sequence[Aggregate]) -> Measure:

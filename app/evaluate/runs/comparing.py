@@ -9,8 +9,8 @@ from difflib import get_close_matches
 import numpy as np
 
 from app.errors import AppError, NotFoundError
-from app.evaluate.aggregates import Measure, is_way, matrix, measures_in
-from app.evaluate.significance import (
+from app.evaluate.runs.aggregates import Measure, is_way, matrix, measures_in
+from app.evaluate.runs.significance import (
     Floats,
     between,
     difference,

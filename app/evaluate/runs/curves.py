@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from app.evaluate.aggregates import Aggregate, aggregates
-from app.evaluate.significance import Floats
+from app.evaluate.runs.aggregates import Aggregate, aggregates
+from app.evaluate.runs.significance import Floats
 from app.store.runs import RunItem
 
 BINS = 10

@@ -1,0 +1,1 @@
+"""Citations and judges, measured on rows that say what supports what."""
