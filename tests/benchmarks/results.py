@@ -1,0 +1,149 @@
+"""Writes the page of results: every comparison on the development data, with interval, command, commit and date.
+
+    python -m tests.benchmarks.results FOLDER [--out tests/benchmarks/RESULTS.md]
+
+FOLDER holds alce/, beir/ and rank_dev.jsonl.gz.  What is not measured yet is measured by the commands that the page
+names, whose runs are kept and go on after an interrupt; what is kept is not measured again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from app.bootstrap import Parts
+from app.evaluate.ranking.relevance import SENTENCES
+from app.evaluate.runs.aggregates import Aggregate, aggregates, grouped, measure_of
+from app.evaluate.runs.measured import MEAN, figures_by_source
+from app.evaluate.runs.tables import notes
+from app.evaluate.tables import NONE
+from app.settings import load_settings
+from app.store import RunInfo, RunItem
+
+OUT = Path(__file__).with_name("RESULTS.md")
+HEAD = """# Results
+
+Made by `python -m tests.benchmarks.results FOLDER` from the development data.  Figures are percent, but for counts,
+with their 95% interval (bootstrap over items).  Each table is a kept run: `propcite runs show`, `compare` and `export`
+tell more.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A run of the page: the words that make it, and what tells it from others over the same file."""
+
+    title: str
+    words: tuple[str, ...]
+    path: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    measures: tuple[str, ...] = ()
+
+    @property
+    def kind(self) -> str:
+        return self.words[0]
+
+
+CITED = ("citation_recall", "citation_precision", "citation_f1", "citations_a_sentence")
+ASQA = "alce/asqa_dev.json.gz"
+RANKED = ("nDCG@10", "R@10", "R@100", "RR@10", "P@1")
+JOBS = (
+    Job(
+        "ASQA, the long answers that people wrote, cited over ten passages",
+        ("asqa", "--human", "--context", "10"),
+        ASQA,
+        {"answers": {"name": "people"}},
+        CITED,
+    ),
+    Job(
+        "ASQA, answers of the extractive generator over five passages",
+        ("asqa", "--context", "5"),
+        ASQA,
+        {"context": [5]},
+        (*CITED, "str_em", "str_hit", "rouge_lsum", "length"),
+    ),
+    Job("ALCE's shortcuts, judged by the judge that scores", ("judge",), ASQA),
+    *(
+        Job(f"Passages of {name}", ("beir",), f"beir/{name}", {}, RANKED)
+        for name in ("asqa-dev", "cranfield", "vaswani", "cisi")
+    ),
+    Job("Sentences within their passages, the plain mean over sources", ("sentences",), "rank_dev.jsonl.gz"),
+)
+
+
+def kept(parts: Parts, job: Job) -> RunInfo | None:
+    """The newest whole run of all items."""
+    name = Path(job.path).name
+    for run in parts.runs.of(job.kind, name):
+        whole = not run.settings.get("limit") and not run.settings.get("offset")
+        if run.state == "done" and whole and all(run.settings.get(n) == v for n, v in job.settings.items()):
+            return run
+    return None
+
+
+def measured(parts: Parts, job: Job, folder: Path) -> RunInfo:
+    if (run := kept(parts, job)) is None:
+        words = [sys.executable, "-m", "app.cli", "eval", job.kind, str(folder / job.path), *job.words[1:]]
+        subprocess.run(words, check=True, stdout=sys.stderr)
+        run = kept(parts, job)
+    if run is None:
+        raise SystemExit(f"propcite eval {job.kind} {job.path} left no whole run")
+    return run
+
+
+def section(parts: Parts, job: Job, run: RunInfo) -> Iterator[str]:
+    items = list(parts.runs.items(run.id))
+    judged = f"Judge: {run.judge}.  " if run.judge else ""
+    command = " ".join(["propcite eval", job.kind, job.path, *job.words[1:]])
+    yield f"## {job.title}\n"
+    yield f"`{command}`, {run.started_at:%Y-%m-%d}, commit {run.about.get('revision') or NONE}.  {judged}"
+    yield from (f"{line[0].upper()}{line[1:]}.  " for line in notes(run))
+    for figures in grouped(_figures(job, items)):
+        yield "\n" + "\n".join(_table(job, figures)) + "\n"
+
+
+def _figures(job: Job, items: Sequence[RunItem]) -> list[Aggregate]:
+    if job.kind != "sentences":
+        return aggregates(items)
+    means = [f for f in figures_by_source(items, SENTENCES) if f.of == MEAN]
+    return [Aggregate(f.way, measure_of(f.measure), f.items, f.value, f.low, f.high) for f in means]
+
+
+def _table(job: Job, figures: Sequence[Aggregate]) -> Iterator[str]:
+    known = {figure.measure.name: figure.measure for figure in figures}
+    wanted = [known[name] for name in job.measures if name in known] or list(known.values())
+    cells = {(f.way, f.measure.name): f for f in figures}
+    counts = {m.name: max(f.items for f in figures if f.measure.name == m.name) for m in wanted}
+    yield "| way | " + " | ".join(f"{m.heading} (n {counts[m.name]:,})" for m in wanted) + " |"
+    yield "|---|" + "---:|" * len(wanted)
+    for way in dict.fromkeys(figure.way for figure in figures):
+        yield f"| {way} | " + " | ".join(_cell(cells.get((way, m.name))) for m in wanted) + " |"
+
+
+def _cell(figure: Aggregate | None) -> str:
+    if figure is None:
+        return NONE
+    show = figure.measure.show
+    interval = "" if figure.is_single else f" ({show(figure.low)} to {show(figure.high)})"
+    return f"{show(figure.value)}{interval}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--out", type=Path, default=OUT)
+    given = parser.parse_args()
+    parts = Parts(load_settings())
+    lines = [HEAD]
+    for job in JOBS:
+        lines += section(parts, job, measured(parts, job, given.folder))
+    given.out.write_text("\n".join(lines), "utf-8")
+
+
+if __name__ == "__main__":
+    main()
