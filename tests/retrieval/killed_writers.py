@@ -70,7 +70,7 @@ def write_for_ever(folder: Path, held: Held, journal: int, options: dict, random
 
 
 def tell(journal: int, what: str, held: Held) -> None:
-    """One write, which outlives the process once it returns."""
+    """One write, which outlives the process once it returns; one that is killed in it may leave a piece of a line."""
     os.write(journal, json.dumps([what, held]).encode() + b"\n")
 
 
@@ -91,7 +91,7 @@ def kill_a_writer(folder: Path, journal: Path, held: Held, options: dict, random
 
 def told(journal: Path, before: Held) -> tuple[Held, Held, bool]:
     """-> what was saved last, what was being saved or else the same, whether it was"""
-    lines = journal.read_text().splitlines() if journal.exists() else []
+    lines = journal.read_text().split("\n")[:-1] if journal.exists() else []
     saved, what = before, ""
     for what, held in map(json.loads, lines):
         if what == "saved":
