@@ -18,11 +18,6 @@ SOURCE = "feedback"  # of the rows that opinions become
 NUM_LOOKED_AT = 50  # passages among which better words are looked for
 
 
-def facts_of(answer: CitedAnswer) -> list[CitedProposition]:
-    """The propositions that need support; people count them from 1."""
-    return [p for p in answer.propositions if p.proposition.check_worthy]
-
-
 def opinion_on(
     answer: CitedAnswer,
     fact: str,
@@ -41,11 +36,10 @@ def opinion_on(
 
 
 def _fact(answer: CitedAnswer, name: str) -> CitedProposition:
-    known = facts_of(answer)
-    for number, fact in enumerate(known, start=1):
+    for number, fact in enumerate(answer.facts, start=1):
         if name in (str(number), fact.id):
             return fact
-    raise NotFoundError(f"no fact {name!r} in answer {answer.id}: it has {len(known)}, counted from 1")
+    raise NotFoundError(f"no fact {name!r} in answer {answer.id}: it has {len(answer.facts)}, counted from 1")
 
 
 def _citation(fact: CitedProposition, name: str) -> str:
@@ -61,7 +55,7 @@ def _citation(fact: CitedProposition, name: str) -> str:
 
 def cited_of(answer: CitedAnswer, given: Feedback) -> tuple[CitedProposition, Citation | None] | None:
     """What an opinion is on; None where the answer no longer holds it."""
-    for fact in facts_of(answer):
+    for fact in answer.facts:
         if fact.id == given.fact:
             cited = next((c for c in fact.citations if c.id == given.citation), None)
             return (fact, cited) if cited or not given.citation else None

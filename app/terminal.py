@@ -69,10 +69,9 @@ def show_facts(answer: CitedAnswer, names: dict[str, str]) -> None:
         out.print()
         for proposition, following in zip_longest(answer.propositions, answer.propositions[1:]):
             _show_proposition(proposition, names, with_source=not _same_source(proposition, following))
-    needing = [p for p in answer.propositions if p.proposition.check_worthy]
-    held = sum(bool(p.citations) for p in needing)
+    held = sum(bool(fact.citations) for fact in answer.facts)
     spent = sum(answer.timings_ms.values()) / 1000
-    facts = "" if answer.abstained else f"{held} of {len(needing)} facts have support · "
+    facts = "" if answer.abstained else f"{held} of {len(answer.facts)} facts have support · "
     writer = f"written by {escape(answer.models['generator'])} · " if "generator" in answer.models else ""
     err.print(f"[dim]{facts}{writer}answer {answer.id} · {spent:.2f} s[/dim]")
 

@@ -177,6 +177,11 @@ class CitedAnswer:
         return tuple(p for sentence in self.sentences for p in sentence.propositions)
 
     @property
+    def facts(self) -> tuple[CitedProposition, ...]:
+        """The propositions that need support, with it or without; people count them from 1."""
+        return tuple(p for p in self.propositions if p.proposition.check_worthy)
+
+    @property
     def citations(self) -> tuple[Citation, ...]:
         """Every citation of every proposition, in the order of the answer."""
         return tuple(c for p in self.propositions for c in p.citations)
@@ -190,7 +195,7 @@ class CitedAnswer:
     @property
     def uncited(self) -> tuple[CitedProposition, ...]:
         """The propositions that need support and have none: reported, not hidden."""
-        return tuple(p for p in self.propositions if p.proposition.check_worthy and not p.citations)
+        return tuple(p for p in self.facts if not p.citations)
 
     @property
     def uncited_spans(self) -> tuple[Span, ...]:
@@ -205,8 +210,7 @@ class CitedAnswer:
     @property
     def coverage(self) -> float:
         """The share of the propositions that need support and have it; 1 when none needs any."""
-        needing = [p for p in self.propositions if p.proposition.check_worthy]
-        return sum(bool(p.citations) for p in needing) / len(needing) if needing else 1.0
+        return sum(bool(p.citations) for p in self.facts) / len(self.facts) if self.facts else 1.0
 
     def words(self, spans: Iterable[Span]) -> str:
         return words_of(spans, self.text)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from app.commands import BELOW, note, open_parts
-from app.commands.evaluating import Format, eval_cli
+from app.commands.evaluating import Format, Limit, New, Offset, Shape, eval_cli
 from app.commands.given import GeneratorName, ModelName
 
 if TYPE_CHECKING:
@@ -32,8 +32,6 @@ Ways = Annotated[
 ]
 Contexts = Annotated[list[int] | None, typer.Option("--context", min=1, help="Docs shown; may be given again. [5]")]
 Outputs = Annotated[Path | None, typer.Option(help="A result file whose outputs are scored and cited anew.")]
-Limit = Annotated[int, typer.Option(min=0, help="Only so many questions; 0: all.")]
-Offset = Annotated[int, typer.Option(min=0, help="Pass over so many questions first.")]
 JudgeName = Annotated[Judges, typer.Option("--judge", help="What scores citations; not what PropCite cites by.")]
 JudgeModel = Annotated[str, typer.Option(help="Its folder or name; empty: the published one.")]
 JudgeLabels = Annotated[str, typer.Option(help="nli: what its labels mean, in their order.")]
@@ -42,10 +40,8 @@ RougeToo = Annotated[bool, typer.Option("--rouge/--no-rouge", help="ROUGE-Lsum a
 MauveToo = Annotated[bool, typer.Option("--mauve", help="MAUVE against the long answers.")]
 MauveModel = Annotated[str, typer.Option(help="Its causal language model: a folder or name.")]
 OutFolder = Annotated[Path | None, typer.Option("--out", help="A folder for result files, one a way.")]
-New = Annotated[bool, typer.Option("--new", help="Start another run, though one is unfinished.")]
 Force = Annotated[bool, typer.Option("--force", help="Score by a judge that fails its own test.")]
 FailedAsEmpty = Annotated[bool, typer.Option("--failed-as-empty", help="An answer that cannot be written is empty.")]
-Shape = Annotated[Format, typer.Option("--format", help="table or jsonl.")]
 
 
 @eval_cli.command("asqa")

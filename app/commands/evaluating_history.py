@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from app.commands import find_collection, note, open_parts
-from app.commands.evaluating import Format, eval_cli
-from app.commands.evaluating_alce import JudgeLabels, JudgeModel, JudgeName, Judges, New, Offset, Shape
+from app.commands.evaluating import Format, New, Offset, Shape, eval_cli
+from app.commands.evaluating_alce import JudgeLabels, JudgeModel, JudgeName, Judges
 
 
 @eval_cli.command("history")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -36,7 +35,6 @@ OfCollection = Annotated[str, typer.Option("--collection", "-c", help="Only answ
 @feedback.command()
 def facts(answer: AnswerId, as_json: AsJson = False) -> None:
     """List an answer's facts by number, with their citations and what was said of them."""
-    from app.opinions import facts_of
     from app.terminal import show_table
 
     parts = open_parts()
@@ -51,7 +49,7 @@ def facts(answer: AnswerId, as_json: AsJson = False) -> None:
             "citations": [c.number for c in fact.citations],
             "said": [one.opinion.value for one in said if one.fact == fact.id],
         }
-        for number, fact in enumerate(facts_of(found), start=1)
+        for number, fact in enumerate(found.facts, start=1)
     ]
     if as_json:
         write_json(rows)
@@ -122,6 +120,7 @@ def export(
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write into this file.")] = None,
 ) -> None:
     """Write what was said as JSON lines of claim, evidence and label: propcite eval cite reads them."""
+    from app.commands.exports import show_data
     from app.opinions import labelled
 
     parts = open_parts()
@@ -129,7 +128,7 @@ def export(
     answers = {i: parts.library.answer(i) for i in dict.fromkeys(one.answer_id for one in given)}
     lines = "".join(json.dumps(one.row, ensure_ascii=False) + "\n" for one in labelled(answers, given))
     if out is None:
-        sys.stdout.write(lines)
+        show_data(lines.encode())
         return
     try:
         out.write_text(lines, "utf-8")

@@ -17,7 +17,6 @@ from attribution.formats.words import (
     SIGNS,
     coverage_line,
     label_of,
-    needing,
     notices,
     pages_line,
     title_of,
@@ -36,7 +35,7 @@ def to_html(answer: CitedAnswer) -> str:
 
 def _header(answer: CitedAnswer, title: str) -> str:
     counts: dict[str, int] = {}
-    for cited in needing(answer):
+    for cited in answer.facts:
         counts[label_of(cited).value] = counts.get(label_of(cited).value, 0) + 1
     shares = "".join(
         f'<span class="{label.value}" style="flex-grow:{counts[label.value]}"></span>'
@@ -56,7 +55,7 @@ def _notices(answer: CitedAnswer) -> str:
 
 
 def _answer(answer: CitedAnswer) -> str:
-    numbers = {cited.id: number for number, cited in enumerate(needing(answer), start=1)}
+    numbers = {cited.id: number for number, cited in enumerate(answer.facts, start=1)}
     uncited = answer.uncited_spans
     text = "".join(_words(piece, answer.text, uncited) + _behind(piece, numbers) for piece in pieces(answer))
     return f'<section class="answer" dir="auto">{text}</section>\n'
@@ -92,7 +91,7 @@ def _note(cited: CitedProposition, number: int) -> str:
 
 
 def _facts(answer: CitedAnswer) -> str:
-    items = "".join(_fact(cited, number) for number, cited in enumerate(needing(answer), start=1))
+    items = "".join(_fact(cited, number) for number, cited in enumerate(answer.facts, start=1))
     return f'<section class="facts">\n<h2>Facts</h2>\n<ol>\n{items}</ol>\n</section>\n' if items else ""
 
 
@@ -136,7 +135,7 @@ def _card(source: Source, answer: CitedAnswer) -> str:
     """A cited passage with the cited words marked, and links to the facts that they support."""
     supported = [
         f'<a href="#fact-{number}">{number}</a>'
-        for number, cited in enumerate(needing(answer), start=1)
+        for number, cited in enumerate(answer.facts, start=1)
         if any(c.number == source.number for c in cited.citations)
     ]
     facts = "fact" if len(supported) == 1 else "facts"

@@ -10,7 +10,6 @@ from typing import Any
 from urllib.parse import quote as percent
 
 from attribution.citations import CitedAnswer, CitedProposition, Evidence, Verdict
-from attribution.formats.words import needing
 from retrieval.text import Passage, Span
 
 CONTEXT = "http://www.w3.org/ns/anno.jsonld"
@@ -20,7 +19,7 @@ AROUND = 32  # characters of prefix and suffix
 def to_w3c(answer: CitedAnswer) -> dict[str, Any]:
     """A collection with one page: an annotation for each fact that needs support."""
     name = f"urn:propcite:answer:{answer.id}"
-    items = [_annotation(answer, cited, name) for cited in needing(answer)]
+    items = [_annotation(answer, cited, name) for cited in answer.facts]
     page = {"id": f"{name}#page", "type": "AnnotationPage", "partOf": name, "startIndex": 0, "items": items}
     return {
         "@context": CONTEXT,

@@ -27,13 +27,8 @@ def label_of(cited: CitedProposition) -> Label:
     return cited.verdict.label if cited.verdict else Label.UNSUPPORTED
 
 
-def needing(answer: CitedAnswer) -> list[CitedProposition]:
-    """The facts that need support, with it or without."""
-    return [p for p in answer.propositions if p.proposition.check_worthy]
-
-
 def coverage_line(answer: CitedAnswer) -> str:
-    facts = needing(answer)
+    facts = answer.facts
     if not facts:
         return "Nothing here needs support"
     held = sum(bool(fact.citations) for fact in facts)

@@ -17,7 +17,7 @@ from app import bootstrap
 from app.bootstrap import Parts
 from app.errors import AppError, NotFoundError
 from app.evaluate.citing.gold import GoldVerdict, read_gold
-from app.opinions import facts_of, labelled, opinion_on
+from app.opinions import labelled, opinion_on
 from app.store import CollectionInfo, Feedback, Feedbacks, Library, Opinion, Words
 from attribution.citations import CitedAnswer
 from tests.attribution.sample_answers import ANSWER
@@ -58,7 +58,7 @@ def test_an_opinion_is_kept_and_the_newest_of_a_person_counts(feedbacks: Feedbac
     other = feedbacks.keep(said(Opinion.RIGHT, by="Ana"))
     assert feedbacks.of(ANSWER.id) == [kept, other]
     assert kept.better == BETTER
-    assert (kept.fact, kept.citation) == (facts_of(ANSWER)[0].id, ANSWER.citations[0].id)
+    assert (kept.fact, kept.citation) == (ANSWER.facts[0].id, ANSWER.citations[0].id)
     assert feedbacks.remove([kept.id, "nothing"]) == 1
     assert feedbacks.all() == [other]
 
@@ -108,7 +108,7 @@ def test_better_words_must_be_named() -> None:
 
 
 def test_a_fact_and_a_citation_may_be_named_by_id_and_by_number() -> None:
-    price = facts_of(ANSWER)[1]
+    price = ANSWER.facts[1]
     by_number = said(fact="2", citation="2")
     assert by_number == said(fact=price.id, citation=price.citations[0].id)
     assert by_number.citation == price.citations[0].id

@@ -61,7 +61,7 @@ class Scorer:
         return scores.statements(sentences_of(output))
 
     def remember(self, question: Question, judgements: Sequence[Mapping[str, Any]]) -> None:
-        """What the judge said of this question's documents in an earlier sitting."""
+        """What the judge said of this question's documents in an earlier call."""
         docs = question.premises
         told = {(tuple(docs[n - 1] for n in one["docs"]), one["text"]): one["holds"] for one in judgements}
         self.entailment.remember(told)

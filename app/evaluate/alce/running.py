@@ -157,7 +157,7 @@ class Steps:
         self._keep([_with_scores(self.kept[way, row.key], told, share) for (row, way), told in both])
 
     def _recall(self, batch: Sequence[Row], names: Sequence[str]) -> None:
-        """What the judge said of these rows in an earlier sitting, by any way."""
+        """What the judge said of these rows in an earlier call, by any way."""
         for row in batch:
             for name in names:
                 if item := self.kept.get((row.way(name), row.key)):

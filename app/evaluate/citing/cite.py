@@ -91,8 +91,7 @@ class Measuring:
     supported_from: Sequence[float]
 
     def __post_init__(self) -> None:
-        self._bm25  # noqa: B018 - what is missing is told before any text is read
-        self._ways  # noqa: B018
+        _ = self._bm25, self._ways  # what is missing is told before any text is read
 
     def _of(self, *kinds: type[Gold]) -> list[Any]:
         return [row for row in self.rows if isinstance(row, kinds)]

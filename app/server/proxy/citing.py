@@ -54,8 +54,7 @@ class Citing:
 
     def finished(self, answer: CitedAnswer, reason: str | None, *, broken: bool = False) -> CitedAnswer:
         """The answer with what is known of how it was written, counted."""
-        facts = [p for p in answer.propositions if p.proposition.check_worthy]
-        self.service.metrics.cited(len(facts), sum(bool(p.citations) for p in facts))
+        self.service.metrics.cited(len(answer.facts), sum(bool(fact.citations) for fact in answer.facts))
         why = BROKE_OFF if broken else CUT_OFF.get(reason or "", "")
         model = self.asked.body.get("model")
         return replace(

@@ -41,8 +41,7 @@ ANSWER: dict[int | str, dict[str, Any]] = {
 
 def written(service: Service, answer: CitedAnswer, wanted: Written) -> Response:
     """An answer that was just cited, in the form that was asked for."""
-    facts = [p for p in answer.propositions if p.proposition.check_worthy]
-    service.metrics.cited(len(facts), sum(bool(p.citations) for p in facts))
+    service.metrics.cited(len(answer.facts), sum(bool(fact.citations) for fact in answer.facts))
     return form_of(answer, wanted)
 
 
