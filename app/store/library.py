@@ -241,21 +241,12 @@ class Library:
 
     def keep_answer(self, collection: CollectionInfo, answer: CitedAnswer) -> None:
         """The same answer with the same citations is kept once, dated anew; what people said of it stays."""
-        with self._session() as session:
-            row = session.get(AnswerRow, answer.id) or AnswerRow(id=answer.id, question=answer.question)
-            row.collection_id, row.body, row.asked_at = collection.id, to_json(answer), now()
-            row.citations = [
-                CitationRow(
-                    document_id=c.passage.document_id,
-                    passage_id=c.passage.id,
-                    start=c.span.start,
-                    end=c.span.end,
-                    quote=c.quote,
-                    score=c.score,
-                )
-                for c in answer.citations
-            ]
-            session.add(row)
+        kept_by_another = suppress(IntegrityError)
+        with told(self.url), kept_by_another, Session(self.engine) as session, session.begin():
+            _put_answer(session, collection, answer)
+            return
+        with self._session() as session:  # it is there now
+            _put_answer(session, collection, answer)
 
     def answer(self, answer_id: str) -> CitedAnswer:
         """An answer as it was given, by its id or a beginning of it that only one answer has."""
@@ -285,3 +276,23 @@ class Library:
         with self._session() as session:
             query = select(func.count(CitationRow.answer_id.distinct())).where(CitationRow.document_id == document_id)
             return session.scalar(query) or 0
+
+
+def _put_answer(session: Session, collection: CollectionInfo, answer: CitedAnswer) -> None:
+    """Who keeps the same answer at the same time waits for the first."""
+    row = session.get(AnswerRow, answer.id, with_for_update=True) or AnswerRow(id=answer.id, question=answer.question)
+    session.execute(delete(CitationRow).where(CitationRow.answer_id == answer.id))
+    row.collection_id, row.body, row.asked_at = collection.id, to_json(answer), now()
+    row.citations = [
+        CitationRow(
+            document_id=c.passage.document_id,
+            passage_id=c.passage.id,
+            start=c.span.start,
+            end=c.span.end,
+            quote=c.quote,
+            score=c.score,
+        )
+        for c in answer.citations
+    ]
+    session.add(row)
+    session.flush()

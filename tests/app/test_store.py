@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -249,6 +250,14 @@ def test_the_same_answer_is_kept_once_and_counts_as_the_newest(library: Library,
     assert [(a.question, a.collection) for a in library.answers(rivers)][1] == (second.question, "rivers")
     assert library.answers(library.create_collection("lakes")) == []
     assert library.answers_citing(document("/a.txt").id) == 2
+
+
+def test_many_may_keep_the_same_answer_at_once(library: Library, rivers: CollectionInfo) -> None:
+    answers = [cited(put(library, rivers, "/a.txt"), f"question {number // 8}") for number in range(80)]
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(lambda answer: library.keep_answer(rivers, answer), answers))
+    assert {info.id for info in library.answers(rivers)} == {answer.id for answer in answers}
+    assert library.answers_citing(answers[0].citations[0].passage.document_id) == 10
 
 
 @pytest.mark.parametrize("answer_id", ["", "%", "_", "zzz", "' OR 1=1 --"])
