@@ -44,11 +44,13 @@ NEITHER = "There is no other sentence that comes near."
 def opinion_words(opinion: Opinion, *, cited: bool) -> str:
     """What a click says.
 
-    >>> opinion_words(Opinion.WRONG, cited=False)
-    'No, something does'
+    >>> opinion_words(Opinion.WRONG, cited=False), opinion_words(Opinion.TOO_BROAD, cited=True)
+    ('No, something does', 'Too broad')
     """
     if cited:
-        return {Opinion.BETTER: "A better one is here"}.get(opinion, opinion.value.capitalize())
+        return {Opinion.TOO_BROAD: "Too broad", Opinion.BETTER: "A better one is here"}.get(
+            opinion, opinion.value.capitalize()
+        )
     said = {Opinion.RIGHT: "Yes, nothing does", Opinion.WRONG: "No, something does", Opinion.BETTER: "It is here"}
     return said[opinion]
 

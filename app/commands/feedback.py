@@ -82,7 +82,7 @@ def give(
     parts = open_parts()
     found = parts.library.answer(answer)
     better = words_of_source(parts.pipeline(parts.library.collection(found.collection)), words) if words else None
-    given = opinion_on(found, fact, Opinion[opinion.name.upper()], citation=citation, better=better, note=remark, by=by)
+    given = opinion_on(found, fact, Opinion(opinion.value), citation=citation, better=better, note=remark, by=by)
     kept = parts.feedback.keep(given)
     if as_json:
         write_json(_as_dict(kept))

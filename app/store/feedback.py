@@ -22,8 +22,8 @@ class Opinion(StrEnum):
 
     RIGHT = "right"  # the cited words support the fact; of a fact without any: nothing does
     WRONG = "wrong"  # they do not; of a fact without any: something does
-    TOO_BROAD = "too broad"  # they do, among much else
-    BETTER = "better one here"  # other words support it better, or at all
+    TOO_BROAD = "too-broad"  # they do, among much else
+    BETTER = "better"  # other words support it better, or at all
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,14 +11,17 @@ import httpx
 import pytest
 from commanded import Propcite, commanded
 from serving import running_server
+from sqlalchemy import text
 from word_encoder import WordEncoder
 
 from app import bootstrap
 from app.bootstrap import Parts
+from app.commands.feedback import Said
 from app.errors import AppError, NotFoundError
 from app.evaluate.citing.gold import GoldVerdict, read_gold
 from app.opinions import labelled, opinion_on
 from app.store import CollectionInfo, Feedback, Feedbacks, Library, Opinion, Words
+from app.store.database import upgrade
 from attribution.citations import CitedAnswer
 from tests.attribution.sample_answers import ANSWER
 
@@ -77,6 +80,21 @@ def test_opinions_go_with_their_collection(feedbacks: Feedbacks, library: Librar
     assert feedbacks.all(library.create_collection("lakes")) == []
     library.remove_collection(rivers)
     assert feedbacks.all() == []
+
+
+def test_opinions_by_their_older_names_are_still_read(feedbacks: Feedbacks, library: Library) -> None:
+    kept = [
+        feedbacks.keep(said(Opinion.TOO_BROAD)),
+        feedbacks.keep(said(Opinion.BETTER, better=BETTER, by="Ana")),
+        feedbacks.keep(said(Opinion.WRONG, by="Ben")),
+    ]
+    with library.engine.begin() as connection:
+        upgrade(connection, "0005")
+        names = text("SELECT opinion FROM feedback ORDER BY given_at")
+        assert list(connection.scalars(names)) == ["too broad", "better one here", "wrong"]
+        upgrade(connection)
+    assert feedbacks.of(ANSWER.id) == kept
+    assert [one.opinion.value for one in kept] == ["too-broad", "better", "wrong"]
 
 
 def test_an_opinion_needs_an_answer_that_is_kept(feedbacks: Feedbacks) -> None:
@@ -166,11 +184,11 @@ def test_feedback_is_given_listed_exported_and_taken_back(
     words = "ninety people   and their bicycles"
     better = propcite("feedback", "give", answer.id, "2", "better", "--words", words, "--by", "Ana", "--json").json
     assert better["better"]["quote"] == "ninety people and their bicycles"
-    assert propcite("feedback", "facts", answer.id, "--json").json[1]["said"] == ["better one here"]
+    assert propcite("feedback", "facts", answer.id, "--json").json[1]["said"] == ["better"]
     listed = propcite("feedback", "list", "--json").json
     assert [(one["opinion"], one["note"], one["by"]) for one in listed] == [
         ("wrong", "old timetable", ""),
-        ("better one here", "", "Ana"),
+        ("better", "", "Ana"),
     ]
     assert "old timetable" in propcite("feedback", "list").out
     assert propcite("feedback", "export", "--out", str(tmp_path / "said.jsonl")).code == 0
@@ -203,6 +221,10 @@ def test_what_cannot_be_said_is_one_line(propcite: Propcite, answer: CitedAnswer
     assert said.err.count("\n") == 1
 
 
+def test_the_command_line_has_the_names_of_the_store() -> None:
+    assert [said.value for said in Said] == [opinion.value for opinion in Opinion]
+
+
 # HTTP
 
 
@@ -211,14 +233,14 @@ def test_a_chatbot_passes_on_what_its_users_say(open_parts: Callable[..., Parts]
     with running_server(parts) as address, httpx.Client(base_url=f"{address}/v1/answers/{answer.id}") as http:
         right = http.post("/feedback", json={"fact": 1, "opinion": "right", "by": "user-7"})
         assert right.status_code == 201
-        better = http.post("/feedback", json={"fact": 2, "opinion": "better one here", "words": "ninety people and"})
+        better = http.post("/feedback", json={"fact": 2, "opinion": "better", "words": "ninety people and"})
         assert better.json()["better"]["quote"] == "ninety people and"
         assert http.get("/feedback").json()["feedback"] == [right.json(), better.json()]
         for wrong, status in (
             ({"fact": 9, "opinion": "right"}, 404),
             ({"fact": 1, "opinion": "nonsense"}, 422),
             ({"fact": 1, "opinion": "right", "words": "It"}, 422),
-            ({"fact": 1, "opinion": "better one here"}, 400),
+            ({"fact": 1, "opinion": "better"}, 400),
             ({"opinion": "right"}, 422),
         ):
             response = http.post("/feedback", json=wrong)
