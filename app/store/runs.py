@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import secrets
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from difflib import get_close_matches
@@ -78,8 +78,7 @@ class Runs:
         """Keep items; an item that the run has already from the same way is replaced."""
         rows = {(item.way, item.key): _row(run_id, item) for item in items}
         with told(self._url), Session(self._engine) as session, session.begin():
-            if session.get(RunRow, run_id) is None:
-                raise NotFoundError(f"run {run_id} was removed while it was measured: start it again")
+            _there(session, run_id)
             for way, key in rows:
                 same = (RunItemRow.run_id == run_id, RunItemRow.way == way, RunItemRow.key == key)
                 session.execute(delete(RunItemRow).where(*same))
@@ -106,11 +105,15 @@ class Runs:
 
     def finish(self, run_id: str) -> RunInfo:
         with told(self._url), Session(self._engine) as session, session.begin():
-            row = session.get(RunRow, run_id)
-            if row is None:
-                raise NotFoundError(f"run {run_id} was removed while it was measured: start it again")
+            row = _there(session, run_id)
             row.state, row.ended_at = DONE, now()
         return self.run(run_id)
+
+    def note(self, run_id: str, notes: Sequence[str]) -> None:
+        """What a reader of the figures must know, in place of what stood there."""
+        with told(self._url), Session(self._engine) as session, session.begin():
+            row = _there(session, run_id)
+            row.about = {**{name: value for name, value in row.about.items() if name != "notes"}, **_noted(notes)}
 
     def run(self, name: str) -> RunInfo:
         """A run by its id or a beginning of it that only one has; `last` is the newest."""
@@ -170,6 +173,17 @@ def as_json(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value if isinstance(value, str | int | float | bool | None) else str(value)
+
+
+def _there(session: Session, run_id: str) -> RunRow:
+    row = session.get(RunRow, run_id)
+    if row is None:
+        raise NotFoundError(f"run {run_id} was removed while it was measured: start it again")
+    return row
+
+
+def _noted(notes: Sequence[str]) -> dict[str, Any]:
+    return {"notes": as_json(notes)} if notes else {}
 
 
 def _row(run_id: str, item: RunItem) -> dict[str, Any]:

@@ -157,6 +157,8 @@ def test_the_extractive_generator_types_no_markers_so_its_own_are_left_out(
     lines = [json.loads(line) for line in as_lines(result)]
     assert {line["judge"] for line in lines} == {result.run.judge}
     assert {line["way"] for line in lines if line["own_judge"]} == {"propcite+judge"}
+    notes = ["by the judge that scores cite: propcite+judge", "1 of 3 answers abstain"]
+    assert result.run.about["notes"] == notes  # repair was left out
 
 
 def test_context_sizes_are_a_table_each(tmp_path: Path, measure: Evaluate, said: list[str]) -> None:

@@ -20,7 +20,7 @@ from app.evaluate.alce.rouge import Rouge
 from app.evaluate.alce.running import Steps, Work, go_through
 from app.evaluate.alce.scores import first_line
 from app.evaluate.alce.sentences import tokenizer
-from app.evaluate.alce.ways import JUDGED, REPAIR, WAYS, check_ways
+from app.evaluate.alce.ways import WAYS, check_ways
 from app.evaluate.alce.writing import Answer, Row, by_people, from_outputs, generator_settings
 from app.evaluate.files import digest_of
 from app.evaluate.runs.about import about_run, model
@@ -101,8 +101,6 @@ def evaluate(parts: Parts, asked: Asked, say: Say) -> Result:
     judge = asked.scoring.build(parts)
     work = _work(parts, asked, rows, given, judge)
     about = _about(parts.settings, asked)
-    if own_ways := sorted(_own_judge(parts, asked.ways, judge)):
-        about["notes"] = [f"by the judge that scores cite: {', '.join(own_ways)}"]
     run = open_run(
         parts.runs,
         asked.kind,
@@ -118,8 +116,9 @@ def evaluate(parts: Parts, asked: Asked, say: Say) -> Result:
     if asked.out:
         _write(asked, steps, say)
     labels = list(dict.fromkeys(row.label for row in rows))
-    own = _own_judge(parts, steps.names, judge)
-    return Result(parts.runs.run(run.id), items, labels, own, shortcuts.passed(steps.own_test()), _notes(steps, judge))
+    told = _notes(steps, judge)
+    steps.note(told)
+    return Result(parts.runs.run(run.id), items, labels, steps.own_judge, shortcuts.passed(steps.own_test()), told)
 
 
 def _check(asked: Asked, settings: Settings) -> None:
@@ -203,12 +202,6 @@ def _about(settings: Settings, asked: Asked) -> dict[str, Any]:
     about = about_run(settings, *used)
     about["models"]["scoring judge"] = model(asked.scoring.settings(settings), "judge")
     return about
-
-
-def _own_judge(parts: Parts, names: Sequence[str], judge: Judge) -> frozenset[str]:
-    """The ways that cite by the judge that scores."""
-    is_same = parts.judge is not None and parts.judge.name == judge.name
-    return frozenset(name for name in names if is_same and (name == REPAIR or name.endswith(JUDGED)))
 
 
 def _write(asked: Asked, steps: Steps, say: Say) -> None:

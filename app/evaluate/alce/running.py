@@ -16,7 +16,7 @@ from app.evaluate.alce.files import Question
 from app.evaluate.alce.fluency import Mauve, as_compared
 from app.evaluate.alce.measuring import Scored, Scorer
 from app.evaluate.alce.scores import first_line, remove_citations
-from app.evaluate.alce.ways import GENERATE, REPAIR, Way, Written, read_ahead, sharing, ways_of
+from app.evaluate.alce.ways import GENERATE, REPAIR, Way, Written, is_judged, read_ahead, sharing, ways_of
 from app.evaluate.alce.writing import (
     TOGETHER,
     Answer,
@@ -104,6 +104,19 @@ class Steps:
         marked = any(self.answer(row).given for row in self.work.rows)
         return [name for name in self.work.names if marked or name not in OWN_MARKERS]
 
+    @property
+    def own_judge(self) -> frozenset[str]:
+        """The ways that cite by the judge that scores."""
+        judge = self.parts.judge
+        is_same = judge is not None and judge.name == self.run.judge
+        return frozenset(name for name in self.names if is_same and is_judged(name))
+
+    def note(self, more: Sequence[str] = ()) -> None:
+        """What a reader of the figures must know stands with the run."""
+        own = ", ".join(sorted(self.own_judge))
+        told = [f"by the judge that scores cite: {own}"] if own else []
+        self.parts.runs.note(self.run.id, [*told, *more])
+
     def cite_and_score(self, shared: PropCite) -> None:
         """Batch by batch, so that all ways share what is read and what is judged."""
         names, most = self.names, self.parts.settings.most_citations
@@ -188,6 +201,7 @@ def go_through(
     steps.test_the_judge(questions, force=force)
     shared = sharing(steps.parts)
     steps.write(shared)
+    steps.note()
     for line in _left_out(steps):
         say(line)
     steps.cite_and_score(shared)

@@ -141,8 +141,13 @@ def check_ways(names: Sequence[str], *, judged: bool) -> None:
                 f"there is no way {name!r} of citing: give {GENERATE}, {REPAIR}, or one of {methods},"
                 f" alone or with {CLEAR} or {JUDGED}"
             )
-        if not judged and (name == REPAIR or name.endswith(JUDGED)):
+        if not judged and is_judged(name):
             raise AppError(f"{name} needs a judge: set PROPCITE_JUDGE, or leave this way out")
+
+
+def is_judged(name: str) -> bool:
+    """Whether a way cites by PropCite's judge."""
+    return name == REPAIR or name.endswith(JUDGED)
 
 
 def has_markers(text: str) -> bool:
