@@ -10,6 +10,7 @@ import numpy as np
 
 from attribution.citations import Proposition
 from attribution.errors import AttributionError
+from attribution.memory import Memory
 from attribution.methods import Found
 from attribution.parts import Part, whole
 from retrieval.encoder import Floats
@@ -18,7 +19,7 @@ from retrieval.text import Granularity, Hit, Passage, Span
 
 Scores = Callable[[Sequence[str], Sequence[Passage]], Floats]  # (t), (p) -> (t, p)
 
-MOST_KNOWN = 4096  # texts with a vector
+MOST_READ = 4096  # texts with a vector
 K1, B = 0.9, 0.4  # as the field's BM25 baselines have them
 
 
@@ -70,7 +71,7 @@ class PostCite:
 
     def __init__(self, model: str = "") -> None:
         self.model = model
-        self._known: dict[str, Floats] = {}
+        self._memory: Memory[Floats] = Memory(MOST_READ)
 
     @cached_property
     def _encoder(self) -> Any:
@@ -99,12 +100,10 @@ class PostCite:
 
     def _vectors(self, texts: Sequence[str]) -> Floats:
         """(t, d); what was read last is known."""
-        known = self._known if len(self._known) < MOST_KNOWN else {}
-        if new := [text for text in dict.fromkeys(texts) if text not in known]:
-            read = self._encoder.encode(new, normalize_embeddings=True, show_progress_bar=False)
-            known = {**known, **dict(zip(new, read, strict=True))}
-        self._known = known
-        return np.array([known[text] for text in texts])
+        return np.concatenate(self._memory.recall(texts, texts, self._encoded))
+
+    def _encoded(self, texts: list[str]) -> list[Floats]:
+        return [v[None] for v in self._encoder.encode(texts, normalize_embeddings=True, show_progress_bar=False)]
 
 
 def _as_read(passages: Sequence[Passage]) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -95,6 +96,29 @@ def test_texts_without_a_word_that_counts_are_scored_too(
     scores = baseline.scores(texts, [passage_from_text(str(n), text) for n, text in enumerate(passages)])
     assert scores.shape == (len(texts), len(passages))
     assert np.isfinite(scores).all()
+
+
+class Counting:
+    """Stands in for a network, and notes what it reads: unit vectors that say how long a text is."""
+
+    def __init__(self) -> None:
+        self.read: list[str] = []
+
+    def encode(self, texts: list[str], **_: Any) -> np.ndarray:
+        self.read += texts
+        return np.array([[np.cos(len(text)), np.sin(len(text))] for text in texts], np.float32)
+
+
+def test_postcite_forgets_what_was_read_longest_ago_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("attribution.baselines.MOST_READ", 3)
+    baseline, network = PostCite(), Counting()
+    vars(baseline)["_encoder"] = network
+    for text in ("a", "bb", "ccc", "a", "dddd", "a", "bb"):
+        baseline.read([text], [])
+    assert network.read == ["a", "bb", "ccc", "dddd", "bb"]
+    with ThreadPoolExecutor(8) as threads:
+        for scores in threads.map(lambda n: baseline.scores(["é" * n], [Passage("p", "é" * n)]), range(1, 40)):
+            assert scores[0, 0] == pytest.approx(1)
 
 
 def test_an_unknown_method_is_one_clear_line() -> None:
