@@ -19,6 +19,7 @@ from attribution.errors import AttributionError, EndpointError
 from attribution.replies import Answer, answer_in, said_or_trouble
 from attribution.streamed import DONE, Ended, data_of
 from attribution.troubles import BrokenError, NoAnswerError, RefusedError, TooLongError, give_way, is_too_long, one_line
+from attribution.usage import spend, usage_of
 
 if TYPE_CHECKING:
     from openai import APIConnectionError, APIStatusError, AsyncOpenAI
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 Message = dict[str, str]
 
 _UNREACHED = {"ConnectError", "ConnectTimeout", "UnsupportedProtocol"}  # of httpx, which openai 3 calls httpx2
+_STREAMED = {"stream_options": {"include_usage": True}}  # options of streams alone
 _PAUSE = 0.5  # seconds before a stream that broke without a word is asked for again; then twice as long
 
 
@@ -67,7 +69,7 @@ class Endpoint:
         }
         self._client = openai.OpenAI(**self._arguments)
         self._client.organization = self._client.project = None  # else taken from the environment, for any server
-        self._options = {"system": True, **options}
+        self._options = {"system": True, **_STREAMED, **options}
         self._reached = False
         self._lock = Lock()
         self._places = BoundedSemaphore(num_parallel)
@@ -81,7 +83,8 @@ class Endpoint:
 
     def ask(self, messages_for: Callable[[bool], list[Message]]) -> Answer:
         """The answer to these messages, which are told whether a schema goes with them."""
-        options = self._wanted()
+        options = {name: value for name, value in self._wanted().items() if name not in _STREAMED}
+        sent = set(options)
         while True:
             try:
                 structured = "response_format" in options
@@ -89,8 +92,9 @@ class Endpoint:
                 break
             except RefusedError as refused:
                 give_way(refused, options)
+        spend(usage_of(reply))
         answer = answer_in(reply, structured)
-        self.leave_out(*(self._options.keys() - options.keys()))
+        self.leave_out(*(sent - set(options)))
         return answer
 
     async def stream(self, messages: list[Message]) -> AsyncGenerator[str | Ended, None]:
@@ -142,12 +146,12 @@ class Endpoint:
 
     async def _written(self, request: dict[str, Any]) -> AsyncGenerator[str | Ended, None]:
         """Trouble is raised before the first word, and told as the end after it."""
-        begun, reason = False, ""
+        begun, reason, usage = False, "", None
         try:
             async with aclosing(self._events(request)) as events:
                 async for data in events:
                     said = said_or_trouble(data)
-                    reason = reason or said.reason
+                    reason, usage = reason or said.reason, said.usage or usage
                     if said.text:
                         begun = True
                         yield said.text
@@ -156,9 +160,11 @@ class Endpoint:
         except NoAnswerError as failure:
             if not begun and not reason:
                 raise
-            yield Ended(reason, "" if reason and isinstance(failure, BrokenError) else failure.what)
+            yield Ended(reason, "" if reason and isinstance(failure, BrokenError) else failure.what, usage)
         else:
-            yield Ended(reason)
+            yield Ended(reason, usage=usage)
+        finally:
+            spend(usage)
 
     async def _events(self, request: dict[str, Any]) -> AsyncGenerator[str, None]:
         """The data of the server's events; a server that does not stream sends its whole answer as the only one."""

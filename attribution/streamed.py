@@ -7,25 +7,32 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Any
 
+from attribution.usage import Usage, usage_in
+
 DONE = "[DONE]"
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """Why a text ended: the server's own word for it (stop, length, content_filter), or what went wrong."""
+    """Why a text ended: the server's own word for it (stop, length, content_filter), or what went wrong.
+
+    `usage` are the tokens that it took, where the server tells them.
+    """
 
     reason: str = ""
     trouble: str = ""
+    usage: Usage | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """One event: the next words, the reason if it is the last, and the complaint where the server makes one."""
+    """One event: the next words, the reason if it is the last, the usage so far, a complaint where there is one."""
 
     text: str = ""
     reason: str = ""
     refusal: str = ""
     complaint: str = ""
+    usage: Usage | None = None
 
 
 async def data_of(lines: AsyncIterator[str]) -> AsyncIterator[str]:
@@ -53,12 +60,14 @@ def said_in(data: str) -> Said:
     if complaint := event.get("error"):
         message = complaint.get("message", complaint) if isinstance(complaint, dict) else complaint
         return Said(complaint=str(message))
+    usage = usage_in(event)
     try:
         choices = event["choices"]
         if not choices:  # the usage, or the filter's opinion of the prompt
-            return Said()
+            return Said(usage=usage)
         words = choices[0].get("delta") or choices[0].get("message") or {}
-        return Said(_text(words.get("content")), _text(choices[0].get("finish_reason")), _text(words.get("refusal")))
+        content, refusal = _text(words.get("content")), _text(words.get("refusal"))
+        return Said(content, _text(choices[0].get("finish_reason")), refusal, usage=usage)
     except (LookupError, TypeError, AttributeError) as error:
         raise ValueError("an event has no choices") from error
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-_SUSPECTS = ("response_format", "logprobs", "top_logprobs")  # what a server refuses most often without naming it
+# What a server refuses most often without naming it.
+_SUSPECTS = ("response_format", "logprobs", "top_logprobs", "stream_options")
 _TOO_LONG = re.compile(  # as OpenAI, vLLM, llama.cpp, Mistral, Anthropic, Gemini, TGI and LM Studio say it
     r"context[ _-]?(length|size|window)|exceed_context|prompt is too long|too many (input )?tokens|request too large"
     r"|input token count|reduce the length|max_new_tokens.{0,5} must be|number of tokens to keep",

@@ -253,7 +253,7 @@ class _Handler(BaseHTTPRequestHandler):
 def _completion(request: Request, reply: Reply) -> bytes:
     message = {"role": "assistant", "content": reply.content}
     choice = {"index": 0, "message": message, "finish_reason": reply.finish_reason}
-    return json.dumps(_frame(request, "chat.completion", [choice]) | {"usage": _usage(reply)}).encode()
+    return json.dumps(_frame(request, "chat.completion", [choice]) | {"usage": _usage(request, reply)}).encode()
 
 
 def _events(request: Request, reply: Reply) -> Iterator[str]:
@@ -267,7 +267,7 @@ def _events(request: Request, reply: Reply) -> Iterator[str]:
             _frame(request, "chat.completion.chunk", [{"index": 0, "delta": role | delta, "finish_reason": reason}])
         )
     if (request.body.get("stream_options") or {}).get("include_usage"):
-        yield json.dumps(_frame(request, "chat.completion.chunk", []) | {"usage": _usage(reply)})
+        yield json.dumps(_frame(request, "chat.completion.chunk", []) | {"usage": _usage(request, reply)})
     yield "[DONE]"
 
 
@@ -281,6 +281,8 @@ def _frame(request: Request, kind: str, choices: list[dict[str, Any]]) -> dict[s
     }
 
 
-def _usage(reply: Reply) -> dict[str, int]:
+def _usage(request: Request, reply: Reply) -> dict[str, int]:
+    """A token is a word of the messages and of the reply."""
+    read = sum(len(str(message.get("content") or "").split()) for message in request.messages)
     written = len((reply.content or "").split())
-    return {"prompt_tokens": 0, "completion_tokens": written, "total_tokens": written}
+    return {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}

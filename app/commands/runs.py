@@ -58,7 +58,7 @@ def list_(
 @runs_cli.command()
 def show(run: RunName = "last", as_json: AsJson = False) -> None:
     """Show a run: every figure of every way with its interval, and what it cost."""
-    from app.evaluate.runs.aggregates import aggregates, costs
+    from app.evaluate.runs.aggregates import aggregates, costs, whole_cost
     from app.evaluate.runs.tables import as_told
 
     runs = open_parts().runs
@@ -67,7 +67,7 @@ def show(run: RunName = "last", as_json: AsJson = False) -> None:
     figures, spent = aggregates(items), costs(items)
     if as_json:
         told = [{**_named(f.measure), **{k: getattr(f, k) for k in FIGURE}} for f in figures]
-        write_json({**as_told(found), "figures": told, "costs": spent})
+        write_json({**as_told(found), "figures": told, "costs": spent, "cost": whole_cost(spent)})
     else:
         _show(found, figures, spent)
 

@@ -17,7 +17,7 @@ from app.evaluate.alce.evaluating import Scoring
 from app.evaluate.alce.scores import CitationScore, Phi, Statement, citation_score
 from app.evaluate.citing.judging import calibration_error
 from app.evaluate.runs.about import about_run, model
-from app.evaluate.runs.keeping import Todo, clocked, measure, open_run
+from app.evaluate.runs.keeping import Todo, clocked, measure, open_run, portion
 from app.evaluate.runs.shares import Share
 from app.opinions import Labelled, labelled
 from app.store import AnswerInfo, CollectionInfo, RunInfo, RunItem
@@ -99,7 +99,7 @@ def _digest(rows: Sequence[History]) -> str:
 def _measured(entailment: Entailment, todos: Sequence[Todo[History]]) -> Iterator[RunItem]:
     with clocked() as cost:
         scores = entailment.together([partial(_score, todo.row.answer) for todo in todos])
-    each = {name: value / len(todos) for name, value in cost.items()}
+    each = portion(cost, len(todos))
     for todo, score in zip(todos, scores, strict=True):
         yield _item(todo.row, score, each)
 

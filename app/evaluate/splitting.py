@@ -17,7 +17,7 @@ from app.bootstrap import Parts, build_splitter
 from app.errors import AppError
 from app.evaluate.files import digests_of
 from app.evaluate.runs.about import about_run
-from app.evaluate.runs.keeping import Todo, clocked, measure, open_run
+from app.evaluate.runs.keeping import Todo, clocked, measure, open_run, portion
 from app.evaluate.runs.shares import Share
 from app.evaluate.split_scores import Score, Spans, measures_of, scores
 from app.settings import Settings
@@ -164,4 +164,4 @@ def split_items(splitters: Mapping[str, SplitMany], todos: Sequence[Todo[Gold]])
             pieces = [[span.of(row.sentence) for span in told] for told in spans]
             output = {"source": row.source, "text": row.sentence, "propositions": pieces}
             measures = measures_of(row.tokens, row.references, spans)
-            yield RunItem(row.id, name, measures, output, {unit: spent / len(asked) for unit, spent in cost.items()})
+            yield RunItem(row.id, name, measures, output, portion(cost, len(asked)))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import abc
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
+from attribution.usage import Usage
 from retrieval.errors import PropCiteError
 from retrieval.retriever import Retriever
 from retrieval.text import Passage
@@ -25,7 +26,8 @@ class Draft:
     """An answer before it is cited.
 
     `abstained` when the passages do not hold an answer, `incomplete` when the writing ended too soon; `notes` are what
-    a reader must know of it.  `given` is the text with the markers that the writer typed, where these are asked for.
+    a reader must know of it.  `given` is the text with the markers that the writer typed, where these are asked for;
+    `usage` are the tokens that it took, where that is known.
     """
 
     text: str
@@ -33,6 +35,7 @@ class Draft:
     incomplete: bool = False
     notes: tuple[str, ...] = ()
     given: str = ""
+    usage: Usage | None = field(default=None, compare=False)  # no part of what is said
 
 
 Writing = abc.Generator[str, None, Draft]

@@ -53,6 +53,7 @@ class Reading:
             incomplete=bool(trouble),
             notes=tuple(filter(None, told)),
             given="".join(self._given) if marks and not is_abstention(text) else "",
+            usage=ended.usage,
         )
 
     def _why_none(self, trouble: str) -> str:

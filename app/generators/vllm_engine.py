@@ -17,6 +17,7 @@ from attribution.endpoint import Message, without_system
 from attribution.streamed import Ended
 from attribution.thoughts import OPENS
 from attribution.troubles import NoAnswerError, TooLongError, is_too_long, one_line
+from attribution.usage import Usage, spend
 
 QUIET = {"VLLM_LOGGING_LEVEL": "ERROR", "VLLM_NO_USAGE_STATS": "1"}  # where a person has not set them
 LAST = 8  # tokens of the prompt that may open thoughts
@@ -70,21 +71,23 @@ class VllmEngine:
         from vllm.sampling_params import RequestOutputKind
 
         params = SamplingParams(**self._sampling, output_kind=RequestOutputKind.DELTA)
-        begun, reason = False, ""
+        begun, reason, num_written = False, "", 0
         try:
             async with aclosing(self.engine.generate({"prompt_token_ids": tokens}, params, uuid4().hex)) as outputs:
                 async for output in outputs:
                     said = output.outputs[0]
                     reason = said.finish_reason or reason
-                    begun = begun or bool(said.text)
+                    begun, num_written = begun or bool(said.text), num_written + len(said.token_ids)
                     yield said.text
         except Exception as error:  # vLLM's own, which differ from release to release
             if not begun:
                 kind = TooLongError if is_too_long(str(error)) else NoAnswerError
                 raise kind("vLLM stopped", one_line(str(error))) from error
-            yield Ended(trouble="vLLM stopped in the middle of the answer")
+            yield Ended(trouble="vLLM stopped in the middle of the answer", usage=Usage(len(tokens), num_written))
         else:
-            yield Ended(reason)
+            yield Ended(reason, usage=Usage(len(tokens), num_written))
+        finally:
+            spend(Usage(len(tokens), num_written))
 
     def _load(self) -> None:
         for name, value in QUIET.items():

@@ -18,6 +18,7 @@ from app.evaluate.alce.evaluating import Asked, Result, Scoring, evaluate, judge
 from app.evaluate.alce.files import read_alce, result_json, write_json
 from app.evaluate.alce.table import as_lines, as_text
 from app.evaluate.alce.ways import WAYS
+from app.evaluate.runs.aggregates import costs, whole_cost
 from app.settings import load_settings
 from app.store import RunItem
 from retrieval.encoder import Encoder
@@ -271,6 +272,33 @@ def test_answers_that_fail_are_tried_again_or_left_empty(tmp_path: Path, measure
         assert "1 of 3 answers are empty" in as_text(result)
         num_asked = len({request.prompt for request in server.requests})
         assert num_asked == 3
+
+
+def test_tokens_are_counted_an_answer_and_a_judgement(tmp_path: Path, measure: Evaluate) -> None:
+    with ScriptedLlm(_said_of) as server:
+        settings = {"generator": "openai", "generator_model": "m", "llm_url": server.base_url, "prompt": "cite"}
+        scoring = Scoring("llm", "a-judge")
+        path = saved(tmp_path / "a.json", ASQA)
+        result = measure("asqa", path, settings, ways=("generate",), scoring=scoring, force=True)
+    written = of(result, "written")
+    asked = [request for request in server.requests if request.body.get("stream")]
+    assert [item.cost["prompt_tokens"] for item in written.values()] == [
+        sum(len(turn["content"].split()) for turn in request.messages)
+        for key in written
+        for request in asked
+        if next(item["question"] for item in ASQA if item["sample_id"] == key) in request.prompt
+    ]
+    assert {item.cost["completion_tokens"] for item in written.values()} == {7}
+    spent = costs(result.items)
+    assert spent["written"]["completion_tokens"] == 21
+    judged = [request for request in server.requests if not request.body.get("stream")]
+    assert whole_cost(spent)["completion_tokens"] == pytest.approx(21 + 4 * len(judged), abs=0.01)
+
+
+def _said_of(request: Request) -> str:
+    if request.body.get("stream"):
+        return "The Po is 652 kilometres long [1]."
+    return '{"verdict": "supported", "support": 95}'
 
 
 def test_a_judge_that_accepts_everything_is_refused_unless_forced(

@@ -17,6 +17,7 @@ from app.generators.prompted import PromptedGenerator
 from app.prompts import ABSTENTION, load_prompt
 from attribution.endpoint import Endpoint
 from attribution.errors import AttributionError
+from attribution.usage import Usage, metered
 from tests.app import shown
 from tests.app.shown import shown_of
 from tests.scripted_llm import Reply, Request, Script, ScriptedLlm, error, free_url
@@ -114,6 +115,35 @@ def test_a_batch_keeps_its_order_and_few_requests_are_in_flight() -> None:
             assert isinstance(answer, GeneratorError)
             assert "the server answered 500: no threes" in str(answer)
     assert 1 < server.most_at_once <= 4
+
+
+def num_words(request: Request) -> int:
+    return sum(len(message["content"].split()) for message in request.messages)
+
+
+def test_an_answer_tells_the_tokens_that_it_took() -> None:
+    with scripted("It cost 410 million euros.") as (server, generator), metered() as meter:
+        _, alone = written(generator)
+        (batched,) = generator.generate_many([(QUESTION, SHOWN)])
+    assert isinstance(batched, Draft)
+    assert alone.usage == batched.usage == Usage(num_words(server.requests[0]), 5)
+    assert meter.usage == alone.usage + batched.usage
+    with scripted(Reply(body='{"choices": [{"message": {"content": "It cost 5."}, "finish_reason": "stop"}]}')) as (
+        _,
+        generator,
+    ):
+        assert written(generator)[1].usage is None
+
+
+@pytest.mark.parametrize("complaint", ["unknown field stream_options", "bad request"])
+def test_a_server_that_tells_no_tokens_is_not_asked_for_them_again(complaint: str) -> None:
+    def reply(request: Request) -> str | Reply:
+        return error(400, complaint) if "stream_options" in request.body else "It cost 5."
+
+    with scripted(reply) as (server, generator):
+        drafts = [written(generator)[1] for _ in range(2)]
+    assert [(draft.text, draft.usage) for draft in drafts] == [("It cost 5.", None)] * 2
+    assert ["stream_options" in request.body for request in server.requests] == [True, False, False]
 
 
 def test_an_answer_in_a_batch_is_the_answer_alone() -> None:

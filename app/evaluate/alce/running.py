@@ -27,7 +27,7 @@ from app.evaluate.alce.writing import (
     written_by,
 )
 from app.evaluate.runs.aggregates import OWN_TEST, WRITTEN
-from app.evaluate.runs.keeping import clocked
+from app.evaluate.runs.keeping import added, clocked, portion
 from app.store.runs import RunInfo, RunItem
 from app.terminal import Advance, counting
 from attribution.propcite import PropCite
@@ -66,8 +66,10 @@ class Steps:
         """A judge that fails ALCE's shortcuts is refused: its scores would say nothing."""
         done = self.own_test()
         if not done:
-            done = list(shortcuts.tried(shortcuts.sample(questions), self.work.scorer.entailment))
-            self._keep([RunItem(one.key, OWN_TEST + one.check.name, one.measures) for one in done])
+            with clocked() as cost:
+                done = list(shortcuts.tried(shortcuts.sample(questions), self.work.scorer.entailment))
+            share = portion(cost, len(done))
+            self._keep([RunItem(one.key, OWN_TEST + one.check.name, one.measures, cost=share) for one in done])
         failed = [one for one in shortcuts.passed(done) if not one.holds]
         if failed and not force:
             told = "; ".join(
@@ -155,7 +157,7 @@ class Steps:
             if rows := lacking[name]:
                 with clocked() as cost:
                     outputs = way.outputs([written[row.key] for row in rows])
-                share = _share(cost, len(rows))
+                share = portion(cost, len(rows))
                 both = zip(rows, outputs, strict=True)
                 self._keep([_cited(row, row.way(name), output, share) for row, output in both])
             advance("citing", len(batch))
@@ -165,7 +167,7 @@ class Steps:
         with clocked() as cost:
             answers = [(row.question, self.kept[way, row.key].output["text"]) for row, way in todo]
             scored = self.work.scorer.scored(answers)
-        share = _share(cost, len(todo))
+        share = portion(cost, len(todo))
         both = zip(todo, scored, strict=True)
         self._keep([_with_scores(self.kept[way, row.key], told, share) for (row, way), told in both])
 
@@ -221,9 +223,5 @@ def _cited(row: Row, way: str, output: str, cost: Mapping[str, float]) -> RunIte
 
 
 def _with_scores(item: RunItem, told: Scored, cost: Mapping[str, float]) -> RunItem:
-    spent = {name: round(item.cost.get(name, 0.0) + value, 4) for name, value in cost.items()}
-    return replace(item, measures=told.measures, output={**item.output, "judgements": told.judgements}, cost=spent)
-
-
-def _share(cost: Mapping[str, float], of: int) -> dict[str, float]:
-    return {name: round(value / max(1, of), 4) for name, value in cost.items()}
+    output = {**item.output, "judgements": told.judgements}
+    return replace(item, measures=told.measures, output=output, cost=added(item.cost, cost))

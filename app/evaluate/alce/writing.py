@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from app.bootstrap import Parts
 from app.errors import AppError
@@ -11,7 +11,7 @@ from app.evaluate.alce.files import AlceFile, Question, named
 from app.evaluate.alce.scores import first_line, length
 from app.evaluate.alce.ways import Written, has_markers
 from app.evaluate.runs.aggregates import WRITTEN
-from app.evaluate.runs.keeping import clocked
+from app.evaluate.runs.keeping import clocked, portion
 from app.generators import Draft, Shown
 from app.settings import Settings
 from app.store.runs import RunItem
@@ -120,7 +120,7 @@ def written_by(
                 for granularity in (Granularity.PASSAGE, Granularity.SENTENCE):
                     encoder.encode_queries([row.question.text for row in some], granularity)
             drafts = parts.generator.generate_many([_asked(row, encoder) for row in some])
-        share = {name: round(value / len(some), 4) for name, value in cost.items()}
+        share = portion({name: cost[name] for name in ("seconds", "cpu_seconds")}, len(some))
         failed += [(row.key, d) for row, d in zip(some, drafts, strict=True) if isinstance(d, PropCiteError)]
         both = ((row, draft) for row, draft in zip(some, drafts, strict=True))
         keep([_item(row, d, share) for row, d in both if isinstance(d, Draft) or failed_as_empty])
@@ -161,4 +161,5 @@ def _item(row: Row, draft: Draft | PropCiteError, cost: Mapping[str, float]) -> 
         return RunItem(row.key, row.way(WRITTEN), {"length": 0.0}, told, cost)
     text = unmarked(first_line(draft.text))
     output = {**question, "text": text, "given": first_line(draft.given), "abstained": draft.abstained}
-    return RunItem(row.key, row.way(WRITTEN), {"length": float(length(text))}, output, cost)
+    spent = {**cost, **(asdict(draft.usage) if draft.usage else {})}  # tokens are known one by one
+    return RunItem(row.key, row.way(WRITTEN), {"length": float(length(text))}, output, spent)

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.metrics import balanced_accuracy_score, precision_recall_curve, roc_auc_score
 
 from app.evaluate.citing.gold import GoldVerdict
-from app.evaluate.runs.keeping import Todo, clocked
+from app.evaluate.runs.keeping import Todo, clocked, portion
 from app.store.runs import RunItem
 from attribution import words
 from attribution.judges import SUPPORTED_FROM, Case
@@ -89,7 +89,7 @@ def verdict_items(todos: Sequence[Todo[GoldVerdict]], scorers: Mapping[str, Scor
         with clocked() as cost:
             scores = scorer([Case(row.claim, row.evidence) for row in asked]) if asked else ()
         for row, score in zip(asked, scores, strict=True):
-            yield _verdict(row, way, name, float(score), {unit: spent / len(asked) for unit, spent in cost.items()})
+            yield _verdict(row, way, name, float(score), portion(cost, len(asked)))
 
 
 def _verdict(row: GoldVerdict, way: str, name: str, score: float, cost: Mapping[str, float]) -> RunItem:

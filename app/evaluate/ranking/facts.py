@@ -18,7 +18,7 @@ from app.evaluate.ranking.encoders import BM25, MARKERS, Encoders, Way
 from app.evaluate.ranking.fact_rows import LEVELS, Fact, Facts, level_of, read_facts
 from app.evaluate.ranking.relevance import FACTS, figures, needs_ir_measures
 from app.evaluate.ranking.sentences import mean_vector
-from app.evaluate.runs.keeping import Todo, clocked, measure, open_run
+from app.evaluate.runs.keeping import Todo, clocked, measure, open_run, portion
 from app.evaluate.runs.shares import Share
 from app.settings import Settings
 from app.store.runs import RunItem
@@ -69,7 +69,7 @@ def measured(scorers: Mapping[str, Scorer], targets: Sequence[str], todos: Seque
             scores: Iterable[Floats] = scorer(asked) if asked else ()
         for fact, row in zip(asked, scores, strict=True):
             best = [targets[i] for i in np.argsort(-row, kind="stable")[: DEPTH + 1]]
-            yield item_of(fact, way, best, {name: value / len(asked) for name, value in cost.items()})
+            yield item_of(fact, way, best, portion(cost, len(asked)))
 
 
 def item_of(fact: Fact, way: str, best: Sequence[str], cost: Mapping[str, float]) -> RunItem:

@@ -16,7 +16,7 @@ from app.evaluate.ranking.beir import Beir, Question, read_beir
 from app.evaluate.ranking.encoded import encoded
 from app.evaluate.ranking.encoders import BM25, MARKERS, Encoders, Way, names_of
 from app.evaluate.ranking.relevance import DEPTH, PASSAGES, figures, needs_ir_measures
-from app.evaluate.runs.keeping import Todo, clocked, measure, open_run
+from app.evaluate.runs.keeping import Todo, added, clocked, measure, open_run, portion
 from app.evaluate.runs.shares import Share
 from app.settings import Settings
 from app.store.runs import RunItem
@@ -140,10 +140,11 @@ def _nearest(
     """Queries are read together and searched alone; each bears its share of the reading."""
     with clocked() as reading:
         read = encoder.encode_queries(queries, MARKERS[asking.marker])
+    each = portion(reading, len(read))
     for query in read:
         with clocked() as cost:
             hits = index.search(query.vectors, query.weights()[None], k=DEPTH, **asking.search)[0]
-        yield [hit.passage_id for hit in hits], {name: cost[name] + reading[name] / len(read) for name in cost}
+        yield [hit.passage_id for hit in hits], added(cost, each)
 
 
 def measured(ranks: Mapping[str, Rank], todos: Sequence[Todo[Question]], *, not_itself: bool) -> Iterator[RunItem]:

@@ -239,3 +239,9 @@ def costs(items: Iterable[RunItem]) -> dict[str, dict[str, float]]:
         for name, value in item.cost.items():
             told[item.way][name] += value
     return {way: dict(cost) for way, cost in told.items()}
+
+
+def whole_cost(spent: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+    """What all ways cost together."""
+    names = dict.fromkeys(name for cost in spent.values() for name in cost)
+    return {name: sum(cost.get(name, 0.0) for cost in spent.values()) for name in names}

@@ -7,12 +7,13 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Generic, TypeVar
 
 from app.errors import AppError
 from app.store.runs import UNFINISHED, RunInfo, RunItem, Runs, as_json
 from app.terminal import counting
+from attribution.usage import metered
 
 Row = TypeVar("Row")
 LONGEST_SHOWN = 60
@@ -91,12 +92,25 @@ def measure(
 
 @contextmanager
 def clocked() -> Iterator[dict[str, float]]:
-    """What the work inside costs: seconds, and seconds of all processors, once it is done."""
+    """What the work inside costs: seconds, seconds of all processors, tokens of language models, once it is done."""
     cost: dict[str, float] = {}
     began, used = time.perf_counter(), time.process_time()
-    yield cost
+    with metered() as meter:
+        yield cost
     cost["seconds"] = round(time.perf_counter() - began, 4)
     cost["cpu_seconds"] = round(time.process_time() - used, 4)
+    if meter.usage:
+        cost.update(asdict(meter.usage))
+
+
+def portion(cost: Mapping[str, float], among: int) -> dict[str, float]:
+    """What each of so many bears of a cost that they had together."""
+    return {name: round(value / max(1, among), 4) for name, value in cost.items()}
+
+
+def added(one: Mapping[str, float], other: Mapping[str, float]) -> dict[str, float]:
+    """What two pieces of work cost together."""
+    return {name: round(one.get(name, 0.0) + other.get(name, 0.0), 4) for name in {**one, **other}}
 
 
 def differences(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:

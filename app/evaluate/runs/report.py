@@ -20,13 +20,15 @@ from app.evaluate.runs.curves import (
 )
 from app.evaluate.runs.pieces import cut, described, picture, section, table
 from app.evaluate.runs.plots import MOST_WAYS, line_of, parts_plot, precision_recall_plot, reliability_plot
-from app.evaluate.runs.tables import COSTS, listed, notes
+from app.evaluate.runs.tables import cost_rows, listed, notes
+from app.evaluate.tables import NONE
 from app.store.runs import UNFINISHED, RunInfo, RunItem
 from attribution.formats.page import page, safe
 from attribution.formats.plain import one_line
 
 WORST = 10  # items of each way
 MOST_PARTED = 3  # measures that are shown by parts
+NOTHING = '<td class="none">–</td>'
 
 Items = Sequence[RunItem]
 
@@ -104,7 +106,7 @@ def _figures_table(figures: Sequence[Aggregate], caption: str) -> str:
 
 def _figure_cell(figure: Aggregate | None, best: bool = False) -> str:
     if figure is None:
-        return '<td class="none">–</td>'
+        return NOTHING
     show = figure.measure.show
     between = f'<span class="interval">{show(figure.low)} – {show(figure.high)}</span>' if not figure.is_single else ""
     return f"<td{' class=best' if best else ''}>{show(figure.value)}{between}</td>"
@@ -122,20 +124,9 @@ def _best(figures: Sequence[Aggregate]) -> list[Aggregate]:
 
 
 def _costs(items: Items) -> str:
-    spent = costs(items)
-    names = [name for name in COSTS if any(name in cost for cost in spent.values())]
-    if not names:
-        return ""
-    rows = {way: [*(_number(cost.get(name)) for name in names), _number(_each(cost))] for way, cost in spent.items()}
-    return section("costs", "What it cost", table("way", [*(COSTS[n] for n in names), "ms an item"], rows))
-
-
-def _each(cost: Mapping[str, float]) -> float | None:
-    return 1000 * cost["seconds"] / cost["items"] if "seconds" in cost else None
-
-
-def _number(value: float | None) -> str:
-    return '<td class="none">–</td>' if value is None else f"<td>{value:,.{0 if value >= 100 else 1}f}</td>"
+    headings, told = cost_rows(costs(items))
+    rows = {way: [NOTHING if cell == NONE else f"<td>{cell}</td>" for cell in cells] for way, cells in told.items()}
+    return section("costs", "What it cost", table("way", headings, rows)) if rows else ""
 
 
 # What stands behind the means

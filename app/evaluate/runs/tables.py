@@ -6,13 +6,14 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from app.evaluate.runs.aggregates import Aggregate, Measure, grouped
+from app.evaluate.runs.aggregates import Aggregate, Measure, grouped, whole_cost
 from app.evaluate.runs.comparing import Comparison, Moved
 from app.evaluate.tables import NONE, aligned
 from app.store.runs import RunInfo
 
 _HASH = re.compile("[0-9a-f]{40,64}")  # its beginning tells it from others
 WIDTH = 120
+TOGETHER = "together"  # the costs of all ways
 COSTS = {
     "seconds": "seconds",
     "cpu_seconds": "CPU seconds",
@@ -108,15 +109,24 @@ def _parts(columns: Mapping[Measure, Sequence[str]], width: int) -> Iterator[lis
     yield part
 
 
-def costs_table(costs: Mapping[str, Mapping[str, float]]) -> str:
-    """What all items of each way cost, and one of them."""
-    names = [name for name in COSTS if any(name in cost for cost in costs.values())]
-    rows = [["way", "items", *(COSTS[name] for name in names), "ms an item"]]
-    for way, cost in costs.items():
-        told = [f"{cost[name]:,.{0 if 'tokens' in name else 1}f}" if name in cost else NONE for name in names]
-        each = f"{1000 * cost['seconds'] / cost['items']:,.0f}" if "seconds" in cost else NONE
-        rows.append([way, f"{cost['items']:.0f}", *told, each])
-    return aligned(rows, left={0})
+def costs_table(spent: Mapping[str, Mapping[str, float]]) -> str:
+    """What all items of each way cost, and one of them; then all ways together."""
+    headings, told = cost_rows(spent)
+    return aligned([["way", *headings], *([way, *cells] for way, cells in told.items())], left={0})
+
+
+def cost_rows(spent: Mapping[str, Mapping[str, float]]) -> tuple[list[str], dict[str, list[str]]]:
+    """Headings, and the cells of each way; empty where nothing was noted."""
+    names = [name for name in COSTS if any(name in cost for cost in spent.values())]
+    rows = {**spent, **({TOGETHER: whole_cost(spent)} if len(spent) > 1 else {})}
+    headings = ["items", *(COSTS[name] for name in names), "ms an item"]
+    return headings, {way: _cost_cells(cost, names) for way, cost in rows.items() if names}
+
+
+def _cost_cells(cost: Mapping[str, float], names: Sequence[str]) -> list[str]:
+    told = [f"{cost[name]:,.{0 if 'tokens' in name else 1}f}" if name in cost else NONE for name in names]
+    each = f"{1000 * cost['seconds'] / cost['items']:,.0f}" if "seconds" in cost else NONE
+    return [f"{cost['items']:,.0f}", *told, each]
 
 
 def comparison_table(found: Comparison) -> str:
