@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import numpy as np
+from hypothesis import strategies as st
 
 from app.store import RunInfo, RunItem, Runs
 
@@ -48,3 +51,20 @@ def sample_run(
     run = runs.start("asqa", "asqa_dev.json", settings, about, judge)
     runs.add(run.id, sample_items(num, seed, better))
     return runs.finish(run.id)
+
+
+values = st.none() | st.booleans() | st.integers(-(2**40), 2**40) | st.floats(allow_nan=False, allow_infinity=False)
+outputs = st.dictionaries(st.text(max_size=5), st.recursive(values | st.text(), lambda v: st.lists(v, max_size=3)))
+any_item = st.builds(
+    RunItem,
+    key=st.text(min_size=1, max_size=9),
+    way=st.text(min_size=1, max_size=9),
+    measures=st.dictionaries(st.text(max_size=9), st.none() | st.floats(-5, 5), max_size=4),
+    output=outputs,
+    cost=st.dictionaries(st.sampled_from(["seconds", "prompt_tokens"]), st.floats(0, 1e6)),
+)
+BEGAN = datetime(2026, 11, 22, 1, 2, 3, tzinfo=UTC)
+
+
+def run_info(name: str = "x.json", **about: object) -> RunInfo:
+    return RunInfo("0123456789ab", "asqa", name, "done", {"a": {"b": [1, "é"]}}, about, "j", BEGAN, BEGAN, 0)

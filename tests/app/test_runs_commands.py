@@ -5,10 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
-import re
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +15,7 @@ from commanded import Propcite, Said, commanded
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import html
-from sample_runs import WAYS, sample_items, sample_run
+from sample_runs import WAYS, any_item, run_info, sample_items, sample_run
 
 from app.bootstrap import Parts
 from app.evaluate.runs.exports import EXPORTS, read_json, to_csv, to_html, to_json, to_latex
@@ -142,58 +140,19 @@ def test_a_run_goes_through_json_and_is_the_same(propcite: Propcite, runs: Runs)
     assert list(runs.items(run.id)) == items
 
 
-values = st.none() | st.booleans() | st.integers(-(2**40), 2**40) | st.floats(allow_nan=False, allow_infinity=False)
-outputs = st.dictionaries(st.text(max_size=5), st.recursive(values | st.text(), lambda v: st.lists(v, max_size=3)))
-items = st.builds(
-    RunItem,
-    key=st.text(min_size=1, max_size=9),
-    way=st.text(min_size=1, max_size=9),
-    measures=st.dictionaries(st.text(max_size=9), st.none() | st.floats(-5, 5), max_size=4),
-    output=outputs,
-    cost=st.dictionaries(st.sampled_from(["seconds", "prompt_tokens"]), st.floats(0, 1e6)),
-)
-began = datetime(2026, 11, 22, 1, 2, 3, tzinfo=UTC)
-
-
-def run_info(name: str = "x.json", **about: object) -> RunInfo:
-    return RunInfo("0123456789ab", "asqa", name, "done", {"a": {"b": [1, "é"]}}, about, "j", began, began, 0)
-
-
-@given(st.lists(items, max_size=4), st.text())
+@given(st.lists(any_item, max_size=4), st.text())
 def test_any_run_is_read_back_from_json_as_it_was(told: list[RunItem], name: str) -> None:
     run = replace(run_info(name), num_items=len(told))
     assert read_json(to_json(run, told), "x") == (run, told)
 
 
-@given(st.lists(items, min_size=1, max_size=4))
+@given(st.lists(any_item, min_size=1, max_size=4))
 def test_any_run_is_a_table_that_a_spreadsheet_reads_and_computes_nothing(told: list[RunItem]) -> None:
     header, *rows = csv.reader(io.StringIO(to_csv(run_info(), told).removeprefix("\ufeff"), newline=""))
     assert len(rows) == len(told)
     assert {len(row) for row in rows} == {len(header)}
     texts = [row[at] for row in rows for at, name in enumerate(header) if name in ("item", "way", "question", "text")]
     assert not any(text.lstrip().startswith(("=", "+", "-", "@")) for text in texts)
-
-
-@given(st.lists(items, min_size=1, max_size=3), st.text(max_size=20))
-def test_any_run_is_a_latex_table_whose_words_are_words(told: list[RunItem], name: str) -> None:
-    told = [replace(item, measures={**item.measures, "str_em": 0.5}) for item in told]
-    table = to_latex(run_info(name, revision=name), told)
-    comment, *lines = table.splitlines()
-    assert comment.startswith("% ")
-    bare = re.sub(r"\\[\\{}$&%#_]|\\[a-z]+", "", "\n".join(lines))
-    assert bare.count("{") == bare.count("}")
-    assert not set(bare) & set("#_~^|<>")
-    assert bare.count("%") == 0
-    columns = {line.count(" & ") for line in lines if line.endswith(r"\\") and "--" not in line}
-    assert len(columns) <= 2  # the head begins with its first &
-
-
-def test_a_latex_table_has_a_row_a_way_and_names_its_judge() -> None:
-    table = to_latex(run_info(), sample_items(10))
-    assert r"judged by j; $\pm$ half the 95\% interval" in table
-    assert r"sentence\_top1 \textless{}b\textgreater{}\&\$\_\% & " in table
-    assert table.count(r"{\tiny $\pm$ ") == 10
-    assert r"\toprule" in table
 
 
 def page_of(run: RunInfo, told: list[RunItem]) -> Any:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 
 from app.errors import AppError
-from app.evaluate.runs.aggregates import Aggregate, aggregates, grouped
-from app.evaluate.runs.tables import notes
+from app.evaluate.runs.aggregates import Aggregate, aggregates, costs, grouped
+from app.evaluate.runs.tables import cost_rows, notes
+from app.evaluate.tables import NONE
 from app.store.runs import RunInfo, RunItem
 from attribution.formats.plain import one_line
 
@@ -24,16 +26,20 @@ SIGNS = {
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
+    "[": "{[}",  # a row that begins with one of these three would be read as what \\ or \midrule may be given
+    "]": "{]}",
+    "*": "{*}",
 }
+LIGATURES = re.compile("(?<=[-'`,?!])(?=[-'`,])")  # two signs that LaTeX would draw as one
 
 
 def latex_text(text: str) -> str:
     """Words as they are, whatever LaTeX would make of their signs.
 
-    >>> latex_text("m'_q & 5%")
-    "m'\\\\_q \\\\& 5\\\\%"
+    >>> latex_text("m''_q & 5%")
+    "m'{}'\\\\_q \\\\& 5\\\\%"
     """
-    return "".join(SIGNS.get(sign, sign) for sign in one_line(text))
+    return "".join(SIGNS.get(sign, sign) for sign in LIGATURES.sub("\0", one_line(text))).replace("\0", "{}")
 
 
 def to_latex(run: RunInfo, items: Sequence[RunItem]) -> str:
@@ -42,9 +48,16 @@ def to_latex(run: RunInfo, items: Sequence[RunItem]) -> str:
     if not figures:
         raise AppError(f"run {run.id} has no figures: give the command that began it again, and it goes on")
     code = str(run.about.get("revision") or run.about.get("version") or "of unknown version")
-    head = [f"run {run.id} of {run.started_at:%Y-%m-%d}, propcite {code}", *notes(run)]
+    head = [f"run {run.id} of {run.started_at:%Y-%m-%d}, propcite {code}", *notes(run), *_costs(items)]
     tables = [_table(run, group, f"{run.id}-{number}") for number, group in enumerate(grouped(figures), start=1)]
     return "".join(f"% {one_line(line)}\n" for line in head) + "\n".join(tables)
+
+
+def _costs(items: Sequence[RunItem]) -> Iterator[str]:
+    headings, told = cost_rows(costs(items))
+    for way, cells in told.items():
+        known = [f"{cell} {name}" for cell, name in zip(cells, headings, strict=True) if cell != NONE]
+        yield f"cost of {way}: {', '.join(known)}"
 
 
 def _table(run: RunInfo, figures: Sequence[Aggregate], label: str) -> str:
