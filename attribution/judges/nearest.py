@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from math import log
+from math import fsum, log
 
 from attribution.judges import Case
 from attribution.words import content_words
@@ -19,7 +19,7 @@ def readable(case: Case, most_words: int) -> str:
     held = [set(content_words(sentence)) for sentence in sentences]
     spread = Counter(word for words in held for word in words)
     wanted = {word: log(1 + len(sentences) / spread[word]) for word in content_words(case.claim) if spread[word]}
-    scores = [sum(wanted.get(word, 0.0) for word in words) for words in held]
+    scores = [fsum(wanted.get(word, 0.0) for word in words) for words in held]  # a set has no order
     chosen: list[int] = []
     words = 0
     for i in sorted(range(len(sentences)), key=lambda i: (-scores[i], i)):

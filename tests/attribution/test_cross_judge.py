@@ -136,6 +136,14 @@ def test_what_is_read_of_long_evidence_keeps_its_order(sentences: list[str]) -> 
     assert len(read.split()) <= 30
 
 
+def test_of_sentences_with_the_same_words_the_first_are_read() -> None:
+    dice, words = random.Random(3), "river bridge mill stone water tower garden winter harvest market clock".split()
+    for _ in range(20):
+        same = [f"{' '.join(dice.sample(words, len(words)))}." for _ in range(30)]
+        text = " ".join(f"{sentence} {' '.join(dice.sample(words, 6))}." for sentence in same)
+        assert readable(Case(" ".join(words), (text.title(),)), 60) == " ".join(same[:5]).title()
+
+
 @given(st.lists(st.integers(1, 256), max_size=60), st.integers(1, 3000))
 def test_batches_hold_each_text_once_and_not_too_much(lengths: list[int], most: int) -> None:
     made = batches(lengths, most)
