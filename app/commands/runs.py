@@ -1,4 +1,4 @@
-"""Evaluation runs: listed, shown, compared, exported, read back, removed."""
+"""Evaluation runs: listed, shown, compared, exported, read back, joined, removed."""
 
 from __future__ import annotations
 
@@ -209,6 +209,22 @@ def import_(
         write_json(as_told(runs.run(run.id)))
     else:
         note(f"run {run.id} is kept: {len(items)} items")
+
+
+@runs_cli.command()
+def join(
+    names: Annotated[list[str], typer.Argument(help="Runs that --limit and --offset made.", metavar="RUN RUN…")],
+    as_json: AsJson = False,
+) -> None:
+    """Keep one run of all items of several, which were measured in the same way on parts of the same file."""
+    from app.evaluate.runs.joining import join as join_runs
+    from app.evaluate.runs.tables import as_told
+
+    joined = join_runs(open_parts().runs, names)
+    if as_json:
+        write_json(as_told(joined))
+    else:
+        note(f"run {joined.id} joins them, {joined.num_items} items: propcite runs show {joined.id}")
 
 
 @runs_cli.command()

@@ -70,7 +70,7 @@ def evaluate(parts: Parts, collection: CollectionInfo | None, scoring: Scoring, 
     about = about_run(parts.settings)
     about["models"]["scoring judge"] = model(scoring.settings(parts.settings), "judge")
     name = collection.name if collection else ALL
-    settings = {"history": _digest(chosen), **share.settings}
+    settings = {"history": _digest(rows), **share.settings}
     run = open_run(parts.runs, "history", name, settings, about, judge.name, new=share.new, say=share.say)
     parts.runs.add(run.id, _people([one for row in chosen for one in row.said], judge))
     work = partial(_measured, Entailment(judge))
@@ -91,7 +91,7 @@ def _history(parts: Parts, collection: CollectionInfo | None) -> Iterator[Histor
 
 
 def _digest(rows: Sequence[History]) -> str:
-    """Names what is measured: which answers, and what people have said of them."""
+    """Names what there is to measure: which answers, and what people have said of them."""
     said = [f"{one.given.id}:{one.given.opinion}" for row in rows for one in row.said]
     return hashlib.sha256("\x1f".join([*(row.info.id for row in rows), *said]).encode()).hexdigest()[:16]
 

@@ -26,13 +26,12 @@ from app.evaluate.alce.writing import (
     read_all,
     written_by,
 )
-from app.evaluate.runs.aggregates import OWN_TEST, WRITTEN
+from app.evaluate.runs.aggregates import OWN_TEST, WHOLE, WRITTEN
 from app.evaluate.runs.keeping import added, clocked, portion
 from app.store.runs import RunInfo, RunItem
 from app.terminal import Advance, counting
 from attribution.propcite import PropCite
 
-WHOLE = "all answers"  # stands for the id of what one answer does not have
 OWN_MARKERS = (GENERATE, REPAIR)
 
 

@@ -19,6 +19,7 @@ Measures = Mapping[str, float | None]
 
 WRITTEN = "written"  # stands for the way of items that hold answers which are still to be cited
 OWN_TEST = "judge's own test: "  # begins what stands for the way of items that test the judge
+WHOLE = "all answers"  # stands for the id of what one answer does not have
 
 
 def is_way(way: str) -> bool:
