@@ -172,7 +172,7 @@ class Pipeline:
                 question=asked.question,
                 abstained=draft.abstained,
                 incomplete=draft.incomplete,
-                notes=(*draft.notes, *filter(None, [own])),
+                notes=(*draft.notes, *answer.notes, *filter(None, [own])),
                 models={**answer.models, **{kind: name for kind, name in made_by.items() if name}},
                 timings_ms={"retrieve": asked.spent, "write": round(spent, 2), **answer.timings_ms},
             )

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from attribution.citations import Citation, CitedProposition, Evidence, Label, Proposition, Verdict
+from attribution.differences import difference
 from attribution.judges import Case, Judge
 from attribution.propositions.antecedent import insertions, without_marks
-from retrieval.text import Granularity, Hit, Span, words_of
+from retrieval.text import Granularity, Hit, Passage, Span, words_of
 
 CANDIDATES = 3  # sentences judged for one claim: the nearest may be a near-duplicate with another number
 MARGIN_DEPTH = 24  # candidates looked at for the second-best passage: one passage may hold many of the best
@@ -59,7 +60,9 @@ class Decider:
         others = [hits[self.num_cited :] if more else [] for hits, more in zip(heard, unsure, strict=True)]
         judged = [one + two for one, two in zip(nearest, self._judged(claims, others), strict=True)]
         decided = [self._alone(claim, found, shown) for claim, found in zip(claims, judged, strict=True)]
-        return self._together(claims, heard, decided, shown) if self.joint and self.judge else decided
+        if self.joint and self.judge:
+            decided = self._together(claims, heard, decided, shown)
+        return [_told(claim, found) for claim, found in zip(claims, decided, strict=True)]
 
     def _judged(self, claims: Sequence[Claim], candidates: Sequence[Sequence[Hit]]) -> list[list[tuple[Hit, Verdict]]]:
         """Each candidate of each claim by itself."""
@@ -122,6 +125,16 @@ class Decider:
         return [_in_order(first, other) for place, other in others.items() if place != _place(first)]
 
 
+def _told(claim: Claim, decided: CitedProposition) -> CitedProposition:
+    """A near miss with what differs, where the judge has not said it."""
+    verdict, nearest = decided.verdict, decided.nearest
+    if verdict is None or nearest is None or verdict.reason:
+        return decided
+    quote = nearest.quote
+    reason = difference(claim.as_read_beside(quote), quote, _context(nearest.passage, nearest.span))
+    return replace(decided, verdict=replace(verdict, reason=reason)) if reason else decided
+
+
 def _is_open(decided: CitedProposition) -> bool:
     verdict = decided.verdict
     return (
@@ -154,13 +167,15 @@ def _in_order(first: Hit, other: Hit) -> tuple[Hit, ...]:
 
 
 def _case(claim: Claim, hits: tuple[Hit, ...]) -> Case:
-    return Case(claim.as_read_beside(hits[0].text), tuple(hit.text for hit in hits), _context(hits[0]))
+    return Case(
+        claim.as_read_beside(hits[0].text), tuple(hit.text for hit in hits), _context(hits[0].passage, hits[0].spans[0])
+    )
 
 
-def _context(hit: Hit) -> str:
+def _context(passage: Passage, evidence: Span) -> str:
     """What a reader knows before the evidence begins: the passage's title and the sentence before."""
-    before = [s.span for s in hit.passage.sentences if s.span.end <= hit.spans[0].start]
-    pieces = [hit.passage.title, before[-1].of(hit.passage.text).strip() if before else ""]
+    before = [s.span for s in passage.sentences if s.span.end <= evidence.start]
+    pieces = [passage.title, before[-1].of(passage.text).strip() if before else ""]
     return "\n".join(piece for piece in pieces if piece)
 
 

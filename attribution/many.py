@@ -12,7 +12,7 @@ from threading import Event
 
 from attribution.citations import CitedAnswer
 from attribution.errors import AttributionError
-from attribution.parts import Part, contexts_of, split_parts
+from attribution.parts import Part, contexts_of, split_parts, text_of
 from attribution.propcite import Citing, PropCite, Source, propositions_of
 from attribution.prose import sentences_of
 from attribution.reading_ahead import evidence_in, read_claims, reading_judge
@@ -131,7 +131,7 @@ async def acite(
     propcite: PropCite, answer: str, source: Source, *, collection: Retriever | None = None, question: str = ""
 ) -> CitedAnswer:
     """`PropCite.cite` in a thread; a cancelled one ends after the sentences in work, and not more than four run."""
-    unwanted = Event()
+    answer, unwanted = text_of(answer), Event()
     work = _threads().submit(_in_steps, propcite, answer, source, collection, question, unwanted)
     try:
         return await asyncio.wrap_future(work)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from attribution.citations import Proposition
+from attribution.errors import AttributionError
 from attribution.propositions import PropositionSplitter
 from attribution.prose import sentences_of
 from retrieval.text import Span
@@ -20,6 +21,13 @@ class Part:
     span: Span
     text: str
     propositions: tuple[Proposition, ...]
+
+
+def text_of(answer: object) -> str:
+    """The answer, if it is a text: a message without content has None."""
+    if isinstance(answer, str):
+        return answer
+    raise AttributionError(f"the answer is a {type(answer).__name__}: give its text")
 
 
 def split_answer(answer: str, splitter: PropositionSplitter) -> list[Part]:

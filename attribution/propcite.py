@@ -21,8 +21,9 @@ from attribution.deciding import CANDIDATES, MIN_SCORE, Claim, Decider
 from attribution.errors import AttributionError
 from attribution.judges import Judge
 from attribution.judges.embedded import EmbeddedJudge
+from attribution.languages import other_language
 from attribution.methods import Method, method_of
-from attribution.parts import Part, split_answer
+from attribution.parts import Part, split_answer, text_of
 from attribution.propositions import PropositionSplitter
 from attribution.sources import as_passages
 from retrieval.encoder import Encoder
@@ -32,6 +33,7 @@ from retrieval.text import Passage, Sentence, Span
 
 Rows = list[list[CitedProposition]]  # of an answer's sentences
 Source = Retriever | Iterable[object]  # a collection, or what `as_passages` reads
+AT_ONCE = 256  # sentences of a long answer whose vectors are held at a time
 _LOADING = Lock()
 
 
@@ -93,10 +95,11 @@ class PropCite:
         With a `collection` beside the passages that the answer was written from, what these do not support is looked
         for there, and told apart.
         """
-        citing = self.citing(source, collection)
+        answer, citing = text_of(answer), self.citing(source, collection)
         with citing.watch("split"):
             parts = split_answer(answer, self.splitter)
-        return citing.answer(answer, citing.cite(parts), question)
+        steps = (parts[first : first + AT_ONCE] for first in range(0, len(parts), AT_ONCE))
+        return citing.answer(answer, [sentence for some in steps for sentence in citing.cite(some)], question)
 
     def citing(self, source: Source, collection: Retriever | None = None) -> Citing:
         """One answer's citing over these sources, for those who have it sentence by sentence."""
@@ -131,13 +134,15 @@ class Citing:
 
     def answer(self, text: str, sentences: Sequence[CitedSentence], question: str = "") -> CitedAnswer:
         """The whole, once all its sentences are cited."""
+        sentences = tuple(sentences)
         return CitedAnswer(
             text=text,
-            sentences=tuple(sentences),
+            sentences=sentences,
             question=question,
             index_version=self.index_version,
             models=self.propcite.models,
             timings_ms=self.watch.spent,
+            notes=_notes(text, [p for sentence in sentences for p in sentence.propositions]),
         )
 
     def propositions(self, parts: Sequence[Part]) -> list[list[CitedProposition]]:
@@ -246,6 +251,14 @@ def _better(shown: CitedProposition, elsewhere: CitedProposition) -> CitedPropos
         return elsewhere
     contradicts = elsewhere.verdict.label is Label.CONTRADICTED and shown.verdict.label is not Label.CONTRADICTED
     return elsewhere if contradicts else shown
+
+
+def _notes(text: str, propositions: Sequence[CitedProposition]) -> tuple[str, ...]:
+    """What must be known of what is unsupported: its sources may be in another language."""
+    if not any(p.verdict and not p.citations for p in propositions):
+        return ()
+    found = {e.passage.id: e.passage.text for p in propositions for e in (*p.citations, p.nearest) if e}
+    return tuple(filter(None, [other_language(text, found.values())]))
 
 
 @cache
