@@ -14,7 +14,7 @@ from retrieval.errors import PropCiteError
 
 if TYPE_CHECKING:
     from app.evaluate.runs.aggregates import Aggregate, Measure
-    from app.evaluate.runs.comparing import Comparison
+    from app.evaluate.runs.comparing import Compared, Comparison
     from app.store import RunInfo
 
 runs_cli = typer.Typer(no_args_is_help=True, help="Evaluation runs that are kept: listed, compared, exported.")
@@ -22,9 +22,6 @@ cli.add_typer(runs_cli, name="runs")
 
 RunName = Annotated[str, typer.Argument(help="A run's id, its beginning, or last.", metavar="RUN")]
 Side = Annotated[str, typer.Argument(help="A run, or one way of it as RUN:way.", metavar="RUN[:WAY]")]
-
-
-FIGURE = ("way", "items", "value", "low", "high")
 
 
 class Shape(StrEnum):
@@ -59,27 +56,30 @@ def list_(
 def show(run: RunName = "last", as_json: AsJson = False) -> None:
     """Show a run: every figure of every way with its interval, and what it cost."""
     from app.evaluate.runs.aggregates import aggregates, costs, whole_cost
-    from app.evaluate.runs.tables import as_told
+    from app.evaluate.runs.sources import mean_over_sources
+    from app.evaluate.runs.tables import as_told, figure_told
 
     runs = open_parts().runs
     found = runs.run(run)
     items = list(runs.items(found.id))
-    figures, spent = aggregates(items), costs(items)
+    figures, means, spent = aggregates(items), mean_over_sources(items), costs(items)
     if as_json:
-        told = [{**_named(f.measure), **{k: getattr(f, k) for k in FIGURE}} for f in figures]
-        write_json({**as_told(found), "figures": told, "costs": spent, "cost": whole_cost(spent)})
+        told = {"figures": list(map(figure_told, figures)), "over_sources": list(map(figure_told, means))}
+        write_json({**as_told(found), **told, "costs": spent, "cost": whole_cost(spent)})
     else:
-        _show(found, figures, spent)
+        _show(found, figures, means, spent)
 
 
-def _show(found: RunInfo, figures: list[Aggregate], spent: dict[str, Any]) -> None:
-    from app.evaluate.runs.tables import costs_table, figures_table, heading, listed, notes
+def _show(found: RunInfo, figures: list[Aggregate], means: list[Aggregate], spent: dict[str, Any]) -> None:
+    from app.evaluate.runs.tables import costs_table, figures_table, heading, listed, means_table, notes
 
     typer.echo(heading(found, figures))
     if not figures:
         note("it has no items yet: give the command that began it again, and it goes on")
         return
     typer.echo(f"\n{figures_table(figures)}")
+    if means:
+        typer.echo(f"\n{means_table(means)}")
     if spent:
         typer.echo(f"\n{costs_table(spent)}")
     for line in notes(found):
@@ -128,11 +128,13 @@ def _measure(found: Comparison, name: str) -> Measure:
 
 def _show_compared(found: Comparison, by: Measure | None, changed: list[Any]) -> None:
     from app.evaluate.runs.keeping import differences
-    from app.evaluate.runs.tables import comparison_table, judges_differ, moved_table, sides
+    from app.evaluate.runs.tables import comparison_table, judges_differ, moved_table, over_sources_words, sides
 
     typer.echo(sides(found))
     if found.figures:
-        typer.echo(f"\n{comparison_table(found)}\n")
+        typer.echo(f"\n{comparison_table(found.figures)}\n")
+    if found.over_sources:
+        typer.echo(f"{over_sources_words(found.sources)}\n{comparison_table(found.over_sources)}\n")
     if found.left_out and found.figures:
         note(judges_differ(found))
     for line in differences(found.a.run.settings, found.b.run.settings):
@@ -142,18 +144,16 @@ def _show_compared(found: Comparison, by: Measure | None, changed: list[Any]) ->
 
 
 def _compared(found: Comparison, by: Measure | None, changed: list[Any]) -> dict[str, Any]:
-    figures = [
-        {**_named(f.measure), **{name: value for name, value in asdict(f).items() if name != "measure"}}
-        for f in found.figures
-    ]
-    told = {"measure": by.name if by else None, "items": [_moved(one) for one in changed]}
+    moved = {"measure": by.name if by else None, "items": [_moved(one) for one in changed]}
     return {
         "first": {"run": found.a.run.id, "way": found.a.way, "judge": found.a.run.judge},
         "second": {"run": found.b.run.id, "way": found.b.way, "judge": found.b.run.judge},
         "items": len(found.shared),
-        "figures": figures,
+        "figures": list(map(_figure_compared, found.figures)),
+        "sources": list(found.sources),
+        "over_sources": list(map(_figure_compared, found.over_sources)),
         "left_out": [measure.name for measure in found.left_out],
-        "moved": told,
+        "moved": moved,
     }
 
 
@@ -162,8 +162,10 @@ def _moved(one: Any) -> dict[str, Any]:
     return {"item": one.a.key, "first": one.before, "second": one.after, "difference": one.by, **texts}
 
 
-def _named(measure: Measure) -> dict[str, Any]:
-    return {"measure": measure.name, "percent": measure.percent, "judged": measure.judged}
+def _figure_compared(figure: Compared) -> dict[str, Any]:
+    from app.evaluate.runs.tables import measure_told
+
+    return {**measure_told(figure.measure), **{k: v for k, v in asdict(figure).items() if k != "measure"}}
 
 
 @runs_cli.command()

@@ -173,7 +173,8 @@ def test_the_page_has_all_its_parts_and_loads_nothing() -> None:
     assert not page.xpath("//script | //link | //img | //iframe | //*[@src] | //*[local-name()='image']")
     assert all(found.startswith("#") for found in page.xpath("//@href | //@*[local-name()='href']"))
     assert "default-src 'none'" in page.xpath("//meta[@http-equiv]/@content")[0]
-    assert [row.text_content() for row in page.xpath("//section[@id='figures']//tbody//th")] == list(WAYS)
+    assert [row.text_content() for row in page.xpath("//section[@id='figures']//tbody//th")] == [*WAYS, *WAYS]
+    assert page.xpath("//section[@id='figures']/p[@class='told']")[1].text.startswith("Plain mean over 2 sources (news")
     assert page.xpath("//footer//code")[0].text == "propcite eval asqa <x>"
     assert len(page.xpath("//ul[@class='worst']/li")) == 20
     assert not page.xpath("//b")  # what a way is called is no markup

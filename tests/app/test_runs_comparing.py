@@ -107,7 +107,7 @@ def test_a_figure_of_all_answers_together_has_no_interval_and_no_p(runs: Runs) -
     (found,) = compare(runs, a.id, b.id)
     mauve = next(figure for figure in found.figures if figure.measure.name == "mauve")
     assert (mauve.items, mauve.p) == (1, None)
-    assert re.search(r"MAUVE +50.0 +75.0 +\+25.0 +- ", comparison_table(found))
+    assert re.search(r"MAUVE +50.0 +75.0 +\+25.0 +- ", comparison_table(found.figures))
 
 
 def test_steps_of_a_run_are_no_ways_but_can_be_named(runs: Runs) -> None:
@@ -125,7 +125,7 @@ def test_steps_of_a_run_are_no_ways_but_can_be_named(runs: Runs) -> None:
 
 def test_a_table_has_no_negative_nought(runs: Runs) -> None:
     a, b = (run_of(runs, {key: {"str_em": value} for key in "12"}) for value in (0.5, 0.5 - 1e-7))
-    table = comparison_table(compare(runs, a.id, b.id)[0])
+    table = comparison_table(compare(runs, a.id, b.id)[0].figures)
     assert "-0.0" not in table
     assert "+0.0 [+0.0, +0.0]" in table
 

@@ -80,14 +80,14 @@ def test_shards_are_one_run_of_all_items(propcite: Propcite, runs: Runs, shard: 
     assert [run.id for run in runs.list()].count(a.id) == 1  # the parts stay
 
 
-def test_the_same_parts_are_the_same_run(propcite: Propcite, runs: Runs, shard: Shard) -> None:
+def test_the_same_parts_are_the_same_run(propcite: Propcite, shard: Shard) -> None:
     a, b = shard(0, 3), shard(3, 3)
     told = propcite("runs", "join", a.id, b.id, "--json").json
     assert told["settings"]["limit"] == 6
     assert f"run {told['id']} is here already" in refused(propcite("runs", "join", b.id, a.id))
 
 
-def test_parts_may_overlap_where_both_say_the_same(propcite: Propcite, runs: Runs, shard: Shard) -> None:
+def test_parts_may_overlap_where_both_say_the_same(propcite: Propcite, shard: Shard) -> None:
     told = propcite("runs", "join", shard(0, 4).id, shard(2, 4).id, "--json").json
     assert (told["num_items"], told["settings"]["offset"], told["settings"]["limit"]) == (6, 0, 6)
     other = [item(5), RunItem("q6", "w", {"str_em": 0.6}, {"text": "another"})]
@@ -122,7 +122,7 @@ def test_what_is_no_part_is_told(propcite: Propcite, runs: Runs, shard: Shard) -
     assert "kind asqa -> eli5; of x.json -> y.json" in refused(propcite("runs", "join", a.id, other.id))
 
 
-def test_what_a_reader_must_know_of_the_parts_is_kept(propcite: Propcite, runs: Runs, shard: Shard) -> None:
+def test_what_a_reader_must_know_of_the_parts_is_kept(propcite: Propcite, shard: Shard) -> None:
     both = "by the judge that scores cite: w"
     a = shard(0, 2, about={"notes": [both, "1 of 2 answers abstain"], "revision": "aaa"})
     mauve = RunItem(WHOLE, "w", {"mauve": 0.5})

@@ -82,6 +82,7 @@ def test_a_latex_table_has_a_row_a_way_and_names_its_judge() -> None:
     table = to_latex(run_info(), sample_items(10))
     assert r"judged by j; $\pm$ half the 95\% interval" in table
     assert r"sentence\_top1 \textless{}b\textgreater{}\&\$\_\% & " in table
-    assert table.count(r"{\tiny $\pm$ ") == 10
+    assert table.count(r"{\tiny $\pm$ ") == 2 * 10
+    assert "10 items, judged by j; plain mean over 2 sources (news, wiki), items drawn within each" in table
     assert r"\toprule" in table
     assert "% cost of together: 20 items, " in table

@@ -164,7 +164,7 @@ def matrix(rows: Sequence[Measures], columns: Sequence[str]) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class Aggregate:
-    """A figure of one way over the items that allow it, with its interval."""
+    """A figure of one way over the items that allow it, with its interval; `sources` where it is a mean over these."""
 
     way: str
     measure: Measure
@@ -172,6 +172,7 @@ class Aggregate:
     value: float
     low: float
     high: float
+    sources: tuple[str, ...] = ()
 
     @property
     def half(self) -> float:

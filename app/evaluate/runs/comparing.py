@@ -12,12 +12,14 @@ from app.errors import AppError, NotFoundError
 from app.evaluate.runs.aggregates import Measure, is_way, matrix, measures_in
 from app.evaluate.runs.significance import (
     Floats,
+    Formula,
     between,
     difference,
     p_among,
     resampled_means,
     swapped_means,
 )
+from app.evaluate.runs.sources import SEVERAL, apart, over_sources, resampled_within, source_of
 from app.store.runs import RunInfo, RunItem, Runs
 
 MOVED = 1e-9  # what is nearer than this did not change
@@ -58,13 +60,18 @@ class Compared:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two sides with the figures that can be compared; `left_out` are those that other judges gave."""
+    """Two sides with the figures that can be compared; `left_out` are those that other judges gave.
+
+    `over_sources` are the same figures as plain mean over `sources`, where there are several.
+    """
 
     a: Side
     b: Side
     shared: Sequence[str]
     figures: Sequence[Compared]
     left_out: Sequence[Measure]
+    sources: Sequence[str] = ()
+    over_sources: Sequence[Compared] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,8 +146,11 @@ def _compared(a: Side, b: Side) -> Comparison:
     measures = measures_in(name for side in (a, b) for key in shared for name in side.items[key].measures)
     other_judge = a.run.judge != b.run.judge
     left_out = [measure for measure in measures if measure.judged and other_judge]
-    figures = _figures([measure for measure in measures if measure not in left_out], a, b, shared)
-    return Comparison(a, b, shared, figures, left_out)
+    compared = [measure for measure in measures if measure not in left_out]
+    told = [key for key in shared if source_of(a.items[key])]
+    sources = sorted({source_of(a.items[key]) for key in told})
+    means = _over_sources(compared, a, b, told) if len(sources) >= SEVERAL else []
+    return Comparison(a, b, shared, _figures(compared, a, b, shared), left_out, sources, means)
 
 
 def _figures(measures: Sequence[Measure], a: Side, b: Side, shared: Sequence[str]) -> list[Compared]:
@@ -159,16 +169,34 @@ def _figures(measures: Sequence[Measure], a: Side, b: Side, shared: Sequence[str
             drawn[known.tobytes()] = resampled_means(np.hstack(both)), swapped_means(*both)
         resampled, swapped = drawn[known.tobytes()]
         both_columns = [*columns, *(len(names) + column for column in columns)]
-        apart = measure.formula(right[known][:, columns]) - measure.formula(left[known][:, columns])
-        found.append(_compared_in(measure, resampled[:, both_columns], swapped[:, both_columns], apart))
+        by = measure.formula(right[known][:, columns]) - measure.formula(left[known][:, columns])
+        draws = resampled[:, both_columns], swapped[:, both_columns]
+        found.append(_compared_in(measure, measure.formula, *draws, by))
     return found
 
 
-def _compared_in(measure: Measure, resampled: Floats, swapped: Floats, apart: Floats) -> Compared:
-    """One figure from its draws, and from how far each item's own is apart."""
-    items, width = len(apart), len(measure.columns)
-    before, after = (float(measure.formula(side)[0]) for side in (swapped[:1, :width], swapped[:1, width:]))
-    between_ = between(difference(measure.formula)(resampled))
-    p = p_among(swapped, items, measure.formula) if items > 1 else None
-    up, down = int(np.sum(apart > MOVED)), int(np.sum(apart < -MOVED))
+def _over_sources(measures: Sequence[Measure], a: Side, b: Side, shared: Sequence[str]) -> list[Compared]:
+    """Each figure as plain mean over the sources, drawn and swapped within them."""
+    found = []
+    for measure in measures:
+        keys = [key for key in shared if all(measure.known(side.items[key].measures) for side in (a, b))]
+        sources, places = np.unique([source_of(a.items[key]) for key in keys], return_inverse=True)
+        if len(sources) < SEVERAL:
+            continue
+        left, right = (matrix([side.items[key].measures for key in keys], measure.columns) for side in (a, b))
+        formula = over_sources(measure.formula, len(measure.columns))
+        drawn = resampled_within(np.hstack([left, right]), places).reshape(-1, len(sources), 2, len(measure.columns))
+        resampled = drawn.transpose(0, 2, 1, 3).reshape(len(drawn), -1)
+        swapped = swapped_means(apart(left, places), apart(right, places))
+        found.append(_compared_in(measure, formula, resampled, swapped, measure.formula(right) - measure.formula(left)))
+    return found
+
+
+def _compared_in(measure: Measure, formula: Formula, resampled: Floats, swapped: Floats, by: Floats) -> Compared:
+    """One figure from its draws, and by how much each item's own moved."""
+    items, width = len(by), swapped.shape[1] // 2
+    before, after = (float(formula(side)[0]) for side in (swapped[:1, :width], swapped[:1, width:]))
+    between_ = between(difference(formula)(resampled))
+    p = p_among(swapped, items, formula) if items > 1 else None
+    up, down = int(np.sum(by > MOVED)), int(np.sum(by < -MOVED))
     return Compared(measure, items, before, after, after - before, *between_, p, up, down)

@@ -11,6 +11,7 @@ import numpy as np
 
 from app.evaluate.runs.aggregates import Aggregate, aggregates
 from app.evaluate.runs.significance import Floats
+from app.evaluate.runs.sources import SEVERAL, source_of
 from app.store.runs import RunItem
 
 BINS = 10
@@ -118,10 +119,10 @@ def by_citations(items: Items) -> list[Part]:
 
 def by_source(items: Items) -> list[Part]:
     """Where the rows come from, if they come from several."""
-    sources = {str(item.output["source"]) for item in items if item.output.get("source")}
-    if len(sources) < 2:
+    sources = sorted({source_of(item) for item in items} - {""})
+    if len(sources) < SEVERAL:
         return []
-    return [_part(name, [i for i in items if i.output.get("source") == name]) for name in sorted(sources)]
+    return [_part(name, [item for item in items if source_of(item) == name]) for name in sources]
 
 
 def _length(item: RunItem) -> float | None:

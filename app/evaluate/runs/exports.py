@@ -11,9 +11,11 @@ from typing import Annotated, Any, Literal
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
 from app.errors import AppError
+from app.evaluate.runs.aggregates import aggregates
 from app.evaluate.runs.latex import to_latex
 from app.evaluate.runs.report import to_html
-from app.evaluate.runs.tables import as_told
+from app.evaluate.runs.sources import mean_over_sources
+from app.evaluate.runs.tables import as_told, figure_told
 from app.store.runs import RunInfo, RunItem
 from attribution.formats.csv import safe_cell
 from attribution.formats.plain import json_text
@@ -28,21 +30,25 @@ def to_csv(run: RunInfo, items: Items) -> str:
     measures, costs = (list(dict.fromkeys(name for item in items for name in getattr(item, of))) for of in NAMED)
     written = io.StringIO(newline="")
     table = csv.writer(written)
-    table.writerow([*("run", "item", "way"), *measures, *(f"cost {name}" for name in costs), "question", "text"])
+    table.writerow([*("run", "item", "way"), *measures, *(f"cost {name}" for name in costs), *TEXTS])
     for item in items:
         figures = [item.measures.get(name) for name in measures] + [item.cost.get(name) for name in costs]
-        texts = [str(item.output.get(name) or "") for name in ("question", "text")]
+        texts = [str(item.output.get(name) or "") for name in TEXTS]
         cells = [run.id, item.key, item.way, *("" if figure is None else figure for figure in figures), *texts]
         table.writerow([safe_cell(cell) for cell in cells])
     return "\ufeff" + written.getvalue()
 
 
 NAMED = ("measures", "cost")
+TEXTS = ("source", "question", "text")
 
 
 def to_json(run: RunInfo, items: Items) -> str:
+    """All of it, which is read back, and the figures that are made of it."""
     told = [{name: getattr(item, name) for name in ("key", "way", "measures", "output", "cost")} for item in items]
-    return json_text({"propcite_run": SCHEMA, "run": as_told(run), "items": told})
+    made = {"figures": aggregates(items), "over_sources": mean_over_sources(items)}
+    figures = {name: list(map(figure_told, of)) for name, of in made.items()}
+    return json_text({"propcite_run": SCHEMA, "run": as_told(run), **figures, "items": told})
 
 
 class _Strict(BaseModel):

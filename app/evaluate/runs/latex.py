@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from app.errors import AppError
 from app.evaluate.runs.aggregates import Aggregate, aggregates, costs, grouped
-from app.evaluate.runs.tables import cost_rows, notes
+from app.evaluate.runs.sources import mean_over_sources
+from app.evaluate.runs.tables import cost_rows, notes, over_sources_words
 from app.evaluate.tables import NONE
 from app.store.runs import RunInfo, RunItem
 from attribution.formats.plain import one_line
@@ -49,7 +50,8 @@ def to_latex(run: RunInfo, items: Sequence[RunItem]) -> str:
         raise AppError(f"run {run.id} has no figures: give the command that began it again, and it goes on")
     code = str(run.about.get("revision") or run.about.get("version") or "of unknown version")
     head = [f"run {run.id} of {run.started_at:%Y-%m-%d}, propcite {code}", *notes(run), *_costs(items)]
-    tables = [_table(run, group, f"{run.id}-{number}") for number, group in enumerate(grouped(figures), start=1)]
+    groups = [*grouped(figures), *grouped(mean_over_sources(items))]
+    tables = [_table(run, group, f"{run.id}-{number}") for number, group in enumerate(groups, start=1)]
     return "".join(f"% {one_line(line)}\n" for line in head) + "\n".join(tables)
 
 
@@ -68,7 +70,7 @@ def _table(run: RunInfo, figures: Sequence[Aggregate], label: str) -> str:
     lines = [
         r"\begin{table}",
         r"  \centering",
-        rf"  \caption{{{_caption(run, max(figure.items for figure in figures))}}}",
+        rf"  \caption{{{_caption(run, figures)}}}",
         rf"  \label{{tab:{label}}}",
         rf"  \begin{{tabular}}{{l{'r' * len(measures)}}}",
         r"    \toprule",
@@ -88,7 +90,9 @@ def _cell(figure: Aggregate) -> str:
     return rf"{figure.measure.show(figure.value)} {{\tiny $\pm$ {figure.measure.show(figure.half)}}}"
 
 
-def _caption(run: RunInfo, num_items: int) -> str:
+def _caption(run: RunInfo, figures: Sequence[Aggregate]) -> str:
     judge = f", judged by {run.judge}" if run.judge else ""
-    told = latex_text(f"{run.kind} on {run.name}, {num_items} items{judge}")
+    sources = [name for figure in figures for name in figure.sources]
+    means = f"; {over_sources_words(sources)}" if sources else ""
+    told = latex_text(f"{run.kind} on {run.name}, {max(figure.items for figure in figures)} items{judge}{means}")
     return f"{told}; $\\pm$ half the 95\\% interval over items (bootstrap)."

@@ -20,7 +20,8 @@ from app.evaluate.runs.curves import (
 )
 from app.evaluate.runs.pieces import cut, described, picture, section, table
 from app.evaluate.runs.plots import MOST_WAYS, line_of, parts_plot, precision_recall_plot, reliability_plot
-from app.evaluate.runs.tables import cost_rows, listed, notes
+from app.evaluate.runs.sources import mean_over_sources
+from app.evaluate.runs.tables import cost_rows, listed, notes, over_sources_words
 from app.evaluate.tables import NONE
 from app.store.runs import UNFINISHED, RunInfo, RunItem
 from attribution.formats.page import page, safe
@@ -41,7 +42,7 @@ def to_html(run: RunInfo, items: Items) -> str:
     body = "".join(
         (
             _header(run, figures),
-            _figures(groups, notes(run)),
+            _figures(groups, mean_over_sources(items), notes(run)),
             _costs(items),
             _curves(items),
             _parts(items, groups),
@@ -84,9 +85,12 @@ def _header(run: RunInfo, figures: Sequence[Aggregate]) -> str:
     )
 
 
-def _figures(groups: Sequence[Sequence[Aggregate]], told: Sequence[str]) -> str:
+def _figures(groups: Sequence[Sequence[Aggregate]], means: Sequence[Aggregate], told: Sequence[str]) -> str:
     caption = "Under each figure the interval in which it lies in 95 of 100 samples of the items (bootstrap)."
     tables = "".join(_figures_table(group, "" if number else caption) for number, group in enumerate(groups))
+    for group in grouped(means):
+        words = over_sources_words(name for figure in group for name in figure.sources)
+        tables += _figures_table(group, f"{words[0].upper()}{words[1:]}.")
     below = "".join(f'<p class="told below" dir="auto">{safe(line)}</p>\n' for line in told)
     return section("figures", "Figures", tables + below)
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from app.evaluate.runs.aggregates import Aggregate, Measure, grouped, whole_cost
-from app.evaluate.runs.comparing import Comparison, Moved
+from app.evaluate.runs.comparing import Compared, Comparison, Moved
 from app.evaluate.tables import NONE, aligned
 from app.store.runs import RunInfo
 
@@ -33,6 +33,16 @@ def as_told(run: RunInfo) -> dict[str, Any]:
         "settings": dict(run.settings),
         "about": dict(run.about),
     }
+
+
+def measure_told(measure: Measure) -> dict[str, Any]:
+    return {"measure": measure.name, "percent": measure.percent, "judged": measure.judged}
+
+
+def figure_told(figure: Aggregate) -> dict[str, Any]:
+    """A figure for JSON."""
+    told = {name: getattr(figure, name) for name in ("way", "items", "value", "low", "high")}
+    return {**measure_told(figure.measure), **told, **({"sources": list(figure.sources)} if figure.sources else {})}
 
 
 def heading(run: RunInfo, figures: Sequence[Aggregate]) -> str:
@@ -69,6 +79,20 @@ def _words(name: str) -> str:
 def figures_table(figures: Sequence[Aggregate], width: int = WIDTH) -> str:
     """A row a way, a column a measure with its interval; as many tables below each other as the width asks for."""
     return "\n\n".join(_table(group, width) for group in grouped(figures))
+
+
+def over_sources_words(sources: Iterable[str]) -> str:
+    """
+    >>> over_sources_words(["news", "wiki"])
+    'plain mean over 2 sources (news, wiki), items drawn within each'
+    """
+    names = sorted(set(sources))
+    return f"plain mean over {len(names)} sources ({', '.join(names)}), items drawn within each"
+
+
+def means_table(means: Sequence[Aggregate], width: int = WIDTH) -> str:
+    """Figures that are means over sources, under the names of these."""
+    return f"{over_sources_words(name for figure in means for name in figure.sources)}\n{figures_table(means, width)}"
 
 
 def _table(figures: Sequence[Aggregate], width: int) -> str:
@@ -129,10 +153,10 @@ def _cost_cells(cost: Mapping[str, float], names: Sequence[str]) -> list[str]:
     return [f"{cost['items']:,.0f}", *told, each]
 
 
-def comparison_table(found: Comparison) -> str:
+def comparison_table(figures: Sequence[Compared]) -> str:
     """A row a measure: both figures, their difference with its interval, p, and how many items changed."""
     rows = [["measure", "first", "second", "difference", "p", "items", "up", "down"]]
-    for one in found.figures:
+    for one in figures:
         show = one.measure.show
         between = f" [{_signed(show(one.low))}, {_signed(show(one.high))}]" if one.p is not None else ""
         apart = _signed(show(one.difference)) + between
