@@ -172,8 +172,10 @@ def build_propcite(
         encoder,
         splitter=splitter,
         judge=judge,
+        method=settings.method,
         most_citations=settings.most_citations,
         min_score=settings.min_score,
+        min_margin=settings.min_margin,
     )
 
 

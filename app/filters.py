@@ -14,7 +14,9 @@ from pydantic import TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
 from app.pipeline import Pipeline
+from attribution.citations import CitedAnswer
 from attribution.judges import Case, Judge
+from attribution.many import cite_many
 from attribution.propcite import PropCite
 from attribution.propositions import PropositionSplitter
 from attribution.repair import repair as repair_answer
@@ -24,6 +26,7 @@ from attribution.wire.repairs import repair_json
 from retrieval.encoder import Encoder
 from retrieval.errors import PropCiteError
 from retrieval.granularity import score_units
+from retrieval.retriever import Retriever
 from retrieval.splitter import passage_from_sentences, passage_from_text
 from retrieval.text import Granularity, Passage
 
@@ -197,27 +200,27 @@ def passages_of(lines: Sequence[PassageLine]) -> list[Passage]:
     ]
 
 
-def cite(propcite: PropCite, lines: Sequence[CiteLine]) -> list[Answer]:
-    answers: list[Answer] = []
-    for line in lines:
-        passages = passages_of(line["passages"])
-        answers.append(dict(to_dict(propcite.cite(line["answer"], passages, question=line.get("question", "")))))
-    return answers
+def cite(propcite: PropCite, lines: Sequence[CiteLine], collection: Retriever | None = None) -> list[Answer]:
+    """All in one batch; what their passages do not support is looked for in the collection, if there is one."""
+    answers = [(line["answer"], passages_of(line["passages"]), line.get("question", "")) for line in lines]
+    return [_told(cited) for cited in cite_many(propcite, answers, collection=collection)]
 
 
-def repair(propcite: PropCite, lines: Sequence[CiteLine]) -> list[Answer]:
+def _told(cited: CitedAnswer | PropCiteError) -> Answer:
+    return {"error": str(cited)} if isinstance(cited, PropCiteError) else dict(to_dict(cited))
+
+
+def repair(propcite: PropCite, lines: Sequence[CiteLine], collection: Retriever | None = None) -> list[Answer]:
     """The answers' own markers, which count the passages from 1, checked and mended."""
     answers: list[Answer] = []
     for line in lines:
         passages = passages_of(line["passages"])
-        repaired = repair_answer(propcite, line["answer"], passages, question=line.get("question", ""))
+        question = line.get("question", "")
+        repaired = repair_answer(propcite, line["answer"], passages, collection=collection, question=question)
         answers.append(dict(repair_json(repaired)))
     return answers
 
 
 def ask(pipeline: Pipeline, lines: Sequence[AskLine]) -> list[Answer]:
     """The questions answered in one batch and kept; one that fails has its reason."""
-    answers = pipeline.answer_many([line["question"] for line in lines])
-    return [
-        {"error": str(answer)} if isinstance(answer, PropCiteError) else dict(to_dict(answer)) for answer in answers
-    ]
+    return [_told(answer) for answer in pipeline.answer_many([line["question"] for line in lines])]

@@ -109,9 +109,13 @@ class Pipeline:
             return self.keep(self.propcite.cite(text, retriever, question=question))
         return self.keep(self.propcite.cite(text, passages, collection=retriever, question=question))
 
-    def cite_stream(self, texts: Iterable[str], *, strip_markers: bool = False) -> Iterator[Event]:
-        """Cite a text over the whole collection while it is being written."""
-        with cite_stream(self.propcite, texts, self.retriever(), strip_markers=strip_markers) as stream:
+    def cite_stream(
+        self, texts: Iterable[str], passages: Sequence[Passage] = (), *, strip_markers: bool = False
+    ) -> Iterator[Event]:
+        """The same while the text is being written."""
+        whole = self.retriever()
+        first, then = (passages, whole) if passages else (whole, None)
+        with cite_stream(self.propcite, texts, first, collection=then, strip_markers=strip_markers) as stream:
             for event in stream:
                 if isinstance(event, AnswerDone) and event.answer.text.strip():
                     event = AnswerDone(self.keep(event.answer))

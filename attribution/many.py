@@ -34,18 +34,20 @@ class _Entry:
 
     answer: str
     source: Retriever | list[Passage]
+    question: str = ""
     parts: Sequence[Part] = ()
 
 
 def cite_many(
     propcite: PropCite,
-    answers: Iterable[tuple[str, Source] | str],
+    answers: Iterable[tuple[str, Source] | tuple[str, Source, str] | str],
     source: Source | None = None,
     *,
     collection: Retriever | None = None,
 ) -> list[CitedAnswer | PropCiteError]:
     """Every answer cited over its own passages, or all over one source; one that cannot be has its error there.
 
+    An entry is (answer, passages) or (answer, passages, question); with a `source` for all it is the answer alone.
     What these do not support is looked for in the `collection`, if one is given.
     """
     if source is not None and not isinstance(source, Retriever):
@@ -57,13 +59,14 @@ def cite_many(
 
 
 def _entry(given: object, source: Source | None) -> _Entry | PropCiteError:
-    both = given if source is None else (given, source)
-    if not isinstance(both, (tuple, list)) or len(both) != 2 or not isinstance(both[0], str):
+    all_of_it = given if source is None else (given, source)
+    if not isinstance(all_of_it, (tuple, list)) or len(all_of_it) not in (2, 3) or not isinstance(all_of_it[0], str):
         return AttributionError(
             "an entry is no answer with its passages: give (answer, passages), or one source for all"
         )
+    answer, over, *more = all_of_it
     try:
-        return _Entry(both[0], both[1] if isinstance(both[1], Retriever) else as_passages(both[1]))
+        return _Entry(answer, over if isinstance(over, Retriever) else as_passages(over), str(more[0]) if more else "")
     except PropCiteError as error:
         return error
 
@@ -115,7 +118,9 @@ def _cited(
             return [error]
         return [cited for entry in entries for cited in _cited(propcite, [entry], collection)]
     return [
-        citing.answer(entry.answer, citing.numbered(entry.parts, next(rows))) if isinstance(citing, Citing) else citing
+        citing.answer(entry.answer, citing.numbered(entry.parts, next(rows)), entry.question)
+        if isinstance(citing, Citing)
+        else citing
         for citing, entry in zip(opened, entries, strict=True)
     ]
 

@@ -81,7 +81,8 @@ class Retriever:
         """A retriever over these passages alone, in memory."""
         by_id = {p.id: p for p in passages}
         if len(by_id) < len(passages):
-            raise ValueError("two passages have the same id: give each its own")
+            twice = next(p.id for p in passages if by_id[p.id] is not p)
+            raise ValueError(f"two passages have the same id {twice[:60]!r}: give each its own")
         index = TokenIndex(encoder.dimension, encoder.name, bits=16)
         index.add(passages, encoder.encode_passages(passages))
         return cls(encoder, index, lambda ids: {i: by_id[i] for i in ids if i in by_id}, split)

@@ -27,7 +27,19 @@ from app.commands import (
 )
 from app.commands.documents import ingest_shown
 from app.commands.exports import Counted, Export, FormName, Offsets, Out, wanted
-from app.commands.given import Batch, GeneratorName, ModelName, PassagesFile, Questions, read_passages
+from app.commands.given import (
+    Batch,
+    GeneratorName,
+    JudgeName,
+    Margin,
+    MethodName,
+    ModelName,
+    Most,
+    PassagesFile,
+    Questions,
+    read_passages,
+    ways_given,
+)
 from app.commands.streams import Streamed, Stripped, cite_as_it_comes, tell
 from retrieval.errors import PropCiteError
 
@@ -134,6 +146,10 @@ def cite(
     offsets: Offsets = Counted.code_points,
     stream: Streamed = False,
     strip_markers: Stripped = False,
+    method: MethodName = None,
+    judge: JudgeName = None,
+    margin: Margin = None,
+    most: Most = None,
 ) -> None:
     """Cite any text over a collection, over given passages, or over these first and the collection for the rest."""
     from app import filters
@@ -141,7 +157,7 @@ def cite(
     if stream and (batch or form or out):
         raise PropCiteError("--stream writes events as they come: leave out --batch, --format and --out")
     export = wanted(as_json, form, out, offsets)
-    parts = open_parts()
+    parts = open_parts(**ways_given(method, judge, margin, most))
     if stream:
         answer = cite_as_it_comes(parts, file, passages, collection, as_json=as_json, strip_markers=strip_markers)
         if answer.coverage < fail_under:
@@ -151,7 +167,8 @@ def cite(
         if form or out or offsets is not Counted.code_points:
             raise PropCiteError("--batch writes JSON lines: leave out --format, --out and --offsets")
         propcite = parts.propcite  # a wrong setting is told before any line is read
-        filter_lines(filters.CiteLine, lambda lines: filters.cite(propcite, lines), file)
+        rest = parts.pipeline(find_collection(parts, collection)).retriever() if collection else None
+        filter_lines(filters.CiteLine, lambda lines: filters.cite(propcite, lines, rest), file)
         return
     text = read_text(file)
     given = read_passages(passages) if passages else ()

@@ -21,10 +21,39 @@ class Generators(StrEnum):
     vllm = "vllm"
 
 
+class Methods(StrEnum):
+    propositions = "propositions"
+    paper = "paper"
+    alone = "alone"
+    sentence = "sentence"
+    sentence_2 = "sentence-2"
+    postcite = "postcite"
+    bm25 = "bm25"
+
+
+class Judges(StrEnum):
+    embedded = "embedded"
+    cross = "cross"
+    true = "true"
+    minicheck = "minicheck"
+    nli = "nli"
+    llm = "llm"
+    none = "none"
+
+
 PassagesFile = Annotated[
     Path | None, typer.Option(help="The passages that the text was written from: JSON lines of id, title, text.")
 ]
 Batch = Annotated[bool, typer.Option(help="JSON lines of question, answer, passages in; an answer a line out.")]
+
+MethodName = Annotated[
+    Methods | None, typer.Option("--method", help="How evidence is looked for; PROPCITE_METHOD otherwise.")
+]
+JudgeName = Annotated[Judges | None, typer.Option("--judge", help="What says yes or no; PROPCITE_JUDGE otherwise.")]
+Margin = Annotated[
+    float | None, typer.Option("--margin", min=0, help="By which a fact's best passage must lead the next.")
+]
+Most = Annotated[int | None, typer.Option("--most", min=1, help="Markers a sentence shows at most.")]
 
 Questions = Annotated[
     str, typer.Option("--batch", metavar="FILE", help="JSON lines of question in, - for standard input; answers out.")
@@ -35,6 +64,18 @@ GeneratorName = Annotated[
 ModelName = Annotated[
     str | None, typer.Option("--model", help="The language model's name or folder; PROPCITE_GENERATOR_MODEL otherwise.")
 ]
+
+
+def ways_given(
+    method: Methods | None, judge: Judges | None, margin: float | None, most: int | None
+) -> dict[str, object]:
+    """The settings that these options stand for; None: as the settings are."""
+    return {
+        "method": method and method.value,
+        "judge": judge and judge.value,
+        "min_margin": margin,
+        "most_citations": most,
+    }
 
 
 def read_passages(path: Path) -> list[Passage]:

@@ -6,8 +6,18 @@ from typing import Annotated
 
 import typer
 
-from app.commands import BELOW, AsJson, cli, filter_lines, open_parts, read_text, write_json
-from app.commands.given import Batch, PassagesFile, read_passages
+from app.commands import (
+    BELOW,
+    AsJson,
+    Collection,
+    cli,
+    filter_lines,
+    find_collection,
+    open_parts,
+    read_text,
+    write_json,
+)
+from app.commands.given import Batch, JudgeName, MethodName, PassagesFile, read_passages, ways_given
 from retrieval.errors import PropCiteError
 
 
@@ -16,7 +26,10 @@ def repair(
     file: Annotated[str, typer.Argument(help="An answer with markers like [1]; - reads standard input.")] = "-",
     passages: PassagesFile = None,
     batch: Batch = False,
+    collection: Collection = "",
     as_json: AsJson = False,
+    method: MethodName = None,
+    judge: JudgeName = None,
 ) -> None:
     """Check an answer's own markers: keep the right, drop the wrong, add the missing.  Exit 1 when some changed."""
     from app import filters
@@ -24,13 +37,16 @@ def repair(
     from attribution.repair import repair as repaired
     from attribution.wire.repairs import repair_json
 
-    parts = open_parts()
+    parts = open_parts(**ways_given(method, judge, None, None))
+    pipeline = parts.pipeline(find_collection(parts, collection)) if collection else None
     if batch:
-        filter_lines(filters.CiteLine, lambda lines: filters.repair(parts.propcite, lines), file)
+        rest = pipeline.retriever() if pipeline else None
+        filter_lines(filters.CiteLine, lambda lines: filters.repair(parts.propcite, lines, rest), file)
         return
     if passages is None:
         raise PropCiteError("markers count passages: give these with --passages FILE")
-    found = repaired(parts.propcite, read_text(file), read_passages(passages))
+    text, given = read_text(file), read_passages(passages)
+    found = pipeline.repair(text, given) if pipeline else repaired(parts.propcite, text, given)
     if as_json:
         write_json(repair_json(found))
     else:

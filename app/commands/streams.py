@@ -35,13 +35,13 @@ def cite_as_it_comes(
     from attribution.stream import cite_stream
 
     names: dict[str, str] = {}
-    if passages is not None:
-        source = read_passages(passages)
-        events: Iterable[Event] = cite_stream(parts.propcite, pieces(file), source, strip_markers=strip_markers)
+    given = read_passages(passages) if passages else ()
+    if given and not collection:
+        events: Iterable[Event] = cite_stream(parts.propcite, pieces(file), given, strip_markers=strip_markers)
     else:
         chosen = find_collection(parts, collection)
         names = document_names(parts, chosen)
-        events = parts.pipeline(chosen).cite_stream(pieces(file), strip_markers=strip_markers)
+        events = parts.pipeline(chosen).cite_stream(pieces(file), given, strip_markers=strip_markers)
     answer = tell(events, names, as_json=as_json)
     if not answer.text.strip():
         raise PropCiteError("there was nothing to read")

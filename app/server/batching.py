@@ -6,7 +6,7 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from threading import Lock
 
 from app.server.errors import too_busy
@@ -80,16 +80,15 @@ class CitingDesk:
 
     def _together(self, batch: Sequence[Wanted]) -> None:
         try:
-            found = cite_many(
-                self._propcite(), [(one.answer, one.source) for one in batch], collection=batch[0].collection
-            )
+            entries = [(one.answer, one.source, one.question) for one in batch]
+            found = cite_many(self._propcite(), entries, collection=batch[0].collection)
         except Exception as error:  # each of those who wait is told
             for one in batch:
                 one.cited.set_exception(error)
             return
         for one, cited in zip(batch, found, strict=True):
             if isinstance(cited, CitedAnswer):
-                one.cited.set_result(replace(cited, question=one.question))
+                one.cited.set_result(cited)
             else:
                 one.cited.set_exception(cited)
 

@@ -345,6 +345,47 @@ def test_cite_takes_given_passages_first_and_the_collection_for_the_rest(
     assert data.is_dir()
 
 
+def test_the_passages_come_first_in_a_stream_and_in_a_batch_too(propcite: Propcite, data: Path, tmp_path: Path) -> None:
+    text = "A ticket costs 8 euros. The Po is 652 kilometres long."
+    both = ("--passages", given(tmp_path, MUSEUM), "--collection", "default")
+    done = propcite("cite", "--stream", "--json", *both, stdin=text).rows[-1]["data"]
+    line = {"answer": text, "passages": [{"text": MUSEUM}], "question": "What?"}
+    (batch,) = propcite("cite", "--batch", "--collection", "default", stdin=json.dumps(line)).rows
+    for cited in (done, batch):
+        found = [c for sentence in cited["sentences"] for c in sentence["citations"]]
+        assert [(c["document_id"] == "", c["shown"]) for c in found] == [(True, True), (False, False)]
+    assert batch["question"] == "What?"
+    line["answer"] = "A ticket costs 8 euros. The Po is 652 kilometres long [1]."
+    (batch,) = propcite("repair", "--batch", "--collection", "default", stdin=json.dumps(line)).rows
+    one = propcite("repair", *both, "--json", stdin=line["answer"]).json
+    for repaired in (batch, one):
+        assert [c["state"] for c in repaired["checks"]] == ["added", "dropped"]
+        assert repaired["answer"]["uncited"] == []
+    assert propcite("show", one["answer"]["id"]).code == 0
+    assert data.is_dir()
+
+
+def test_each_way_of_citing_is_an_option(propcite: Propcite, tmp_path: Path) -> None:
+    text = "A ticket costs 8 euros, and the Po is 652 kilometres long."
+    passages = ("--passages", given(tmp_path, MUSEUM, PO, ADIGE))
+
+    def cited(*ways: str) -> Any:
+        said = propcite("cite", *passages, "--json", *ways, stdin=text)
+        assert said.code == 0, said.err
+        return said.json
+
+    assert "method" not in cited()["models"]
+    for method in ("paper", "alone", "sentence", "sentence-2"):
+        answer = cited("--method", method, "--judge", "none")
+        assert (answer["models"]["method"], answer["models"]["judge"]) == (method, "none")
+    assert len(cited("--most", "1")["sentences"][0]["citations"]) == 1
+    assert len(cited()["sentences"][0]["citations"]) == 2
+    assert cited("--margin", "50")["coverage"] == 0
+    assert propcite("cite", *passages, "--judge", "guess", stdin=text).code == 2
+    repaired = propcite("repair", *passages, "--json", "--judge", "none", stdin=f"{text} [1][2]").json
+    assert repaired["answer"]["models"]["judge"] == "none"
+
+
 def test_repair_tells_what_became_of_each_marker(propcite: Propcite, tmp_path: Path) -> None:
     passages = given(tmp_path, MUSEUM, PO)
     said = propcite("repair", "--passages", passages, "--json", stdin="The Po is 652 kilometres long [1].")

@@ -215,6 +215,7 @@ def test_cite_names_passages_by_their_id_or_their_number(propcite: PropCite) -> 
     ]
     assert cited == [["a"], ["2"], ["7"], None, ["1-1"], [], [], ["2"], None, None]
     assert said[0]["question"] == "Who?"
+    assert said[1]["question"] == ""
     assert "same id" in said[3]["error"]
 
 

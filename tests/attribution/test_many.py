@@ -46,6 +46,15 @@ def test_a_batch_gives_what_each_answer_gives_alone(propcite: PropCite, own: boo
     assert [shape(answer) for answer in found] == alone
 
 
+def test_an_entry_may_say_what_was_asked(propcite: PropCite) -> None:
+    text = "The barrier cost 410 million euros."
+    found = cite_many(propcite, [(text, PASSAGES, "What did it cost?"), (text, PASSAGES)])
+    assert [one.question for one in found if isinstance(one, CitedAnswer)] == ["What did it cost?", ""]
+    assert [getattr(one, "id", "") for one in found] == [
+        propcite.cite(text, PASSAGES, question=question).id for question in ("What did it cost?", "")
+    ]
+
+
 def test_passages_of_one_id_in_two_entries_are_told_apart(propcite: PropCite) -> None:
     text = "The barrier cost 410 million euros."
     first, second = cite_many(propcite, [(text, {"id": "a", "text": text}), (text, {"id": "a", "text": "It rained."})])
