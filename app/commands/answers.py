@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -197,12 +198,18 @@ def show(
     _show_answer(answer, parts, parts.library.collection(answer.collection), export)
 
 
-@cli.command()
-def schema() -> None:
-    """Print the JSON schema of a cited answer."""
-    from attribution.wire import json_schema
+class Shape(StrEnum):
+    answer = "answer"
+    repair = "repair"
 
-    write_json(json_schema())
+
+@cli.command()
+def schema(of: Annotated[Shape, typer.Argument(help="What `cite` or `repair` writes.")] = Shape.answer) -> None:
+    """Print the JSON schema of a cited answer, or of a repaired one."""
+    from attribution.wire import json_schema
+    from attribution.wire.repairs import repair_schema
+
+    write_json(repair_schema() if of is Shape.repair else json_schema())
 
 
 @cli.command()

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from functools import cache
+from typing import Any, Literal
 
+from pydantic import TypeAdapter
 from typing_extensions import TypedDict
 
 from attribution.repaired import Check, Repaired
-from attribution.wire.schema import AnswerJson, EvidenceJson, VerdictJson
+from attribution.wire.schema import AnswerJson, EvidenceJson, VerdictJson, published
 from attribution.wire.writing import evidence_json, to_dict, verdict_json
+
+SCHEMA: Literal["propcite/repair/1"] = "propcite/repair/1"
 
 
 class CheckJson(TypedDict):
@@ -32,9 +36,18 @@ class RepairJson(TypedDict):
     answer: AnswerJson
 
 
+@cache
+def _adapter() -> TypeAdapter[RepairJson]:
+    return TypeAdapter(RepairJson)
+
+
+def repair_schema() -> dict[str, Any]:
+    return published(SCHEMA, _adapter())
+
+
 def repair_json(repaired: Repaired) -> RepairJson:
     return {
-        "schema": "propcite/repair/1",
+        "schema": SCHEMA,
         "text": repaired.text,
         "changed": repaired.changed,
         "checks": [_check(check) for check in repaired.checks],

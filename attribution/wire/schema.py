@@ -1,4 +1,4 @@
-"""The documented shape of a cited answer as JSON: `propcite schema` prints it.
+"""The documented shape of a cited answer as JSON: `propcite schema` prints it, a server has it at /v1/schemas/answer.
 
 All offsets are half-open and count Unicode code points from 0.
 """
@@ -145,4 +145,14 @@ def adapter() -> TypeAdapter[AnswerJson]:
 
 
 def json_schema() -> dict[str, Any]:
-    return adapter().json_schema()
+    return published(SCHEMA, adapter())
+
+
+def published(name: str, shape: TypeAdapter[Any]) -> dict[str, Any]:
+    """A shape as a document that stands alone, and names its dialect and itself.
+
+    >>> json_schema()["$id"]
+    'urn:propcite:schema:answer:3'
+    """
+    identity = f"urn:propcite:schema:{name.removeprefix('propcite/').replace('/', ':')}"
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": identity, **shape.json_schema()}

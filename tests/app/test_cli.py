@@ -445,6 +445,8 @@ def test_schema_is_that_of_the_answers(propcite: Propcite) -> None:
     schema = propcite("schema").json
     said = propcite("cite", "--batch", stdin=json.dumps({"answer": PO, "passages": [{"text": PO}]}))
     jsonschema.validate(said.json, schema)
+    line = {"answer": f"{PO.strip()} [1][2]", "passages": [{"text": PO}]}
+    jsonschema.validate(propcite("repair", "--batch", stdin=json.dumps(line)).json, propcite("schema", "repair").json)
 
 
 def test_demo_builds_its_collection_and_answers(propcite: Propcite, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -163,6 +163,13 @@ def test_markers_are_repaired(http: httpx.Client) -> None:
 # Asking and searching
 
 
+def test_the_schemas_of_what_is_written_are_there(http: httpx.Client) -> None:
+    asked = {"answer": "Die Sperre hat vierzehn Tore [1] und ist im Mai fertig [9].", "passages": ["It has gates."]}
+    for path, name in (("/v1/cite", "answer"), ("/v1/repair", "repair")):
+        jsonschema.validate(http.post(path, json=asked).json(), http.get(f"/v1/schemas/{name}").json())
+    assert http.get("/v1/schemas/guess").status_code == 422
+
+
 def test_a_question_is_answered_at_once_or_as_it_is_written(http: httpx.Client, parts: Parts) -> None:
     asked = {"question": "The barrier cost how many million euros?"}
     whole = http.post("/v1/ask", json=asked).json()
@@ -300,6 +307,7 @@ def test_the_description_has_every_route_and_an_example(parts: Parts) -> None:
     assert {
         "POST /v1/cite", "POST /v1/ask", "POST /v1/search", "POST /v1/documents", "GET /v1/documents",
         "DELETE /v1/documents/{document_id}", "GET /v1/collections", "GET /healthz", "GET /readyz", "GET /metrics",
+        "GET /v1/schemas/{of}",
     } <= routes  # fmt: skip
     shapes = described["components"]["schemas"]
     for name, field in (("CiteRequest", "answer"), ("AskRequest", "question"), ("SearchRequest", "query")):

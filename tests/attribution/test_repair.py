@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import jsonschema
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,7 +14,7 @@ from attribution.markers import without_markers
 from attribution.propcite import PropCite
 from attribution.repair import repair
 from attribution.repaired import Repaired, State
-from attribution.wire.repairs import repair_json
+from attribution.wire.repairs import repair_json, repair_schema
 from retrieval.encoder import Encoder
 from retrieval.splitter import passage_from_text
 
@@ -153,6 +154,7 @@ def test_as_json_every_check_points_at_its_place(propcite: PropCite) -> None:
     answer = "Terns breed on the roof of the warehouse [1][7]."
     told = json.loads(json.dumps(repair_json(repair(propcite, answer, PASSAGES))))
     assert told["schema"] == "propcite/repair/1"
+    jsonschema.validate(told, repair_schema())
     assert [(c["number"], c["state"]) for c in told["checks"]] == [
         (1, "dropped"), (7, "no such passage"), (3, "added"),
     ]  # fmt: skip

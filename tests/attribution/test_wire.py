@@ -24,6 +24,7 @@ from attribution.citations import (
 )
 from attribution.errors import AttributionError
 from attribution.wire import SCHEMA, from_dict, from_json, json_schema, to_dict, to_json
+from attribution.wire.repairs import repair_schema
 from retrieval.text import Passage, Sentence, Span
 
 TEXT = "The gates weigh 300 tonnes — each. 😀 It cost 5 million. Is that all?"
@@ -80,6 +81,13 @@ def test_what_is_written_fits_the_published_schema(answer: CitedAnswer) -> None:
     jsonschema.validate(json.loads(to_json(CitedAnswer(""))), json_schema())
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(json.loads(to_json(answer)) | {"schema": "propcite/answer/4"}, json_schema())
+
+
+def test_a_schema_stands_alone_and_names_its_dialect_and_itself() -> None:
+    for schema, name in ((json_schema(), "answer:3"), (repair_schema(), "repair:1")):
+        assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+        assert schema["$id"] == f"urn:propcite:schema:{name}"
+        jsonschema.Draft202012Validator.check_schema(schema)
 
 
 def test_an_answer_kept_by_the_first_version_is_read(answer: CitedAnswer) -> None:
