@@ -8,6 +8,7 @@ from dataclasses import asdict, fields
 from typing import Any
 
 NONE = "-"
+BETWEEN = ("_low", "_high")  # behind a figure's name: what it lies between
 
 
 def aligned(rows: Sequence[Sequence[str]], left: Collection[int] = ()) -> str:
@@ -28,11 +29,21 @@ def aligned(rows: Sequence[Sequence[str]], left: Collection[int] = ()) -> str:
 
 
 def as_table(told: Sequence[Any]) -> str:
-    """Values of one dataclass, its fields as columns."""
-    names = [field.name for field in fields(told[0])]
-    columns = [_cells([getattr(one, name) for one in told]) for name in names]
+    """Values of one dataclass, its fields as columns; a figure that has a low and a high has them behind it."""
+    every = [field.name for field in fields(told[0])]
+    names = [name for name in every if not any(name == f"{other}{end}" for other in every for end in BETWEEN)]
+    columns = [_with_interval(told, name) if f"{name}{BETWEEN[0]}" in every else _column(told, name) for name in names]
     words = {at for at, name in enumerate(names) if isinstance(getattr(told[0], name), str)}
     return aligned([[name.replace("_", " ") for name in names], *zip(*columns, strict=True)], words)
+
+
+def _with_interval(told: Sequence[Any], name: str) -> list[str]:
+    figures, lows, highs = (_column(told, f"{name}{end}") for end in ("", *BETWEEN))
+    return [f"{figure} [{low}, {high}]" for figure, low, high in zip(figures, lows, highs, strict=True)]
+
+
+def _column(told: Sequence[Any], name: str) -> list[str]:
+    return _cells([getattr(one, name) for one in told])
 
 
 def as_line(told: Any) -> str:

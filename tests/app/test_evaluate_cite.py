@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import gzip
 import json
 import os
@@ -13,10 +14,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
 from app.bootstrap import Parts
 from app.errors import AppError
 from app.evaluate import tables
+from app.evaluate.citing import drawing, judging
 from app.evaluate.citing.answers import Cited
 from app.evaluate.citing.cite import evaluate
 from app.evaluate.citing.evidence import Ranked
@@ -27,9 +30,11 @@ from app.evaluate.citing.judging import (
     Scored,
     Threshold,
     calibration_error,
+    judged,
     reliability,
     thresholds,
 )
+from app.evaluate.runs import significance
 from app.evaluate.runs.shares import Share
 from app.settings import load_settings
 from attribution.methods import METHODS
@@ -270,14 +275,66 @@ def test_how_far_a_probability_is_from_what_turned_out_true() -> None:
     assert calibration_error(np.array([1, 0, 0, 0]), np.full(4, 0.55)) == pytest.approx(0.3)
 
 
+def test_the_examples_in_the_code_are_true() -> None:
+    for module in (drawing, judging):
+        assert doctest.testmod(module).failed == 0
+
+
 def test_figures_stand_under_their_names() -> None:
-    rows = [Judged("told", 4, "overlap", 75.0, 50.0, 12.5), Judged("mean", 4, "overlap", 75.0, 50.0, 12.5)]
+    figures = (75.0, 50.0, 100.0, 50.0, 25.0, 75.0, 12.5, 0.0, 25.0)
+    rows = [Judged("told", 4, "overlap", *figures), Judged("mean", 4, "overlap", *figures)]
     head, first, _ = tables.as_table(rows).splitlines()
     assert head.split() == ["source", "rows", "score", "auc", "balanced", "accuracy", "calibration", "error"]
-    assert first.split() == ["told", "4", "overlap", "75.0", "50.0", "12.5"]
+    assert first.split()[3:] == "75.0 [50.0, 100.0] 50.0 [25.0, 75.0] 12.5 [0.0, 25.0]".split()
     assert json.loads(tables.as_line(rows[0]))["table"] == "judged"
-    cuts = [Threshold("judge", 80, 0.7, 83.3, 65.2), Threshold("judge", 85, 0.783, 85.7, 52.2)]
-    assert [line.split()[2] for line in tables.as_table(cuts).splitlines()[1:]] == ["0.700", "0.783"]
+    cuts = [Threshold("judge", wanted, cut, 0.5, 1.0, *figures[:6]) for wanted, cut in ((80, 0.7), (85, 0.783))]
+    shown = [line.split()[2:5] for line in tables.as_table(cuts).splitlines()[1:]]
+    assert shown == [["0.700", "[0.5,", "1.0]"], ["0.783", "[0.5,", "1.0]"]]
+
+
+def test_samples_of_claims_have_the_figures_that_these_claims_would_have() -> None:
+    rng = np.random.default_rng(0)
+    scores = rng.integers(0, 12, 40) / 11  # with ties
+    truth = rng.random(40) < 0.2 + 0.6 * scores
+    accepted, bins = scores >= 0.5, np.minimum((scores * 10).astype(np.int64), 9)
+    drawn = {
+        "auc": drawing.auc_drawn(truth, scores, 3),
+        "balanced": drawing.balanced_accuracy_drawn(truth, accepted, 3),
+        "calibration": drawing.calibration_error_drawn(truth, scores, bins, 3),
+        "cut": drawing.cut_drawn(truth, scores, 0.8, 3),
+    }
+    samples = np.concatenate(list(significance.resampled_counts(40, 3)))
+    assert {len(figures) for figures in drawn.values()} == {len(samples)}
+    for number in range(0, len(samples), 100):
+        some = np.repeat(np.arange(40), samples[number])
+        t, s = truth[some], scores[some]
+        assert drawn["auc"][number] == pytest.approx(roc_auc_score(t, s))
+        assert drawn["balanced"][number] == pytest.approx(balanced_accuracy_score(t, accepted[some]))
+        assert drawn["calibration"][number] == pytest.approx(calibration_error(t, s))
+        reaching = [cut for cut in np.unique(scores) if (s >= cut).any() and t[s >= cut].mean() >= 0.8 - 1e-12]
+        assert drawn["cut"][number] == min(reaching, default=1.0)
+
+
+def test_a_judge_s_figures_lie_in_their_intervals_and_more_claims_narrow_them() -> None:
+    def told(num: int) -> Scored:
+        rng = np.random.default_rng(1)
+        scores = rng.random(num)
+        right = rng.random(num) < scores
+        rows = [GoldVerdict(f"s{n % 2}", "", "c", ("e",), bool(right[n]), str(n)) for n in range(num)]
+        return Scored(rows, {"judge": scores, "overlap": scores})
+
+    few, many = (list(judged(told(num))) for num in (40, 400))
+    for row in few + many:
+        for name in ("auc", "balanced_accuracy"):
+            low, value, high = (getattr(row, f"{name}{end}") for end in ("_low", "", "_high"))
+            assert low < value < high
+    assert [row.source for row in few] == ["s0", "s1", "mean"] * 2
+    assert few[2].auc_high - few[2].auc_low < few[0].auc_high - few[0].auc_low  # twice the claims
+    assert many[0].auc_high - many[0].auc_low < few[0].auc_high - few[0].auc_low
+    for cut in thresholds(told(400)):
+        assert cut.supported_from_low <= cut.supported_from <= cut.supported_from_high
+        assert cut.precision_low < cut.precision < cut.precision_high
+        assert cut.recall_low < cut.recall < cut.recall_high
 
 
 def test_the_command_writes_lines_for_programs(tmp_path: Path) -> None:

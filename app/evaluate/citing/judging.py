@@ -8,14 +8,17 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.metrics import balanced_accuracy_score, precision_recall_curve, roc_auc_score
 
+from app.evaluate.citing.drawing import Truth, auc_drawn, balanced_accuracy_drawn, calibration_error_drawn, cut_drawn
 from app.evaluate.citing.gold import GoldVerdict
+from app.evaluate.runs.aggregates import ratio
 from app.evaluate.runs.keeping import Todo, clocked, portion
+from app.evaluate.runs.significance import Floats, between, interval
 from app.store.runs import RunItem
 from attribution import words
 from attribution.judges import SUPPORTED_FROM, Case
 from attribution.propcite import PropCite
 from attribution.remembering import remembering
-from retrieval.encoder import Encoder, Floats
+from retrieval.encoder import Encoder
 from retrieval.granularity import Ints, score_units
 from retrieval.text import Passage, Span
 
@@ -29,14 +32,23 @@ Scorer = Callable[[Sequence[Case]], Sequence[float]]
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A score on the claims of one source, in percent; the calibration error is that of ten equal bins."""
+    """A score on the claims of one source, in percent; the calibration error is that of ten equal bins.
+
+    Each figure lies between its low and high in 95 of 100 samples of the claims, drawn within each source.
+    """
 
     source: str
     rows: int
     score: str
     auc: float
+    auc_low: float
+    auc_high: float
     balanced_accuracy: float
+    balanced_accuracy_low: float
+    balanced_accuracy_high: float
     calibration_error: float
+    calibration_error_low: float
+    calibration_error_high: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +64,23 @@ class Reliability:
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """The lowest probability from which so many of a hundred accepted claims are supported, and how many that finds."""
+    """The lowest probability from which so many of a hundred accepted claims are supported, and how many that finds.
+
+    In 95 of 100 samples of the claims that probability lies between its low and high, and so do precision and recall
+    from the stated one on.
+    """
 
     score: str
     wanted_precision: int
     supported_from: float
+    supported_from_low: float
+    supported_from_high: float
     precision: float
+    precision_low: float
+    precision_high: float
     recall: float
+    recall_low: float
+    recall_high: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +99,7 @@ class Scored:
         return cls(rows, {name: np.array([told[row.id] for row in rows]) for name, told in said.items()})
 
     @property
-    def truth(self) -> Floats:
+    def truth(self) -> Truth:
         return np.array([row.supported for row in self.rows], dtype=bool)
 
 
@@ -105,10 +127,42 @@ def judged(told: Scored) -> Iterator[Judged]:
     sources = np.array([row.source for row in told.rows])
     both = [s for s in dict.fromkeys(sources.tolist()) if 0 < told.truth[sources == s].mean() < 1]
     for name, scores in told.scores.items():
-        found = [_judged(source, name, told.truth[sources == source], scores[sources == source]) for source in both]
-        yield from found
-        if found:
-            yield _mean(found, name)
+        of = {s: Drawn.of(told.truth[sources == s], scores[sources == s], seed) for seed, s in enumerate(both)}
+        for source, drawn in of.items():
+            yield Judged(source, drawn.rows, name, *drawn.told())
+        if of:
+            yield Judged("mean", sum(drawn.rows for drawn in of.values()), name, *Drawn.mean(list(of.values())).told())
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """AUC, balanced accuracy and calibration error of some claims, and of samples of them.  (3,) and (draws, 3)"""
+
+    rows: int
+    values: Floats
+    samples: Floats
+
+    @classmethod
+    def of(cls, truth: Truth, scores: Floats, seed: int) -> Drawn:
+        accepted = scores >= SUPPORTED_FROM
+        values = roc_auc_score(truth, scores), balanced_accuracy_score(truth, accepted)
+        samples = (
+            auc_drawn(truth, scores, seed),
+            balanced_accuracy_drawn(truth, accepted, seed),
+            calibration_error_drawn(truth, scores, _bins(scores), seed),
+        )
+        return cls(len(truth), np.array([*values, calibration_error(truth, scores)]), np.column_stack(samples))
+
+    @classmethod
+    def mean(cls, several: Sequence[Drawn]) -> Drawn:
+        values, samples = ([getattr(one, name) for one in several] for name in ("values", "samples"))
+        return cls(sum(one.rows for one in several), np.mean(values, axis=0), np.mean(samples, axis=0))
+
+    def told(self) -> Iterator[float]:
+        """Each figure with its low and high, in percent."""
+        for value, column in zip(self.values, self.samples.T, strict=True):
+            low, high = between(column[~np.isnan(column)])
+            yield from (round(100 * float(x), 1) for x in (value, low, high))
 
 
 def reliability(told: Scored) -> Iterator[Reliability]:
@@ -126,32 +180,25 @@ def thresholds(told: Scored) -> Iterator[Threshold]:
     if not told.truth.any():
         return
     for name in told.scores.keys() - set(PLAIN):
-        precision, recall, cuts = precision_recall_curve(told.truth, told.scores[name])
+        scores = told.scores[name]
+        precision, _, cuts = precision_recall_curve(told.truth, scores)
         for wanted in PRECISIONS:
             reaching = np.flatnonzero(precision[:-1] >= wanted / 100)
             if len(reaching):
-                first = reaching[0]
-                reached = (round(100 * float(x[first]), 1) for x in (precision, recall))
-                yield Threshold(name, wanted, round(float(cuts[first]), 3), *reached)
+                yield _threshold(name, wanted, told.truth, scores, float(cuts[reaching[0]]))
 
 
-def _judged(source: str, name: str, truth: Floats, scores: Floats) -> Judged:
-    return Judged(
-        source,
-        len(truth),
-        name,
-        round(100 * float(roc_auc_score(truth, scores)), 1),
-        round(100 * float(balanced_accuracy_score(truth, scores >= SUPPORTED_FROM)), 1),
-        round(100 * calibration_error(truth, scores), 1),
-    )
+def _threshold(name: str, wanted: int, truth: Truth, scores: Floats, cut: float) -> Threshold:
+    accepted = scores >= cut
+    low, high = between(cut_drawn(truth, scores, wanted / 100))
+    shares = (
+        interval(np.column_stack([truth & accepted, of]).astype(float), ratio) for of in (accepted, truth)
+    )  # precision, then recall
+    percent = (round(100 * value, 1) for share in shares for value in share)
+    return Threshold(name, wanted, *(round(value, 3) for value in (cut, low, high)), *percent)
 
 
-def _mean(found: Sequence[Judged], name: str) -> Judged:
-    figures = np.mean([(f.auc, f.balanced_accuracy, f.calibration_error) for f in found], axis=0)
-    return Judged("mean", sum(f.rows for f in found), name, *(round(float(x), 1) for x in figures))
-
-
-def calibration_error(truth: Floats, scores: Floats) -> float:
+def calibration_error(truth: Floats | Truth, scores: Floats) -> float:
     """How far, on average, a probability is from the share that turned out true.
 
     >>> calibration_error(np.array([1, 0, 1, 1]), np.array([0.75, 0.75, 0.75, 0.75]))

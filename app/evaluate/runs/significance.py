@@ -46,13 +46,16 @@ def between(drawn: Floats, level: float = 0.95) -> tuple[float, float]:
 
 def resampled_means(columns: Floats, seed: int = 0) -> Floats:
     """The means of RESAMPLES samples of the items, drawn with replacement.  (items, columns) -> (RESAMPLES, columns)"""
-    items, rng = len(_some(columns)), np.random.default_rng(seed)
-    sums = []
+    items = len(_some(columns))
+    return np.concatenate([counts @ columns for counts in resampled_counts(items, seed)]) / items
+
+
+def resampled_counts(items: int, seed: int = 0) -> Iterator[NDArray[np.int64]]:
+    """How often each item is in each of RESAMPLES samples, so many samples at once as memory may hold."""
+    rng = np.random.default_rng(seed)
     for size in _blocks(RESAMPLES, items):
         drawn = rng.integers(items, size=(size, items)) + np.arange(size)[:, None] * items
-        counts = np.bincount(drawn.ravel(), minlength=size * items).reshape(size, items)
-        sums.append(counts @ columns)
-    return np.concatenate(sums) / items
+        yield np.bincount(drawn.ravel(), minlength=size * items).reshape(size, items)
 
 
 def difference(formula: Formula) -> Formula:
