@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache
 from threading import Lock
+from typing import TYPE_CHECKING
 
 from attribution.citations import (
     MOST_CITATIONS,
@@ -26,31 +27,19 @@ from attribution.methods import Method, method_of
 from attribution.parts import Part, split_answer, text_of
 from attribution.propositions import PropositionSplitter
 from attribution.sources import as_passages
+from attribution.stopwatch import Stopwatch
 from retrieval.encoder import Encoder
 from retrieval.retriever import Retriever
 from retrieval.sentences import split_sentences
 from retrieval.text import Passage, Sentence, Span
 
+if TYPE_CHECKING:
+    from attribution.repaired import Repaired
+
 Rows = list[list[CitedProposition]]  # of an answer's sentences
 Source = Retriever | Iterable[object]  # a collection, or what `as_passages` reads
 AT_ONCE = 256  # sentences of a long answer whose vectors are held at a time
 _LOADING = Lock()
-
-
-@dataclass(slots=True)
-class Stopwatch:
-    """Milliseconds spent in each named step."""
-
-    spent: dict[str, float] = field(default_factory=dict)
-
-    @contextmanager
-    def __call__(self, step: str) -> Iterator[None]:
-        start = time.perf_counter()
-        yield
-        self.add(step, 1000 * (time.perf_counter() - start))
-
-    def add(self, step: str, ms: float) -> None:
-        self.spent[step] = self.spent.get(step, 0.0) + round(ms, 2)
 
 
 class PropCite:
@@ -100,6 +89,14 @@ class PropCite:
             parts = split_answer(answer, self.splitter)
         steps = (parts[first : first + AT_ONCE] for first in range(0, len(parts), AT_ONCE))
         return citing.answer(answer, [sentence for some in steps for sentence in citing.cite(some)], question)
+
+    def repair(
+        self, answer: str, source: Iterable[object], *, collection: Retriever | None = None, question: str = ""
+    ) -> Repaired:
+        """The answer's own `[n]`, which count these passages from 1, checked: wrong ones go, missing ones come."""
+        from attribution.repair import repair
+
+        return repair(self, answer, source, collection=collection, question=question)
 
     def citing(self, source: Source, collection: Retriever | None = None) -> Citing:
         """One answer's citing over these sources, for those who have it sentence by sentence."""

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from attribution.citations import CitedProposition, CitedSentence, Evidence, Verdict
 from attribution.markers import Marker, without_markers
-from attribution.parts import Part, split_answer
+from attribution.parts import Part, split_answer, text_of
 from attribution.propcite import Citing, PropCite
 from attribution.repaired import Check, Repaired, State
+from attribution.sources import as_counted
 from retrieval.retriever import Retriever
 from retrieval.text import Passage, Span
 
@@ -17,17 +18,18 @@ from retrieval.text import Passage, Span
 def repair(
     propcite: PropCite,
     answer: str,
-    passages: Sequence[Passage],
+    source: Iterable[object],
     *,
     collection: Retriever | None = None,
     question: str = "",
 ) -> Repaired:
     """Check an answer's own `[n]`, which count these passages from 1, and cite what they leave unsupported.
 
+    Passages are what `as_passages` reads; one that is given twice has two numbers, and either is right.
     With a `collection`, what no passage supports is looked for there; that has no number and no marker.
     """
-    unmarked = without_markers(answer)
-    citing = propcite.citing(passages, collection)
+    unmarked, passages = without_markers(text_of(answer)), as_counted(source)
+    citing = propcite.citing(list({(p.id, p.text): p for p in passages}.values()), collection)
     with citing.watch("split"):
         parts = split_answer(unmarked.text, propcite.splitter)
     marked = _by_sentence(unmarked.markers, parts)
@@ -91,16 +93,18 @@ def _checks(
 ) -> Iterator[Check]:
     ids = {passage.id: number for number, passage in reversed(list(enumerate(passages, start=1)))}
     for i, (part, numbers, sentence) in enumerate(zip(parts, marked, sentences, strict=True)):
-        shown = {ids[c.passage.id]: c for c in sentence.citations if c.passage.id in ids}
+        shown = {c.passage.id: c for c in sentence.citations if c.passage.id in ids}
+        named = {passages[number - 1].id for number in numbers if (i, number) in tried}
         for number, marker in numbers.items():
             if (i, number) not in tried:
                 yield Check(number, State.UNKNOWN, part.span, marker)
                 continue
             verdict, evidence = _best(tried[i, number])
-            yield Check(number, State.KEPT if number in shown else State.DROPPED, part.span, marker, verdict, evidence)
-        for number, citation in shown.items():
-            if number not in numbers:
-                yield Check(number, State.ADDED, part.span, None, citation.verdict, citation.evidence)
+            state = State.KEPT if passages[number - 1].id in shown else State.DROPPED
+            yield Check(number, state, part.span, marker, verdict, evidence)
+        for name, citation in shown.items():
+            if name not in named:
+                yield Check(ids[name], State.ADDED, part.span, None, citation.verdict, citation.evidence)
 
 
 def _best(row: Sequence[CitedProposition]) -> tuple[Verdict | None, Evidence | None]:

@@ -27,17 +27,32 @@ def as_passages(sources: object) -> list[Passage]:
     >>> [(p.id, p.text) for p in as_passages(["It is blue.", {"id": "b", "text": "It is red."}])]
     [('1', 'It is blue.'), ('b', 'It is red.')]
     """
-    found = [(source, _passage(source, number)) for number, source in enumerate(_each(sources), start=1)]
-    taken = {passage.id for _, passage in found}
     passages: list[Passage] = []
     given: set[tuple[str, str]] = set()
-    for number, (source, passage) in enumerate(found, start=1):
-        if not passage.id and not isinstance(source, Passage):
-            passages.append(replace(passage, id=free_id(number, taken)))
-        elif isinstance(source, Passage) or (passage.id, passage.text) not in given:
+    for source, passage in _listed(sources):
+        if isinstance(source, Passage) or (passage.id, passage.text) not in given:
             given.add((passage.id, passage.text))
             passages.append(passage)
     return passages
+
+
+def as_counted(sources: object) -> list[Passage]:
+    """The same for whom markers count: what is given twice counts twice.
+
+    >>> [p.id for p in as_counted([{"id": "b", "text": "It is red."}] * 2)]
+    ['b', 'b']
+    """
+    return [passage for _, passage in _listed(sources)]
+
+
+def _listed(sources: object) -> list[tuple[object, Passage]]:
+    """Every source with its passage, which has an id."""
+    found = [(source, _passage(source, number)) for number, source in enumerate(_each(sources), start=1)]
+    taken = {passage.id for _, passage in found}
+    return [
+        (source, passage if passage.id or isinstance(source, Passage) else replace(passage, id=free_id(number, taken)))
+        for number, (source, passage) in enumerate(found, start=1)
+    ]
 
 
 def _each(sources: object) -> Iterator[object]:

@@ -20,6 +20,7 @@ SERVER = "http://localhost:8600"
 SHOWN = (
     "p1 1",
     "contradicted | The barrier is 7 metres high.",
+    "The barrier cost 410 million euros [2]. [(1, 'dropped'), (2, 'added')]",
     "The barrier cost 410 million euros. It is 9 metres high. [1: The barrier cost 410 million euros.]",
     "1.0 The barrier cost 410 million euros.",
     " The barrier cost 410 million euros.",

@@ -17,7 +17,7 @@ from retrieval.text import Passage, Span
 
 JOINER = "\u2060"
 
-_LAST_STOP = re.compile(r"""[.,;:!?…。！？،؟۔।]+[)\]}"'”’»]*$""")
+_LAST_STOP = re.compile(r"""(?:[.,;:!?…。！？،؟۔।]+[)\]}"'”’»]*)?(?P<cell>[ \t]*\|)?$""")
 _LINE_END = re.compile(r"\s*[\r\n]\s*")
 _LIKE_A_MARKER = re.compile(rf"\[(?={JOINER}*\d)")
 _PARTED = re.compile(rf"\[{JOINER}(?={JOINER}*\d)")
@@ -57,7 +57,8 @@ def marked(
     answer: CitedAnswer, docs: Sequence[Passage] | None = None, written: Callable[[str], str] = lambda text: text
 ) -> str:
     """The answer's own text with its markers where ALCE wants them; line breaks stay unless `written` changes them."""
-    numbers = {passage.id: n for n, passage in enumerate(answer.passages if docs is None else docs, start=1)}
+    listed = enumerate(answer.passages if docs is None else docs, start=1)
+    numbers = {passage.id: n for n, passage in reversed(list(listed))}
     pieces, last = [], 0
     for sentence in answer.sentences:
         if markers := _markers(sentence, numbers):
@@ -90,7 +91,7 @@ def unmarked(text: str) -> str:
 
 
 def _place(sentence: CitedSentence, text: str) -> int:
-    """In front of the stop that ends the sentence, and of the quotation marks and brackets behind that."""
+    """In front of the stop that ends the sentence, and of what closes behind it: quotes, brackets, a table's cell."""
     words = sentence.span.trimmed(text)
     stop = _LAST_STOP.search(words.of(text))
     return words.start + stop.start() if stop and stop.start() else words.end

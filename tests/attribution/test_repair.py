@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attribution.citations import Label
+from attribution.errors import AttributionError
 from attribution.markers import without_markers
 from attribution.propcite import PropCite
 from attribution.repair import repair
@@ -50,6 +51,9 @@ def states(repaired: Repaired) -> list[tuple[int, str]]:
         ("It cost 5 euros [Sources: 2 and 4].", "It cost 5 euros.", [(2, 4)]),
         ("It cost 5 euros <|file-9|>.", "It cost 5 euros.", [()]),
         ("See [0, 1] and `x[1]`.", "See [0, 1] and `x[1]`.", []),
+        ("It cost 5 euros [0].", "It cost 5 euros.", [(0,)]),
+        ("It cost 5 euros [ 3 ][ 2, 4 ].", "It cost 5 euros.", [(3,), (2, 4)]),
+        ("- [ ] It cost 5 euros.", "- [ ] It cost 5 euros.", []),
         ("Take this:\n```\nx[1]\n```\n", "Take this:\n```\nx[1]\n```\n", []),
         ("", "", []),
     ],
@@ -106,6 +110,29 @@ def test_of_two_passages_that_say_it_the_one_that_the_answer_names_stays(propcit
     for number in (1, 2):
         repaired = repair(propcite, f"The barrier cost 410 million euros [{number}].", twins)
         assert states(repaired) == [(number, "kept")]
+
+
+def test_a_passage_that_is_given_twice_has_two_numbers_and_both_are_right(propcite: PropCite) -> None:
+    cost = {"id": "cost", "text": COST.text}
+    given = [cost, "It rained.", cost, GATES]
+    repaired = propcite.repair("The barrier cost 410 million euros [3]. It has fourteen steel gates [4].", given)
+    assert states(repaired) == [(3, "kept"), (4, "kept")]
+    assert repaired.text == "The barrier cost 410 million euros [1]. It has fourteen steel gates [4]."
+    assert states(propcite.repair("The barrier cost 410 million euros.", given)) == [(1, "added")]
+    with pytest.raises(AttributionError, match="same id 'cost'"):
+        propcite.repair("It rained [1].", [cost, {"id": "cost", "text": "It rained."}])
+
+
+def test_the_marker_of_a_table_s_row_stays_in_its_cell(propcite: PropCite) -> None:
+    table = "| what | said |\n|---|---|\n| cost | The barrier cost 410 million euros{} |"
+    repaired = propcite.repair(table.format(" [1]"), PASSAGES)
+    assert repaired.text == table.format(" [2]")
+
+
+def test_what_is_no_text_is_one_clear_line(propcite: PropCite) -> None:
+    for cite in (propcite.repair, propcite.cite):
+        with pytest.raises(AttributionError, match="the answer is a NoneType: give its text"):
+            cite(None, PASSAGES)  # type: ignore[arg-type]
 
 
 def test_all_passages_that_the_answer_names_stay_when_they_support_it(propcite: PropCite) -> None:

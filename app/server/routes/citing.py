@@ -10,7 +10,7 @@ from fastapi import APIRouter, Request, Response
 
 from app.server.access import Access, Reader
 from app.server.errors import RequestError
-from app.server.routes.shared import ANSWER, PROBLEMS, passages_of, unless_gone, written
+from app.server.routes.shared import ANSWER, PROBLEMS, passages_of, sources_of, unless_gone, written
 from app.server.shapes import CiteRequest, RepairRequest
 from attribution.citations import CitedAnswer
 from attribution.repair import repair
@@ -61,8 +61,8 @@ async def repaired(request: Request, asked: RepairRequest, access: Reader) -> Re
 
     def work() -> RepairJson:
         collection = service.pipeline(name).retriever() if name else None
-        passages = passages_of(asked.passages)
-        found = repair(service.parts.propcite, asked.answer, passages, collection=collection, question=asked.question)
+        propcite, passages = service.parts.propcite, sources_of(asked.passages)
+        found = repair(propcite, asked.answer, passages, collection=collection, question=asked.question)
         return repair_json(found)
 
     return await unless_gone(request, service.work.run(work))

@@ -54,7 +54,12 @@ def form_of(answer: CitedAnswer, wanted: Written) -> Response:
 
 
 def passages_of(given: Sequence[str | GivenPassage]) -> list[Passage]:
-    return as_passages([p if isinstance(p, str) else p.model_dump(exclude_none=True) for p in given])
+    return as_passages(sources_of(given))
+
+
+def sources_of(given: Sequence[str | GivenPassage]) -> list[object]:
+    """What the library reads passages from, one by one."""
+    return [p if isinstance(p, str) else p.model_dump(exclude_none=True) for p in given]
 
 
 async def unless_gone(request: Request, work: Awaitable[T]) -> T:

@@ -1,0 +1,24 @@
+"""Milliseconds spent in each named step."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+
+@dataclass(slots=True)
+class Stopwatch:
+    """Counts on where a step comes again."""
+
+    spent: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def __call__(self, step: str) -> Iterator[None]:
+        start = time.perf_counter()
+        yield
+        self.add(step, 1000 * (time.perf_counter() - start))
+
+    def add(self, step: str, ms: float) -> None:
+        self.spent[step] = self.spent.get(step, 0.0) + round(ms, 2)
