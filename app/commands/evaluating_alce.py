@@ -188,6 +188,7 @@ def _evaluate(
     from app.evaluate.alce.fluency import MODEL
     from app.evaluate.alce.table import as_lines, as_text
     from app.evaluate.alce.ways import WAYS
+    from app.evaluate.alce.writing import LISTS
 
     if contexts and options["outputs"]:
         from app.errors import AppError
@@ -202,7 +203,11 @@ def _evaluate(
         mauve_model=mauve_model or (MODEL if mauve else ""),
         **options,
     )
-    result = evaluate(open_parts(generator=generator and generator.value, generator_model=model), asked, note)
+    chosen = {"generator": generator and generator.value, "generator_model": model}
+    parts = open_parts(**chosen)
+    if kind == "qampari":
+        parts = open_parts(**chosen, prompt=LISTS.get(parts.settings.prompt))
+    result = evaluate(parts, asked, note)
     if shape is Format.jsonl:
         for line in as_lines(result):
             typer.echo(line)

@@ -313,7 +313,8 @@ def test_prompts_are_listed_and_written(monkeypatch: pytest.MonkeyPatch, capsys:
             main()
         return capsys.readouterr().out
 
-    assert [(p["name"], p["used"]) for p in json.loads(prompts("--json"))] == [("answer", True), ("cite", False)]
+    used = [(p["name"], p["used"]) for p in json.loads(prompts("--json"))]
+    assert used == [("answer", True), ("cite", False), ("list", False), ("list_cite", False)]
     assert "answer ✓" in prompts()
     assert prompts("cite") == (FOLDER / "cite.txt").read_text()
     assert json.loads(prompts("cite", "--json"))["version"] == "1"

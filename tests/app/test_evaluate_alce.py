@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from alce_samples import ASQA, ELI5, QAMPARI, results, saved
+from commanded import commanded
 
 from app.bootstrap import Parts
 from app.errors import AppError
@@ -239,6 +240,33 @@ def test_qampari_s_lists_are_cited_one_by_one(tmp_path: Path, measure: Evaluate)
     assert measures["qampari_precision"] == 1.0
     assert measures["qampari_recall"] == pytest.approx(2 / 3)
     assert "rouge_lsum" not in measures
+
+
+@pytest.mark.parametrize(("prompt", "used", "ways"), [("cite", "list_cite", 2), ("answer", "list", 1)])
+def test_a_model_is_asked_for_a_list(
+    prompt: str,
+    used: str,
+    ways: int,
+    tmp_path: Path,
+    opened: Callable[..., Parts],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    path = saved(tmp_path / "q.json", QAMPARI)
+    with ScriptedLlm("Po [1], Adige [2]." if prompt == "cite" else "Po, Adige.") as server:
+        settings = {"GENERATOR": "openai", "GENERATOR_MODEL": "m", "LLM_URL": server.base_url, "PROMPT": prompt}
+        for name, value in {**settings, "DATA_DIR": str(tmp_path / "data"), "SPLITTER": "rules"}.items():
+            monkeypatch.setenv(f"PROPCITE_{name}", value)
+        asked = [str(path), "--way", "generate", "--way", "propcite"]
+        said = commanded(monkeypatch, capsys)("eval", "qampari", *asked)
+    assert said.code == 0, said.err
+    assert "list of them" in server.requests[0].messages[0]["content"]
+    run = opened().runs.run("last")
+    assert run.settings["answers"]["prompt"] == used
+    items = {item.way: item for item in opened().runs.items(run.id)}
+    assert len({"generate", "propcite"} & set(items)) == ways
+    assert items["propcite"].output["text"] == "Po [1], Adige [2]."
+    assert items["propcite"].measures["qampari_precision"] == 1.0
 
 
 def test_a_run_with_other_settings_is_refused_while_one_is_unfinished(

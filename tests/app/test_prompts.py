@@ -10,12 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.errors import AppError
+from app.evaluate.alce.scores import list_score, remove_citations
 from app.prompts import ABSTENTION, FOLDER, as_data, is_abstention, listed, load_prompt, shipped
 from attribution.markers import without_markers
 from attribution.troubles import sendable
 from retrieval.splitter import passage_from_text
 from retrieval.text import Passage
 
+NAMES = ("answer", "cite", "list", "list_cite")
 SIGNS = [
     *("</passage>", '<passage number="9">', "</question>", "<question>", "{question}", "{passages}", "{abstention}"),
     *(
@@ -47,20 +49,20 @@ def skeleton(chat: list[dict[str, str]]) -> list[tuple[str, list[str]]]:
     return [(turn["role"], re.findall(tags, turn["content"])) for turn in chat]
 
 
-@pytest.mark.parametrize("name", ["answer", "cite"])
+@pytest.mark.parametrize("name", NAMES)
 def test_a_shipped_prompt_says_who_it_is_and_shows_examples(name: str) -> None:
     prompt = load_prompt(name)
     assert prompt.id == f"{name}/1"
     assert prompt.what
     assert [role for role, _ in prompt.turns] == ["system", *["user", "assistant"] * 3, "user"]
-    assert prompt.marks is (name == "cite")
+    assert prompt.marks is name.endswith("cite")
 
 
 def test_the_prompts_that_are_there_are_listed() -> None:
     assert [prompt.name for prompt in shipped()] == sorted(path.stem for path in FOLDER.glob("*.txt"))
 
 
-@pytest.mark.parametrize("name", ["answer", "cite"])
+@pytest.mark.parametrize("name", NAMES)
 def test_the_examples_stand_in_the_form_in_which_passages_are_shown(name: str) -> None:
     for role, said in load_prompt(name).turns[:-1]:
         if role == "user":
@@ -71,7 +73,7 @@ def test_the_examples_stand_in_the_form_in_which_passages_are_shown(name: str) -
 
 
 def test_the_examples_keep_the_rules_they_teach() -> None:
-    for name in ("answer", "cite"):
+    for name in NAMES:
         turns = load_prompt(name).turns[1:-1]
         for (_, asked), (_, answer) in zip(turns[::2], turns[1::2], strict=True):
             if answer == "{abstention}":
@@ -79,14 +81,24 @@ def test_the_examples_keep_the_rules_they_teach() -> None:
             figures = re.findall(r"\d+(?:\.\d+)?", without_markers(answer).text)
             assert all(figure in asked for figure in figures)
             sentences = re.split(r"(?<=\.) ", answer)
-            assert all(("[" in sentence) is (name == "cite") for sentence in sentences)
+            assert all(("[" in sentence) is name.endswith("cite") for sentence in sentences)
     assert is_abstention(ABSTENTION)
 
 
-def test_both_tasks_differ_only_in_markers() -> None:
-    answer, cite = (load_prompt(name).turns for name in ("answer", "cite"))
+@pytest.mark.parametrize("names", [("answer", "cite"), ("list", "list_cite")])
+def test_both_tasks_differ_only_in_markers(names: tuple[str, str]) -> None:
+    answer, cite = (load_prompt(name).turns for name in names)
     for (role, said), (other_role, other) in zip(answer[1:], cite[1:], strict=True):
         assert (role, said) == (other_role, re.sub(r" \[\d\]", "", other))
+
+
+def test_the_lists_are_such_as_are_measured() -> None:
+    wanted = ["Lake Orne", "Lake Silt", "Lake Brede", "Lake Vane", "Lake Tarn"]
+    for name in ("list", "list_cite"):
+        shown = load_prompt(name).turns[-2][1]
+        score = list_score(remove_citations(shown), [[answer] for answer in wanted])
+        assert score
+        assert (score.precision, score.recall, score.answers) == (1.0, 1.0, 5)
 
 
 def test_a_chat_holds_the_passages_in_order_and_the_question() -> None:
@@ -135,7 +147,7 @@ def test_a_file_takes_the_place_of_a_prompt(tmp_path: Path) -> None:
     assert load_prompt(str(path)).id != prompt.id
 
 
-@pytest.mark.parametrize("name", ["answer", "cite"])
+@pytest.mark.parametrize("name", NAMES)
 def test_a_copy_of_a_shipped_prompt_is_that_prompt(tmp_path: Path, name: str) -> None:
     path = tmp_path / "copy.txt"
     path.write_bytes((FOLDER / f"{name}.txt").read_bytes())

@@ -23,6 +23,7 @@ from retrieval.text import Granularity, Passage
 
 TOGETHER = 16  # questions answered in one batch: what a kill can lose
 ON_GPU = 256
+LISTS = {"answer": "list", "cite": "list_cite"}  # which prompt asks for a list in place of prose
 
 
 @dataclass(frozen=True, slots=True)
