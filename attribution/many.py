@@ -13,7 +13,7 @@ from threading import Event
 from attribution.citations import CitedAnswer
 from attribution.errors import AttributionError
 from attribution.parts import Part, contexts_of, split_parts, text_of
-from attribution.propcite import Citing, PropCite, Source, propositions_of
+from attribution.propcite import AT_ONCE, Citing, PropCite, Rows, Source, propositions_of
 from attribution.prose import sentences_of
 from attribution.reading_ahead import evidence_in, read_claims, reading_judge
 from attribution.remembering import remembering
@@ -112,7 +112,9 @@ def _cited(
     opened = [_opened(propcite, entry, collection) for entry in entries]
     both = [(citing, entry) for citing, entry in zip(opened, entries, strict=True) if isinstance(citing, Citing)]
     try:
-        rows = iter(propositions_of([(citing, entry.parts) for citing, entry in both]))
+        if len(entries) > 1 and any(len(entry.parts) > AT_ONCE for entry in entries):
+            return [cited for entry in entries for cited in _cited(propcite, [entry], collection)]
+        rows = iter(_rows(both))
     except PropCiteError as error:
         if len(entries) == 1:
             return [error]
@@ -123,6 +125,13 @@ def _cited(
         else citing
         for citing, entry in zip(opened, entries, strict=True)
     ]
+
+
+def _rows(answers: Sequence[tuple[Citing, _Entry]]) -> list[Rows]:
+    if len(answers) == 1:
+        (citing, entry), *_ = answers
+        return [citing.propositions(entry.parts)]
+    return propositions_of([(citing, entry.parts) for citing, entry in answers])
 
 
 def _opened(propcite: PropCite, entry: _Entry, collection: Retriever | None) -> Citing | PropCiteError:

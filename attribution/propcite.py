@@ -87,8 +87,7 @@ class PropCite:
         answer, citing = text_of(answer), self.citing(source, collection)
         with citing.watch("split"):
             parts = split_answer(answer, self.splitter)
-        steps = (parts[first : first + AT_ONCE] for first in range(0, len(parts), AT_ONCE))
-        return citing.answer(answer, [sentence for some in steps for sentence in citing.cite(some)], question)
+        return citing.answer(answer, citing.cite(parts), question)
 
     def repair(
         self, answer: str, source: Iterable[object], *, collection: Retriever | None = None, question: str = ""
@@ -144,7 +143,8 @@ class Citing:
 
     def propositions(self, parts: Sequence[Part]) -> list[list[CitedProposition]]:
         """What each claim of each sentence cites; places and markers are still the sentence's own."""
-        return propositions_of([(self, parts)])[0]
+        steps = (parts[first : first + AT_ONCE] for first in range(0, len(parts), AT_ONCE))
+        return [row for some in steps for row in propositions_of([(self, some)])[0]]
 
     def propositions_within(self, asked: Sequence[tuple[Part, str]]) -> list[list[CitedProposition]]:
         """The same where each sentence may cite one passage alone, by its id."""

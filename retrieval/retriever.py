@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -81,7 +82,7 @@ class Retriever:
         """A retriever over these passages alone, in memory."""
         by_id = {p.id: p for p in passages}
         if len(by_id) < len(passages):
-            twice = next(p.id for p in passages if by_id[p.id] is not p)
+            (twice, _), *_ = Counter(p.id for p in passages).most_common(1)
             raise ValueError(f"two passages have the same id {twice[:60]!r}: give each its own")
         index = TokenIndex(encoder.dimension, encoder.name, bits=16)
         index.add(passages, encoder.encode_passages(passages))

@@ -22,6 +22,7 @@ SHOWN = (
     "contradicted | The barrier is 7 metres high.",
     "The barrier cost 410 million euros [2]. [(1, 'dropped'), (2, 'added')]",
     "The barrier cost 410 million euros. It is 9 metres high. [1: The barrier cost 410 million euros.]",
+    "0.5 ['It is 9 metres high.']\n1.0",
     "1.0 The barrier cost 410 million euros.",
     " The barrier cost 410 million euros.",
     "The barrier cost 410 million euros <- cost\n0.5",

@@ -16,12 +16,15 @@ from same_answers import PASSAGES, shape
 from attribution.citations import CitedAnswer
 from attribution.errors import AttributionError
 from attribution.many import THREADS, acite, cite_many
-from attribution.propcite import PropCite, Source
+from attribution.methods import Found, WholeSentences
+from attribution.parts import Part
+from attribution.propcite import AT_ONCE, PropCite, Source
+from attribution.propositions.rules import RuleSplitter
 from attribution.remembering import remembering
 from retrieval.encoder import Encoder
 from retrieval.retriever import Retriever
 from retrieval.text import Granularity
-from tests.timing import cpu_seconds
+from tests.timing import assert_grows_with_its_size, cpu_seconds
 
 ANSWERS = [
     "The barrier cost 410 million euros, and it has fourteen gates. The state paid all of it.",
@@ -44,6 +47,41 @@ def test_a_batch_gives_what_each_answer_gives_alone(propcite: PropCite, own: boo
     pairs: list[tuple[str, Source]] = [(answer, list(PASSAGES)) for answer in ANSWERS]
     found = cite_many(propcite, pairs) if own else cite_many(propcite, ANSWERS, PASSAGES)
     assert [shape(answer) for answer in found] == alone
+
+
+@pytest.mark.parametrize("way", ["cite", "cite_many", "repair"])
+def test_a_hundred_pages_take_time_by_the_page(encoder: Encoder, way: str) -> None:
+    """Without a judge, and with one claim a sentence: what grows is what citing itself does."""
+    quick = PropCite(encoder, judge=None, method="bm25")
+    text = "The barrier cost money in year {n} [1]. It has gates, and more of them came later than was planned.\n\n"
+    ways: dict[str, Any] = {
+        "cite": lambda answer: quick.cite(answer, PASSAGES),
+        "cite_many": lambda answer: cite_many(quick, [answer], PASSAGES)[0],
+        "repair": lambda answer: quick.repair(answer, PASSAGES).answer,
+    }
+
+    def work(pages: int) -> None:
+        cited = ways[way]("".join(text.format(n=n) for n in range(pages)))
+        assert len(cited.sentences) == 2 * pages
+
+    assert_grows_with_its_size(work, 40, 160)
+
+
+def test_of_a_long_answer_some_sentences_are_asked_for_at_a_time(encoder: Encoder) -> None:
+    asked: list[int] = []
+
+    class Counting(WholeSentences):
+        def find(self, parts: Sequence[Part], retriever: Retriever, k: int) -> Found:
+            asked.append(len(parts))
+            found = super().find(parts[:1], retriever, k)
+            return [*found, *([[]] for _ in parts[1:])]
+
+    propcite = PropCite(encoder, splitter=RuleSplitter(), judge=None, method=Counting())
+    text = "It rained. " * 1000
+    for cite in (propcite.cite, propcite.repair, lambda *given: cite_many(propcite, [given, ("It rained.", [])])):
+        asked.clear()
+        cite(text, PASSAGES)
+        assert (sum(asked), max(asked) <= AT_ONCE) == (1000, True)
 
 
 def test_an_entry_may_say_what_was_asked(propcite: PropCite) -> None:

@@ -348,6 +348,10 @@ WORDS += [
     "😀",
     "[SEP]",
     "\u0301",
+    "\r\n",
+    "👨\u200d👩\u200d👧",
+    "مرحبا",
+    "\u202e",
     "\x00",
 ]
 PROSE = st.lists(st.sampled_from(WORDS), max_size=25).map(" ".join)

@@ -54,6 +54,12 @@ PIECES = [
     "```\n",
     "Is it? ",
     "Das Museum öffnete 1987. ",
+    "e\u0301 👨\u200d👩\u200d👧 مرحبا. ",
+    "Trawls are forbidden until June【2†source】. ",
+    "`x[1]` (Source: 3) <|file-1|>",
+    "~~~\n",
+    "- * ",
+    "| museum | It opened in 1987. |\n",
 ]
 
 

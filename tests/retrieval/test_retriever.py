@@ -187,7 +187,7 @@ def test_hits_of_passages_that_are_gone_are_left_out(retriever: Retriever, passa
 
 
 def test_two_passages_of_one_id_are_refused(encoder: Encoder) -> None:
-    with pytest.raises(ValueError, match="two passages have the same id"):
+    with pytest.raises(ValueError, match="two passages have the same id '"):
         Retriever.over(encoder, [passage_from_text("p", "One."), passage_from_text("p", "Two.")])
 
 
