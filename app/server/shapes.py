@@ -88,7 +88,10 @@ class CiteRequest(Written):
 
     answer: Words = Field(examples=["The barrier has fourteen steel gates."])
     passages: Passages = Field(
-        [], max_length=1000, examples=[[{"id": "a", "text": "Fourteen steel gates close the barrier."}]]
+        [],
+        max_length=1000,
+        description="what the answer was written from; an empty list says that this was nothing",
+        examples=[[{"id": "a", "text": "Fourteen steel gates close the barrier."}]],
     )
     collection: Name | None = Field(None, description="none, and no passages: the server's own")
     question: Text = ""

@@ -69,6 +69,17 @@ def test_a_text_is_cited_over_passages(http: httpx.Client) -> None:
     assert response.headers["x-propcite-answer"] == answer.id
 
 
+def test_a_list_without_a_passage_is_not_the_collection(http: httpx.Client) -> None:
+    """A chatbot whose search found nothing says so, and is not cited over what it has not seen."""
+    text = {"answer": "The maritime museum opened in 1987."}
+    (fact,) = http.post("/v1/cite", json={**text, "passages": []}).json()["sentences"][0]["propositions"]
+    assert (fact["verdict"]["label"], fact["citations"], fact["nearest"]) == ("unsupported", [], None)
+    elsewhere = http.post("/v1/cite", json={**text, "passages": [], "collection": "harbour"}).json()
+    assert [c["shown"] for s in elsewhere["sentences"] for c in s["citations"]] == [False]
+    whole = http.post("/v1/cite", json=text).json()
+    assert [c["shown"] for s in whole["sentences"] for c in s["citations"]] == [True]
+
+
 def test_a_text_is_cited_over_a_collection_and_over_passages_first(http: httpx.Client) -> None:
     text = "The museum opened in 1987."
     over = http.post("/v1/cite", json={"answer": "The maritime museum opened in 1987.", "collection": "harbour"}).json()

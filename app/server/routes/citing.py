@@ -36,14 +36,15 @@ async def cite(request: Request, asked: CiteRequest, access: Reader) -> Response
 
 async def _cited(access: Access, asked: CiteRequest) -> CitedAnswer:
     service, passages = access.service, passages_of(asked.passages)
-    if asked.keep and passages and not asked.collection:
+    given = "passages" in asked.model_fields_set  # an empty list too: nothing was found for who wrote the answer
+    if asked.keep and given and not asked.collection:
         raise RequestError(422, "keep: an answer is kept with a collection: name one")
-    if passages and not asked.collection:
+    if given and not asked.collection:
         return await service.desk.cite(asked.answer, passages, question=asked.question)
     name = access.name(asked.collection)
     pipeline = await asyncio.to_thread(service.pipeline, name)
     retriever = await asyncio.to_thread(pipeline.retriever)
-    if passages:
+    if given:
         cited = await service.desk.cite(asked.answer, passages, collection=retriever, question=asked.question)
     else:
         cited = await service.desk.cite(asked.answer, retriever, question=asked.question)
