@@ -62,9 +62,7 @@ def show_piece(text: str, sentence: CitedSentence | None = None) -> None:
 
 def show_facts(answer: CitedAnswer, names: dict[str, str]) -> None:
     """What a reader must know, then each fact with the words that support it."""
-    if told := notices(answer):
-        out.print()
-        out.print(Text(" ".join(told), style="yellow"), soft_wrap=not out.is_terminal)
+    _show_notices(answer)
     if answer.propositions and not answer.abstained:
         out.print()
         for proposition, following in zip_longest(answer.propositions, answer.propositions[1:]):
@@ -74,6 +72,12 @@ def show_facts(answer: CitedAnswer, names: dict[str, str]) -> None:
     facts = "" if answer.abstained else f"{held} of {len(answer.facts)} facts have support · "
     writer = f"written by {escape(answer.models['generator'])} · " if "generator" in answer.models else ""
     err.print(f"[dim]{facts}{writer}answer {answer.id} · {spent:.2f} s[/dim]")
+
+
+def _show_notices(answer: CitedAnswer) -> None:
+    if told := notices(answer):
+        out.print()
+        out.print(Text(" ".join(told), style="yellow"), soft_wrap=not out.is_terminal)
 
 
 def marked_text(answer: CitedAnswer) -> Text:
@@ -142,7 +146,7 @@ def show_claims(parts: Sequence[Part]) -> None:
 
 
 def show_repair(repaired: Repaired) -> None:
-    """The mended answer, then each marker with what became of it and why."""
+    """The mended answer, then each marker with what became of it and why, then what no passage supports."""
     out.print(Text(repaired.text), soft_wrap=not out.is_terminal)
     out.print()
     for check in repaired.checks:
@@ -153,6 +157,11 @@ def show_repair(repaired: Repaired) -> None:
             _indented(f"[{colour}]{escape(check.verdict.reason)}[/{colour}]", 6)
         if check.evidence:
             _indented(f"[dim]{_source(check.evidence, {})}[/dim]", 6)
+    _show_notices(repaired.answer)
+    if repaired.checks and repaired.answer.uncited:
+        out.print()
+    for proposition in repaired.answer.uncited:
+        _show_proposition(proposition, {}, with_source=True)
     counts = {state: len(repaired.numbers(state)) for state in dict.fromkeys(c.state for c in repaired.checks)}
     err.print("[dim]" + " · ".join(f"{count} {state.value}" for state, count in counts.items()) + "[/dim]")
 
