@@ -14,6 +14,12 @@ from retrieval.text import Span
 _MARKERS = re.compile(r"[ \t]*\[\d{1,3}(?:\s?[,;–-]\s?\d{1,3})*\]")
 _BULLET = re.compile(r"\s*(?:[-*+•‣◦▪>]+\s+|\(?\d{1,3}[.)]\s+|#{1,6}\s+)+")
 _EMPHASIS = re.compile(r"(?<!\w)\*{1,3}(?=\S)|(?<=\S)\*{1,3}(?!\w)|(?<!\w)_{1,3}(?=\w)|(?<=[\w.,;:!?])_{1,3}(?!\w)|`+")
+_TAG = re.compile(  # of HTML, those that may be left out: not "x<sub>2</sub>", and nothing of "a < b"
+    r"</?(?:a|b|blockquote|br|cite|code|div|em|h[1-6]|hr|i|li|mark|ol|p|small|span|strong|table|tbody|td|th|tr|u|ul)"
+    r"(?:\s[^<>]{0,300})?/?>",
+    re.IGNORECASE,
+)
+_LINK = re.compile(r"(?<!!)\[([^\[\]\n]{1,300})\](\([^()\s]{1,500}\))")
 _STOP = re.compile(r"(?<=[ \t])[.!?…](?=\s*$)")
 LETTER = re.compile(r"[^\W_]")
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
@@ -31,8 +37,9 @@ def undivided(sentence: str, blank: str) -> list[Proposition] | None:
 
 
 def without_marks(sentence: str) -> str:
-    """The sentence with white space in place of citation markers, its bullet and marks of emphasis."""
-    blank = _MARKERS.sub(_spaces, sentence)
+    """The sentence with white space in place of citation markers, its bullet, marks of emphasis, tags and addresses."""
+    blank = _LINK.sub(lambda link: f" {link[1]} {' ' * len(link[2])}", _TAG.sub(_spaces, sentence))
+    blank = _MARKERS.sub(_spaces, blank)
     bullet = _BULLET.match(blank)
     if bullet:
         blank = " " * bullet.end() + blank[bullet.end() :]

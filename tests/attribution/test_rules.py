@@ -660,6 +660,23 @@ def test_an_apposition_is_told_with_is() -> None:
     assert second.text == "Lima lies on the coast."
 
 
+@pytest.mark.parametrize(
+    ("sentence", "said"),
+    [
+        ("<b>Paris</b> is the capital of France.", "Paris is the capital of France."),
+        ('<ul><li class="x">Paris is <em>large</em>.</li></ul>', "Paris is large."),
+        ("Paris is the [capital of France](https://x.org/a_b?c=d).", "Paris is the capital of France."),
+        ("Paris<br/>is large.", "Paris is large."),
+        ("The air of Paris holds CO<sub>2</sub>.", "The air of Paris holds CO<sub>2</sub>."),
+        ("The set of a < b is > 2.", "The set of a < b is > 2."),
+    ],
+)
+def test_tags_and_addresses_belong_to_nothing(sentence: str, said: str) -> None:
+    (proposition,) = RuleSplitter().split(sentence)
+    assert proposition.text == said
+    assert "<b>" not in "".join(span.of(sentence) for span in proposition.spans)
+
+
 def test_markers_bullets_and_emphasis_belong_to_nothing() -> None:
     sentence = "- **Paris** is the capital of France [1] and has a *large* port [2][3]."
     for proposition in SPLITTER.split(sentence):
