@@ -147,10 +147,11 @@ def evaluate(files: Sequence[Path], parts: Parts, most: int, share: Share | None
     rows = [row for file in files for row in read_gold(file, is_new, most)]
     if not rows:
         raise AppError("the learned splitter was trained on every row of these files: give rows kept apart")
+    chosen = share.of(rows)
     settings = {"files": digests, "most": most, "ways": list(running), **share.settings}
     about = about_run(parts.settings, "splitter")
     run = open_run(parts.runs, "split", ", ".join(digests), settings, about, new=share.new, say=share.say)
-    measure(parts.runs, run, share.of(rows), attrgetter("id"), list(running), partial(split_items, running), BATCH)
+    measure(parts.runs, run, chosen, attrgetter("id"), list(running), partial(split_items, running), BATCH)
     return list(scores(parts.runs.items(run.id), list(running)))
 
 

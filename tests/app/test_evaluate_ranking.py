@@ -365,5 +365,14 @@ def test_an_id_twice_and_an_empty_file_are_one_line(propcite: Propcite, tmp_path
     assert "line 2: the id '1' is there twice" in refused(propcite("eval", "sentences", twice))
     assert "no row is there" in refused(propcite("eval", "sentences", lines(tmp_path / "none.jsonl", [])))
     one = lines(tmp_path / "one.jsonl", ROWS[:1])
-    assert "line 1: the id '1' is there twice" in refused(propcite("eval", "sentences", one, one))
+    other = lines(tmp_path / "other.jsonl", ROWS[:1])
+    assert "line 1: the id '1' is there twice" in refused(propcite("eval", "sentences", one, other))
+    named_alike = lines(tmp_path / "sub" / "one.jsonl", [{**ROWS[0], "id": "another"}])
+    assert "two files are named one.jsonl" in refused(propcite("eval", "sentences", one, named_alike))
+
+
+def test_no_unfinished_run_is_left_where_nothing_is_chosen(propcite: Propcite, tmp_path: Path) -> None:
+    rows = lines(tmp_path / "rows.jsonl", ROWS)
+    assert "so none from --offset 9 on" in refused(propcite("eval", "sentences", rows, "--offset", "9"))
+    assert propcite("runs", "list", "--json").json == []
     assert "cannot be read" in refused(propcite("eval", "sentences", tmp_path / "nowhere.jsonl"))

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from app.bootstrap import Parts
-from app.evaluate.files import digest_of
+from app.evaluate.files import digests_of
 from app.evaluate.ranking.encoders import BM25, MARKERS, Encoders, Way
 from app.evaluate.ranking.rank_rows import RankRow, read_rank_rows
 from app.evaluate.ranking.relevance import SENTENCES, figures, needs_ir_measures
@@ -45,20 +45,22 @@ def evaluate(
 ) -> list[RunItem]:
     """Measure the rows of some files, kept row by row.  -> all items"""
     needs_ir_measures()
+    digests = digests_of(files)
     rows = read_rank_rows(files)
+    chosen = share.of(rows)
     loaded = Encoders(parts)
     ways = loaded.able(wanted, marker_of, named=named)
     scorers = scorers_of(ways, rows, loaded)
     settings = {
-        "files": {file.name: digest_of(file) for file in files},
+        "files": digests,
         "ways": list(scorers),
         **loaded.settings(ways),
         **share.settings,
     }
-    name = ", ".join(file.name for file in files)
+    name = ", ".join(digests)
     run = open_run(parts.runs, "sentences", name, settings, loaded.about(ways), new=share.new, say=share.say)
     work = partial(measured, scorers)
-    measure(parts.runs, run, share.of(rows), attrgetter("id"), list(scorers), work, TOGETHER, "ranking")
+    measure(parts.runs, run, chosen, attrgetter("id"), list(scorers), work, TOGETHER, "ranking")
     return list(parts.runs.items(run.id))
 
 
