@@ -24,6 +24,9 @@ RunName = Annotated[str, typer.Argument(help="A run's id, its beginning, or last
 Side = Annotated[str, typer.Argument(help="A run, or one way of it as RUN:way.", metavar="RUN[:WAY]")]
 
 
+MOVED = 10  # items that are shown where a measure is named and no number
+
+
 class Shape(StrEnum):
     csv = "csv"
     json = "json"
@@ -101,6 +104,7 @@ def compare(
     from app.evaluate.runs.comparing import compare as compare_runs
     from app.evaluate.runs.comparing import moved
 
+    items = items or (MOVED if measure else 0)
     told = []
     for found in compare_runs(open_parts().runs, first, second):
         by = _measure(found, measure) if items and found.figures else None

@@ -91,6 +91,8 @@ def test_a_comparison_shows_figures_and_the_items_that_moved(propcite: Propcite,
     assert moved == sorted(moved, reverse=True)
     figure = next(f for f in told["figures"] if f["measure"] == "citation_recall")
     assert figure["difference"] == pytest.approx(figure["b"] - figure["a"])
+    alone = propcite("runs", "compare", a.id, b.id, "--measure", "citation_recall")
+    assert "10 items that moved most in citation recall" in alone.out
     said = propcite("runs", "compare", f"{a.id}:{WAYS[0]}", f"{b.id}:{WAYS[0]}", "--items", "2")
     assert said.out.count(f"run {b.id}") == 1
     assert "2 items that moved most in citation recall" in said.out
@@ -140,7 +142,7 @@ def test_a_run_goes_through_json_and_is_the_same(propcite: Propcite, runs: Runs)
     assert list(runs.items(run.id)) == items
 
 
-@given(st.lists(any_item, max_size=4), st.text())
+@given(st.lists(any_item, max_size=4, unique_by=lambda item: (item.way, item.key)), st.text())
 def test_any_run_is_read_back_from_json_as_it_was(told: list[RunItem], name: str) -> None:
     run = replace(run_info(name), num_items=len(told))
     assert read_json(to_json(run, told), "x") == (run, told)
@@ -275,6 +277,13 @@ def test_what_holds_no_run_is_told_in_one_line(propcite: Propcite, tmp_path: Pat
     told = refused(propcite("runs", "import", "x.json"))
     assert words in told
     assert "propcite runs export RUN --format json" in told
+
+
+def test_an_item_twice_is_told(propcite: Propcite, runs: Runs, tmp_path: Path) -> None:
+    written = json.loads(to_json(sample_run(runs, num=1), sample_items(1)))
+    written["items"].append(written["items"][0])
+    (tmp_path / "x.json").write_text(json.dumps(written))
+    assert f"the item 'q0' by '{WAYS[0]}' is there 2 times" in refused(propcite("runs", "import", "x.json"))
 
 
 def test_an_item_of_another_shape_is_told_by_its_place(propcite: Propcite, runs: Runs, tmp_path: Path) -> None:

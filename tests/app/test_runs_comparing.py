@@ -139,6 +139,7 @@ def test_what_cannot_be_compared_is_told_with_the_next_step(runs: Runs) -> None:
         (one.id, empty.id, f"run {empty.id} has no items: give the command that began it again"),
         (one.id, one.id, "are the same: name two runs, or two ways as RUN:way RUN:way2"),
         (both.id, both.id, "are the same"),
+        (both.id, f"{both.id}:{WAYS[0]}", "are the same"),
         (both.id, one.id, "no way in common: name one of each"),
     ):
         with pytest.raises(AppError, match=words):

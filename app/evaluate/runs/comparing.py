@@ -91,9 +91,10 @@ class Moved:
 def compare(runs: Runs, first: str, second: str) -> list[Comparison]:
     """RUN or RUN:way beside another; two whole runs are compared way by way."""
     left, right = _named(runs, first), _named(runs, second)
-    if _same(first, second, left, right):
+    pairs = list(_pairs(left, right))
+    if any(left[a].name == right[b].name for a, b in pairs):
         raise AppError(f"{first} and {second} are the same: name two runs, or two ways as RUN:way RUN:way2")
-    return [_compared(left[a], right[b]) for a, b in _pairs(left, right)]
+    return [_compared(left[a], right[b]) for a, b in pairs]
 
 
 def moved(found: Comparison, measure: Measure) -> list[Moved]:
@@ -121,11 +122,6 @@ def _named(runs: Runs, name: str) -> dict[str, Side]:
     near = get_close_matches(way, ways, n=1, cutoff=0.3) or ways[:1]
     asked = f"run {run.id} has no way {way[:60]!r}" if colon else f"run {run.id} has no items"
     raise NotFoundError(f"{asked}, it has {', '.join(ways)}: give {run.id}:{near[0]}, for one")
-
-
-def _same(first: str, second: str, left: Mapping[str, Side], right: Mapping[str, Side]) -> bool:
-    ids = {side.run.id for side in [*left.values(), *right.values()]}
-    return len(ids) == 1 and (first == second or set(left) == set(right))
 
 
 def _pairs(left: Mapping[str, Side], right: Mapping[str, Side]) -> Iterator[tuple[str, str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
@@ -91,6 +92,9 @@ def read_json(text: str, name: str) -> tuple[RunInfo, list[RunItem]]:
         raise _unreadable(name, f"{place}: {first['msg']}") from error
     except (ValueError, RecursionError) as error:
         raise _unreadable(name, str(error)) from error
+    for (way, key), number in Counter((item.way, item.key) for item in read.items).items():
+        if number > 1:
+            raise _unreadable(name, f"the item {key[:60]!r} by {way[:60]!r} is there {number} times")
     told: Mapping[str, Any] = dict(read.run)
     return RunInfo(**told, num_items=len(read.items)), [RunItem(**dict(item)) for item in read.items]
 
