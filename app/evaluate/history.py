@@ -120,7 +120,7 @@ def _item(row: History, score: CitationScore | None, cost: dict[str, float]) -> 
     measures = {
         "citation_recall": score.recall if score else None,
         "citation_precision": score.precision if score else None,
-        "coverage": answer.coverage,
+        "supported_facts": answer.coverage,
         "length": len(answer.text.split()),
         "citations": score.citations if score else 0,
         "sentences": len(answer.sentences),
@@ -131,14 +131,15 @@ def _item(row: History, score: CitationScore | None, cost: dict[str, float]) -> 
 
 def _people(said: Sequence[Labelled], judge: Judge) -> Iterator[RunItem]:
     """Two items an opinion: the verdict that was kept with the answer, and what the judge says now."""
-    verdicts = judge.judge([Case(one.claim, one.evidence) for one in said]) if said else []
+    with clocked() as cost:
+        verdicts = judge.judge([Case(one.claim, one.evidence) for one in said]) if said else []
     for one, now in zip(said, verdicts, strict=True):
         if one.verdict:
-            yield _opinion(KEPT, one, one.verdict)
-        yield _opinion(NOW, one, now)
+            yield _opinion(KEPT, one, one.verdict, {})
+        yield _opinion(NOW, one, now, portion(cost, len(said)))
 
 
-def _opinion(way: str, one: Labelled, verdict: Verdict) -> RunItem:
+def _opinion(way: str, one: Labelled, verdict: Verdict, cost: dict[str, float]) -> RunItem:
     same = (verdict.label is Label.SUPPORTED) == one.supported
     output = {
         "claim": one.claim,
@@ -148,7 +149,7 @@ def _opinion(way: str, one: Labelled, verdict: Verdict) -> RunItem:
         "judged": [{"probability": verdict.probability, "right": one.supported}],
     }
     key = f"{one.given.id}:{'better' if one.given.better and one.verdict is None else 'cited'}"
-    return RunItem(key, way, {"agreement": float(same)}, output)
+    return RunItem(key, way, {"agreement": float(same)}, output, cost)
 
 
 def _agreements(items: Sequence[RunItem], judge: str) -> Iterator[Agreement]:

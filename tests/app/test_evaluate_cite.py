@@ -120,7 +120,7 @@ def test_claims_are_read_by_their_level(tmp_path: Path) -> None:
     ("row", "said"),
     [
         ("{", "line 1"),
-        ('{"claim": "a"}', "KeyError('docs')"),
+        ('{"claim": "a"}', "line 1: docs is missing; a row is {"),
         (json.dumps({**VERDICTS[0], "label": "sure"}), "the label 'sure'"),
         ("[1]", "line 1"),
         (json.dumps({**VERDICTS[0], "claim": None}), "None where a text belongs"),
@@ -325,7 +325,7 @@ def test_a_judge_s_figures_lie_in_their_intervals_and_more_claims_narrow_them() 
 
     few, many = (list(judged(told(num))) for num in (40, 400))
     for row in few + many:
-        for name in ("auc", "balanced_accuracy"):
+        for name in ("auc", "balanced_accuracy", "calibration_error"):
             low, value, high = (getattr(row, f"{name}{end}") for end in ("_low", "", "_high"))
             assert low < value < high
     assert [row.source for row in few] == ["s0", "s1", "mean"] * 2

@@ -46,7 +46,7 @@ def say(parts: Parts, answer: CitedAnswer, fact: str, opinion: Opinion, better: 
 def test_kept_answers_are_measured_as_alce_measures_them(propcite: Propcite, parts: Parts) -> None:
     cite(parts, GOOD), cite(parts, HALF)
     told = {row["measure"]: row["value"] for row in propcite("eval", "history", "--format", "jsonl").rows}
-    assert told["citation_recall"] == told["coverage"] == 0.75  # one answer whole, of the other a half
+    assert told["citation_recall"] == told["supported_facts"] == 0.75  # one answer whole, of the other a half
     assert told["citation_precision"] == told["sentences"] - 0.5 == 1
     said = propcite("eval", "history", "-c", "harbour")
     assert said.out.startswith("harbour; judge: embedded/")

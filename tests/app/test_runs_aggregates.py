@@ -94,3 +94,15 @@ def test_a_way_that_shares_with_two_groups_joins_them() -> None:
     items = [RunItem("q", way, told) for way, told in measures.items()]
     groups = [sorted({f.way for f in group}) for group in grouped(aggregates(items))]
     assert groups == [["a", "b", "d"], ["c"]]
+
+
+def test_each_name_stands_once_among_the_measures() -> None:
+    """A second would take the first one's words: what a splitter covers is no share of facts with support."""
+    assert measure_of("coverage").heading == "coverage"
+    assert measure_of("supported_facts").heading == "facts with support"
+
+
+def test_what_many_share_of_a_cost_is_not_rounded_away() -> None:
+    each = keeping.portion({"seconds": 0.00005, "prompt_tokens": 7.0}, 10)
+    assert each == {"seconds": 0.000005, "prompt_tokens": 0.7}
+    assert keeping.added(each, {"cpu_seconds": 1.0}) == {**each, "cpu_seconds": 1.0}

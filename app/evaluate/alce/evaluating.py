@@ -24,7 +24,7 @@ from app.evaluate.alce.ways import WAYS, check_ways
 from app.evaluate.alce.writing import Answer, Row, by_people, from_outputs, generator_settings
 from app.evaluate.files import digest_of
 from app.evaluate.runs.about import about_run, model
-from app.evaluate.runs.keeping import open_run
+from app.evaluate.runs.keeping import clocked, open_run, portion
 from app.evaluate.runs.shares import Share
 from app.settings import Settings
 from app.store.runs import RunInfo, RunItem
@@ -258,7 +258,9 @@ def judge_itself(parts: Parts, asked: Asked, say: Say) -> tuple[RunInfo, list[sh
     run = open_run(parts.runs, "judge", file.name, settings, about, judge.name, new=asked.new, say=say)
     known = parts.runs.known(run.id)
     entailment = Entailment(judge)
-    told = list(shortcuts.tried(questions, entailment))
+    with clocked() as cost:
+        told = list(shortcuts.tried(questions, entailment))
+    share = portion(cost, len(told))
     new = [one for one in told if (one.check.name, one.key) not in known]
-    parts.runs.add(run.id, [RunItem(one.key, one.check.name, one.measures) for one in new])
+    parts.runs.add(run.id, [RunItem(one.key, one.check.name, one.measures, cost=share) for one in new])
     return parts.runs.finish(run.id), shortcuts.passed(told)

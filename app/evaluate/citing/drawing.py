@@ -39,7 +39,7 @@ def balanced_accuracy_drawn(truth: Truth, accepted: Truth, seed: int = 0) -> Flo
 
 
 def calibration_error_drawn(truth: Truth, scores: Floats, bins: NDArray[np.int64], seed: int = 0) -> Floats:
-    """How far, on average, a probability is from the share that turned out true."""
+    """How far, on average, a probability is from the share that turned out true; of a sample always farther."""
     inside = bins[:, None] == np.unique(bins)
     gaps = resampled_means(inside * (truth - scores)[:, None], seed)
     error: Floats = np.abs(gaps).sum(axis=1)

@@ -18,6 +18,7 @@ from retrieval.lines import numbered_lines
 from retrieval.splitter import passage_from_sentences, passage_from_text
 from retrieval.text import Passage
 
+ROW = '{"claim": "…", "docs": [{"text": "…"}], "label": "supported"}'
 SUPPORTED, PARTIALLY, NOT_SUPPORTED = "supported", "partially", "not_supported"
 
 
@@ -80,7 +81,9 @@ def _read_answers(path: Path) -> list[Gold]:
         items = items["data"] if isinstance(items, dict) else items
         return [gold for number, item in enumerate(items) for gold in _answers(item, path.name, number)]
     except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise AppError(f"{path} cannot be read ({error!r}): give ALCE's list of questions, answers and docs") from error
+        raise AppError(
+            f"{path} cannot be read ({_why(error)}): give ALCE's list of questions, answers and docs"
+        ) from error
 
 
 def _answers(item: dict[str, Any], file: str, at: int) -> Iterable[GoldAnswer]:
@@ -103,7 +106,7 @@ def _read_claims(path: Path) -> list[Gold]:
         try:
             gold = _claim(json.loads(line), f"{path.name}:{number}")
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise AppError(f"{path}, line {number}: {error!r} is wrong with this row") from error
+            raise AppError(f"{path}, line {number}: {_why(error)}; a row is {ROW}") from error
         rows += [gold] if gold else []
     return rows
 
@@ -120,12 +123,20 @@ def _claim(row: dict[str, Any], id_: str) -> Gold | None:
             raise ValueError(f"docs without the sentence {sorted(absent)[0]} that supports the claim")
         return GoldEvidence(source, _text(row["claim"]), documents, supporting, id_)
     if row["label"] not in (SUPPORTED, PARTIALLY, NOT_SUPPORTED):
-        raise ValueError(f"the label {row['label']!r}")
+        raise ValueError(f"the label {row['label']!r} is none of {SUPPORTED}, {PARTIALLY} and {NOT_SUPPORTED}")
     evidence = tuple(text for d in docs if (text := d.get("text") or " ".join(d.get("sentences") or [])).strip())
     if not evidence:
         return None
     supported = row["label"] == SUPPORTED
     return GoldVerdict(source, row.get("question", ""), _text(row["claim"]), evidence, supported, id_)
+
+
+def _why(error: Exception) -> str:
+    """
+    >>> _why(KeyError("docs"))
+    'docs is missing'
+    """
+    return f"{error.args[0]} is missing" if isinstance(error, KeyError) else str(error)
 
 
 def _text(value: object) -> str:

@@ -145,13 +145,15 @@ class Drawn:
     @classmethod
     def of(cls, truth: Truth, scores: Floats, seed: int) -> Drawn:
         accepted = scores >= SUPPORTED_FROM
-        values = roc_auc_score(truth, scores), balanced_accuracy_score(truth, accepted)
+        error = calibration_error(truth, scores)
+        values = roc_auc_score(truth, scores), balanced_accuracy_score(truth, accepted), error
+        farther = calibration_error_drawn(truth, scores, _bins(scores), seed)
         samples = (
             auc_drawn(truth, scores, seed),
             balanced_accuracy_drawn(truth, accepted, seed),
-            calibration_error_drawn(truth, scores, _bins(scores), seed),
+            np.maximum(2 * error - farther, 0.0),  # a sample is as much farther from the claims as these are from all
         )
-        return cls(len(truth), np.array([*values, calibration_error(truth, scores)]), np.column_stack(samples))
+        return cls(len(truth), np.array(values), np.column_stack(samples))
 
     @classmethod
     def mean(cls, several: Sequence[Drawn]) -> Drawn:

@@ -122,7 +122,7 @@ MEASURES: dict[str, Measure] = {
         Measure("RR", "MRR"),
         Measure("Success"),
         Measure("AP", "MAP"),
-        Measure("coverage", "facts with support"),
+        Measure("supported_facts", "facts with support"),
         judged("agreement", "agreement with people"),
         count("length", "words"),
         count("citations"),

@@ -97,20 +97,20 @@ def clocked() -> Iterator[dict[str, float]]:
     began, used = time.perf_counter(), time.process_time()
     with metered() as meter:
         yield cost
-    cost["seconds"] = round(time.perf_counter() - began, 4)
-    cost["cpu_seconds"] = round(time.process_time() - used, 4)
+    cost["seconds"] = round(time.perf_counter() - began, 6)
+    cost["cpu_seconds"] = round(time.process_time() - used, 6)
     if meter.usage:
         cost.update(asdict(meter.usage))
 
 
 def portion(cost: Mapping[str, float], among: int) -> dict[str, float]:
     """What each of so many bears of a cost that they had together."""
-    return {name: round(value / max(1, among), 4) for name, value in cost.items()}
+    return {name: round(value / max(1, among), 8) for name, value in cost.items()}
 
 
 def added(one: Mapping[str, float], other: Mapping[str, float]) -> dict[str, float]:
     """What two pieces of work cost together."""
-    return {name: round(one.get(name, 0.0) + other.get(name, 0.0), 4) for name in {**one, **other}}
+    return {name: round(one.get(name, 0.0) + other.get(name, 0.0), 8) for name in {**one, **other}}
 
 
 def differences(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
