@@ -97,7 +97,7 @@ def compare(
     first: Side,
     second: Side,
     items: Annotated[int, typer.Option(min=0, help="Show so many items that moved most.")] = 0,
-    measure: Annotated[str, typer.Option(help="The measure by which they moved; otherwise the first.")] = "",
+    measure: Annotated[str, typer.Option(help="The measure by which they moved; otherwise the first that did.")] = "",
     as_json: AsJson = False,
 ) -> None:
     """Compare two runs, or two ways of one (RUN:way RUN:way2), on the items that both have."""
@@ -124,7 +124,7 @@ def compare(
 def _measure(found: Comparison, name: str) -> Measure:
     known = {figure.measure.name: figure.measure for figure in found.figures}
     if not name:
-        return next(iter(known.values()))
+        return next((figure for figure in found.figures if figure.changed), found.figures[0]).measure
     if name not in known:
         raise PropCiteError(f"there is no figure {name[:40]!r} to compare: give one of {', '.join(known)}")
     return known[name]
@@ -143,7 +143,9 @@ def _show_compared(found: Comparison, by: Measure | None, changed: list[Any]) ->
         note(judges_differ(found))
     for line in differences(found.a.run.settings, found.b.run.settings):
         note(f"other settings: {line}")
-    if by is not None:
+    if by is not None and not changed:
+        note(f"no item moved in {by.heading}")
+    elif by is not None:
         typer.echo(f"{len(changed)} items that moved most in {by.heading}\n\n{moved_table(changed, by)}\n")
 
 

@@ -93,6 +93,9 @@ def test_a_comparison_shows_figures_and_the_items_that_moved(propcite: Propcite,
     assert figure["difference"] == pytest.approx(figure["b"] - figure["a"])
     alone = propcite("runs", "compare", a.id, b.id, "--measure", "citation_recall")
     assert "10 items that moved most in citation recall" in alone.out
+    unmoved = propcite("runs", "compare", a.id, b.id, "--measure", "str_em")
+    assert "no item moved in STR-EM" in unmoved.err
+    assert "moved most" not in unmoved.out
     said = propcite("runs", "compare", f"{a.id}:{WAYS[0]}", f"{b.id}:{WAYS[0]}", "--items", "2")
     assert said.out.count(f"run {b.id}") == 1
     assert "2 items that moved most in citation recall" in said.out

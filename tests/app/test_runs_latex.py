@@ -85,4 +85,4 @@ def test_a_latex_table_has_a_row_a_way_and_names_its_judge() -> None:
     assert table.count(r"{\tiny $\pm$ ") == 2 * 10
     assert "10 items, judged by j; plain mean over 2 sources (news, wiki), items drawn within each" in table
     assert r"\toprule" in table
-    assert "% cost of together: 20 items, " in table
+    assert "% cost of all together: 20 items, " in table

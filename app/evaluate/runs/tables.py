@@ -13,7 +13,7 @@ from app.store.runs import RunInfo
 
 _HASH = re.compile("[0-9a-f]{40,64}")  # its beginning tells it from others
 WIDTH = 120
-TOGETHER = "together"  # the costs of all ways
+TOGETHER = "all together"  # the costs of all ways
 COSTS = {
     "seconds": "seconds",
     "cpu_seconds": "CPU seconds",
