@@ -25,7 +25,7 @@ def difference(claim: str, evidence: str, context: str = "") -> str:
     """
     if len(evidence.split()) > LONGEST or _share(claim, evidence) < SPEAKS_OF_IT:
         return ""
-    told = checked(claim, evidence, 0.0, words.plain_share(claim, evidence), 1.0).reason
+    told = checked(claim, evidence, 0.0, words.plain_share(claim, evidence), 1.0, context).reason
     if not told and (units := words.other_unit(claim, evidence)):
         told = f"source says “{units[1]}”; answer says “{units[0]}”"
     return told or _names_differ(claim, evidence, context)

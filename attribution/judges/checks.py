@@ -1,4 +1,4 @@
-"""What plain words forbid whatever a score says: other numbers, units, words or roles, a "not", a mere "may"."""
+"""What plain words forbid whatever a score says: other numbers, units, names, words or roles, a "not", a "may"."""
 
 from __future__ import annotations
 
@@ -9,20 +9,26 @@ from attribution.citations import Label, Verdict
 from attribution.judges import label_of
 from attribution.judges.another import said_of_another
 from attribution.judges.exchanged import exchanged
+from attribution.judges.renamed import renamed
 
 REFUSED = 0.35  # the most a claim may score that the evidence's numbers or negation forbid; below any threshold used
 SPEAKS_OF_IT = 0.6  # with this share of the claim's words beside other numbers, the evidence speaks against it
 
 
-def checked(claim: str, evidence: str, probability: float, overlap: float, supported_from: float) -> Verdict:
-    """The score's verdict, unless plain words forbid it.  `overlap`: share of the claim's words in the evidence."""
+def checked(
+    claim: str, evidence: str, probability: float, overlap: float, supported_from: float, context: str = ""
+) -> Verdict:
+    """The score's verdict, unless plain words forbid it.  `overlap`: share of the claim's words in the evidence.
+
+    `context` stands around the evidence: what it names is no other name.
+    """
     speaks_of_it = overlap >= SPEAKS_OF_IT
     if words.missing_numbers(claim, evidence):
         probability = min(probability, REFUSED)
         difference = _difference(claim, evidence) if speaks_of_it else ""
         label = Label.CONTRADICTED if difference else label_of(probability, supported_from)
         return Verdict(label, probability, difference)
-    if reason := _contradiction(claim, evidence, speaks_of_it=speaks_of_it):
+    if reason := _contradiction(claim, evidence, context, speaks_of_it=speaks_of_it):
         return Verdict(Label.CONTRADICTED, min(probability, REFUSED), reason)
     open_to_doubt = probability >= supported_from and not words.stands_in(claim, evidence)
     if open_to_doubt and words.only_hedged(claim, evidence, share=SPEAKS_OF_IT):
@@ -31,22 +37,24 @@ def checked(claim: str, evidence: str, probability: float, overlap: float, suppo
     return Verdict(label_of(probability, supported_from), probability)
 
 
-def refused(claim: str, evidence: str, overlap: float) -> bool:
+def refused(claim: str, evidence: str, overlap: float, context: str = "") -> bool:
     """Whether plain words forbid support, so that no score is needed to say no."""
     if words.missing_numbers(claim, evidence):
         return True
-    return bool(_contradiction(claim, evidence, speaks_of_it=overlap >= SPEAKS_OF_IT))
+    return bool(_contradiction(claim, evidence, context, speaks_of_it=overlap >= SPEAKS_OF_IT))
 
 
-def _contradiction(claim: str, evidence: str, *, speaks_of_it: bool) -> str:
+def _contradiction(claim: str, evidence: str, context: str, *, speaks_of_it: bool) -> str:
     """Why plain words say that the evidence speaks against the claim, where its numbers do not; "" where they do not.
 
     Words that stand in the evidence as they are may still be negated there, but no other word opposes them.
     """
     stated = words.stands_in(claim, evidence)
     pair = None if stated else words.opposed_words(claim, evidence, share=SPEAKS_OF_IT)
-    if pair := pair or (words.other_unit(claim, evidence) if speaks_of_it else None):
+    if pair := pair or _other_unit(claim, evidence):
         return f"source says “{pair[1]}”; answer says “{pair[0]}”"
+    if names := renamed(claim, evidence, context, share=SPEAKS_OF_IT):
+        return f"source says {names[1]}; answer says {names[0]}"
     if not speaks_of_it:
         return ""
     if words.negation_differs(claim, evidence):
@@ -57,6 +65,12 @@ def _contradiction(claim: str, evidence: str, *, speaks_of_it: bool) -> str:
     return (
         "the source says that number of something else" if said_of_another(claim, evidence, share=SPEAKS_OF_IT) else ""
     )
+
+
+def _other_unit(claim: str, evidence: str) -> tuple[str, str] | None:
+    """A number that both state in different units, where the evidence speaks of the rest of the claim."""
+    pair = words.other_unit(claim, evidence)
+    return pair if pair and words.plain_share(claim.replace(pair[0], " "), evidence) >= SPEAKS_OF_IT else None
 
 
 def _difference(claim: str, evidence: str) -> str:

@@ -96,7 +96,7 @@ class CrossJudge:
 
     def judge(self, cases: Sequence[Case]) -> list[Verdict]:
         return [
-            checked(case.claim, case.text, self.probability(logit, f), f.overlap, self.supported_from)
+            checked(case.claim, case.text, self.probability(logit, f), f.overlap, self.supported_from, case.context)
             for case, (logit, f) in zip(cases, self.known(cases), strict=True)
         ]
 
@@ -134,7 +134,7 @@ class CrossJudge:
 
 def _is_open(case: Case, features: Features) -> bool:
     """Whether the network's word can make a difference: plain words do not refuse, and something is alike."""
-    return support_logit(features) > HOPELESS and not refused(case.claim, case.text, features.overlap)
+    return support_logit(features) > HOPELESS and not refused(case.claim, case.text, features.overlap, case.context)
 
 
 def mixed(logit: float, features: Features) -> float:

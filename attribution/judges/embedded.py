@@ -52,7 +52,7 @@ class EmbeddedJudge:
 
     def judge(self, cases: Sequence[Case]) -> list[Verdict]:
         features = self.features(cases)
-        return [self.verdict(case.claim, case.text, f) for case, f in zip(cases, features, strict=True)]
+        return [self.verdict(case, f) for case, f in zip(cases, features, strict=True)]
 
     def features(self, cases: Sequence[Case]) -> list[Features]:
         """Each claim and each text is encoded once, however often it comes."""
@@ -67,9 +67,10 @@ class EmbeddedJudge:
         passages = [Passage(id="", text=text) for text in evidence]
         return self._evidence.recall(evidence, passages, self.encoder.encode_passages)
 
-    def verdict(self, claim: str, evidence: str, features: Features) -> Verdict:
-        """The score's verdict, unless plain words forbid it: other numbers, units or words, or a "not" on one side."""
-        return checked(claim, evidence, support_probability(features), features.overlap, self.supported_from)
+    def verdict(self, case: Case, features: Features) -> Verdict:
+        """The score's verdict, unless plain words forbid it: other numbers, units, names, or a "not" on one side."""
+        p = support_probability(features)
+        return checked(case.claim, case.text, p, features.overlap, self.supported_from, case.context)
 
 
 def support_logit(features: Features) -> float:

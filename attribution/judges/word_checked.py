@@ -11,7 +11,7 @@ from attribution.judges.checks import checked
 
 
 class WordChecked:
-    """What `judge` calls supported stays so only where numbers, units, opposed words, "not" and "may" allow it.
+    """What `judge` calls supported stays so only where numbers, units, names, opposed words, "not" and "may" allow it.
 
     The checks know no arithmetic: a sum that a language model would grant is refused.
     """
@@ -37,4 +37,4 @@ class WordChecked:
         if verdict.label is not Label.SUPPORTED:
             return verdict
         overlap = words.plain_share(case.claim, case.text)
-        return checked(case.claim, case.text, verdict.probability, overlap, self.supported_from)
+        return checked(case.claim, case.text, verdict.probability, overlap, self.supported_from, case.context)

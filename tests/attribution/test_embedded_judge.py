@@ -120,7 +120,7 @@ def test_a_number_that_the_evidence_lacks_is_never_supported(encoder: Encoder, f
     judge = EmbeddedJudge(encoder)
     for evidence in ("It has gates.", "It has 14 gates.", ""):
         assert numbers(claim) - numbers(evidence)
-        assert judge.verdict(claim, evidence, features).label is not Label.SUPPORTED
+        assert judge.verdict(Case(claim, (evidence,)), features).label is not Label.SUPPORTED
 
 
 @given(FEATURES, SHARES)
@@ -132,7 +132,9 @@ def test_more_likeness_never_makes_support_less_likely(features: Features, more:
 
 @given(FEATURES, st.floats(0.05, 0.95))
 def test_a_label_follows_from_its_probability(encoder: Encoder, features: Features, threshold: float) -> None:
-    verdict = EmbeddedJudge(encoder, supported_from=threshold).verdict("It has gates.", "It has gates.", features)
+    verdict = EmbeddedJudge(encoder, supported_from=threshold).verdict(
+        Case("It has gates.", ("It has gates.",)), features
+    )
     assert (verdict.label is Label.SUPPORTED) == (verdict.probability >= threshold)
 
 

@@ -1,4 +1,4 @@
-"""Plain words tell who did what to whom and of which thing a number is said, and keep silent where they cannot."""
+"""Plain words tell who did what to whom, of which thing a number is said and which name is another one."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from attribution.citations import Label
 from attribution.judges.another import said_of_another
-from attribution.judges.checks import REFUSED, SPEAKS_OF_IT, checked
+from attribution.judges.checks import REFUSED, SPEAKS_OF_IT, checked, refused
 from attribution.judges.exchanged import exchanged
+from attribution.judges.renamed import renamed
 
 TURNED = [
     ("Alpina bought Northwind.", "Northwind bought Alpina in 2016."),
@@ -83,3 +84,76 @@ def test_another_currency_is_no_support_though_the_words_are_the_same() -> None:
     assert checked("It made a loss in 2019.", "It made a profit in 2019.", 0.9, 0.7, 0.5).label is Label.CONTRADICTED
     assert checked("Fewer than 50 came.", "More than 50 came.", 0.9, 0.7, 0.5).label is Label.CONTRADICTED
     assert checked("He led it from 1990 to 1995.", "He led it (1990–95).", 0.9, 0.9, 0.5).label is Label.SUPPORTED
+
+
+OPENED = "Ana Ruiz opened the museum in Lisbon in 1987."
+
+
+@pytest.mark.parametrize(
+    ("claim", "evidence", "mine", "other"),
+    [
+        ("Ana Ruiz opened the museum in Madrid.", OPENED, "Madrid", "Lisbon"),
+        ("Bob Jones opened the museum in Lisbon.", OPENED, "Bob Jones", "Ana Ruiz"),
+        ("Eva Ruiz opened the museum.", OPENED, "Eva Ruiz", "Ana Ruiz"),
+        ("Madrid has a museum.", "Lisbon has a museum and two theatres.", "Madrid", "Lisbon"),
+        (
+            "The bridge was built by Acme Corp.",
+            "The bridge was built by Globex Inc. in 1990.",
+            "Acme Corp",
+            "Globex Inc",
+        ),
+        ("The Amazon is the longest river.", "The Nile is the longest river of all.", "Amazon", "Nile"),
+        (
+            "It was José’s idea to move to Porto’s harbour.",
+            "It was José's idea to move to Faro's harbour.",
+            "Porto",
+            "Faro",
+        ),
+    ],
+)
+def test_another_name_in_the_same_place_contradicts(claim: str, evidence: str, mine: str, other: str) -> None:
+    assert renamed(claim, evidence, share=SPEAKS_OF_IT) == (mine, other)
+    verdict = checked(claim, evidence, 0.9, 0.8, 0.5)
+    assert verdict.label is Label.CONTRADICTED
+    assert verdict.probability <= REFUSED
+    assert verdict.reason == f"source says {other}; answer says {mine}"
+    assert refused(claim, evidence, 0.8)
+
+
+@pytest.mark.parametrize(
+    ("claim", "evidence", "context"),
+    [
+        ("Ana Ruiz opened the museum in Lisbon.", OPENED, ""),
+        ("Ruiz opened the museum.", OPENED, ""),
+        ("Ms. Ruiz opened the museum.", OPENED, ""),
+        ("A. Ruiz opened the museum.", OPENED, ""),
+        ("Ana Maria Ruiz opened the museum.", OPENED, ""),
+        ("ANA RUIZ opened the museum.", OPENED, ""),
+        ("Ana Ruiz opened the museum in Lisbon on a Monday.", "Ana Ruiz opened the museum in Lisbon on a Friday.", ""),
+        ("The museum opened in Portugal.", "The museum opened in Lisbon.", "Museums of Portugal"),
+        ("The WHO moved to Geneva.", "The World Health Organization moved to Geneva.", ""),
+        ("The U.S. moved its embassy.", "The United States moved its embassy.", ""),
+        ("Peruvian trains are slow in winter.", "In Peru trains are slow in winter.", ""),
+        ("Britain’s streets are wide.", "Britain's streets are wide.", ""),
+        ("Josė Neves founded it in Porto.", "José Neves founded it in Porto.", ""),
+        ("Studies have shown that cats sleep.", "Results have shown that cats sleep.", ""),
+        ("It rained in Rome.", "The barrier in Oslo cost 410 million euros.", ""),
+        ("Cats sleep.", "Dogs bark.", ""),
+        ("", "", ""),
+    ],
+)
+def test_the_same_name_in_another_form_does_not(claim: str, evidence: str, context: str) -> None:
+    assert renamed(claim, evidence, context, share=SPEAKS_OF_IT) is None
+
+
+@given(st.text(max_size=80), st.text(max_size=80), st.text(max_size=40))
+def test_names_are_read_in_any_text(claim: str, evidence: str, context: str) -> None:
+    assert renamed(claim, claim, context, share=SPEAKS_OF_IT) is None
+    renamed(claim, evidence, context, share=SPEAKS_OF_IT)
+
+
+def test_another_currency_contradicts_though_it_is_most_of_the_claim() -> None:
+    verdict = checked("It cost 410 million dollars.", "The barrier cost 410 million euros.", 0.9, 0.5, 0.5)
+    assert (verdict.label, verdict.reason) == (
+        Label.CONTRADICTED, "source says “410 million euros”; answer says “410 million dollars”",
+    )  # fmt: skip
