@@ -166,6 +166,17 @@ def test_a_passage_may_be_kept_from_the_query_of_its_own_id(propcite: Propcite, 
     assert all("gates" not in item.output["ranking"] for item in kept())
 
 
+def test_beside_the_passage_of_its_own_id_a_hundred_others_are_looked_at(propcite: Propcite, tmp_path: Path) -> None:
+    """The query's own passage is nearest; the one that answers is the hundredth of the others."""
+    gates = [
+        {"_id": f"g{n:03}", "title": "", "text": "Gates of steel." + " Boats pass." * (n > 99)} for n in range(101)
+    ]
+    queries = [{"_id": "g000", "text": "gates of steel"}]
+    folder = beir(tmp_path / "small", corpus=gates, queries=queries, qrels=["g000\tg100\t1"])
+    said = propcite("eval", "beir", folder, "--way", "bm25", "--not-itself", "--format", "jsonl")
+    assert figures(said, "bm25")["R@100"] == 1.0
+
+
 def test_the_split_is_the_one_that_is_named(propcite: Propcite, tmp_path: Path) -> None:
     folder = beir(tmp_path / "small")
     (folder / "qrels" / "test.tsv").rename(folder / "qrels" / "dev.tsv")

@@ -69,7 +69,8 @@ def evaluate(
     questions = share.of(collection.questions)
     loaded = Encoders(parts)
     ways = loaded.able(wanted, lambda asks: ASKING[asks].marker, named=named)
-    ranks, indexes = rankings(collection, ways, loaded, parts.settings)
+    depth = DEPTH + not_itself  # one more is looked at, since one may be left out
+    ranks, indexes = rankings(collection, ways, loaded, parts.settings, depth)
     settings = {
         "files": collection.digests,
         "ways": [way.name for way in ways],
@@ -92,10 +93,10 @@ def _index_settings(settings: Settings, ways: Sequence[Way]) -> dict[str, Any]:
 
 
 def rankings(
-    collection: Beir, ways: Sequence[Way], encoders: Encoders, settings: Settings
+    collection: Beir, ways: Sequence[Way], encoders: Encoders, settings: Settings, depth: int = DEPTH
 ) -> tuple[dict[str, Rank], dict[str, Any]]:
     """What ranks the collection, by the ways' names, and what is told of the indexes; encodes what was not yet."""
-    ranks: dict[str, Rank] = {way.name: by_words(collection) for way in ways if way.asks == BM25}
+    ranks: dict[str, Rank] = {way.name: by_words(collection, depth) for way in ways if way.asks == BM25}
     told: dict[str, Any] = {}
     for name in names_of(ways):
         asked = [way for way in ways if way.asks != BM25 and way.encoder == name]
@@ -104,7 +105,7 @@ def rankings(
         told |= {f"{number} bits {name}".strip(): _told(index) for number, index in indexes.items()}
         for way in asked:
             index = indexes[way.bits or settings.index_bits]
-            ranks[way.name] = partial(_nearest, index, encoders[name], ASKING[way.asks])
+            ranks[way.name] = partial(_nearest, index, encoders[name], ASKING[way.asks], depth)
     return {way.name: ranks[way.name] for way in ways}, told
 
 
@@ -118,7 +119,7 @@ def _told(index: TokenIndex) -> dict[str, Any]:
     }
 
 
-def by_words(collection: Beir) -> Rank:
+def by_words(collection: Beir, depth: int) -> Rank:
     from attribution.baselines import CountedWords
 
     counted = CountedWords([f"{p.title} {p.text}" for p in collection.passages])
@@ -127,7 +128,7 @@ def by_words(collection: Beir) -> Rank:
         for query in queries:
             with clocked() as cost:
                 scores = counted.scores(query)
-                best = np.argsort(-scores, kind="stable")[:DEPTH]
+                best = np.argsort(-scores, kind="stable")[:depth]
                 found = [collection.passages[i].id for i in best if scores[i] > 0]
             yield found, cost
 
@@ -135,7 +136,7 @@ def by_words(collection: Beir) -> Rank:
 
 
 def _nearest(
-    index: TokenIndex, encoder: Encoder, asking: Asking, queries: Sequence[str]
+    index: TokenIndex, encoder: Encoder, asking: Asking, depth: int, queries: Sequence[str]
 ) -> Iterator[tuple[list[str], Cost]]:
     """Queries are read together and searched alone; each bears its share of the reading."""
     with clocked() as reading:
@@ -143,7 +144,7 @@ def _nearest(
     each = portion(reading, len(read))
     for query in read:
         with clocked() as cost:
-            hits = index.search(query.vectors, query.weights()[None], k=DEPTH, **asking.search)[0]
+            hits = index.search(query.vectors, query.weights()[None], k=depth, **asking.search)[0]
         yield [hit.passage_id for hit in hits], added(cost, each)
 
 
@@ -152,7 +153,7 @@ def measured(ranks: Mapping[str, Rank], todos: Sequence[Todo[Question]], *, not_
     for way, rank in ranks.items():
         asked = [todo for todo in todos if way in todo.ways]
         for todo, (found, cost) in zip(asked, rank([todo.row.text for todo in asked]), strict=True):
-            ranked = [name for name in found if not (not_itself and name == todo.row.id)]
+            ranked = [name for name in found if not (not_itself and name == todo.row.id)][:DEPTH]
             told = figures(ranked, todo.row.grades, PASSAGES)
             yield RunItem(todo.key, way, told, _output(todo.row, ranked), cost)
 
