@@ -195,7 +195,7 @@ class Parts:
 
     @cached_property
     def runs(self) -> Runs:
-        return Runs(self.library.engine, self.library.url)
+        return Runs(self.library.engine, self.library.url, self.settings.data_dir / "runs")
 
     @cached_property
     def feedback(self) -> Feedbacks:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Engine, Select, delete, func, insert, select
@@ -15,10 +17,12 @@ from sqlalchemy.orm import Session
 
 from app.errors import NotFoundError, StoreError
 from app.store.database import aware, told
+from app.store.holding import Holding
 from app.store.tables import RunItemRow, RunRow, now
 
 UNFINISHED, DONE = "unfinished", "done"
 NEWEST = "last"
+EXPECTED = "items_expected"  # in `about`: how many items the run has once it is done
 LONGEST_WAY, LONGEST_KEY = 200, 500
 PAGE = 200  # items read at once
 
@@ -38,6 +42,12 @@ class RunInfo:
     ended_at: datetime | None
     num_items: int
 
+    @property
+    def num_expected(self) -> int:
+        """How many items it has once it is done; 0 where that is not known."""
+        found = self.about.get(EXPECTED)
+        return found if isinstance(found, int) else 0
+
 
 @dataclass(frozen=True, slots=True)
 class RunItem:
@@ -51,11 +61,15 @@ class RunItem:
 
 
 class Runs:
-    """The runs of one database.  Every method is one transaction."""
+    """The runs of one database.  Every method is one transaction.
 
-    def __init__(self, engine: Engine, url: str) -> None:
+    `folder` is where processes of this machine tell which run they measure; without it nobody is told.
+    """
+
+    def __init__(self, engine: Engine, url: str, folder: Path | None = None) -> None:
         self._engine = engine
         self._url = url
+        self._holding = Holding(folder) if folder else None
 
     def start(
         self, kind: str, name: str, settings: Mapping[str, Any], about: Mapping[str, Any], judge: str = ""
@@ -111,9 +125,29 @@ class Runs:
 
     def note(self, run_id: str, notes: Sequence[str]) -> None:
         """What a reader of the figures must know, in place of what stood there."""
+        self._tell(run_id, "notes", as_json(notes))
+
+    def expect(self, run_id: str, num_items: int) -> None:
+        """How many items the run has once it is done."""
+        self._tell(run_id, EXPECTED, num_items)
+
+    def _tell(self, run_id: str, name: str, value: Any) -> None:
         with told(self._url), Session(self._engine) as session, session.begin():
             row = _there(session, run_id)
-            row.about = {**{name: value for name, value in row.about.items() if name != "notes"}, **_noted(notes)}
+            others = {known: told for known, told in row.about.items() if known != name}
+            row.about = {**others, **({name: value} if value else {})}
+
+    def measuring(self, run_id: str) -> AbstractContextManager[None]:
+        """While the block runs this process measures the run; a second one on this machine is refused."""
+        return self._holding.held(run_id) if self._holding else nullcontext()
+
+    def measured_by(self, run_id: str) -> int | None:
+        """The process of this machine that measures the run now; None where nobody does."""
+        return self._holding.holder(run_id) if self._holding else None
+
+    def begun_by(self, process: int) -> str:
+        """The id of the run that a process of this machine measured last; empty where there is none."""
+        return self._holding.begun_by(process) if self._holding else ""
 
     def run(self, name: str) -> RunInfo:
         """A run by its id or a beginning of it that only one has; `last` is the newest."""
@@ -146,6 +180,8 @@ class Runs:
     def remove(self, run_id: str) -> None:
         with told(self._url), Session(self._engine) as session, session.begin():
             session.execute(delete(RunRow).where(RunRow.id == run_id))
+        if self._holding:
+            self._holding.forget(run_id)
 
     def _not_one(self, name: str, found: Iterable[RunInfo]) -> str:
         several = [run.id for run in found]
@@ -180,10 +216,6 @@ def _there(session: Session, run_id: str) -> RunRow:
     if row is None:
         raise NotFoundError(f"run {run_id} was removed while it was measured: start it again")
     return row
-
-
-def _noted(notes: Sequence[str]) -> dict[str, Any]:
-    return {"notes": as_json(notes)} if notes else {}
 
 
 def _row(run_id: str, item: RunItem) -> dict[str, Any]:

@@ -330,7 +330,7 @@ def _said_of(request: Request) -> str:
 
 
 def test_a_judge_that_accepts_everything_is_refused_unless_forced(
-    tmp_path: Path, measure: Evaluate, opened: Callable[..., Parts]
+    tmp_path: Path, measure: Evaluate, opened: Callable[..., Parts], said: list[str]
 ) -> None:
     path = saved(tmp_path / "a.json", ASQA)
     with ScriptedLlm('{"verdict": "supported", "support": 95}') as server:
@@ -340,6 +340,7 @@ def test_a_judge_that_accepts_everything_is_refused_unless_forced(
             measure("asqa", path, settings, **asked)
         num_asked = len(server.requests)
         assert opened().runs.list() == []  # it stands in the way of no other judge
+        assert not any("runs show" in line for line in said)  # nor is it named
         result = measure("asqa", path, settings, force=True, **asked)
         assert "FAILED" in as_text(result)
         assert result.own_judge == frozenset()

@@ -101,18 +101,15 @@ def evaluate(parts: Parts, asked: Asked, say: Say) -> Result:
     judge = asked.scoring.build(parts)
     work = _work(parts, asked, rows, given, judge)
     about = _about(parts.settings, asked)
-    run = open_run(
-        parts.runs,
-        asked.kind,
-        file.name,
-        _settings(parts.settings, asked, file, work),
-        about,
-        judge.name,
-        new=asked.new,
-        say=say,
-    )
+    settings = _settings(parts.settings, asked, file, work)
+    opened: list[str] = []  # said once the judge has passed: a run that it is refused for does not stay
+    run = open_run(parts.runs, asked.kind, file.name, settings, about, judge.name, new=asked.new, say=opened.append)
     steps = Steps(parts, run, work)
-    items = list(go_through(steps, chosen, force=asked.force, say=say))
+    with parts.runs.measuring(run.id):
+        steps.test_the_judge(chosen, force=asked.force)
+        for line in opened:
+            say(line)
+        items = list(go_through(steps, say))
     if asked.out:
         _write(asked, steps, say)
     labels = list(dict.fromkeys(row.label for row in rows))

@@ -94,6 +94,13 @@ class Steps:
             for _, rows in groupby(lacking, key=lambda row: row.label):
                 written_by(self.parts, encoder.encoder, list(rows), keep, failed_as_empty=self.work.failed_as_empty)
 
+    def expect(self, names: Sequence[str]) -> None:
+        """How many items there are once these ways are done."""
+        work, tested = self.work, len(self.own_test())
+        written = len(work.rows) if work.given is None else 0
+        together = len({row.label for row in work.rows}) if work.mauve else 0
+        self.parts.runs.expect(self.run.id, tested + written + (len(work.rows) + together) * len(names))
+
     def answer(self, row: Row) -> Answer:
         if self.work.given is not None:
             return self.work.given[row.key]
@@ -195,13 +202,12 @@ class Steps:
         return shortcuts.Told(item.key, check, dict(item.measures))
 
 
-def go_through(
-    steps: Steps, questions: Sequence[Question], *, force: bool, say: Callable[[str], None]
-) -> Iterable[RunItem]:
-    """All steps, and what there is then."""
-    steps.test_the_judge(questions, force=force)
+def go_through(steps: Steps, say: Callable[[str], None]) -> Iterable[RunItem]:
+    """All steps behind the judge's own test, and what there is then."""
+    steps.expect(steps.work.names)
     shared = sharing(steps.parts)
     steps.write(shared)
+    steps.expect(steps.names)
     steps.note()
     for line in _left_out(steps):
         say(line)

@@ -12,7 +12,7 @@ from app.errors import AppError
 from app.evaluate.runs.aggregates import OWN_TEST, WHOLE, is_way
 from app.evaluate.runs.keeping import differences
 from app.evaluate.runs.tables import notes
-from app.store.runs import DONE, RunInfo, RunItem, Runs, as_json
+from app.store.runs import DONE, EXPECTED, RunInfo, RunItem, Runs, as_json
 
 SHARE = ("limit", "offset")  # the settings by which parts may differ
 NAMED = 5  # items that one line of trouble names
@@ -75,6 +75,7 @@ def _joined(parts: Sequence[RunInfo], of_each: Mapping[str, Sequence[RunItem]], 
         **first.about,
         "command": shlex.join(["propcite", "runs", "join", *(run.id for run in parts)]),
         "joined": {run.id: run.about.get("command", "") for run in parts},
+        EXPECTED: num_items,
         "notes": list(dict.fromkeys(_notes(parts, of_each))),
     }
     settings = {**{name: value for name, value in first.settings.items() if name not in SHARE}, **_share(parts)}

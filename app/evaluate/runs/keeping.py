@@ -7,7 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from app.errors import AppError
@@ -72,22 +72,28 @@ def measure(
 
     `ways` are those of every row, or tell the ways of one.
     """
-    of = ways if callable(ways) else lambda _: ways
     keys = [key(row) for row in rows]
     if (twice := _twice(keys)) is not None:
         raise AppError(f"two items have the id {twice!r}: give each an id of its own")
+    with runs.measuring(run.id):
+        todo = _lacking(runs, run, zip(rows, keys, strict=True), ways if callable(ways) else lambda _: ways)
+        with counting(sum(len(one.ways) for one in todo), what) as advance:
+            for first in range(0, len(todo), together):
+                for item in work(todo[first : first + together]):
+                    runs.add(run.id, [item])
+                    advance(what)
+        return runs.finish(run.id)
+
+
+def _lacking(
+    runs: Runs, run: RunInfo, rows: Iterable[tuple[Row, str]], of: Callable[[Row], Sequence[str]]
+) -> list[Todo[Row]]:
+    """What the run has not measured yet; how many items it will have stands with it."""
     known = runs.known(run.id)
-    lacking = [
-        Todo(row, id_, tuple(way for way in of(row) if (way, id_) not in known))
-        for row, id_ in zip(rows, keys, strict=True)
-    ]
-    todo = [one for one in lacking if one.ways]
-    with counting(sum(len(one.ways) for one in todo), what) as advance:
-        for first in range(0, len(todo), together):
-            for item in work(todo[first : first + together]):
-                runs.add(run.id, [item])
-                advance(what)
-    return runs.finish(run.id)
+    wanted = [Todo(row, key, tuple(of(row))) for row, key in rows]
+    runs.expect(run.id, len(known | {(way, one.key) for one in wanted for way in one.ways}))
+    lacking = [replace(one, ways=tuple(way for way in one.ways if (way, one.key) not in known)) for one in wanted]
+    return [one for one in lacking if one.ways]
 
 
 @contextmanager
