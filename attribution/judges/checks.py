@@ -13,6 +13,7 @@ from attribution.judges.renamed import renamed
 
 REFUSED = 0.35  # the most a claim may score that the evidence's numbers or negation forbid; below any threshold used
 SPEAKS_OF_IT = 0.6  # with this share of the claim's words beside other numbers, the evidence speaks against it
+BY_ITSELF = 0.4  # so much of them must stand in the evidence where what stands around it has the rest
 
 
 def checked(
@@ -22,7 +23,7 @@ def checked(
 
     `context` stands around the evidence: what it names is no other name.
     """
-    speaks_of_it = overlap >= SPEAKS_OF_IT
+    speaks_of_it = _speaks_of_it(claim, evidence, overlap, context)
     if words.missing_numbers(claim, evidence):
         probability = min(probability, REFUSED)
         difference = _difference(claim, evidence) if speaks_of_it else ""
@@ -41,7 +42,15 @@ def refused(claim: str, evidence: str, overlap: float, context: str = "") -> boo
     """Whether plain words forbid support, so that no score is needed to say no."""
     if words.missing_numbers(claim, evidence):
         return True
-    return bool(_contradiction(claim, evidence, context, speaks_of_it=overlap >= SPEAKS_OF_IT))
+    speaks_of_it = _speaks_of_it(claim, evidence, overlap, context)
+    return bool(_contradiction(claim, evidence, context, speaks_of_it=speaks_of_it))
+
+
+def _speaks_of_it(claim: str, evidence: str, overlap: float, context: str) -> bool:
+    """Whether the evidence speaks of what the claim does; what "it" is there, the words around it may tell."""
+    if overlap >= SPEAKS_OF_IT or overlap < BY_ITSELF or not context:
+        return overlap >= SPEAKS_OF_IT
+    return words.plain_share(claim, f"{context}\n{evidence}") >= SPEAKS_OF_IT
 
 
 def _contradiction(claim: str, evidence: str, context: str, *, speaks_of_it: bool) -> str:

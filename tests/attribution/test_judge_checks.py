@@ -157,3 +157,11 @@ def test_another_currency_contradicts_though_it_is_most_of_the_claim() -> None:
     assert (verdict.label, verdict.reason) == (
         Label.CONTRADICTED, "source says “410 million euros”; answer says “410 million dollars”",
     )  # fmt: skip
+
+
+def test_what_it_is_may_be_told_around_the_evidence() -> None:
+    claim, evidence = "The barrier was built between 2018 and 2024.", "It was built between 2019 and 2024."
+    assert checked(claim, evidence, 0.9, 0.5, 0.5).reason == ""
+    verdict = checked(claim, evidence, 0.9, 0.5, 0.5, "The barrier has six gates.")
+    assert (verdict.label, verdict.reason) == (Label.CONTRADICTED, "source says 2019; answer says 2018")
+    assert checked(claim, evidence, 0.9, 0.5, 0.5, "The museum has six halls.").reason == ""
