@@ -7,6 +7,7 @@ from decimal import Decimal
 from math import prod
 
 from attribution.words.content import plain_words
+from attribution.words.roundings import without_filled
 from attribution.words.spellings import (
     DIGITS,
     JOINS,
@@ -22,6 +23,7 @@ from attribution.words.spellings import (
 from attribution.words.times import same_time, times, without_times
 
 NUMBER = re.compile(rf"(?:(?P<digits>{DIGITS})|(?P<words>{SPELT}))(?P<scale>{SCALE}{{0,3}})")
+_LISTED = re.compile(r"^\s*\d{1,2}[.)]\s+(?=\S)")
 TOLD_IN_WORDS = re.compile(
     r"(?<![\w.,])(?:(?P<half>50(?:\s?%|\s(?:percent|per cent)\b))|(?P<nth>\d{1,2})(?:st|nd|rd|th)\b)"
 )
@@ -47,7 +49,11 @@ def numbers(text: str) -> set[str]:
 def missing_numbers(claim: str, evidence: str) -> set[str]:
     """The claim's numbers that the evidence states nowhere; "half" states 50%, and "second" states "2nd".
 
+    A decade, a century, "about 400" or "over 20" is stated by a number within; the number of a list's line is none.
+
     >>> missing_numbers("50% of the 2nd gate broke.", "Half of the second gate broke.")
+    set()
+    >>> missing_numbers("1. In the 17th century about 400 ships sank.", "From 1601 to 1650, 412 ships sank.")
     set()
     """
     given = set(plain_words(evidence))
@@ -58,6 +64,7 @@ def missing_numbers(claim: str, evidence: str) -> set[str]:
 
     stated = numbers(evidence)
     clocks = [number for number in stated if ":" in number]
+    claim = without_filled(_LISTED.sub("", claim), stated, _values)
     missing = numbers(TOLD_IN_WORDS.sub(told, claim)) - stated
     return {number for number in missing if ":" not in number or not any(same_time(number, c) for c in clocks)}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence, Set
 from functools import cache
 
 from attribution.words.content import FUNCTION_WORDS, plain_words, stem
@@ -42,6 +42,12 @@ _RELATING = (
     "eastern|western",
 )
 _NO_ONE = re.compile(r"\bno[\s-]one\b", re.IGNORECASE)
+_DENIES_NOTHING = re.compile(r"\bno\.?\s?(?=\d)|\bnot (?:only|just|merely|solely|the only)\b", re.IGNORECASE)
+_SENTENCE_END = re.compile(r"(?<=[.!?;])\s+")
+_SUBORDINATE = frozenset("if why whether who which that because although though unless when while where as".split())
+CLAUSE = 5  # so many words before a "not" a word may stand that makes its clause another's
+DENIED = 2  # content words behind a negation that it may deny
+SPEAKS_OF_IT = 0.6  # a sentence with so much of the claim's words is the one whose "not" counts
 NEAR = 4  # so many words from an opposed word its subject or object may stand
 NEGATIONS = frozenset(
     "not no never none nothing nobody nowhere neither nor without cannot n't hardly unable failed fails lack".split()
@@ -51,24 +57,64 @@ NEGATIONS = frozenset(
 def negation_differs(claim: str, evidence: str) -> bool:
     """Whether one of the two negates what the other affirms.
 
-    Only the stretch of the evidence that holds the claim's words is read, and two words before it: a "not" that
-    belongs to another clause says nothing.
+    Only the sentence of the evidence that speaks of the claim is read, of it the stretch that holds the claim's words,
+    and two words before it: a "not" that belongs to another clause says nothing.  Where both deny something, or one
+    of them twice, there is no telling.
 
     >>> negation_differs("The gates were closed.", "The gates were not closed, though the water rose.")
     True
     >>> negation_differs("The gates were closed.", "No one was hurt because the gates were closed.")
     False
+    >>> negation_differs("It is cheap.", "It is not only cheap but fast, says report No. 7.")
+    False
     """
-    said, given = (plain_words(_NO_ONE.sub("nobody", text)) for text in (claim, evidence))
+    said = _read(claim)
     wanted = {stem(word) for word in said if word not in FUNCTION_WORDS and word not in NEGATIONS}
-    places = [i for i, word in enumerate(given) if stem(word) in wanted]
+    sentences = [_read(sentence) for sentence in _SENTENCE_END.split(evidence)]
+    speaking = [s for s in sentences if len(sentences) == 1 or share_found(wanted, map(stem, s)) >= SPEAKS_OF_IT]
+    return bool(speaking) and all(_differs(said, wanted, sentence) for sentence in speaking)
+
+
+def _differs(said: Sequence[str], wanted: Set[str], sentence: Sequence[str]) -> bool:
+    """Whether one side has no negation and the other denies once a word that both have."""
+    given = _stretch(said, wanted, sentence)
+    if _is_denying(said) == _is_denying(given):
+        return False
+    return _denials(said, set(map(stem, given))) == 1 or _denials(given, wanted) == 1
+
+
+def _stretch(said: Sequence[str], wanted: Set[str], sentence: Sequence[str]) -> Sequence[str]:
+    """The part of the sentence that holds the claim's words; all the claim's where they are scattered.
+
+    There is no telling then what a "not" between them negates.
+    """
+    places = [i for i, word in enumerate(sentence) if stem(word) in wanted]
     if not places or places[-1] - places[0] > 2 * len(said) + 4:
-        return False  # the claim's words are scattered: no telling what a "not" between them negates
-    return _is_negated(said) != _is_negated(given[max(0, places[0] - 2) : places[-1] + 1])
+        return said
+    return sentence[max(0, places[0] - 2) : places[-1] + 1]
 
 
-def _is_negated(text: Iterable[str]) -> bool:
-    return sum(word in NEGATIONS for word in text) % 2 == 1
+def _read(text: str) -> list[str]:
+    """The words; what looks like a "no" and denies nothing is gone."""
+    return plain_words(_DENIES_NOTHING.sub(" ", _NO_ONE.sub("nobody", text)))
+
+
+def _is_denying(text: Iterable[str]) -> bool:
+    return any(word in NEGATIONS for word in text)
+
+
+def _denials(text: Sequence[str], known: Set[str]) -> int:
+    """How many negations stand before a word that the other side has too, in a main clause."""
+    return sum(
+        word in NEGATIONS
+        and _SUBORDINATE.isdisjoint(text[max(0, i - CLAUSE) : i])
+        and not known.isdisjoint(_denied(text[i + 1 :]))
+        for i, word in enumerate(text)
+    )
+
+
+def _denied(rest: Sequence[str]) -> list[str]:
+    return [stem(word) for word in rest if word not in FUNCTION_WORDS][:DENIED]
 
 
 @cache
@@ -121,8 +167,11 @@ def opposed_words(claim: str, evidence: str, *, share: float) -> tuple[str, str]
 
 def _negation_elsewhere(claim: str, evidence: str, word: str, opposite: str) -> bool:
     """ "It did not rise" and "it fell" say the same: one is negated, the words opposed."""
-    rest, given = (re.sub(rf"\b{gone}\b", " ", text, count=1) for text, gone in ((claim, word), (evidence, opposite)))
-    return negation_differs(rest, given)
+    said, given = (
+        _read(re.sub(rf"\b{gone}\b", " ", text, count=1)) for text, gone in ((claim, word), (evidence, opposite))
+    )
+    wanted = {stem(word) for word in said if word not in FUNCTION_WORDS and word not in NEGATIONS}
+    return _is_denying(said) != _is_denying(_stretch(said, wanted, given))
 
 
 def denial_in_other_words(claim: str, evidence: str, *, share: float) -> bool:

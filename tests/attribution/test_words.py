@@ -255,6 +255,34 @@ def test_another_unit_of_the_same_kind_is_named(claim: str, evidence: str, pair:
 
 
 @pytest.mark.parametrize(
+    ("claim", "evidence", "missing"),
+    [
+        ("It was built in the 1980s.", "It was built in 1984.", set()),
+        ("It was built in the 1980’s.", "It was built in 1989.", set()),
+        ("It was built in the 1980s.", "It was built in 1990.", {"1980"}),
+        ("It was built in the late 1800s.", "It was built in 1888.", set()),
+        ("It is a 17th-century house.", "The house dates from 1640.", set()),
+        ("It is a 17th-century house.", "The house dates from 1740.", {"17"}),
+        ("It cost about 400 million euros.", "It cost 412 million euros.", set()),
+        ("It cost about 400 million euros.", "It cost 500 million euros.", {"400000000"}),
+        ("It cost $400 million.", "It cost $412 million.", {"400000000"}),
+        ("Nearly forty ships sank.", "39 ships sank.", set()),
+        ("Nearly forty ships sank.", "41 ships sank.", {"40"}),
+        ("More than 250 ships sank.", "300 ships sank.", set()),
+        ("More than 250 ships sank.", "230 ships sank.", {"250"}),
+        ("More than 250 ships sank.", "3,000 ships sank.", {"250"}),
+        ("Fewer than 20 ships sank.", "19 ships sank.", set()),
+        ("At least $5m was lost.", "$5m was lost.", set()),
+        ("It was built around 1900.", "It was built in 1890.", {"1900"}),
+        ("2. The barrier has gates.", "The barrier has gates.", set()),
+        ("The barrier has 2. It needs 3.", "The barrier has 2.", {"3"}),
+    ],
+)
+def test_an_open_number_is_filled_by_an_exact_one(claim: str, evidence: str, missing: set[str]) -> None:
+    assert missing_numbers(claim, evidence) == missing
+
+
+@pytest.mark.parametrize(
     ("claim", "evidence", "hedged"),
     [
         ("The barrier cost ten million.", "The barrier could cost ten million.", True),
@@ -268,6 +296,22 @@ def test_another_unit_of_the_same_kind_is_named(claim: str, evidence: str, pair:
 )
 def test_what_is_only_held_possible_is_told_from_a_fact(claim: str, evidence: str, hedged: bool) -> None:
     assert only_hedged(claim, evidence, share=0.6) == hedged
+
+
+@pytest.mark.parametrize(
+    ("claim", "evidence", "differs"),
+    [
+        ("It is cheap.", "It is not only cheap, it is fast.", False),
+        ("Act 47 of 1953 was a law.", "Act No. 47 of 1953 was a law.", False),
+        ("The gates were closed.", "The gates were closed. The bridge was not closed to ships.", False),
+        ("The gates were closed.", "The gates were not closed. The bridge was closed to ships.", True),
+        ("You should ask why the cat does not use the box.", "You should ask why the cat leaves the box.", False),
+        ("Salt is not sold there.", "Salt is neither sold nor bought there, which nobody knew.", False),
+        ("No vessel was lost.", "A vessel was lost.", True),
+    ],
+)
+def test_a_not_counts_where_it_denies_what_both_speak_of(claim: str, evidence: str, differs: bool) -> None:
+    assert negation_differs(claim, evidence) == differs
 
 
 def test_numbers_do_not_count_among_the_plain_words() -> None:
