@@ -114,8 +114,14 @@ class Runs:
         while last is not None:
             with told(self._url), Session(self._engine) as session:
                 rows = list(session.scalars(query.where(RunItemRow.id > last)))
-            yield from (RunItem(row.key, row.way, row.measures, row.output, row.cost) for row in rows)
+            yield from map(_item, rows)
             last = rows[-1].id if rows else None
+
+    def item(self, run_id: str, key: str) -> list[RunItem]:
+        """What every way made of one item, in the order in which they did."""
+        query = select(RunItemRow).where(RunItemRow.run_id == run_id, RunItemRow.key == key).order_by(RunItemRow.id)
+        with told(self._url), Session(self._engine) as session:
+            return [_item(row) for row in session.scalars(query)]
 
     def finish(self, run_id: str) -> RunInfo:
         with told(self._url), Session(self._engine) as session, session.begin():
@@ -225,6 +231,10 @@ def _row(run_id: str, item: RunItem) -> dict[str, Any]:
     kept = {name: as_json(getattr(item, name)) for name in ("measures", "output", "cost")}
     kept["cost"] = {name: value for name, value in kept["cost"].items() if value is not None}
     return {"run_id": run_id, "way": item.way, "key": item.key, **kept}
+
+
+def _item(row: RunItemRow) -> RunItem:
+    return RunItem(row.key, row.way, row.measures, row.output, row.cost)
 
 
 def _is_utf8(text: str) -> bool:

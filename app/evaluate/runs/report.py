@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from html import escape
-from pathlib import Path
 
 from app.errors import AppError
+from app.evaluate.runs import REPORT
 from app.evaluate.runs.aggregates import Aggregate, Measure, aggregates, costs, grouped, is_way, measures_in
 from app.evaluate.runs.curves import (
     Curve,
@@ -38,22 +38,22 @@ def to_html(run: RunInfo, items: Items) -> str:
     figures = aggregates(items)
     if not figures:
         raise AppError(f"run {run.id} has no figures: give the command that began it again, and it goes on")
-    groups = grouped(figures)
-    body = "".join(
-        (
-            _header(run, figures),
-            _figures(groups, mean_over_sources(items), notes(run)),
-            _costs(items),
-            _curves(items),
-            _parts(items, groups),
-            _worst(items, groups),
-            _made(run),
-        )
-    )
-    return page(f"{run.kind} on {run.name}", body, Path(__file__).with_name("report.css").read_text("utf-8"))
+    told = (_header(run, figures), measured(run, items, figures), plotted(items, figures))
+    body = "".join((*told, _worst(items, grouped(figures)), f"<footer>\n{made(run)}</footer>\n"))
+    return page(f"{run.kind} on {run.name}", body, REPORT.read_text("utf-8"))
 
 
-def _leading(figures: Sequence[Aggregate]) -> Measure:
+def measured(run: RunInfo, items: Items, figures: Sequence[Aggregate]) -> str:
+    """Every figure with its interval, means over sources, notes, and what it cost."""
+    return _figures(grouped(figures), mean_over_sources(items), notes(run)) + _costs(items)
+
+
+def plotted(items: Items, figures: Sequence[Aggregate]) -> str:
+    """The plots that the items allow; empty where there are none."""
+    return _curves(items) + _parts(items, grouped(figures))
+
+
+def leading(figures: Sequence[Aggregate]) -> Measure:
     """The figure by which ways are ordered and items are worst: one that sums up others, or else the first."""
     good = [figure.measure for figure in figures if figure.measure.goal] or [figures[0].measure]
     return next((measure for measure in good if measure.of), good[0])
@@ -61,9 +61,9 @@ def _leading(figures: Sequence[Aggregate]) -> Measure:
 
 def _ways(figures: Sequence[Aggregate]) -> list[str]:
     """The ways in their order; of many those with the best figures, since lines must be told apart."""
-    leading = _leading(figures)
+    first = leading(figures)
     ways = list(dict.fromkeys(figure.way for figure in figures))
-    value = {figure.way: figure.value * leading.goal for figure in figures if figure.measure == leading}
+    value = {figure.way: figure.value * first.goal for figure in figures if figure.measure == first}
     best = sorted(ways, key=lambda way: -value.get(way, float("-inf")))[:MOST_WAYS]
     return [way for way in ways if way in best]
 
@@ -97,9 +97,9 @@ def _figures(groups: Sequence[Sequence[Aggregate]], means: Sequence[Aggregate], 
 
 def _figures_table(figures: Sequence[Aggregate], caption: str) -> str:
     """A row a way; the best figure of a column is heavier, and the column by which ways are ordered comes first."""
-    leading = _leading(figures)
+    first = leading(figures)
     measures = list(dict.fromkeys(figure.measure for figure in figures))
-    measures = [leading, *(measure for measure in measures if measure != leading)]
+    measures = [first, *(measure for measure in measures if measure != first)]
     cells = {(figure.way, figure.measure): figure for figure in figures}
     best = _best(figures)
     ways = list(dict.fromkeys(figure.way for figure in figures))
@@ -226,13 +226,13 @@ def _worst(items: Items, groups: Sequence[Sequence[Aggregate]]) -> str:
 
 
 def _worst_of(items: Items, figures: Sequence[Aggregate]) -> str:
-    leading, parts = _leading(figures), []
+    first, parts = leading(figures), []
     for way in dict.fromkeys(figure.way for figure in figures):
-        known = [item for item in items if item.way == way and leading.known(item.measures)]
-        worst = sorted(known, key=lambda item: leading.of_item(item.measures) * (leading.goal or 1))[:WORST]
+        known = [item for item in items if item.way == way and first.known(item.measures)]
+        worst = sorted(known, key=lambda item: first.of_item(item.measures) * (first.goal or 1))[:WORST]
         if worst:
-            least = leading.show(leading.of_item(worst[0].measures))
-            told = f'<span class="interval">from {leading.heading} {least}</span>'
+            least = first.show(first.of_item(worst[0].measures))
+            told = f'<span class="interval">from {first.heading} {least}</span>'
             listed_ = "".join(_item(item) for item in worst)
             parts.append(
                 f'<details>\n<summary>{safe(way)} {told}</summary>\n<ul class="worst">\n{listed_}</ul>\n</details>\n'
@@ -256,11 +256,12 @@ def _item(item: RunItem) -> str:
 # How it was made
 
 
-def _made(run: RunInfo) -> str:
+def made(run: RunInfo) -> str:
+    """The command, models, code and machine, then the settings."""
     about = {name: value for name, value in run.about.items() if name != "notes"}
     command = str(about.pop("command", ""))
     shown = f'<p class="command"><code>{safe(command)}</code></p>\n' if command else ""
     return (
-        f"<footer>\n<h2>How it was made</h2>\n{shown}{described(listed(about))}"
-        f"<h2>Settings</h2>\n{described(listed(run.settings))}</footer>\n"
+        f"<h2>How it was made</h2>\n{shown}{described(listed(about))}"
+        f"<h2>Settings</h2>\n{described(listed(run.settings))}"
     )

@@ -158,8 +158,8 @@ def comparison_table(figures: Sequence[Compared]) -> str:
     rows = [["measure", "first", "second", "difference", "p", "items", "up", "down"]]
     for one in figures:
         show = one.measure.show
-        between = f" [{_signed(show(one.low))}, {_signed(show(one.high))}]" if one.p is not None else ""
-        apart = _signed(show(one.difference)) + between
+        between = f" [{signed(show(one.low))}, {signed(show(one.high))}]" if one.p is not None else ""
+        apart = signed(show(one.difference)) + between
         counts = [str(n) for n in (one.items, one.up, one.down)]
         rows.append(
             [
@@ -189,7 +189,7 @@ def judges_differ(found: Comparison) -> str:
 def moved_table(items: Sequence[Moved], measure: Measure) -> str:
     rows = [["item", "first", "second", "difference", "question"]]
     for one in items:
-        told = [measure.show(one.before), measure.show(one.after), _signed(measure.show(one.by))]
+        told = [measure.show(one.before), measure.show(one.after), signed(measure.show(one.by))]
         rows.append([one.a.key, *told, question(one)])
     return aligned(rows, left={0, 4})
 
@@ -207,5 +207,5 @@ def probability(p: float) -> str:
     return f"{p:.3f}".removeprefix("0") if p >= 0.001 else f"{p:.4f}".removeprefix("0")
 
 
-def _signed(shown: str) -> str:
+def signed(shown: str) -> str:
     return shown if shown.startswith("-") else f"+{shown}"
