@@ -9,6 +9,7 @@ from pathlib import Path
 import streamlit as st
 from streamlit.components.v2.types import ComponentRenderer
 
+from app.evaluate.runs import REPORT
 from ui.render import AnswerPayload
 
 HERE = Path(__file__).parent
@@ -21,12 +22,13 @@ ANSWER = """
 </div>
 """
 PASSAGES = '<div class="propcite passages"></div>'
+RUN = '<div class="run passages"></div>'
 
 
 @cache
-def _component(name: str, html: str, script: str) -> ComponentRenderer:
-    css, js = ((HERE / file).read_text("utf-8") for file in ("clickable.css", script))
-    return st.components.v2.component(name, html=html, css=css, js=js)
+def _component(name: str, html: str, script: str, *styles: Path) -> ComponentRenderer:
+    css = "\n".join(path.read_text("utf-8") for path in styles or (HERE / "clickable.css",))
+    return st.components.v2.component(name, html=html, css=css, js=(HERE / script).read_text("utf-8"))
 
 
 def show_answer(payload: AnswerPayload, *, key: str, on_select: Callable[[], None]) -> None:
@@ -36,3 +38,8 @@ def show_answer(payload: AnswerPayload, *, key: str, on_select: Callable[[], Non
 
 def show_passages(html: str, *, key: str) -> None:
     _component("propcite_passages", PASSAGES, "passages.js")(key=key, data={"html": html})
+
+
+def show_run(html: str, *, key: str) -> None:
+    """Tables, plots and items of evaluation runs, as their report has them, in the page's colours."""
+    _component("propcite_run", RUN, "passages.js", REPORT, HERE / "runs" / "run.css")(key=key, data={"html": html})

@@ -19,6 +19,7 @@ st.navigation(
         st.Page("views/ask.py", title="Ask", icon=":material/forum:", url_path="ask", default=True),
         st.Page("views/cite.py", title="Cite a text", icon=":material/format_quote:", url_path="cite"),
         st.Page("views/search.py", title="Search", icon=":material/search:", url_path="search"),
+        st.Page("views/evaluate.py", title="Evaluate", icon=":material/monitoring:", url_path="evaluate"),
         st.Page("views/library.py", title="Library", icon=":material/folder_open:", url_path="library"),
     ]
 ).run()

@@ -11,6 +11,7 @@ import streamlit as st
 
 from app.bootstrap import Parts
 from app.demo import DOCUMENTS
+from app.evaluate.starting import Measurements
 from app.ingester import Outcome, Upload, gather
 from app.narrowing import passages_within
 from app.pipeline import Pipeline
@@ -20,7 +21,10 @@ from retrieval.errors import PropCiteError
 from ui.render import plain
 from ui.words import file_name
 
-KEPT = ("collection", "text-to-cite", "given-passages", "search-text", "granularity", "documents")
+KEPT = (
+    *("collection", "text-to-cite", "given-passages", "search-text", "granularity", "documents"),
+    *("runs-kind", "runs-text", "measure-kind", "measure-path", "measure-limit"),
+)
 DEMO = "demo"
 
 
@@ -48,6 +52,16 @@ def parts() -> Parts:
 @st.cache_resource(show_spinner=False, hash_funcs={Settings: Settings.model_dump_json})
 def _parts(settings: Settings) -> Parts:
     return Parts(settings)
+
+
+def measurements() -> Measurements:
+    """What was started on the page, known to all who use it."""
+    return _measurements(parts().settings.data_dir / "runs")
+
+
+@st.cache_resource(show_spinner=False)
+def _measurements(folder: Path) -> Measurements:
+    return Measurements(folder)
 
 
 def load_model() -> None:

@@ -1,0 +1,64 @@
+"""What the views of runs share: the runs of the store, what is made of them, and the address."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import streamlit as st
+
+from app.store import RunInfo, RunItem
+from app.store.runs import DONE
+from ui import session
+
+if TYPE_CHECKING:
+    from app.evaluate.runs.aggregates import Aggregate
+
+Made = TypeVar("Made")
+NUM_LISTED = 1000
+
+
+def all_runs() -> list[RunInfo]:
+    """The newest first."""
+    return session.parts().runs.list(NUM_LISTED)
+
+
+def go(**place: str) -> None:
+    """From the next run on, this stands in the address and on the page."""
+    st.query_params.from_dict({name: value for name, value in place.items() if value})
+
+
+def once(run: RunInfo, make: Callable[[RunInfo], Made]) -> Made:
+    """What is made of a run: once, where it is finished and does not change."""
+    if run.state != DONE:
+        return make(run)
+    made: Made = _once(run, make)
+    return made
+
+
+@st.cache_resource(
+    show_spinner=False,
+    max_entries=32,
+    hash_funcs={RunInfo: lambda run: run.id, FunctionType: lambda make: f"{make.__module__}.{make.__qualname__}"},
+)
+def _once(run: RunInfo, make: Callable[[RunInfo], Any]) -> Any:
+    return make(run)
+
+
+def items(run: RunInfo) -> Sequence[RunItem]:
+    return once(run, _items)
+
+
+def _items(run: RunInfo) -> Sequence[RunItem]:
+    return list(session.parts().runs.items(run.id))
+
+
+def figures(run: RunInfo) -> list[Aggregate]:
+    return once(run, _figures)
+
+
+def _figures(run: RunInfo) -> list[Aggregate]:
+    from app.evaluate.runs.aggregates import aggregates
+
+    return aggregates(items(run))
