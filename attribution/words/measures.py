@@ -23,17 +23,6 @@ from attribution.words.spellings import (
 from attribution.words.times import CLOCK, HALF_DAY
 
 _MONTH = r"(?:" + "|".join(sorted((m.capitalize() for m in MONTHS), key=len, reverse=True)) + r")\b"
-# A number as a person would quote it: with its currency, its unit or its month.
-NUMBER_WITH_UNIT = re.compile(
-    rf"{HALF_DAY.pattern}|{CLOCK.pattern}|{COMPOUND.pattern}"
-    rf"|{ISO_DATE.pattern}|{DAY_FIRST.pattern}|{CURRENCY}{DIGITS}\s?(?ai:k|mn?|bn?|tn)\b"
-    rf"|{DIGITS}{SUFFIX}(?:\s(?:euros?|dollars?|pounds?)\b)?"
-    rf"|(?:{CURRENCY})?(?:{AND_A_HALF.pattern}|{HALF_A.pattern}|{DIGITS}|{SPELT})"
-    rf"{SCALE}{{0,3}}(?:{JOINS.pattern}{SPELT}{SCALE}{{0,3}})*"
-    rf"(?:\s?%|\s(?:percent|per cent|{_MONTH}))?"
-    rf"(?:\s(?:euros?|dollars?|pounds?|met(?:re|er)s?|years?|months?|weeks?|days?|hours?|°C|km|m³/s|mm|cm|m)\b)?"
-    rf"|\b{_MONTH}(?:\s\d{{1,4}})?"
-)
 UNITS = {
     name: (family, unit)
     for family, units in {
@@ -47,9 +36,21 @@ UNITS = {
     for unit in units.split("|")
     for name in unit.split()
 } | {"percentage points": ("share", "points"), "percentage point": ("share", "points")}
+_UNIT = "|".join(sorted((unit for unit in UNITS if unit != "%"), key=len, reverse=True))
+# A number as a person would quote it: with its currency, its unit or its month.
+NUMBER_WITH_UNIT = re.compile(
+    rf"{HALF_DAY.pattern}|{CLOCK.pattern}|{COMPOUND.pattern}"
+    rf"|{ISO_DATE.pattern}|{DAY_FIRST.pattern}|{CURRENCY}{DIGITS}\s?(?ai:k|mn?|bn?|tn)\b"
+    rf"|{DIGITS}{SUFFIX}(?:\s(?:euros?|dollars?|pounds?)\b)?"
+    rf"|(?:{CURRENCY})?(?:{AND_A_HALF.pattern}|{HALF_A.pattern}|{DIGITS}|{SPELT})"
+    rf"{SCALE}{{0,3}}(?:{JOINS.pattern}{SPELT}{SCALE}{{0,3}})*"
+    rf"(?:\s?%|\s(?:(?:percent|per cent)\b|{_MONTH}))?"
+    rf"(?:[\s-](?:euros?|dollars?|{_UNIT}|m³/s)(?![\w/]))?"
+    rf"|\b{_MONTH}(?:\s\d{{1,4}})?"
+)
 MEASURE = re.compile(
     rf"(?<![$€£¥])(?<![$€£¥]\s)(?P<number>(?:{DIGITS}|{SPELT}){SCALE}{{0,3}})[\s-]?"
-    rf"(?P<unit>{'|'.join(sorted(UNITS, key=len, reverse=True))})(?![\w/])"
+    rf"(?P<unit>{_UNIT}|%)(?![\w/])"
 )
 CURRENCIES = {
     name: names.split()[0]

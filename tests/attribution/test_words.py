@@ -161,7 +161,7 @@ def test_every_number_can_be_quoted_with_its_unit(text: str) -> None:
     [
         ("It cost $1,250.50 in 2024.", ["$1,250.50", "2024"]),
         ("It cost 410 million euros on 3 May 1998.", ["410 million euros", "3 May", "1998"]),
-        ("Fourteen gates, 18 miles and −5 °C", ["Fourteen", "18", "−5 °C"]),
+        ("Fourteen gates, 18 miles and −5 °C", ["Fourteen", "18 miles", "−5 °C"]),
         ("Two hundred and fifty ships in July 2019", ["Two hundred and fifty", "July 2019"]),
         ("No v2, no number", []),
         ("half a million euros, two and a half years", ["half a million euros", "two and a half years"]),
