@@ -50,6 +50,22 @@ def test_items_are_read_as_they_were_added_and_in_their_order(runs: Runs) -> Non
     assert runs.run(run.id).num_items == len(items)
 
 
+def test_what_history_called_coverage_is_read_by_its_name_of_now(runs: Runs) -> None:
+    history, split = runs.start("history", "all", {}, {}), runs.start("split", "x.jsonl", {}, {})
+    runs.add(history.id, [item("a", supported_facts=0.5, length=3.0), item("b", length=4.0)])
+    runs.add(split.id, [item("c", coverage=0.25)])
+    with runs._engine.begin() as connection:
+        upgrade(connection, "0006")
+    assert [one.measures for one in runs.items(history.id)] == [{"coverage": 0.5, "length": 3.0}, {"length": 4.0}]
+    with runs._engine.begin() as connection:
+        upgrade(connection)
+    assert [one.measures for one in runs.items(history.id)] == [
+        {"supported_facts": 0.5, "length": 3.0},
+        {"length": 4.0},
+    ]
+    assert [one.measures for one in runs.items(split.id)] == [{"coverage": 0.25}]
+
+
 def test_the_same_item_of_the_same_way_is_replaced_and_of_another_way_kept(runs: Runs) -> None:
     run = runs.start("asqa", "x.json", {}, {})
     runs.add(run.id, [item("q1", str_em=0.0), item("q1", "postcite", str_em=0.5), item("q1", str_em=0.25)])
