@@ -13,6 +13,7 @@ from selenium import webdriver
 from selenium.webdriver.common.by import By
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+sys.path.append(str(Path(__file__).resolve().parents[1] / "app"))
 
 from browsing import browsing, inside, serving, wait_for
 
@@ -43,6 +44,21 @@ def fill(data_dir: Path) -> dict[str, str]:
         "cite": f"/cite?answer={cited.id}",
         "search": "/search",
         "library": "/library",
+        **_runs(parts),
+    }
+
+
+def _runs(parts: Parts) -> dict[str, str]:
+    """Two runs beside each other, one of them alone, and an item."""
+    from sample_runs import sample_run
+
+    one, other = sample_run(parts.runs), sample_run(parts.runs, better=0.1)
+    place = f"/evaluate?run={one.id}"
+    return {
+        "runs": "/evaluate",
+        "run": place,
+        "compared": f"{place}&beside={other.id}",
+        "item": f"{place}&item=q7",
     }
 
 
@@ -54,6 +70,10 @@ def take(driver: webdriver.Chrome, address: str, name: str, folder: Path) -> Non
         "library": lambda: driver.find_elements(By.CSS_SELECTOR, '[data-testid="stDataFrame"]'),
         "search": lambda: driver.find_elements(By.CSS_SELECTOR, '[data-testid="stTextInput"] input'),
         "abstained": lambda: driver.find_elements(By.CSS_SELECTOR, '[data-testid="stAlert"]'),
+        "runs": lambda: driver.find_elements(By.CSS_SELECTOR, '[class*="st-key-run-"]'),
+        "run": lambda: inside(driver, ".plot"),
+        "compared": lambda: inside(driver, "table"),
+        "item": lambda: inside(driver, ".item"),
         "welcome": lambda: driver.find_elements(By.CSS_SELECTOR, '[data-testid="stChatInput"]'),
     }
     wait_for(ready[name.split("-")[0]])

@@ -71,10 +71,11 @@ def _watch() -> None:
     for one in session.measurements():
         if one.process.pid not in seen:
             _tell(one)
-    if st.session_state.get("running") and not _running():
-        st.session_state["running"] = False
+    now = _running(), [run.id for run, _ in measured]
+    before = st.session_state.get("measured", now)
+    st.session_state["measured"] = now
+    if before != now:  # what stands below has changed too
         st.rerun()
-    st.session_state["running"] = _running()
 
 
 def _tell(one: starting.Measurement) -> None:
@@ -91,11 +92,11 @@ def _tell(one: starting.Measurement) -> None:
         st.error(plain(f"{one.what}: {one.line}"), icon=":material/error:")
     else:
         st.success(plain(f"{one.what} is measured"), icon=":material/check:")
-        if run:
+    with st.container(horizontal=True):
+        if run and run != st.query_params.get("run"):
             st.button("Open it", key=f"open-{one.id}", on_click=_open, args=(one.id, run))
-    st.button(
-        "Dismiss", key=f"dismiss-{one.id}", type="tertiary", on_click=session.measurements().forget, args=(one.id,)
-    )
+        forget = session.measurements().forget
+        st.button("Dismiss", key=f"dismiss-{one.id}", type="tertiary", on_click=forget, args=(one.id,))
 
 
 def _open(id_: str, run_id: str) -> None:

@@ -40,7 +40,7 @@ def show(run: RunInfo) -> None:
         show_run(kept.once(run, _measured), key=f"figures-{run.id}")
         _downloads(run)
         comparing.choose(run)
-        with st.expander("Plots", icon=":material/monitoring:", expanded=True), st.spinner("Drawing…"):
+        with st.expander("Plots", icon=":material/monitoring:", expanded=True), st.spinner("Drawing…"), session.told():
             _plots(run)
         show_items(run)
     with st.expander("Settings, models and machine", icon=":material/tune:"):
