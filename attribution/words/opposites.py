@@ -7,46 +7,14 @@ from collections.abc import Iterable, Sequence, Set
 from functools import cache
 
 from attribution.words.content import FUNCTION_WORDS, plain_words, stem
+from attribution.words.exclusive import DENYING, RELATING, STRONGER
 from attribution.words.overlap import share_found, telling_words
 
-# Words of which the one side denies the other.  In the second table "A is north of B" is "B is south of A".
-_DENYING = (
-    "rise rose risen increase|fall fell fallen decrease",
-    "approve accept|reject refuse postpone",
-    "open|close",
-    "start begin began begun|end finish",
-    "allow permit|forbid forbade forbidden ban banned",
-    "pass|fail",
-    "gain|lose lost",
-    "profit|loss",
-    "arrive|leave left",
-    "true|false",
-    "likely|unlikely",
-    "legal|illegal",
-    "alive|dead",
-    "first|last",
-    "minimum|maximum",
-    "born|died",
-    "gold|silver|bronze",
-)
-_RELATING = (
-    "win won|lose lost",
-    "buy bought|sell sold",
-    "above|below",
-    "more|less fewer",
-    "higher|lower",
-    "larger bigger|smaller",
-    "north|south",
-    "northern|southern",
-    "east|west",
-    "eastern|western",
-)
 _NO_ONE = re.compile(r"\bno[\s-]one\b", re.IGNORECASE)
 _DENIES_NOTHING = re.compile(r"\bno\.?\s?(?=\d)|\bnot (?:only|just|merely|solely|the only)\b", re.IGNORECASE)
 _SENTENCE_END = re.compile(r"(?<=[.!?;])\s+")
 _SUBORDINATE = frozenset("if why whether who which that because although though unless when while where as".split())
 CLAUSE = 5  # so many words before a "not" a word may stand that makes its clause another's
-DENIED = 2  # content words behind a negation that it may deny
 SPEAKS_OF_IT = 0.6  # a sentence with so much of the claim's words is the one whose "not" counts
 NEAR = 4  # so many words from an opposed word its subject or object may stand
 NEGATIONS = frozenset(
@@ -78,19 +46,19 @@ def negation_differs(claim: str, evidence: str) -> bool:
 def _differs(said: Sequence[str], wanted: Set[str], sentence: Sequence[str]) -> bool:
     """Whether one side has no negation and the other denies once a word that both have."""
     given = _stretch(said, wanted, sentence)
-    if _is_denying(said) == _is_denying(given):
+    if given is None or _is_denying(said) == _is_denying(given):
         return False
     return _denials(said, set(map(stem, given))) == 1 or _denials(given, wanted) == 1
 
 
-def _stretch(said: Sequence[str], wanted: Set[str], sentence: Sequence[str]) -> Sequence[str]:
-    """The part of the sentence that holds the claim's words; all the claim's where they are scattered.
+def _stretch(said: Sequence[str], wanted: Set[str], sentence: Sequence[str]) -> Sequence[str] | None:
+    """The part of the sentence that holds the claim's words.
 
-    There is no telling then what a "not" between them negates.
+    Where these are scattered there is none, for there is no telling what a "not" between them negates.
     """
     places = [i for i, word in enumerate(sentence) if stem(word) in wanted]
     if not places or places[-1] - places[0] > 2 * len(said) + 4:
-        return said
+        return None
     return sentence[max(0, places[0] - 2) : places[-1] + 1]
 
 
@@ -114,17 +82,18 @@ def _denials(text: Sequence[str], known: Set[str]) -> int:
 
 
 def _denied(rest: Sequence[str]) -> list[str]:
-    return [stem(word) for word in rest if word not in FUNCTION_WORDS][:DENIED]
+    """What a negation before these words denies: the first that says something."""
+    return [stem(word) for word in rest if word not in FUNCTION_WORDS and not word.endswith("ly")][:1]
 
 
 @cache
 def _opposites() -> dict[str, list[tuple[frozenset[str], frozenset[str], bool]]]:
     """For each stem: those that say the same, those that say the opposite, and whether the pair turns round."""
     table: dict[str, list[tuple[frozenset[str], frozenset[str], bool]]] = {}
-    for rows, turns in ((_DENYING, False), (_RELATING, True)):
+    for rows, turns, one_way in ((DENYING, False, False), (RELATING, True, False), (STRONGER, False, True)):
         for row in rows:
             sides = [frozenset(stem(word) for word in side.split()) for side in row.split("|")]
-            for side in sides:
+            for side in sides[:1] if one_way else sides:
                 others = frozenset[str]().union(*(other for other in sides if other != side))
                 for word in side:
                     table.setdefault(word, []).append((side, others, turns))
@@ -171,7 +140,8 @@ def _negation_elsewhere(claim: str, evidence: str, word: str, opposite: str) -> 
         _read(re.sub(rf"\b{gone}\b", " ", text, count=1)) for text, gone in ((claim, word), (evidence, opposite))
     )
     wanted = {stem(word) for word in said if word not in FUNCTION_WORDS and word not in NEGATIONS}
-    return _is_denying(said) != _is_denying(_stretch(said, wanted, given))
+    stretch = _stretch(said, wanted, given)
+    return _is_denying([*said, *given]) if stretch is None else _is_denying(said) != _is_denying(stretch)
 
 
 def denial_in_other_words(claim: str, evidence: str, *, share: float) -> bool:

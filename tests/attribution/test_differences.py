@@ -27,7 +27,7 @@ OPENED = "Ana Ruiz opened the museum in Lisbon in 1987."
             "It was finished on 18 October 2024.",
             "source says 18 October 2024; answer says November 2024",
         ),
-        ("It closes on Monday.", "It closes on Friday.", "source says Friday; answer says Monday"),
+        ("It closes on Monday.", "It closes on Friday.", "source says “Friday”; answer says “Monday”"),
         (
             "The museum has 15% more visitors.",
             "The museum has 14% more visitors.",

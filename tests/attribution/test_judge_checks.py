@@ -11,6 +11,7 @@ from attribution.judges.another import said_of_another
 from attribution.judges.checks import REFUSED, SPEAKS_OF_IT, checked, refused
 from attribution.judges.exchanged import exchanged
 from attribution.judges.renamed import renamed
+from attribution.words.exclusive import DENYING, RELATING, STRONGER
 
 TURNED = [
     ("Alpina bought Northwind.", "Northwind bought Alpina in 2016."),
@@ -165,3 +166,46 @@ def test_what_it_is_may_be_told_around_the_evidence() -> None:
     verdict = checked(claim, evidence, 0.9, 0.5, 0.5, "The barrier has six gates.")
     assert (verdict.label, verdict.reason) == (Label.CONTRADICTED, "source says 2019; answer says 2018")
     assert checked(claim, evidence, 0.9, 0.5, 0.5, "The museum has six halls.").reason == ""
+
+
+@pytest.mark.parametrize(
+    ("claim", "evidence", "mine", "other"),
+    [
+        ("All gates were repaired.", "Some gates were repaired in May.", "All", "Some"),
+        ("Every gate was repaired.", "Most of the gates were repaired.", "Every", "Most"),
+        ("The gates always close at night.", "The gates sometimes close at night.", "always", "sometimes"),
+        ("The museum opens on Monday.", "The museum opens on Friday.", "Monday", "Friday"),
+        ("The drug lowers blood pressure.", "The drug raises blood pressure.", "lowers", "raises"),
+        ("The council voted for the plan.", "The council voted against the plan.", "for", "against"),
+        ("The first stage is finished.", "The second stage is finished.", "first", "second"),
+        ("The bridge is made of wood.", "The bridge, which is made of steel, is long.", "wood", "steel"),
+    ],
+)
+def test_a_word_that_excludes_the_claims_contradicts(claim: str, evidence: str, mine: str, other: str) -> None:
+    verdict = checked(claim, evidence, 0.9, 0.8, 0.5)
+    assert verdict.label is Label.CONTRADICTED
+    assert verdict.reason == f"source says “{other}”; answer says “{mine}”"
+
+
+@pytest.mark.parametrize(
+    ("claim", "evidence"),
+    [
+        ("Some gates were repaired.", "All gates were repaired."),
+        ("The gates often close at night.", "The gates always close at night."),
+        ("The gates were fixed.", "The gates were repaired."),
+        ("The council backed the plan.", "The council supported the plan."),
+        ("The drug does not lower blood pressure.", "The drug raises blood pressure."),
+        ("Smoking is not allowed in the hall.", "The rules for the hall, which are strict, name a ban on smoking."),
+        ("It is open on Monday and Friday.", "It is open on Friday."),
+        ("The red house was sold.", "The red house with the blue door was sold."),
+    ],
+)
+def test_a_word_that_excludes_nothing_does_not(claim: str, evidence: str) -> None:
+    assert checked(claim, evidence, 0.9, 0.8, 0.5).label is Label.SUPPORTED
+
+
+def test_each_side_of_exclusive_words_stands_on_one_side_alone() -> None:
+    for row in (*DENYING, *RELATING, *STRONGER):
+        words = [word for side in row.split("|") for word in side.split()]
+        assert len(words) == len(set(words)), row
+        assert "|" in row
