@@ -223,11 +223,10 @@ def test_a_measurement_is_started_watched_stopped_and_gone_on_with(parts: Parts,
 
 
 @pytest.mark.usefixtures("parts")
-def test_what_cannot_be_measured_says_the_commands_line(tmp_path: Path) -> None:
-    (tmp_path / "bad.jsonl").write_text('{"sentence": 5}\n')
+def test_an_upload_that_cannot_be_measured_has_the_commands_line() -> None:
     test = opened()
     test.selectbox(key="measure-kind").set_value("split")
-    test.text_input(key="measure-path").set_value(str(tmp_path / "bad.jsonl"))
+    test.file_uploader(key="measure-file").set_value([("bad.jsonl", b'{"sentence": 5}\n', "application/json")])
     test = until(press(test, "measure"), "bad.jsonl, line 1: sentence")
     assert test.error[0].value.startswith("split on bad")
     assert not press(test, "dismiss-").error

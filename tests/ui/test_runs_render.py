@@ -61,7 +61,12 @@ def test_all_that_an_item_says_can_be_read() -> None:
     assert tags(html) <= OURS
     said = plain(html)
     figures = ("way <b>", HOSTILE, "citation recall 50.0", "It cost 0.25 seconds.", "Six metres.", "method", "paper")
-    judged = ("✓ supported by [1][2] together", "✗ not supported by [2]", "✗ 93% likely; it is not so", "It … is high")
+    judged = (
+        "✓ supported by [1][2] together",
+        "✗ not supported by [2]",
+        "✗ 93% likely, but it is not so",
+        "It … is high",
+    )
     units = ("✓ a: right", "✗ b: wrong", "✗ c: not cited", "✓ 2. 0.1", "The right ones are at 2.")
     for wanted in (*figures, *judged, *units, "As its writer cited it"):
         assert wanted in said, wanted

@@ -84,7 +84,8 @@ def _tables(found: Comparison) -> str:
     from ui.runs.render import comparison_html
 
     caption = "Under each difference the interval in which it lies in 95 of 100 samples; p by paired randomisation."
-    means = comparison_html(found.over_sources, over_sources_words(found.sources)) if found.over_sources else ""
+    words_ = over_sources_words(found.sources)
+    means = comparison_html(found.over_sources, f"{words_[0].upper()}{words_[1:]}.") if found.over_sources else ""
     return comparison_html(found.figures, caption) + means
 
 

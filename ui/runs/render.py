@@ -16,6 +16,7 @@ from attribution.formats.page import safe
 
 _MARKER = re.compile(r"\[\d+\]")
 SIGNS = {True: ("✓", "holds"), False: ("✗", "fails")}
+EVEN = 0.5  # a probability from here on says yes
 READ = {"question", "text", "given", "judgements", "cited", "wanted", "ranking", "found", "propositions", "claim"}
 READ |= {"evidence", "judged", "scored"}  # what has its own place; all else is listed by its name
 
@@ -146,7 +147,21 @@ def _pieces(propositions: Sequence[Sequence[str]]) -> str:
 
 def _said(told: Mapping[str, Any]) -> str:
     """Probabilities and scores, and whether they turned out right."""
-    judged = [(f"{one['probability']:.0%} likely", bool(one["right"])) for one in told.get("judged") or ()]
-    scored = [(f"score {one['score']:.2f}", bool(one["right"])) for one in told.get("scored") or ()]
-    rows = [(f"{words}; it is {'' if right else 'not '}so", right) for words, right in (*judged, *scored)]
-    return f"<h3>How sure it was</h3>\n{_list(rows)}\n" if rows else ""
+    judged = [_likely(float(one["probability"]), so=bool(one["right"])) for one in told.get("judged") or ()]
+    scored = [
+        (f"score {one['score']:.2f}, {_is(bool(one['right']))}", bool(one["right"])) for one in told.get("scored") or ()
+    ]
+    return f"<h3>How sure it was</h3>\n{_list([*judged, *scored])}\n" if judged or scored else ""
+
+
+def _likely(probability: float, *, so: bool) -> tuple[str, bool]:
+    """
+    >>> _likely(0.04, so=False), _likely(0.82, so=False)
+    (('4% likely, and it is not so', True), ('82% likely, but it is not so', False))
+    """
+    right = (probability >= EVEN) is so
+    return f"{probability:.0%} likely, {'and' if right else 'but'} {_is(so)}", right
+
+
+def _is(so: bool) -> str:
+    return "it is so" if so else "it is not so"

@@ -255,7 +255,7 @@ def judge_itself(parts: Parts, asked: Asked, say: Say) -> tuple[RunInfo, list[sh
     run = open_run(parts.runs, "judge", file.name, settings, about, judge.name, new=asked.new, say=say)
     known = parts.runs.known(run.id)
     entailment = Entailment(judge)
-    with clocked() as cost:
+    with parts.runs.measuring(run.id), clocked() as cost:
         told = list(shortcuts.tried(questions, entailment))
     share = portion(cost, len(told))
     new = [one for one in told if (one.check.name, one.key) not in known]
