@@ -17,7 +17,7 @@ AROUND = 3  # words on each side of a name that tell its place
 KIN = 4  # letters that a name's forms share: Peru and Peruvian, Spain and Spaniard
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
 _WORD = re.compile(r"[^\W_]+")
-_OWNING = re.compile(r"['’]s?$")
+_OWNING = re.compile(r"['’](?:s|ve|re|ll|d|m)?$")
 _COMMON = ("s", "ing", "ed", "ly", "tion", "ment", "ness", "ism")  # how a first word ends that is hardly a name
 _DAYS = frozenset("monday tuesday wednesday thursday friday saturday sunday".split())
 _LINKS = frozenset(". & - '".split())
@@ -142,7 +142,7 @@ def _read(sentence: str) -> Iterator[Name]:
 
 
 def _plain(text: str) -> list[str]:
-    """The words in small letters without accents and without an owner's 's.
+    """The words in small letters without accents and without an owner's 's and the like.
 
     >>> _plain("Britain’s José")
     ['britain', 'jose']

@@ -136,6 +136,7 @@ def test_another_name_in_the_same_place_contradicts(claim: str, evidence: str, m
         ("The U.S. moved its embassy.", "The United States moved its embassy.", ""),
         ("Peruvian trains are slow in winter.", "In Peru trains are slow in winter.", ""),
         ("Britain’s streets are wide.", "Britain's streets are wide.", ""),
+        ("Ann sang “Should Have Stayed” in Rome.", "Title: Should've Stayed Ann sang “Should've Stayed” in Rome.", ""),
         ("Josė Neves founded it in Porto.", "José Neves founded it in Porto.", ""),
         ("Studies have shown that cats sleep.", "Results have shown that cats sleep.", ""),
         ("It rained in Rome.", "The barrier in Oslo cost 410 million euros.", ""),
