@@ -11,7 +11,7 @@ from pathlib import Path
 
 from attribution.citations import Verdict
 from attribution.judges import SUPPORTED_FROM, Case
-from attribution.judges.checks import checked, refused
+from attribution.judges.checks import RULES, checked, refused
 from attribution.judges.embedded import EmbeddedJudge, Features, numbers_found, support_logit
 from attribution.judges.nearest import readable
 from attribution.judges.weights import JUDGE, load
@@ -83,7 +83,7 @@ class CrossJudge:
         self.embedded = EmbeddedJudge(encoder, supported_from=supported_from)
         self.cross = CrossEncoder(weights, device=device)
         self.supported_from = supported_from
-        self.name = f"cross/{self.cross.name}"
+        self.name = f"cross/{self.cross.name}+{RULES}"
 
     @property
     def encoder(self) -> Encoder:

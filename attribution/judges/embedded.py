@@ -11,7 +11,7 @@ import numpy as np
 from attribution import words
 from attribution.citations import Verdict
 from attribution.judges import SUPPORTED_FROM, Case
-from attribution.judges.checks import checked
+from attribution.judges.checks import RULES, checked
 from attribution.memory import Memory
 from retrieval.encoder import Encoder, Floats, TokenVectors
 from retrieval.text import Passage
@@ -47,7 +47,7 @@ class EmbeddedJudge:
     def __init__(self, encoder: Encoder, *, supported_from: float = SUPPORTED_FROM) -> None:
         self.encoder = encoder
         self.supported_from = supported_from
-        self.name = f"embedded/{encoder.name}"
+        self.name = f"embedded/{encoder.name}+{RULES}"
         self._evidence = Memory()
 
     def judge(self, cases: Sequence[Case]) -> list[Verdict]:

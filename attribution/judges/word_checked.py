@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from attribution import words
 from attribution.citations import Label, Verdict
 from attribution.judges import SUPPORTED_FROM, Case, Judge, accepting_from
-from attribution.judges.checks import checked
+from attribution.judges.checks import RULES, checked
 
 
 class WordChecked:
@@ -19,7 +19,7 @@ class WordChecked:
     def __init__(self, judge: Judge, *, supported_from: float = SUPPORTED_FROM) -> None:
         self.inner = judge
         self._supported_from = supported_from
-        self.name = f"{judge.name}+words"
+        self.name = f"{judge.name}+{RULES}"
 
     @property
     def supported_from(self) -> float:

@@ -159,7 +159,7 @@ def test_the_shipped_file_is_small_and_says_how_it_was_made() -> None:
 
 
 def test_the_name_says_which_weights_are_used(judge: CrossJudge) -> None:
-    assert judge.name == f"cross/{load().name}"
+    assert judge.name == f"cross/{load().name}+words2"
     assert load().name.startswith("judge@")
 
 
