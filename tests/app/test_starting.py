@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import doctest
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -55,10 +57,12 @@ def test_only_what_the_page_may_give_is_given_again(words: str, kind: str, again
     assert going_on(kept(words, kind)) == again
 
 
+def test_the_examples_are_true() -> None:
+    assert doctest.testmod(starting).failed == 0
+
+
 @given(st.sampled_from(starting.KINDS), st.text(), st.integers(0, 99), st.booleans())
 def test_what_was_begun_is_gone_on_with_in_the_same_words(kind: str, name: str, limit: int, new: bool) -> None:
-    import shlex
-
     path = Path("/data") / (name.replace("\0", "").replace("/", "") or "x")
     words = command(kind, path, limit=limit, ways=ways_of(kind)[:2], new=new)
     assert going_on(kept(shlex.join(["propcite", *words]), kind)) == [word for word in words if word != "--new"]

@@ -192,6 +192,15 @@ def test_a_run_that_was_left_is_gone_on_with_or_says_how(parts: Parts) -> None:
     assert not any(one.key.startswith("go-on") for one in test.button)
 
 
+def test_a_run_whose_answers_are_not_scored_yet_is_shown_and_not_compared(parts: Parts) -> None:
+    scored, run = keep(parts.runs), parts.runs.start("asqa", "x.json", {}, {}, JUDGE).id
+    parts.runs.add(run, [item(1, "propcite", 0.5), RunItem("q1", "sentence", {}, {"question": "Q", "text": "T"})])
+    test = opened(run=run)
+    assert not any(one.key == f"way-{run}" for one in test.selectbox)
+    assert button(test, "item-").label.startswith("66\\.7")  # F1
+    assert "No figure is in both yet" in texts(opened(run=f"{scored}:sentence", beside=f"{run}:sentence"))
+
+
 def until(test: AppTest, there: str) -> AppTest:
     """The page as soon as it says so; it looks by itself every two seconds, a test asks it to."""
     for _ in range(600):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import re
 import sys
 from html import unescape
@@ -16,7 +17,7 @@ from sample_runs import any_item, run_info, sample_items
 
 from app.evaluate.runs.aggregates import measure_of
 from app.store import RunItem
-from ui.runs import words
+from ui.runs import render, words
 from ui.runs.render import items_html
 
 TAG = re.compile(r"<[^>]*>")
@@ -30,6 +31,10 @@ def plain(html: str) -> str:
 
 def tags(html: str) -> set[str]:
     return {name.lower() for name in re.findall(r"</?\s*([A-Za-z][A-Za-z0-9]*)", html)}
+
+
+def test_the_examples_are_true() -> None:
+    assert [doctest.testmod(told).failed for told in (render, words)] == [0, 0]
 
 
 @given(any_item)
@@ -67,7 +72,7 @@ def test_all_that_an_item_says_can_be_read() -> None:
         "✗ 93% likely, but it is not so",
         "It … is high",
     )
-    units = ("✓ a: right", "✗ b: wrong", "✗ c: not cited", "✓ 2. 0.1", "The right ones are at 2.")
+    units = ("✓ a: right", "✗ b: wrong", "✗ c: not cited", "✓ 2. 0.1", "Right at place 2.")
     for wanted in (*figures, *judged, *units, "As its writer cited it"):
         assert wanted in said, wanted
     assert "mauve" not in said

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 NUM_MOVED = 10
 EVERY = ""  # every way that both have
+NOTHING = "No figure is in both yet: go on with the run that is unfinished, then compare."
 
 
 def choose(run: RunInfo) -> None:
@@ -69,8 +70,9 @@ def _show(found: Comparison, number: int) -> None:
 
     for line in sides(found).splitlines():
         st.caption(plain(line))
-    if found.left_out and not found.figures:
-        st.error(plain(f"{judges_differ(found)}; no other figure is in both runs"), icon=":material/error:")
+    if not found.figures:
+        told = f"{judges_differ(found)}; no other figure is in both runs" if found.left_out else NOTHING
+        st.error(plain(told), icon=":material/error:")
         return
     if found.left_out:
         st.warning(plain(judges_differ(found)), icon=":material/info:")

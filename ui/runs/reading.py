@@ -119,7 +119,7 @@ def show_items(run: RunInfo) -> None:
     from app.evaluate.runs.report import leading
 
     st.subheader("Items", anchor=False)
-    ways = words.ways_in(kept.items(run))
+    ways = list(dict.fromkeys(figure.way for figure in kept.figures(run)))
     left, right = st.columns(2)
     way = left.selectbox("Way", ways, key=f"way-{run.id}") if len(ways) > 1 else ways[0]
     text = right.text_input("Find", key=f"find-{run.id}", placeholder="Words of a question, or an id")

@@ -136,7 +136,7 @@ def _ranking(told: Mapping[str, Any]) -> str:
     found = told.get("found") or {}
     places = sorted(found.values() if isinstance(found, Mapping) else found)
     rows = [(f"{at}. {one}", at in places) for at, one in enumerate(told["ranking"], start=1)]
-    where = f"The right ones are at {', '.join(map(str, places))}." if places else "No right one was found."
+    where = f"Right at place {', '.join(map(str, places))}." if places else "No right one was found."
     return f"<h3>Ranking</h3>\n{_list(rows)}\n<p>{where}</p>\n"
 
 
