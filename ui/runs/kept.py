@@ -39,7 +39,7 @@ def once(run: RunInfo, make: Callable[[RunInfo], Made]) -> Made:
 
 @st.cache_resource(
     show_spinner=False,
-    max_entries=32,
+    max_entries=12,
     hash_funcs={RunInfo: lambda run: run.id, FunctionType: lambda make: f"{make.__module__}.{make.__qualname__}"},
 )
 def _once(run: RunInfo, make: Callable[[RunInfo], Any]) -> Any:
