@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
@@ -49,10 +49,12 @@ def renamed(claim: str, evidence: str, context: str = "", *, share: float) -> tu
     ('Eva Ruiz', 'Ana Ruiz')
     >>> renamed("Peruvian trains are slow.", "In Peru trains are slow.", share=0.6)
     """
-    own = [name for name in _names(claim) if not _is_known(name, f"{context}\n{evidence}")]
+    own = _names(claim)
+    around = f"{context}\n{evidence}" if own else ""
+    own = tuple(name for name in own if not _is_known(name, around))
     if not own:
         return None
-    said = set(_plain(claim))
+    said = _words(claim)
     for sentence in _SENTENCE.split(evidence):
         if len(sentence.split()) <= LONGEST:
             for mine, other in product(own, _names(sentence)):
@@ -61,7 +63,7 @@ def renamed(claim: str, evidence: str, context: str = "", *, share: float) -> tu
     return None
 
 
-def _stands_for(mine: Name, other: Name, said: set[str]) -> bool:
+def _stands_for(mine: Name, other: Name, said: frozenset[str]) -> bool:
     """Whether the evidence's name is another one in the same place, or another bearer of a shared name."""
     strange = [word for word in other.words if not _has_kin(word, said)]
     if mine.is_first and other.is_first and len(mine.words) == len(other.words) == 1 and _is_common(mine, other):
@@ -90,7 +92,7 @@ def _is_common(*names: Name) -> bool:
 
 def _is_known(name: Name, text: str) -> bool:
     """Whether the text has the name, all but initials of it, or what is short for it."""
-    there = set(_plain(text))
+    there = _words(text)
     words = [word for word in name.words if len(word) > 1]
     missing = [word for word in words if not _has_kin(word, there)]
     if not missing or (len(missing) < len(words) and words[-1] in there and not _other_bearer(name, text)):
@@ -106,7 +108,7 @@ def _other_bearer(name: Name, text: str) -> bool:
     return len(name.words) > 1 and bool(same) and all(len(n.words) == len(name.words) for n in same)
 
 
-def _has_kin(word: str, there: set[str]) -> bool:
+def _has_kin(word: str, there: Set[str]) -> bool:
     """Whether the word or another form of it is there.
 
     >>> _has_kin("peru", {"peruvian"}), _has_kin("ana", {"anatolia"})
@@ -139,6 +141,11 @@ def _read(sentence: str) -> Iterator[Name]:
             before, after = tuple(reversed(stems[max(0, start - AROUND) : start])), tuple(stems[end : end + AROUND])
             yield Name(text, words, before, after, start == 0)
         start = max(end, start + 1)
+
+
+@lru_cache(maxsize=1024)
+def _words(text: str) -> frozenset[str]:
+    return frozenset(_plain(text))
 
 
 def _plain(text: str) -> list[str]:

@@ -71,8 +71,9 @@ def other_unit(claim: str, evidence: str) -> tuple[str, str] | None:
     >>> other_unit("It cost $5 million.", "It cost 5 million euros.")
     ('$5 million', '5 million euros')
     """
-    given = list(_measures(evidence))
-    for value, family, unit, quote in _measures(claim):
+    own = list(_measures(claim))
+    given = list(_measures(evidence)) if own else []
+    for value, family, unit, quote in own:
         same = [(u, q) for v, f, u, q in given if (v, f) == (value, family)]
         if same and all(u != unit for u, _ in same):
             return quote, same[0][1]

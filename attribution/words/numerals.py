@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal
+from functools import lru_cache
 from math import prod
 
 from attribution.words.content import plain_words
@@ -39,11 +40,16 @@ def numbers(text: str) -> set[str]:
     >>> sorted(numbers("£52.1m by 31.12.2027"))
     ['2027', '31', '52100000', 'month 12']
     """
+    return set(_numbers(text))
+
+
+@lru_cache(maxsize=4096)
+def _numbers(text: str) -> frozenset[str]:
     text = in_digits(text)
     found = {format(value.normalize(), "f") for value in _values(without_times(text))}
     # "may" and "march" are months only with a capital: "it may march" holds no date.
     months = {f"month {MONTHS[w.lower()]}" for w in re.findall(r"[A-Z][a-z]+", text) if w.lower() in MONTHS}
-    return found | times(text) | months
+    return frozenset(found | times(text) | months)
 
 
 def missing_numbers(claim: str, evidence: str) -> set[str]:
@@ -56,6 +62,8 @@ def missing_numbers(claim: str, evidence: str) -> set[str]:
     >>> missing_numbers("1. In the 17th century about 400 ships sank.", "From 1601 to 1650, 412 ships sank.")
     set()
     """
+    if not numbers(claim):
+        return set()
     given = set(plain_words(evidence))
 
     def told(found: re.Match[str]) -> str:
