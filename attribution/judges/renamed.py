@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
 
+from attribution.languages import language_of
 from attribution.propositions.grammar import tag
 from attribution.words import FUNCTION_WORDS, MONTH_NAMES, plain_share, stem
 
+NOUNS_IN_CAPITALS = ("German",)  # there a capital tells no name
 LONGEST = 60  # words of a sentence that is read
 AROUND = 3  # words on each side of a name that tell its place
 KIN = 4  # letters that a name's forms share: Peru and Peruvian, Spain and Spaniard
@@ -59,7 +61,7 @@ def renamed(claim: str, evidence: str, context: str = "", *, share: float) -> tu
         if len(sentence.split()) <= LONGEST:
             for mine, other in product(own, _names(sentence)):
                 if _stands_for(mine, other, said) and plain_share(_without(claim, mine), sentence) >= share:
-                    return mine.text, other.text
+                    return None if language_of(f"{claim} {sentence}") in NOUNS_IN_CAPITALS else (mine.text, other.text)
     return None
 
 

@@ -397,7 +397,7 @@ def test_repair_tells_what_became_of_each_marker(propcite: Propcite, tmp_path: P
     assert right.out.splitlines()[0] == said.json["text"]
     assert "[2] kept" in right.out
     wrong = propcite("repair", "--passages", passages, stdin="The Po is 650 kilometres long [2].")
-    assert "source says 652; answer says 650" in wrong.out.split("contradicted")[1]
+    assert "source says 652 kilometres; answer says 650 kilometres" in wrong.out.split("contradicted")[1]
     other = propcite("repair", "--passages", passages, stdin="Der Po ist 652 Kilometer lang und die Stadt ist schön.")
     assert "The answer is in German and its sources are in English" in other.out
     line = {"answer": "A ticket costs 8 euros [1][5].", "passages": [{"text": MUSEUM}]}

@@ -138,6 +138,7 @@ def test_another_name_in_the_same_place_contradicts(claim: str, evidence: str, m
         ("Britain’s streets are wide.", "Britain's streets are wide.", ""),
         ("Ann sang “Should Have Stayed” in Rome.", "Title: Should've Stayed Ann sang “Should've Stayed” in Rome.", ""),
         ("Josė Neves founded it in Porto.", "José Neves founded it in Porto.", ""),
+        ("Das Haus wurde im Mai auf dem Berg gebaut.", "Das Gebäude wurde im Mai auf dem Berg gebaut.", ""),
         ("Studies have shown that cats sleep.", "Results have shown that cats sleep.", ""),
         ("It rained in Rome.", "The barrier in Oslo cost 410 million euros.", ""),
         ("Cats sleep.", "Dogs bark.", ""),
