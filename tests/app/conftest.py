@@ -17,6 +17,7 @@ from word_encoder import WordEncoder
 
 from app.bootstrap import Parts
 from app.settings import load_settings
+from app.store import Runs
 
 if TYPE_CHECKING:
     from retrieval.encoder import Encoder
@@ -32,6 +33,14 @@ def _settings_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setenv("PROPCITE_DATA_DIR", str(tmp_path / "data"))
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(os, "fsync", lambda _: None)  # tests kill processes; no test cuts the power
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Iterator[Runs]:
+    """Runs kept in this test's data directory."""
+    parts = Parts(load_settings(data_dir=tmp_path / "data"))
+    yield parts.runs
+    parts.library.close()
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,18 +16,9 @@ from hypothesis import strategies as st
 from lxml import html
 from sample_runs import WAYS, any_item, run_info, sample_items, sample_run
 
-from app.bootstrap import Parts
 from app.evaluate.runs.exports import EXPORTS, read_json, to_csv, to_html, to_json, to_latex
-from app.settings import load_settings
 from app.store import RunInfo, RunItem, Runs
 from tests.ui import browsing
-
-
-@pytest.fixture
-def runs(tmp_path: Path) -> Iterator[Runs]:
-    parts = Parts(load_settings(data_dir=tmp_path / "data"))
-    yield parts.runs
-    parts.library.close()
 
 
 @pytest.fixture

@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 from commanded import Propcite, Said, commanded
 
-from app.bootstrap import Parts
 from app.evaluate.runs.aggregates import WHOLE, aggregates
-from app.settings import load_settings
 from app.store import RunInfo, RunItem, Runs
 
 Shard = Callable[..., RunInfo]
 SETTINGS = {"sha256": "ab" * 32, "ways": ["w"], "context": [5]}
-
-
-@pytest.fixture
-def runs(tmp_path: Path) -> Iterator[Runs]:
-    parts = Parts(load_settings(data_dir=tmp_path / "data"))
-    yield parts.runs
-    parts.library.close()
 
 
 @pytest.fixture

@@ -6,31 +6,21 @@ import csv
 import doctest
 import io
 import json
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
 from commanded import Propcite, commanded
 from sample_runs import run_info
 
-from app.bootstrap import Parts
 from app.evaluate.runs import sources
 from app.evaluate.runs.aggregates import aggregates, f_measure
 from app.evaluate.runs.comparing import compare
 from app.evaluate.runs.exports import to_csv, to_json
 from app.evaluate.runs.sources import apart, mean_over_sources, over_sources, resampled_within
-from app.settings import load_settings
 from app.store import RunItem, Runs
 
 NEWS, WIKI = [0.0, 0.5, 1.0, 0.5], [1.0, 1.0, 0.75, 0.75, 1.0, 0.9, 1.0, 1.0]
-
-
-@pytest.fixture
-def runs(tmp_path: Path) -> Iterator[Runs]:
-    parts = Parts(load_settings(data_dir=tmp_path / "data"))
-    yield parts.runs
-    parts.library.close()
 
 
 def items(news: Sequence[float] = NEWS, wiki: Sequence[float] = WIKI, way: str = "w") -> list[RunItem]:
