@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import doctest
 import re
-from collections.abc import Iterator, Mapping
-from pathlib import Path
+from collections.abc import Mapping
 
 import numpy as np
 import pytest
@@ -19,13 +18,6 @@ from app.evaluate.runs.aggregates import aggregates
 from app.evaluate.runs.comparing import compare, moved
 from app.evaluate.runs.tables import comparison_table, judges_differ
 from app.store import Library, RunInfo, RunItem, Runs
-
-
-@pytest.fixture
-def runs(tmp_path: Path) -> Iterator[Runs]:
-    library = Library(f"sqlite:///{tmp_path / 'propcite.sqlite'}")
-    yield Runs(library.engine, library.url)
-    library.close()
 
 
 def run_of(runs: Runs, figures: Mapping[str, Mapping[str, float | None]], way: str = "x", judge: str = "j") -> RunInfo:

@@ -18,18 +18,11 @@ from app.errors import AppError
 from app.evaluate.runs.about import about_run, revision
 from app.evaluate.runs.keeping import Todo, clocked, differences, measure, open_run
 from app.settings import load_settings
-from app.store import Library, RunInfo, RunItem, Runs
+from app.store import RunInfo, RunItem, Runs
 
 ROOT = Path(__file__).parents[2]
 SETTINGS = {"sha256": "ab", "context": 5, "methods": ("propcite", "postcite"), "thresholds": {"judge": 0.5}}
 WAYS = ("propcite", "postcite")
-
-
-@pytest.fixture
-def runs(tmp_path: Path) -> Iterator[Runs]:
-    library = Library(f"sqlite:///{tmp_path / 'propcite.sqlite'}")
-    yield Runs(library.engine, library.url)
-    library.close()
 
 
 def opened(runs: Runs, said: list[str], new: bool = False, judge: str = "j", **changed: object) -> RunInfo:
