@@ -14,7 +14,6 @@ from attribution.propositions.grammar import tag
 SPEAKS_OF_IT = 0.5  # share of the claim's plain words that the evidence has; below, all differs and nothing is told
 LONGEST = 60  # words of evidence
 MOST = 3  # told of each side
-_DAYS = frozenset("monday tuesday wednesday thursday friday saturday sunday".split())
 
 
 def difference(claim: str, evidence: str, context: str = "") -> str:
@@ -57,7 +56,7 @@ def _names(text: str, *, dates: bool) -> list[str]:
 
 
 def _is_date(word: str) -> bool:
-    return word.lower() in _DAYS or word in words.MONTH_NAMES
+    return word.capitalize() in words.DAY_NAMES or word in words.MONTH_NAMES
 
 
 def _stems(text: str) -> set[str]:

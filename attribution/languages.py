@@ -1,7 +1,7 @@
-"""Which language a text is in, as far as its script and its commonest words tell; no model and no list of words.
+"""Which language a text is in, as far as its script and its commonest words tell; no model.
 
-It is asked for one thing: whether an answer and its sources speak the same language.  Who judges by words would else
-call unsupported what is only said in other words, and nobody would know why.
+It is asked whether an answer and its sources speak the same language: who judges by words would else call unsupported
+what is only said in other words, and nobody would know why.  And whether a capital tells a name.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from itertools import product
 
 from attribution.languages import language_of
 from attribution.propositions.grammar import tag
-from attribution.words import FUNCTION_WORDS, MONTH_NAMES, plain_share, stem
+from attribution.words import DAY_NAMES, FUNCTION_WORDS, MONTH_NAMES, plain_share, stem
 
 NOUNS_IN_CAPITALS = ("German",)  # there a capital tells no name
 LONGEST = 60  # words of a sentence that is read
@@ -21,7 +21,7 @@ _SENTENCE = re.compile(r"(?<=[.!?])\s+")
 _WORD = re.compile(r"[^\W_]+")
 _OWNING = re.compile(r"['’](?:s|ve|re|ll|d|m)?$")
 _COMMON = ("s", "ing", "ed", "ly", "tion", "ment", "ness", "ism")  # how a first word ends that is hardly a name
-_DAYS = frozenset("monday tuesday wednesday thursday friday saturday sunday".split())
+_DATES = frozenset((*DAY_NAMES, *MONTH_NAMES))
 _LINKS = frozenset(". & - '".split())
 _TITLES = frozenset(
     "mr mrs ms miss dr prof professor sir lady lord dame president king queen prince princess pope st saint".split()
@@ -138,7 +138,7 @@ def _read(sentence: str) -> Iterator[Name]:
         while end > start and tagged.words[end - 1] in _LINKS:
             end -= 1
         words = tuple(word for word in _plain(" ".join(tagged.words[start:end])) if word not in _TITLES)
-        if words and not any(word in _DAYS or word.capitalize() in MONTH_NAMES or word[0].isdigit() for word in words):
+        if words and not any(word.capitalize() in _DATES or word[0].isdigit() for word in words):
             text = _OWNING.sub("", sentence[tagged.places[start][0] : tagged.places[end - 1][1]])
             before, after = tuple(reversed(stems[max(0, start - AROUND) : start])), tuple(stems[end : end + AROUND])
             yield Name(text, words, before, after, start == 0)

@@ -6,9 +6,10 @@ from attribution.words.measures import NUMBER_WITH_UNIT, other_unit
 from attribution.words.numerals import missing_numbers, numbers
 from attribution.words.opposites import NEGATIONS, denial_in_other_words, negation_differs, opposed_words
 from attribution.words.overlap import plain_share, share_found, stands_in
-from attribution.words.spellings import MONTH_NAMES, MONTHS, NUMBER_WORDS, SCALES
+from attribution.words.spellings import DAY_NAMES, MONTH_NAMES, MONTHS, NUMBER_WORDS, SCALES
 
 __all__ = [
+    "DAY_NAMES",
     "FUNCTION_WORDS",
     "MONTHS",
     "MONTH_NAMES",

@@ -42,6 +42,7 @@ DAY_FIRST = re.compile(
     r"(?![\w/]|\.\d)"
 )
 ISO_DATE = re.compile(r"\b(\d{4})-(0[1-9]|1[0-2])-(\d{2})\b")
+DAY_NAMES = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
 MONTH_NAMES = "January February March April May June July August September October November December".split()
 SCALE = rf"(?:[-\s](?ai:{'|'.join(SCALES)})s?\b)"
 # "one" and "a" are numbers only before a scale: "one of them" states none.
