@@ -58,7 +58,7 @@ class Alignment:
         return self.kind == "exact"
 
     def pairs(self, similarities: Tensor, tokens: Tensor, same: Tensor | None = None) -> Tensor:
-        """A (..., q, t) from similarities (..., q, t), which tokens are there (..., t), which are `same` (..., q, t)."""
+        """A from similarities (..., q, t), which tokens are there (..., t) and which are `same` (..., q, t)."""
         from retrieval.alignment import pairs
 
         match self.kind:
