@@ -34,12 +34,13 @@ Mask = npt.NDArray[np.bool_]
 class TokenVectors:
     """One text's tokens: unit vectors, and the characters that each stands for.  (n, d) and (n, 2).
 
-    `salience` says how much each token of a query counts, (n,); without it all count alike.
+    `salience` says how much each token counts, (n,); without it all count alike.  `ids` are the vocabulary's, (n,).
     """
 
     vectors: Floats
     offsets: Offsets
     salience: Floats | None = None
+    ids: npt.NDArray[np.int64] | None = None
 
     def __len__(self) -> int:
         return len(self.vectors)
@@ -58,19 +59,20 @@ class TokenVectors:
             salient, total = chosen, max(float(chosen.sum()), 1.0)
         return (salient / total).astype(np.float32)
 
-    def only(self, mask: Mask) -> TokenVectors:
-        """These tokens alone."""
-        salience = None if self.salience is None else self.salience[mask]
-        return TokenVectors(self.vectors[mask], self.offsets[mask], salience)
+    def only(self, chosen: Mask | npt.NDArray[np.int64]) -> TokenVectors:
+        """These tokens alone, in the order in which they are named."""
+        salience = None if self.salience is None else self.salience[chosen]
+        ids = None if self.ids is None else self.ids[chosen]
+        return TokenVectors(self.vectors[chosen], self.offsets[chosen], salience, ids)
 
     @staticmethod
     def joined(parts: Sequence[TokenVectors]) -> TokenVectors:
-        """The tokens of several pieces of one text."""
-        salience = [p.salience for p in parts if p.salience is not None]
+        """The tokens of several texts, or of several pieces of one; what not all of them know is left out."""
         return TokenVectors(
             np.concatenate([p.vectors for p in parts]),
             np.concatenate([p.offsets for p in parts]),
-            np.concatenate(salience) if len(salience) == len(parts) else None,
+            joined_if_all([p.salience for p in parts]),
+            joined_if_all([p.ids for p in parts]),
         )
 
     def within(self, spans: Iterable[Span]) -> Mask:
@@ -242,10 +244,15 @@ class Encoder:
         vectors = item["token_embeddings"].float().numpy(force=True)[scored]
         norms = np.linalg.norm(vectors, axis=1, keepdims=True)  # half precision leaves them a little off 1
         vectors /= np.maximum(norms, np.finfo(np.float32).tiny)
-        salience = None
-        if weighed and self._salience is not None:
-            salience = self._salience(item["input_ids"].numpy(force=True)[scored], vectors)
-        return TokenVectors(vectors, offsets[scored], salience)
+        numbers = item["input_ids"].numpy(force=True)[scored]
+        salience = self._salience(numbers, vectors) if weighed and self._salience is not None else None
+        return TokenVectors(vectors, offsets[scored], salience, numbers)
+
+
+def joined_if_all(arrays: Sequence[npt.NDArray[Any] | None]) -> npt.NDArray[Any] | None:
+    """The arrays one after the other; none where one is not known."""
+    known = [array for array in arrays if array is not None]
+    return np.concatenate(known) if known and len(known) == len(arrays) else None
 
 
 def _readable(text: str) -> str:

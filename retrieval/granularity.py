@@ -10,7 +10,9 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from retrieval.alignment import NEAREST, Alignment
 from retrieval.encoder import Floats, TokenVectors
+from retrieval.errors import RetrievalError
 from retrieval.text import Span
 
 Ints = npt.NDArray[np.int64]
@@ -33,15 +35,49 @@ def span_weights(tokens: TokenVectors, propositions: Sequence[Sequence[Span]]) -
     return np.stack(rows) if rows else np.zeros((0, len(tokens)), dtype=np.float32)
 
 
-def score_units(query: Floats, weights: Floats, passage: TokenVectors, units: Sequence[Sequence[Span]]) -> Floats:
-    """Each unit's score against one passage's tokens; a unit without a token scores -inf.  (q, d), (q,) -> (u,)"""
+def score_units(
+    query: Floats,
+    weights: Floats,
+    passage: TokenVectors,
+    units: Sequence[Sequence[Span]],
+    alignment: Alignment = NEAREST,
+    words: Ints | None = None,
+) -> Floats:
+    """Each unit's score against one passage's tokens; a unit without a token scores -inf.  (q, d), (q,) -> (u,)
+
+    `words` are the query's tokens in the vocabulary, (q,), for an alignment that asks for them.
+    """
     similarities = query @ passage.vectors.T
     scores = np.full(len(units), -np.inf, dtype=np.float32)
     for number, spans in enumerate(units):
         mask = passage.within(spans)
-        if mask.any():
+        if mask.any() and alignment == NEAREST:
             scores[number] = float(weights @ similarities[:, mask].max(axis=1))
+        elif mask.any():
+            scores[number] = _aligned(similarities[:, mask], weights, passage.only(mask), alignment, words)
     return scores
+
+
+def _aligned(
+    similarities: Floats, weights: Floats, tokens: TokenVectors, alignment: Alignment, words: Ints | None
+) -> float:
+    """One text's score under any alignment.  (q, t), (q,)"""
+    from retrieval.alignment.scoring import Texts, scores_of_runs
+
+    same = salience = None
+    if alignment.needs_words:
+        if words is None or tokens.ids is None:
+            raise RetrievalError(f"the alignment {alignment} asks for words, which this encoder does not tell")
+        same = tokens.ids[:, None] == words
+    if alignment.salient:
+        if tokens.salience is None:
+            raise RetrievalError(
+                f"the alignment {alignment} asks for tokens' salience, which this encoder does not tell"
+            )
+        salience = tokens.salience
+    runs = np.array([0, len(tokens)])
+    found = scores_of_runs(similarities.T, runs, weights[None], alignment, Texts(same, salience))
+    return float(found[0, 0])
 
 
 def joined(unit: npt.NDArray[np.float32], passage: npt.NDArray[np.float32], share: float) -> npt.NDArray[np.float32]:
@@ -50,4 +86,6 @@ def joined(unit: npt.NDArray[np.float32], passage: npt.NDArray[np.float32], shar
     >>> joined(np.array([0.8], dtype=np.float32), np.array([0.6], dtype=np.float32), 0.5).round(2).tolist()
     [0.699999988079071]
     """
+    if share in (0.0, 1.0):  # what does not count may be without a score
+        return passage if share else unit
     return ((1.0 - share) * unit + share * passage).astype(np.float32)

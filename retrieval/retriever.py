@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from retrieval.encoder import Encoder, Floats, TokenVectors
-from retrieval.granularity import joined, score_units, span_weights
+from retrieval.alignment import NEAREST, Alignment
+from retrieval.encoder import Encoder, Floats, TokenVectors, joined_if_all
+from retrieval.granularity import Ints, joined, score_units, span_weights
 from retrieval.index import Index, IndexHit
 from retrieval.index.token_index import TokenIndex
 from retrieval.text import Granularity, Hit, Passage, Span
@@ -49,6 +50,11 @@ class _Query:
         return np.concatenate([self.for_units.vectors, self.for_passages.vectors])
 
     @property
+    def words(self) -> Ints | None:
+        """What these tokens are in the vocabulary.  (q,)"""
+        return joined_if_all([tokens.ids for tokens in (self.for_units, self.for_passages) if tokens])
+
+    @property
     def whole(self) -> _Rows:
         """The whole text."""
         return self._rows(lambda tokens: tokens.weights()[None, :])
@@ -68,13 +74,19 @@ class _Query:
 
 @dataclass(frozen=True, slots=True)
 class Retriever:
-    """Searches one collection.  `find` gives the passages of some ids; `split` names sentences' propositions."""
+    """Searches one collection.  `find` gives the passages of some ids; `split` names sentences' propositions.
+
+    `alignment` says which tokens of a query and of a text count together; `asking` is the share of a query's tokens,
+    the weightiest, that look for candidates.
+    """
 
     encoder: Encoder
     index: Index
     find: Callable[[Sequence[str]], Mapping[str, Passage]]
     split: Split = whole_sentences
     passage_share: float = PASSAGE_SHARE
+    alignment: Alignment = NEAREST
+    asking: float = 1.0
     allow: frozenset[str] | None = None
 
     @classmethod
@@ -142,6 +154,7 @@ class Retriever:
     def _units(
         self, query: _Query, rows: _Rows, granularity: Granularity, k: int, timings: dict[str, float] | None = None
     ) -> list[list[Hit]]:
+        """The best under the retriever's alignment."""
         if not len(rows.units):
             return []
         allow = self.allow
@@ -154,6 +167,9 @@ class Retriever:
                 passage_share=self.passage_share,
                 passage_weights=rows.passages,
                 allow=allow,
+                asking=self.asking,
+                alignment=self.alignment,
+                words=query.words,
                 timings=timings,
             )
             ids = {hit.passage_id for row in found for hit in row}
@@ -164,8 +180,8 @@ class Retriever:
             allow = frozenset(self.index.ids() if allow is None else allow) - (ids - passages.keys())
 
     def _propositions(self, query: _Query, k: int, timings: dict[str, float] | None = None) -> list[Hit]:
-        """Exact, though few sentences are split: a proposition never beats its own sentence, so once k of them
-        beat the next sentence nothing better can follow."""
+        """Exact where tokens are aligned with their nearest, though few sentences are split: there a proposition never
+        beats its own sentence, so once k of them beat the next sentence nothing better can follow."""
         best: list[Hit] = []
         seen, wanted = 0, 4 * k
         while True:
@@ -186,7 +202,8 @@ class Retriever:
         for hit, pieces in zip(sentences, self.split([p.of(passage.text) for passage, p in places]), strict=True):
             passage, place = hit.passage, hit.spans[0]
             units = [tuple(s.shifted(place.start) for s in spans) for spans in pieces]
-            alone = score_units(query.vectors, query.whole.units[0], self.index.vectors(passage.id), units)
+            tokens, weights = self.index.vectors(passage.id), query.whole.units[0]
+            alone = score_units(query.vectors, weights, tokens, units, self.alignment, query.words)
             scores = joined(alone, np.full_like(alone, hit.passage_score), self.passage_share)
             hits += [
                 Hit(passage, Granularity.PROPOSITION, unit, float(score), hit.passage_score)

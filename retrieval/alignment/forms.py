@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from retrieval.errors import RetrievalError
@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 MOST = 100_000  # tokens that a form may speak of
-FORMS = "top-k=2, top-p=1.5%, da:k=2,eps=0.02, exact, first, first-k=8, xtr, xtr:k=1000"
+FORMS = "top-k=2, top-p=1.5%, da:k=2,eps=0.02, exact, first, first-k=8, xtr, xtr:k=1000, top-k=1+salience"
+SALIENT = "+salience"
 MODELS = {"colbert": "top-k=1", "max": "top-k=1", "dpr": "first", "coil": "exact"}  # earlier models' own
 
 Kind = Literal["top-k", "top-p", "da", "exact", "first", "xtr"]
@@ -26,14 +27,20 @@ class Alignment:
     top-k: its k nearest.  top-p: its nearest share of them.  da: the smooth top-k.  exact: the nearest that is the same
     word.  first: the first query token alone, with the nearest of the text's first k.  xtr: the nearest of those that
     it retrieved, the k nearest of the whole collection; an index ranks by it, of one text alone all are retrieved.
+    With `salient` a pair counts as much as its token of the text is salient.
     """
 
     kind: Kind = "top-k"
     k: int = 1
     share: float = 0.0
     eps: float = 0.0
+    salient: bool = False
 
     def __str__(self) -> str:
+        return self._name + (SALIENT if self.salient else "")
+
+    @property
+    def _name(self) -> str:
         match self.kind:
             case "top-p":
                 return f"top-p={100 * self.share:g}%"
@@ -85,6 +92,8 @@ def alignment_of(name: str) -> Alignment:
     ('top-p=1.5%', 'top-k=1', 'da:k=2,eps=0.002')
     """
     given = name.strip().lower()
+    if given.endswith(SALIENT):
+        return _salient(alignment_of(given.removesuffix(SALIENT)), name)
     given = MODELS.get(given, given)
     kind, *values = re.split(r"[:=]", given, maxsplit=1)
     written = values[0] if values else ""
@@ -100,6 +109,12 @@ def alignment_of(name: str) -> Alignment:
 
 class _MisfitError(Exception):
     """What is wrong with a value of a form."""
+
+
+def _salient(alignment: Alignment, name: str) -> Alignment:
+    if alignment.salient or alignment.kind == "xtr":
+        raise RetrievalError(f"the alignment {name!r} cannot be weighed by salience: give one like {FORMS}")
+    return replace(alignment, salient=True)
 
 
 def _named(written: str) -> dict[str, str]:

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from retrieval.alignment import NEAREST, Alignment
 from retrieval.encoder import Floats, TokenVectors
+from retrieval.granularity import Ints
 from retrieval.text import Granularity, Passage
 
 Told = Callable[[str, float], None]  # what is being made, and the share of it that is done
@@ -63,7 +65,8 @@ class Index(Protocol):
 
     A query is a matrix of token vectors and one row of token weights for each thing to be ranked alone: the whole
     text, or a proposition of it.  All rows are answered in one pass over the vectors.  `passage_weights` are the rows
-    for a passage's part of a sentence's score, where that part is asked by other tokens of the matrix.
+    for a passage's part of a sentence's score, where that part is asked by other tokens of the matrix.  `alignment`
+    says which pairs of tokens count; `asking` is the share of the query's tokens that look for candidates.
     """
 
     def add(self, passages: Sequence[Passage], vectors: Sequence[TokenVectors]) -> None: ...
@@ -80,6 +83,9 @@ class Index(Protocol):
         passage_share: float = 0.0,
         passage_weights: Floats | None = None,
         allow: Collection[str] | None = None,
+        asking: float = 1.0,
+        alignment: Alignment = NEAREST,
+        words: Ints | None = None,
         timings: dict[str, float] | None = None,
     ) -> list[list[IndexHit]]: ...
 

@@ -14,7 +14,7 @@ from retrieval.index import Told, nobody
 from retrieval.index.container import Container
 from retrieval.index.manifest import Manifest, SegmentEntry, read_manifest
 from retrieval.index.parts import codes_path, faiss_path, read_part, segment_path
-from retrieval.index.segment import MAPPED, Segment
+from retrieval.index.segment import EACH_TOKEN, Segment
 from retrieval.index.token_index import IndexOptions, TokenIndex
 
 
@@ -91,7 +91,7 @@ def _segment_faults(folder: Path, entry: SegmentEntry, manifest: Manifest, read:
 
 def _touched(segment: Segment, array: str, start: int, end: int) -> tuple[str, ...]:
     """The passages whose entries lie within some bytes of an array; of a table, all."""
-    if array not in MAPPED or not segment.num_tokens:
+    if array not in EACH_TOKEN or not segment.num_tokens:
         return segment.ids
     values = getattr(segment, array)
     row = values.itemsize * (values.shape[1] if values.ndim > 1 else 1)

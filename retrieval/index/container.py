@@ -98,6 +98,9 @@ class Container:
         table: dict[str, dict[str, Any]] = json.loads(text)
         return table
 
+    def __contains__(self, name: str) -> bool:
+        return name in self._table
+
     @property
     def size(self) -> int:
         return len(self._bytes)

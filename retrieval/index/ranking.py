@@ -7,13 +7,14 @@ similarities, so no granularity costs a second pass over the vectors.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from retrieval.alignment import NEAREST, Alignment
 from retrieval.encoder import Floats
 from retrieval.granularity import Ints, best_matches, joined
 from retrieval.index import IndexHit
@@ -29,19 +30,36 @@ Numbers = slice | Ints
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """What is ranked: rows of token weights (n, q) for units and for passages, and the passage's share of a
-    sentence's score, None where passages themselves are ranked."""
+    sentence's score, None where passages themselves are ranked; how tokens are aligned, and the query's words by
+    their ids in the vocabulary (q,) where that asks for them."""
 
     units: Floats
     passages: Floats
     share: float | None
+    alignment: Alignment = NEAREST
+    words: Ints | None = None
 
     @property
     def deciding(self) -> Floats:
         """The weights of those tokens that say which passages are candidates."""
         return self.passages if self.share is None else self.units
 
+    def weightiest(self, share: float) -> Ints:
+        """The columns that are among the weightiest share of some row's deciding tokens."""
+        chosen = np.zeros(self.deciding.shape[1], bool)
+        for row in self.deciding:
+            number = max(1, int(np.ceil(share * np.count_nonzero(row) - 1e-9)))
+            chosen[np.argsort(-row, kind="stable")[:number]] = True
+        return np.flatnonzero(chosen)
+
+    def most(self) -> Floats:
+        """The most that each row can score: every similarity is 1.  (n,)"""
+        passages: Floats = self.passages.sum(axis=1)
+        return passages if self.share is None else joined(self.units.sum(axis=1), passages, self.share)
+
     def only(self, columns: Ints) -> Wanted:
-        return Wanted(self.units[:, columns], self.passages[:, columns], self.share)
+        words = None if self.words is None else self.words[columns]
+        return replace(self, units=self.units[:, columns], passages=self.passages[:, columns], words=words)
 
 
 @dataclass(frozen=True)
@@ -113,20 +131,51 @@ class Ranked:
 
 def rank(block: Block, asked: Asked, wanted: Wanted, mask: Mask, *, compiled: bool = False) -> Ranked:
     """All units of a block in one pass over its vectors; what the segment's mask leaves out scores -inf."""
+    if wanted.alignment != NEAREST:
+        return _aligned(block, asked, wanted, mask)
     best = (_best_compiled if compiled and block.segment.codec.bits < 16 else _best_plainly)(block, asked)
     return score_block(block, best, wanted, mask)
 
 
 def score_block(block: Block, unit_best: Floats, wanted: Wanted, mask: Mask) -> Ranked:
     """Scores from each unit's best similarities.  unit_best (u, q)"""
-    allowed = mask[block.passages]
     passage_scores = best_matches(unit_best, block.passage_units[:-1]) @ wanted.passages.T
-    if wanted.share is None:
+    unit_scores = None if wanted.share is None else unit_best @ wanted.units.T
+    return _ranked(block, passage_scores, unit_scores, wanted.share, mask)
+
+
+def _aligned(block: Block, asked: Asked, wanted: Wanted, mask: Mask) -> Ranked:
+    """Scores under any alignment, from the similarities of all tokens."""
+    from retrieval.alignment.scoring import Texts, scores_of_runs
+
+    segment, alignment = block.segment, wanted.alignment
+    similarities = segment.codec.similarities(segment.payload[block.tokens], segment.scales[block.tokens], asked)
+    same = segment.words(block.tokens)[:, None] == _words(wanted) if alignment.needs_words else None
+    texts = Texts(same, segment.salience(block.tokens) if alignment.salient else None)
+    of_passages = block.unit_starts[block.passage_units]
+    passage_scores = scores_of_runs(similarities, of_passages, wanted.passages, alignment, texts)
+    unit_scores = None
+    if wanted.share is not None:
+        unit_scores = scores_of_runs(similarities, block.unit_starts, wanted.units, alignment, texts)
+    return _ranked(block, passage_scores, unit_scores, wanted.share, mask)
+
+
+def _words(wanted: Wanted) -> Ints:
+    if wanted.words is None:
+        raise ValueError(f"the alignment {wanted.alignment} asks for the query's words: give their ids")
+    return wanted.words
+
+
+def _ranked(
+    block: Block, passage_scores: Floats, unit_scores: Floats | None, share: float | None, mask: Mask
+) -> Ranked:
+    allowed = mask[block.passages]
+    if unit_scores is None or share is None:
         passage_scores[~allowed] = -np.inf
         everyone = np.arange(len(block.passages))
         return Ranked(block, passage_scores, everyone, passage_scores, np.full(len(everyone), HEAD, np.int32))
     owners, segment = block.owners, block.segment
-    scores = joined(unit_best @ wanted.units.T, passage_scores[owners], wanted.share)
+    scores = joined(unit_scores, passage_scores[owners], share)
     scores[~(segment.unit_ranked[block.units] & allowed[owners])] = -np.inf
     return Ranked(block, scores, owners, passage_scores, segment.unit_sentences[block.units])
 

@@ -66,7 +66,9 @@ class Plan:
 @dataclass(frozen=True)
 class Search:
     """One query over the parts' passages of the masks.  `refine` candidates are read whole, None for as many as k asks
-    for; 0 ranks by XTR's scores.  `missing` stands for a similarity that was not retrieved, None for the floor."""
+    for; 0 ranks by XTR's scores, as the alignment `xtr` does.  `missing` stands for a similarity that was not
+    retrieved, None for the floor.  `asking` is the share of the query's tokens, the weightiest, that look for
+    candidates."""
 
     plan: Plan
     masks: Mapping[Part, Mask]
@@ -75,6 +77,7 @@ class Search:
     refine: int | None = None
     retrieved: int = RETRIEVED
     missing: float | None = None
+    asking: float = 1.0
     filtered: bool = False
     timings: dict[str, float] = field(default_factory=dict)
 
@@ -90,6 +93,8 @@ class Search:
             raise ValueError(f"wanted {wanted.units.shape} weights for passages too, got shape {wanted.passages.shape}")
         if self.refine is not None and self.refine < 0:
             raise ValueError(f"wanted 0 or more candidates to refine, got {self.refine}")
+        if not 0 < self.asking <= 1:
+            raise ValueError(f"wanted a share of query tokens above 0 and up to 1, got {self.asking}")
         if self.retrieved < 1:
             raise ValueError(f"wanted 1 or more tokens to be retrieved, got {self.retrieved}")
 
@@ -105,11 +110,26 @@ class Search:
         return self.plan.codec.ask(self.query)
 
     @cached_property
+    def _seeking(self) -> tuple[Asked, Wanted]:
+        """The query's tokens that look for candidates, and what they count."""
+        if self.asking == 1:
+            return self.asked, self.wanted
+        columns = self.wanted.weightiest(self.asking)
+        return self.asked.only(columns), self.wanted.only(columns)
+
+    @property
+    def _retrieved(self) -> int:
+        """Tokens that each of them retrieves."""
+        return self.wanted.alignment.k if self.wanted.alignment.kind == "xtr" else self.retrieved
+
+    @cached_property
     def _parts(self) -> list[tuple[Part, Mask]]:
         return [(part, mask) for part, mask in self.masks.items() if mask.any()]
 
     def _ranked(self, k: int) -> tuple[list[Ranked], list[dict[str, Floats]]]:
         number = max(REFINED, REFINED_PER_HIT * k) if self.refine is None else self.refine
+        if self.wanted.alignment.kind == "xtr":
+            number = 0
         regime = self.plan.regime
         if number and (regime == "exact" or self._few):
             with self._timed("rank"):
@@ -131,7 +151,7 @@ class Search:
         from retrieval.index.coarse import CentroidTable, candidates
 
         assert self.plan.centroids is not None
-        table = CentroidTable.of(self.plan.centroids, self.asked, self.wanted)
+        table = CentroidTable.of(self.plan.centroids, *self._seeking)
         coded = [(part.coded, mask) for part, mask in self._parts if part.coded]
         found = iter(candidates(table, coded, number))
         return [next(found) if part.coded else np.flatnonzero(mask) for part, mask in self._parts]
@@ -145,47 +165,52 @@ class Search:
             ]
 
     def _by_xtr(self, number: int) -> tuple[list[Ranked], list[dict[str, Floats]]]:
+        asked, wanted = self._seeking
         with self._timed("retrieve"):
-            found, floors = cut([self._retrieve(*one) for one in self._parts], len(self.asked.rows), self.retrieved)
+            found, floors = cut([self._retrieve(*one) for one in self._parts], len(asked.rows), self._retrieved)
             parts = [Imputed(part.segment, hits, floors) for (part, _), hits in zip(self._parts, found, strict=True)]
             bounding = parts
             if self.missing is not None:
                 parts = [part.missing(self.missing) for part in parts]
         with self._timed("candidates"):
-            chosen = xtr_candidates(parts, self.wanted, number) if number else [part.passages for part in parts]
+            chosen = xtr_candidates(parts, wanted, number) if number else [part.passages for part in parts]
         read = self._read_whole(chosen) if number else None
         with self._timed("impute"):
             by_xtr = self._imputed(parts, chosen)
             bounds = by_xtr if bounding is parts else self._imputed(bounding, chosen)
             lengths = [len(ranked.scores) for ranked in read or by_xtr]
+            most = self.wanted.most() - wanted.most()  # that the tokens which did not look can add
             further = [
-                {"xtr": x, "bound": b} for x, b in zip(*(_cut(r, lengths) for r in (by_xtr, bounds)), strict=True)
+                {"xtr": x, "bound": b + most}
+                for x, b in zip(*(_cut(r, lengths) for r in (by_xtr, bounds)), strict=True)
             ]
         return read or by_xtr, further
 
     def _imputed(self, parts: Sequence[Imputed], chosen: Sequence[Ints]) -> list[Ranked]:
         """XTR's scores of the chosen passages, one block a part: no vector is read."""
         return [
-            part.scored(Block(part.segment, passages, together=False), self.wanted, mask)
+            part.scored(Block(part.segment, passages, together=False), self._seeking[1], mask)
             for part, passages, (_, mask) in zip(parts, chosen, self._parts, strict=True)
             if len(passages)
         ]
 
     def _retrieve(self, part: Part, mask: Mask) -> Hits:
+        asked, number = self._seeking[0], self._retrieved
         if self._few:
-            return nearest_tokens(part.segment, mask, self.asked, self.retrieved)
+            return nearest_tokens(part.segment, mask, asked, number)
         if self.plan.regime == "faiss" and part.tokens:
-            return part.tokens.nearest(self.asked.vectors, mask, self.retrieved)
+            return part.tokens.nearest(asked.vectors, mask, number)
         if self.plan.regime == "tokens" and part.coded and self.plan.centroids:
-            return listed_tokens(part.coded, mask, self._near, self.asked)
-        return nearest_tokens(part.segment, mask, self.asked, self.retrieved)
+            return listed_tokens(part.coded, mask, self._near, asked)
+        return nearest_tokens(part.segment, mask, asked, number)
 
     @cached_property
     def _near(self) -> list[Ints]:
         """For each query token the centroids in whose lists its nearest tokens are looked for."""
         assert self.plan.centroids is not None
         coded = [(part.coded, mask) for part, mask in self._parts if part.coded]
-        return nearest_lists(int_products(self.asked.rows, self.plan.centroids.rows), coded, LOOKED * self.retrieved)
+        products = int_products(self._seeking[0].rows, self.plan.centroids.rows)
+        return nearest_lists(products, coded, LOOKED * self._retrieved)
 
     @contextmanager
     def _timed(self, stage: str) -> Iterator[None]:

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from retrieval.encoder import Offsets, TokenVectors
-from retrieval.errors import IndexFormatError
+from retrieval.errors import IndexFormatError, RetrievalError
 from retrieval.granularity import Ints
 from retrieval.index.codec import Codec, Payload
 from retrieval.index.container import REPAIR, Container, Pieces, write_arrays
@@ -21,6 +21,8 @@ from retrieval.text import Passage
 
 HEAD = -1  # the unit of tokens that belong to no sentence: special tokens and the title's
 MAPPED = ("payload", "scales", "token_starts", "token_lengths")  # one entry a token: read where a search touches them
+TOLD = ("token_ids", "token_salience")  # the same, where the encoder tells it
+EACH_TOKEN = MAPPED + TOLD
 JOINED_AT_ONCE = 1 << 18  # tokens held in memory while segments are joined
 
 
@@ -29,8 +31,9 @@ class Segment:
     """Tokens of passages in order; units (a passage's head, then its sentences) are runs of tokens.
 
     payload (n, columns) and scales (n,) as the codec made them; token_starts (n,) the first character counted from
-    one, 0 for none, token_lengths (n,); unit_starts (u + 1,) into tokens; unit_sentences (u,) the sentence's number
-    or HEAD; unit_ranked (u,) whether a search may return it; passage_units (p + 1,) into units.
+    one, 0 for none, token_lengths (n,); token_ids (n,) in the vocabulary and token_salience (n,), None where the
+    encoder did not tell; unit_starts (u + 1,) into tokens; unit_sentences (u,) the sentence's number or HEAD;
+    unit_ranked (u,) whether a search may return it; passage_units (p + 1,) into units.
     """
 
     codec: Codec
@@ -43,10 +46,17 @@ class Segment:
     unit_ranked: npt.NDArray[np.bool_]
     passage_units: Ints
     ids: tuple[str, ...]
+    token_ids: npt.NDArray[Any] | None = None
+    token_salience: npt.NDArray[Any] | None = None
     file: Container | None = None
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    @property
+    def columns(self) -> dict[str, npt.NDArray[Any]]:
+        """What has an entry a token, by name."""
+        return {name: values for name in EACH_TOKEN if (values := getattr(self, name)) is not None}
 
     @property
     def num_tokens(self) -> int:
@@ -74,16 +84,27 @@ class Segment:
         starts = self.token_starts[tokens].astype(np.int32) - 1
         ends = np.where(starts < 0, -1, starts + self.token_lengths[tokens].astype(np.int32))
         offsets: Offsets = np.stack([starts, ends], axis=1).astype(np.int32)
-        return TokenVectors(self.codec.decode(self.payload[tokens], self.scales[tokens]), offsets)
+        salience = None if self.token_salience is None else self.token_salience[tokens].astype(np.float32)
+        ids = None if self.token_ids is None else self.token_ids[tokens].astype(np.int64)
+        return TokenVectors(self.codec.decode(self.payload[tokens], self.scales[tokens]), offsets, salience, ids)
+
+    def words(self, tokens: slice | Ints) -> Ints:
+        """What tokens are in the vocabulary."""
+        if self.token_ids is None:
+            raise RetrievalError("the index does not know its tokens' words: run propcite reindex")
+        return self.token_ids[tokens].astype(np.int64)
+
+    def salience(self, tokens: slice | Ints) -> npt.NDArray[np.float32]:
+        if self.token_salience is None:
+            raise RetrievalError("the index does not know its tokens' salience: run propcite reindex")
+        return self.token_salience[tokens].astype(np.float32)
 
     @property
     def bytes(self) -> int:
         """On disk; of a segment that is not there yet, what its arrays take."""
         if self.file is not None:
             return self.file.size
-        return int(sum(array.nbytes for array in _tables(self).values())) + int(
-            sum(getattr(self, name).nbytes for name in MAPPED)
-        )
+        return int(sum(array.nbytes for array in [*_tables(self).values(), *self.columns.values()]))
 
 
 def build_segment(passages: Sequence[Passage], vectors: Sequence[TokenVectors], codec: Codec) -> Segment:
@@ -96,14 +117,15 @@ def build_segment(passages: Sequence[Passage], vectors: Sequence[TokenVectors], 
     for passage, tokens in zip(passages, vectors, strict=True):
         owner = _sentence_of_each(passage, tokens)
         order = np.argsort(owner, kind="stable")
-        ordered.append(TokenVectors(tokens.vectors[order], tokens.offsets[order]))
+        ordered.append(tokens.only(order))
         units, lengths = np.unique(owner, return_counts=True)
         unit_lengths += lengths.tolist()
         unit_sentences += units.tolist()
         unit_ranked += [unit != HEAD and not passage.sentences[unit].is_heading for unit in units]
         passage_units.append(len(unit_lengths))
-    payload, scales = codec.encode(np.concatenate([t.vectors for t in ordered]))
-    offsets = np.concatenate([t.offsets for t in ordered])
+    laid = TokenVectors.joined(ordered)
+    payload, scales = codec.encode(laid.vectors)
+    offsets = laid.offsets
     nowhere = offsets[:, 0] < 0
     return Segment(
         codec,
@@ -116,6 +138,8 @@ def build_segment(passages: Sequence[Passage], vectors: Sequence[TokenVectors], 
         np.asarray(unit_ranked, dtype=bool),
         np.asarray(passage_units, dtype=np.int64),
         tuple(p.id for p in passages),
+        None if laid.ids is None else narrow(laid.ids),
+        None if laid.salience is None else narrow_floats(laid.salience),
     )
 
 
@@ -130,8 +154,7 @@ def _sentence_of_each(passage: Passage, tokens: TokenVectors) -> Ints:
 
 
 def write_segment(segment: Segment, path: Path) -> None:
-    mapped = {name: getattr(segment, name) for name in MAPPED}
-    write_arrays(path, mapped | _tables(segment))
+    write_arrays(path, segment.columns | _tables(segment))
 
 
 def read_segment(path: Path, dimension: int) -> Segment:
@@ -142,7 +165,7 @@ def read_segment(path: Path, dimension: int) -> Segment:
         codec = Codec(*tables["codec"].tolist())
         segment = Segment(
             codec=codec,
-            **{name: file.mapped(name) for name in MAPPED},
+            **{name: file.mapped(name) for name in EACH_TOKEN if name in MAPPED or name in file},
             unit_starts=_starts(tables["units"]),
             unit_sentences=tables["sentences"].astype(np.int32),
             unit_ranked=tables["ranked"].astype(bool),
@@ -163,7 +186,7 @@ def _fits(segment: Segment) -> bool:
     return (
         segment.payload.shape == (segment.unit_starts[-1], segment.codec.columns)
         and segment.payload.dtype == segment.codec.dtype
-        and all(len(getattr(segment, name)) == segment.num_tokens for name in MAPPED)
+        and all(len(values) == segment.num_tokens for values in segment.columns.values())
         and len(segment.unit_sentences) == len(segment.unit_ranked) == segment.passage_units[-1]
         and len(segment.passage_units) == len(segment) + 1
     )
@@ -228,14 +251,15 @@ def join_segments(
     `told` hears how many tokens are written.
     """
     num_tokens = sum(int(part.tokens.sum()) for part in parts)
-    kinds = {name: np.result_type(*(getattr(p.segment, name).dtype for p in parts)) for name in MAPPED[1:]}
+    names = [name for name in EACH_TOKEN if all(name in part.segment.columns for part in parts)]
+    kinds = {name: np.result_type(*(part.segment.columns[name].dtype for part in parts)) for name in names}
     if any(part.segment.codec != codec for part in parts):
         kinds["scales"] = np.dtype(np.float32)
     columns: dict[str, npt.NDArray[Any] | Pieces] = {
         "payload": Pieces(codec.dtype, (num_tokens, codec.columns), _payloads(parts, codec, told)),
         "scales": Pieces(kinds["scales"], (num_tokens,), _scales(parts, codec, kinds["scales"])),
     }
-    for name in MAPPED[2:]:
+    for name in names[2:]:
         columns[name] = Pieces(kinds[name], (num_tokens,), _column(parts, name, kinds[name]))
     ids = [i for part in parts for i, kept in zip(part.segment.ids, part.mask, strict=True) if kept]
     tables = {

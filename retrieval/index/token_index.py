@@ -16,8 +16,10 @@ from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
+from retrieval.alignment import NEAREST, Alignment
 from retrieval.encoder import Floats, TokenVectors
 from retrieval.errors import IndexFormatError
+from retrieval.granularity import Ints
 from retrieval.index import IndexHit, IndexStats, Told, nobody
 from retrieval.index.codec import Codec
 from retrieval.index.disk import Disk
@@ -174,6 +176,9 @@ class TokenIndex:
         refine: int | None = None,
         retrieved: int = RETRIEVED,
         missing: float | None = None,
+        asking: float = 1.0,
+        alignment: Alignment = NEAREST,
+        words: Ints | None = None,
         timings: dict[str, float] | None = None,
     ) -> list[list[IndexHit]]:
         """The best k units for each row of weights.  (q, d), (n, q) -> n lists, best first, ties in index order.
@@ -181,7 +186,9 @@ class TokenIndex:
         Units are passages or sentences; a sentence's score takes `passage_share` of its passage's, which
         `passage_weights` ask for where they are given.  Once candidates are known, `refine` of them a row are read
         whole, None for as many as k asks for; 0 ranks by XTR's scores over `retrieved` tokens a query token, with
-        `missing` for what was not retrieved, None for the floor.  `timings` receives milliseconds a stage.
+        `missing` for what was not retrieved, None for the floor; `asking` is the share of the query's tokens that look
+        for candidates.  Units that are read are scored under the `alignment`; the one by `words` asks for the query's
+        own (q,), as ids of the vocabulary.  `timings` receives milliseconds a stage.
         """
         of_passages = weights if passage_weights is None else passage_weights
         share = None if granularity == Granularity.PASSAGE else passage_share
@@ -189,10 +196,11 @@ class TokenIndex:
             self._plan(self.regime if regime == "auto" else known_regime(regime)),
             self._held.masks(allow),
             query,
-            Wanted(weights, of_passages, share),
+            Wanted(weights, of_passages, share, alignment, words),
             refine,
             retrieved,
             missing,
+            asking,
             allow is not None,
             {} if timings is None else timings,
         )

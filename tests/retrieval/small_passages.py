@@ -26,14 +26,24 @@ class Item:
     tokens: TokenVectors
 
 
-def item(id: str, vectors: Sequence[Sequence[float]], places: Sequence[int], lengths: Sequence[int], heading: int = -1):  # noqa: A002
+def item(
+    id: str,  # noqa: A002
+    vectors: Sequence[Sequence[float]],
+    places: Sequence[int],
+    lengths: Sequence[int],
+    heading: int = -1,
+    words: Sequence[int] | None = None,
+    salience: Sequence[float] | None = None,
+) -> Item:
     """A passage of sentences of these lengths; a token of one character at each place, -1 for none."""
     ends = np.cumsum([0, *lengths]).tolist()
     sentences = tuple(
         Sentence(Span(start, end), number == heading) for number, (start, end) in enumerate(pairwise(ends))
     )
     offsets = np.array([(place, place + 1 if place >= 0 else -1) for place in places], np.int32).reshape(-1, 2)
-    tokens = TokenVectors(np.array(vectors, np.float32).reshape(len(places), -1), offsets)
+    told = None if salience is None else np.array(salience, np.float32)
+    ids = None if words is None else np.array(words, np.int64)
+    tokens = TokenVectors(np.array(vectors, np.float32).reshape(len(places), -1), offsets, told, ids)
     return Item(Passage(id, "x" * ends[-1], sentences=sentences), tokens)
 
 
@@ -41,12 +51,14 @@ def item(id: str, vectors: Sequence[Sequence[float]], places: Sequence[int], len
 def items(draw: st.DrawFn, id: str = "p") -> Item:  # noqa: A002
     """A passage with up to four sentences, some empty, one perhaps a heading; at least one token."""
     lengths = draw(st.lists(st.integers(0, 3), max_size=4))
-    words = draw(st.sets(st.integers(0, max(sum(lengths) - 1, 0)), max_size=6)) if sum(lengths) else set()
-    heads = draw(st.integers(0 if words else 1, 2))
-    places = [-1] * heads + sorted(words)
+    filled = draw(st.sets(st.integers(0, max(sum(lengths) - 1, 0)), max_size=6)) if sum(lengths) else set()
+    heads = draw(st.integers(0 if filled else 1, 2))
+    places = [-1] * heads + sorted(filled)
     vectors = draw(arrays(np.float32, (len(places), DIMENSION), elements=EIGHTHS))
     vectors[~vectors.any(axis=1), 0] = 1  # an index takes no vector of zeros
-    return item(id, vectors, places, lengths, draw(st.integers(-1, 3)))
+    words = draw(st.lists(st.integers(0, 3), min_size=len(places), max_size=len(places)))
+    salience = draw(st.lists(st.sampled_from([0.0, 0.5, 1.0, 2.0]), min_size=len(places), max_size=len(places)))
+    return item(id, vectors, places, lengths, draw(st.integers(-1, 3)), words, salience)
 
 
 def slow_search(
