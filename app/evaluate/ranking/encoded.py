@@ -19,6 +19,7 @@ from retrieval.text import Passage
 
 FOLDER = "evaluations"
 BLOCK = 64  # passages encoded and saved at once: what an interrupt can lose
+KNOWN = "words"  # what an index knows of each token beside its vector: without it, it is made anew
 
 
 def encoded(
@@ -28,7 +29,7 @@ def encoded(
 
     What an earlier call has encoded is read from disk, so an interrupted one is gone on with.
     """
-    folder = settings.data_dir / FOLDER / _key(digest, encoder.name, settings.precision)
+    folder = settings.data_dir / FOLDER / _key(digest, encoder.name, settings.precision, KNOWN)
     places = {folder / f"{number}-bits": number for number in bits}
     indexes = {place: _growing(place, encoder, number, settings.index) for place, number in places.items()}
     there = set.intersection(*(index.ids() for index in indexes.values()))
