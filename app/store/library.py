@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import delete, func, select
+from sqlalchemy import delete, func, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
@@ -32,6 +32,7 @@ class CollectionInfo:
     num_documents: int
     num_passages: int
     created_at: datetime
+    alignment: str = ""  # the collection's own, by its name
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +93,7 @@ class Library:
                 .order_by(CollectionRow.name)
             )
             return [
-                CollectionInfo(c.id, c.name, documents or 0, passages or 0, aware(c.created_at))
+                CollectionInfo(c.id, c.name, documents or 0, passages or 0, aware(c.created_at), c.alignment)
                 for c, documents, passages in rows
             ]
 
@@ -122,6 +123,17 @@ class Library:
             if session.scalar(select(CollectionRow).where(CollectionRow.name == name)) is None:
                 session.add(CollectionRow(name=name))
         return self.collection(name)
+
+    def alignment(self, collection: CollectionInfo) -> str:
+        """The collection's own as it is now; empty where it has none."""
+        with self._session() as session:
+            query = select(CollectionRow.alignment).where(CollectionRow.id == collection.id)
+            return session.scalar(query) or ""
+
+    def keep_alignment(self, collection: CollectionInfo, alignment: str) -> None:
+        """Give the collection one of its own, by its name; the empty name takes it away."""
+        with self._session() as session:
+            session.execute(update(CollectionRow).where(CollectionRow.id == collection.id).values(alignment=alignment))
 
     def remove_collection(self, collection: CollectionInfo) -> None:
         with self._session() as session:

@@ -29,6 +29,7 @@ class CollectionRow(Table):
 
     id: Mapped[int] = mapped_column(primary_key=True)
     name: Mapped[str] = mapped_column(String(200), unique=True)
+    alignment: Mapped[str] = mapped_column(String(100), server_default="")
     created_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), default=now)
 
 

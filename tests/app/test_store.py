@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -285,6 +286,32 @@ def test_the_migrations_lead_from_nothing_to_now_and_back(library: Library) -> N
         assert inspect(connection).get_table_names() == ["alembic_version"]
         upgrade(connection)
         assert set(inspect(connection).get_table_names()) == {*Table.metadata.tables, "alembic_version"}
+
+
+def test_a_collection_without_an_alignment_of_its_own_gets_one_and_loses_it(
+    library: Library, rivers: CollectionInfo
+) -> None:
+    lakes = library.create_collection("lakes")
+    assert (rivers.alignment, library.alignment(rivers)) == ("", "")
+    library.keep_alignment(rivers, "top-k=2")
+    assert {c.name: c.alignment for c in library.collections()} == {"rivers": "top-k=2", "lakes": ""}
+    assert (library.alignment(rivers), library.alignment(lakes)) == ("top-k=2", "")
+    library.keep_alignment(rivers, "")
+    assert library.collection("rivers") == rivers
+
+
+def test_collections_of_an_older_schema_have_no_alignment_and_keep_the_rest(
+    library: Library, rivers: CollectionInfo
+) -> None:
+    put(library, rivers, "/a.txt")
+    library.keep_alignment(rivers, "top-k=2")
+    before = library.collection("rivers")
+    with library.engine.begin() as connection:
+        upgrade(connection, "0007")
+        assert "alignment" not in {column["name"] for column in inspect(connection).get_columns("collections")}
+        upgrade(connection)
+    assert library.collection("rivers") == replace(before, alignment="")
+    assert len(library.passage_ids(rivers)) == before.num_passages > 0
 
 
 def test_the_newest_migration_is_the_one_that_the_store_knows() -> None:
