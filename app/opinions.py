@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from app.errors import AppError, NotFoundError
 from app.store import Feedback, Opinion, Words
 from attribution.citations import Citation, CitedAnswer, CitedProposition, Evidence, Verdict
+from attribution.pointing import citation_of, fact_of
 from retrieval.text import Granularity, Passage, Span
 
 if TYPE_CHECKING:
@@ -29,28 +30,11 @@ def opinion_on(
     by: str = "",
 ) -> Feedback:
     """An opinion on a fact, by its number or id, and on one of its citations, by its marker or id."""
-    about = _fact(answer, fact)
+    about = fact_of(answer, fact)
     if opinion is Opinion.BETTER and better is None:
         raise AppError("say which words are better")
-    return Feedback(answer.id, about.id, _citation(about, citation), opinion, better, note, by)
-
-
-def _fact(answer: CitedAnswer, name: str) -> CitedProposition:
-    for number, fact in enumerate(answer.facts, start=1):
-        if name in (str(number), fact.id):
-            return fact
-    raise NotFoundError(f"no fact {name!r} in answer {answer.id}: it has {len(answer.facts)}, counted from 1")
-
-
-def _citation(fact: CitedProposition, name: str) -> str:
-    ids = {c.id: c.number for c in fact.citations}
-    if not name and len(ids) < 2:
-        return next(iter(ids), "")
-    for id_, number in ids.items():
-        if name in (id_, str(number)):
-            return id_
-    markers = ", ".join(f"[{number}]" for number in ids.values()) or "none"
-    raise NotFoundError(f"the fact has the citations {markers}: say which is meant")
+    cited = citation_of(about, citation)
+    return Feedback(answer.id, about.id, cited.id if cited else "", opinion, better, note, by)
 
 
 def cited_of(answer: CitedAnswer, given: Feedback) -> tuple[CitedProposition, Citation | None] | None:

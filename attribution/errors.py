@@ -9,3 +9,7 @@ class AttributionError(PropCiteError):
 
 class EndpointError(AttributionError):
     """A language model's server is not there, lets nobody in or has no such model."""
+
+
+class NotInAnswerError(AttributionError):
+    """An answer has no fact, or a fact no citation, of that name."""

@@ -5,7 +5,8 @@ PropCiteError
 │   ├── EncoderError        a model is missing, damaged or does not fit
 │   └── IndexFormatError    an index is damaged, foreign or made by another encoder
 ├── attribution.errors.AttributionError
-│   └── EndpointError       a language model's server is not there or lets nobody in
+│   ├── EndpointError       a language model's server is not there or lets nobody in
+│   └── NotInAnswerError    an answer has no such fact or citation
 └── app.errors.AppError
 """
 

@@ -14,7 +14,7 @@ from starlette.exceptions import HTTPException
 
 from app.errors import GeneratorError, InUseError, NotFoundError, ReadError, StoreError
 from app.server.errors import RequestError
-from attribution.errors import AttributionError, EndpointError
+from attribution.errors import AttributionError, EndpointError, NotInAnswerError
 from retrieval.errors import PropCiteError, RetrievalError
 
 log = logging.getLogger("propcite.server")
@@ -29,7 +29,7 @@ OWN_FAULT = "this is a fault of PropCite's own: the server's log tells more"
 def status_of(error: PropCiteError) -> int:
     if isinstance(error, RequestError):
         return error.status
-    if isinstance(error, NotFoundError):
+    if isinstance(error, NotFoundError | NotInAnswerError):
         return 404
     if isinstance(error, InUseError):
         return 409

@@ -23,6 +23,7 @@ from app.opinions import labelled, opinion_on
 from app.store import CollectionInfo, Feedback, Feedbacks, Library, Opinion, Words
 from app.store.database import upgrade
 from attribution.citations import CitedAnswer
+from attribution.errors import NotInAnswerError
 from tests.attribution.sample_answers import ANSWER
 
 FERRY = "The ferry leaves at seven. It carries ninety people and their bicycles across the bay.\n"
@@ -116,7 +117,7 @@ def test_an_opinion_needs_an_answer_that_is_kept(feedbacks: Feedbacks) -> None:
     ],
 )
 def test_what_is_not_there_is_told(fact: str, more: dict[str, str], words: str) -> None:
-    with pytest.raises(NotFoundError, match=words):
+    with pytest.raises(NotInAnswerError, match=words):
         said(fact=fact, **more)
 
 

@@ -1,0 +1,198 @@
+"""An explanation tells a score pair by pair: all it tells adds up to what the search gave, whatever the alignment."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from retrieval.alignment import NEAREST, alignment_of
+from retrieval.encoder import NO_CHARACTER, Encoder, TokenVectors
+from retrieval.errors import RetrievalError
+from retrieval.explanation import Reading, compare, explain, explain_hit
+from retrieval.granularity import score_units
+from retrieval.retriever import Retriever
+from retrieval.splitter import passage_from_text
+from retrieval.text import Granularity, Span
+
+TEXTS = {
+    "gates": "The tidal barrier has fourteen steel gates. They close when the water rises above 2.1 metres.",
+    "funding": "The barrier cost 410 million euros. The state paid two thirds of it, and the city paid the rest.",
+    "ferries": "Ferries to the islands leave every forty minutes. In winter the last one leaves at six.",
+}
+PASSAGES = [passage_from_text(name, text, "The harbour") for name, text in TEXTS.items()]
+ALIGNMENTS = ["top-k=1", "top-k=2", "top-p=30%", "da:k=2,eps=0.05", "exact", "first-k=3"]
+QUESTION = "What did the barrier cost the state?"
+
+
+def reading(
+    text: str, vectors: Sequence[Sequence[float]], places: Sequence[tuple[int, int]], **more: object
+) -> Reading:
+    return Reading(text, TokenVectors(np.array(vectors, np.float32), np.array(places, np.int32), **more))  # type: ignore[arg-type]
+
+
+# By hand
+
+
+def test_pairs_count_what_they_count_and_pieces_of_a_word_are_one() -> None:
+    query = reading(
+        "barriers cost", [[1, 0], [0, 1], [0.6, 0.8]], [(0, 7), (7, 8), (9, 13)], salience=np.array([2, 1, 1])
+    )
+    source = reading("cost, barrier", [[0, 1], [1, 0], [0.8, 0.6]], [(0, 4), (4, 5), (6, 13)])
+    found = compare(query, source)
+    assert [word.text for word in found.query] == ["barriers", "cost"]
+    assert [word.text for word in found.source] == ["cost", "barrier"]
+    assert [word.weight for word in found.query] == pytest.approx([0.75, 0.25])
+    assert [word.weight for word in found.source] == [None, None]
+    # The stop after "cost" is a piece of it: both pieces of "barriers" are nearest to the pieces of "cost,".
+    assert found.contributions == pytest.approx(np.array([[0.5 * 1 + 0.25 * 1, 0], [0, 0.25 * 0.96]]))
+    assert found.similarities == pytest.approx(np.array([[1, 0.8], [0.8, 0.96]]))
+    assert found.nearness == pytest.approx([1.0, 0.96])
+    assert found.unit_score == found.score == pytest.approx(0.99)
+
+
+def test_a_words_matches_come_with_their_shares() -> None:
+    query = reading("cost", [[1.0, 0.0]], [(0, 4)])
+    source = reading("cost price", [[0.9, 0], [0.3, 0]], [(0, 4), (5, 10)])
+    assert [(m.source, round(m.share, 3)) for m in compare(query, source).matches(0)] == [(0, 1.0)]
+    both = compare(query, source, alignment_of("top-k=2"))
+    assert [(m.source, round(m.share, 3)) for m in both.matches(0)] == [(0, 0.75), (1, 0.25)]
+    assert both.unit_score == pytest.approx((0.9 + 0.3) / 2)
+
+
+def test_salience_of_the_source_counts_where_the_alignment_says_so() -> None:
+    query = reading("cost", [[1.0, 0.0]], [(0, 4)])
+    source = reading("cost price", [[0.9, 0], [0.3, 0]], [(0, 4), (5, 10)], salience=np.array([1, 3], np.float32))
+    assert [word.weight for word in compare(query, source).source] == pytest.approx([0.25, 0.75])
+    found = compare(query, source, alignment_of("top-k=2+salience"))
+    assert found.unit_score == pytest.approx((0.9 * 1 + 0.3 * 3) / 4)
+
+
+def test_what_an_encoder_does_not_tell_is_said() -> None:
+    query, source = reading("a", [[1.0, 0.0]], [(0, 1)]), reading("b", [[1.0, 0.0]], [(0, 1)])
+    for name in ("exact", "top-k=1+salience"):
+        with pytest.raises(RetrievalError, match="asks what this encoder does not tell of tokens"):
+            compare(query, source, alignment_of(name))
+    with pytest.raises(ValueError, match="wanted two texts with words, got 1 and 0 tokens"):
+        compare(query, Reading("b", source.tokens.only(np.array([False]))))
+
+
+@pytest.mark.parametrize(
+    ("text", "places", "words"),
+    [
+        ("2.1 metres", [(0, 1), (1, 2), (2, 3), (4, 10)], ["2.1", "metres"]),
+        ("(cost), then", [(0, 1), (1, 5), (5, 6), (6, 7), (8, 12)], ["cost", "then"]),
+        ("a - b", [(0, 1), (2, 3), (4, 5)], ["a", "-", "b"]),
+        ("… !", [(0, 1), (2, 3)], ["…", "!"]),
+        ("€212.4", [(0, 1), (1, 4), (4, 5), (5, 6)], ["€212.4"]),
+        ("東京 tower", [(0, 1), (1, 2), (3, 8)], ["東", "京", "tower"]),
+        ("한국어 말", [(0, 1), (1, 3), (4, 5)], ["한국어", "말"]),
+        ("🏔 é", [(0, 1), (0, 1), (2, 3)], ["🏔", "é"]),
+        ("ab", [(NO_CHARACTER, NO_CHARACTER), (0, 2), (NO_CHARACTER, NO_CHARACTER)], ["", "ab"]),
+    ],
+)
+def test_a_person_sees_words(text: str, places: list[tuple[int, int]], words: list[str]) -> None:
+    one = reading(text, np.eye(len(places)).tolist(), places)
+    found = compare(one, one)
+    assert [word.text for word in found.query] == words
+    assert [word.span.of(text) for word in found.query if word.span] == [word for word in words if word]
+    assert found.unit_score == pytest.approx(1.0)
+    assert [word.speaks for word in found.query] == [any(c not in "…!" for c in word) and bool(word) for word in words]
+
+
+# Any texts
+
+
+@st.composite
+def texts(draw: st.DrawFn) -> Reading:
+    text = draw(st.text(alphabet="ab .,東", min_size=1, max_size=8))
+    marks = draw(st.integers(0, 1))
+    places = [(NO_CHARACTER, NO_CHARACTER)] * marks + [(i, i + 1) for i, c in enumerate(text) if c != " "]
+    if not places:
+        places = [(NO_CHARACTER, NO_CHARACTER)]
+    n = len(places)
+    numbers = st.floats(-1, 1, width=16)
+    return reading(
+        text,
+        draw(arrays(np.float32, (n, 3), elements=numbers)).tolist(),
+        places,
+        salience=draw(arrays(np.float32, n, elements=st.floats(0, 2, width=16))),
+        ids=np.array(draw(st.lists(st.integers(0, 2), min_size=n, max_size=n))),
+    )
+
+
+@given(texts(), texts(), st.sampled_from([*ALIGNMENTS, "top-k=2+salience", "exact+salience"]))
+def test_joining_pieces_loses_nothing(query: Reading, source: Reading, name: str) -> None:
+    alignment = alignment_of(name)
+    found = compare(query, source, alignment)
+    everything = [Span(0, 99)]
+    anywhere = replace(source.tokens, offsets=np.tile([0, 99], (len(source.tokens), 1)).astype(np.int32))
+    (score,) = score_units(
+        query.tokens.vectors, query.tokens.weights(), anywhere, [everything], alignment, query.tokens.ids
+    )
+    assert found.contributions.shape == (len(found.query), len(found.source))
+    assert found.unit_score == pytest.approx(score if np.isfinite(score) else 0.0, abs=1e-5)
+    assert sum(word.weight or 0.0 for word in found.query) == pytest.approx(1.0, abs=1e-5)
+    for i in range(len(found.query)):
+        assert sum(match.share for match in found.matches(i)) in (0, pytest.approx(1.0))
+
+
+# What a search gave
+
+
+@pytest.fixture(scope="module")
+def retriever(encoder: Encoder) -> Retriever:
+    return Retriever.over(
+        encoder, PASSAGES, lambda texts: [[(Span(0, len(t) // 2),), (Span(0, len(t)),)] for t in texts]
+    )
+
+
+@pytest.mark.parametrize("granularity", Granularity)
+@pytest.mark.parametrize("name", ALIGNMENTS)
+def test_all_that_is_told_adds_up_to_the_score_of_the_search(
+    retriever: Retriever, granularity: Granularity, name: str
+) -> None:
+    asking = replace(retriever, alignment=alignment_of(name))
+    hits = asking.search(QUESTION, granularity, k=3)
+    assert hits
+    for hit in hits:
+        found = explain_hit(asking, QUESTION, hit)
+        assert found.score == pytest.approx(hit.score, abs=2e-4)
+        assert found.passage_score == pytest.approx(hit.passage_score, abs=2e-4)
+        own = found.score if granularity == Granularity.PASSAGE else 0.7 * found.unit_score + 0.3 * found.passage_score
+        assert found.contributions.sum() == pytest.approx(found.unit_score)
+        assert own == pytest.approx(found.score)
+
+
+def test_a_piece_of_a_text_is_explained_as_it_was_searched(retriever: Retriever) -> None:
+    text = "The barrier cost 410 million euros and has fourteen gates."
+    pieces = [(Span(0, 34),), (Span(0, 11), Span(39, 57))]
+    for piece, hits in zip(pieces, retriever.search_spans([text], [pieces], 2)[0], strict=True):
+        for hit in hits:
+            (found,) = explain(retriever.encoder, text, hit.passage, [hit.spans], spans=piece)
+            assert found.score == pytest.approx(hit.score, abs=2e-3)  # an index rounds
+            words = [word.span for word in found.query if word.span]
+            assert all(any(span.start <= w.start and w.end <= span.end for span in piece) for w in words)
+
+
+def test_the_word_that_says_it_counts_most(retriever: Retriever) -> None:
+    (hit,) = retriever.search("fourteen gates", Granularity.SENTENCE, 1)
+    found = explain_hit(retriever, "fourteen gates", hit)
+    said = [word.text for word in found.query]
+    best = found.matches(said.index("fourteen"))[0]
+    assert found.source[best.source].text == "fourteen"
+    assert found.granularity is Granularity.SENTENCE
+    assert found.alignment == NEAREST
+
+
+def test_with_a_whole_passage_its_title_is_compared(retriever: Retriever) -> None:
+    (found,) = explain(retriever.encoder, "the harbour", PASSAGES[2], [], granularity=Granularity.PASSAGE)
+    assert "" in [word.text for word in found.source]
+    assert "Ferries" in [word.text for word in found.source]
+    (alone,) = explain(retriever.encoder, "the harbour", PASSAGES[2], [(Span(0, 7),)])
+    assert [word.text for word in alone.source] == ["Ferries"]
