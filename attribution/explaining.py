@@ -67,7 +67,7 @@ def explain_citation(
         raise NotInAnswerError(
             f"nothing came near fact {number}, so nothing explains it: cite the answer over more sources"
         )
-    level, aligned = granularity or _searched(answer), alignment or _aligned(answer)
+    level, aligned = granularity or searched(answer), alignment or _aligned(answer)
     text, start, spans = _as_asked(answer, about)
     units = _units(evidence, level, splitter)
     try:
@@ -92,7 +92,8 @@ def _check(answer: CitedAnswer, encoder: Encoder) -> None:
         )
 
 
-def _searched(answer: CitedAnswer) -> Granularity:
+def searched(answer: CitedAnswer) -> Granularity:
+    """What the answer's evidence was looked for among."""
     return Granularity.PASSAGE if answer.models.get("method") == "paper" else Granularity.SENTENCE
 
 

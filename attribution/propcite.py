@@ -28,12 +28,14 @@ from attribution.parts import Part, split_answer, text_of
 from attribution.propositions import PropositionSplitter
 from attribution.sources import as_passages
 from attribution.stopwatch import Stopwatch
+from retrieval.alignment import Alignment
 from retrieval.encoder import Encoder
 from retrieval.retriever import Retriever
 from retrieval.sentences import split_sentences
-from retrieval.text import Passage, Sentence, Span
+from retrieval.text import Granularity, Passage, Sentence, Span
 
 if TYPE_CHECKING:
+    from attribution.explaining import Explained
     from attribution.repaired import Repaired
 
 Rows = list[list[CitedProposition]]  # of an answer's sentences
@@ -96,6 +98,20 @@ class PropCite:
         from attribution.repair import repair
 
         return repair(self, answer, source, collection=collection, question=question)
+
+    def explain(
+        self,
+        answer: CitedAnswer,
+        fact: str | int = 1,
+        citation: str | int = "",
+        *,
+        granularity: Granularity | None = None,
+        alignment: Alignment | None = None,
+    ) -> Explained:
+        """Which words of a fact met which words of its source; facts count from 1, citations are named by marker."""
+        from attribution.explaining import explain_citation
+
+        return explain_citation(self.encoder, self.splitter, answer, fact, citation, granularity, alignment)
 
     def citing(self, source: Source, collection: Retriever | None = None) -> Citing:
         """One answer's citing over these sources, for those who have it sentence by sentence."""

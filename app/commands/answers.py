@@ -201,15 +201,17 @@ def show(
 class Shape(StrEnum):
     answer = "answer"
     repair = "repair"
+    explanation = "explanation"
 
 
 @cli.command()
-def schema(of: Annotated[Shape, typer.Argument(help="What `cite` or `repair` writes.")] = Shape.answer) -> None:
-    """Print the JSON schema of a cited answer, or of a repaired one."""
-    from attribution.wire import json_schema
-    from attribution.wire.repairs import repair_schema
+def schema(
+    of: Annotated[Shape, typer.Argument(help="What `cite`, `repair` or `explain` writes.")] = Shape.answer,
+) -> None:
+    """Print the JSON schema of a cited answer, of a repaired one, or of an explanation."""
+    from attribution.wire.schemas import SCHEMAS
 
-    write_json(repair_schema() if of is Shape.repair else json_schema())
+    write_json(SCHEMAS[of.value]())
 
 
 @cli.command()

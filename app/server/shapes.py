@@ -10,6 +10,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field
 from app.ingester import Outcome
 from app.store import AnswerInfo, DocumentInfo, Feedback, Opinion
 from attribution.formats import FORMATS, Unit
+from retrieval.alignment import FORMS, alignment_of
+from retrieval.errors import RetrievalError
 from retrieval.text import Granularity
 
 
@@ -34,6 +36,13 @@ def _form(name: str) -> str:
     if name not in FORMATS:
         raise ValueError(f"no format {name!r}: it is one of {', '.join(FORMATS)}")
     return name
+
+
+def _alignment(name: str) -> str:
+    try:
+        return str(alignment_of(name))
+    except RetrievalError as error:
+        raise ValueError(str(error)) from error
 
 
 Text = Annotated[str, AfterValidator(cleaned)]
@@ -121,6 +130,17 @@ class FeedbackRequest(Given):
     words: Text = Field("", max_length=MOST_ASKED, description="of a source that supports the fact better")
     note: Text = Field("", max_length=MOST_ASKED)
     by: Text = Field("", max_length=200, description="who says so; the key's name otherwise")
+
+
+class ExplainRequest(Given):
+    """A fact and one of its citations, and what it is compared with."""
+
+    fact: Text = Field("1", max_length=MOST_ASKED, description="its number among the facts, from 1, or its id")
+    citation: Text = Field("", max_length=MOST_ASKED, description="its marker or id; none: the first, or the near miss")
+    granularity: Granularity | None = Field(None, description="none: as the answer was cited")
+    alignment: Annotated[str, AfterValidator(_alignment)] | None = Field(
+        None, description=f"which words count, like {FORMS}; none: as the answer was cited"
+    )
 
 
 class SearchRequest(Narrowed):

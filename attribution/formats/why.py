@@ -6,7 +6,6 @@ Words that met have the same number, colour and line; a heavier word is bolder, 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache
 from html import escape
 from pathlib import Path
 
@@ -22,6 +21,7 @@ NUM_COLOURS = 8
 STEPS = 10  # of strength
 MOST_COLUMNS = 40  # of the heat map: of a longer text those that count for something
 LEAST = 0.2  # the similarity of strangers: the heat map begins there
+STYLE = Path(__file__).with_name("why.css")
 LEGEND = (
     "The same number and colour: words that met. Bolder: it weighs more. Stronger colour: it counts more. "
     "≈: met by another word. Dashed: nothing near."
@@ -30,10 +30,9 @@ TITLE, MARKS = "its title", "the sentence as such"  # what tokens without a char
 
 
 def why_html(explained: Explained) -> str:
-    """All of it, to be put into a page that has the style."""
-    told = "".join(f"<p>{safe(line)}</p>" for line in lines(explained))
+    """Both texts and the heat map, to be put into a page that has the style."""
     return (
-        f'<div class="why"><div class="told">{told}</div><div class="both">{_fact(explained)}{_source(explained)}</div>'
+        f'<div class="why"><div class="both">{_fact(explained)}{_source(explained)}</div>'
         f'<p class="legend">{LEGEND}</p>{matrix_html(explained.explanation)}</div>'
     )
 
@@ -41,16 +40,10 @@ def why_html(explained: Explained) -> str:
 def why_page(explained: Explained) -> str:
     """One HTML file, without script."""
     title = f"Why: {one_line(explained.fact.proposition.text)}"
-    return page(
-        title,
-        f'<header><p class="kicker">PropCite</p><h1 dir="auto">{escape(title)}</h1></header>{why_html(explained)}',
-        style(),
-    )
-
-
-@cache
-def style() -> str:
-    return Path(__file__).with_name("why.css").read_text("utf-8")
+    told = "".join(f"<p>{safe(line)}</p>" for line in lines(explained))
+    header = f'<header><p class="kicker">PropCite</p><h1 dir="auto">{escape(title)}</h1></header>'
+    body = f'{header}<div class="told">{told}</div>{why_html(explained)}'
+    return page(title, body, STYLE.read_text("utf-8"))
 
 
 # The texts
@@ -155,9 +148,9 @@ def matrix_html(found: Explanation) -> str:
     less = f" {left_out} words of the source that count for nothing are left out." if left_out else ""
     return (
         '<div class="matrix" role="region" aria-label="Heat map of words" tabindex="0"><table><caption>'
-        "Down: words of the fact with their weight. Across: words of the source. The darker, the nearer two words are; "
-        f"a number is the pair’s share of the similarity, in percent.{less}</caption>"
-        f'<thead><tr><th scope="col">Weight</th>{heads}</tr></thead><tbody>{body}</tbody></table></div>'
+        "Down: words of the fact with their weight. Across: words of the source. The stronger the colour, the nearer "
+        f"two words are; a number is the pair’s share of the similarity, in percent.{less}</caption>"
+        f'<thead><tr><th scope="col">Word, weight</th>{heads}</tr></thead><tbody>{body}</tbody></table></div>'
     )
 
 

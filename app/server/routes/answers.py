@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Query, Request, Response
 
 from app.errors import NotFoundError
 from app.opinions import opinion_on, words_of_source
 from app.server.access import Access, Reader
 from app.server.errors import RequestError
-from app.server.routes.shared import ANSWER, PROBLEMS, form_of
-from app.server.shapes import Answers, FeedbackRequest, Name, Said, Written
+from app.server.routes.shared import ANSWER, PROBLEMS, form_of, unless_gone
+from app.server.shapes import Answers, ExplainRequest, FeedbackRequest, Name, Said, Written
 from app.store import Feedback, Opinion
 from attribution.citations import CitedAnswer
+from attribution.wire.explanations import ExplanationJson, explanation_json
+from retrieval.alignment import alignment_of
 
 router = APIRouter(tags=["answers"])
 
@@ -34,6 +36,25 @@ def answers(
 def answer(access: Reader, answer_id: str, wanted: Annotated[Written, Query()]) -> Response:
     """A kept answer, as it was given, in the form that is asked for."""
     return form_of(_found(access, answer_id), wanted)
+
+
+@router.get("/v1/answers/{answer_id}/explain", responses=PROBLEMS)
+async def explain(
+    request: Request, access: Reader, answer_id: str, asked: Annotated[ExplainRequest, Query()]
+) -> ExplanationJson:
+    """Which words of a fact met which words of its source, and how much each pair counted."""
+    service = access.service
+    service.needed()
+
+    def work() -> ExplanationJson:
+        found = _found(access, answer_id)
+        aligned = alignment_of(asked.alignment) if asked.alignment else None
+        explained = service.parts.propcite.explain(
+            found, asked.fact, asked.citation, granularity=asked.granularity, alignment=aligned
+        )
+        return explanation_json(explained)
+
+    return await unless_gone(request, service.work.run(work))
 
 
 @router.get("/v1/answers/{answer_id}/feedback", responses=PROBLEMS)

@@ -14,16 +14,16 @@ from app.server.routes.shared import ANSWER, PROBLEMS, passages_of, sources_of, 
 from app.server.shapes import CiteRequest, RepairRequest
 from attribution.citations import CitedAnswer
 from attribution.repair import repair
-from attribution.wire import json_schema
-from attribution.wire.repairs import RepairJson, repair_json, repair_schema
+from attribution.wire.repairs import RepairJson, repair_json
+from attribution.wire.schemas import SCHEMAS
 
 router = APIRouter(tags=["cite"])
 
 
 @router.get("/v1/schemas/{of}")
-def schema(of: Literal["answer", "repair"]) -> dict[str, Any]:
+def schema(of: Literal["answer", "repair", "explanation"]) -> dict[str, Any]:
     """The JSON schema of what is written here; no key is asked for."""
-    return repair_schema() if of == "repair" else json_schema()
+    return SCHEMAS[of]()
 
 
 @router.post("/v1/cite", responses=ANSWER, response_class=Response)

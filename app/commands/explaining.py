@@ -1,0 +1,89 @@
+"""Why a fact's source was found: word by word on the terminal, as JSON, or as a page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from app.commands import AsJson, Level, cli, note, open_parts, opened, write_json
+from retrieval.errors import PropCiteError
+
+if TYPE_CHECKING:
+    from app.bootstrap import Parts
+    from attribution.citations import CitedAnswer
+    from attribution.explaining import Explained
+
+LAST = "last"
+Html = Annotated[
+    Path | None, typer.Option("--html", metavar="FILE", help="Write a page with the heat map of all words.")
+]
+
+
+@cli.command()
+def explain(
+    answer: Annotated[
+        str, typer.Argument(metavar="ANSWER", help="An answer's id, last, or a file of its JSON; - for standard input.")
+    ],
+    fact: Annotated[str, typer.Option(help="The fact's number or id: propcite feedback facts ANSWER.")] = "1",
+    citation: Annotated[str, typer.Option(help="Which citation, by its marker; otherwise the first.")] = "",
+    granularity: Annotated[
+        Level | None, typer.Option("--granularity", "-g", help="Compare with the sentence, its passage, a proposition.")
+    ] = None,
+    alignment: Annotated[str, typer.Option(help="Which words count for a word: top-k=2, top-p=5%, …")] = "",
+    as_json: AsJson = False,
+    html: Html = None,
+) -> None:
+    """Show which words of a fact met which words of its source, and how much each counted."""
+    from app.terminal_why import show_explained
+    from attribution.wire.explanations import explanation_json
+    from retrieval.alignment import alignment_of
+    from retrieval.text import Granularity
+
+    aligned = alignment_of(alignment) if alignment else None
+    parts = open_parts()
+    found = named_answer(parts, answer)
+    level = Granularity(granularity.value) if granularity else None
+    explained = parts.propcite.explain(found, fact, citation, granularity=level, alignment=aligned)
+    if html:
+        _write_page(explained, html)
+    if as_json:
+        write_json(explanation_json(explained))
+    elif not html:
+        show_explained(explained, parts.library.sources([explained.evidence.passage.document_id]))
+        _tell_more(explained)
+
+
+def named_answer(parts: Parts, name: str) -> CitedAnswer:
+    """A kept answer by its id, the newest, or one that a file holds."""
+    if name == "-" or Path(name).is_file():
+        from attribution.formats.native import from_native
+
+        with opened(name) as file:
+            return from_native(file.read())
+    if name != LAST:
+        return parts.library.answer(name)
+    newest = parts.library.answers(limit=1)
+    if not newest:
+        raise PropCiteError("no answer is kept yet: propcite ask QUESTION, or propcite cite FILE, makes one")
+    return parts.library.answer(newest[0].id)
+
+
+def _write_page(explained: Explained, out: Path) -> None:
+    from attribution.formats.plain import encoded
+    from attribution.formats.why import why_page
+
+    try:
+        out.write_bytes(encoded(why_page(explained)))
+    except OSError as error:
+        raise PropCiteError(f"{out} cannot be written ({error.strerror}): give another --html") from error
+    note(f"written to {out}")
+
+
+def _tell_more(explained: Explained) -> None:
+    """What else of the answer may be explained."""
+    others = [f"--citation {c.number}" for c in explained.fact.citations if c != explained.citation]
+    facts = [f"--fact 1 to {len(explained.answer.facts)}"] if len(explained.answer.facts) > 1 else []
+    if told := [*dict.fromkeys(others), *facts]:
+        note(f"more: {', '.join(told)}")

@@ -1,0 +1,67 @@
+"""An explanation on the terminal: the fact, its source, and for each word those that it met, in plain columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from app.terminal import MARKS, file_name, out
+from attribution.explaining import Explained
+from attribution.formats.why import MARKS as AS_SUCH
+from attribution.formats.why import TITLE
+from attribution.formats.why_words import Met, lines, met
+from attribution.formats.words import label_of, pages_line
+from retrieval.explanation import Explanation
+
+MOST_MATCHES = 4  # words of the source named for one of the fact
+NAMED_FROM = 0.02  # the share of what a word counted from which a match is named
+SIGNS = {Met.SAME: ("✓", "green"), Met.OTHER: ("≈", "yellow"), Met.NONE: ("○", "dim")}
+
+
+def show_explained(explained: Explained, sources: Mapping[str, str]) -> None:
+    """`sources` says where documents came from; one that is gone is missing there."""
+    mark, colour = MARKS[label_of(explained.fact)]
+    out.print(f"[{colour}]{mark}[/{colour}] [bold]{escape(explained.fact.proposition.text)}[/bold]")
+    number = f"[bold cyan]\\[{explained.citation.number}][/]" if explained.citation else "nearest:"
+    quote = " ".join(explained.unit_text.split())
+    out.print(f"{number} {escape(_place(explained, sources))}: “{escape(quote)}”\n")
+    out.print(_table(explained.explanation))
+    out.print()
+    for line in lines(explained):
+        out.print(Text(line), soft_wrap=not out.is_terminal)
+
+
+def _place(explained: Explained, sources: Mapping[str, str]) -> str:
+    evidence = explained.evidence
+    id_, pages = evidence.passage.document_id, pages_line(evidence.passage.pages_of(evidence.span))
+    title = evidence.passage.title or evidence.passage.id
+    gone = " (no longer in the library)" if id_ and explained.answer.collection else ""
+    name = file_name(sources[id_]) if id_ in sources else f"{title}{gone}"
+    return ", ".join(filter(None, [name, pages]))
+
+
+def _table(found: Explanation) -> Table:
+    """A word a row: what it weighs, how near it came, and to which words of the source, with their shares."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("", width=1)
+    table.add_column("word", overflow="fold")
+    for name in ("weight", "near"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("in the source", overflow="fold")
+    for i, word in enumerate(found.query):
+        if word.speaks or word.span is None:
+            sign, colour = SIGNS[met(found, i)]
+            said = Text(word.text or AS_SUCH, style=colour if colour == "dim" else "")
+            weight = f"{word.weight or 0.0:.0%}"
+            table.add_row(Text(sign, colour), said, weight, f"{found.nearness[i]:.2f}", _matched(found, i))
+    return table
+
+
+def _matched(found: Explanation, word: int) -> Text:
+    matches = [m for m in found.matches(word)[:MOST_MATCHES] if m.share >= NAMED_FROM]
+    named = [(found.source[m.source].text or TITLE, m.share) for m in matches]
+    alone = len(named) == 1
+    return Text(", ".join(name if alone else f"{name} {share:.0%}" for name, share in named))
