@@ -10,6 +10,7 @@ import streamlit as st
 from streamlit.components.v2.types import ComponentRenderer
 
 from app.evaluate.runs import REPORT
+from attribution.formats.why import STYLE as WHY_STYLE
 from ui.render import AnswerPayload
 
 HERE = Path(__file__).parent
@@ -22,6 +23,7 @@ ANSWER = """
 </div>
 """
 PASSAGES = '<div class="propcite passages"></div>'
+WHY = '<div class="passages"></div>'
 RUN = '<div class="run passages"></div>'
 
 
@@ -43,3 +45,8 @@ def show_passages(html: str, *, key: str) -> None:
 def show_run(html: str, *, key: str) -> None:
     """Tables, plots and items of evaluation runs, as their report has them, in the page's colours."""
     _component("propcite_run", RUN, "passages.js", REPORT, HERE / "runs" / "run.css")(key=key, data={"html": html})
+
+
+def show_why(html: str, *, key: str) -> None:
+    """Two texts whose words met, and the heat map of all pairs."""
+    _component("propcite_why", WHY, "passages.js", WHY_STYLE)(key=key, data={"html": html})

@@ -9,7 +9,7 @@ import streamlit as st
 from app.store import CollectionInfo
 from attribution.citations import CitedAnswer, CitedProposition
 from attribution.formats import FORMATS
-from ui import opinions, session
+from ui import opinions, session, why
 from ui.clickable import show_answer
 from ui.render import payload, plain
 from ui.words import Sources, coverage_line, evidence_line, evidence_of, fact_line, facts, notices, written_by
@@ -78,6 +78,7 @@ def _read(answer: CitedAnswer, sources: Sources) -> None:
     show_answer(payload(answer, sources, st.session_state.get(chosen, 0)), key=clicked, on_select=select)
     if known:
         opinions.ask(answer, known[st.session_state[chosen]])
+        why.show(answer, known[st.session_state[chosen]])
         with st.expander("The facts as a list"):
             number = st.selectbox(
                 "Fact", list(known), format_func=lambda n: fact_line(known[n]), key=chosen, on_change=keep

@@ -190,3 +190,24 @@ def test_on_a_telephone_the_evidence_is_below_and_nothing_sticks_out(address: st
         inside(driver, ".marker")[0].click()
         time.sleep(0.6)  # the page glides
         assert driver.execute_script("return arguments[0].getBoundingClientRect().top < innerHeight", evidence)
+
+
+def test_why_shows_which_words_met_in_both_themes_and_on_a_telephone(address: str, data_dir: Path) -> None:
+    answer_id = _any_answer(data_dir)
+    for width, dark in ((1280, False), (390, True)):
+        with browsing.browsing(width, 844, dark=dark) as driver:
+            driver.get(f"{address}/?answer={answer_id}")
+            wait_for(lambda: inside(driver, ".cited"))
+            driver.find_element(By.CSS_SELECTOR, '[class*="st-key-why-"] label').click()
+            box = wait_for(lambda: inside(driver, ".matrix"))[0]
+            numbered = [texts(driver, f"figure:nth-of-type({n}) .met sup") for n in (1, 2)]
+            assert numbered[1]
+            assert {mark.lstrip("≈") for mark in numbered[0]} == set(numbered[1])
+            assert [row.text for row in inside(driver, "tbody th .word")]
+            assert driver.execute_script("return document.documentElement.scrollWidth") <= width
+            assert box.rect["width"] <= width  # it scrolls by itself
+            ground = driver.execute_script(
+                "return [...arguments].map((e) => getComputedStyle(e).backgroundColor)",
+                *inside(driver, "td.counts")[:3],
+            )
+            assert all(colour != "rgba(0, 0, 0, 0)" for colour in ground)

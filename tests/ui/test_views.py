@@ -16,6 +16,7 @@ from app.settings import load_settings
 from app.store import Library, Opinion
 from attribution.formats import FORMATS
 from attribution.wire import to_json
+from retrieval.text import Granularity
 
 MAIN = Path(ui.__file__).parent / "main.py"
 BRIDGE = """# Heron Bridge
@@ -322,3 +323,36 @@ def test_a_fact_that_nothing_supports_may_be_said_to_be_supported(opened: Page, 
     healthy(choices(test).set_value(Opinion.WRONG).run())
     (said,) = Parts(load_settings(data_dir=filled)).feedback.of(address(test, "answer"))
     assert (said.opinion, said.citation) == (Opinion.WRONG, "")
+
+
+# Why a fact has its source
+
+
+def why(test: AppTest) -> Any:
+    return next(switch for switch in test.toggle if str(switch.key).startswith("why-"))
+
+
+def test_why_is_told_when_it_is_asked_for(opened: Page, filled: Path) -> None:
+    test = cited(opened(filled, "cite"), TEXT, "")
+    assert "words of weight" not in texts(test)
+    test = healthy(why(test).set_value(True).run())
+    assert "1 met by another word (“21” by “14”)" in texts(test)
+    assert "which counts for 30%" in texts(test)
+    assert "source says 14 May; answer says 21 May" in texts(test)
+    test = healthy(fact(test).set_value(1).run())
+    assert "“96”" in texts(test)
+    (level,) = [box for box in test.segmented_control if str(box.key).startswith("why-level-")]
+    assert level.value is Granularity.SENTENCE
+    test = healthy(level.set_value(Granularity.PASSAGE).run())
+    assert "with the whole passage and its title" in texts(test)
+    assert not test.error
+
+
+def test_an_answer_of_another_encoder_says_so_where_why_is_asked(opened: Page, filled: Path) -> None:
+    kept = library(filled).answer(address(ask(opened(filled), QUESTION), "answer"))
+    foreign = replace(kept, text=f"{kept.text} So", models={**kept.models, "encoder": "colbert@1"})
+    known = library(filled)
+    known.keep_answer(known.collection(kept.collection), foreign)
+    test = healthy(why(opened(filled, answer=foreign.id)).set_value(True).run())
+    (error,) = test.error
+    assert "this answer was cited with the encoder colbert@1" in error.value.replace("\\", "")

@@ -1,0 +1,48 @@
+"""Why the chosen fact has its source: shown when it is asked for, so that who only reads waits for no model."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from attribution.citations import CitedAnswer, CitedProposition
+from attribution.explaining import searched
+from attribution.formats.why import why_html
+from attribution.formats.why_words import lines
+from retrieval.text import Granularity
+from ui import session
+from ui.clickable import show_why
+from ui.render import plain
+from ui.words import evidence_of
+
+
+def show(answer: CitedAnswer, fact: CitedProposition) -> None:
+    """A switch, and behind it which words met which, for the citation and the granularity that are chosen."""
+    if not evidence_of(fact) or not st.toggle("Why: which words met which", key=f"why-{answer.id}"):
+        return
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        citation = _citation(answer, fact)
+        granularity = _granularity(answer)
+    with session.told(), st.spinner("Comparing the words…"):
+        session.load_model()
+        explained = session.parts().propcite.explain(answer, fact.id, citation, granularity=granularity)
+        first, *others = lines(explained)
+        st.markdown(f"**{plain(first)}**")
+        st.markdown(plain(" ".join(others)))
+        show_why(why_html(explained), key=f"why-shown-{answer.id}")
+
+
+def _citation(answer: CitedAnswer, fact: CitedProposition) -> str:
+    """The id of the one that is chosen, where the fact has several."""
+    ids = {c.id: c.number for c in fact.citations}
+    if len(ids) < 2:
+        return ""
+    key = f"why-citation-{answer.id}-{fact.id}"
+    st.session_state.setdefault(key, next(iter(ids)))
+    return st.segmented_control("Source", list(ids), format_func=lambda i: f"\\[{ids[i]}\\]", key=key) or ""
+
+
+def _granularity(answer: CitedAnswer) -> Granularity | None:
+    key = f"why-level-{answer.id}"
+    st.session_state.setdefault(key, searched(answer))
+    chosen: Granularity | None = st.segmented_control("Compare with its", list(Granularity), format_func=str, key=key)
+    return chosen
