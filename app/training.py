@@ -79,7 +79,7 @@ def train_judge(
     **options: Any,
 ) -> dict[str, Any]:
     """The judge's weights from rows that tell what supports what.  -> what was made"""
-    from app.bootstrap import build_encoder, build_splitter
+    from app.bootstrap import build_splitter
     from attribution.judges.training.lexicon import Lexicon
     from attribution.judges.training.run import train
     from attribution.judges.training.trainer import Recipe
@@ -92,10 +92,9 @@ def train_judge(
         found = splitter.split_many(sentences, [()] * len(sentences))
         return [[p.text for p in told if p.check_worthy] for told in found]
 
-    encoder = build_encoder(load_settings())
     with counting(recipe.steps, "training") as advance:
         told = train(
-            files, out, work, recipe, lexicon, claims, encoder,
+            files, out, work, recipe, lexicon, claims,
             resume=resume, note=note, report=lambda step, loss: advance(f"step {step}, loss {loss:.2f}"),
         )  # fmt: skip
     return {"weights": str(out), **told}

@@ -11,7 +11,7 @@ from attribution.judges.another import said_of_another
 from attribution.judges.exchanged import exchanged
 from attribution.judges.renamed import renamed
 
-RULES = "words2"  # in a judge's name: figures of other rules are another judge's
+RULES = "words3"  # in a judge's name: figures of other rules are another judge's
 REFUSED = 0.35  # the most a claim may score that the evidence's numbers or negation forbid; below any threshold used
 SPEAKS_OF_IT = 0.6  # with this share of the claim's words beside other numbers, the evidence speaks against it
 BY_ITSELF = 0.4  # so much of them must stand in the evidence where what stands around it has the rest

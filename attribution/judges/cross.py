@@ -1,29 +1,27 @@
-"""The trained judge: a small cross-encoder reads claim and evidence together, word checks overrule what they forbid."""
+"""The trained judge: where the embedded one is unsure, a small cross-encoder reads claim and evidence together."""
 
 from __future__ import annotations
 
-import math
 import threading
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import replace
 from pathlib import Path
+from statistics import fmean
 
 from attribution.citations import Verdict
 from attribution.judges import SUPPORTED_FROM, Case
 from attribution.judges.checks import RULES, checked, refused
-from attribution.judges.embedded import EmbeddedJudge, Features, numbers_found, support_logit
-from attribution.judges.nearest import readable
+from attribution.judges.embedded import EmbeddedJudge, Features, probability, support_logit
+from attribution.judges.nearest import readable, readings
 from attribution.judges.weights import JUDGE, load
-from attribution.words import plain_share
 from retrieval.encoder import Encoder
 
 MOST_PIECES = 3000  # word pieces of one forward pass, padding counted
 SHORT_WORDS = 130  # evidence of so many words is read whole
-SHARE = 0.5  # of the network's logit beside the embedded judge's: the best mean AUC of several shares
-HOPELESS = -2.5  # with so low a logit of the embedded judge no word of the network's reaches one half
-NOT_READ = -2.0  # stands for the logit of a case that the network does not read
-LOWEST = -30.0  # the logit of what holds no word
+SHARE = 0.25  # of the network's logit beside the embedded judge's: the best of several over sources that it never saw
+UNSURE = (-2.0, 3.0)  # between these logits of the embedded judge the network is read
+EDGE = 1.0  # from either end on the share grows to its full size
+MOST = 4.0  # of the network's logit: with SHARE and EDGE a likelier case of the embedded judge's stays the likelier
 
 
 class CrossEncoder:
@@ -34,7 +32,7 @@ class CrossEncoder:
         from retrieval.checkpoints import bundled_model
 
         trained = load(weights, device)
-        self.network, self.scale, self.name, self.about = trained.network, trained.scale, trained.name, trained.about
+        self.network, self.name, self.about = trained.network, trained.name, trained.about
         self._reader = Reader(bundled_model())
         self._lock = threading.Lock()  # a fast tokenizer cannot be shared by two threads at once
 
@@ -70,7 +68,10 @@ def batches(lengths: Sequence[int], most: int = MOST_PIECES) -> list[list[int]]:
 
 
 class CrossJudge:
-    """A trained network's probability, calibrated with the embedded judge's features, under the same word checks."""
+    """The embedded judge, moved by what a trained network reads where that judge is unsure; under the same word checks.
+
+    Elsewhere the probability is the embedded judge's own.
+    """
 
     def __init__(
         self,
@@ -96,7 +97,7 @@ class CrossJudge:
 
     def judge(self, cases: Sequence[Case]) -> list[Verdict]:
         return [
-            checked(case.claim, case.text, self.probability(logit, f), f.overlap, self.supported_from, case.context)
+            checked(case.claim, case.text, probability(mixed(logit, f)), f.overlap, self.supported_from, case.context)
             for case, (logit, f) in zip(cases, self.known(cases), strict=True)
         ]
 
@@ -105,38 +106,31 @@ class CrossJudge:
         return self.embedded.read(evidence)
 
     def known(self, cases: Sequence[Case]) -> list[tuple[float, Features]]:
-        """The network's logit and the features of each case; what cannot be supported the network does not read."""
-        features = self.features(cases)
+        """The network's logit and the features of each case; 0 where the network is not asked."""
+        features = self.embedded.features(cases)
         opened = [_is_open(case, f) for case, f in zip(cases, features, strict=True)]
         read = iter(self.logits([case for case, is_open in zip(cases, opened, strict=True) if is_open]))
-        return [(next(read) if is_open else NOT_READ, f) for is_open, f in zip(opened, features, strict=True)]
-
-    def features(self, cases: Sequence[Case]) -> list[Features]:
-        """What the encoder says of the part of the evidence that is read, and the words of all of it."""
-        read = [replace(case, evidence=(readable(case, SHORT_WORDS),)) for case in cases]
-        return [
-            replace(f, numbers=numbers_found(case.claim, case.text), overlap=plain_share(case.claim, case.text))
-            for case, f in zip(cases, self.embedded.features(read), strict=True)
-        ]
+        return [(next(read) if is_open else 0.0, f) for is_open, f in zip(opened, features, strict=True)]
 
     def logits(self, cases: Sequence[Case]) -> list[float]:
-        """What the network alone says of each case; of long evidence it reads the nearest sentences."""
-        texts = [readable(case, SHORT_WORDS) for case in cases]
-        heard = [(case.claim, text, case.context) for case, text in zip(cases, texts, strict=True) if text]
+        """What the network alone says of each case: of long evidence the mean of what it says of its readings."""
+        read = [readings(case) for case in cases]
+        heard = [(case.claim, readable(case, SHORT_WORDS), case.context) for some in read for case in some]
         found = iter(self.cross.logits(heard) if heard else [])
-        return [next(found) if text else LOWEST for text in texts]
-
-    def probability(self, logit: float, features: Features) -> float:
-        scale = self.cross.scale
-        z = scale.intercept + scale.weight * mixed(logit, features)
-        return round(1.0 / (1.0 + math.exp(-max(-50.0, min(50.0, z)))), 4)
+        return [fmean(next(found) for _ in some) for some in read]
 
 
 def _is_open(case: Case, features: Features) -> bool:
-    """Whether the network's word can make a difference: plain words do not refuse, and something is alike."""
-    return support_logit(features) > HOPELESS and not refused(case.claim, case.text, features.overlap, case.context)
+    """Whether the network is asked: the embedded judge is unsure, and plain words do not refuse."""
+    return share(features) > 0 and not refused(case.claim, case.text, features.overlap, case.context)
+
+
+def share(features: Features) -> float:
+    """How much the network's logit counts: nothing where the embedded judge is sure, and no step on the way there."""
+    logit, (low, high) = support_logit(features), UNSURE
+    return SHARE * max(0.0, min(1.0, (logit - low) / EDGE, (high - logit) / EDGE))
 
 
 def mixed(logit: float, features: Features) -> float:
-    """The network's word and the embedded judge's as one number, before it is brought to a probability."""
-    return SHARE * max(-10.0, min(10.0, logit)) + support_logit(features)
+    """The embedded judge's logit, moved by the network's."""
+    return support_logit(features) + share(features) * max(-MOST, min(MOST, logit))

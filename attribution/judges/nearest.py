@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from math import fsum, log
 
 from attribution.judges import Case
 from attribution.words import content_words
 from retrieval.sentences import split_sentences
+
+NEAREST = 60  # words: in long evidence a claim's own sentences are hard to tell from all the others'
+
+
+def readings(case: Case) -> tuple[Case, ...]:
+    """The case as it is, and with the nearest words alone where its evidence is long: their mean is judged."""
+    text = case.text.strip()
+    return (case,) if len(text.split()) <= NEAREST else (case, replace(case, evidence=(readable(case, NEAREST),)))
 
 
 def readable(case: Case, most_words: int) -> str:

@@ -1,10 +1,10 @@
-"""The cross-encoder's file: what training changed in the base, its head, and how its logit becomes a probability."""
+"""The cross-encoder's file: what training changed in the base, and its head."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,19 +20,10 @@ BODY = "base."
 
 
 @dataclass(frozen=True, slots=True)
-class Scale:
-    """From `attribution.judges.cross.mixed` to the logit of a probability."""
-
-    intercept: float = 0.0
-    weight: float = 1.0
-
-
-@dataclass(frozen=True, slots=True)
 class Trained:
-    """A network ready to read, its scale, a name that changes with them, and what the file says of itself."""
+    """A network ready to read, a name that changes with it, and what the file says of itself."""
 
     network: Network
-    scale: Scale
     name: str
     about: dict[str, Any]
 
@@ -46,11 +37,10 @@ def load(path: Path = JUDGE, device: str = "") -> Trained:
         with safe_open(str(path), "pt") as file:
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - no mapping
             told = json.loads((file.metadata() or {})["about"])
-        scale = Scale(float(told["scale"]["intercept"]), float(told["scale"]["weight"]))
     except Exception as error:  # safetensors raises its own kinds
         raise AttributionError(f"the judge's weights {path} cannot be read ({_line(error)}): reinstall PropCite, "
                                "or train them anew") from error  # fmt: skip
-    return Trained(_network(tensors, path, device), scale, f"{path.stem}@{digest}", told)
+    return Trained(_network(tensors, path, device), f"{path.stem}@{digest}", told)
 
 
 def _network(tensors: dict[str, Any], path: Path, device: str) -> Network:
@@ -65,7 +55,7 @@ def _network(tensors: dict[str, Any], path: Path, device: str) -> Network:
     return network.eval().requires_grad_(False).to(device or ("cuda" if torch.cuda.is_available() else "cpu"))
 
 
-def save(path: Path, network: Network, scale: Scale, about: dict[str, Any]) -> None:
+def save(path: Path, network: Network, about: dict[str, Any]) -> None:
     """What training changed and the head in one file, by rename."""
     from safetensors.torch import save_file
 
@@ -75,7 +65,7 @@ def save(path: Path, network: Network, scale: Scale, about: dict[str, Any]) -> N
     body = {name: t for name, t in trained.items() if name.startswith(BODY)}
     head = {name: t.detach().float().cpu() for name, t in trained.items() if not name.startswith(BODY)}
     tensors = {name: t.contiguous() for name, t in {**difference(start, body), **head}.items()}
-    told = json.dumps({**about, "scale": asdict(scale)}, sort_keys=True)
+    told = json.dumps(about, sort_keys=True)
     new = path.with_suffix(".new")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""The default judge tells who did what to whom, keeps the word checks, and reads each case by itself."""
+"""The trained judge tells who did what to whom, keeps the word checks, and reads each case by itself."""
 
 from __future__ import annotations
 
@@ -155,11 +155,11 @@ def test_batches_hold_each_text_once_and_not_too_much(lengths: list[int], most: 
 def test_the_shipped_file_is_small_and_says_how_it_was_made() -> None:
     assert JUDGE.stat().st_size <= 12_000_000
     about = load().about
-    assert {"recipe", "sources", "pairs", "made", "scale"} <= set(about)
+    assert {"recipe", "sources", "pairs", "made"} <= set(about)
 
 
 def test_the_name_says_which_weights_are_used(judge: CrossJudge) -> None:
-    assert judge.name == f"cross/{load().name}+words2"
+    assert judge.name == f"cross/{load().name}+words3"
     assert load().name.startswith("judge@")
 
 
@@ -173,13 +173,13 @@ def test_weights_that_cannot_be_read_are_told_in_one_line(tmp_path: Path, conten
     assert "\n" not in str(told.value)
 
 
-def test_weights_without_a_scale_or_of_another_base_are_refused(tmp_path: Path) -> None:
+def test_weights_that_say_nothing_of_themselves_or_of_another_base_are_refused(tmp_path: Path) -> None:
     path, tensors = tmp_path / "judge.safetensors", load_file(str(JUDGE))
     save_file(tensors, str(path))
     with pytest.raises(AttributionError, match="lacks 'about'"):
         load(path)
     name = next(name for name in tensors if name.endswith("/scale")).removesuffix("/scale")
-    about = '{"scale": {"intercept": 0, "weight": 1}}'
+    about = '{"made": "today"}'
     save_file({**tensors, name: tensors[name][:, :3].contiguous()}, str(path), metadata={"about": about})
     with pytest.raises(AttributionError, match="do not fit"):
         load(path)

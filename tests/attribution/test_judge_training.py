@@ -7,14 +7,12 @@ import random
 from collections.abc import Iterable
 from pathlib import Path
 
-import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attribution.errors import AttributionError
-from attribution.judges.training.calibration import even, fit
 from attribution.judges.training.corpus import is_held_out, pairs_of, rows_of
 from attribution.judges.training.corruptions import changes, names_in
 from attribution.judges.training.lexicon import Lexicon
@@ -22,7 +20,7 @@ from attribution.judges.training.marked import marked
 from attribution.judges.training.pairs import NO, YES, Pair, both_ways, changed, window
 from attribution.judges.training.roles import Roles
 from attribution.judges.training.trainer import Recipe, Trainer
-from attribution.judges.weights import Scale, load, save
+from attribution.judges.weights import load, save
 
 PAIR = Pair(
     "Anna Berg sold the 14 ships to Carl Dahl in May.",
@@ -144,21 +142,6 @@ def test_a_bad_row_is_told(tmp_path: Path, line: str) -> None:
         pairs_of(rows_of([path]), LEXICON, alone, 0)
 
 
-def test_a_scale_is_right_on_average() -> None:
-    dice = np.random.default_rng(0)
-    x = dice.normal(size=4000)
-    y = dice.random(4000) < 1 / (1 + np.exp(-(0.5 + 2 * x)))
-    scale = fit(x.tolist(), y.tolist())
-    assert (scale.intercept, scale.weight) == pytest.approx((0.5, 2), abs=0.2)
-    assert (1 / (1 + np.exp(-(scale.intercept + scale.weight * x)))).mean() == pytest.approx(y.mean(), abs=0.01)
-
-
-def test_every_source_counts_as_much() -> None:
-    assert even(["a", "a", "a", "b"]) == pytest.approx([2 / 3, 2 / 3, 2 / 3, 2])
-    with pytest.raises(AttributionError, match="one kind"):
-        fit([0.0, 1.0], [1, 1])
-
-
 PAIRS = [Pair("Dogs bark.", "All dogs bark.", YES, ""), Pair("Dogs sing.", "All dogs bark.", NO, "")] * 4
 RECIPE = Recipe(steps=4, batch_size=4, learning_rate=2e-4, warmup=1)
 
@@ -189,9 +172,9 @@ def test_training_goes_on_where_it_stopped_and_its_file_says_the_same(
         assert torch.equal(tensor, again.network.state_dict()[name]), name
 
     path = tmp_path / "judge.safetensors"
-    save(path, whole.network, Scale(1.0, 2.0), {"made": "today"})
+    save(path, whole.network, {"made": "today"})
     kept = load(path)
-    assert kept.scale == Scale(1.0, 2.0)
+    assert kept.about == {"made": "today"}
     pair = [([101, 7, 8, 102, 9, 102], 4)]
     with torch.inference_mode():
         assert kept.network(pair).item() == pytest.approx(whole.network.eval()(pair).item(), abs=0.05)

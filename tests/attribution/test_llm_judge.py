@@ -335,7 +335,7 @@ def test_plain_words_may_refuse_what_the_model_accepts_and_nothing_else() -> Non
         kept, refused = judge.judge([CASE, other])
     assert kept == Verdict(Label.SUPPORTED, 0.97)
     assert refused == Verdict(Label.CONTRADICTED, 0.35, "source says 7.1 metres; answer says 6.4 metres")
-    assert judge.name == "llm/test-model+words2"
+    assert judge.name == "llm/test-model+words3"
     with ScriptedLlm(as_json("unsupported", 1)) as server:
         assert WordChecked(judge_of(server)).judge([CASE, other]) == [Verdict(Label.UNSUPPORTED, 0.01)] * 2
 

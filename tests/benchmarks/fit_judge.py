@@ -3,15 +3,14 @@
     PYTHONPATH=. python tests/benchmarks/fit_judge.py FILES…
 
 FILES are JSON lines of claims with documents, or of claims with ranked sentences and labels.  Of sources that the
-judge was trained on only the rows that were kept out count; where these also set its scale, a row's probability comes
-from folds that did not hold its question.
+judge was trained on only the rows that were kept out count.
 """
 
 from __future__ import annotations
 
 import random
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
 from pathlib import Path
 
 import numpy as np
@@ -20,15 +19,12 @@ from sklearn.metrics import roc_auc_score
 from attribution.citations import Label, Verdict
 from attribution.judges import Case
 from attribution.judges.cross import CrossJudge, mixed
-from attribution.judges.embedded import support_probability
-from attribution.judges.training.calibration import even, fit
+from attribution.judges.embedded import probability, support_probability
 from attribution.judges.training.corpus import TIMES, is_held_out, rows_of
 from attribution.judges.training.marked import Marked, marked
-from attribution.judges.weights import Scale
 from retrieval.encoder import Encoder
 from tests.attribution.said_of_whom import ROWS
 
-FOLDS = 5
 SEED = 7
 MOST = 300  # rows of one source that are measured
 PRECISIONS = (0.8, 0.9, 0.95)
@@ -56,11 +52,9 @@ def main() -> None:
         "overlap": np.array([f.overlap for f in features]),
         "similarity": np.array([f.similarity for f in features]),
         "embedded": np.array([support_probability(f) for f in features]),
-        "network": np.array([logit for logit, _ in known]),
+        "network": np.array([logit for cases in batches for logit in judge.logits(cases)]),
+        "both": np.array([probability(mixed(logit, f)) for logit, f in known]),
     }
-    x = np.array([mixed(logit, f) for logit, f in known])
-    groups = [random.Random(f"{SEED}{r.group}").randrange(FOLDS) for r in rows]
-    scores["both"] = by_folds(x, y, sources, np.array(groups), judge.cross.scale)
     report(sources, y, scores)
     thresholds(sources, y, scores["both"])
     verdicts = [verdict for cases in batches for verdict in judge.judge(cases)]
@@ -68,21 +62,6 @@ def main() -> None:
     print("\nunder the word checks")
     report(sources, y, scores)
     pairs([(kind, *judge.judge([Case(yes, (told,)), Case(no, (told,))])) for kind, told, yes, no in ROWS])
-
-
-def by_folds(x: np.ndarray, y: np.ndarray, sources: np.ndarray, folds: np.ndarray, scale: Scale) -> np.ndarray:
-    """Probabilities; those of rows that set the scale from a scale that was set without their fold."""
-    scores, own = probabilities(x, scale), np.isin(sources, list(TIMES))
-    for fold in range(FOLDS):
-        rest = own & (folds != fold)
-        held = own & (folds == fold)
-        if held.any() and rest.any():
-            scores[held] = probabilities(x[held], fit(x[rest], y[rest], even(list(sources[rest]))))
-    return scores
-
-
-def probabilities(x: np.ndarray, scale: Scale) -> np.ndarray:
-    return 1 / (1 + np.exp(-(scale.intercept + scale.weight * x)))
 
 
 def pairs(told: list[tuple[str, Verdict, Verdict]]) -> None:
@@ -126,7 +105,8 @@ def report(sources: np.ndarray, y: np.ndarray, scores: dict[str, np.ndarray]) ->
 
 def thresholds(sources: np.ndarray, y: np.ndarray, p: np.ndarray) -> None:
     """From which probability on so large a share of what is called supported is so, and how much of it that finds."""
-    weights = np.array(even(list(sources)))
+    held = Counter(sources)
+    weights = np.array([1 / held[source] for source in sources])
     print("\nprecision  from  recall   (every source counting as much)")
     for wanted in PRECISIONS:
         for t in np.arange(0.05, 1.0, 0.01):

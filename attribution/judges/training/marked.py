@@ -1,4 +1,4 @@
-"""Rows that people marked, as cases with an answer: what calibration and measuring read."""
+"""Rows that people marked, as cases with an answer: what measuring reads."""
 
 from __future__ import annotations
 
