@@ -1,4 +1,4 @@
-"""The sentences of an answer: its prose, without code blocks, headings and the marks of lists; also as it comes.
+"""The sentences of an answer: its prose, without code blocks, headings and marks of lists, HTML's too; as it comes.
 
 A sentence is final as soon as a word or a line break behind it shows that it ended, and what is final never changes:
 a whole text is read in the same steps as one that comes in pieces.
@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from attribution.lines import Lines
+from attribution.blocks import Blocks
+from attribution.lines import Lines, Prose
 from retrieval.punkt import EAST_ASIAN
 from retrieval.sentences import split_sentences
 from retrieval.text import Span
@@ -55,7 +56,7 @@ class Sentences:
     """The sentences of a text that comes in pieces, each with its words, as soon as it is final."""
 
     def __init__(self) -> None:
-        self._lines = Lines()
+        self._lines, self._blocks = Lines(), Blocks()
         self._text, self._start = "", 0  # the last of the prose, and where it stands in the answer
         self._first = self._told = self._looked = 0  # in _text: read from, told up to, looked through up to
         self._limit = LONGEST
@@ -63,14 +64,18 @@ class Sentences:
 
     def feed(self, text: str) -> Iterator[tuple[Span, str]]:
         for piece in self._lines.feed(text):
-            yield from self._read(piece)
+            yield from self._parted(piece)
 
     def finish(self) -> Iterator[tuple[Span, str]]:
         """What nothing can follow any more."""
         for piece in self._lines.finish():
-            yield from self._read(piece)
+            yield from self._parted(piece)
 
-    def _read(self, piece: tuple[int, str] | None) -> Iterator[tuple[Span, str]]:
+    def _parted(self, piece: Prose | None) -> Iterator[tuple[Span, str]]:
+        for block in self._blocks.feed(piece):
+            yield from self._read(block)
+
+    def _read(self, piece: Prose | None) -> Iterator[tuple[Span, str]]:
         if piece is None:
             yield from self._all(len(self._text))
         else:

@@ -1,7 +1,8 @@
 """Takes a language model's own citation markers out of a text as it comes, so that no piece of one is ever shown.
 
-These are `[1]`, `[2, 3]`, `[^4]`, `[[5]](link)`, `[Source 6]`, `(Source: 7)`, `【8†source】`, `<|file-9|>`.  What is in
-code stays, and so does `[0, 1]`: markers count from 1, and who counts from 0 writes `[0]` alone too.
+These are `[1]`, `[2, 3]`, `[^4]`, `[[5]](link)`, `[Source 6]`, `(Source: 7)`, `【8†source】`, `<|file-9|>`, and the
+`<sup>` around them, empty or not.  What is in code stays, and so does `[0, 1]`: markers count from 1, and who counts
+from 0 writes `[0]` alone too.
 """
 
 from __future__ import annotations
@@ -31,18 +32,21 @@ _BETWEEN = r"(?:[,;–-]|and)"
 _LIST = rf"(?:{_NUMBER}(?: ?{_BETWEEN} ?\^?{_NUMBER}){{0,20}}|0)"
 _LIST_BEGUN = rf"(?:{_LIST}(?: ?(?:{_BETWEEN} ?\^?|an?)?)?)?"
 _NAME = rf"(?i:{'|'.join(f'{name[:-1]}s?' if name[-1] == 's' else name for name in _NAMES)}) ?[:.]? ?#?"
-MARKER = re.compile(
-    rf"[ \t]{{0,8}}(?:\[{{1,2}} ?(?:{_NAME}|\^)?{_LIST} ?\]{{1,2}}(?:\([^()\s]{{0,300}}\))?|\({_NAME}{_LIST}\)"
+_ONE = (
+    rf"(?:\[{{1,2}} ?(?:{_NAME}|\^)?{_LIST} ?\]{{1,2}}(?:\([^()\s]{{0,300}}\))?|\({_NAME}{_LIST}\)"
     rf"|【\d{{1,3}}(?::\d{{1,3}})?(?:†[^】\n]{{0,80}})?】|<\|(?:{'|'.join(_FILES)})[^|<>\n]{{0,100}}\|>"
-    r"|\ue200[^\ue201\n]{0,200}\ue201)|`"
+    r"|\ue200[^\ue201\n]{0,200}\ue201)"
 )
-_BEGUN = re.compile(
-    rf"[ \t]{{0,8}}(?:\[{{1,2}} ?(?:(?i:{_beginnings(_NAMES)})|(?:{_NAME}|\^)?(?:{_LIST_BEGUN}|{_LIST} ?\]{{1,2}}"
+_ONE_BEGUN = (
+    rf"(?:\[{{1,2}} ?(?:(?i:{_beginnings(_NAMES)})|(?:{_NAME}|\^)?(?:{_LIST_BEGUN}|{_LIST} ?\]{{1,2}}"
     rf"(?:\([^()\s]{{0,300}})?))?|\((?:(?i:{_beginnings(_NAMES)})|{_NAME}{_LIST_BEGUN})?"
     r"|【(?:\d{1,3}(?::\d{0,3})?(?:†[^】\n]{0,80})?)?"
-    rf"|<(?:\|(?:{_beginnings(_FILES)}|(?:{'|'.join(_FILES)})[^|<>\n]{{0,100}}\|?)?)?|\ue200[^\ue201\n]{{0,200}}+)\Z"
-    r"|[ \t]{1,8}\Z"
+    rf"|<(?:\|(?:{_beginnings(_FILES)}|(?:{'|'.join(_FILES)})[^|<>\n]{{0,100}}\|?)?)?|\ue200[^\ue201\n]{{0,200}}+)"
 )
+_RAISED = rf"(?i:<sup>)(?: ?,? ?{_ONE}){{0,20}} ?"
+_RAISED_BEGUN = rf"(?i:{_beginnings(['<sup'])})|{_RAISED},? ?(?:{_ONE_BEGUN}|(?i:{_beginnings(['</sup'])}))?"
+MARKER = re.compile(rf"[ \t]{{0,8}}(?:{_ONE}|{_RAISED}(?i:</sup>))|`")
+_BEGUN = re.compile(rf"[ \t]{{0,8}}(?:{_ONE_BEGUN}|{_RAISED_BEGUN})\Z|[ \t]{{1,8}}\Z")
 
 
 class Unmarking:

@@ -20,6 +20,8 @@ MARKERS = st.one_of(
     NUMBERS.map("[Sources: {}]".format),
     NUMBERS.map("(Source: {})".format),
     st.integers(1, 99).map("[^{}]".format),
+    st.integers(1, 99).map("<sup>[{}]</sup>".format),
+    NUMBERS.map(lambda n: f"<sup>[{n}] [1], [2]</sup>"),
     st.integers(0, 99).map("【{}†source】".format),
     st.integers(0, 99).map("【4:{}†a report.pdf】".format),
     st.integers(0, 99).map("<|file-{}|>".format),
@@ -27,7 +29,18 @@ MARKERS = st.one_of(
 )
 WORDS = st.lists(st.sampled_from("It rained on the town (sources say so) a < b [0, 1] [2024] .".split()), max_size=6)
 SIGNS = st.sampled_from(
-    [*"[](){}<>|,-^†:`\n\t #a19【】 ", "[1]", "[2, 3", "source ", "(Source: 2)", "```\n", "<|fi", "and"]
+    [
+        *"[](){}<>|,-^†:`\n\t #a19【】 ",
+        "[1]",
+        "[2, 3",
+        "source ",
+        "(Source: 2)",
+        "```\n",
+        "<|fi",
+        "and",
+        "<sup>",
+        "</sup>",
+    ]
 )
 
 
@@ -66,6 +79,8 @@ def test_no_piece_of_a_marker_is_ever_passed_on(parts: list[tuple[str, str]]) ->
         ("Use `a[1]` or\n```\nb[2]\n```\nIt works [3].", "Use `a[1]` or\n```\nb[2]\n```\nIt works."),
         ("An open `code [1]\nends with its line [2].", "An open `code [1]\nends with its line."),
         ("It rained [1", "It rained [1"),
+        ("It rained<sup>[1], [2]</sup>.<SUP></SUP> Then it stopped <sup>[3] </sup>.", "It rained. Then it stopped."),
+        ("5 m<sup>2</sup> of rain<sup>[1]", "5 m<sup>2</sup> of rain<sup>"),
         ("", ""),
     ],
 )
