@@ -104,10 +104,12 @@ def opposed_words(claim: str, evidence: str, *, share: float) -> tuple[str, str]
     """The claim's word and the evidence's that says the opposite of the same thing, as each writes it.
 
     The evidence must hold that share of the claim's other content words, and those next to the claim's word must
-    stand near the opposite.
+    stand near the opposite.  Where there are none, all other words must be the same.
 
     >>> opposed_words("Sales rose in the spring.", "Sales fell in the spring.", share=0.6)
     ('rose', 'fell')
+    >>> opposed_words("She is his sister.", "She is his mother.", share=0.6)
+    ('sister', 'mother')
     >>> opposed_words("Oslo lies north of Bergen.", "Bergen lies south of Oslo.", share=0.6) is None
     True
     """
@@ -117,9 +119,9 @@ def opposed_words(claim: str, evidence: str, *, share: float) -> tuple[str, str]
     for at, word in enumerate(said_stems):
         for side, others, turns in _opposites().get(word, ()):
             rest = telling - {word}
-            if not rest or side & set(given_stems) or others & set(said_stems):
+            if side & set(given_stems) or others & set(said_stems):
                 continue
-            if share_found(rest, given_stems) < share:
+            if rest and share_found(rest, given_stems) < share:
                 continue
             before = next((w for w in reversed(said_stems[:at]) if w in rest), "")
             after = next((w for w in said_stems[at + 1 :] if w in rest), "")
@@ -129,9 +131,16 @@ def opposed_words(claim: str, evidence: str, *, share: float) -> tuple[str, str]
                 if not turns:
                     left = right = left + right
                 near = (not before or before in left) and (not after or after in right)
+                near = near if rest else _in_the_same_words(said_stems, at, given_stems, place)
                 if other in others and near and not _negation_elsewhere(claim, evidence, said[at], given[place]):
                     return said[at], given[place]
     return None
+
+
+def _in_the_same_words(said: Sequence[str], at: int, given: Sequence[str], place: int) -> bool:
+    """Whether all words around the one stand around the other: "she is his sister" tells nothing else to go by."""
+    first = place - at
+    return first >= 0 and [*said[:at], *said[at + 1 :]] == [*given[first:place], *given[place + 1 : first + len(said)]]
 
 
 def _negation_elsewhere(claim: str, evidence: str, word: str, opposite: str) -> bool:
