@@ -83,7 +83,9 @@ def _write_page(explained: Explained, out: Path) -> None:
 
 def _tell_more(explained: Explained) -> None:
     """What else of the answer may be explained."""
-    others = [f"--citation {c.number}" for c in explained.fact.citations if c != explained.citation]
+    shown = explained.citation.number if explained.citation else 0
+    others = [f"--citation {c.id if c.number == shown else c.number}" for c in explained.fact.citations]
+    others = [other for other, c in zip(others, explained.fact.citations, strict=True) if c != explained.citation]
     facts = [f"--fact 1 to {len(explained.answer.facts)}"] if len(explained.answer.facts) > 1 else []
-    if told := [*dict.fromkeys(others), *facts]:
+    if told := [*others, *facts]:
         note(f"more: {', '.join(told)}")

@@ -68,11 +68,12 @@ def _source(explained: Explained) -> str:
     _, groups = _groups(found)
     counts = found.contributions.sum(axis=0)
     strongest = float(counts.max()) or 1.0
-    marks = {i: _classes(group, float(counts[i]) / strongest) for i, group in groups.items()}
+    marks = {i: _source_mark(found, i, groups.get(i), float(counts[i]) / strongest) for i in range(len(found.source))}
+    marks = {i: mark for i, mark in marks.items() if mark[0]}
     around = Span(min(s.start for s in explained.unit), max(s.end for s in explained.unit))
     words = _text(passage.text, around, explained.unit, found.source, marks)
     number = f"[{explained.citation.number}] " if explained.citation else "Nearest: "
-    titled = "".join(f"<sup>{marks[i][1]}</sup>" for i, word in enumerate(found.source) if i in marks and not word.span)
+    titled = "".join(f"<sup>{groups[i]}</sup>" for i, word in enumerate(found.source) if i in groups and not word.span)
     place = ", ".join(filter(None, [one_line(title_of(passage)), place_of(explained.evidence)]))
     return _figure(f"{number}{safe(place)}{titled}", words)
 
@@ -93,12 +94,27 @@ def _groups(found: Explanation) -> tuple[dict[int, int], dict[int, int]]:
 
 
 def _mark(found: Explanation, word: int, group: int | None, strength: float) -> tuple[str, str]:
-    heaviest = max((w.weight or 0.0) for w in found.query) or 1.0
-    bold = f" w{_step((found.query[word].weight or 0.0) / heaviest, 5)}"
+    """The classes and the number of a word of the fact."""
+    bold = _bold(found.query, word)
     if group is None:
-        return ("unmet" if found.query[word].speaks else "light") + bold, ""
+        return f"{'unmet' if found.query[word].speaks else ''} {bold}".strip(), ""
     classes, number = _classes(group, strength)
-    return classes + bold, number if met(found, word) is Met.SAME else f"≈{number}"
+    return f"{classes} {bold}", number if met(found, word) is Met.SAME else f"≈{number}"
+
+
+def _source_mark(found: Explanation, word: int, group: int | None, strength: float) -> tuple[str, str]:
+    """The same of a word of the source, whose weight is not always known."""
+    bold = _bold(found.source, word)
+    if group is None:
+        return bold, ""
+    classes, number = _classes(group, strength)
+    return f"{classes} {bold}".strip(), number
+
+
+def _bold(words: Sequence[Word], number: int) -> str:
+    heaviest = max(word.weight or 0.0 for word in words) or 1.0
+    weight = words[number].weight
+    return "" if weight is None else f"w{_step(weight / heaviest, 5)}"
 
 
 def _classes(group: int, strength: float) -> tuple[str, str]:
@@ -142,14 +158,15 @@ def matrix_html(found: Explanation) -> str:
     """All pairs of words as a table: how near they are, and, where a pair counts, for how much of the score."""
     rows = [i for i, word in enumerate(found.query) if word.speaks or word.span is None]
     columns = _columns(found)
-    heads = "".join(f'<th scope="col"><span>{_named(found.source[j], TITLE)}</span></th>' for j in columns)
+    heads = "".join(f'<th scope="col"><span>{_headed(found.source[j], TITLE)}</span></th>' for j in columns)
     body = "".join(_row(found, i, columns) for i in rows)
     left_out = len(found.source) - len(columns)
     less = f" {left_out} words of the source that count for nothing are left out." if left_out else ""
     return (
         '<div class="matrix" role="region" aria-label="Heat map of words" tabindex="0"><table><caption>'
-        "Down: words of the fact with their weight. Across: words of the source. The stronger the colour, the nearer "
-        f"two words are; a number is the pair’s share of the similarity, in percent.{less}</caption>"
+        "Down: words of the fact. Across: words of the source. With each its weight, where it is known. "
+        "The stronger the colour, the nearer two words are; a number is the pair’s share of the similarity, in percent."
+        f"{less}</caption>"
         f'<thead><tr><th scope="col">Word, weight</th>{heads}</tr></thead><tbody>{body}</tbody></table></div>'
     )
 
@@ -163,11 +180,7 @@ def _columns(found: Explanation) -> list[int]:
 
 def _row(found: Explanation, i: int, columns: Sequence[int]) -> str:
     cells = "".join(_cell(found, i, j) for j in columns)
-    weight = found.query[i].weight or 0.0
-    return (
-        f'<tr><th scope="row"><span class="word">{_named(found.query[i], MARKS)}</span> '
-        f'<span class="weight">{weight:.0%}</span></th>{cells}</tr>'
-    )
+    return f'<tr><th scope="row">{_headed(found.query[i], MARKS)}</th>{cells}</tr>'
 
 
 def _cell(found: Explanation, i: int, j: int) -> str:
@@ -176,9 +189,11 @@ def _cell(found: Explanation, i: int, j: int) -> str:
     heat = f"h{_step((near - LEAST) / (1.0 - LEAST), STEPS)}"
     said = f"{found.query[i].text or MARKS} and {found.source[j].text or TITLE}: similarity {near:.2f}"
     if not counts:
-        return f'<td class="{heat}" title="{escape(said)}"></td>'
-    return f'<td class="{heat} counts" title="{escape(said)}, {share:.1%} of the score">{100 * share:.0f}</td>'
+        return f'<td class="{heat}" title="{safe(said)}"></td>'
+    return f'<td class="{heat} counts" title="{safe(said)}, {share:.1%} of the score">{100 * share:.0f}</td>'
 
 
-def _named(word: Word, otherwise: str) -> str:
-    return safe(word.text) or f"<i>{otherwise}</i>"
+def _headed(word: Word, otherwise: str) -> str:
+    """A word with its weight, where that is known."""
+    weight = "" if word.weight is None else f' <span class="weight">{word.weight:.0%}</span>'
+    return f'<span class="word">{safe(word.text) or f"<i>{otherwise}</i>"}</span>{weight}'

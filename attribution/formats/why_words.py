@@ -11,7 +11,7 @@ from retrieval.alignment import NEAREST
 from retrieval.explanation import Explanation
 from retrieval.text import Granularity
 
-# Words that mean the same reach 0.6 to 0.9 with the bundled encoder, others 0.1 to 0.5; "it" and "the" reach less.
+# Over the demo's questions the same word reaches 0.61 to 0.90 (5% to 95%), other words of any sentence 0.05 to 0.45.
 FOUND_FROM = 0.6
 HEAVY_FROM = 0.5  # of an even share: lighter words decide little and are not counted
 NUM_STRONGEST = 3

@@ -233,6 +233,14 @@ def test_the_heat_map_is_a_table_that_can_be_read_aloud(cost: Explained) -> None
     assert any(str(title).startswith("cost and cost: similarity 0.") for title in counted)
 
 
+def test_weights_stand_beside_the_words_where_they_are_known(cost: Explained) -> None:
+    found = cost.explanation
+    assert why.matrix_html(found).count('class="weight"') == len(found.query)
+    weighed = replace(found, source=tuple(replace(word, weight=1 / len(found.source)) for word in found.source))
+    assert why.matrix_html(weighed).count('class="weight"') == len(found.query) + len(found.source)
+    assert "w4" in why.why_html(replace(cost, explanation=weighed)).partition("[1]")[2].partition("</figure>")[0]
+
+
 def test_of_a_long_source_only_what_counts_stands_in_the_heat_map(propcite: PropCite, answer: CitedAnswer) -> None:
     evidence = answer.facts[0].citations[0].evidence
     long = replace(evidence.passage, text=evidence.passage.text + " It was wet in the town." * 20, sentences=())

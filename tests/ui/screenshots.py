@@ -42,6 +42,7 @@ def fill(data_dir: Path) -> dict[str, str]:
         "ask": f"/?answer={answers[1].id}",
         "abstained": f"/?answer={answers[2].id}",
         "cite": f"/cite?answer={cited.id}",
+        "why": f"/cite?answer={cited.id}",
         "search": "/search",
         "library": "/library",
         **_runs(parts),
@@ -67,6 +68,7 @@ def take(driver: webdriver.Chrome, address: str, name: str, folder: Path) -> Non
     ready: dict[str, Callable[[], object]] = {
         "ask": lambda: inside(driver, ".cited"),
         "cite": lambda: inside(driver, ".cited"),
+        "why": lambda: inside(driver, ".cited"),
         "library": lambda: driver.find_elements(By.CSS_SELECTOR, '[data-testid="stDataFrame"]'),
         "search": lambda: driver.find_elements(By.CSS_SELECTOR, '[data-testid="stTextInput"] input'),
         "abstained": lambda: driver.find_elements(By.CSS_SELECTOR, '[data-testid="stAlert"]'),
@@ -77,6 +79,11 @@ def take(driver: webdriver.Chrome, address: str, name: str, folder: Path) -> Non
         "welcome": lambda: driver.find_elements(By.CSS_SELECTOR, '[data-testid="stChatInput"]'),
     }
     wait_for(ready[name.split("-")[0]])
+    if name.startswith("why"):
+        switch = driver.find_element(By.CSS_SELECTOR, '[class*="st-key-why-"] label')
+        switch.click()
+        wait_for(lambda: inside(driver, ".matrix"))
+        driver.execute_script("arguments[0].scrollIntoView()", switch)
     if name.startswith("search"):
         driver.find_element(By.CSS_SELECTOR, '[data-testid="stTextInput"] input').send_keys("Who pays for it?\n")
         wait_for(lambda: inside(driver, ".source"))
