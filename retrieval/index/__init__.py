@@ -54,6 +54,7 @@ class IndexStats:
     segments: int
     centroids: int
     bytes: int
+    searched_share: float = 1.0  # of each passage's tokens, by which candidates are looked for
 
     @property
     def bytes_per_token(self) -> float:

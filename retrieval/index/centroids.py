@@ -15,6 +15,7 @@ from retrieval.granularity import Ints
 from retrieval.index import nobody, tell_share
 from retrieval.index.codec import Rows, int_products
 from retrieval.index.container import Container, write_arrays
+from retrieval.index.pruning import Searched
 from retrieval.index.segment import Segment
 
 Codes = npt.NDArray[np.uint16]
@@ -39,13 +40,12 @@ class Centroids:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def codes(self, segment: Segment, told: Callable[[int], None]) -> Codes:
-        """Each token's centroid, telling how many are done.  -> (n,)"""
-        codes = np.empty(segment.num_tokens, np.uint16)
-        for first in range(0, len(codes), AT_ONCE):
-            some = slice(first, first + AT_ONCE)
-            codes[some] = self.nearest(segment.codec.integers(segment.payload[some]))
-            told(min(first + AT_ONCE, len(codes)))
+    def codes(self, segment: Segment, searched: Searched, told: Callable[[int], None]) -> Codes:
+        """The centroid of each searched token, telling how many of all are done.  -> (n,)"""
+        codes = np.empty(len(searched), np.uint16)
+        for places, tokens in searched.pieces(AT_ONCE):
+            codes[places] = self.nearest(segment.codec.integers(segment.payload[tokens]))
+            told(segment.num_tokens * places.stop // len(codes))
         return codes
 
     def nearest(self, rows: Rows) -> Ints:

@@ -59,13 +59,13 @@ class CentroidTable:
         segment, wanted = coded.segment, self.wanted
         scores = np.zeros((len(wanted.units), len(passages)), np.float32)
         if wanted.share is None:
-            starts = segment.passage_starts
+            starts = coded.passage_starts
             kernels.coarse_passages(self.table, coded.codes, starts, passages, self._laid(wanted.passages), scores)
             return scores
         kernels.coarse_sentences(
             self.table,
             coded.codes,
-            segment.unit_starts,
+            coded.unit_starts,
             segment.passage_units,
             segment.unit_ranked,
             passages,

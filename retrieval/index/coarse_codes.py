@@ -12,6 +12,7 @@ import numpy.typing as npt
 from retrieval.encoder import Floats
 from retrieval.granularity import Ints
 from retrieval.index.centroids import Codes
+from retrieval.index.pruning import Searched
 from retrieval.index.ranking import Mask, members
 from retrieval.index.segment import Segment
 
@@ -23,16 +24,26 @@ FEW_LEFT_OUT = 0.5  # the share of a segment's passages in a search above which 
 
 @dataclass(frozen=True)
 class Coded:
-    """A segment's tokens by their centroids."""
+    """A segment's tokens by their centroids; of those that are `searched` alone."""
 
     segment: Segment
     codes: Codes
     num_centroids: int
+    searched: Searched
 
     @cached_property
     def order(self) -> npt.NDArray[np.int32]:
         """Tokens by centroid: each centroid's list after the other."""
-        return np.argsort(self.codes, kind="stable").astype(np.int32)
+        return self.searched.of(np.argsort(self.codes, kind="stable")).astype(np.int32)
+
+    @cached_property
+    def passage_starts(self) -> Ints:
+        """Where each passage's codes begin, and where the last one's end.  (p + 1,)"""
+        return self.searched.before(self.segment.passage_starts)
+
+    @cached_property
+    def unit_starts(self) -> Ints:
+        return self.searched.before(self.segment.unit_starts)
 
     @cached_property
     def owners(self) -> npt.NDArray[np.int32]:
@@ -68,7 +79,7 @@ class Coded:
         """How many tokens of the mask's passages each centroid has.  (p,) -> (c,)"""
         if mask.mean() > FEW_LEFT_OUT:  # what few deletions take away changes no choice, and counting reads all codes
             return self.lengths
-        tokens = np.repeat(mask, np.diff(self.segment.passage_starts))
+        tokens = np.repeat(mask, np.diff(self.passage_starts))
         return np.bincount(self.codes[tokens], minlength=self.num_centroids)
 
 

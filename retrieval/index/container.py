@@ -63,6 +63,14 @@ def write_arrays(path: Path, arrays: Mapping[str, Array | Pieces]) -> None:
         file.write(END.pack(len(text), zlib.crc32(text), MARK))
 
 
+def write_anew(path: Path, arrays: Mapping[str, Array | Pieces]) -> None:
+    """The same in the place of a file that may be there and be read."""
+    new = path.with_name(f"{path.name}.new")
+    write_arrays(new, arrays)
+    os.replace(new, path)
+    sync_folder(path.parent)
+
+
 def _write(file: BinaryIO, parts: Iterable[Array]) -> tuple[int, list[int]]:
     """-> the bytes written, the checksum of each block of them"""
     size, sums = 0, []

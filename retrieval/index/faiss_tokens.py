@@ -13,9 +13,10 @@ import numpy as np
 from retrieval.encoder import Floats
 from retrieval.errors import IndexFormatError, RetrievalError
 from retrieval.granularity import Ints
-from retrieval.index.container import REPAIR, Container, write_arrays
+from retrieval.index.container import REPAIR, Container, write_anew
 from retrieval.index.faiss_device import MOST_FOUND, WORTH_IT, code_length, device
 from retrieval.index.hits import Hits
+from retrieval.index.pruning import Searched
 from retrieval.index.ranking import Mask
 from retrieval.index.segment import Segment
 
@@ -67,32 +68,32 @@ def train(sample: Floats, num_tokens: int, path: Path) -> None:
         index.train(np.ascontiguousarray(sample, dtype=np.float32))
 
 
-def fill(trained: Path, segment: Segment, path: Path, told: Callable[[int], None]) -> None:
-    """The trained index with a segment's tokens, numbered as they lie; telling how many are done."""
-    with moved(read(trained), path) as index:
-        for first in range(0, segment.num_tokens, ADDED_AT_ONCE):
-            index.add(np.ascontiguousarray(floats_of(segment, slice(first, first + ADDED_AT_ONCE))))
-            told(index.ntotal)
+def fill(trained: Path, segment: Segment, searched: Searched, path: Path, told: Callable[[int], None]) -> None:
+    """The trained index with a segment's searched tokens, numbered as they lie; telling how many of all are done."""
+    with moved(read(Container(trained)), path, searched) as index:
+        for places, tokens in searched.pieces(ADDED_AT_ONCE):
+            index.add(np.ascontiguousarray(floats_of(segment, tokens)))
+            told(segment.num_tokens * places.stop // len(searched))
 
 
 @contextmanager
-def moved(index: Any, path: Path) -> Iterator[Any]:
+def moved(index: Any, path: Path, searched: Searched | None = None) -> Iterator[Any]:
     """The index to change, on a device where there is one for its kind; written when the block ends."""
     there = device(load_faiss())
     copy = there.copy(index) if there else None
     yield index if copy is None else copy
-    write(there.back(copy) if there and copy is not None else index, path)
+    write(there.back(copy) if there and copy is not None else index, path, searched)
 
 
-def write(index: Any, path: Path) -> None:
-    write_arrays(path, {"faiss": load_faiss().serialize_index(index)})
+def write(index: Any, path: Path, searched: Searched | None = None) -> None:
+    write_anew(path, {"faiss": load_faiss().serialize_index(index)} | (searched.arrays if searched else {}))
 
 
-def read(path: Path) -> Any:
+def read(file: Container) -> Any:
     try:
-        return load_faiss().deserialize_index(Container(path).checked("faiss"))
+        return load_faiss().deserialize_index(file.checked("faiss"))
     except RuntimeError as error:  # what FAISS raises for bytes that are none of its own
-        raise IndexFormatError(f"the index part {path} cannot be read by FAISS: {REPAIR}") from error
+        raise IndexFormatError(f"the index part {file.path} cannot be read by FAISS: {REPAIR}") from error
 
 
 @dataclass(frozen=True)
@@ -101,15 +102,17 @@ class FaissTokens:
 
     index: Any
     segment: Segment
+    searched: Searched
     on_device: Any = None
 
     @classmethod
     def load(cls, path: Path, segment: Segment) -> FaissTokens:
-        index = read(path)
-        if index.ntotal != segment.num_tokens:
+        file = Container(path)
+        index, searched = read(file), Searched.read(file, segment.num_tokens)
+        if index.ntotal != len(searched):
             raise IndexFormatError(f"the index part {path} does not fit together: {REPAIR}")
         there = device(load_faiss())
-        return cls(index, segment, there.copy(index) if there else None)
+        return cls(index, segment, searched, there.copy(index) if there else None)
 
     def nearest(self, query: Floats, mask: Mask, number: int) -> Hits:
         """Each query token's nearest tokens of the passages of the mask, as the product quantiser sees them."""
@@ -119,14 +122,14 @@ class FaissTokens:
         )
         real = places >= 0
         columns = np.broadcast_to(np.arange(len(query))[:, None], places.shape)
-        hits = Hits.of(self.segment, places[real], columns[real], similarities[real])
+        hits = Hits.of(self.segment, self.searched.of(places[real]), columns[real], similarities[real])
         return hits.only(mask[hits.passages])
 
     def _selected(self, query: Floats, mask: Mask, number: int, probes: int) -> tuple[Floats, Ints]:
         faiss = load_faiss()
         kept = None
         if not mask.all():
-            tokens = np.repeat(mask, np.diff(self.segment.passage_starts))
+            tokens = np.repeat(mask, np.diff(self.searched.before(self.segment.passage_starts)))
             kept = faiss.IDSelectorBitmap(np.packbits(tokens, bitorder="little"))
         options = faiss.IVFSearchParameters(nprobe=probes, sel=kept)
         found: tuple[Floats, Ints] = self.index.search(np.ascontiguousarray(query), number, params=options)

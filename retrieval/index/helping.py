@@ -18,11 +18,12 @@ from retrieval.index import Told, tell_share
 from retrieval.index import faiss_tokens as by_faiss
 from retrieval.index.centroids import SAMPLED, Centroids, number_for, train_centroids
 from retrieval.index.coarse_codes import Coded
-from retrieval.index.container import Container, write_arrays
+from retrieval.index.container import Container, write_anew
 from retrieval.index.faiss_tokens import FaissTokens
 from retrieval.index.holding import Holding
 from retrieval.index.manifest import Manifest
 from retrieval.index.parts import Part, codes_path, faiss_path
+from retrieval.index.pruning import Pruning, Searched, known_pruning, known_share
 from retrieval.index.search import Regime
 
 OUTGROWN = 4  # times as many tokens as the centroids were trained for
@@ -32,8 +33,9 @@ MOST_SAMPLED = 1 << 19  # tokens that anything is trained on: they are in memory
 class Help:
     """The centroids and the name of FAISS's trained file, both shared by all segments of a folder."""
 
-    def __init__(self, regime: Regime, told: Told) -> None:
+    def __init__(self, regime: Regime, told: Told, searched_share: float, pruning: Pruning) -> None:
         self._told = told
+        self._searched_share, self._pruning = known_share(searched_share), known_pruning(pruning)
         self.centroids: Centroids | None = None
         self.faiss = ""
         self._by_faiss = regime == "faiss"
@@ -50,15 +52,18 @@ class Help:
         """Give a part what was made for it."""
         with suppress(IndexFormatError):
             if self.centroids and not part.coded:
-                codes = Container(codes_path(folder, part.name, self.centroids.name)).checked("codes")
-                if len(codes) == part.segment.num_tokens and codes.max(initial=0) < len(self.centroids):
-                    part.coded = Coded(part.segment, codes, len(self.centroids))
+                file = Container(codes_path(folder, part.name, self.centroids.name))
+                codes, searched = file.checked("codes"), Searched.read(file, part.segment.num_tokens)
+                if len(codes) == len(searched) and codes.max(initial=0) < len(self.centroids):
+                    part.coded = Coded(part.segment, codes, len(self.centroids), searched)
         with suppress(IndexFormatError):
             if self.faiss and self._by_faiss and not part.tokens:
                 part.tokens = FaissTokens.load(faiss_path(folder, part.name, self.faiss), part.segment)
 
     def make(self, parts: Sequence[Part], folder: Path) -> None:
         """Make what each part lacks, and give it."""
+        for part in parts:
+            part.forget_help(self._searched_share)
         if self.centroids:
             self._make_codes([part for part in parts if not part.coded], folder, self.centroids)
         if self.faiss and self._by_faiss:
@@ -68,13 +73,16 @@ class Help:
 
     def _make_codes(self, parts: Sequence[Part], folder: Path, centroids: Centroids) -> None:
         for part, told in self._counted("laying tokens to centroids", parts):
-            codes = centroids.codes(part.segment, told)
-            write_arrays(codes_path(folder, part.name, centroids.name), {"codes": codes})
+            searched = part.segment.searched(self._searched_share, self._pruning)
+            codes = centroids.codes(part.segment, searched, told)
+            write_anew(codes_path(folder, part.name, centroids.name), {"codes": codes} | searched.arrays)
 
     def _fill_faiss(self, parts: Sequence[Part], folder: Path) -> None:
         try:
             for part, told in self._counted("giving tokens to FAISS", parts):
-                by_faiss.fill(folder / self.faiss, part.segment, faiss_path(folder, part.name, self.faiss), told)
+                searched = part.segment.searched(self._searched_share, self._pruning)
+                path = faiss_path(folder, part.name, self.faiss)
+                by_faiss.fill(folder / self.faiss, part.segment, searched, path, told)
         except IndexFormatError:
             self.faiss = ""  # damaged: saving trains it anew
 

@@ -61,6 +61,19 @@ class Part:
             self._written = len(self.deleted)
         return SegmentEntry(self.name, len(self.segment), self.segment.num_tokens, self._written, self._sum)
 
+    @property
+    def searched_share(self) -> float:
+        """Of each passage's tokens, by which candidates are looked for."""
+        made = self.tokens or self.coded
+        return made.searched.share if made else 1.0
+
+    def forget_help(self, searched_share: float) -> None:
+        """What was made while another share of the tokens was searched is to be made anew."""
+        if self.coded and self.coded.searched.share != searched_share:
+            self.coded = None
+        if self.tokens and self.tokens.searched.share != searched_share:
+            self.tokens = None
+
     def forget_place(self) -> None:
         """The part belongs to no folder any more: everything is to be written anew."""
         self.name, self._written, self._sum = "", 0, 0

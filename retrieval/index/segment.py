@@ -17,6 +17,7 @@ from retrieval.errors import IndexFormatError, RetrievalError
 from retrieval.granularity import Ints
 from retrieval.index.codec import Codec, Payload
 from retrieval.index.container import REPAIR, Container, Pieces, write_arrays
+from retrieval.index.pruning import Pruning, Searched, most_worth, worth
 from retrieval.text import Passage
 
 HEAD = -1  # the unit of tokens that belong to no sentence: special tokens and the title's
@@ -99,6 +100,15 @@ class Segment:
             raise RetrievalError("the index does not know its tokens' salience: run propcite reindex")
         return self.token_salience[tokens].astype(np.float32)
 
+    def searched(self, share: float, pruning: Pruning) -> Searched:
+        """The tokens that candidates are looked for by: the share of each passage's that is most worth it."""
+        if share == 1:
+            return Searched(self.num_tokens)
+        read = (self.vectors(number) for number in range(len(self)))
+        worths = np.concatenate([worth(pruning, tokens.vectors, tokens.salience) for tokens in read])
+        chosen = most_worth(worths, self.passage_starts, self.unit_starts, self.unit_sentences != HEAD, share)
+        return Searched(self.num_tokens, share, chosen)
+
     @property
     def bytes(self) -> int:
         """On disk; of a segment that is not there yet, what its arrays take."""
@@ -141,6 +151,17 @@ def build_segment(passages: Sequence[Passage], vectors: Sequence[TokenVectors], 
         None if laid.ids is None else narrow(laid.ids),
         None if laid.salience is None else narrow_floats(laid.salience),
     )
+
+
+def pruned(passage: Passage, tokens: TokenVectors, share: float, pruning: Pruning) -> TokenVectors:
+    """The share of a passage's tokens that is most worth keeping, of each sentence at least one."""
+    worths = worth(pruning, tokens.vectors, tokens.salience)
+    owners = _sentence_of_each(passage, tokens)
+    order = np.argsort(owners, kind="stable")
+    units, lengths = np.unique(owners, return_counts=True)
+    runs = np.array([0, len(tokens)])
+    chosen = most_worth(worths[order], runs, _starts(lengths), units != HEAD, share)
+    return tokens.only(np.sort(order[chosen]))
 
 
 def _sentence_of_each(passage: Passage, tokens: TokenVectors) -> Ints:

@@ -27,9 +27,10 @@ from retrieval.index.helping import Help
 from retrieval.index.holding import Holding
 from retrieval.index.manifest import read_manifest
 from retrieval.index.parts import Part
+from retrieval.index.pruning import Pruning, known_pruning, known_share
 from retrieval.index.ranking import Wanted
 from retrieval.index.search import EXACT_UP_TO, RETRIEVED, Plan, Regime, Search, known_regime
-from retrieval.index.segment import build_segment
+from retrieval.index.segment import build_segment, pruned
 from retrieval.text import Granularity, Passage
 
 BITS = 8
@@ -41,11 +42,18 @@ class IndexOptions(TypedDict, total=False):
     bits: int
     regime: Regime
     exact_up_to: int
+    searched_share: float
+    stored_share: float
+    pruning: Pruning
     told: Told
 
 
 class TokenIndex:
-    """Passages are found by id; an id is used once until it is deleted.  `told` hears of work that takes long."""
+    """Passages are found by id; an id is used once until it is deleted.  `told` hears of work that takes long.
+
+    `searched_share` of each passage's tokens are what candidates are looked for by, where they are looked for at all;
+    whatever is read whole is read with all that is stored, which `stored_share` may make fewer.  `pruning` chooses.
+    """
 
     def __init__(
         self,
@@ -55,6 +63,9 @@ class TokenIndex:
         bits: int = BITS,
         regime: Regime = "auto",
         exact_up_to: int = EXACT_UP_TO,
+        searched_share: float = 1.0,
+        stored_share: float = 1.0,
+        pruning: Pruning = "coverage",
         told: Told = nobody,
     ) -> None:
         self.dimension = dimension
@@ -62,8 +73,9 @@ class TokenIndex:
         self.codec = Codec(dimension, bits)
         self.regime = known_regime(regime)
         self.exact_up_to = exact_up_to
+        self.stored_share, self.pruning = known_share(stored_share), known_pruning(pruning)
         self._held = Holding()
-        self._help = Help(self.regime, told)
+        self._help = Help(self.regime, told, searched_share, pruning)
         self._disk = Disk(self.codec, self._held, self._help, told)
 
     @classmethod
@@ -100,6 +112,8 @@ class TokenIndex:
         for i, times in Counter(p.id for p in passages).items():
             if times > 1 or i in self._held.places:
                 raise ValueError(f"passage {i!r} is in the index already: delete it first")
+        if self.stored_share < 1:
+            vectors = [pruned(*one, self.stored_share, self.pruning) for one in zip(passages, vectors, strict=True)]
         self._held.attach(Part(build_segment(passages, vectors, self.codec)))
 
     def _check(self, passage: Passage, tokens: TokenVectors) -> None:
@@ -158,6 +172,7 @@ class TokenIndex:
             segments=len(parts),
             centroids=len(self._help.centroids or ()),
             bytes=sum(p.segment.bytes for p in parts) + self._disk.bytes_of_help,
+            searched_share=max((p.searched_share for p in parts), default=1.0),
         )
 
     # Searching

@@ -11,6 +11,7 @@ from index_samples import Samples, recall
 
 from retrieval.index import faiss_device, faiss_tokens
 from retrieval.index.codec import Codec
+from retrieval.index.container import Container
 from retrieval.index.faiss_device import CODE_LENGTHS, code_length, device
 from retrieval.index.faiss_tokens import FaissTokens
 from retrieval.index.token_index import TokenIndex
@@ -30,7 +31,7 @@ def test_codes_have_a_length_that_a_device_reads(dimension: int) -> None:
 def test_without_a_device_the_cpu_has_its_own_kind(tmp_path: Path) -> None:
     sample = np.random.default_rng(0).standard_normal((300, 16)).astype(np.float32)
     faiss_tokens.train(sample, 300, tmp_path / "trained")
-    assert isinstance(faiss_tokens.read(tmp_path / "trained"), faiss.IndexIVFPQFastScan)
+    assert isinstance(faiss_tokens.read(Container(tmp_path / "trained")), faiss.IndexIVFPQFastScan)
 
 
 def test_what_a_device_made_is_searched_without_one(tmp_path: Path) -> None:
@@ -46,8 +47,9 @@ def test_what_a_device_made_is_searched_without_one(tmp_path: Path) -> None:
     other.do_polysemous_training = False  # a device does without
     other.train(floats)
     faiss_tokens.write(other, tmp_path / "trained")
-    faiss_tokens.fill(tmp_path / "trained", segment, tmp_path / "filled", lambda _: None)
-    assert isinstance(faiss_tokens.read(tmp_path / "filled"), faiss.IndexIVFPQ)
+    searched = segment.searched(1, "coverage")
+    faiss_tokens.fill(tmp_path / "trained", segment, searched, tmp_path / "filled", lambda _: None)
+    assert isinstance(faiss_tokens.read(Container(tmp_path / "filled")), faiss.IndexIVFPQ)
     index._held.parts[0].tokens = FaissTokens.load(tmp_path / "filled", segment)
     queries, weights = samples.queries(vectors, 20), np.ones((1, 8), np.float32)
     allow = {f"p{number}" for number in range(120) if number % 3}
@@ -92,6 +94,6 @@ def test_a_device_finds_what_the_cpu_finds(tmp_path: Path) -> None:
     queries, weights = samples.queries(vectors, 20), np.ones((1, 8), np.float32)
     index.delete(["p1", "p2"])
     on_device = [index.search(query, weights, k=10)[0] for query in queries]
-    part.tokens = FaissTokens(part.tokens.index, part.segment)
+    part.tokens = FaissTokens(part.tokens.index, part.segment, part.tokens.searched)
     assert recall(on_device, [index.search(query, weights, k=10)[0] for query in queries]) > 0.99
     assert Codec(32, 8) == part.segment.codec
