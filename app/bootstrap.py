@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 from app.errors import AppError
 from app.settings import Settings
 from app.store import CollectionInfo, Feedbacks, Keys, Library, Runs
+from retrieval.alignment import NEAREST, Alignment, alignment_of
 from retrieval.text import Span
 
 if TYPE_CHECKING:  # what shows a list or a kept answer needs no model: each part is imported when it is built
@@ -176,6 +177,7 @@ def build_propcite(
         most_citations=settings.most_citations,
         min_score=settings.min_score,
         min_margin=settings.min_margin,
+        alignment=settings.alignment or NEAREST,
     )
 
 
@@ -226,6 +228,12 @@ class Parts:
     def splitter(self) -> PropositionSplitter:
         return build_splitter(self.settings)
 
+    def alignment(self, collection: CollectionInfo | None = None) -> Alignment:
+        """The one in force: that of the settings, else the collection's own as it is now, else each token's nearest."""
+        own = self.library.alignment(collection) if collection and not self.settings.alignment else ""
+        name = self.settings.alignment or own
+        return alignment_of(name) if name else NEAREST
+
     def workspace(self, collection: CollectionInfo) -> Workspace:
         from app.workspace import Workspace
 
@@ -262,7 +270,14 @@ class Parts:
         workspace = self.workspace(collection)
 
         def open_retriever() -> Retriever:
-            return Retriever(self.encoder, workspace.index(self.encoder), self.library.passages, self.split)
+            return Retriever(
+                self.encoder,
+                workspace.index(self.encoder),
+                self.library.passages,
+                self.split,
+                alignment=self.alignment(collection),
+                asking=self.settings.asking_share,
+            )
 
         return Pipeline(
             library=self.library,

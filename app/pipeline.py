@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from dataclasses import dataclass, replace
 from itertools import repeat
 
@@ -20,6 +20,7 @@ from attribution.propcite import PropCite
 from attribution.repair import repair
 from attribution.repaired import Repaired
 from attribution.stream import CitedStream, cite_stream
+from retrieval.alignment import Alignment
 from retrieval.errors import PropCiteError
 from retrieval.retriever import Retriever
 from retrieval.text import Granularity, Hit, Passage
@@ -56,8 +57,14 @@ class Pipeline:
         granularity: Granularity = Granularity.PASSAGE,
         k: int = 10,
         timings: dict[str, float] | None = None,
+        *,
+        alignment: Alignment | None = None,
     ) -> list[Hit]:
-        return self.retriever().search(_needed(text, "a search"), granularity, k, timings)
+        """The nearest units; under an `alignment`, where one is given that is not the collection's."""
+        retriever = self.retriever()
+        if alignment is not None:
+            retriever = replace(retriever, alignment=alignment)
+        return retriever.search(_needed(text, "a search"), granularity, k, timings)
 
     def answer(self, question: str) -> CitedAnswer:
         """Answer a question from the collection, every fact cited from the passages that the answer was made from."""
@@ -134,12 +141,9 @@ class Pipeline:
 
     def retriever(self) -> Retriever:
         """The collection as it is now; an empty one is told before any model loads."""
-        name, quoted = self.collection.name, shlex.quote(self.collection.name)
-        if self.library.is_empty(self.collection):
-            raise NotFoundError(f"the collection {name!r} is empty: propcite ingest PATH --collection {quoted}")
+        refuse_empty(self.library, self.collection)
         retriever = self.open_retriever()
-        if not len(retriever.index):
-            raise StoreError(f"the index of {name!r} is gone: run propcite reindex --collection {quoted}")
+        refuse_empty(self.library, self.collection, retriever.index)
         return retriever if self.within is None else retriever.only(self.within)
 
     def _asked(self, question: str, collection: Retriever) -> _Asked:
@@ -181,6 +185,15 @@ class Pipeline:
                 timings_ms={"retrieve": asked.spent, "write": round(spent, 2), **answer.timings_ms},
             )
         )
+
+
+def refuse_empty(library: Library, collection: CollectionInfo, index: Sized | None = None) -> None:
+    """Tell what to do where there is nothing to search; of the index only where it is given."""
+    name, quoted = collection.name, shlex.quote(collection.name)
+    if library.is_empty(collection):
+        raise NotFoundError(f"the collection {name!r} is empty: propcite ingest PATH --collection {quoted}")
+    if index is not None and not len(index):
+        raise StoreError(f"the index of {name!r} is gone: run propcite reindex --collection {quoted}")
 
 
 def _needed(text: str, what: str) -> str:

@@ -12,6 +12,8 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 from sqlalchemy import URL
 
 from app.errors import AppError
+from retrieval.alignment import FORMS, NEAREST, alignment_of
+from retrieval.errors import RetrievalError
 
 
 def _at_home(path: Path) -> Path:
@@ -21,6 +23,14 @@ def _at_home(path: Path) -> Path:
 def _number(value: object) -> object:
     """The environment has texts only."""
     return int(value) if isinstance(value, str) and value.isdecimal() else value
+
+
+def alignment_name(name: str) -> str:
+    """By its usual name; empty stays empty."""
+    try:
+        return str(alignment_of(name)) if name else ""
+    except RetrievalError as error:
+        raise ValueError(str(error)) from error
 
 
 class Settings(BaseSettings):
@@ -51,6 +61,13 @@ class Settings(BaseSettings):
         8, description="bits a number of a token's vector, of what is added"
     )
     exact_up_to: int = Field(100_000, ge=0, description="tokens up to which auto reads every one")
+
+    alignment: Annotated[str, AfterValidator(alignment_name)] = Field(
+        "", description=f"which tokens are compared, like {FORMS}; empty: the collection's own, else {NEAREST}"
+    )
+    asking_share: float = Field(
+        1.0, gt=0, le=1, description="of a query's tokens, the weightiest, that look for candidates"
+    )
 
     generator: Literal["extractive", "openai", "vllm"] = Field("extractive", description="what writes answers")
     generator_model: str = Field("", description="openai: a model's name at llm_url; vllm: a folder or hub name")

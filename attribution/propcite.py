@@ -28,7 +28,7 @@ from attribution.parts import Part, split_answer, text_of
 from attribution.propositions import PropositionSplitter
 from attribution.sources import as_passages
 from attribution.stopwatch import Stopwatch
-from retrieval.alignment import Alignment
+from retrieval.alignment import NEAREST, Alignment, alignment_of
 from retrieval.encoder import Encoder
 from retrieval.retriever import Retriever
 from retrieval.sentences import split_sentences
@@ -49,7 +49,8 @@ class PropCite:
 
     `judge` is "embedded", "cross" or any Judge; None accepts evidence by similarity alone, from `min_score` on.
     `min_margin` asks that a claim's best passage lead the next by so much (the paper's threshold).  `method` is
-    PropCite's own or one that it is measured against.
+    PropCite's own or one that it is measured against.  `alignment` says which tokens of a claim and of given passages
+    count together; a collection has its own.
     """
 
     def __init__(
@@ -64,8 +65,10 @@ class PropCite:
         min_score: float = MIN_SCORE,
         min_margin: float = 0.0,
         joint: bool = True,
+        alignment: Alignment | str = NEAREST,
     ) -> None:
         self.encoder = encoder
+        self.alignment = alignment_of(alignment) if isinstance(alignment, str) else alignment
         self.splitter = splitter or _learned()
         self.judge: Judge | None = _shipped_judge(judge, encoder) if isinstance(judge, str) else judge
         self.method: Method = method_of(method) if isinstance(method, str) else method
@@ -120,7 +123,8 @@ class PropCite:
         watch, own = Stopwatch(), remembering(self)
         source, collection = asking_with(own, source), asking_with(own, collection)
         with watch("encode passages"):
-            retriever = source if isinstance(source, Retriever) else _over(own.encoder, as_passages(source))
+            alignment = collection.alignment if collection else self.alignment
+            retriever = source if isinstance(source, Retriever) else _over(own.encoder, as_passages(source), alignment)
         return Citing(own, retriever, collection, watch)
 
     @property
@@ -152,7 +156,7 @@ class Citing:
             sentences=sentences,
             question=question,
             index_version=self.index_version,
-            models=self.propcite.models,
+            models=self.models,
             timings_ms=self.watch.spent,
             notes=_notes(text, [p for sentence in sentences for p in sentence.propositions]),
         )
@@ -171,6 +175,12 @@ class Citing:
 
     def numbered(self, parts: Sequence[Part], rows: Sequence[Sequence[CitedProposition]]) -> list[CitedSentence]:
         return [self._sentence(part, propositions) for part, propositions in zip(parts, rows, strict=True)]
+
+    @property
+    def models(self) -> dict[str, str]:
+        """What cites; how tokens are aligned is told where it is not the usual way."""
+        whole, told = self.collection or self.retriever, self.propcite.models
+        return told if whole is None or whole.alignment == NEAREST else {**told, "alignment": str(whole.alignment)}
 
     @property
     def index_version(self) -> str:
@@ -295,7 +305,7 @@ def _learned() -> PropositionSplitter:
     return LearnedSplitter()
 
 
-def _over(encoder: Encoder, passages: Sequence[Passage]) -> Retriever | None:
+def _over(encoder: Encoder, passages: Sequence[Passage], alignment: Alignment) -> Retriever | None:
     """A retriever over given passages; none when there is no text to search.
 
     A passage that says nothing of its sentences is split here: nothing of it could be cited otherwise.
@@ -306,7 +316,7 @@ def _over(encoder: Encoder, passages: Sequence[Passage]) -> Retriever | None:
         if any(c.isalnum() for c in p.text)
     ]
     try:
-        return Retriever.over(encoder, readable) if readable else None
+        return Retriever.over(encoder, readable, alignment=alignment) if readable else None
     except ValueError as error:
         raise AttributionError(str(error)) from error
 

@@ -90,7 +90,13 @@ class Retriever:
     allow: frozenset[str] | None = None
 
     @classmethod
-    def over(cls, encoder: Encoder, passages: Sequence[Passage], split: Split = whole_sentences) -> Retriever:
+    def over(
+        cls,
+        encoder: Encoder,
+        passages: Sequence[Passage],
+        split: Split = whole_sentences,
+        alignment: Alignment = NEAREST,
+    ) -> Retriever:
         """A retriever over these passages alone, in memory."""
         by_id = {p.id: p for p in passages}
         if len(by_id) < len(passages):
@@ -98,7 +104,7 @@ class Retriever:
             raise ValueError(f"two passages have the same id {twice[:60]!r}: give each its own")
         index = TokenIndex(encoder.dimension, encoder.name, bits=16)
         index.add(passages, encoder.encode_passages(passages))
-        return cls(encoder, index, lambda ids: {i: by_id[i] for i in ids if i in by_id}, split)
+        return cls(encoder, index, lambda ids: {i: by_id[i] for i in ids if i in by_id}, split, alignment=alignment)
 
     def only(self, ids: Iterable[str]) -> Retriever:
         """The same retriever over the passages of these ids alone; they are left out before ranking, not after."""

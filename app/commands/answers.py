@@ -60,6 +60,9 @@ def search(
     collection: Collection = "",
     documents: Documents = None,
     where: Where = None,
+    alignment: Annotated[
+        str, typer.Option(help="Which tokens are compared, like top-k=2; the collection's own otherwise.")
+    ] = "",
     timings: Annotated[bool, typer.Option("--timings", help="Tell how long each stage took.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -68,7 +71,7 @@ def search(
     from attribution.wire.hits import hit_json
     from retrieval.text import Granularity
 
-    parts = open_parts()
+    parts = open_parts(alignment=alignment or None)
     chosen = find_collection(parts, collection)
     took: dict[str, float] = {}
     hits = parts.pipeline(chosen, documents or (), where or ()).search(text, Granularity(granularity.value), k, took)

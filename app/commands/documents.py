@@ -96,7 +96,8 @@ def list_(
         columns = ["id", "title", "source", "num_passages"]
     else:
         rows = parts.library.collections()
-        columns = ["name", "num_documents", "num_passages"]
+        own = ["alignment"] if any(row.alignment for row in rows) else []
+        columns = ["name", "num_documents", "num_passages", *own]
     if as_json:
         write_json(
             [{k: v.isoformat() if hasattr(v, "isoformat") else v for k, v in asdict(row).items()} for row in rows]
@@ -115,10 +116,14 @@ def _cell(value: Any) -> str:
 
 
 def _show_stats(parts: Parts, collection: CollectionInfo) -> None:
+    from retrieval.alignment import NEAREST
+
     stats = parts.workspace(collection).stats()
     if stats is not None:
         size = f"{stats.tokens:,} tokens, {stats.bytes / 2**20:.1f} MB ({stats.bytes_per_token:.0f} bytes a token)"
-        note(f"{stats.regime} index: {stats.passages:,} passages, {size}, made by {stats.encoder}")
+        alignment = parts.alignment(collection)
+        told = "" if alignment == NEAREST else f", ranked by {alignment}"
+        note(f"{stats.regime} index: {stats.passages:,} passages, {size}, made by {stats.encoder}{told}")
 
 
 @cli.command()

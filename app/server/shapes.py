@@ -8,10 +8,10 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, Tag
 
 from app.ingester import Outcome
+from app.settings import alignment_name
 from app.store import AnswerInfo, DocumentInfo, Feedback, Opinion
 from attribution.formats import FORMATS, Unit
-from retrieval.alignment import FORMS, alignment_of
-from retrieval.errors import RetrievalError
+from retrieval.alignment import FORMS
 from retrieval.text import Granularity
 
 
@@ -38,16 +38,10 @@ def _form(name: str) -> str:
     return name
 
 
-def _alignment(name: str) -> str:
-    try:
-        return str(alignment_of(name))
-    except RetrievalError as error:
-        raise ValueError(str(error)) from error
-
-
 Text = Annotated[str, AfterValidator(cleaned)]
 MOST_ASKED = 4000  # characters of a question or query: each token of it looks for passages of its own
 Words = Annotated[str, AfterValidator(_wordy), Field(min_length=1)]
+AlignmentName = Annotated[str, AfterValidator(alignment_name), Field(min_length=1)]
 Name = Annotated[str, AfterValidator(_name), Field(min_length=1, max_length=200)]
 
 
@@ -138,7 +132,7 @@ class ExplainRequest(Given):
     fact: Text = Field("1", max_length=MOST_ASKED, description="its number among the facts, from 1, or its id")
     citation: Text = Field("", max_length=MOST_ASKED, description="its marker or id; none: the first, or the near miss")
     granularity: Granularity | None = Field(None, description="none: as the answer was cited")
-    alignment: Annotated[str, AfterValidator(_alignment)] | None = Field(
+    alignment: AlignmentName | None = Field(
         None, description=f"which words count, like {FORMS}; none: as the answer was cited"
     )
 
@@ -147,6 +141,9 @@ class SearchRequest(Narrowed):
     query: Words = Field(max_length=MOST_ASKED, examples=["cost of the barrier"])
     granularity: Granularity = Granularity.PASSAGE
     k: int = Field(10, ge=1, le=200)
+    alignment: AlignmentName | None = Field(
+        None, description=f"which tokens are compared, like {FORMS}; none: the collection's own"
+    )
 
 
 class CollectionRequest(Given):
@@ -165,6 +162,7 @@ class CollectionShape(BaseModel):
     num_documents: int
     num_passages: int
     created_at: datetime
+    alignment: str = Field("", description="its own; empty: as the settings say")
 
 
 class Collections(BaseModel):

@@ -9,6 +9,7 @@ from app.server.access import Reader
 from app.server.routes.shared import PROBLEMS, unless_gone
 from app.server.shapes import Found, SearchRequest
 from attribution.wire.hits import hit_json
+from retrieval.alignment import alignment_of
 
 router = APIRouter(tags=["search"])
 
@@ -22,7 +23,8 @@ async def search(request: Request, asked: SearchRequest, access: Reader) -> JSON
     def work() -> dict[str, object]:
         took: dict[str, float] = {}
         pipeline = service.pipeline(name, asked.documents, asked.where)
-        hits = pipeline.search(asked.query, asked.granularity, asked.k, took)
+        alignment = alignment_of(asked.alignment) if asked.alignment else None
+        hits = pipeline.search(asked.query, asked.granularity, asked.k, took, alignment=alignment)
         return {"hits": [hit_json(hit) for hit in hits], "timings_ms": {k: round(v, 2) for k, v in took.items()}}
 
     return JSONResponse(await unless_gone(request, service.work.run(work)))
