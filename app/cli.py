@@ -12,6 +12,7 @@ import typer
 from app.commands import (
     COULD_NOT,
     INTERRUPTED,
+    adapting,
     answers,
     asking,
     cli,
@@ -34,6 +35,7 @@ from retrieval.errors import PropCiteError
 
 # A module's commands are there once it is imported.
 __all__ = [
+    "adapting",
     "answers",
     "asking",
     "cli",

@@ -89,7 +89,20 @@ def p_among(swapped: Floats, items: int, formula: Formula = first_column) -> flo
     >>> p_among(swapped_means(np.zeros((3, 1)), np.ones((3, 1))), 3)
     0.25
     """
-    observed, drawn = np.split(np.abs(difference(formula)(swapped)), [1])
+    return _share_as_far(np.abs(difference(formula)(swapped)), items)
+
+
+def p_above(swapped: Floats, items: int, formula: Formula = first_column) -> float:
+    """How often chance alone puts the second side's figure as far above the first's.  One-sided.
+
+    >>> p_above(swapped_means(np.zeros((3, 1)), np.ones((3, 1))), 3)
+    0.125
+    """
+    return _share_as_far(difference(formula)(swapped), items)
+
+
+def _share_as_far(apart: Floats, items: int) -> float:
+    observed, drawn = np.split(apart, [1])
     above = int((drawn >= observed - CLOSE).sum())
     return above / len(drawn) if items < EXACT_BELOW else (above + 1) / (len(drawn) + 1)
 
