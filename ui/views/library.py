@@ -9,7 +9,7 @@ import streamlit as st
 from app.ingest import SUFFIXES
 from app.ingester import Upload
 from app.store import CollectionInfo, DocumentInfo
-from ui import session
+from ui import adapting, session
 from ui.render import plain
 from ui.words import counted, file_name
 
@@ -92,6 +92,7 @@ def show() -> None:
         show_table(documents)
         with st.expander("Remove a document"):
             remove(collection, documents)
+        adapting.show(collection)
 
 
 if __name__ == "__main__":
