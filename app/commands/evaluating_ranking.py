@@ -27,6 +27,9 @@ def eval_beir(
     ] = None,
     encoder: Encoders = None,
     bits: Annotated[list[int] | None, typer.Option(help="16, 8, 4, 2 or 1 of the index; may be given again.")] = None,
+    alignment: Annotated[
+        list[str] | None, typer.Option(help="Which tokens are compared, like top-k=2; may be given again.")
+    ] = None,
     not_itself: Annotated[bool, typer.Option("--not-itself", help="No passage answers the query of its id.")] = False,
     limit: Limit = 0,
     offset: Offset = 0,
@@ -38,10 +41,47 @@ def eval_beir(
     from app.evaluate.ranking.encoders import ways_of
     from app.evaluate.runs.shares import Share
 
-    share = Share(limit, offset, new, note)
-    asked = ways_of(way or passages.DEFAULT, passages.WAYS, encoder or (), bits or ())
-    items = passages.evaluate(folder, open_parts(), asked, share, split=split, named=bool(way), not_itself=not_itself)
+    share, parts = Share(limit, offset, new, note), open_parts()
+    under = alignment or list(filter(None, [parts.settings.alignment]))
+    asked = ways_of(way or passages.DEFAULT, passages.WAYS, encoder or (), bits or (), under, passages.ALIGNED)
+    items = passages.evaluate(folder, parts, asked, share, split=split, named=bool(way), not_itself=not_itself)
     _show(items, shape)
+
+
+@eval_cli.command("alignments")
+def eval_alignments(
+    folders: Annotated[list[Path], typer.Argument(help="BEIR folders, as eval beir reads them.", metavar="DIRS…")],
+    strategy: Annotated[
+        list[str] | None, typer.Option(help="Only this alignment beside top-k=1; may be given again.")
+    ] = None,
+    candidates: Annotated[int, typer.Option(min=10, help="Passages of each query that are ranked.")] = 400,
+    folds: Annotated[int, typer.Option(min=0, help="Adapt by so many queries, rank the others; 0: not.")] = 0,
+    limit: Limit = 0,
+    offset: Offset = 0,
+    new: New = False,
+    shape: Shape = Format.table,
+) -> None:
+    """Rank the same candidates by every alignment: nDCG@10, recall and MRR a folder and their plain mean."""
+    from app.evaluate.ranking import alignments
+    from app.evaluate.runs.measured import as_lines, figures_by_source, source_tables
+    from app.evaluate.runs.shares import Share
+
+    share = Share(limit, offset, new, note)
+    items = alignments.evaluate(folders, open_parts(), strategy or (), share, candidates)
+    figures = figures_by_source(items, alignments.MEASURES)
+    for told in as_lines(items, figures) if shape is Format.jsonl else [source_tables(items, figures)]:
+        typer.echo(told)
+    if folds:
+        _show_folds(items, folds, shape)
+
+
+def _show_folds(items: Sequence[RunItem], size: int, shape: Format) -> None:
+    from app.evaluate import tables
+    from app.evaluate.ranking.folds import folds_of
+
+    found = folds_of(items, size)
+    for told in map(tables.as_line, found) if shape is Format.jsonl else ["\n" + tables.as_table(found)]:
+        typer.echo(told)
 
 
 @eval_cli.command("sentences")

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 from app.bootstrap import Parts, build_encoder
 from app.errors import AppError
 from app.evaluate.runs.about import about_run, model
 from app.settings import Settings
+from retrieval.alignment import alignment_of
 from retrieval.encoder import Encoder
 from retrieval.text import Granularity
 
@@ -24,22 +26,30 @@ BM25 = "bm25"  # the way that needs no encoder
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """A way of ranking under its name in a table; `encoder` and `bits` are those of the settings where not given."""
+    """A way of ranking under its name in a table; `encoder` and `bits` are those of the settings where not given, an
+    `alignment` each token's nearest."""
 
     asks: str
     encoder: str = ""
     bits: int = 0
+    alignment: str = ""
 
     @property
     def name(self) -> str:
-        told = [self.asks, f"{self.bits} bits" if self.bits else "", self.encoder]
+        told = [self.asks, self.alignment, f"{self.bits} bits" if self.bits else "", self.encoder]
         return ", ".join(filter(None, told))
 
 
 def ways_of(
-    asks: Sequence[str], known: Collection[str], encoders: Sequence[str] = (), bits: Sequence[int] = ()
+    asks: Sequence[str],
+    known: Collection[str],
+    encoders: Sequence[str] = (),
+    bits: Sequence[int] = (),
+    alignments: Sequence[str] = (),
+    aligned: Collection[str] = (),
 ) -> list[Way]:
-    """Each way with each encoder and each number of bits; words are counted once."""
+    """Each way with each encoder and each number of bits, the `aligned` ones with each alignment too; words are
+    counted once."""
     if unknown := [name for name in asks if name not in known]:
         raise AppError(f"there is no way {unknown[0]!r} of ranking here: it is one of {', '.join(known)}")
     ways = []
@@ -47,7 +57,9 @@ def ways_of(
         if ask == BM25:
             ways.append(Way(ask))
         else:
-            ways += [Way(ask, e, b) for e in dict.fromkeys(encoders or [""]) for b in dict.fromkeys(bits or [0])]
+            under = list(dict.fromkeys(str(alignment_of(name)) for name in alignments)) if ask in aligned else []
+            each = product(dict.fromkeys(encoders or [""]), dict.fromkeys(bits or [0]), under or [""])
+            ways += [Way(ask, *one) for one in each]
     return ways
 
 

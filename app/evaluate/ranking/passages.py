@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from operator import attrgetter
 from pathlib import Path
@@ -20,6 +20,7 @@ from app.evaluate.runs.keeping import Todo, added, clocked, measure, open_run, p
 from app.evaluate.runs.shares import Share
 from app.settings import Settings
 from app.store.runs import RunItem
+from retrieval.alignment import NEAREST, alignment_of
 from retrieval.encoder import Encoder
 from retrieval.index.token_index import TokenIndex
 
@@ -47,6 +48,7 @@ ASKING = {
     "m''_q": Asking("m''_q", {"regime": "exact"}),
 }
 WAYS = (BM25, *ASKING)
+ALIGNED = tuple(name for name in ASKING if name != "xtr")  # those that may be asked under any alignment
 DEFAULT = (BM25, "m_q", "exact", "m'_q", "m''_q")
 
 
@@ -88,8 +90,12 @@ def evaluate(
 
 def _index_settings(settings: Settings, ways: Sequence[Way]) -> dict[str, Any]:
     """What of the index changes a figure."""
-    index = {"regime": settings.index, "bits": settings.index_bits, "exact_up_to": settings.exact_up_to}
-    return {"index": index} if names_of(ways) else {}
+    return {"index": index_settings(settings)} if names_of(ways) else {}
+
+
+def index_settings(settings: Settings) -> dict[str, Any]:
+    told = {name: getattr(settings, name) for name in ("exact_up_to", "asking_share")}
+    return {"regime": settings.index, "bits": settings.index_bits, **told}
 
 
 def rankings(
@@ -105,8 +111,14 @@ def rankings(
         told |= {f"{number} bits {name}".strip(): _told(index) for number, index in indexes.items()}
         for way in asked:
             index = indexes[way.bits or settings.index_bits]
-            ranks[way.name] = partial(_nearest, index, encoders[name], ASKING[way.asks], depth)
+            ranks[way.name] = partial(_nearest, index, encoders[name], _asking(way, settings), depth)
     return {way.name: ranks[way.name] for way in ways}, told
+
+
+def _asking(way: Way, settings: Settings) -> Asking:
+    asking = ASKING[way.asks]
+    alignment = alignment_of(way.alignment) if way.alignment else NEAREST
+    return replace(asking, search={**asking.search, "asking": settings.asking_share, "alignment": alignment})
 
 
 def _told(index: TokenIndex) -> dict[str, Any]:
@@ -144,7 +156,8 @@ def _nearest(
     each = portion(reading, len(read))
     for query in read:
         with clocked() as cost:
-            hits = index.search(query.vectors, query.weights()[None], k=depth, **asking.search)[0]
+            weights = query.weights()[None]
+            hits = index.search(query.vectors, weights, k=depth, words=query.ids, **asking.search)[0]
         yield [hit.passage_id for hit in hits], added(cost, each)
 
 
