@@ -23,6 +23,7 @@ from attribution.repair import repair as repair_answer
 from attribution.sources import free_id
 from attribution.wire import to_dict
 from attribution.wire.repairs import repair_json
+from retrieval.alignment import NEAREST, Alignment
 from retrieval.encoder import Encoder
 from retrieval.errors import PropCiteError
 from retrieval.granularity import score_units
@@ -159,13 +160,14 @@ def waiting_together(lines: Iterable[str], most: int) -> Iterator[list[str]]:
         raise entry.error
 
 
-def rank(encoder: Encoder, lines: Sequence[RankLine]) -> list[Answer]:
+def rank(encoder: Encoder, lines: Sequence[RankLine], alignment: Alignment = NEAREST) -> list[Answer]:
     """The sentences of one passage, each scored for the query from one encoding of the passage."""
     passages = [passage_from_sentences(str(i), r["sentences"], r.get("title", "")) for i, r in enumerate(lines)]
     queries = encoder.encode_queries([r["query"] for r in lines], Granularity.SENTENCE)
     answers = []
     for query, passage, tokens in zip(queries, passages, encoder.encode_passages(passages), strict=True):
-        scores = score_units(query.vectors, query.weights(), tokens, [(s.span,) for s in passage.sentences])
+        places = [(s.span,) for s in passage.sentences]
+        scores = score_units(query.vectors, query.weights(), tokens, places, alignment, query.ids)
         answers.append({"scores": [round(float(s), 6) if math.isfinite(s) else NO_SCORE for s in scores]})
     return answers
 

@@ -15,7 +15,7 @@ def rank() -> None:
     from app import filters
 
     parts = open_parts()
-    filter_lines(filters.RankLine, lambda lines: filters.rank(parts.encoder, lines))
+    filter_lines(filters.RankLine, lambda lines: filters.rank(parts.encoder, lines, parts.alignment()))
 
 
 @cli.command()

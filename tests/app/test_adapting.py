@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from word_encoder import WordEncoder
 
-from app import bootstrap
+from app import bootstrap, filters
 from app.adapting import adapt, choosing, strategies
 from app.adapting.choosing import NOISE, best_of, choose
 from app.adapting.examples import Example, joined_examples, marked_in, read_examples
@@ -32,7 +32,7 @@ from app.opinions import opinion_on
 from app.settings import load_settings
 from app.store import CollectionInfo, Opinion, Words
 from attribution.propcite import PropCite
-from retrieval.alignment import NEAREST
+from retrieval.alignment import NEAREST, alignment_of
 from retrieval.encoder import Encoder
 from retrieval.errors import RetrievalError
 from retrieval.text import Passage
@@ -401,6 +401,15 @@ def test_given_passages_are_ranked_by_the_alignment_of_the_library_call(encoder:
     assert (usual.models.get("alignment"), other.models["alignment"]) == (None, "top-k=4")
     with pytest.raises(RetrievalError, match="there is no alignment 'top'"):
         PropCite(encoder, alignment="top")
+
+
+def test_the_filter_of_sentences_ranks_by_the_setting(encoder: Encoder) -> None:
+    line: Any = {"query": "When does the ferry leave?", "sentences": ["The ferry leaves at seven.", "It is green."]}
+    usual, same, other = (
+        filters.rank(encoder, [line], *given)[0]["scores"] for given in ((), (NEAREST,), (alignment_of("top-k=3"),))
+    )
+    assert usual == same
+    assert usual[0] > other[0] > other[1]
 
 
 def test_a_search_over_http_takes_an_alignment(serve: Callable[..., str]) -> None:
