@@ -21,6 +21,7 @@ def train_encoder(
     *,
     resume: bool,
     note: Callable[[str], None],
+    start: Path | None = None,
     **options: Any,
 ) -> dict[str, Any]:
     """The queries' network from rows of ranked sentences.  -> what was made"""
@@ -51,7 +52,7 @@ def train_encoder(
     note(f"{len(rows)} rows over {len(passages)} parts of passages")
     with counting(passages.num_blocks, "encoding passages") as advance:
         passages.encode(advance)
-    trainer = Trainer(recipe, rows, passages, base or bundled_model(), folder, device)
+    trainer = Trainer(recipe, rows, passages, base or bundled_model(), folder, device, start)
     if resume:
         note(
             f"going on from step {trainer.step}"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +28,7 @@ _SPACE = re.compile(r"\s+")
 Floats = npt.NDArray[np.float32]
 Offsets = npt.NDArray[np.int32]
 Mask = npt.NDArray[np.bool_]
+Weigh = Callable[[npt.NDArray[np.int64], Floats], Floats]  # tokens' ids (n,) and vectors (n, d) to salience (n,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +131,8 @@ class Encoder:
                 number, passage.text, "document", passage.title, [s.span.start for s in passage.sentences]
             )
         ]
-        return self._encode(windows, len(passages), "document", "document")
+        weigh = self._salience.of_passage if self._salience is not None else None
+        return self._encode(windows, len(passages), "document", "document", weigh)
 
     def encode_queries(
         self, texts: Sequence[str], granularity: Granularity = Granularity.PASSAGE
@@ -140,7 +142,7 @@ class Encoder:
         prompt = f"query_{granularity}" if own else "query"
         task = str(granularity) if own and str(granularity) in checkpoints.routes(self._model) else "query"
         windows = [w for number, text in enumerate(texts) for w in self._windows(number, text, prompt)]
-        return self._encode(windows, len(texts), prompt, task, weighed=own)
+        return self._encode(windows, len(texts), prompt, task, self._salience if own else None)
 
     def knows(self, granularity: Granularity) -> bool:
         """Whether the model has a query marker of its own for this granularity; otherwise its one marker serves."""
@@ -203,11 +205,11 @@ class Encoder:
             )
 
     def _encode(
-        self, windows: Sequence[_Window], num_texts: int, prompt: str, task: str, *, weighed: bool = False
+        self, windows: Sequence[_Window], num_texts: int, prompt: str, task: str, weigh: Weigh | None
     ) -> list[TokenVectors]:
         pieces: list[list[TokenVectors]] = [[] for _ in range(num_texts)]
         for window, item in zip(windows, self._forward(windows, prompt, task), strict=True):
-            tokens = self._tokens(window, item, self._prompt_text(prompt), weighed=weighed)
+            tokens = self._tokens(window, item, self._prompt_text(prompt), weigh)
             if window.start:  # the head and the special tokens are kept once, from the first window
                 tokens = tokens.only(tokens.offsets[:, 0] >= 0)
             pieces[window.number].append(tokens)
@@ -227,7 +229,7 @@ class Encoder:
             )
         return list(items)
 
-    def _tokens(self, window: _Window, item: dict[str, Any], prompt: str, *, weighed: bool) -> TokenVectors:
+    def _tokens(self, window: _Window, item: dict[str, Any], prompt: str, weigh: Weigh | None) -> TokenVectors:
         with self._lock:
             read = self._tokenizer(prompt + window.whole, return_offsets_mapping=True, verbose=False)
         size = len(read["input_ids"])
@@ -245,8 +247,7 @@ class Encoder:
         norms = np.linalg.norm(vectors, axis=1, keepdims=True)  # half precision leaves them a little off 1
         vectors /= np.maximum(norms, np.finfo(np.float32).tiny)
         numbers = item["input_ids"].numpy(force=True)[scored]
-        salience = self._salience(numbers, vectors) if weighed and self._salience is not None else None
-        return TokenVectors(vectors, offsets[scored], salience, numbers)
+        return TokenVectors(vectors, offsets[scored], weigh(numbers, vectors) if weigh else None, numbers)
 
 
 def joined_if_all(arrays: Sequence[npt.NDArray[Any] | None]) -> npt.NDArray[Any] | None:

@@ -1,4 +1,5 @@
-"""How much each token of a query counts: rare words more than common ones, corrected by what the token says here."""
+"""How much each token counts: of a query rare words more than common ones, corrected by what the token says here; of a
+passage by what its vector says of how much it tells."""
 
 from __future__ import annotations
 
@@ -19,13 +20,22 @@ FILE = "salience.safetensors"  # beside a model's own files
 
 @dataclass(frozen=True, slots=True)
 class Salience:
-    """Salience = rarity of the token x exp(its vector . direction).  (v,) and (d,)
+    """A query's token: its rarity x exp(its vector . direction).  (v,) and (d,)
 
-    `rarity` is the square root of a token's inverse document frequency among the sentences seen in training.
+    `rarity` is the square root of a token's inverse document frequency among the sentences seen in training.  `head`
+    (d + 1,) is that of passages: ReLU(vector . weight + bias), the bias last; without it their tokens count by rarity.
     """
 
     rarity: Floats
     direction: Floats
+    head: Floats | None = None
+
+    def of_passage(self, ids: npt.NDArray[np.int64], vectors: Floats) -> Floats:
+        """(n,), (n, d) -> (n,)"""
+        if self.head is None:
+            return self.rarity[ids]
+        told: Floats = np.maximum(vectors @ self.head[:-1] + self.head[-1], 0.0)
+        return told
 
     def __call__(self, ids: npt.NDArray[np.int64], vectors: Floats) -> Floats:
         """(n,), (n, d) -> (n,)"""
@@ -35,10 +45,11 @@ class Salience:
     def tensors(self) -> dict[str, Any]:
         import torch
 
-        return {
+        told = {
             "salience/rarity": torch.from_numpy(self.rarity).half(),
             "salience/direction": torch.from_numpy(self.direction).float(),
         }
+        return told if self.head is None else {**told, "salience/head": torch.from_numpy(self.head).float()}
 
     def write(self, folder: Path) -> None:
         from safetensors.torch import save_file
@@ -47,7 +58,12 @@ class Salience:
 
     @classmethod
     def of(cls, tensors: dict[str, Any]) -> Salience:
-        return cls(tensors["salience/rarity"].float().numpy(), tensors["salience/direction"].float().numpy())
+        head = tensors.get("salience/head")
+        return cls(
+            tensors["salience/rarity"].float().numpy(),
+            tensors["salience/direction"].float().numpy(),
+            None if head is None else head.float().numpy(),
+        )
 
     @classmethod
     def read(cls, path: Path) -> Salience:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -50,6 +51,15 @@ def train_splitter(
     write_json({"weights": str(out), "sentences": len(examples)})
 
 
+class Salience(StrEnum):
+    """How passages' tokens learn to count."""
+
+    none = "none"
+    gate = "gate"
+    relu = "relu"
+    top_k = "top-k"
+
+
 @train_cli.command("encoder")
 def train_encoder(
     files: Annotated[list[Path], typer.Argument(exists=True, dir_okay=False, help="JSON lines of ranked sentences.")],
@@ -63,6 +73,17 @@ def train_encoder(
     propositions: Annotated[float, typer.Option(min=0.0, max=1.0, help="Share of steps at their level.")] = 0.3,
     claims: Annotated[float, typer.Option(min=0.0, max=1.0, help="Share of rows asked by a passage's claim.")] = 0.3,
     k_train: Annotated[int, typer.Option(min=0, help="XTR: tokens of the batch that count; 0: all.")] = 0,
+    salience: Annotated[
+        Salience, typer.Option(help="How passages' tokens learn to count: gate (ALIGNER's), relu, top-k or none.")
+    ] = Salience.none,
+    alpha_q: Annotated[
+        float, typer.Option(min=0.01, max=1.0, help="Share of a query's tokens left by the gate.")
+    ] = 0.5,
+    alpha_d: Annotated[float, typer.Option(min=0.01, max=1.0, help="The same of a passage's.")] = 0.4,
+    frozen: Annotated[bool, typer.Option("--frozen", help="Learn salience alone: the network stays.")] = False,
+    start: Annotated[
+        Path | None, typer.Option(exists=True, dir_okay=False, help="A queries.safetensors to begin with.")
+    ] = None,
     share: Annotated[float, typer.Option(min=0.0, max=1.0, help="Of the change that is kept.")] = 0.75,
     seed: Annotated[int, typer.Option()] = 0,
     resume: Annotated[bool, typer.Option(help="Go on from the last checkpoint.")] = False,
@@ -74,7 +95,7 @@ def train_encoder(
         training.train_encoder(
             files, out, work, base, device, resume=resume, note=note, steps=steps, batch_size=batch_size,
             learning_rate=learning_rate, propositions=propositions, claims=claims, k_train=k_train, share=share,
-            seed=seed,
+            salience=salience.value, alpha_q=alpha_q, alpha_d=alpha_d, frozen=frozen, start=start, seed=seed,
         )
     )  # fmt: skip
 

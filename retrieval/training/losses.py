@@ -5,6 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from retrieval.alignment.gate import gate
+
 LOW = -1e4  # the score of what does not take part
 
 
@@ -29,6 +31,43 @@ def xtr_scores(queries: Tensor, weights: Tensor, tokens: Tensor, members: Tensor
     total = (best.view(-1, *weights.shape) * found).sum(-1).T
     mean: Tensor = total / found.sum(-1).T.clamp_min(1e-3) * weights.sum(-1)[:, None]
     return mean
+
+
+def salient_scores(
+    queries: Tensor, weights: Tensor, tokens: Tensor, salience: Tensor, members: Tensor, lengths: Tensor
+) -> Tensor:
+    """ALIGNER's score in training: each query token with its nearest of the unit, as much as that one is salient.
+
+    Over the weights and salience of these pairs, times the weights' sum.  (b, q, d), (b, q), (n, d), (n,) -> (b, u)
+    """
+    similarities = _similarities(queries, tokens)
+    best = _best(similarities, members, lengths)
+    nearest = similarities.detach()[members] >= best.detach().repeat_interleave(lengths, dim=0)
+    told = torch.where(nearest, salience[members][:, None], 0.0)
+    counted = torch.segment_reduce(told, "max", lengths=lengths, axis=0).view(-1, *weights.shape) * weights
+    total = (best.view(-1, *weights.shape) * counted).sum(-1).T
+    mean: Tensor = total / counted.sum(-1).T.clamp_min(1e-3) * weights.sum(-1)[:, None]
+    return mean
+
+
+def gated(salience: Tensor, lengths: Tensor, way: str, share: float, eps: float) -> Tensor:
+    """Salience of texts that lie side by side, each left with a share of its tokens.  (n,), (p,) -> (n,)
+
+    `gate`: times the smooth choice of ceil(share * length) of them (ALIGNER); `top-k`: with the others cut off; `relu`:
+    as it is.
+    """
+    if way == "relu":
+        return salience
+    numbers = torch.ceil(share * lengths - 1e-6).clamp_min(1)
+    places = torch.arange(int(lengths.max()), device=salience.device)
+    there = places < lengths[:, None]
+    padded = salience.new_full(there.shape, LOW).masked_scatter(there, salience)
+    if way == "gate":
+        chosen = gate(padded, numbers, eps, there)
+    else:
+        order = padded.argsort(dim=-1, descending=True).argsort(dim=-1)
+        chosen = (order < numbers[:, None]).to(salience.dtype)
+    return salience * chosen[there]
 
 
 def _similarities(queries: Tensor, tokens: Tensor) -> Tensor:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 import torch
@@ -16,15 +16,18 @@ from torch.nn import functional as F  # noqa: N812 - its usual name
 
 from retrieval.checkpoints import bundled_model
 from retrieval.errors import RetrievalError
-from retrieval.queries import MARKERS, as_model, with_markers, write
+from retrieval.queries import MARKERS, apply_difference, as_model, with_markers, write
 from retrieval.salience import Salience
 from retrieval.text import Granularity
 from retrieval.training import without_denormals
 from retrieval.training.checkpoint import keep, kept
-from retrieval.training.losses import any_positive, unit_scores, xtr_scores
+from retrieval.training.losses import any_positive, gated, salient_scores, unit_scores, xtr_scores
 from retrieval.training.passages import Passages, Units
 from retrieval.training.rows import Mixture, Row, as_claim
 
+Way = Literal["none", "gate", "relu", "top-k"]
+
+WAYS: tuple[Way, ...] = get_args(Way)
 CHECKPOINT = "checkpoint.pt"
 MOST_TOKENS = 64  # of a query that is trained on
 KEPT_EVERY = 100  # steps between checkpoints
@@ -43,6 +46,11 @@ class Recipe:
     claims: float = 0.3  # share of the rows whose query gives way to a claim of the passage itself
     others: float = 0.5  # weight of telling the unit from those of all passages of the batch, beside its own passage's
     k_train: int = 0  # tokens that count for each query token in that (XTR); 0: all
+    salience: Way = "none"  # how passages' tokens learn to count: gated as ALIGNER's, by ReLU alone, by hard top-k
+    alpha_q: float = 0.5  # shares of tokens that the gate leaves
+    alpha_d: float = 0.4
+    eps: float = 0.002
+    frozen: bool = False  # the queries' network is left as it is: salience alone is learned
     share: float = 0.75  # of what training changed is kept: the mean of start and end ranks new kinds of text better
     seed: int = 0
 
@@ -57,6 +65,9 @@ class Queries(nn.Module):
         self.network.get_input_embeddings().requires_grad_(False)
         self.rarity = nn.Buffer(rarity)
         self.direction = nn.Parameter(torch.zeros(self.network.config.hidden_size))
+        self.head = nn.Parameter(torch.zeros(self.network.config.hidden_size + 1))  # the bias last
+        with torch.no_grad():
+            self.head[-1] = 1.0
 
     def forward(self, texts: Sequence[str], level: Granularity) -> tuple[Tensor, Tensor]:
         marked = [MARKERS[level] + text for text in texts]
@@ -67,8 +78,13 @@ class Queries(nn.Module):
         weights = self.rarity[read["input_ids"]] * torch.exp(vectors @ self.direction) * read["attention_mask"]
         return vectors, weights
 
-    def salience(self) -> Salience:
-        return Salience(self.rarity.float().cpu().numpy(), self.direction.detach().float().cpu().numpy())
+    def of_passages(self, tokens: Tensor) -> Tensor:
+        """The salience of passages' tokens.  (n, d) -> (n,)"""
+        return F.relu(tokens @ self.head[:-1] + self.head[-1])
+
+    def salience(self, *, with_head: bool = False) -> Salience:
+        head = self.head.detach().float().cpu().numpy() if with_head else None
+        return Salience(self.rarity.float().cpu().numpy(), self.direction.detach().float().cpu().numpy(), head)
 
 
 def rarity(passages: Passages, tokenizer: Any, size: int) -> Tensor:
@@ -90,24 +106,51 @@ class Trainer:
     """Runs a recipe over rows whose passages are encoded; its state lives in `folder`."""
 
     def __init__(
-        self, recipe: Recipe, rows: Sequence[Row], passages: Passages, base: str, folder: Path, device: str = ""
+        self,
+        recipe: Recipe,
+        rows: Sequence[Row],
+        passages: Passages,
+        base: str,
+        folder: Path,
+        device: str = "",
+        start: Path | None = None,
     ) -> None:
         self.recipe, self.passages, self.base, self.folder = recipe, passages, base, folder
         torch.manual_seed(recipe.seed)
         transformer = with_markers(base)
         self.queries = Queries(transformer, rarity(passages, transformer.tokenizer, len(transformer.tokenizer)))
         self.queries.to(device or ("cuda" if torch.cuda.is_available() else "cpu")).train()
+        self._base = {name: t.clone() for name, t in self.queries.network.state_dict().items()}
+        if start is not None:
+            self._begin_with(start)
         self._start = {name: t.clone() for name, t in self.queries.network.state_dict().items()}
+        self._direction = self.queries.direction.detach().cpu().numpy().copy()
         self._mixture = Mixture(rows, recipe.seed)
         self._dice = random.Random(recipe.seed + 1)
+        for parameter in [*self.queries.network.parameters(), self.queries.direction] if recipe.frozen else []:
+            parameter.requires_grad_(False)
         trained = [p for p in self.queries.network.parameters() if p.requires_grad]
+        salience = [p for p in (self.queries.direction, self.queries.head) if p.requires_grad]
         groups = [
             {"params": trained, "lr": recipe.learning_rate},
-            {"params": [self.queries.direction], "lr": recipe.salience_rate, "weight_decay": 0.0},
+            {"params": salience, "lr": recipe.salience_rate, "weight_decay": 0.0},
         ]
         self._optimizer = torch.optim.AdamW(groups, weight_decay=0.01)
         self._schedule = torch.optim.lr_scheduler.LambdaLR(self._optimizer, self._pace)
         self.step = 0
+
+    def _begin_with(self, file: Path) -> None:
+        """The network and salience of a file that was trained before."""
+        from safetensors.torch import load_file
+
+        tensors = load_file(str(file))
+        apply_difference(self.queries.network, tensors, file)
+        salience = Salience.of(tensors)
+        with torch.no_grad():
+            self.queries.rarity.copy_(torch.from_numpy(salience.rarity))
+            self.queries.direction.copy_(torch.from_numpy(salience.direction))
+            if salience.head is not None:
+                self.queries.head.copy_(torch.from_numpy(salience.head))
 
     def _pace(self, step: int) -> float:
         recipe = self.recipe
@@ -152,7 +195,9 @@ class Trainer:
         members, lengths = joined(units, [len(t) for t in tokens])
         held = torch.from_numpy(np.concatenate(tokens)).to(device)
         members, lengths = members.to(device), lengths.to(device)
-        scores = unit_scores(vectors, weights, held, members, lengths)
+        scores = self._scores(
+            vectors, weights, held, members, lengths, torch.tensor([len(t) for t in tokens]).to(device)
+        )
         own, positive = (mask.to(device) for mask in masks(rows, units))
         of_rows = torch.tensor([row.weight for row in rows], device=device)
         loss = any_positive(scores, own, positive, of_rows)
@@ -161,6 +206,19 @@ class Trainer:
                 scores = xtr_scores(vectors, weights, held, members, lengths, self.recipe.k_train)
             loss = loss + self.recipe.others * any_positive(scores, torch.ones_like(own), positive, of_rows)
         return loss
+
+    def _scores(
+        self, vectors: Tensor, weights: Tensor, tokens: Tensor, members: Tensor, lengths: Tensor, sizes: Tensor
+    ) -> Tensor:
+        """Of all units; with salience of passages' tokens where that is learned.  sizes (p,): tokens of each passage"""
+        recipe = self.recipe
+        if recipe.salience == "none":
+            return unit_scores(vectors, weights, tokens, members, lengths)
+        salience = gated(self.queries.of_passages(tokens), sizes, recipe.salience, recipe.alpha_d, recipe.eps)
+        there = weights > 0
+        asked = gated(weights[there], there.sum(-1), recipe.salience, recipe.alpha_q, recipe.eps)
+        weights = torch.zeros_like(weights).masked_scatter(there, asked)
+        return salient_scores(vectors, weights, tokens, salience, members, lengths)
 
     def _keep(self) -> None:
         state = {
@@ -199,13 +257,14 @@ class Trainer:
         """A model's folder that sentence-transformers opens too; of the bundled base also the difference, in a file."""
         made = {"model": out / "model"}
         share = self.recipe.share
-        salience = self.queries.salience()
-        salience = Salience(salience.rarity, share * salience.direction)
+        salience = self.queries.salience(with_head=self.recipe.salience != "none")
+        direction = self._direction + share * (salience.direction - self._direction)
+        salience = replace(salience, direction=direction)
         trained = self.averaged(share)
         out.mkdir(parents=True, exist_ok=True)
         if self.base == bundled_model():
             made["difference"] = out / "queries.safetensors"
-            write(made["difference"], self._start, trained, salience, {**about, "recipe": asdict(self.recipe)})
+            write(made["difference"], self._base, trained, salience, {**about, "recipe": asdict(self.recipe)})
         transformer = with_markers(self.base)
         transformer.auto_model.load_state_dict(trained)
         as_model(with_markers(self.base), transformer).save(str(made["model"]), create_model_card=False)

@@ -177,7 +177,10 @@ def test_the_folder_loads_with_its_markers_and_keeps_the_bases_passages(made: Pa
         (encoder.encode_queries(["harbour"])[0], base_encoder.encode_queries(["harbour"])[0]),
     ):
         assert ours.vectors == pytest.approx(bases.vectors, abs=1e-5)
-        assert ours.salience is None
+    assert encoder.encode_queries(["harbour"])[0].salience is None
+    weights = Salience.read(made / "model" / "salience.safetensors")
+    tokens = encoder.encode_passages([passage])[0]
+    assert tokens.salience == pytest.approx(weights.rarity[tokens.ids])  # no head was trained
     asked = [encoder.encode_queries(["the harbour"], level)[0] for level in MARKERS]
     for tokens in asked:
         assert tokens.salience is not None
@@ -311,3 +314,42 @@ def test_batches_hold_no_passage_twice_and_no_source_is_drowned() -> None:
     assert 0.18 < share < 0.32  # a quarter: the square roots are 30 and 10
     with pytest.raises(RetrievalError, match="nothing to learn"):
         Mixture([], 0)
+
+
+# Salience of passages' tokens
+
+
+@pytest.mark.parametrize("way", ["gate", "relu", "top-k"])
+def test_passages_tokens_learn_to_count(way: str, rows, passages: Passages, base: Path, tmp_path: Path) -> None:
+    recipe = replace(SMALL, steps=120, batch_size=8, learning_rate=1e-2, salience=way, claims=0.0, propositions=0.0)
+    t = trainer(recipe, rows, passages, base, tmp_path)
+    before = t.loss(rows, Granularity.SENTENCE).item()
+    t.run()
+    t.queries.eval()
+    assert t.loss(rows, Granularity.SENTENCE).item() < before
+    assert t.queries.head[:-1].abs().max() > 0
+    made = t.save(tmp_path / "made", {})["model"]
+    kept = Salience.read(made / "salience.safetensors")
+    assert kept.head == pytest.approx(t.queries.head.detach().numpy())
+    encoder = Encoder(str(made), precision="float32")
+    tokens = encoder.encode_passages([passage_from_text("p", "the gates are of steel")])[0]
+    assert tokens.salience == pytest.approx(np.maximum(tokens.vectors @ kept.head[:-1] + kept.head[-1], 0), abs=1e-5)
+
+
+def test_a_frozen_network_learns_salience_alone_and_keeps_what_it_began_with(rows, passages, base, tmp_path) -> None:
+    first = trainer(replace(SMALL, steps=3), rows, passages, base, tmp_path / "first")
+    first.run()
+    begin = tmp_path / "begin.safetensors"
+    with_base = trainer(SMALL, rows, passages, base, tmp_path / "other")
+    write(begin, with_base._base, first.averaged(1.0), first.queries.salience(), {})
+    frozen = replace(SMALL, frozen=True, salience="gate", share=0.5)
+    t = Trainer(frozen, rows, passages, str(base), tmp_path / "frozen", start=begin)
+    started = {name: tensor.clone() for name, tensor in t.queries.network.state_dict().items()}
+    direction = t.queries.direction.detach().clone()
+    t.run()
+    assert all(torch.equal(tensor, started[name]) for name, tensor in t.queries.network.state_dict().items())
+    assert all(torch.allclose(tensor, started[name]) for name, tensor in t.averaged(0.5).items())
+    assert torch.equal(t.queries.direction, direction)
+    assert t.queries.head[:-1].abs().max() > 0
+    kept = Salience.read(t.save(tmp_path / "made", {})["model"] / "salience.safetensors")
+    assert kept.direction == pytest.approx(direction.numpy())

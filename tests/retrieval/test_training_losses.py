@@ -11,7 +11,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrieval.training.losses import any_positive, unit_scores, xtr_scores
+from retrieval.alignment.pairs import similarity, top_k
+from retrieval.training.losses import any_positive, gated, salient_scores, unit_scores, xtr_scores
 
 # Two queries of two tokens, three passage tokens, two units: tokens 0 and 1, tokens 1 and 2.
 QUERIES = torch.tensor([[[1.0, 0.0], [0.0, 1.0]], [[1.0, 0.0], [1.0, 0.0]]])
@@ -95,3 +96,47 @@ def test_gradients_flow_to_the_best_tokens_of_the_query_only() -> None:
     assert queries.grad is not None
     assert queries.grad[0].numpy() == pytest.approx(np.array([[1.0, 0.0], [1.2, 1.6]]), abs=1e-6)
     assert not queries.grad[1].any()
+
+
+# Salience of passages' tokens
+
+
+SALIENCE = torch.tensor([1.0, 0.5, 2.0])
+
+
+def test_a_pair_counts_as_much_as_its_token_of_the_passage_is_salient() -> None:
+    scores = salient_scores(QUERIES, WEIGHTS, TOKENS, SALIENCE, MEMBERS, LENGTHS)
+    # Query 0 in unit 0: 1 of token 0 (weight 1 x 1), .8 of token 1 (2 x .5); in unit 1: .6 of token 1, 1 of token 2.
+    assert scores[0].tolist() == pytest.approx([3 * (1 * 1 + 1 * 0.8) / 2, 3 * (0.5 * 0.6 + 4 * 1) / 4.5])
+    assert scores[1].tolist() == pytest.approx([0.5 * 1.0, 0.5 * 0.6])
+
+
+def test_equal_salience_changes_no_score() -> None:
+    plain = unit_scores(QUERIES, WEIGHTS, TOKENS, MEMBERS, LENGTHS)
+    told = salient_scores(QUERIES, WEIGHTS, TOKENS, torch.full((3,), 0.7), MEMBERS, LENGTHS)
+    assert told.numpy() == pytest.approx(plain.numpy())
+
+
+def test_it_is_the_formula_of_alignment() -> None:
+    scores = salient_scores(QUERIES, WEIGHTS, TOKENS, SALIENCE, MEMBERS, LENGTHS)
+    for unit, tokens in enumerate(([0, 1], [1, 2])):
+        similarities = QUERIES @ TOKENS[tokens].T
+        pairs = top_k(similarities, torch.tensor([True, True]).expand(2, 2), 1)
+        wanted = similarity(similarities, pairs, WEIGHTS, SALIENCE[tokens].expand(2, 2)) * WEIGHTS.sum(-1)
+        assert scores[:, unit].tolist() == pytest.approx(wanted.tolist())
+
+
+def test_a_share_of_each_texts_tokens_is_left() -> None:
+    salience, lengths = torch.tensor([0.9, 0.2, 0.5, 0.1, 0.4]), torch.tensor([3, 2])
+    assert gated(salience, lengths, "top-k", 0.5, 0.002).tolist() == pytest.approx([0.9, 0, 0.5, 0, 0.4])
+    assert gated(salience, lengths, "gate", 0.5, 0.002).tolist() == pytest.approx([0.9, 0, 0.5, 0, 0.4], abs=1e-3)
+    assert gated(salience, lengths, "relu", 0.5, 0.002).tolist() == pytest.approx(salience.tolist())
+    smooth = gated(salience, lengths, "gate", 0.5, 1.0)
+    assert 0 < smooth[1] < smooth[2] < smooth[0]
+
+
+def test_the_gate_lets_a_gradient_pass_to_what_it_leaves_out_and_the_hard_choice_does_not() -> None:
+    for way, passes in (("gate", True), ("top-k", False)):
+        salience = torch.tensor([0.50, 0.49, 0.48], requires_grad=True)
+        (gradient,) = torch.autograd.grad(gated(salience, torch.tensor([3]), way, 0.3, 0.1)[0], salience)
+        assert bool(gradient[2] != 0) == passes
