@@ -56,6 +56,6 @@ def _keep(collection: CollectionInfo, name: str) -> None:
 
 def _show_found(found: Adaptation) -> None:
     st.markdown(plain(found.words))
-    st.dataframe(found.rows, hide_index=True, key="alignments")
+    st.dataframe(found.rows, hide_index=True, height="content", key="alignments")
     for line in found.left_out:
         st.caption(plain(line))

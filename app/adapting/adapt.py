@@ -73,8 +73,9 @@ class Adaptation:
         if best is default:
             return f"{default.strategy} stays: no other strategy ranks the {self.examples} examples better."
         told = f"{best.strategy} ranks the {self.examples} examples best (nDCG@{DEPTH} {100 * best.ndcg:.1f} against "
-        told += f"{100 * default.ndcg:.1f}); chosen on all but one and tried on that one it gains "
-        told += f"{100 * self.gain:+.1f}, and chance alone gives that {_often(self.p)}"
+        told += f"{100 * default.ndcg:.1f}); chosen on all but one and tried on that one, the best gains "
+        gain = f"{100 * self.gain:+.1f}"
+        told += f"{gain}, and chance alone gives that {_often(self.p)}" if self.gain > 0 else f"nothing ({gain})"
         if self.is_default:
             return f"{default.strategy} stays: {told}, so it is within noise. More examples may tell."
         return f"{best.strategy} is better: {told}."
