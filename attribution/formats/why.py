@@ -14,6 +14,7 @@ from attribution.formats.page import page, safe
 from attribution.formats.plain import one_line
 from attribution.formats.why_words import Met, lines, met
 from attribution.formats.words import place_of, title_of
+from retrieval.alignment.forms import SALIENT
 from retrieval.explanation import Explanation, Word
 from retrieval.text import Span
 
@@ -162,6 +163,8 @@ def matrix_html(found: Explanation) -> str:
     body = "".join(_row(found, i, columns) for i in rows)
     left_out = len(found.source) - len(columns)
     less = f" {left_out} words of the source that count for nothing are left out." if left_out else ""
+    if not found.alignment.salient and any(word.weight is not None for word in found.source):
+        less += f" The weights across are told, and count under an alignment with {SALIENT}."
     return (
         '<div class="matrix" role="region" aria-label="Heat map of words" tabindex="0"><table><caption>'
         "Down: words of the fact. Across: words of the source. With each its weight, where it is known. "

@@ -235,9 +235,14 @@ def test_the_heat_map_is_a_table_that_can_be_read_aloud(cost: Explained) -> None
 
 def test_weights_stand_beside_the_words_where_they_are_known(cost: Explained) -> None:
     found = cost.explanation
-    assert why.matrix_html(found).count('class="weight"') == len(found.query)
-    weighed = replace(found, source=tuple(replace(word, weight=1 / len(found.source)) for word in found.source))
+    bare, weighed = (
+        replace(found, source=tuple(replace(word, weight=weight) for word in found.source)) for weight in (None, 0.1)
+    )
+    assert why.matrix_html(bare).count('class="weight"') == len(found.query)
     assert why.matrix_html(weighed).count('class="weight"') == len(found.query) + len(found.source)
+    told = "count under an alignment with +salience"
+    salient = replace(weighed, alignment=alignment_of("top-k=1+salience"))
+    assert [told in why.matrix_html(one) for one in (bare, weighed, salient)] == [False, True, False]
     assert "w4" in why.why_html(replace(cost, explanation=weighed)).partition("[1]")[2].partition("</figure>")[0]
 
 
