@@ -144,6 +144,12 @@ class Encoder:
         windows = [w for number, text in enumerate(texts) for w in self._windows(number, text, prompt)]
         return self._encode(windows, len(texts), prompt, task, self._salience if own else None)
 
+    def worths(self, query: TokenVectors) -> Floats | None:
+        """What a query's tokens are worth where only some may look for candidates, weighed or not.  -> (n,)"""
+        if query.salience is not None or self._salience is None or query.ids is None:
+            return query.salience
+        return self._salience(query.ids, query.vectors)
+
     def knows(self, granularity: Granularity) -> bool:
         """Whether the model has a query marker of its own for this granularity; otherwise its one marker serves."""
         return granularity == Granularity.PASSAGE or bool(self._model.prompts.get(f"query_{granularity}"))

@@ -77,7 +77,7 @@ class Retriever:
     """Searches one collection.  `find` gives the passages of some ids; `split` names sentences' propositions.
 
     `alignment` says which tokens of a query and of a text count together; `asking` is the share of a query's tokens,
-    the weightiest, that look for candidates.
+    the most salient, that look for candidates.
     """
 
     encoder: Encoder
@@ -174,6 +174,7 @@ class Retriever:
                 passage_weights=rows.passages,
                 allow=allow,
                 asking=self.asking,
+                worths=self._worths(query) if self.asking < 1 else None,
                 alignment=self.alignment,
                 words=query.words,
                 timings=timings,
@@ -184,6 +185,11 @@ class Retriever:
                 return [[_hit(hit, passages[hit.passage_id]) for hit in row] for row in found]
             # A document is being replaced or removed: its passages must not take the places of others.
             allow = frozenset(self.index.ids() if allow is None else allow) - (ids - passages.keys())
+
+    def _worths(self, query: _Query) -> Floats | None:
+        """Of both readings of the query in one row, as their vectors lie in one matrix.  (q,)"""
+        parts = [tokens for tokens in (query.for_units, query.for_passages) if tokens]
+        return joined_if_all([self.encoder.worths(tokens) for tokens in parts])
 
     def _propositions(self, query: _Query, k: int, timings: dict[str, float] | None = None) -> list[Hit]:
         """Exact where tokens are aligned with their nearest, though few sentences are split: there a proposition never

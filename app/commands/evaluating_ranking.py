@@ -84,6 +84,44 @@ def _show_folds(items: Sequence[RunItem], size: int, shape: Format) -> None:
         typer.echo(told)
 
 
+@eval_cli.command("pruning")
+def eval_pruning(
+    folders: Annotated[list[Path], typer.Argument(help="BEIR folders, as eval beir reads them.", metavar="DIRS…")],
+    kind: Annotated[
+        list[str] | None, typer.Option(help="coverage, salience, idf or random; all of them where none is named.")
+    ] = None,
+    weights: Annotated[
+        list[str] | None, typer.Option(help="NAME=FILE: the salience of a queries.safetensors; repeatable.")
+    ] = None,
+    share: Annotated[list[float] | None, typer.Option(help="Of a passage's tokens: 0.4, 0.2, 0.1; repeatable.")] = None,
+    refine: Annotated[int, typer.Option(min=100, help="Candidates that are read whole.")] = 400,
+    limit: Limit = 0,
+    offset: Offset = 0,
+    new: New = False,
+    shape: Shape = Format.table,
+) -> None:
+    """Rank by fewer tokens: searched by a share of them, stored at all, asked by a share; quality and size."""
+    from app.errors import AppError
+    from app.evaluate import tables
+    from app.evaluate.ranking import pruning
+    from app.evaluate.runs.measured import as_lines, figures_by_source, source_tables
+    from app.evaluate.runs.shares import Share
+
+    named = [one.partition("=") for one in weights or ()]
+    if wrong := [name for name, sign, file in named if not (name and sign and Path(file).is_file())]:
+        raise AppError(f"--weights {wrong[0]!r}: give a name and a file that is there, as mine=queries.safetensors")
+    files = {name: Path(file) for name, _, file in named}
+    kinds, shares = kind or pruning.KINDS, share or pruning.SHARES
+    how = Share(limit, offset, new, note)
+    items = pruning.evaluate(folders, open_parts(), kinds, files, shares, how, refine)
+    figures, sizes = figures_by_source(items, pruning.MEASURES), pruning.sizes_of(items)
+    as_json = shape is Format.jsonl
+    for told in as_lines(items, figures) if as_json else [source_tables(items, figures)]:
+        typer.echo(told)
+    for told in map(tables.as_line, sizes) if as_json else ["\n" + tables.as_table(sizes)]:
+        typer.echo(told)
+
+
 @eval_cli.command("sentences")
 def eval_sentences(
     files: Annotated[list[Path], typer.Argument(help="JSON lines of ranked sentences.", metavar="FILES…")],

@@ -67,7 +67,8 @@ class Index(Protocol):
     A query is a matrix of token vectors and one row of token weights for each thing to be ranked alone: the whole
     text, or a proposition of it.  All rows are answered in one pass over the vectors.  `passage_weights` are the rows
     for a passage's part of a sentence's score, where that part is asked by other tokens of the matrix.  `alignment`
-    says which pairs of tokens count; `asking` is the share of the query's tokens that look for candidates.
+    says which pairs of tokens count; `asking` is the share of the query's tokens that look for candidates, by
+    their `worths` or weights.
     """
 
     def add(self, passages: Sequence[Passage], vectors: Sequence[TokenVectors]) -> None: ...
@@ -85,6 +86,7 @@ class Index(Protocol):
         passage_weights: Floats | None = None,
         allow: Collection[str] | None = None,
         asking: float = 1.0,
+        worths: Floats | None = None,
         alignment: Alignment = NEAREST,
         words: Ints | None = None,
         timings: dict[str, float] | None = None,

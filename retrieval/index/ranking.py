@@ -44,12 +44,13 @@ class Wanted:
         """The weights of those tokens that say which passages are candidates."""
         return self.passages if self.share is None else self.units
 
-    def weightiest(self, share: float) -> Ints:
-        """The columns that are among the weightiest share of some row's deciding tokens."""
+    def foremost(self, share: float, worths: Floats | None) -> Ints:
+        """The columns that are among the share of some row's deciding tokens with most worth (q,), or weight."""
         chosen = np.zeros(self.deciding.shape[1], bool)
         for row in self.deciding:
             number = max(1, int(np.ceil(share * np.count_nonzero(row) - 1e-9)))
-            chosen[np.argsort(-row, kind="stable")[:number]] = True
+            worth = row if worths is None else np.where(row > 0, worths, -np.inf)
+            chosen[np.argsort(-worth, kind="stable")[:number]] = True
         return np.flatnonzero(chosen)
 
     def most(self) -> Floats:

@@ -67,8 +67,8 @@ class Plan:
 class Search:
     """One query over the parts' passages of the masks.  `refine` candidates are read whole, None for as many as k asks
     for; 0 ranks by XTR's scores, as the alignment `xtr` does.  `missing` stands for a similarity that was not
-    retrieved, None for the floor.  `asking` is the share of the query's tokens, the weightiest, that look for
-    candidates."""
+    retrieved, None for the floor.  `asking` is the share of the query's tokens that look for candidates, by `worths`
+    or weight."""
 
     plan: Plan
     masks: Mapping[Part, Mask]
@@ -78,6 +78,7 @@ class Search:
     retrieved: int = RETRIEVED
     missing: float | None = None
     asking: float = 1.0
+    worths: Floats | None = None
     filtered: bool = False
     timings: dict[str, float] = field(default_factory=dict)
 
@@ -93,6 +94,8 @@ class Search:
             raise ValueError(f"wanted {wanted.units.shape} weights for passages too, got shape {wanted.passages.shape}")
         if self.refine is not None and self.refine < 0:
             raise ValueError(f"wanted 0 or more candidates to refine, got {self.refine}")
+        if self.worths is not None and self.worths.shape != (len(query),):
+            raise ValueError(f"wanted what each of {len(query)} query vectors is worth, got shape {self.worths.shape}")
         if not 0 < self.asking <= 1:
             raise ValueError(f"wanted a share of query tokens above 0 and up to 1, got {self.asking}")
         if self.retrieved < 1:
@@ -114,7 +117,7 @@ class Search:
         """The query's tokens that look for candidates, and what they count."""
         if self.asking == 1:
             return self.asked, self.wanted
-        columns = self.wanted.weightiest(self.asking)
+        columns = self.wanted.foremost(self.asking, self.worths)
         return self.asked.only(columns), self.wanted.only(columns)
 
     @property

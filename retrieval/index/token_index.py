@@ -192,6 +192,7 @@ class TokenIndex:
         retrieved: int = RETRIEVED,
         missing: float | None = None,
         asking: float = 1.0,
+        worths: Floats | None = None,
         alignment: Alignment = NEAREST,
         words: Ints | None = None,
         timings: dict[str, float] | None = None,
@@ -202,8 +203,9 @@ class TokenIndex:
         `passage_weights` ask for where they are given.  Once candidates are known, `refine` of them a row are read
         whole, None for as many as k asks for; 0 ranks by XTR's scores over `retrieved` tokens a query token, with
         `missing` for what was not retrieved, None for the floor; `asking` is the share of the query's tokens that look
-        for candidates.  Units that are read are scored under the `alignment`; the one by `words` asks for the query's
-        own (q,), as ids of the vocabulary.  `timings` receives milliseconds a stage.
+        for candidates, by their `worths` (q,) or weights.  Units that are read are scored under the `alignment`; the
+        one by `words` asks for the query's own (q,), as ids of the vocabulary.  `timings` receives milliseconds a
+        stage.
         """
         of_passages = weights if passage_weights is None else passage_weights
         share = None if granularity == Granularity.PASSAGE else passage_share
@@ -216,6 +218,7 @@ class TokenIndex:
             retrieved,
             missing,
             asking,
+            worths,
             allow is not None,
             {} if timings is None else timings,
         )

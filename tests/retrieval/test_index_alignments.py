@@ -145,7 +145,7 @@ def test_fewer_tokens_that_look_change_candidates_and_never_a_score(case: Drawn,
                 assert all(hit.bound is None or hit.bound >= hit.score - 1e-6 for hit in hits if regime == "exact")
 
 
-def test_the_weightiest_tokens_of_each_row_look_for_candidates() -> None:
+def test_the_foremost_tokens_of_each_row_look_for_candidates() -> None:
     """A passage that only the light token of the query is near is no candidate when the heavy half looks."""
     index = TokenIndex(3, "made-up", bits=16, regime="tokens", exact_up_to=0)
     near_heavy = [item(f"h{n}", [[1, 0, 0.1 * n]], [0], [1]) for n in range(1, 4)]
@@ -157,8 +157,11 @@ def test_the_weightiest_tokens_of_each_row_look_for_candidates() -> None:
 
         index.save(Path(folder))
         query, weights = np.array([[1, 0, 0], [0, 1, 0]], np.float32), np.array([[0.6, 0.4]], np.float32)
-        found = index.search(query, weights, k=6, refine=3, regime="tokens", asking=0.5)[0]
-    assert {hit.passage_id for hit in found} == {one.passage.id for one in near_heavy}
+        options = {"k": 6, "refine": 3, "regime": "tokens", "asking": 0.5}
+        by_weight = index.search(query, weights, **options)[0]
+        by_worth = index.search(query, weights, worths=np.array([1.0, 2.0], np.float32), **options)[0]
+    assert {hit.passage_id for hit in by_weight} == {one.passage.id for one in near_heavy}
+    assert {hit.passage_id for hit in by_worth} == {one.passage.id for one in near_light}
 
 
 # One passage's units, without an index
