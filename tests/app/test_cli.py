@@ -40,7 +40,7 @@ PO = (
 ADIGE = "# Adige\n\nThe Adige is 410 kilometres long. It rises near the Reschen Pass.\n"
 MUSEUM = "The river museum in Ferrara opens at nine. A ticket costs 8 euros.\n"
 COMMANDS = (
-    *("ingest", "list", "remove", "reindex", "search", "ask", "cite", "show", "formats", "repair", "explain"),
+    *("ingest", "list", "remove", "reindex", "search", "adapt", "ask", "cite", "show", "formats", "repair", "explain"),
     *("rank", "split", "judge", "models", "prompts", "schema", "demo", "ui", "serve"),
 )
 
