@@ -245,6 +245,9 @@ class Parts:
             bits=settings.index_bits,
             regime=settings.index,
             exact_up_to=settings.exact_up_to,
+            searched_share=settings.searched_share,
+            stored_share=settings.stored_share,
+            pruning=settings.pruning,
         )
 
     def ingester(self, collection: CollectionInfo) -> Ingester:

@@ -65,6 +65,13 @@ class Settings(BaseSettings):
     alignment: Annotated[str, AfterValidator(alignment_name)] = Field(
         "", description=f"which tokens are compared, like {FORMS}; empty: the collection's own, else {NEAREST}"
     )
+    searched_share: float = Field(
+        1.0, gt=0, le=1, description="of each passage's tokens, by which candidates are looked for in a large index"
+    )
+    stored_share: float = Field(1.0, gt=0, le=1, description="of each passage's tokens that an index stores at all")
+    pruning: Literal["coverage", "salience"] = Field(
+        "coverage", description="which: those that stand for all together, or those that say most by themselves"
+    )
     asking_share: float = Field(
         1.0, gt=0, le=1, description="of a query's tokens, the weightiest, that look for candidates"
     )

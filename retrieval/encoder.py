@@ -144,6 +144,12 @@ class Encoder:
         windows = [w for number, text in enumerate(texts) for w in self._windows(number, text, prompt)]
         return self._encode(windows, len(texts), prompt, task, self._salience if own else None)
 
+    def salience_of(self, passage: TokenVectors) -> Floats | None:
+        """How much each token of a passage counts; an index may have been made when the encoder knew less.  -> (n,)"""
+        if self._salience is None or passage.ids is None:
+            return passage.salience
+        return self._salience.of_passage(passage.ids, passage.vectors)
+
     def worths(self, query: TokenVectors) -> Floats | None:
         """What a query's tokens are worth where only some may look for candidates, weighed or not.  -> (n,)"""
         if query.salience is not None or self._salience is None or query.ids is None:

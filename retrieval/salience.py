@@ -23,7 +23,7 @@ class Salience:
     """A query's token: its rarity x exp(its vector . direction).  (v,) and (d,)
 
     `rarity` is the square root of a token's inverse document frequency among the sentences seen in training.  `head`
-    (d + 1,) is that of passages: ReLU(vector . weight + bias), the bias last; without it their tokens count by rarity.
+    (d + 1,) is that of passages: a token's rarity x ReLU(vector . weight + bias), the bias last.
     """
 
     rarity: Floats
@@ -34,7 +34,7 @@ class Salience:
         """(n,), (n, d) -> (n,)"""
         if self.head is None:
             return self.rarity[ids]
-        told: Floats = np.maximum(vectors @ self.head[:-1] + self.head[-1], 0.0)
+        told: Floats = self.rarity[ids] * np.maximum(vectors @ self.head[:-1] + self.head[-1], 0.0)
         return told
 
     def __call__(self, ids: npt.NDArray[np.int64], vectors: Floats) -> Floats:

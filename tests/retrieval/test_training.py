@@ -333,7 +333,8 @@ def test_passages_tokens_learn_to_count(way: str, rows, passages: Passages, base
     assert kept.head == pytest.approx(t.queries.head.detach().numpy())
     encoder = Encoder(str(made), precision="float32")
     tokens = encoder.encode_passages([passage_from_text("p", "the gates are of steel")])[0]
-    assert tokens.salience == pytest.approx(np.maximum(tokens.vectors @ kept.head[:-1] + kept.head[-1], 0), abs=1e-5)
+    told = kept.rarity[tokens.ids] * np.maximum(tokens.vectors @ kept.head[:-1] + kept.head[-1], 0)
+    assert tokens.salience == pytest.approx(told, abs=1e-5)
 
 
 def test_a_frozen_network_learns_salience_alone_and_keeps_what_it_began_with(rows, passages, base, tmp_path) -> None:

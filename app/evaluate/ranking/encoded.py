@@ -12,7 +12,6 @@ from app.terminal import counting
 from retrieval.encoder import Encoder
 from retrieval.errors import IndexFormatError
 from retrieval.index.manifest import FILE
-from retrieval.index.search import Regime
 from retrieval.index.token_index import IndexOptions, TokenIndex
 from retrieval.splitter import passage_from_text
 from retrieval.text import Passage
@@ -20,6 +19,7 @@ from retrieval.text import Passage
 FOLDER = "evaluations"
 BLOCK = 64  # passages encoded and saved at once: what an interrupt can lose
 KNOWN = "words"  # what an index knows of each token beside its vector: without it, it is made anew
+PRUNED = ("searched_share", "stored_share", "pruning")  # settings that say which tokens an index has
 
 
 def encoded(
@@ -29,9 +29,10 @@ def encoded(
 
     What an earlier call has encoded is read from disk, so an interrupted one is gone on with.
     """
-    folder = settings.data_dir / FOLDER / _key(digest, encoder.name, settings.precision, KNOWN)
+    stored = [f"{settings.stored_share} by {settings.pruning}"] if settings.stored_share < 1 else []
+    folder = settings.data_dir / FOLDER / _key(digest, encoder.name, settings.precision, KNOWN, *stored)
     places = {folder / f"{number}-bits": number for number in bits}
-    indexes = {place: _growing(place, encoder, number, settings.index) for place, number in places.items()}
+    indexes = {place: _growing(place, encoder, number, settings) for place, number in places.items()}
     there = set.intersection(*(index.ids() for index in indexes.values()))
     missing = [passage for passage in passages if passage.id not in there]
     with counting(len(passages), "encoding") as advance:
@@ -43,9 +44,16 @@ def encoded(
     return {number: _finished(indexes[place], place, settings) for place, number in places.items()}
 
 
-def _growing(folder: Path, encoder: Encoder, bits: int, regime: Regime) -> TokenIndex:
+def _growing(folder: Path, encoder: Encoder, bits: int, settings: Settings) -> TokenIndex:
     """Candidates can be found by centroids however small it is: a search may ask for that."""
-    options: IndexOptions = {"bits": bits, "regime": regime, "exact_up_to": 0}
+    options: IndexOptions = {
+        "bits": bits,
+        "regime": settings.index,
+        "exact_up_to": 0,
+        "searched_share": settings.searched_share,
+        "stored_share": settings.stored_share,
+        "pruning": settings.pruning,
+    }
     if (folder / FILE).exists():
         try:
             return TokenIndex.load(folder, encoder.name, **options)
@@ -65,8 +73,9 @@ def _add(block: Sequence[Passage], encoder: Encoder, indexes: dict[Path, TokenIn
 
 def _finished(index: TokenIndex, folder: Path, settings: Settings) -> TokenIndex:
     """The index as the settings would search it."""
-    if settings.index == "faiss" and index.stats().regime != "faiss":
-        index.save(folder)  # it was made for another regime
+    told = index.stats()
+    if (settings.index == "faiss" and told.regime != "faiss") or told.searched_share != settings.searched_share:
+        index.save(folder)  # it was made for another regime, or to be searched by other tokens
     return TokenIndex.load(folder, index.encoder, regime=settings.index, exact_up_to=settings.exact_up_to)
 
 

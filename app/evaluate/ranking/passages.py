@@ -13,7 +13,7 @@ import numpy as np
 
 from app.bootstrap import Parts
 from app.evaluate.ranking.beir import Beir, Question, read_beir
-from app.evaluate.ranking.encoded import encoded
+from app.evaluate.ranking.encoded import PRUNED, encoded
 from app.evaluate.ranking.encoders import BM25, MARKERS, Encoders, Way, names_of
 from app.evaluate.ranking.relevance import DEPTH, PASSAGES, figures, needs_ir_measures
 from app.evaluate.runs.keeping import Todo, added, clocked, measure, open_run, portion
@@ -94,7 +94,7 @@ def _index_settings(settings: Settings, ways: Sequence[Way]) -> dict[str, Any]:
 
 
 def index_settings(settings: Settings) -> dict[str, Any]:
-    told = {name: getattr(settings, name) for name in ("exact_up_to", "asking_share")}
+    told = {name: getattr(settings, name) for name in ("exact_up_to", "asking_share", *PRUNED)}
     return {"regime": settings.index, "bits": settings.index_bits, **told}
 
 

@@ -30,7 +30,7 @@ from app.terminal import counting
 from retrieval.coverage import coverage
 from retrieval.encoder import Encoder, Floats, TokenVectors
 from retrieval.index.search import REFINED
-from retrieval.index.token_index import TokenIndex
+from retrieval.index.token_index import IndexOptions, TokenIndex
 from retrieval.salience import Salience
 from retrieval.splitter import passage_from_text
 from retrieval.text import Passage
@@ -85,7 +85,7 @@ def evaluate(
     share: Share,
     refine: int = REFINED,
 ) -> list[RunItem]:
-    """Measure on BEIR folders; `weights` are files of a trained salience by the names of further kinds.  -> all items"""
+    """Measure on BEIR folders; `weights`: files of a trained salience by the names of further kinds.  -> all items"""
     needs_ir_measures()
     if unknown := [kind for kind in kinds if kind not in KINDS]:
         raise AppError(f"there is no choice of tokens by {unknown[0]!r}: it is by {', '.join(KINDS)}, or --weights")
@@ -110,7 +110,9 @@ def evaluate(
         made = Made(collections, parts, weights, Path(folder))
         work = partial(measured, made, {way.name: way for way in ways}, parts.encoder, refine)
         # All at once: an index is made, asked everything, and given up for the next.
-        measure(parts.runs, run, rows, attrgetter("key"), settings["ways"], work, max(1, len(rows)), "ranking")
+        measure(
+            parts.runs, run, rows, attrgetter("key"), [way.name for way in ways], work, max(1, len(rows)), "ranking"
+        )
     return list(parts.runs.items(run.id))
 
 
@@ -141,16 +143,20 @@ class Made:
 
     def _make(self, folder: str, way: Way) -> Index:
         passages, whole = self._whole(folder)
-        told = {"stored_share" if way.stored else "searched_share": way.share}
-        index = TokenIndex(
-            whole.dimension, whole.encoder, bits=whole.codec.bits, regime="tokens", exact_up_to=0, pruning="salience",
-            **told,
-        )  # fmt: skip
+        options: IndexOptions = {
+            "bits": whole.codec.bits,
+            "regime": "tokens",
+            "exact_up_to": 0,
+            "pruning": "salience",  # whatever chooses tokens is told as their salience
+            "stored_share": way.share if way.stored else 1.0,
+            "searched_share": 1.0 if way.stored else way.share,
+        }
+        index = TokenIndex(whole.dimension, whole.encoder, **options)
         worth = self._worth(way.kind, passages, whole) if way.share < 1 else None
         with counting(len(passages), f"{folder}: {way.name}") as advance:
             for first in range(0, len(passages), BLOCK):
                 some = passages[first : first + BLOCK]
-                vectors = [whole.vectors(p.id) for p in some]
+                vectors = [self._tokens(whole, p) for p in some]
                 if worth:
                     vectors = [replace(v, salience=worth(p, v)) for p, v in zip(some, vectors, strict=True)]
                 index.add(some, vectors)
@@ -159,6 +165,10 @@ class Made:
         shutil.rmtree(place, ignore_errors=True)
         index.save(place)
         return Index(index, index.stats().bytes, sum(path.stat().st_size for path in place.glob("*.codes-*")))
+
+    def _tokens(self, whole: TokenIndex, passage: Passage) -> TokenVectors:
+        tokens = whole.vectors(passage.id)
+        return replace(tokens, salience=self._parts.encoder.salience_of(tokens))
 
     def _whole(self, folder: str) -> tuple[list[Passage], TokenIndex]:
         if self._read is None or self._read[0] != folder:
