@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate, pairwise
 from operator import attrgetter
@@ -20,6 +21,8 @@ from app.evaluate.runs.shares import Share
 from app.store.runs import RunItem
 from retrieval.encoder import Encoder, Floats, TokenVectors
 from retrieval.granularity import joined, score_units
+from retrieval.index.pruning import Pruning
+from retrieval.index.segment import pruned
 from retrieval.retriever import PASSAGE_SHARE
 from retrieval.text import Passage
 
@@ -50,11 +53,13 @@ def evaluate(
     chosen = share.of(rows)
     loaded = Encoders(parts)
     ways = loaded.able(wanted, marker_of, named=named)
-    scorers = scorers_of(ways, rows, loaded)
+    stored = Stored(parts.settings.stored_share, parts.settings.pruning)
+    scorers = scorers_of(ways, rows, loaded, stored)
     settings = {
         "files": digests,
         "ways": list(scorers),
         **loaded.settings(ways),
+        **stored.settings,
         **share.settings,
     }
     name = ", ".join(digests)
@@ -64,7 +69,7 @@ def evaluate(
     return list(parts.runs.items(run.id))
 
 
-def scorers_of(ways: Sequence[Way], rows: Sequence[RankRow], encoders: Encoders) -> dict[str, Scorer]:
+def scorers_of(ways: Sequence[Way], rows: Sequence[RankRow], encoders: Encoders, stored: Stored) -> dict[str, Scorer]:
     """What scores rows, by the ways' names; ways of one encoder share what it has read."""
     found: dict[str, Scorer] = {}
     readers: dict[str, Reader] = {}
@@ -72,7 +77,7 @@ def scorers_of(ways: Sequence[Way], rows: Sequence[RankRow], encoders: Encoders)
         if way.asks == BM25:
             found[way.name] = by_words(rows)
         else:
-            reader = readers.setdefault(way.encoder, Reader(encoders[way.encoder]))
+            reader = readers.setdefault(way.encoder, Reader(encoders[way.encoder], stored))
             found[way.name] = partial(SCORERS.get(way.asks, by_tokens), reader, way)
     return found
 
@@ -115,11 +120,26 @@ def by_words(rows: Sequence[RankRow]) -> Scorer:
     return score
 
 
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """The share of a passage's tokens that an index would have, and which."""
+
+    share: float = 1.0
+    pruning: Pruning = "coverage"
+
+    @property
+    def settings(self) -> dict[str, str]:
+        return {"stored": f"{self.share:g} by {self.pruning}"} if self.share < 1 else {}
+
+    def of(self, passage: Passage, tokens: TokenVectors) -> TokenVectors:
+        return pruned(passage, tokens, self.share, self.pruning) if self.share < 1 else tokens
+
+
 class Reader:
     """An encoder that knows what passages it read last, and what that cost: ways that ask for the same share it."""
 
-    def __init__(self, encoder: Encoder) -> None:
-        self.encoder = encoder
+    def __init__(self, encoder: Encoder, stored: Stored) -> None:
+        self.encoder, self._stored = encoder, stored
         self._last: dict[Key, TokenVectors] = {}
         self._cost: Cost = {}
 
@@ -127,7 +147,8 @@ class Reader:
         different = {_key(passage): passage for passage in passages}
         if different.keys() != self._last.keys():
             with clocked() as cost:
-                tokens = self.encoder.encode_passages(list(different.values()))
+                read = self.encoder.encode_passages(list(different.values()))
+                tokens = [self._stored.of(p, t) for p, t in zip(different.values(), read, strict=True)]
             self._last, self._cost = dict(zip(different, tokens, strict=True)), cost
         return self._last, self._cost
 
