@@ -14,10 +14,11 @@ from retrieval.errors import IndexFormatError
 from retrieval.index import Told, tell_share
 from retrieval.index.codec import Codec
 from retrieval.index.helping import Help
+from retrieval.index.joining import Kept, join_segments
 from retrieval.index.holding import Holding
 from retrieval.index.manifest import FILE, Manifest, read_manifest
 from retrieval.index.parts import Part, read_part, segment_path
-from retrieval.index.segment import Kept, join_segments, read_segment, write_segment
+from retrieval.index.segment import read_segment, write_segment
 
 MOST_SEGMENTS = 16  # more are joined when saving
 MOST_DELETED = 0.3  # the share of deleted passages above which saving rewrites the rest

@@ -13,10 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from commanded import Propcite, commanded
 from word_encoder import WordEncoder
 
+from app import bootstrap
 from app.bootstrap import Parts
-from app.settings import load_settings
+from app.settings import Settings, load_settings
 from app.store import Runs
 
 if TYPE_CHECKING:
@@ -41,6 +43,19 @@ def runs(tmp_path: Path) -> Iterator[Runs]:
     parts = Parts(load_settings(data_dir=tmp_path / "data"))
     yield parts.runs
     parts.library.close()
+
+
+@pytest.fixture
+def propcite(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], encoder: Encoder) -> Propcite:
+    """The command inside this process, with the weights that are loaded once for all tests."""
+    build = bootstrap.build_encoder
+
+    def loaded(settings: Settings) -> Encoder:
+        return build(settings) if settings.encoder else encoder
+
+    monkeypatch.setattr(bootstrap, "build_encoder", loaded)
+    call = commanded(monkeypatch, capsys)
+    return lambda *words: call(*map(str, words))
 
 
 @pytest.fixture

@@ -7,16 +7,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from commanded import Propcite, Said, commanded
+from commanded import Propcite, Said
 
-from app import bootstrap
 from app.adapting.choosing import choose
 from app.adapting.strategies import NAMES
 from app.bootstrap import Parts
 from app.evaluate.ranking.folds import folded, folds_of
-from app.settings import Settings, load_settings
+from app.settings import load_settings
 from app.store import RunItem
-from retrieval.encoder import Encoder
 
 TEXTS = {
     "gates": "The tidal barrier has fourteen steel gates. Each gate is closed in an hour.",
@@ -29,19 +27,6 @@ QUERIES = {
     "q2": ("What did the divers check?", "cost"),
     "q3": ("Who breeds?", "terns"),
 }
-
-
-@pytest.fixture
-def propcite(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], encoder: Encoder) -> Propcite:
-    """The command inside this process, with the weights that are loaded once for all tests."""
-    build = bootstrap.build_encoder
-
-    def loaded(settings: Settings) -> Encoder:
-        return build(settings) if settings.encoder else encoder
-
-    monkeypatch.setattr(bootstrap, "build_encoder", loaded)
-    call = commanded(monkeypatch, capsys)
-    return lambda *words: call(*map(str, words))
 
 
 def beir(folder: Path, times: int = 1) -> Path:

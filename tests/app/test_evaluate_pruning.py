@@ -6,11 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
-from test_evaluate_alignments import beir, propcite, refused
+from test_evaluate_alignments import beir, refused
 
 from app.evaluate.ranking.pruning import KINDS, ways_of
-
-__all__ = ["propcite"]  # a fixture
 
 
 def lines(text: str) -> list[dict]:

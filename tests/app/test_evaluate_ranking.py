@@ -16,14 +16,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commanded import Propcite, Said, commanded
+from commanded import Propcite, Said
 
-from app import bootstrap
 from app.bootstrap import Parts
 from app.evaluate.citing import answers
 from app.evaluate.ranking import fact_rows, relevance
 from app.evaluate.runs import measured
-from app.settings import Settings, load_settings
+from app.settings import load_settings
 from app.store import RunItem
 from retrieval.encoder import Encoder
 from retrieval.index.manifest import FILE as MANIFEST
@@ -43,19 +42,6 @@ QUERIES = [
     {"_id": "unjudged", "text": "Who sings?"},
 ]
 QRELS = ["query-id\tcorpus-id\tscore", "q1\tgates\t2", "q1\tterns\t1", "q2\tcost\t1", "q2\tterns\t0", "q3\tterns\t1"]
-
-
-@pytest.fixture
-def propcite(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], encoder: Encoder) -> Propcite:
-    """The command inside this process, with the weights that are loaded once for all tests."""
-    build = bootstrap.build_encoder
-
-    def loaded(settings: Settings) -> Encoder:
-        return build(settings) if settings.encoder else encoder
-
-    monkeypatch.setattr(bootstrap, "build_encoder", loaded)
-    call = commanded(monkeypatch, capsys)
-    return lambda *words: call(*map(str, words))
 
 
 def figures(said: Said, way: str, of: str = "") -> dict[str, float]:
@@ -343,6 +329,20 @@ def test_every_way_of_ranking_sentences_has_a_row(propcite: Propcite, tmp_path: 
     assert all(said.out.count(f"\n{way} ") >= 3 for way in ways)
     assert "mean (n 3)" in said.out
     assert all(item.measures["P@1"] == 1.0 for item in kept() if item.key == "1")
+
+
+def test_sentences_are_ranked_by_the_tokens_that_an_index_would_store(
+    propcite: Propcite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ("eval", "sentences", lines(tmp_path / "rows.jsonl", ROWS), "--way", "m'_q")
+    assert propcite(*words).code == 0
+    whole = {item.key: item.measures for item in kept()}
+    monkeypatch.setenv("PROPCITE_STORED_SHARE", "0.05")
+    assert propcite(*words).code == 0
+    fewer = {item.key: item.measures for item in kept()}
+    assert whole.keys() == fewer.keys()  # no sentence has lost all of its tokens
+    monkeypatch.setenv("PROPCITE_STORED_SHARE", "2")
+    assert "stored_share" in propcite(*words).err
 
 
 def test_a_shard_has_the_figures_of_the_whole(propcite: Propcite, tmp_path: Path) -> None:
