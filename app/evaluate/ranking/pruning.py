@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import groupby, product
 from operator import attrgetter
@@ -26,7 +26,6 @@ from app.evaluate.runs.about import about_run
 from app.evaluate.runs.keeping import Todo, added, clocked, measure, open_run, portion
 from app.evaluate.runs.shares import Share
 from app.store.runs import RunItem
-from app.terminal import counting
 from retrieval.coverage import coverage
 from retrieval.encoder import Encoder, Floats, TokenVectors
 from retrieval.index.search import REFINED
@@ -36,7 +35,6 @@ from retrieval.splitter import passage_from_text
 from retrieval.text import Passage
 
 MEASURES = ("nDCG@10", "R@100", "RR@10")
-BLOCK = 512  # passages pruned and added at once
 SHARES = (0.4, 0.2, 0.1)  # of a passage's tokens: ALIGNER's beta_d
 ASKING = (1.0, 0.5, 0.3)  # of a query's tokens: its beta_q
 WHOLE = "all tokens"
@@ -107,7 +105,7 @@ def evaluate(
     about = about_run(parts.settings, "encoder")
     run = open_run(parts.runs, "pruning", ", ".join(collections), settings, about, new=share.new, say=share.say)
     with TemporaryDirectory(prefix="propcite-pruning-") as folder:
-        made = Made(collections, parts, weights, Path(folder))
+        made = Made(collections, parts, weights, Path(folder) / "index")
         work = partial(measured, made, {way.name: way for way in ways}, parts.encoder, refine)
         # All at once: an index is made, asked everything, and given up for the next.
         measure(
@@ -125,68 +123,76 @@ class Index:
     searched_bytes: int
 
 
+@dataclass(frozen=True)
+class Folder:
+    """A folder's passages with their tokens, read once, and what these are worth by each choice, told once."""
+
+    passages: list[Passage]
+    tokens: list[TokenVectors]
+    whole: TokenIndex
+    weights: Mapping[str, Salience]
+    _told: dict[str, list[Floats]] = field(default_factory=dict)
+
+    def worths(self, kind: str) -> list[Floats]:
+        if kind not in self._told:
+            worth = self._worth(kind)
+            self._told[kind] = [worth(*one) for one in zip(self.passages, self.tokens, strict=True)]
+        return self._told[kind]
+
+    def _worth(self, kind: str) -> Worth:
+        if kind in self.weights:
+            weights = self.weights[kind]
+            return lambda _, tokens: weights.of_passage(_ids(tokens), tokens.vectors)
+        if kind == "idf":
+            rarity = idf([_ids(tokens) for tokens in self.tokens])
+            return lambda _, tokens: rarity[_ids(tokens)]
+        return {"coverage": _coverage, "salience": _salience, "random": _random}[kind]
+
+
 class Made:
     """Indexes of a folder's passages with fewer tokens, made when they are first asked."""
 
-    def __init__(
-        self, collections: Mapping[str, Beir], parts: Parts, weights: Mapping[str, Path], folder: Path
-    ) -> None:
-        self._collections, self._parts, self._folder = collections, parts, folder
+    def __init__(self, collections: Mapping[str, Beir], parts: Parts, weights: Mapping[str, Path], place: Path) -> None:
+        self._collections, self._parts, self._place = collections, parts, place
         self._weights = {name: Salience.read(path) for name, path in weights.items()}
         self._last: tuple[str, Way, Index] | None = None
-        self._read: tuple[str, list[Passage], TokenIndex] | None = None
+        self._read: tuple[str, Folder] | None = None
 
     def index(self, folder: str, way: Way) -> Index:
         if self._last is None or self._last[:2] != (folder, way):
-            self._last = (folder, way, self._make(folder, way))
+            self._last = (folder, way, self._make(self._folder(folder), way))
         return self._last[2]
 
-    def _make(self, folder: str, way: Way) -> Index:
-        passages, whole = self._whole(folder)
+    def _make(self, folder: Folder, way: Way) -> Index:
         options: IndexOptions = {
-            "bits": whole.codec.bits,
+            "bits": folder.whole.codec.bits,
             "regime": "tokens",
             "exact_up_to": 0,
             "pruning": "salience",  # whatever chooses tokens is told as their salience
             "stored_share": way.share if way.stored else 1.0,
             "searched_share": 1.0 if way.stored else way.share,
         }
-        index = TokenIndex(whole.dimension, whole.encoder, **options)
-        worth = self._worth(way.kind, passages, whole) if way.share < 1 else None
-        with counting(len(passages), f"{folder}: {way.name}") as advance:
-            for first in range(0, len(passages), BLOCK):
-                some = passages[first : first + BLOCK]
-                vectors = [self._tokens(whole, p) for p in some]
-                if worth:
-                    vectors = [replace(v, salience=worth(p, v)) for p, v in zip(some, vectors, strict=True)]
-                index.add(some, vectors)
-                advance("", len(some))
-        place = self._folder / "index"
-        shutil.rmtree(place, ignore_errors=True)
-        index.save(place)
-        return Index(index, index.stats().bytes, sum(path.stat().st_size for path in place.glob("*.codes-*")))
+        index = TokenIndex(folder.whole.dimension, folder.whole.encoder, **options)
+        tokens = folder.tokens
+        if way.share < 1:
+            worths = folder.worths(way.kind)
+            tokens = [replace(one, salience=worth) for one, worth in zip(tokens, worths, strict=True)]
+        index.add(folder.passages, tokens)
+        shutil.rmtree(self._place, ignore_errors=True)
+        index.save(self._place)
+        searched = sum(path.stat().st_size for path in self._place.glob("*.codes-*"))
+        return Index(index, index.stats().bytes, searched)
 
-    def _tokens(self, whole: TokenIndex, passage: Passage) -> TokenVectors:
-        tokens = whole.vectors(passage.id)
-        return replace(tokens, salience=self._parts.encoder.salience_of(tokens))
-
-    def _whole(self, folder: str) -> tuple[list[Passage], TokenIndex]:
-        if self._read is None or self._read[0] != folder:
-            collection, bits = self._collections[folder], self._parts.settings.index_bits
+    def _folder(self, name: str) -> Folder:
+        if self._read is None or self._read[0] != name:
+            collection, settings = self._collections[name], self._parts.settings
+            encoder, bits = self._parts.encoder, settings.index_bits
+            whole = encoded(collection.passages, collection.digests["corpus"], encoder, settings, [bits])[bits]
             passages = [passage_from_text(p.id, p.text, p.title) for p in collection.passages]
-            digest, settings = collection.digests["corpus"], self._parts.settings
-            index = encoded(collection.passages, digest, self._parts.encoder, settings, [bits])[bits]
-            self._read = folder, passages, index
-        return self._read[1:]
-
-    def _worth(self, kind: str, passages: Sequence[Passage], whole: TokenIndex) -> Worth:
-        if kind in self._weights:
-            weights = self._weights[kind]
-            return lambda _, tokens: weights.of_passage(_ids(tokens), tokens.vectors)
-        if kind == "idf":
-            rarity = idf([_ids(whole.vectors(passage.id)) for passage in passages])
-            return lambda _, tokens: rarity[_ids(tokens)]
-        return {"coverage": _coverage, "salience": _salience, "random": _random}[kind]
+            read = [whole.vectors(passage.id) for passage in passages]
+            tokens = [replace(one, salience=encoder.salience_of(one)) for one in read]
+            self._read = name, Folder(passages, tokens, whole, self._weights)
+        return self._read[1]
 
 
 def _ids(tokens: TokenVectors) -> np.ndarray[Any, np.dtype[np.int64]]:
