@@ -69,8 +69,9 @@ class Settings(BaseSettings):
         1.0, gt=0, le=1, description="of each passage's tokens, by which candidates are looked for in a large index"
     )
     stored_share: float = Field(1.0, gt=0, le=1, description="of each passage's tokens that an index stores at all")
-    pruning: Literal["coverage", "salience"] = Field(
-        "coverage", description="which: those that stand for all together, or those that say most by themselves"
+    pruning: Literal["sentences", "coverage", "salience"] = Field(
+        "sentences",
+        description="which: those that stand for each sentence or for the passage together, or say most by themselves",
     )
     asking_share: float = Field(
         1.0, gt=0, le=1, description="of a query's tokens, the weightiest, that look for candidates"

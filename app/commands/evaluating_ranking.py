@@ -88,7 +88,7 @@ def _show_folds(items: Sequence[RunItem], size: int, shape: Format) -> None:
 def eval_pruning(
     folders: Annotated[list[Path], typer.Argument(help="BEIR folders, as eval beir reads them.", metavar="DIRS…")],
     kind: Annotated[
-        list[str] | None, typer.Option(help="coverage, salience, idf or random; all of them where none is named.")
+        list[str] | None, typer.Option(help="sentences, coverage, salience, idf or random; all where none is named.")
     ] = None,
     weights: Annotated[
         list[str] | None, typer.Option(help="NAME=FILE: the salience of a queries.safetensors; repeatable.")

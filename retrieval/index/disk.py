@@ -14,8 +14,8 @@ from retrieval.errors import IndexFormatError
 from retrieval.index import Told, tell_share
 from retrieval.index.codec import Codec
 from retrieval.index.helping import Help
-from retrieval.index.joining import Kept, join_segments
 from retrieval.index.holding import Holding
+from retrieval.index.joining import Kept, join_segments
 from retrieval.index.manifest import FILE, Manifest, read_manifest
 from retrieval.index.parts import Part, read_part, segment_path
 from retrieval.index.segment import read_segment, write_segment

@@ -6,18 +6,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 
-from retrieval.encoder import Floats
+from retrieval.encoder import Floats, TokenVectors
 from retrieval.errors import RetrievalError
 from retrieval.granularity import Ints
 from retrieval.index.container import Container
 
 Mask = npt.NDArray[np.bool_]
-Pruning = Literal["coverage", "salience"]  # those that stand for all together, or those that say most by themselves
+# Those that stand for each sentence, or for the passage, together; or those that say most by themselves.
+Pruning = Literal["sentences", "coverage", "salience"]
 
 PRUNINGS: tuple[Pruning, ...] = get_args(Pruning)
 
@@ -28,15 +30,22 @@ def known_pruning(pruning: Pruning) -> Pruning:
     return pruning
 
 
-def worth(pruning: Pruning, vectors: Floats, salience: Floats | None) -> Floats:
-    """What each token of one passage is worth keeping.  (t, d), (t,) -> (t,)"""
+def worth(pruning: Pruning, tokens: TokenVectors, starts: Ints) -> Floats:
+    """What each token of one passage is worth keeping; its units are runs of tokens, (u + 1,).  -> (t,)"""
     if pruning == "salience":
-        if salience is None:
+        if tokens.salience is None:
             raise RetrievalError("this encoder does not tell how salient a passage's tokens are: prune by coverage")
-        return salience
+        return tokens.salience
     from retrieval.coverage import coverage
 
-    return coverage(vectors, salience)
+    if pruning == "coverage":
+        return coverage(tokens.vectors, tokens.salience)
+    units = [tokens.only(np.arange(*unit)) for unit in pairwise(starts.tolist())]
+    gains = np.concatenate([coverage(unit.vectors, unit.salience) for unit in units])
+    # By its place in its unit, as a share of it: a share of the passage's tokens is the same share of every unit's.
+    lengths = np.repeat(np.diff(starts), np.diff(starts))
+    worths: Floats = (1 - _places(gains, starts) / lengths).astype(np.float32)
+    return worths
 
 
 def known_share(share: float) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +16,7 @@ from retrieval.encoder import Offsets, TokenVectors
 from retrieval.errors import IndexFormatError, RetrievalError
 from retrieval.granularity import Ints
 from retrieval.index.codec import Codec, Payload
-from retrieval.index.container import REPAIR, Container, Pieces, write_arrays
+from retrieval.index.container import REPAIR, Container, write_arrays
 from retrieval.index.pruning import Pruning, Searched, most_worth, worth
 from retrieval.text import Passage
 
@@ -103,10 +103,13 @@ class Segment:
         """The tokens that candidates are looked for by: the share of each passage's that is most worth it."""
         if share == 1:
             return Searched(self.num_tokens)
-        read = (self.vectors(number) for number in range(len(self)))
-        worths = np.concatenate([worth(pruning, tokens.vectors, tokens.salience) for tokens in read])
+        worths = np.concatenate([self._worth(number, pruning) for number in range(len(self))])
         chosen = most_worth(worths, self.passage_starts, self.unit_starts, self.unit_sentences != HEAD, share)
         return Searched(self.num_tokens, share, chosen)
+
+    def _worth(self, number: int, pruning: Pruning) -> npt.NDArray[np.float32]:
+        units = self.unit_starts[self.passage_units[number] : self.passage_units[number + 1] + 1]
+        return worth(pruning, self.vectors(number), units - units[0])
 
     @property
     def bytes(self) -> int:
@@ -154,12 +157,12 @@ def build_segment(passages: Sequence[Passage], vectors: Sequence[TokenVectors], 
 
 def pruned(passage: Passage, tokens: TokenVectors, share: float, pruning: Pruning) -> TokenVectors:
     """The share of a passage's tokens that is most worth keeping, of each sentence at least one."""
-    worths = worth(pruning, tokens.vectors, tokens.salience)
     owners = _sentence_of_each(passage, tokens)
     order = np.argsort(owners, kind="stable")
     units, lengths = np.unique(owners, return_counts=True)
-    runs = np.array([0, len(tokens)])
-    chosen = most_worth(worths[order], runs, _starts(lengths), units != HEAD, share)
+    starts = _starts(lengths)
+    worths = worth(pruning, tokens.only(order), starts)
+    chosen = most_worth(worths, np.array([0, len(tokens)]), starts, units != HEAD, share)
     return tokens.only(np.sort(order[chosen]))
 
 

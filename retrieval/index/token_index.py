@@ -65,7 +65,7 @@ class TokenIndex:
         exact_up_to: int = EXACT_UP_TO,
         searched_share: float = 1.0,
         stored_share: float = 1.0,
-        pruning: Pruning = "coverage",
+        pruning: Pruning = "sentences",
         told: Told = nobody,
     ) -> None:
         self.dimension = dimension

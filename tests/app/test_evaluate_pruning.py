@@ -67,4 +67,4 @@ def test_what_cannot_be_is_told_in_one_line(propcite, tmp_path: Path, words, tol
 
 
 def test_kinds_are_those_of_the_help() -> None:
-    assert KINDS == ("coverage", "salience", "idf", "random")
+    assert KINDS == ("sentences", "coverage", "salience", "idf", "random")

@@ -151,13 +151,24 @@ def test_without_salience_coverage_is_what_can_choose() -> None:
     assert len(index) == 0
     index = TokenIndex(3, "made-up", stored_share=0.5)
     index.add([one.passage], [one.tokens])
-    assert index.vectors("p").offsets[:, 0].tolist() == [0, 2]
+    assert index.vectors("p").offsets[:, 0].tolist() == [0, 2]  # of two alike the first
 
 
+@pytest.mark.parametrize("pruning", ["coverage", "sentences"])
 @given(items(), SHARES)
-def test_coverage_chooses_as_many(one: Item, share: float) -> None:
+def test_coverage_chooses_as_many(pruning: str, one: Item, share: float) -> None:
     number = math.ceil(share * len(one.tokens) - 1e-9)
-    assert number <= len(pruned(one.passage, one.tokens, share, "coverage")) <= number + len(one.passage.sentences)
+    kept = len(pruned(one.passage, one.tokens, share, pruning))
+    assert number <= kept <= number + len(one.passage.sentences)
+
+
+def test_each_sentence_keeps_what_stands_for_it_though_another_says_the_same() -> None:
+    """Two sentences of the same two words: the passage is covered by one of each, the sentences by their own."""
+    vectors = [[1, 0, 0], [0, 1, 0], [1, 0, 0], [0, 1, 0]]
+    one = item("p", vectors, [0, 1, 2, 3], [2, 2], words=[1, 2, 1, 2], salience=[2.0, 1.0, 1.0, 1.0])
+    of_sentences = pruned(one.passage, one.tokens, 0.5, "sentences")
+    assert of_sentences.offsets[:, 0].tolist() == [0, 2]
+    assert pruned(one.passage, one.tokens, 0.75, "sentences").offsets[:, 0].tolist() == [0, 1, 2]
 
 
 @pytest.mark.parametrize("name", ["searched_share", "stored_share"])
@@ -168,5 +179,5 @@ def test_a_share_that_is_none_is_told(name: str, share: float) -> None:
 
 
 def test_a_pruning_that_is_none_is_told() -> None:
-    with pytest.raises(ValueError, match="by coverage or salience"):
+    with pytest.raises(ValueError, match="by sentences or coverage or salience"):
         TokenIndex(3, "made-up", pruning="random")

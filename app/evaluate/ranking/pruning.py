@@ -38,7 +38,7 @@ MEASURES = ("nDCG@10", "R@100", "RR@10")
 SHARES = (0.4, 0.2, 0.1)  # of a passage's tokens: ALIGNER's beta_d
 ASKING = (1.0, 0.5, 0.3)  # of a query's tokens: its beta_q
 WHOLE = "all tokens"
-KINDS = ("coverage", "salience", "idf", "random")
+KINDS = ("sentences", "coverage", "salience", "idf", "random")
 
 Worth = Callable[[Passage, TokenVectors], Floats]  # what each token of a passage is worth keeping
 
@@ -166,15 +166,15 @@ class Made:
     def _make(self, folder: Folder, way: Way) -> Index:
         options: IndexOptions = {
             "bits": folder.whole.codec.bits,
-            "regime": "tokens",
+            "regime": "exact" if way.stored else "tokens",
             "exact_up_to": 0,
-            "pruning": "salience",  # whatever chooses tokens is told as their salience
+            "pruning": "sentences" if way.kind == "sentences" else "salience",  # which is whatever else chooses tokens
             "stored_share": way.share if way.stored else 1.0,
             "searched_share": 1.0 if way.stored else way.share,
         }
         index = TokenIndex(folder.whole.dimension, folder.whole.encoder, **options)
         tokens = folder.tokens
-        if way.share < 1:
+        if way.share < 1 and way.kind != "sentences":
             worths = folder.worths(way.kind)
             tokens = [replace(one, salience=worth) for one, worth in zip(tokens, worths, strict=True)]
         index.add(folder.passages, tokens)

@@ -125,7 +125,7 @@ class Stored:
     """The share of a passage's tokens that an index would have, and which."""
 
     share: float = 1.0
-    pruning: Pruning = "coverage"
+    pruning: Pruning = "sentences"
 
     @property
     def settings(self) -> dict[str, str]:
