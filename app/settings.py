@@ -156,8 +156,7 @@ def load_settings(**arguments: Any) -> Settings:
         if first["type"] == "extra_forbidden":
             known = ", ".join(sorted(Settings.model_fields))
             raise AppError(f"there is no setting {name!r} (propcite.toml): it is one of {known}") from error
-        raise AppError(
-            f"the setting {name} (PROPCITE_{name.upper()}) cannot be {first['input']!r}: {first['msg']}"
-        ) from error
+        why = first["msg"].removeprefix("Value error, ")
+        raise AppError(f"the setting {name} (PROPCITE_{name.upper()}) cannot be {first['input']!r}: {why}") from error
     except ValueError as error:  # propcite.toml is not TOML
         raise AppError(f"propcite.toml cannot be read: {error}") from error
