@@ -132,7 +132,7 @@ class _Trying:
         rows = []
         queries = self.encoder.encode_queries([example.question for example in examples])
         for example, query in zip(examples, queries, strict=True):
-            found = candidates_of(self.index, query, self.asking)
+            found = candidates_of(self.index, self.encoder, query, self.asking)
             rows.append([self._score(example, query, alignment, found) for alignment in alignments])
             told(example.question)
         return np.array(rows)

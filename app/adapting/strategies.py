@@ -6,7 +6,7 @@ import math
 from collections.abc import Collection, Iterable, Sequence
 
 from retrieval.alignment import NEAREST, Alignment, alignment_of
-from retrieval.encoder import TokenVectors
+from retrieval.encoder import Encoder, TokenVectors
 from retrieval.index.search import REFINED
 from retrieval.index.token_index import TokenIndex
 
@@ -28,9 +28,12 @@ def strategies_of(names: Iterable[str]) -> list[Alignment]:
     return list(dict.fromkeys([NEAREST, *map(alignment_of, names)]))
 
 
-def candidates_of(index: TokenIndex, query: TokenVectors, asking: float = 1.0, number: int = CANDIDATES) -> list[str]:
+def candidates_of(
+    index: TokenIndex, encoder: Encoder, query: TokenVectors, asking: float = 1.0, number: int = CANDIDATES
+) -> list[str]:
     """The passages that every strategy ranks, by their ids."""
-    hits = index.search(query.vectors, query.weights()[None], k=number, asking=asking)[0]
+    worths = encoder.worths(query)
+    hits = index.search(query.vectors, query.weights()[None], k=number, asking=asking, worths=worths)[0]
     return [hit.passage_id for hit in hits]
 
 

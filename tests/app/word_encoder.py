@@ -29,6 +29,9 @@ class WordEncoder:
     ) -> list[TokenVectors]:
         return [_tokens(text) for text in texts]
 
+    def worths(self, query: TokenVectors) -> Floats | None:
+        return query.salience
+
     def knows(self, granularity: Granularity) -> bool:
         return granularity == Granularity.PASSAGE
 

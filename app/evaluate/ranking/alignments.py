@@ -28,7 +28,7 @@ from retrieval.index.token_index import TokenIndex
 MEASURES = ("nDCG@10", "R@100", "RR@10")
 TOGETHER = 32  # queries that are read together
 
-Find = Callable[[TokenIndex, TokenVectors], Sequence[str]]  # the passages that every strategy ranks
+Find = Callable[[TokenIndex, Encoder, TokenVectors], Sequence[str]]  # the passages that every strategy ranks
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,15 +92,19 @@ def measured(
             read = encoder.encode_queries([todo.row.question.text for todo in rows])
         each = portion(reading, len(rows))
         for todo, query in zip(rows, read, strict=True):
-            yield from _of_query(indexes[folder], query, find, todo, each)
+            yield from _of_query(indexes[folder], query, partial(find, indexes[folder], encoder), todo, each)
 
 
 def _of_query(
-    index: TokenIndex, query: TokenVectors, find: Find, todo: Todo[Asked], reading: Mapping[str, float]
+    index: TokenIndex,
+    query: TokenVectors,
+    find: Callable[[TokenVectors], Sequence[str]],
+    todo: Todo[Asked],
+    reading: Mapping[str, float],
 ) -> Iterator[RunItem]:
     """The strategies bear equal shares of what finding the candidates costs."""
     with clocked() as finding:
-        found = find(index, query)
+        found = find(query)
     before = portion(added(finding, reading), len(todo.ways))
     question = todo.row.question
     for name in todo.ways:

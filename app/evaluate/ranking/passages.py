@@ -157,7 +157,8 @@ def _nearest(
     for query in read:
         with clocked() as cost:
             weights = query.weights()[None]
-            hits = index.search(query.vectors, weights, k=depth, words=query.ids, **asking.search)[0]
+            told = {"words": query.ids, "worths": encoder.worths(query), **asking.search}
+            hits = index.search(query.vectors, weights, k=depth, **told)[0]
         yield [hit.passage_id for hit in hits], added(cost, each)
 
 
