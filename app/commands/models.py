@@ -117,7 +117,7 @@ def train_judge(
     seed: Annotated[int, typer.Option()] = 0,
     resume: Annotated[bool, typer.Option(help="Go on from the last checkpoint.")] = False,
 ) -> None:
-    """Train the cross-encoder judge; a third of the rows that people marked is kept out, for its probabilities."""
+    """Train the cross-encoder judge; a third of the rows that people marked is kept out, for measuring."""
     from app import training
 
     options = {"steps": steps, "batch_size": batch_size, "learning_rate": learning_rate, "seed": seed}

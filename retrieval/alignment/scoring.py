@@ -42,23 +42,18 @@ def scores(
     totals = weights.sum(-1)
     if alignment.kind == "first":  # a row's first token is the first that has weight
         firsts = [int(row.argmax()) for row in (weights > 0).to(torch.uint8)]
-        found = [_first(similarities[:, first : first + 1], tokens, alignment, salience) for first in firsts]
-        return _times(torch.stack(found, dim=1), totals) if found else similarities.new_zeros(len(similarities), 0)
-    pairs = alignment.pairs(similarities, tokens, same)
-    if salience is not None:
-        pairs = pairs * salience[:, None, :]
-    sums, counts = aligned(similarities, pairs)
+        alone = [similarities[:, first : first + 1] for first in firsts]
+        found = [_mean(*_counted(own, alignment.pairs(own, tokens), salience)) for own in alone]
+        return _times(torch.cat(found, dim=1), totals) if found else similarities.new_zeros(len(similarities), 0)
+    sums, counts = _counted(similarities, alignment.pairs(similarities, tokens, same), salience)
     if alignment.of_all:
         return sums @ weights.T
     return _times(_mean(sums @ weights.T, counts @ weights.T), totals)
 
 
-def _first(similarities: Tensor, tokens: Tensor, alignment: Alignment, salience: Tensor | None) -> Tensor:
-    pairs = alignment.pairs(similarities, tokens)
-    if salience is not None:
-        pairs = pairs * salience[:, None, :]
-    sums, counts = aligned(similarities, pairs)
-    return _mean(sums[:, 0], counts[:, 0])
+def _counted(similarities: Tensor, pairs: Tensor, salience: Tensor | None) -> tuple[Tensor, Tensor]:
+    """What each query token's pairs come to, and how much they count.  -> (u, q) twice"""
+    return aligned(similarities, pairs if salience is None else pairs * salience[:, None, :])
 
 
 def _times(found: Tensor, totals: Tensor) -> Tensor:

@@ -34,7 +34,7 @@ def worth(pruning: Pruning, tokens: TokenVectors, starts: Ints) -> Floats:
     """What each token of one passage is worth keeping; its units are runs of tokens, (u + 1,).  -> (t,)"""
     if pruning == "salience":
         if tokens.salience is None:
-            raise RetrievalError("this encoder does not tell how salient a passage's tokens are: prune by coverage")
+            raise RetrievalError("this encoder does not tell how salient a passage's tokens are: prune by sentences")
         return tokens.salience
     from retrieval.coverage import coverage
 

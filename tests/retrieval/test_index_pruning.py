@@ -146,7 +146,7 @@ def test_another_share_is_made_anew_when_saving_and_read_as_it_is_before(tmp_pat
 def test_without_salience_coverage_is_what_can_choose() -> None:
     one = item("p", [[1, 0, 0], [1, 0, 0], [0, 1, 0]], [0, 1, 2], [3])
     index = TokenIndex(3, "made-up", stored_share=0.5, pruning="salience")
-    with pytest.raises(RetrievalError, match="prune by coverage"):
+    with pytest.raises(RetrievalError, match="prune by sentences"):
         index.add([one.passage], [one.tokens])
     assert len(index) == 0
     index = TokenIndex(3, "made-up", stored_share=0.5)
