@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from retrieval.punkt import EAST_ASIAN
 from retrieval.sentences import skip_space, split_sentences
-from retrieval.text import Box, Document, Heading, Page, Passage, Sentence, Span
+from retrieval.text import Box, Document, Heading, Page, Passage, Place, Sentence, Span
 
 __all__ = ["PassageSplitter", "passage_from_sentences", "passage_from_text", "split_sentences"]
 
@@ -43,7 +43,7 @@ class PassageSplitter:
             raise ValueError(f"num_words must be at least 1, got {self.num_words}")
 
     def split(self, document: Document) -> list[Passage]:
-        pages, boxes = _in_order(document.pages), _in_order(document.boxes)
+        pages, boxes, places = _in_order(document.pages), _in_order(document.boxes), _in_order(document.places)
         passages: list[Passage] = []
         for section in _joined(_sections(document), self.num_words):
             title = _title(document.title, section.path)
@@ -59,6 +59,7 @@ class PassageSplitter:
                         sentences=tuple(Sentence(s.span.shifted(-span.start), s.is_heading) for s in sentences),
                         pages=_within(pages, span),
                         boxes=_within(boxes, span),
+                        places=_within(places, span),
                     )
                 )
         return passages
@@ -80,7 +81,7 @@ def passage_from_sentences(id: str, sentences: Sequence[str], title: str = "") -
     return Passage(id, "".join(pieces), title, sentences=tuple(Sentence(Span(*ends)) for ends in pairwise(ends)))
 
 
-_Placed = TypeVar("_Placed", Page, Box)
+_Placed = TypeVar("_Placed", Page, Box, Place)
 
 
 def _in_order(placed: Iterable[_Placed]) -> deque[_Placed]:

@@ -100,8 +100,19 @@ class Box:
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """Where a person finds characters of a source that has no pages: `slide 3`, `Budget, row 14`, `line 7`."""
+
+    name: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class Document:
-    """A source as it was given: its text, and where its headings and pages lie in it; `boxes` are its lines as seen."""
+    """A source as it was given: its text, and where its headings and pages lie in it; `boxes` are its lines as seen.
+
+    `places` are named as its reader counts them, and never pages that nobody can see.
+    """
 
     id: str
     text: str
@@ -110,6 +121,7 @@ class Document:
     headings: tuple[Heading, ...] = ()
     pages: tuple[Page, ...] = ()
     boxes: tuple[Box, ...] = ()
+    places: tuple[Place, ...] = ()
     metadata: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -125,7 +137,8 @@ class Sentence:
 class Passage:
     """A piece of a document: encoded once, and what a search returns.
 
-    `start` is its place in the document; `sentences`, `pages` and `boxes` lie in `text`, sentences cover it exactly.
+    `start` is where it begins in the document; `sentences`, `pages`, `boxes` and `places` lie in `text`, which the
+    sentences cover exactly.
     """
 
     id: str
@@ -136,6 +149,7 @@ class Passage:
     sentences: tuple[Sentence, ...] = ()
     pages: tuple[Page, ...] = ()
     boxes: tuple[Box, ...] = ()
+    places: tuple[Place, ...] = ()
 
     def in_document(self, span: Span) -> Span:
         return span.shifted(self.start)
@@ -146,6 +160,10 @@ class Passage:
     def boxes_of(self, span: Span) -> tuple[Box, ...]:
         """The lines on which these characters are seen, where the source is one that is seen."""
         return tuple(box for box in self.boxes if box.span.overlaps(span))
+
+    def places_of(self, span: Span) -> tuple[str, ...]:
+        """The names of where these characters are found, where the source has such."""
+        return tuple(dict.fromkeys(place.name for place in self.places if place.span.overlaps(span)))
 
 
 @dataclass(frozen=True, slots=True)

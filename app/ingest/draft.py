@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import PurePath
 
-from retrieval.text import Box, Document, Heading, Page, Span
+from retrieval.text import Box, Document, Heading, Page, Place, Span
 
 _LINE_ENDS = re.compile("\r\n|[\r\v\f\x1c\x1d\x1e\x85\u2028\u2029]")
 _UNFIT = re.compile("[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f\ufeff\ufffe\uffff]")
@@ -26,6 +28,7 @@ class Draft:
 
     def __init__(self) -> None:
         self.headings: list[Heading] = []
+        self.places: list[Place] = []
         self._pieces: list[str] = []
         self._length = 0
         self._counters: list[int | None] = []  # of the open lists, outermost first; None is a bullet list
@@ -66,6 +69,15 @@ class Draft:
     def _append(self, words: str) -> None:
         self._pieces.append(words)
         self._length += len(words)
+
+    @contextmanager
+    def place(self, name: str) -> Iterator[None]:
+        """What is written inside is found at this place: `slide 3`, `Budget, row 14`."""
+        first, start = len(self._pieces), self._length
+        yield
+        written = "".join(self._pieces[first:])
+        if words := Span(0, len(written)).trimmed(written):
+            self.places.append(Place(one_line(name), words.shifted(start)))
 
     def open_list(self, first: int | None) -> None:
         """Open a list inside the one that is open; `first` is the first item's number, None makes bullets."""
@@ -109,6 +121,7 @@ class Draft:
             headings=tuple(self.headings),
             pages=pages,
             boxes=boxes,
+            places=tuple(self.places),
             metadata={key: line for key, value in metadata.items() if (line := one_line(value))},
         )
 
