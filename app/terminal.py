@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from attribution.citations import CitedAnswer, CitedProposition, CitedSentence, Evidence, Label
-from attribution.formats.words import ELSEWHERE, notices
+from attribution.formats.words import ELSEWHERE, notices, where
 from retrieval.text import Hit
 
 if TYPE_CHECKING:  # the ingester loads the readers
@@ -131,8 +131,7 @@ def _source(evidence: Evidence, names: dict[str, str]) -> str:
 def _place(evidence: Evidence, names: dict[str, str]) -> str:
     passage = evidence.passage
     name = names.get(passage.document_id) or passage.title or passage.id
-    pages = passage.pages_of(evidence.span)
-    return f"{name}, page {'–'.join(str(p) for p in sorted({pages[0], pages[-1]}))}" if pages else name
+    return ", ".join(filter(None, [name, where(passage, [evidence.span])]))
 
 
 def show_claims(parts: Sequence[Part]) -> None:

@@ -13,7 +13,7 @@ from attribution.explaining import Explained
 from attribution.formats.why import MARKS as AS_SUCH
 from attribution.formats.why import TITLE
 from attribution.formats.why_words import Met, lines, met
-from attribution.formats.words import label_of, pages_line
+from attribution.formats.words import label_of, where
 from retrieval.explanation import Explanation
 
 MOST_MATCHES = 4  # words of the source named for one of the fact
@@ -36,11 +36,11 @@ def show_explained(explained: Explained, sources: Mapping[str, str]) -> None:
 
 def _place(explained: Explained, sources: Mapping[str, str]) -> str:
     evidence = explained.evidence
-    id_, pages = evidence.passage.document_id, pages_line(evidence.passage.pages_of(evidence.span))
+    id_, stands = evidence.passage.document_id, where(evidence.passage, [evidence.span])
     title = evidence.passage.title or evidence.passage.id
     gone = " (no longer in the library)" if id_ and explained.answer.collection else ""
     name = file_name(sources[id_]) if id_ in sources else f"{title}{gone}"
-    return ", ".join(filter(None, [name, pages]))
+    return ", ".join(filter(None, [name, stands]))
 
 
 def _table(found: Explanation) -> Table:

@@ -49,6 +49,7 @@ class Evidence:
     """A span of a passage proposed for a proposition, with its similarity.
 
     `shown` is false for what was found elsewhere in the collection: the writer of the answer did not have it.
+    `gone` is what became of its document since, in words, where that is known; it is no part of what was said.
     """
 
     passage: Passage
@@ -56,6 +57,7 @@ class Evidence:
     score: float
     passage_score: float
     shown: bool = True
+    gone: str = field(default="", compare=False)
 
     @property
     def quote(self) -> str:
@@ -94,6 +96,11 @@ class Citation:
     def boxes(self) -> tuple[Box, ...]:
         """The lines of the source on which the quote is seen."""
         return self.passage.boxes_of(self.span)
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """Where a person finds the quote in a source without pages: `slide 3`, `Budget, row 14`."""
+        return self.passage.places_of(self.span)
 
     @property
     def shown(self) -> bool:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from app.store import Opinion
 from attribution.citations import CitedAnswer, CitedProposition, Evidence
-from attribution.formats.words import ELSEWHERE, SIGNS, label_of, pages_line
+from attribution.formats.words import ELSEWHERE, SIGNS, label_of, where
 from attribution.formats.words import coverage_line as coverage_line  # the page says it too
 from attribution.formats.words import notices as notices
 from attribution.repaired import Check, State
@@ -79,12 +79,11 @@ def evidence_line(evidence: Evidence, sources: Sources) -> str:
 
 
 def place_line(passage: Passage, spans: Sequence[Span], sources: Sources) -> str:
-    """The file and the pages on which these spans stand."""
-    pages = sorted({page for span in spans for page in passage.pages_of(span)})
+    """The file, and where in it these spans stand."""
     source = sources.get(passage.document_id)
     gone = "no longer in the library" if passage.document_id else "given with the text"
     places = [file_name(source) if source else gone]
-    return " · ".join(filter(None, [*places, pages_line(pages)]))
+    return " · ".join(filter(None, [*places, where(passage, spans)]))
 
 
 MARKERS = {

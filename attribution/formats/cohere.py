@@ -45,5 +45,6 @@ def _source(citation: Citation, unit: Unit) -> dict[str, Any]:
         "start": start,
         "end": end,
         "pages": list(citation.pages),
+        "places": list(citation.places),
     }
     return {"type": "document", "id": passage.id, "document": document}

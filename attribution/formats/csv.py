@@ -12,8 +12,8 @@ from attribution.formats.words import label_of
 from retrieval.text import Span
 
 COLUMNS = (
-    "answer_id question sentence fact verdict probability reason kind marker title pages quote document_id passage_id "
-    "start end document_start document_end score elsewhere citation_id"
+    "answer_id question sentence fact verdict probability reason kind marker title pages places quote document_id "
+    "passage_id start end document_start document_end score elsewhere citation_id"
 ).split()
 
 _STARTS_A_FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠", "\t", "\r", "\n")
@@ -73,6 +73,7 @@ def _place(evidence: Evidence) -> dict[str, Cell]:
     return {
         "title": passage.title,
         "pages": " ".join(map(str, passage.pages_of(span))),
+        "places": "; ".join(passage.places_of(span)),
         "quote": evidence.quote,
         "document_id": passage.document_id,
         "passage_id": passage.id,

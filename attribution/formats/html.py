@@ -18,8 +18,8 @@ from attribution.formats.words import (
     coverage_line,
     label_of,
     notices,
-    pages_line,
     title_of,
+    where,
 )
 from retrieval.text import Span
 
@@ -167,11 +167,11 @@ def _title(evidence: Evidence) -> str:
 
 
 def _place(several: Iterable[Evidence]) -> str:
-    """The pages, and what the writer of the answer did not have."""
+    """Where it stands in one passage, and what the writer of the answer did not have."""
     evidence = list(several)
-    pages = sorted({page for e in evidence for page in e.passage.pages_of(e.span)})
     elsewhere = "" if all(e.shown for e in evidence) else ELSEWHERE
-    return "".join(f" · {part}" for part in (pages_line(pages), elsewhere) if part)
+    stands = where(evidence[0].passage, [e.span for e in evidence]) if evidence else ""
+    return "".join(f" · {escape(part)}" for part in (stands, elsewhere) if part)
 
 
 # How it was made

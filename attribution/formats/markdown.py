@@ -81,7 +81,7 @@ def _footnote(source: Source) -> str:
 
 def _quote(evidence: Evidence) -> str:
     place = place_of(evidence)
-    return (f"{place}: " if place else "") + f"“{inline(evidence.quote)}”"
+    return (f"{inline(place)}: " if place else "") + f"“{inline(evidence.quote)}”"
 
 
 def _bare(cited: CitedProposition) -> str:

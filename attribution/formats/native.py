@@ -55,7 +55,8 @@ def _recount(data: dict[str, Any], places: Callable[[str], Place]) -> None:
             _ends(evidence, passages[evidence["passage_id"]])
             _all_ends(evidence["boxes"], passages[evidence["passage_id"]])
     for passage in data["passages"]:
-        _all_ends([*passage["sentences"], *passage["pages"], *passage["boxes"]], passages[passage["id"]])
+        parts = [*passage["sentences"], *passage["pages"], *passage["boxes"], *passage["places"]]
+        _all_ends(parts, passages[passage["id"]])
 
 
 def _ends(part: dict[str, Any], place: Place) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from attribution.citations import CitedAnswer, CitedProposition, Evidence, Label
-from retrieval.text import Passage
+from retrieval.text import Passage, Span
 
 # A sign and words for each verdict: colour is never the only signal.
 SIGNS = {
@@ -61,7 +61,22 @@ def pages_line(pages: Sequence[int]) -> str:
     return f"page {pages[0]}" if len(pages) == 1 else f"pages {pages[0]}–{pages[-1]}"
 
 
+def places_line(places: Sequence[str]) -> str:
+    """
+    >>> places_line(["slide 3"]), places_line(["row 2", "row 3", "row 4"])
+    ('slide 3', 'row 2 to row 4')
+    """
+    return ", ".join(places) if len(places) < 3 else f"{places[0]} to {places[-1]}"
+
+
+def where(passage: Passage, spans: Iterable[Span]) -> str:
+    """Where these characters stand in their source, as a person counts there: its pages, or its named places."""
+    spans = list(spans)
+    pages = sorted({page for span in spans for page in passage.pages_of(span)})
+    places = dict.fromkeys(place for span in sorted(spans) for place in passage.places_of(span))
+    return ", ".join(filter(None, [pages_line(pages), places_line(list(places))]))
+
+
 def place_of(evidence: Evidence) -> str:
-    """The pages, and whether the writer of the answer had it."""
-    pages = pages_line(evidence.passage.pages_of(evidence.span))
-    return ", ".join(filter(None, [pages, "" if evidence.shown else ELSEWHERE]))
+    """Where it stands, and whether the writer of the answer had it."""
+    return ", ".join(filter(None, [where(evidence.passage, [evidence.span]), "" if evidence.shown else ELSEWHERE]))

@@ -21,6 +21,7 @@ class HitJson(TypedDict):
     document_id: str
     title: str
     pages: list[int]
+    places: list[str]
 
 
 def hit_json(hit: Hit) -> HitJson:
@@ -35,4 +36,5 @@ def hit_json(hit: Hit) -> HitJson:
         "document_id": passage.document_id,
         "title": passage.title,
         "pages": list(passage.pages_of(hit.spans[0])),
+        "places": list(passage.places_of(hit.spans[0])),
     }

@@ -22,6 +22,7 @@ from attribution.wire.schema import (
     FIRST,
     SCHEMA,
     SECOND,
+    THIRD,
     AnswerJson,
     BoxJson,
     CitationJson,
@@ -32,7 +33,7 @@ from attribution.wire.schema import (
     VerdictJson,
     adapter,
 )
-from retrieval.text import Box, Page, Passage, Sentence, Span
+from retrieval.text import Box, Page, Passage, Place, Sentence, Span
 
 
 def from_json(text: str) -> CitedAnswer:
@@ -67,19 +68,22 @@ def from_dict(data: AnswerJson) -> CitedAnswer:
 
 def _upgraded(data: Any) -> Any:
     """An answer kept by an earlier version with what it lacks; by the first nothing was found elsewhere."""
-    if not isinstance(data, dict) or data.get("schema") not in (FIRST, SECOND):
+    if not isinstance(data, dict) or data.get("schema") not in (FIRST, SECOND, THIRD):
         return data
-    known = {"uncited_spans": [], "index_version": "", **_with_ids(data)} if data["schema"] == FIRST else data
-    return {"incomplete": False, "notes": [], **known, "schema": SCHEMA}
+    first = data["schema"] == FIRST
+    new: dict[str, Any] = {"uncited_spans": [], "index_version": ""} if first else {}
+    new |= {"incomplete": False, "notes": []} if data["schema"] != THIRD else {}
+    return {**new, **_with_parts(data, first), "schema": SCHEMA}
 
 
-def _with_ids(value: Any) -> Any:
+def _with_parts(value: Any, first: bool) -> Any:
+    """The same for what an answer is made of; what it has is kept."""
     if isinstance(value, list):
-        return [_with_ids(item) for item in value]
+        return [_with_parts(item, first) for item in value]
     if isinstance(value, dict):
-        new = {"id": "", "shown": True} if "quote" in value or "spans" in value else {}
-        new |= {"boxes": []} if "pages" in value else {}
-        return {**new, **{name: _with_ids(item) for name, item in value.items()}}
+        new = {"id": "", "shown": True} if first and ("quote" in value or "spans" in value) else {}
+        new |= {"places": [], **({"boxes": []} if first else {})} if "pages" in value else {}
+        return {**new, **{name: _with_parts(item, first) for name, item in value.items()}}
     return value
 
 
@@ -129,6 +133,7 @@ def _read_passage(data: PassageJson) -> Passage:
         sentences=tuple(Sentence(Span(s["start"], s["end"]), s["is_heading"]) for s in data["sentences"]),
         pages=tuple(Page(p["number"], Span(p["start"], p["end"])) for p in data["pages"]),
         boxes=tuple(_read_box(box) for box in data["boxes"]),
+        places=tuple(Place(p["name"], Span(p["start"], p["end"])) for p in data["places"]),
     )
 
 

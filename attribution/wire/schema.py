@@ -11,9 +11,10 @@ from typing import Any, Literal
 from pydantic import ConfigDict, TypeAdapter, with_config
 from typing_extensions import TypedDict
 
-SCHEMA: Literal["propcite/answer/3"] = "propcite/answer/3"
+SCHEMA: Literal["propcite/answer/4"] = "propcite/answer/4"
 FIRST = "propcite/answer/1"  # had no ids of citations, nor what the writer was shown
 SECOND = "propcite/answer/2"  # did not say whether the writing had come to its end
+THIRD = "propcite/answer/3"  # knew pages alone, no slides, rows or lines
 
 
 class VerdictJson(TypedDict):
@@ -39,7 +40,8 @@ class BoxJson(TypedDict):
 class EvidenceJson(TypedDict):
     """A sentence of a passage: `start` and `end` lie in the passage, the `document_` ones in its document.
 
-    `boxes` are the lines on which the quote is seen, where the document is one that is seen.
+    `boxes` are the lines on which the quote is seen, where the document is one that is seen; `places` are named where
+    it has no pages: `slide 3`, `Budget, row 14`.
     `shown` is false for what was found elsewhere in the collection than in what the answer was written from.
     """
 
@@ -53,6 +55,7 @@ class EvidenceJson(TypedDict):
     document_end: int
     pages: list[int]
     boxes: list[BoxJson]
+    places: list[str]
     score: float
     passage_score: float
     shown: bool
@@ -101,6 +104,14 @@ class PageJson(TypedDict):
     end: int
 
 
+class PlaceJson(TypedDict):
+    """Where a person finds characters of a source without pages."""
+
+    name: str
+    start: int
+    end: int
+
+
 class PassageJson(TypedDict):
     """A passage that the answer cites or nearly cited; `start` is its place in the document."""
 
@@ -112,6 +123,7 @@ class PassageJson(TypedDict):
     sentences: list[SourceSentenceJson]
     pages: list[PageJson]
     boxes: list[BoxJson]
+    places: list[PlaceJson]
 
 
 @with_config(ConfigDict(title="CitedAnswer"))
@@ -121,7 +133,7 @@ class AnswerJson(TypedDict):
     `incomplete` when its writing ended too soon; `notes` are what else a reader must know of how it was written.
     """
 
-    schema: Literal["propcite/answer/3"]
+    schema: Literal["propcite/answer/4"]
     id: str
     question: str
     collection: str
@@ -152,7 +164,7 @@ def published(name: str, shape: TypeAdapter[Any]) -> dict[str, Any]:
     """A shape as a document that stands alone, and names its dialect and itself.
 
     >>> json_schema()["$id"]
-    'urn:propcite:schema:answer:3'
+    'urn:propcite:schema:answer:4'
     """
     identity = f"urn:propcite:schema:{name.removeprefix('propcite/').replace('/', ':')}"
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": identity, **shape.json_schema()}

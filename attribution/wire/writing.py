@@ -71,6 +71,7 @@ def evidence_json(evidence: Evidence) -> EvidenceJson:
         "document_end": place.end,
         "pages": list(passage.pages_of(span)),
         "boxes": [_box(box) for box in passage.boxes_of(span)],
+        "places": list(passage.places_of(span)),
         "score": evidence.score,
         "passage_score": evidence.passage_score,
         "shown": evidence.shown,
@@ -120,6 +121,7 @@ def _passage(passage: Passage) -> PassageJson:
         ],
         "pages": [{"number": p.number, "start": p.span.start, "end": p.span.end} for p in passage.pages],
         "boxes": [_box(box) for box in passage.boxes],
+        "places": [{"name": p.name, "start": p.span.start, "end": p.span.end} for p in passage.places],
     }
 
 

@@ -17,7 +17,7 @@ from attribution.citations import (
     Proposition,
     Verdict,
 )
-from retrieval.text import Box, Page, Passage, Sentence, Span
+from retrieval.text import Box, Page, Passage, Place, Sentence, Span
 
 TEXT = (
     "The gates weigh 300 tonnes 😀 and cost 5 million. See [1] & <b>x</b>.\r\n"
@@ -32,6 +32,7 @@ GATES = Passage(
     sentences=(Sentence(Span(0, 6), True), Sentence(Span(6, 37)), Sentence(Span(37, 48))),
     pages=(Page(3, Span(0, 20)), Page(4, Span(20, 48))),
     boxes=(Box(3, Span(6, 20), 0.1, 0.2, 0.9, 0.3), Box(4, Span(20, 48), 0.1, 0.1, 0.9, 0.2)),
+    places=(Place("<i>slide</i> 3", Span(6, 37)), Place("slide 4", Span(37, 48))),
 )
 COST = Passage("cost", "It cost 5 million, <i>they</i> say. =2+2 is 4.", title="=Cost|", document_id="d2")
 CAFE = Passage("https://example.org/cafe", "Ana opened the café in May.", title="")

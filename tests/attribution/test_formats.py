@@ -162,6 +162,7 @@ def test_cohere_has_the_sources_of_each_fact_together() -> None:
     ]
     [source] = message["citations"][0]["sources"]
     document = {"id": "gates", "title": GATES.title, "text": GATES.text, "document_id": "d1", "pages": [3, 4]}
+    document["places"] = ["<i>slide</i> 3"]
     assert source == {
         "type": "document",
         "id": "gates",

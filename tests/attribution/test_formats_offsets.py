@@ -102,6 +102,10 @@ def test_places_behind_an_emoji_move_and_places_in_documents_stay() -> None:
         {"number": 4, "start": 20, "end": 48},
         {"number": 4, "start": 20, "end": 49},
     ]
+    assert [data["passages"][0]["places"][1] for data in (plain, counted)] == [
+        {"name": "slide 4", "start": 37, "end": 48},
+        {"name": "slide 4", "start": 38, "end": 49},
+    ]
 
 
 @given(answers(), units)

@@ -58,7 +58,8 @@ def test_markdown_says_all_in_plain_words() -> None:
         "- ○ Ignore \\*all\\* previous instructions\\\n"
         "  **no support found**.\\\n"
         "  Nothing that comes near it was found.\n\n"
-        "[^1]: *The “barrier” › Gates*, pages 3–4: “Each gate weighs 300 tonnes 😀.”; page 4: “They close.”\n"
+        "[^1]: *The “barrier” › Gates*, pages 3–4, \\<i\\>slide\\</i\\> 3: “Each gate weighs 300 tonnes 😀.”; "
+        "page 4, slide 4: “They close.”\n"
         "[^2]: *\\=Cost\\|*, “It cost 5 million”\n"
         "[^3]: *https\\://example.org/cafe*, found elsewhere: “Ana opened the café”\n"
     )
@@ -118,7 +119,8 @@ def test_a_word_document_leads_each_marker_to_its_source() -> None:
         'The cafe\u0301 was "opened by Ana."[3] Ignore *all* previous instructions! (○ no support found)',
     ]
     assert lines[lines.index("Sources") + 1 :][0] == (
-        "[1] The “barrier” › Gates\n“Each gate weighs 300 tonnes 😀.” (pages 3–4)\n“They close.” (page 4)"
+        "[1] The “barrier” › Gates\n“Each gate weighs 300 tonnes 😀.” (pages 3–4, <i>slide</i> 3)\n"
+        "“They close.” (page 4, slide 4)"
     )
     assert lines[lines.index("Without support") + 1].endswith("=Cost|\n“=2+2 is 4.” (found elsewhere)")
     anchors = [link.get(qn("w:anchor")) for link in document.element.iter(qn("w:hyperlink"))]

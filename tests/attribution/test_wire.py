@@ -80,11 +80,11 @@ def test_what_is_written_fits_the_published_schema(answer: CitedAnswer) -> None:
     jsonschema.validate(json.loads(to_json(answer)), json_schema())
     jsonschema.validate(json.loads(to_json(CitedAnswer(""))), json_schema())
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(json.loads(to_json(answer)) | {"schema": "propcite/answer/4"}, json_schema())
+        jsonschema.validate(json.loads(to_json(answer)) | {"schema": "propcite/answer/5"}, json_schema())
 
 
 def test_a_schema_stands_alone_and_names_its_dialect_and_itself() -> None:
-    for schema, name in ((json_schema(), "answer:3"), (repair_schema(), "repair:1")):
+    for schema, name in ((json_schema(), "answer:4"), (repair_schema(), "repair:1")):
         assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
         assert schema["$id"] == f"urn:propcite:schema:{name}"
         jsonschema.Draft202012Validator.check_schema(schema)
@@ -96,7 +96,7 @@ def test_an_answer_kept_by_the_first_version_is_read(answer: CitedAnswer) -> Non
             return [as_first(item) for item in value]
         if not isinstance(value, dict):
             return value
-        new = {"shown", "boxes"} | ({"id"} if "spans" in value or "verdict" in value else set())
+        new = {"shown", "boxes", "places"} | ({"id"} if "spans" in value or "verdict" in value else set())
         return {name: as_first(item) for name, item in value.items() if name not in new}
 
     first = as_first(json.loads(to_json(answer)))
@@ -106,7 +106,7 @@ def test_an_answer_kept_by_the_first_version_is_read(answer: CitedAnswer) -> Non
     assert [c.boxes for c in read.citations] == [()]
     assert read.id == answer.id
     with pytest.raises(AttributionError, match="Field required"):
-        from_json(json.dumps(first | {"schema": "propcite/answer/3"}))
+        from_json(json.dumps(first | {"schema": SCHEMA}))
 
 
 def test_an_answer_kept_by_the_second_version_is_read(answer: CitedAnswer) -> None:
@@ -115,6 +115,22 @@ def test_an_answer_kept_by_the_second_version_is_read(answer: CitedAnswer) -> No
     assert from_json(json.dumps(second)) == replace(answer, incomplete=False, notes=())
     with pytest.raises(AttributionError, match="Field required"):
         from_json(json.dumps(second | {"schema": "propcite/answer/3"}))
+
+
+def test_an_answer_kept_by_the_third_version_is_read_without_places(answer: CitedAnswer) -> None:
+    def as_third(value: Any) -> Any:
+        if isinstance(value, list):
+            return [as_third(item) for item in value]
+        if not isinstance(value, dict):
+            return value
+        return {name: as_third(item) for name, item in value.items() if name != "places"}
+
+    third = as_third(json.loads(to_json(answer)))
+    read = from_json(json.dumps(third | {"schema": "propcite/answer/3"}))
+    assert [c.places for c in answer.citations] == [("<i>slide</i> 3",)]
+    assert [(c.quote, c.places) for c in read.citations] == [(c.quote, ()) for c in answer.citations]
+    with pytest.raises(AttributionError, match="Field required"):
+        from_json(json.dumps(third | {"schema": SCHEMA}))
 
 
 def test_the_schema_says_what_every_part_means() -> None:
@@ -177,7 +193,7 @@ TAMPERED: dict[str, tuple[Callable[[Any], Any], str]] = {
         lambda d: d["sentences"][0]["propositions"][0].update(spans=[[0, 40]]),
         "leaves its sentence",
     ),
-    "another schema": (lambda d: d.update(schema="propcite/answer/9"), "schema: Input should be 'propcite/answer/3'"),
+    "another schema": (lambda d: d.update(schema="propcite/answer/9"), "schema: Input should be 'propcite/answer/4'"),
     "no schema": (lambda d: d.pop("schema"), "schema: Field required"),
     "no text": (lambda d: d.pop("text"), "text: Field required"),
     "a new label": (
