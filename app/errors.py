@@ -27,5 +27,9 @@ class InUseError(StoreError):
     """Another writer has it: trying again later helps."""
 
 
+class CollidedError(InUseError):
+    """Another writer did the same at the same moment: a second try finds it done."""
+
+
 class GeneratorError(AppError):
     """No answer could be written; another question, or the same one later, may be answered."""

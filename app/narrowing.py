@@ -1,48 +1,52 @@
-"""Which documents a question looks at: some by name, or all about which something holds."""
+"""Which documents are looked at: some by name, or all about which something holds."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from fnmatch import fnmatchcase
+from collections.abc import Mapping, Sequence
+from typing import Any
 
+from app.conditions import EXAMPLE, Condition, condition_of
 from app.errors import AppError, NotFoundError
-from app.store import CollectionInfo, DocumentInfo, Library
+from app.store import CollectionInfo, Library
+
+ALWAYS = ("added", "author", "date", "id", "kind", "source", "tags", "title")  # may be asked of any collection
 
 
 def passages_within(
     library: Library, collection: CollectionInfo, documents: Sequence[str] = (), where: Sequence[str] = ()
 ) -> frozenset[str] | None:
-    """Ids of the passages of any of the named documents of which every `key=value` holds; None for no narrowing.
-
-    A value may hold * and ?; keys are title, source and whatever the documents tell of themselves.
-    """
+    """Ids of the passages of any of the named documents of which every condition holds; None for no narrowing."""
     if not documents and not where:
         return None
-    known = library.documents(collection)
-    named = {library.find_document(collection, name).id for name in documents}
-    conditions = [_condition(text, known) for text in where]
-    chosen = [
-        d for d in known if (not named or d.id in named) and all(_holds(d, key, pattern) for key, pattern in conditions)
-    ]
+    chosen = documents_within(library, collection, documents, where)
     if not chosen:
         raise NotFoundError(f"no document of {collection.name!r} is left by {_told(documents, where)}: give others")
-    return frozenset(i for d in chosen for i in library.passage_ids(collection, d.id))
+    return frozenset(library.passages_of(chosen))
 
 
-def _about(document: DocumentInfo) -> dict[str, str]:
-    return {**document.details, "title": document.title, "source": document.source}
+def documents_within(
+    library: Library, collection: CollectionInfo, documents: Sequence[str] = (), where: Sequence[str] = ()
+) -> list[str]:
+    """Ids of the named documents, or of all, of which every condition holds, by their sources."""
+    conditions = [condition_of(text) for text in where]
+    named = {library.find_document(collection, name).id for name in documents}
+    known = library.about_documents(collection)
+    for text, condition in zip(where, conditions, strict=True):
+        _check_keys(text, condition, known)
+    return [
+        i
+        for i, about in known.items()
+        if (not named or i in named) and all(condition.holds(about) for condition in conditions)
+    ]
 
 
-def _condition(text: str, documents: Sequence[DocumentInfo]) -> tuple[str, str]:
-    key, equals, pattern = text.partition("=")
-    keys = sorted({key for d in documents for key in _about(d)})
-    if not equals or key not in keys:
-        raise AppError(f"--where {text!r} cannot be read: give KEY=VALUE, the key one of {', '.join(keys)}")
-    return key, pattern.casefold()
-
-
-def _holds(document: DocumentInfo, key: str, pattern: str) -> bool:
-    return fnmatchcase(_about(document).get(key, "").casefold(), pattern)
+def _check_keys(text: str, condition: Condition, known: Mapping[str, Mapping[str, Any]]) -> None:
+    """A field that no document has is most likely misspelt."""
+    there = set(ALWAYS).union(*known.values())
+    missing = {key for key in condition.keys() if key not in there and key.split(".")[0] not in there}
+    if missing:
+        listed = ", ".join(sorted(there))
+        raise AppError(f"--where {text!r}: no document has a field {min(missing)!r}; there is {listed}: {EXAMPLE}")
 
 
 def _told(documents: Sequence[str], where: Sequence[str]) -> str:

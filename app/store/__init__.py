@@ -1,24 +1,31 @@
 """What is kept: SQLAlchemy tables, their migrations, the Library over them, keys, runs and opinions."""
 
+from app.store.answers import Lacking
+from app.store.describing import Change
+from app.store.documents import document_id
 from app.store.feedback import Feedback, Feedbacks, Opinion, Words
+from app.store.infos import AnswerInfo, CollectionInfo, DocumentInfo, VersionInfo
 from app.store.keys import Key, Keys, Scope
-from app.store.library import AnswerInfo, CollectionInfo, DocumentInfo, Library, document_id
+from app.store.library import Library
 from app.store.runs import RunInfo, RunItem, Runs
 
 __all__ = [
     "AnswerInfo",
+    "Change",
     "CollectionInfo",
     "DocumentInfo",
     "Feedback",
     "Feedbacks",
     "Key",
     "Keys",
+    "Lacking",
     "Library",
     "Opinion",
     "RunInfo",
     "RunItem",
     "Runs",
     "Scope",
+    "VersionInfo",
     "Words",
     "document_id",
 ]

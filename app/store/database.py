@@ -11,9 +11,9 @@ from typing import Any
 from sqlalchemy import Connection, Engine, create_engine, event, inspect, make_url, text
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, NoSuchModuleError
 
-from app.errors import InUseError, StoreError
+from app.errors import CollidedError, InUseError, StoreError
 
-HEAD = "0008"  # the newest migration; a test holds it against the scripts
+HEAD = "0011"  # the newest migration; a test holds it against the scripts
 WAIT_MS = 10_000  # how long a writer waits for another before it gives up
 MIGRATING = 0x50726F70  # PostgreSQL's lock of this number is held while tables change
 
@@ -65,8 +65,8 @@ def told(url: str) -> Iterator[None]:
             ) from error
         if "locked" in reason:
             raise InUseError(f"{place} is in use by another writer: try again when it is done") from error
-        if isinstance(error, IntegrityError):
-            raise InUseError(f"{place} was changed by another process at the same time: try again") from error
+        if isinstance(error, IntegrityError) or "deadlock" in reason:
+            raise CollidedError(f"{place} was changed by another process at the same time: try again") from error
         if "full" in reason:
             raise StoreError(f"{place} cannot grow ({reason}): free space, or set PROPCITE_DATA_DIR") from error
         raise StoreError(f"the database {place} failed: {reason}") from error

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 
 from app.errors import NotFoundError
 from app.store.database import aware, told
-from app.store.library import CollectionInfo
+from app.store.infos import CollectionInfo
 from app.store.tables import AnswerRow, CollectionRow, FeedbackRow, now
 
 

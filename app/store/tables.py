@@ -5,7 +5,19 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import JSON, DateTime, Float, ForeignKey, Index, Integer, MetaData, String, Text, UniqueConstraint
+from sqlalchemy import (
+    JSON,
+    DateTime,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Text,
+    UniqueConstraint,
+)
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship
 
 NAMING = {
@@ -30,6 +42,7 @@ class CollectionRow(Table):
     id: Mapped[int] = mapped_column(primary_key=True)
     name: Mapped[str] = mapped_column(String(200), unique=True)
     alignment: Mapped[str] = mapped_column(String(100), server_default="")
+    owner: Mapped[str] = mapped_column(String(200), server_default="", default="")
     created_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), default=now)
 
 
@@ -45,6 +58,8 @@ class DocumentRow(Table):
     headings: Mapped[list[list[int]]] = mapped_column(JSON)
     pages: Mapped[list[list[int]]] = mapped_column(JSON)
     details: Mapped[dict[str, Any]] = mapped_column(JSON)
+    described: Mapped[dict[str, Any]] = mapped_column(JSON, server_default="{}")
+    signature: Mapped[bytes | None] = mapped_column(LargeBinary)
     added_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), default=now)
     passages: Mapped[list[PassageRow]] = relationship(
         cascade="all, delete-orphan", passive_deletes=True, order_by="PassageRow.start"
@@ -62,6 +77,25 @@ class PassageRow(Table):
     sentences: Mapped[list[list[int]]] = mapped_column(JSON)
     pages: Mapped[list[list[int]]] = mapped_column(JSON)
     boxes: Mapped[list[list[int]]] = mapped_column(JSON, server_default="[]")
+    places: Mapped[list[tuple[str, int, int]]] = mapped_column(JSON, server_default="[]")
+
+
+class VersionRow(Table):
+    """A document that was here; no foreign key leads to one that is: another version of its source may be, or none."""
+
+    __tablename__ = "versions"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    collection_id: Mapped[int] = mapped_column(ForeignKey("collections.id", ondelete="CASCADE"), index=True)
+    document_id: Mapped[str] = mapped_column(String(32), index=True)
+    source: Mapped[str] = mapped_column(Text)
+    title: Mapped[str] = mapped_column(Text)
+    sha256: Mapped[str] = mapped_column(String(64))
+    details: Mapped[dict[str, Any]] = mapped_column(JSON)
+    num_passages: Mapped[int] = mapped_column(Integer)
+    num_characters: Mapped[int] = mapped_column(Integer)
+    added_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
+    ended_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), default=now)
 
 
 class AnswerRow(Table):
@@ -73,6 +107,9 @@ class AnswerRow(Table):
     collection_id: Mapped[int] = mapped_column(ForeignKey("collections.id", ondelete="CASCADE"), index=True)
     question: Mapped[str] = mapped_column(Text)
     body: Mapped[str] = mapped_column(Text)
+    num_facts: Mapped[int] = mapped_column(Integer, server_default="0")
+    num_cited: Mapped[int] = mapped_column(Integer, server_default="0")
+    num_contradicted: Mapped[int] = mapped_column(Integer, server_default="0")
     asked_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), default=now)
     citations: Mapped[list[CitationRow]] = relationship(cascade="all, delete-orphan", passive_deletes=True)
 
@@ -94,7 +131,7 @@ class CitationRow(Table):
 
 
 class KeyRow(Table):
-    """A key of the HTTP server; `collections` is null for one that opens all."""
+    """A key of the HTTP server; `collections` is null for one that opens all, or an owner's."""
 
     __tablename__ = "keys"
 
@@ -103,6 +140,7 @@ class KeyRow(Table):
     digest: Mapped[str] = mapped_column(String(64))
     scope: Mapped[str] = mapped_column(String(16))
     collections: Mapped[list[str] | None] = mapped_column(JSON(none_as_null=True))
+    owner: Mapped[str | None] = mapped_column(String(200))
     created_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), default=now)
     revoked_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
 

@@ -18,7 +18,7 @@ from sqlalchemy import create_engine, inspect, text
 from app.errors import NotFoundError, StoreError
 from app.store import CollectionInfo, Library, document_id
 from app.store.database import HEAD, migration_config, upgrade
-from app.store.library import FEW
+from app.store.opened import FEW
 from app.store.tables import Table
 from attribution.citations import (
     Citation,
@@ -30,7 +30,7 @@ from attribution.citations import (
     Proposition,
     Verdict,
 )
-from retrieval.text import Box, Document, Heading, Page, Passage, Sentence, Span
+from retrieval.text import Box, Document, Heading, Page, Passage, Place, Sentence, Span
 
 ROOT = Path(__file__).parents[2]
 WORDS = "Rivers\n\nThe Po rises at Monviso 🏔. It is 652 km long.\n\nThe “Adige” is shorter: 410 km.  \n" * 9
@@ -68,7 +68,8 @@ def lines_of(given: Document) -> list[Passage]:
         whole = Span(0, len(line))
         sentences, pages = (Sentence(whole, is_heading=number == 0),), (Page(number // 40 + 1, whole),)
         boxes = (Box(number // 40 + 1, whole, 0.1, number % 40 / 40, 0.9, number % 40 / 40),)
-        passage = Passage(f"{given.id}:{number}", line, given.title, given.id, start, sentences, pages, boxes)
+        places = (Place(f"verse {number // 2}", whole),)
+        passage = Passage(f"{given.id}:{number}", line, given.title, given.id, start, sentences, pages, boxes, places)
         passages.append(passage)
         start += len(line)
     return passages
@@ -146,6 +147,9 @@ def test_a_documents_text_is_that_of_its_passages(library: Library, rivers: Coll
     assert read.title == "Rivers of Italy"
     assert read.source == "/a.txt"
     assert read.pages == document("/a.txt").pages
+    assert [(place.name, place.span.of(WORDS)) for place in read.places[:2]] == [
+        (f"verse {number}", "".join(WORDS.splitlines(keepends=True)[2 * number : 2 * number + 2])) for number in (0, 1)
+    ]
     assert read.metadata == {"kind": "text", "author": "Zoë"}
     info = library.documents(rivers)[0]
     assert (info.num_passages, info.num_characters) == (len(passages), len(WORDS))

@@ -1,0 +1,62 @@
+"""What the library tells of what it keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionInfo:
+    id: int
+    name: str
+    num_documents: int
+    num_passages: int
+    created_at: datetime
+    alignment: str = ""  # the collection's own, by its name
+    owner: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentInfo:
+    """A document as it stands; `details` is what its file says with what people say of it above that."""
+
+    id: str
+    title: str
+    source: str
+    sha256: str
+    num_passages: int
+    num_characters: int
+    details: Mapping[str, Any]
+    added_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class VersionInfo:
+    """A document that was here: what took its place has the same source; nothing has where it was removed."""
+
+    document_id: str
+    title: str
+    source: str
+    sha256: str
+    num_passages: int
+    num_characters: int
+    details: Mapping[str, Any]
+    added_at: datetime
+    ended_at: datetime
+    replaced: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerInfo:
+    """A kept answer: `num_cited` of its `num_facts` have support."""
+
+    id: str
+    question: str
+    collection: str
+    asked_at: datetime
+    num_facts: int = 0
+    num_cited: int = 0
+    num_contradicted: int = 0
