@@ -251,7 +251,7 @@ class Parts:
         )
 
     def ingester(self, collection: CollectionInfo) -> Ingester:
-        from app.ingester import Ingester
+        from app.ingester import Ingester, Limits
 
         settings = self.settings
         return Ingester(
@@ -260,6 +260,7 @@ class Parts:
             lambda: self.encoder,
             passage_words=settings.passage_words,
             most_bytes=settings.max_file_mb * 2**20,
+            limits=Limits.of(settings.readers, settings.read_seconds, settings.read_memory_mb),
         )
 
     def pipeline(

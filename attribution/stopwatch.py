@@ -15,10 +15,14 @@ class Stopwatch:
     spent: dict[str, float] = field(default_factory=dict)
 
     @contextmanager
-    def __call__(self, step: str) -> Iterator[None]:
+    def __call__(self, step: str, within: str = "") -> Iterator[None]:
+        """A step inside another that is being counted is taken off that one."""
         start = time.perf_counter()
         yield
-        self.add(step, 1000 * (time.perf_counter() - start))
+        spent = 1000 * (time.perf_counter() - start)
+        self.add(step, spent)
+        if within:
+            self.add(within, -spent)
 
     def add(self, step: str, ms: float) -> None:
         self.spent[step] = self.spent.get(step, 0.0) + round(ms, 2)

@@ -1,17 +1,12 @@
-"""Documents in, listed, out; the index anew."""
+"""Documents listed and out; the index anew."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from app.commands import (
-    BELOW,
-    COULD_NOT,
     AsJson,
     Collection,
     cli,
@@ -24,55 +19,7 @@ from retrieval.errors import PropCiteError
 
 if TYPE_CHECKING:
     from app.bootstrap import Parts
-    from app.ingester import Outcome
     from app.store import CollectionInfo
-
-
-@cli.command()
-def ingest(
-    paths: Annotated[list[Path], typer.Argument(help="Files and folders: txt, md, html, pdf.", metavar="PATHS…")],
-    collection: Collection = "",
-    as_json: AsJson = False,
-) -> None:
-    """Add documents to a collection.  What did not change is skipped; interrupt and run again to go on."""
-    parts = open_parts()
-    outcomes = ingest_shown(parts, paths, collection or parts.settings.collection, as_json)
-    failed = [o for o in outcomes if o.state == "failed"]
-    if failed:
-        raise typer.Exit(COULD_NOT if len(failed) == len(outcomes) else BELOW)
-
-
-def ingest_shown(parts: Parts, paths: list[Path], name: str, as_json: bool) -> list[Outcome]:
-    from collections import Counter
-    from dataclasses import asdict
-
-    from app.ingester import gather
-    from app.terminal import counting, show_outcome
-
-    files, outcomes = gather(paths)
-    show: Callable[[Outcome], None] = (lambda o: write_json(asdict(o))) if as_json else show_outcome
-    for outcome in outcomes:
-        show(outcome)
-    if files:
-        is_new = name not in {c.name for c in parts.library.collections()}
-        target = parts.library.create_collection(name)
-        try:
-            with counting(len(files), "reading") as advance:
-                ingester = parts.ingester(target)
-                ingester.workspace.told = lambda what, share: advance(f"{what} {share:.0%}", 0)
-                for outcome in ingester.ingest(files):
-                    show(outcome)
-                    outcomes.append(outcome)
-                    advance(os.path.basename(outcome.source))
-        finally:
-            if is_new and parts.library.is_empty(target):
-                parts.library.remove_collection(target)  # nothing was read: leave nothing behind
-    elif not outcomes:
-        raise PropCiteError("no txt, md, html or pdf file there: name one, or a folder that holds some")
-    if len(outcomes) > 1:
-        counts = Counter(outcome.state for outcome in outcomes)
-        note(f"{name}: {', '.join(f'{n} {state}' for state, n in counts.items())}")
-    return outcomes
 
 
 @cli.command("list")

@@ -14,11 +14,15 @@ from pathlib import Path
 
 from word_encoder import WordEncoder
 
+import app.ingester.run
 from app.bootstrap import Parts
-from app.ingest import read_document
+from app.ingest import document_from_bytes
 from app.ingester import gather
 from app.settings import load_settings
 from retrieval.splitter import PassageSplitter
+
+
+app.ingester.run.TOGETHER = 2  # passages: a child is killed between many groups
 
 
 def ingest(data_dir: str, folder: str, said: int) -> None:
@@ -53,7 +57,7 @@ def warm_up(folder: str) -> None:
     """What a child would import is imported here, once."""
     os.fsync = lambda fd: None  # noqa: ARG005 - a killed process loses nothing that it wrote, the disk is not asked
     file = gather([Path(folder)])[0][0]
-    PassageSplitter(100).split(read_document(file))
+    PassageSplitter(100).split(document_from_bytes(file.name, file.read(2**20), file.place))
 
 
 if __name__ == "__main__":

@@ -175,9 +175,9 @@ def test_a_file_that_cannot_be_read_does_not_stop_the_rest(house: House) -> None
 
 
 def test_a_path_that_names_no_file_is_told_with_its_place(tmp_path: Path) -> None:
-    (tmp_path / "my notes.odt").write_text("x")
+    (tmp_path / "my notes.xyz").write_text("x")
     (tmp_path / "empty folder").mkdir()
-    names = ["my notes.odt", "not there.txt", "empty folder"]
+    names = ["my notes.xyz", "not there.txt", "empty folder"]
     files, outcomes = gather([tmp_path / name for name in names])
     assert files == []
     assert [(o.source, o.state) for o in outcomes] == [(str(tmp_path / name), "failed") for name in names]
@@ -315,6 +315,7 @@ def test_a_damaged_index_is_told_and_mended_and_answers_stay(
     house: House, damage: Callable[[Path], None], repair: bool
 ) -> None:
     house.write("one.txt", "The heron stands in the reeds. It eats 5 fish.")
+    house.ingest()
     house.write("two.txt", "The kingfisher dives for 3 fish.")
     house.ingest()
     answer = house.cite("The heron stands in the reeds.")
@@ -361,7 +362,7 @@ def test_a_stopped_rebuild_and_a_stopped_large_file_are_finished_by_the_next_run
     house: House, after: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("app.workspace.BATCH", 2)
-    monkeypatch.setattr("app.ingester.BATCH", 2)
+    monkeypatch.setattr("app.ingester.run.BATCH", 2)
     house.write("large.txt", "\n\n".join(f"The heron number {n} stands alone. " * 4 for n in range(9)))
     parts = house.open_parts(passage_words=20)
     parts.__dict__["encoder"] = FailingEncoder(after)

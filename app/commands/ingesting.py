@@ -1,0 +1,137 @@
+"""Documents in: files, folders, archives and addresses, once or as they change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from app.commands import BELOW, COULD_NOT, AsJson, Collection, cli, note, open_parts, write_json
+from app.ingest.kinds import KINDS
+from retrieval.errors import PropCiteError
+
+if TYPE_CHECKING:
+    from app.bootstrap import Parts
+    from app.ingester import Ingester, Outcome, Source
+
+Show = Callable[["Outcome"], None]
+
+
+@cli.command()
+def ingest(
+    paths: Annotated[list[str], typer.Argument(help=f"Files, folders and web addresses: {KINDS}.", metavar="PATHS…")],
+    collection: Collection = "",
+    prune: Annotated[
+        bool, typer.Option("--prune", help="Remove documents whose files lay in these folders and are gone.")
+    ] = False,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Go on: what changes in these files and folders is read anew.")
+    ] = False,
+    timings: Annotated[bool, typer.Option("--timings", help="Tell where the time went.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Add documents to a collection.  What did not change is skipped; interrupt and run again to go on."""
+    parts = open_parts()
+    name = collection or parts.settings.collection
+    outcomes = ingest_shown(parts, paths, name, as_json, prune=prune, timings=timings)
+    if watch:
+        _watch(parts, paths, name, as_json, prune)
+        return
+    failed = [o for o in outcomes if o.state == "failed"]
+    if failed:
+        raise typer.Exit(COULD_NOT if len(failed) == len(outcomes) else BELOW)
+
+
+def ingest_shown(
+    parts: Parts,
+    paths: Sequence[Path | str],
+    name: str,
+    as_json: bool,
+    *,
+    prune: bool = False,
+    timings: bool = False,
+) -> list[Outcome]:
+    from app.ingester import gather
+
+    sources, outcomes = gather(paths)
+    show = _shower(as_json)
+    for outcome in outcomes:
+        show(outcome)
+    if sources or prune:
+        is_new = name not in {c.name for c in parts.library.collections()}
+        target = parts.library.create_collection(name)
+        ingester = parts.ingester(target)
+        try:
+            outcomes += _read(ingester, sources, show)
+            outcomes += _prune(ingester, paths, show) if prune else []
+        finally:
+            if is_new and parts.library.is_empty(target):
+                parts.library.remove_collection(target)  # nothing was read: leave nothing behind
+        if timings:
+            _show_spent(ingester)
+    elif not outcomes:
+        raise PropCiteError(
+            f"nothing there that can be read: name a file, a folder that holds some, or a web address ({KINDS})"
+        )
+    if len(outcomes) > 1:
+        note(f"{name}: {_counted(outcomes)}")
+    return outcomes
+
+
+def _shower(as_json: bool) -> Show:
+    from dataclasses import asdict
+
+    from app.terminal import show_outcome
+
+    return (lambda outcome: write_json(asdict(outcome))) if as_json else show_outcome
+
+
+def _read(ingester: Ingester, sources: Sequence[Source], show: Show) -> list[Outcome]:
+    """Each outcome is shown when it is safe on disk."""
+    from app.terminal import sharing
+
+    outcomes = []
+    with sharing() as told:
+        ingester.workspace.told = told
+        ingester.progress = lambda progress: told(progress.line, progress.share)
+        for outcome in ingester.ingest(sources):
+            show(outcome)
+            outcomes.append(outcome)
+    return outcomes
+
+
+def _prune(ingester: Ingester, paths: Iterable[Path | str], show: Show) -> list[Outcome]:
+    removed = list(ingester.prune([Path(path) for path in paths]))
+    for outcome in removed:
+        show(outcome)
+    return removed
+
+
+def _counted(outcomes: Sequence[Outcome]) -> str:
+    from collections import Counter
+
+    return ", ".join(f"{n} {state}" for state, n in Counter(outcome.state for outcome in outcomes).items())
+
+
+def _show_spent(ingester: Ingester) -> None:
+    spent = ingester.spent.spent
+    for step, ms in sorted(spent.items(), key=lambda item: -item[1]):
+        note(f"{step:<16} {ms / 1000:8.2f} s")
+
+
+def _watch(parts: Parts, paths: Sequence[str], name: str, as_json: bool, prune: bool) -> None:
+    """Until an interrupt; what is wrong with one change does not end it."""
+    from app.ingester.watching import changes
+
+    note(f"watching {', '.join(paths)}; interrupt to end")
+    for changed in changes([Path(path) for path in paths]):
+        try:
+            ingester = parts.ingester(parts.library.create_collection(name))
+            if changed.sources:
+                _read(ingester, changed.sources, _shower(as_json))
+            if prune and changed.gone:
+                _prune(ingester, paths, _shower(as_json))
+        except PropCiteError as error:
+            note(str(error))

@@ -1,0 +1,76 @@
+"""One collection's way in: what is new is read, encoded and kept; what is known is recognised, what is gone removed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+
+from app.ingester.known import Known
+from app.ingester.outcomes import Outcome, Progress
+from app.ingester.readers import Limits, Readers
+from app.ingester.run import Run
+from app.ingester.sources import File, Source, stands_in, unpacked
+from app.store import CollectionInfo, Library
+from app.workspace import Workspace
+from attribution.stopwatch import Stopwatch
+from retrieval.encoder import Encoder
+from retrieval.splitter import PassageSplitter
+
+
+class Ingester:
+    """Adds sources to one collection.  Unchanged ones are skipped, changed ones take the place of their old version.
+
+    `progress` hears how far it is; `spent` counts where the time went.
+    """
+
+    def __init__(
+        self,
+        library: Library,
+        workspace: Workspace,
+        load_encoder: Callable[[], Encoder],
+        *,
+        passage_words: int,
+        most_bytes: int,
+        limits: Limits | None = None,
+    ) -> None:
+        self.library = library
+        self.workspace = workspace
+        self.load_encoder = load_encoder  # called only when something must be encoded: a second run is quick
+        self.splitter = PassageSplitter(passage_words)
+        self.most_bytes = most_bytes
+        self.limits = limits or Limits()
+        self.progress: Callable[[Progress], None] = lambda _: None
+        self.spent = Stopwatch()
+
+    @property
+    def collection(self) -> CollectionInfo:
+        return self.workspace.collection
+
+    def ingest(self, sources: Iterable[Source | Path]) -> Iterator[Outcome]:
+        """One outcome a source, in order, as soon as it is safe on disk; stopping between two loses nothing."""
+        given = list(unpacked(File(source) if isinstance(source, Path) else source for source in sources))
+        with self.workspace.writing(), Readers(self.splitter, self.limits) as readers:
+            if self.workspace.differs():
+                self.workspace.mend(self.load_encoder())
+            known = Known(self.library, self.collection)
+            run = Run(self.library, self.workspace, self.load_encoder, readers, known, self.spent, self.most_bytes)
+            yield from run.outcomes(given, self.progress)
+
+    def remove(self, document_id: str) -> None:
+        """Out of the library first: from that moment no search returns it."""
+        with self.workspace.writing():
+            self._remove(document_id)
+
+    def _remove(self, document_id: str) -> None:
+        ids = self.library.passage_ids(self.collection, document_id)
+        self.library.remove_document(document_id)
+        self.workspace.forget(ids)
+
+    def prune(self, folders: Sequence[Path]) -> Iterator[Outcome]:
+        """Remove what lay in these folders as a file that is gone; a folder that is gone itself loses nothing."""
+        inside = [os.path.join(os.path.realpath(folder), "") for folder in folders if folder.is_dir()]
+        for document in self.library.documents(self.collection):
+            if document.source.startswith(tuple(inside)) and not os.path.exists(stands_in(document.source)):
+                self.remove(document.id)
+                yield Outcome(document.source, "removed", document.title, document.id, document.num_passages)
