@@ -1,7 +1,6 @@
 """Reading: a file or an upload becomes a Document; a file that cannot be read says why and what to do about it."""
 
 from app.ingest.files import (
-    SUFFIXES,
     check_size,
     document_from_bytes,
     find_files,
@@ -9,8 +8,11 @@ from app.ingest.files import (
     read_document,
     source_of,
 )
+from app.ingest.kinds import ARCHIVES, KINDS, SUFFIXES
 
 __all__ = [
+    "ARCHIVES",
+    "KINDS",
     "SUFFIXES",
     "check_size",
     "document_from_bytes",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import PurePath
 
 from retrieval.text import Box, Document, Heading, Page, Place, Span
@@ -79,6 +79,31 @@ class Draft:
         if words := Span(0, len(written)).trimmed(written):
             self.places.append(Place(one_line(name), words.shifted(start)))
 
+    def optional_place(self, name: str) -> AbstractContextManager[None]:
+        """A place, where it has a name."""
+        return self.place(name) if name else nullcontext()
+
+    def append(self, document: Document, level: int, name: str) -> None:
+        """Write a whole document below headings of this level; its pages and places are found under its name."""
+        start = self.write(document.text.rstrip(), before="\n\n").start
+        end = self._length
+        for heading in document.headings:
+            self.headings.append(Heading(heading.span.shifted(start), heading.level + level))
+        pages = [Place(f"page {page.number}", page.span) for page in document.pages]
+        inner = [Place(f"{name}, {one.name}", one.span.shifted(start)) for one in (*pages, *document.places)]
+        self.places += [one for one in inner if one.span.end <= end] or [Place(name, Span(start, end))]
+
+    @contextmanager
+    def under(self, heading: str, level: int) -> Iterator[None]:
+        """What is written inside stands under this heading; where nothing is, neither does the heading."""
+        pieces, length, headings, places = len(self._pieces), self._length, len(self.headings), len(self.places)
+        self.block(heading, level=level)
+        headed = self._length
+        yield
+        if self._length == headed:
+            self._length = length
+            del self._pieces[pieces:], self.headings[headings:], self.places[places:]
+
     def open_list(self, first: int | None) -> None:
         """Open a list inside the one that is open; `first` is the first item's number, None makes bullets."""
         self._counters.append(first)
@@ -90,9 +115,10 @@ class Draft:
             self._indents.pop()
         self._in_list = self._in_list and bool(self._counters)
 
-    def open_item(self) -> None:
+    def open_item(self, marker: str = "") -> None:
+        """Open an item; `marker` is what stands before it where that is neither a bullet nor the next number."""
         number = self._counters[-1] if self._counters else None
-        marker = "- " if number is None else f"{number}. "
+        marker = marker or ("- " if number is None else f"{number}. ")
         if self._counters:
             self._marker = self._marker or " " * sum(self._indents[:-1])
             self._counters[-1] = None if number is None else number + 1

@@ -7,23 +7,12 @@ import os
 import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from importlib import import_module
 from pathlib import Path, PurePath
 
 from app.errors import ReadError
+from app.ingest.kinds import KINDS, is_known, known_suffix, reader_of
 from retrieval.text import Document
 
-# Which module reads a suffix, and its function; they are imported when the first such file comes.
-_READERS = {
-    ".txt": ("app.ingest.plain", "read_plain"),
-    ".text": ("app.ingest.plain", "read_plain"),
-    ".md": ("app.ingest.markdown", "read_markdown"),
-    ".markdown": ("app.ingest.markdown", "read_markdown"),
-    ".html": ("app.ingest.html", "read_html"),
-    ".htm": ("app.ingest.html", "read_html"),
-    ".pdf": ("app.ingest.pdf", "read_pdf"),
-}
-SUFFIXES = tuple(_READERS)
 MOST_BYTES = 64 * 2**20
 
 
@@ -35,13 +24,13 @@ def find_files(paths: Sequence[Path]) -> tuple[list[Path], list[ReadError]]:
         try:
             is_folder = stat.S_ISDIR(_status(path).st_mode)
             if not is_folder:
-                _check_suffix(_shown(path))
+                known_suffix(_shown(path))
         except ReadError as error:
             errors.append(_with_place(error, path))
             continue
         inside, problems = _walk(path) if is_folder else ([path], [])
         if is_folder and not inside and not problems:
-            nothing = ReadError(f"{_shown(path)} holds no file that can be read: add one of {', '.join(SUFFIXES)}")
+            nothing = ReadError(f"{_shown(path)} holds no file that can be read: add one of {KINDS}")
             errors.append(_with_place(nothing, path))
         for file in inside:
             found.setdefault(os.path.realpath(file), file)
@@ -90,20 +79,13 @@ def check_size(name: str, size: int, most_bytes: int = MOST_BYTES) -> None:
 def document_from_bytes(name: str, data: bytes, source: str) -> Document:
     """The document of a file's bytes; the name's suffix says how to read them."""
     name = _shown(PurePath(name))
-    module, function = _READERS[_check_suffix(name)]
+    read = reader_of(name)
     if not data or data.isspace():
         raise ReadError(f"{name} is empty: nothing to add")
-    document: Document = getattr(import_module(module), function)(name, data)
+    document = read(name, data)
     if not document.text.strip():
         raise ReadError(f"{name} is empty: nothing to add")
     return replace(document, source=source)
-
-
-def _check_suffix(name: str) -> str:
-    suffix = PurePath(name).suffix.lower()
-    if suffix not in _READERS:
-        raise ReadError(f"{name} is not of a kind that can be read: save it as one of {', '.join(SUFFIXES)}")
-    return suffix
 
 
 def _walk(folder: Path) -> tuple[list[Path], list[ReadError]]:
@@ -118,7 +100,7 @@ def _walk(folder: Path) -> tuple[list[Path], list[ReadError]]:
     for place, folders, names in os.walk(folder, onerror=note, followlinks=True):
         folders[:] = _to_enter(place, folders, entered)
         for path in (Path(place, name) for name in names if not name.startswith(".")):
-            if path.suffix.lower() in _READERS:
+            if is_known(path.name):
                 try:
                     _status(path)
                     files.append(path)

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.errors import ReadError
-from app.ingest import SUFFIXES, document_from_bytes, find_files, read_bytes, read_document
+from app.ingest import ARCHIVES, SUFFIXES, document_from_bytes, find_files, read_bytes, read_document
 from app.ingest.draft import clean
 
 NOBODY = 65534
@@ -117,7 +117,7 @@ def test_binary_content_is_no_text(tmp_path: Path, data: bytes) -> None:
     assert refused(path) == "x.txt is not text (binary content): save it as UTF-8 text and add it again"
 
 
-@pytest.mark.parametrize("name", [f"x{suffix}" for suffix in SUFFIXES])
+@pytest.mark.parametrize("name", [f"x{suffix}" for suffix in SUFFIXES if suffix not in ARCHIVES])
 @pytest.mark.parametrize("data", [b"", b" \n\t\r\n "])
 def test_an_empty_file_of_each_kind(tmp_path: Path, name: str, data: bytes) -> None:
     path = tmp_path / name
@@ -183,10 +183,18 @@ def test_a_file_without_permission() -> None:
 
 def test_an_unknown_suffix_names_the_kinds() -> None:
     with pytest.raises(ReadError) as caught:
-        document_from_bytes("x.docx", b"words", "")
+        document_from_bytes("x.xyz", b"words", "")
     assert str(caught.value) == (
-        "x.docx is not of a kind that can be read: save it as one of .txt, .text, .md, .markdown, .html, .htm, .pdf"
+        "x.xyz is not of a kind that can be read: save it as one of txt, md, html, pdf, docx, odt, rtf, epub, pptx, "
+        "odp, xlsx, ods, csv, tsv, json, jsonl, eml, mbox, and zip archives of these"
     )
+
+
+@pytest.mark.parametrize(("name", "better"), [("x.doc", ".docx"), ("X.XLS", ".xlsx"), ("x.ppt", ".pptx")])
+def test_an_old_kind_names_its_new_one(name: str, better: str) -> None:
+    with pytest.raises(ReadError) as caught:
+        document_from_bytes(name, b"words", "")
+    assert str(caught.value) == f"{name} is of an old kind that cannot be read: open it and save it as {better}"
 
 
 def test_a_name_that_is_no_utf8_on_disk_can_be_printed_and_kept(tmp_path: Path) -> None:
@@ -210,7 +218,7 @@ def make(folder: Path, *names: str) -> list[Path]:
 
 def test_a_folder_gives_its_known_files_sorted_without_hidden_ones(tmp_path: Path) -> None:
     wanted = make(tmp_path, "a.md", "b/c.PDF", "b/d.txt", "e.htm")
-    make(tmp_path, ".hidden.md", ".git/x.md", "b/x.docx", "Makefile", "b/.x/y.txt")
+    make(tmp_path, ".hidden.md", ".git/x.md", "b/x.xyz", "Makefile", "b/.x/y.txt")
     assert find_files([tmp_path]) == (wanted, [])
 
 
@@ -222,12 +230,12 @@ def test_named_files_come_in_the_order_given_each_once(tmp_path: Path) -> None:
 
 
 def test_what_is_named_is_tried_also_when_hidden_and_told_when_it_cannot_be(tmp_path: Path) -> None:
-    (hidden, unknown) = make(tmp_path, ".hidden.md", "x.docx")
+    (hidden, unknown) = make(tmp_path, ".hidden.md", "x.xyz")
     (tmp_path / "empty").mkdir()
     found, errors = find_files([hidden, unknown, tmp_path / "missing.md", tmp_path / "empty"])
     assert found == [hidden]
     assert [str(error).split(":")[0] for error in errors] == [
-        "x.docx is not of a kind that can be read",
+        "x.xyz is not of a kind that can be read",
         "missing.md was not found",
         "empty holds no file that can be read",
     ]
@@ -259,7 +267,7 @@ def test_a_folder_without_permission_is_told(tmp_path: Path) -> None:
 
 
 def test_importing_is_light() -> None:
-    heavy = "trafilatura pypdfium2 lxml markdown_it charset_normalizer"
+    heavy = "trafilatura pypdfium2 lxml markdown_it charset_normalizer zipfile email httpx striprtf docx"
     code = f"import sys, app.ingest; print(set('{heavy}'.split()) & set(sys.modules))"
     root = Path(__file__).parents[2]
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=root, check=True)

@@ -1,0 +1,139 @@
+"""A spreadsheet's numbers as its reader sees them: 14%, 1,200.50 €, 2024-03-01."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, timedelta
+from functools import lru_cache
+
+_BUILT_IN = {
+    1: "0", 2: "0.00", 3: "#,##0", 4: "#,##0.00", 9: "0%", 10: "0.00%", 11: "0.00E+00",
+    14: "yyyy-mm-dd", 15: "d-mmm-yy", 16: "d-mmm", 17: "mmm-yy", 18: "h:mm", 19: "h:mm:ss", 20: "h:mm", 21: "h:mm:ss",
+    22: "yyyy-mm-dd h:mm", 37: "#,##0", 38: "#,##0", 39: "#,##0.00", 40: "#,##0.00", 45: "mm:ss", 46: "[h]:mm:ss",
+    47: "mm:ss", 48: "0.0E+0", 49: "@",
+}  # fmt: skip
+_PART = re.compile(
+    r'"(?P<quoted>[^"]*)"|\\(?P<escaped>.)|\[(?P<bracket>[^\]]*)\]|(?P<skipped>_.|\*.)|(?P<digits>[0#?][0#?,.]*)|'
+    r"(?P<power>E[+-]0+)|(?P<fraction>\s*/\s*[?0-9]+)|(?P<other>.)",
+    re.IGNORECASE | re.DOTALL,
+)
+_DAY_SIGNS = re.compile(r"[ymdhs]", re.IGNORECASE)
+_QUOTED = re.compile(r'"[^"]*"|\\.|_.|\*.|\[(?!h+\]|m+\]|s+\])[^\]]*\]', re.IGNORECASE | re.DOTALL)
+
+
+def code_of(number: int, own: dict[int, str]) -> str:
+    """The format behind its number; Chinese and Japanese programs have dates of their own from 27 to 58."""
+    if number in own:
+        return own[number]
+    return _BUILT_IN.get(number, "yyyy-mm-dd" if 27 <= number <= 36 or 50 <= number <= 58 else "General")
+
+
+def shown(value: float, code: str, *, since_1904: bool = False) -> str:
+    """The number in its format.
+
+    >>> shown(0.14, "0%"), shown(45352, "dd/mm/yyyy"), shown(-1200.5, '#,##0.00 "€"'), shown(0.1 + 0.2, "General")
+    ('14%', '2024-03-01', '-1,200.50 €', '0.3')
+    """
+    try:
+        if is_date(code):
+            return _date(value, code, since_1904)
+        return _number(value, code)
+    except (ValueError, OverflowError):
+        return _general(value)
+
+
+@lru_cache(maxsize=512)
+def is_date(code: str) -> bool:
+    plain = _QUOTED.sub("", code)
+    return (
+        code.lower() != "general" and bool(_DAY_SIGNS.search(plain)) and not re.search("[0#?]", plain.partition(".")[0])
+    )
+
+
+def _date(value: float, code: str, since_1904: bool) -> str:
+    plain = _QUOTED.sub("", code).lower()
+    if "[" in plain:
+        minutes = round(value * 24 * 60)
+        return f"{minutes // 60}:{minutes % 60:02}"
+    # The first spreadsheet took 1900 for a leap year; before its March the days count from one later.
+    start = datetime(1904, 1, 1) if since_1904 else datetime(1899, 12, 30 if value >= 60 else 31)
+    moment = start + timedelta(seconds=round(value * 86_400))
+    has_day, has_time = bool(re.search("[yd]|mmm", plain)), "h" in plain or "s" in plain
+    time = f"{moment:%H:%M:%S}" if moment.second else f"{moment:%H:%M}"
+    if not has_day and has_time:
+        return time
+    day = f"{moment:%Y-%m}" if "d" not in plain and "y" in plain else f"{moment:%Y-%m-%d}"
+    if plain.strip(" -/.") in ("yy", "yyyy"):
+        day = f"{moment:%Y}"
+    return f"{day} {time}" if has_time else day
+
+
+def _number(value: float, code: str) -> str:
+    section, value = _section(value, code)
+    before, after, digits, has_power, percents = _parsed(section)
+    if not digits and not has_power:
+        return _general(value) if section.lower() == "general" or not (before or after) else before + after
+    value *= 100**percents
+    decimals = len(re.sub(r"[^0#?]", "", digits.partition(".")[2]))
+    if has_power:
+        words = f"{value:.{decimals}E}"
+    else:
+        whole = digits.partition(".")[0]
+        value /= 1000 ** (len(digits) - len(digits.rstrip(",")))
+        words = f"{value:{',' if ',' in whole.rstrip(',') else ''}.{decimals}f}"
+        words = _padded(words, whole.count("0"))
+        needed = len(re.sub(r"[^0?]", "", digits.partition(".")[2]))
+        words = _without_zeros(words, decimals - needed) if decimals > needed else words
+    sign = "-" if words.startswith("-") and float(words.replace(",", "")) else ""
+    return f"{sign}{before}{words.removeprefix('-')}{after}".strip()
+
+
+def _section(value: float, code: str) -> tuple[str, float]:
+    """The format's part for this number: the second is for negative ones, and draws their sign itself."""
+    parts = code.split(";")
+    if value < 0 and len(parts) > 1:
+        return parts[1] or "General", -value
+    return (parts[2] if value == 0 and len(parts) > 2 and parts[2] else parts[0]) or "General", value
+
+
+@lru_cache(maxsize=512)
+def _parsed(section: str) -> tuple[str, str, str, bool, int]:
+    """What stands before and after the digits, the digits' form, whether a power follows, how many percent signs."""
+    if section.lower() == "general":
+        return "", "", "", False, 0
+    before, after, digits, power, percents = "", "", "", False, 0
+    for part in _PART.finditer(section):
+        text = part["quoted"] or part["escaped"] or ""
+        if part["bracket"] is not None and part["bracket"].startswith("$"):
+            text = part["bracket"][1:].partition("-")[0]
+        if part["fraction"]:
+            return "", "", "", False, 0  # a fraction: the plain number says as much
+        if part["digits"]:
+            digits = digits or part["digits"]
+        elif part["power"]:
+            power = True
+        elif part["other"] is not None and part["other"] != "@":
+            percents += part["other"] == "%"
+            text = part["other"]
+        elif part["skipped"]:
+            text = " " if digits or before else ""
+        before, after = (before, after + text) if digits else (before + text, after)
+    return before, after.rstrip(), digits, power, percents
+
+
+def _padded(words: str, least: int) -> str:
+    whole, dot, rest = words.removeprefix("-").partition(".")
+    sign = "-" if words.startswith("-") else ""
+    return f"{sign}{whole.zfill(least)}{dot}{rest}"
+
+
+def _without_zeros(words: str, most: int) -> str:
+    for _ in range(most):
+        words = words[:-1] if words.endswith("0") else words
+    return words.rstrip(".")
+
+
+def _general(value: float) -> str:
+    if value == int(value) and abs(value) < 1e15:
+        return str(int(value))
+    return f"{value:.10g}"
