@@ -41,7 +41,7 @@ class Condition(Protocol):
 
     def holds(self, fields: Fields) -> bool: ...
 
-    def keys(self) -> Iterator[str]: ...
+    def asked(self) -> Iterator[str]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class Compared:
             return not any(_same(told, one) for told in found for one in self.wanted)
         return any(_holds(told, self.operator, one) for told in found for one in self.wanted)
 
-    def keys(self) -> Iterator[str]:
+    def asked(self) -> Iterator[str]:
         yield self.key
 
 
@@ -86,7 +86,7 @@ class Told:
     def holds(self, fields: Fields) -> bool:
         return any(value.strip() for value in _values(fields, self.key)) is self.there
 
-    def keys(self) -> Iterator[str]:
+    def asked(self) -> Iterator[str]:
         yield self.key
 
 
@@ -100,9 +100,9 @@ class Joined:
     def holds(self, fields: Fields) -> bool:
         return (all if self.every else any)(part.holds(fields) for part in self.parts)
 
-    def keys(self) -> Iterator[str]:
+    def asked(self) -> Iterator[str]:
         for part in self.parts:
-            yield from part.keys()
+            yield from part.asked()
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +112,8 @@ class Opposite:
     def holds(self, fields: Fields) -> bool:
         return not self.part.holds(fields)
 
-    def keys(self) -> Iterator[str]:
-        return self.part.keys()
+    def asked(self) -> Iterator[str]:
+        return self.part.asked()
 
 
 def condition_of(text: str) -> Condition:

@@ -43,7 +43,7 @@ def documents_within(
 def _check_keys(text: str, condition: Condition, known: Mapping[str, Mapping[str, Any]]) -> None:
     """A field that no document has is most likely misspelt."""
     there = set(ALWAYS).union(*known.values())
-    missing = {key for key in condition.keys() if key not in there and key.split(".")[0] not in there}
+    missing = {key for key in condition.asked() if key not in there and key.split(".")[0] not in there}
     if missing:
         listed = ", ".join(sorted(there))
         raise AppError(f"--where {text!r}: no document has a field {min(missing)!r}; there is {listed}: {EXAMPLE}")

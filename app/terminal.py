@@ -42,7 +42,10 @@ REPAIRS = {
     "no such passage": ("✗", "red"),
 }
 SECONDS_BETWEEN = 30.0  # lines of progress in a log
-STATES = {"added": "green", "changed": "cyan", "unchanged": "dim", "failed": "red"}
+STATES = {
+    "added": "green", "changed": "cyan", "moved": "cyan", "unchanged": "dim", "duplicate": "yellow", "removed": "dim",
+    "failed": "red",
+}  # fmt: skip
 
 
 def show_answer(answer: CitedAnswer, names: dict[str, str]) -> None:
@@ -124,7 +127,8 @@ def _indented(markup: str, by: int) -> None:
 
 
 def _source(evidence: Evidence, names: dict[str, str]) -> str:
-    place = _place(evidence, names) + ("" if evidence.shown else f", {ELSEWHERE}")
+    said = [_place(evidence, names), "" if evidence.shown else ELSEWHERE, evidence.gone]
+    place = ", ".join(filter(None, said))
     return f"{escape(place)}: “{escape(' '.join(evidence.quote.split()))}”"
 
 
@@ -177,10 +181,15 @@ def show_outcome(outcome: Outcome) -> None:
     if outcome.state == "failed":
         err.print(f"[red]failed   [/red] {escape(outcome.reason)}", soft_wrap=True)
         return
-    passages = "1 passage" if outcome.num_passages == 1 else f"{outcome.num_passages} passages"
     colour = STATES[outcome.state]
-    said = f"[{colour}]{outcome.state:<9}[/{colour}] {escape(outcome.source)} [dim]({passages})[/dim]"
+    said = f"[{colour}]{outcome.state:<9}[/{colour}] {escape(outcome.source)} [dim]({escape(_about(outcome))})[/dim]"
     out.print(said, soft_wrap=True)  # one line an outcome, for whatever reads the pipe
+
+
+def _about(outcome: Outcome) -> str:
+    passages = "1 passage" if outcome.num_passages == 1 else f"{outcome.num_passages} passages"
+    alike = [f"{one.share:.0%} the same as {one.source}" for one in outcome.alike]
+    return ", ".join(filter(None, [passages, outcome.reason, *alike]))
 
 
 def show_table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:

@@ -145,7 +145,7 @@ class Workspace:
 
     def faults(self) -> list[str]:
         """What is wrong with the index, a line each: damaged files, and what the library holds otherwise."""
-        return [f"{fault.file}: {fault.what}" for fault in self._damages()] + self._differences()
+        return [f"{fault.file}: {fault.what}" for fault in self._damages()] + self.differences()
 
     def _damages(self) -> list[Fault]:
         from retrieval.index.checking import Fault, check_index
@@ -155,7 +155,8 @@ class Workspace:
         except IndexFormatError as error:
             return [Fault(FILE, str(error))]
 
-    def _differences(self) -> list[str]:
+    def differences(self) -> list[str]:
+        """How many passages the index and the library do not both hold, a line each way."""
         try:
             there = self._load(tolerant=True).ids() if self._version() else set()
         except IndexFormatError:

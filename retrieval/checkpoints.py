@@ -65,6 +65,19 @@ def published(folder: Path) -> Path:
     return folder
 
 
+def check_trained(path: Path) -> None:
+    """Weights of ours that can be opened, and were trained over the bundled ones."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, "np") as file:
+            base = (file.metadata() or {}).get("base", BUNDLED_SHA256)
+    except (OSError, SafetensorError) as error:
+        raise EncoderError(f"{path} is damaged or missing ({error})") from error
+    if base != BUNDLED_SHA256:
+        raise EncoderError(f"{path} was trained over other weights than {BUNDLED}")
+
+
 def _sha256(path: Path) -> str:
     try:
         with path.open("rb") as file:

@@ -8,11 +8,22 @@ import streamlit as st
 
 from app.store import CollectionInfo
 from attribution.citations import CitedAnswer, CitedProposition
+from attribution.cited_documents import Documents
 from attribution.formats import FORMATS
 from ui import opinions, session, why
 from ui.clickable import show_answer
 from ui.render import payload, plain
-from ui.words import Sources, coverage_line, evidence_line, evidence_of, fact_line, facts, notices, written_by
+from ui.words import (
+    Sources,
+    coverage_line,
+    evidence_line,
+    evidence_of,
+    fact_line,
+    facts,
+    notices,
+    sources_told,
+    written_by,
+)
 
 NUM_EARLIER = 12
 
@@ -32,9 +43,9 @@ def opened() -> CitedAnswer | None:
 
 def show(answer: CitedAnswer) -> None:
     tell_how(answer)
-    documents = {e.passage.document_id for p in answer.propositions for e in evidence_of(p)}
-    _read(answer, session.parts().library.sources(documents))
-    _downloads(answer)
+    documents = session.parts().library.cited_documents(answer)
+    _read(answer, sources_told(documents))
+    _downloads(answer, documents)
 
 
 def tell_how(answer: CitedAnswer) -> None:
@@ -45,18 +56,20 @@ def tell_how(answer: CitedAnswer) -> None:
         st.warning(plain(notice), icon=":material/info:")
 
 
-def _downloads(answer: CitedAnswer) -> None:
+def _downloads(answer: CitedAnswer, documents: Documents) -> None:
     """A menu of the formats; a file is made only when it is asked for."""
     with st.popover("Download", type="tertiary", icon=":material/download:", key="downloads"), st.container(gap=None):
         for form in FORMATS.values():
             st.download_button(
                 f"**{form.name}** · {plain(form.what)}",
-                partial(form.write, answer),
+                partial(form.write, answer, documents=documents),
                 f"propcite-{answer.id}{form.suffix}",
                 form.media_type,
                 key=f"download-{form.name}",
                 type="tertiary",
                 on_click="ignore",
+                disabled=bool(lacking := form.lacks()),
+                help=f"needs {lacking}" if lacking else None,
             )
 
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from app.store import Opinion
 from attribution.citations import CitedAnswer, CitedProposition, Evidence
+from attribution.cited_documents import Documents
 from attribution.formats.words import ELSEWHERE, SIGNS, label_of, where
 from attribution.formats.words import coverage_line as coverage_line  # the page says it too
 from attribution.formats.words import notices as notices
@@ -84,6 +85,19 @@ def place_line(passage: Passage, spans: Sequence[Span], sources: Sources) -> str
     gone = "no longer in the library" if passage.document_id else "given with the text"
     places = [file_name(source) if source else gone]
     return " · ".join(filter(None, [*places, where(passage, spans)]))
+
+
+def sources_told(documents: Documents) -> Sources:
+    """Where documents came from; of one that has gone, what became of it.
+
+    >>> sources_told({"a": CitedDocument("a", "Tides", "/srv/tides.pdf", "source removed")})
+    {'a': 'tides.pdf · source removed'}
+    """
+    return {
+        i: " · ".join(filter(None, [file_name(document.source) if document.gone else document.source, document.gone]))
+        for i, document in documents.items()
+        if document.source
+    }
 
 
 MARKERS = {

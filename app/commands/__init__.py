@@ -33,7 +33,7 @@ Documents = Annotated[
 ]
 Where = Annotated[
     list[str] | None,
-    typer.Option("--where", help="Only documents of which this holds: title=*report*, kind=pdf; repeatable."),
+    typer.Option("--where", help="Only documents of which this holds: kind=pdf and date>=2024-05; repeatable."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Write JSON.")]
 

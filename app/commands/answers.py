@@ -26,7 +26,6 @@ from app.commands import (
     read_text,
     write_json,
 )
-from app.commands.documents import ingest_shown
 from app.commands.exports import Counted, Export, FormName, Offsets, Out, wanted
 from app.commands.given import (
     Batch,
@@ -41,12 +40,12 @@ from app.commands.given import (
     read_passages,
     ways_given,
 )
+from app.commands.ingesting import ingest_shown
 from app.commands.streams import Streamed, Stripped, cite_as_it_comes, tell
 from retrieval.errors import PropCiteError
 
 if TYPE_CHECKING:
     from app.bootstrap import Parts
-    from app.store import CollectionInfo
     from attribution.citations import CitedAnswer
 
 MOST_ASKED = 256  # questions answered together when so many are waiting
@@ -119,20 +118,22 @@ def ask(
             answer = tell(events, document_names(parts, chosen), as_json=as_json)
     else:
         answer = pipeline.answer(question)
-        _show_answer(answer, parts, chosen, export)
+        _show_answer(answer, parts, export)
     if answer.abstained:
         raise typer.Exit(BELOW)
 
 
-def _show_answer(
-    answer: CitedAnswer, parts: Parts, collection: CollectionInfo | None, export: Export | None = None
-) -> None:
-    from app.terminal import show_answer
+def _show_answer(answer: CitedAnswer, parts: Parts, export: Export | None = None, *, kept: bool = True) -> None:
+    """One that is kept, with what became of its documents since."""
+    from app.terminal import file_name, show_answer
+    from attribution.cited_documents import with_documents
 
+    documents = parts.library.cited_documents(answer) if kept else {}
     if export:
-        export.write(answer)
+        export.write(answer, documents)
     else:
-        show_answer(answer, document_names(parts, collection) if collection else {})
+        names = {i: file_name(document.source) for i, document in documents.items() if document.source}
+        show_answer(with_documents(answer, documents), names)
 
 
 @cli.command()
@@ -177,11 +178,10 @@ def cite(
     text = read_text(file)
     given = read_passages(passages) if passages else ()
     if given and not collection:
-        answer, chosen = parts.propcite.cite(text, given), None
+        answer = parts.propcite.cite(text, given)
     else:
-        chosen = find_collection(parts, collection)
-        answer = parts.pipeline(chosen).cite(text, given)
-    _show_answer(answer, parts, chosen, export)
+        answer = parts.pipeline(find_collection(parts, collection)).cite(text, given)
+    _show_answer(answer, parts, export, kept=bool(answer.collection))
     if answer.coverage < fail_under:
         raise typer.Exit(BELOW)
 
@@ -198,7 +198,7 @@ def show(
     export = wanted(as_json, form, out, offsets)
     parts = open_parts()
     answer = parts.library.answer(answer_id)
-    _show_answer(answer, parts, parts.library.collection(answer.collection), export)
+    _show_answer(answer, parts, export)
 
 
 class Shape(StrEnum):
@@ -228,10 +228,10 @@ def demo(collection: Collection = "demo") -> None:
     chosen = parts.library.collection(collection)
     kept = next((a.id for a in parts.library.answers(chosen) if a.question == question), None)
     if kept and all(outcome.state == "unchanged" for outcome in outcomes):
-        _show_answer(parts.library.answer(kept), parts, chosen)  # no model loads: the page comes at once
+        _show_answer(parts.library.answer(kept), parts)  # no model loads: the page comes at once
         note("kept from an earlier run: propcite ask answers anew")
     else:
-        _show_answer(parts.pipeline(chosen).answer(question), parts, chosen)
+        _show_answer(parts.pipeline(chosen).answer(question), parts)
 
 
 @cli.command()

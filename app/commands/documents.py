@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -9,6 +10,7 @@ import typer
 from app.commands import (
     AsJson,
     Collection,
+    Where,
     cli,
     find_collection,
     note,
@@ -26,39 +28,61 @@ if TYPE_CHECKING:
 def list_(
     collection: Collection = "",
     answers: Annotated[bool, typer.Option("--answers", help="List the kept answers instead.")] = False,
+    unsupported: Annotated[bool, typer.Option("--unsupported", help="Answers with a fact without support.")] = False,
+    contradicted: Annotated[bool, typer.Option("--contradicted", help="Answers that a source contradicts.")] = False,
+    versions: Annotated[bool, typer.Option("--versions", help="List the documents that were here.")] = False,
+    where: Where = None,
     as_json: AsJson = False,
 ) -> None:
-    """List collections, the documents of one (with --collection), or the kept answers."""
+    """List collections, the documents of one (with --collection or --where), or the kept answers."""
+    from app.narrowing import documents_within
+    from app.store import Lacking
+
+    parts = open_parts()
+    chosen = find_collection(parts, collection) if collection or where or versions else None
+    if answers or unsupported or contradicted:
+        lacking = Lacking.UNSUPPORTED if unsupported else Lacking.CONTRADICTED if contradicted else None
+        rows: list[Any] = parts.library.answers(chosen, lacking=lacking)
+        columns = ["id", "question", "collection", *(["facts"] if lacking else []), "asked_at"]
+    elif versions and chosen is not None:
+        rows = parts.library.versions(chosen)
+        columns = ["document_id", "title", "source", "added_at", "ended_at", "became"]
+    elif chosen is not None:
+        rows = parts.library.documents(chosen, documents_within(parts.library, chosen, (), where) if where else None)
+        columns = ["id", "title", "source", "num_passages"]
+    else:
+        rows = parts.library.collections()
+        own = [name for name in ("alignment", "owner") if any(getattr(row, name) for row in rows)]
+        columns = ["name", "num_documents", "num_passages", *own]
+    asked = where or unsupported or contradicted or versions
+    none = "nothing of that kind" if asked else "nothing there yet: propcite ingest PATH, or propcite demo"
+    _list(rows, columns, as_json, none)
+    if rows and not as_json and columns[0] == "id" and columns[1] == "title" and chosen is not None and not where:
+        _show_stats(parts, chosen)
+
+
+def _list(rows: Sequence[Any], columns: Sequence[str], as_json: bool, none: str) -> None:
     from dataclasses import asdict
 
     from app.terminal import show_table
 
-    parts = open_parts()
-    chosen = parts.library.collection(collection) if collection else None
-    if answers:
-        rows: list[Any] = parts.library.answers(chosen)
-        columns = ["id", "question", "collection", "asked_at"]
-    elif chosen is not None:
-        rows = parts.library.documents(chosen)
-        columns = ["id", "title", "source", "num_passages"]
-    else:
-        rows = parts.library.collections()
-        own = ["alignment"] if any(row.alignment for row in rows) else []
-        columns = ["name", "num_documents", "num_passages", *own]
     if as_json:
         write_json(
             [{k: v.isoformat() if hasattr(v, "isoformat") else v for k, v in asdict(row).items()} for row in rows]
         )
     elif rows:
-        shown = [[_cell(getattr(row, column)) for column in columns] for row in rows]
+        shown = [[_cell(row, column) for column in columns] for row in rows]
         show_table([c.removeprefix("num_").replace("_", " ") for c in columns], shown)
-        if chosen is not None and not answers:
-            _show_stats(parts, chosen)
     else:
-        note("nothing there yet: propcite ingest PATH, or propcite demo")
+        note(none)
 
 
-def _cell(value: Any) -> str:
+def _cell(row: Any, column: str) -> str:
+    if column == "facts":
+        return f"{row.num_cited} of {row.num_facts} supported"
+    if column == "became":
+        return "replaced" if row.replaced else "removed"
+    value = getattr(row, column)
     return f"{value:%Y-%m-%d %H:%M}" if hasattr(value, "strftime") else str(value)
 
 

@@ -15,6 +15,7 @@ from retrieval.errors import PropCiteError
 
 if TYPE_CHECKING:  # the forms load numpy: only an answer in one of them needs it
     from attribution.citations import CitedAnswer
+    from attribution.cited_documents import Documents
     from attribution.formats import Format, Unit
 
 
@@ -38,13 +39,13 @@ class Export:
     out: Path | None
     as_json: bool = False
 
-    def write(self, answer: CitedAnswer) -> None:
+    def write(self, answer: CitedAnswer, documents: Documents | None = None) -> None:
         if self.as_json and self.out is None:
             from attribution.formats.native import to_native
 
             write_json(to_native(answer, self.unit))  # one line, for whatever reads the pipe
             return
-        data = self.form.write(answer, self.unit)
+        data = self.form.write(answer, self.unit, documents)
         if self.out is None:
             show_data(data)
             return
@@ -71,6 +72,8 @@ def wanted(as_json: bool, name: str, out: Path | None, offsets: Counted) -> Expo
     if offsets is not Counted.code_points and not form.counts:
         raise PropCiteError(f"{form.name} cannot count places in {offsets.value}: leave --offsets out")
     _check_file(form, out)
+    if lacking := form.lacks():
+        raise PropCiteError(f"{form.name} needs {lacking}, which is not here: install it, or take --format html")
     return Export(form, Unit(offsets.value), out, as_json)
 
 

@@ -94,12 +94,13 @@ def create(
     collections: Annotated[
         list[str] | None, typer.Option("--collection", "-c", help="Only this collection; repeatable.")
     ] = None,
+    owner: Annotated[str, typer.Option("--owner", help="Only this owner's collections, those to come too.")] = "",
     as_json: AsJson = False,
 ) -> None:
     """Make a key.  It is shown this once; only a digest is kept."""
     from app.store import Scope
 
-    key, secret = open_parts().keys.create(name, Scope(scope.value), collections or ())
+    key, secret = open_parts().keys.create(name, Scope(scope.value), collections or (), owner)
     if as_json:
         write_json({**_told(key), "key": secret})
     else:
@@ -135,13 +136,15 @@ def _told(key: Key) -> dict[str, object]:
         "name": key.name,
         "scope": key.scope.value,
         "collections": sorted(key.collections) if key.collections is not None else None,
+        "owner": key.owner,
         "created_at": key.created_at.isoformat(),
         "revoked_at": key.revoked_at.isoformat() if key.revoked_at else None,
     }
 
 
 def _opened(key: Key) -> str:
-    return "all collections" if key.collections is None else ", ".join(sorted(key.collections))
+    opened = "all collections" if key.collections is None else ", ".join(sorted(key.collections))
+    return f"{key.owner}'s collections ({opened or 'none yet'})" if key.owner else opened
 
 
 def _state(key: Key) -> str:

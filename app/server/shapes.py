@@ -20,6 +20,15 @@ def cleaned(text: str) -> str:
     return text.encode(errors="replace").decode().replace("\0", "\ufffd")
 
 
+def cleaned_all(value: Any) -> Any:
+    """The same for every text in a value."""
+    if isinstance(value, str):
+        return cleaned(value)
+    if isinstance(value, list):
+        return [cleaned_all(one) for one in value]
+    return {cleaned(k): cleaned_all(v) for k, v in value.items()} if isinstance(value, dict) else value
+
+
 def _name(text: str) -> str:
     if not text.strip() or not text.isprintable():
         raise ValueError("a name has visible characters")
@@ -83,7 +92,9 @@ class Narrowed(Given):
 
     collection: Name | None = Field(None, description="none: the server's own, PROPCITE_COLLECTION")
     documents: list[Text] = Field([], max_length=100, description="only these, by id, source or file name")
-    where: list[Text] = Field([], max_length=20, description="only those of which this holds", examples=[["kind=pdf"]])
+    where: list[Text] = Field(
+        [], max_length=20, description="only those of which each holds", examples=[["kind=pdf and date>=2024-05"]]
+    )
 
 
 class CiteRequest(Written):
@@ -163,6 +174,7 @@ class CollectionShape(BaseModel):
     num_passages: int
     created_at: datetime
     alignment: str = Field("", description="its own; empty: as the settings say")
+    owner: str = Field("", description="whose it is; empty: nobody's")
 
 
 class Collections(BaseModel):
@@ -182,9 +194,28 @@ class Documents(BaseModel):
     documents: list[DocumentInfo]
 
 
+class DescribeRequest(Given):
+    """What is said of a document, above what its file says."""
+
+    fields: dict[Text, Any] = Field({}, max_length=100, examples=[{"author": "Ana Rossi", "date": "2024-05-17"}])
+    tags: list[Text] = Field([], max_length=100)
+    without: list[Text] = Field([], max_length=100, description="tags that are taken off")
+
+
 class Removed(BaseModel):
     id: str
     answers_citing: int = Field(description="kept answers that still quote it")
+
+
+class HealthFinding(BaseModel):
+    where: str
+    what: str
+    mend: str
+
+
+class Health(BaseModel):
+    healthy: bool
+    findings: list[HealthFinding]
 
 
 class JobShape(BaseModel):
@@ -195,6 +226,8 @@ class JobShape(BaseModel):
     state: Literal["waiting", "reading", "done", "failed"]
     done: int
     total: int
+    passages_per_second: float | None
+    seconds_left: float | None
     outcomes: list[Outcome]
     reason: str
 

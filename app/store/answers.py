@@ -51,10 +51,9 @@ class Answers(Opened):
 
     def answer(self, answer_id: str) -> CitedAnswer:
         """An answer as it was given, by its id or a beginning of it that only one answer has."""
+        begins = AnswerRow.id.startswith(answer_id, autoescape=True)
         with self.session() as session:
-            rows = list(
-                session.scalars(select(AnswerRow).where(AnswerRow.id.startswith(answer_id, autoescape=True)).limit(2))
-            )
+            rows = list(session.scalars(select(AnswerRow).where(begins).limit(2)))
             if len(rows) != 1 or not answer_id:
                 many = "several answers begin with" if rows else "no answer"
                 raise NotFoundError(f"{many} {answer_id!r}: propcite list --answers shows their ids")

@@ -83,7 +83,7 @@ def _prepare_sqlite(connection: Any, _record: object) -> None:
 
 def _migrate(engine: Engine) -> None:
     with engine.connect() as connection:
-        found = _version(connection)
+        found = version_of(connection)
     if found == HEAD:
         return
     with engine.begin() as connection:
@@ -99,7 +99,8 @@ def _alone(connection: Connection) -> None:
         connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({MIGRATING})")
 
 
-def _version(connection: Connection) -> str | None:
+def version_of(connection: Connection) -> str | None:
+    """The migration that the tables are at."""
     if not inspect(connection).has_table("alembic_version"):
         return None
     return connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
@@ -113,7 +114,7 @@ def upgrade(connection: Connection, to: str = "head") -> None:
     config = migration_config()
     config.attributes["connection"] = connection
     script = ScriptDirectory.from_config(config)
-    found = _version(connection)
+    found = version_of(connection)
     try:
         known = found is None or script.get_revision(found)
     except util.CommandError as error:

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 
 from app.errors import NotFoundError, StoreError
 from app.store.database import aware, told
-from app.store.tables import KeyRow, now
+from app.store.tables import CollectionRow, KeyRow, now
 
 PREFIX = "pck"
 LONGEST_NAME = 200
@@ -34,7 +34,10 @@ class Scope(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """What is known of a key; `collections` are those that it opens, None all of them."""
+    """What is known of a key; `collections` are those that it opens, None all of them.
+
+    One with an owner opens what the owner has at the moment when the key is shown.
+    """
 
     id: str
     name: str
@@ -42,6 +45,7 @@ class Key:
     collections: frozenset[str] | None
     created_at: datetime
     revoked_at: datetime | None = None
+    owner: str = ""
 
     def opens(self, collection: str) -> bool:
         return self.collections is None or collection in self.collections
@@ -54,10 +58,12 @@ class Keys:
         self._engine = engine
         self._url = url
 
-    def create(self, name: str, scope: Scope, collections: Sequence[str] = ()) -> tuple[Key, str]:
-        """A new key and its secret; without collections it opens all."""
+    def create(self, name: str, scope: Scope, collections: Sequence[str] = (), owner: str = "") -> tuple[Key, str]:
+        """A new key and its secret; without collections it opens all, or those of its owner."""
         if not name.strip() or not name.isprintable() or len(name) > LONGEST_NAME:
             raise StoreError(f"a key cannot be named {name[:40]!r}: give it 1 to {LONGEST_NAME} visible characters")
+        if owner and collections:
+            raise StoreError("a key opens some collections or those of an owner: give one of the two")
         id_, secret = secrets.token_hex(6), secrets.token_urlsafe(32)
         row = KeyRow(
             id=id_,
@@ -65,11 +71,12 @@ class Keys:
             digest=_digest(secret),
             scope=scope.value,
             collections=sorted(set(collections)) or None,
+            owner=owner or None,
         )
         with told(self._url), Session(self._engine) as session, session.begin():
             session.add(row)
             session.flush()
-            return _key(row), f"{PREFIX}_{id_}_{secret}"
+            return _key(session, row), f"{PREFIX}_{id_}_{secret}"
 
     def find(self, secret: str) -> Key | None:
         """The key of a secret, if it is one and not revoked."""
@@ -79,11 +86,11 @@ class Keys:
             row = session.get(KeyRow, id_) if prefix == PREFIX and id_.isalnum() else None
             digest = row.digest if row else ""
             right = hmac.compare_digest(_digest(own), digest)
-            return _key(row) if row and right and row.revoked_at is None else None
+            return _key(session, row) if row and right and row.revoked_at is None else None
 
     def all(self) -> list[Key]:
         with told(self._url), Session(self._engine) as session:
-            return [_key(row) for row in session.scalars(select(KeyRow).order_by(KeyRow.created_at, KeyRow.id))]
+            return [_key(session, r) for r in session.scalars(select(KeyRow).order_by(KeyRow.created_at, KeyRow.id))]
 
     def any(self) -> bool:
         """Whether there is a key that opens anything."""
@@ -99,7 +106,7 @@ class Keys:
                 raise NotFoundError(f"no key {id_!r}: propcite keys list shows their ids")
             row.revoked_at = row.revoked_at or now()
             session.flush()
-            return _key(row)
+            return _key(session, row)
 
 
 def _digest(secret: str) -> str:
@@ -107,7 +114,9 @@ def _digest(secret: str) -> str:
     return hashlib.sha256(secret.encode(errors="replace")).hexdigest()
 
 
-def _key(row: KeyRow) -> Key:
+def _key(session: Session, row: KeyRow) -> Key:
     opened = frozenset(row.collections) if row.collections is not None else None
+    if row.owner:
+        opened = frozenset(session.scalars(select(CollectionRow.name).where(CollectionRow.owner == row.owner)))
     revoked = aware(row.revoked_at) if row.revoked_at else None
-    return Key(row.id, row.name, Scope(row.scope), opened, aware(row.created_at), revoked)
+    return Key(row.id, row.name, Scope(row.scope), opened, aware(row.created_at), revoked, row.owner or "")

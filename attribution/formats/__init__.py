@@ -3,7 +3,8 @@
 | module | form |
 |---|---|
 | `native` | PropCite's own JSON, its places counted in code points, UTF-16 units or bytes |
-| `markdown`, `html`, `docx`, `csv` | for reading: footnotes, a report, a Word document, a table |
+| `markdown`, `html`, `docx`, `pdf`, `csv` | for reading: footnotes, a report, Word, the report printed, a table |
+| `bibtex` | the documents that it cites |
 | `alce` | `[1][2]` text and the item of a result file, as ALCE scores them |
 | `openai`, `anthropic`, `cohere`, `w3c` | the shapes of these interfaces |
 | `offsets` | places in other units, and back |
@@ -16,8 +17,10 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from attribution.citations import CitedAnswer
+from attribution.cited_documents import Documents, with_documents
 from attribution.formats.alce import to_alce, to_alce_item
 from attribution.formats.anthropic import to_anthropic
+from attribution.formats.bibtex import to_bibtex
 from attribution.formats.cohere import to_cohere
 from attribution.formats.csv import to_csv
 from attribution.formats.html import to_html
@@ -25,6 +28,7 @@ from attribution.formats.markdown import to_markdown
 from attribution.formats.native import to_native
 from attribution.formats.offsets import Unit
 from attribution.formats.openai import to_openai, to_openai_chat, to_openai_files
+from attribution.formats.pdf import browser, printed
 from attribution.formats.plain import encoded, json_text
 from attribution.formats.w3c import to_w3c
 
@@ -34,14 +38,17 @@ WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 
 
 class Write(Protocol):
-    """An answer as the bytes of a file; text is UTF-8."""
+    """An answer as the bytes of a file; text is UTF-8.  `documents` are what is known of those that it cites."""
 
-    def __call__(self, answer: CitedAnswer, unit: Unit = Unit.CODE_POINTS) -> bytes: ...
+    def __call__(
+        self, answer: CitedAnswer, unit: Unit = Unit.CODE_POINTS, documents: Documents | None = None
+    ) -> bytes: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A form of a cited answer.  `counts`: its places can be counted in other units; `is_text`: a terminal shows it."""
+    """A form of a cited answer.  `counts`: its places can be counted in other units; `is_text`: a terminal shows it;
+    `lacks` names the program that it needs and that is not here."""
 
     name: str
     media_type: str
@@ -50,23 +57,46 @@ class Format:
     what: str = ""
     counts: bool = False
     is_text: bool = True
+    lacks: Callable[[], str] = str
 
 
 def _text(written: Callable[[CitedAnswer], str]) -> Write:
-    def write(answer: CitedAnswer, unit: Unit = Unit.CODE_POINTS) -> bytes:  # noqa: ARG001 - it holds no places
-        return encoded(written(answer))
+    return _bytes(lambda answer: encoded(written(answer)))
+
+
+def _bytes(written: Callable[[CitedAnswer], bytes]) -> Write:
+    """What is for reading says what became of the documents."""
+
+    def write(
+        answer: CitedAnswer,
+        unit: Unit = Unit.CODE_POINTS,  # noqa: ARG001 - it holds no places
+        documents: Documents | None = None,
+    ) -> bytes:
+        return written(with_documents(answer, documents or {}))
 
     return write
 
 
-def _counted(projected: Callable[[CitedAnswer, Unit], Mapping[str, Any]]) -> Write:
-    def write(answer: CitedAnswer, unit: Unit = Unit.CODE_POINTS) -> bytes:
-        return encoded(json_text(projected(answer, unit)))
+def _counted(projected: Callable[[CitedAnswer, Unit], Mapping[str, Any]], indented: bool = True) -> Write:
+    def write(
+        answer: CitedAnswer,
+        unit: Unit = Unit.CODE_POINTS,
+        documents: Documents | None = None,  # noqa: ARG001 - it has a shape of its own
+    ) -> bytes:
+        return encoded(json_text(projected(answer, unit), indented=indented))
 
     return write
 
 
-def _docx(answer: CitedAnswer, unit: Unit = Unit.CODE_POINTS) -> bytes:  # noqa: ARG001 - it holds no places
+def _bibtex(
+    answer: CitedAnswer,
+    unit: Unit = Unit.CODE_POINTS,  # noqa: ARG001
+    documents: Documents | None = None,
+) -> bytes:
+    return encoded(to_bibtex(answer, documents))
+
+
+def _docx(answer: CitedAnswer) -> bytes:
     from attribution.formats.docx import to_docx  # the one form that needs a library of its own
 
     return to_docx(answer)
@@ -81,9 +111,27 @@ FORMATS: Mapping[str, Format] = {
     for form in (
         Format("html", "text/html", ".html", _text(to_html), "a report in one file, for reading and printing"),
         Format("markdown", "text/markdown", ".md", _text(to_markdown), "text with footnotes"),
-        Format("docx", WORD, ".docx", _docx, "a Word document", is_text=False),
+        Format("docx", WORD, ".docx", _bytes(_docx), "a Word document", is_text=False),
+        Format(
+            "pdf",
+            "application/pdf",
+            ".pdf",
+            _bytes(lambda a: printed(to_html(a))),
+            "the report, printed by Chromium or Chrome",
+            is_text=False,
+            lacks=lambda: "" if browser() else "Chromium or Chrome",
+        ),
         Format("csv", "text/csv", ".csv", _text(to_csv), "a row for each citation and each fact without one"),
         _json("json", _counted(to_native), "everything (propcite schema)"),
+        Format(
+            "jsonl",
+            "application/x-ndjson",
+            ".jsonl",
+            _counted(to_native, indented=False),
+            "everything in one line, for files of many answers",
+            counts=True,
+        ),
+        Format("bibtex", "application/x-bibtex", ".bib", _bibtex, "the cited documents, for LaTeX"),
         Format("alce", "text/plain", ".txt", _text(lambda a: to_alce(a) + "\n"), "[1][2] text as ALCE scores it"),
         _json("alce-item", _counted(lambda a, _: to_alce_item(a)), "an entry of an ALCE result file", counts=False),
         _json("openai", _counted(to_openai), "a Responses message, url_citation annotations"),

@@ -167,11 +167,12 @@ def _title(evidence: Evidence) -> str:
 
 
 def _place(several: Iterable[Evidence]) -> str:
-    """Where it stands in one passage, and what the writer of the answer did not have."""
+    """Where it stands in one passage, what the writer of the answer did not have, and what became of it since."""
     evidence = list(several)
     elsewhere = "" if all(e.shown for e in evidence) else ELSEWHERE
     stands = where(evidence[0].passage, [e.span for e in evidence]) if evidence else ""
-    return "".join(f" · {escape(part)}" for part in (stands, elsewhere) if part)
+    gone = evidence[0].gone if evidence else ""
+    return "".join(f" · {escape(part)}" for part in (stands, elsewhere, gone) if part)
 
 
 # How it was made

@@ -25,5 +25,5 @@ def encoded(text: str) -> bytes:
     return _SURROGATE.sub("\ufffd", text).encode()
 
 
-def json_text(data: Any) -> str:
-    return _SURROGATE.sub("\ufffd", json.dumps(data, ensure_ascii=False, indent=2)) + "\n"
+def json_text(data: Any, *, indented: bool = True) -> str:
+    return _SURROGATE.sub("\ufffd", json.dumps(data, ensure_ascii=False, indent=2 if indented else None)) + "\n"

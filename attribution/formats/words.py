@@ -78,5 +78,6 @@ def where(passage: Passage, spans: Iterable[Span]) -> str:
 
 
 def place_of(evidence: Evidence) -> str:
-    """Where it stands, and whether the writer of the answer had it."""
-    return ", ".join(filter(None, [where(evidence.passage, [evidence.span]), "" if evidence.shown else ELSEWHERE]))
+    """Where it stands, whether the writer of the answer had it, and what became of it since."""
+    elsewhere = "" if evidence.shown else ELSEWHERE
+    return ", ".join(filter(None, [where(evidence.passage, [evidence.span]), elsewhere, evidence.gone]))

@@ -105,7 +105,7 @@ def test_json_stays_as_it_was_and_counts_in_other_units_on_request(propcite: Pro
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["--format", "pdf"], "there is no format 'pdf': give one of html, markdown"),
+        (["--format", "odt"], "there is no format 'odt': give one of html, markdown"),
         (["--format", "html", "--json"], "--json is --format json"),
         (["--out", "a.html"], "--out and --offsets need a --format"),
         (["--offsets", "bytes"], "--out and --offsets need a --format"),
@@ -122,7 +122,7 @@ def test_what_cannot_be_written_is_told(propcite: Propcite, answer: CitedAnswer,
 
 def test_a_wrong_format_is_told_before_anything_is_read(propcite: Propcite) -> None:
     for words in (["ask", "How long?"], ["cite", "nowhere.txt"], ["cite", "--batch", "nowhere.jsonl"]):
-        assert "no format 'pdf'" in refused(propcite(*words, "--format", "pdf"))
+        assert "no format 'odt'" in refused(propcite(*words, "--format", "odt"))
     assert "--batch writes JSON lines" in refused(propcite("cite", "--batch", "-f", "html"))
 
 

@@ -35,7 +35,7 @@ def answers(
 @router.get("/v1/answers/{answer_id}", responses=ANSWER, response_class=Response)
 def answer(access: Reader, answer_id: str, wanted: Annotated[Written, Query()]) -> Response:
     """A kept answer, as it was given, in the form that is asked for."""
-    return form_of(_found(access, answer_id), wanted)
+    return form_of(access.service, _found(access, answer_id), wanted)
 
 
 @router.get("/v1/answers/{answer_id}/explain", responses=PROBLEMS)

@@ -24,8 +24,14 @@ def collections(access: Reader) -> Collections:
 
 @router.post("/v1/collections", responses=PROBLEMS, status_code=201)
 def create(access: Writer, asked: CollectionRequest) -> CollectionShape:
-    """Make a collection; one of this name that is there already is told as it is."""
-    return _shape(access.service.parts.library.create_collection(access.name(asked.name)))
+    """Make a collection; one of this name that is there already is told as it is.
+
+    What is made with an owner's key belongs to that owner.
+    """
+    library, owner = access.service.parts.library, access.key.owner if access.key else ""
+    if owner and library.collection_id(asked.name) is None:
+        return _shape(library.create_collection(asked.name, owner))
+    return _shape(library.create_collection(access.name(asked.name)))
 
 
 @router.delete("/v1/collections/{name}", responses=PROBLEMS)

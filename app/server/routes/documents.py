@@ -10,12 +10,13 @@ from fastapi import APIRouter, File, Query, Response, UploadFile
 
 from app.errors import NotFoundError
 from app.ingest import SUFFIXES
+from app.narrowing import documents_within
 from app.server.access import Access, Reader, Writer
 from app.server.errors import RequestError
 from app.server.routes.shared import PROBLEMS
-from app.server.shapes import Documents, JobShape, Name, Removed
+from app.server.shapes import DescribeRequest, Documents, JobShape, Name, Removed, Text, cleaned_all
 from app.server.uploads import Job, Uploads, safe_name
-from app.store import CollectionInfo
+from app.store import Change, CollectionInfo, DocumentInfo
 
 router = APIRouter(tags=["documents"])
 
@@ -26,11 +27,30 @@ Collection = Annotated[Name | None, Query(description="none: the server's own, P
 
 
 @router.get("/v1/documents", responses=PROBLEMS)
-def documents(access: Reader, collection: Collection = None) -> Documents:
+def documents(
+    access: Reader,
+    collection: Collection = None,
+    where: Annotated[
+        list[Text] | None, Query(max_length=20, description="only those of which each holds: kind=pdf and pages>9")
+    ] = None,
+) -> Documents:
     """The documents of a collection."""
-    info = _info(access, collection)
-    found = access.service.parts.library.documents(info)
-    return Documents(collection=info.name, documents=found)
+    info, library = _info(access, collection), access.service.parts.library
+    ids = documents_within(library, info, (), where) if where else None
+    return Documents(collection=info.name, documents=library.documents(info, ids))
+
+
+@router.patch("/v1/documents/{document_id}", responses=PROBLEMS)
+def describe(access: Writer, document_id: str, said: DescribeRequest, collection: Collection = None) -> DocumentInfo:
+    """Say what a document is, above what its file says; a field that is null is taken back.
+
+    What is said stays when a new version of the file comes.
+    """
+    info, library = _info(access, collection), access.service.parts.library
+    if not library.documents(info, [document_id]):
+        raise _no_document(document_id, info)
+    library.describe([document_id], Change(cleaned_all(said.fields), said.tags, said.without))
+    return library.documents(info, [document_id])[0]
 
 
 @router.post("/v1/documents", responses=PROBLEMS, status_code=202)
@@ -68,11 +88,15 @@ def remove(access: Writer, document_id: str, collection: Collection = None) -> R
     """Remove a document, by its id; from then on no search finds it.  Answers that cite it keep their quotes."""
     service = access.service
     info = _info(access, collection)
-    if document_id not in {d.id for d in service.parts.library.documents(info)}:
-        raise NotFoundError(f"no document {document_id[:40]!r} in {info.name!r}: GET /v1/documents lists them")
+    if not service.parts.library.documents(info, [document_id]):
+        raise _no_document(document_id, info)
     cited = service.parts.library.answers_citing(document_id)
     service.parts.ingester(info).remove(document_id)
     return Removed(id=document_id, answers_citing=cited)
+
+
+def _no_document(document_id: str, info: CollectionInfo) -> NotFoundError:
+    return NotFoundError(f"no document {document_id[:40]!r} in {info.name!r}: GET /v1/documents lists them")
 
 
 def _info(access: Access, collection: str | None) -> CollectionInfo:
@@ -103,13 +127,15 @@ async def _accepted(uploads: Uploads, collection: str, files: Sequence[UploadFil
 
 
 def _shape(job: Job) -> JobShape:
-    outcomes = list(job.outcomes)
+    outcomes, progress = list(job.outcomes), job.progress
     return JobShape(
         id=job.id,
         collection=job.collection,
         state=job.state,
         done=len(outcomes),
-        total=len(job.files),
+        total=progress.total if progress else len(job.files),
+        passages_per_second=round(progress.passages_per_second, 1) if progress else None,
+        seconds_left=progress.seconds_left if progress else None,
         outcomes=outcomes,
         reason=job.reason,
     )

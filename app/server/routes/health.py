@@ -6,9 +6,11 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request, Response
 
+from app.doctor import Doctor
 from app.server.access import Access, access
 from app.server.routes.shared import PROBLEMS
 from app.server.service import Service
+from app.server.shapes import Health, HealthFinding
 from app.store import Scope
 
 router = APIRouter(tags=["health"])
@@ -35,3 +37,14 @@ def metrics(given: Annotated[Access, Depends(access)]) -> Response:
     given.allow(Scope.ADMIN)
     figures = given.service.metrics
     return Response(figures.text(), media_type=figures.media_type)
+
+
+@router.get("/v1/doctor", responses=PROBLEMS)
+def doctor(given: Annotated[Access, Depends(access)]) -> Health:
+    """What does not fit together in the library, as `propcite doctor --quick` finds it; with a key of scope admin."""
+    given.allow(Scope.ADMIN)
+    found = [
+        HealthFinding(where=f.where, what=f.what, mend=f.mend)
+        for f in Doctor(given.service.parts, deep=False).findings()
+    ]
+    return Health(healthy=not found, findings=found)

@@ -42,15 +42,19 @@ ANSWER: dict[int | str, dict[str, Any]] = {
 def written(service: Service, answer: CitedAnswer, wanted: Written) -> Response:
     """An answer that was just cited, in the form that was asked for."""
     service.metrics.cited(len(answer.facts), sum(bool(fact.citations) for fact in answer.facts))
-    return form_of(answer, wanted)
+    return form_of(service, answer, wanted)
 
 
-def form_of(answer: CitedAnswer, wanted: Written) -> Response:
+def form_of(service: Service, answer: CitedAnswer, wanted: Written) -> Response:
+    """With what became of the documents since, in the forms that tell it."""
     form = FORMATS[wanted.format]
+    if lacking := form.lacks():
+        raise RequestError(501, f"format: {form.name} needs {lacking}, which this server does not have")
+    documents = service.parts.library.cited_documents(answer) if answer.collection else {}
     headers = {"X-PropCite-Answer": answer.id}
     if not form.is_text:
         headers["Content-Disposition"] = f'attachment; filename="{answer.id}{form.suffix}"'
-    return Response(form.write(answer, wanted.offsets), media_type=form.media_type, headers=headers)
+    return Response(form.write(answer, wanted.offsets, documents), media_type=form.media_type, headers=headers)
 
 
 def passages_of(given: Sequence[str | GivenPassage]) -> list[Passage]:

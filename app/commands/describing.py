@@ -1,0 +1,115 @@
+"""What people say of documents and collections: fields, tags, owners."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from app.commands import AsJson, Collection, Where, cli, find_collection, note, open_parts, write_json
+from retrieval.errors import PropCiteError
+
+if TYPE_CHECKING:
+    from app.store import DocumentInfo
+
+TAKEN = ("id", "source", "added")  # are what they are
+
+
+@cli.command()
+def describe(
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(help="A document by id, path or file name, then KEY=VALUE; JSON too, KEY= takes it back."),
+    ] = None,
+    tags: Annotated[list[str] | None, typer.Option("--tag", help="Put this tag on; repeatable.")] = None,
+    untag: Annotated[list[str] | None, typer.Option("--untag", help="Take this tag off; repeatable.")] = None,
+    where: Where = None,
+    collection: Collection = "",
+    as_json: AsJson = False,
+) -> None:
+    """Say what a document is, above what its file says: title, author, date, tags, any field.  --where names many.
+
+    Without anything to say it shows what is told.  What is said stays when the file changes.
+    """
+    from app.narrowing import documents_within
+    from app.store import Change
+
+    parts = open_parts()
+    chosen = find_collection(parts, collection)
+    documents, said = _parted(words or (), bool(where))
+    ids = documents_within(parts.library, chosen, documents, where or ())
+    if not documents and not where:
+        raise PropCiteError("name a document or give --where: propcite describe minutes.pdf author='Ana Rossi'")
+    change = Change(_values(said), tags or (), untag or ())
+    if change.values or change.tags or change.without:
+        count = parts.library.describe(ids, change)
+        note(f"{count} {'document' if count == 1 else 'documents'} described")
+    infos = parts.library.documents(chosen, ids)
+    if as_json:
+        write_json([_told(info) for info in infos])
+    elif len(infos) == 1 or change == Change():
+        for info in infos:
+            _show(info)
+
+
+def _parted(words: Sequence[str], narrowed: bool) -> tuple[list[str], list[str]]:
+    """The document, if one is named, and what is said of it."""
+    first = [] if narrowed or not words else [words[0]]
+    return first, list(words[len(first) :])
+
+
+def _values(said: Sequence[str]) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    for word in said:
+        key, equals, value = word.partition("=")
+        key = key.strip()
+        if not equals or not key or not key.isprintable() or key in TAKEN:
+            raise PropCiteError(f"{word!r} cannot be said: give KEY=VALUE, as author='Ana Rossi' or pages=12")
+        values[key] = _value(value) if value else None
+    return values
+
+
+def _value(text: str) -> Any:
+    """JSON where it is some, but a text stays one: no quotes are needed."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def _told(info: DocumentInfo) -> dict[str, Any]:
+    fields = {"id": info.id, "title": info.title, "source": info.source, "details": dict(info.details)}
+    return {**fields, "added_at": info.added_at.isoformat()}
+
+
+def _show(info: DocumentInfo) -> None:
+    from app.terminal import show_table
+
+    rows = {"id": info.id, "source": info.source, "title": info.title, **info.details}
+    show_table(["", ""], [[key, shown(value)] for key, value in rows.items()])
+
+
+def shown(value: Any) -> str:
+    if isinstance(value, list) and all(isinstance(one, str) for one in value):
+        return ", ".join(value)
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+@cli.command()
+def owner(
+    name: Annotated[str | None, typer.Argument(help="Whose it is from now on; '' makes it nobody's.")] = None,
+    collection: Collection = "",
+    as_json: AsJson = False,
+) -> None:
+    """Show or set whose a collection is.  `propcite keys create --owner` makes keys that open one's own alone."""
+    parts = open_parts()
+    chosen = find_collection(parts, collection)
+    if name is not None:
+        parts.library.keep_owner(chosen, name)
+    now = chosen.owner if name is None else name
+    if as_json:
+        write_json({"collection": chosen.name, "owner": now})
+    else:
+        note(f"{chosen.name} belongs to {now or 'nobody'}")
