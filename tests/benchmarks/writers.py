@@ -1,0 +1,149 @@
+"""python -m tests.benchmarks.writers URL --seconds 60: writers and readers on one database at once, each a process.
+
+A writer keeps documents and answers, describes and removes; a reader lists, searches conditions and reads what is
+there.  Each answer that is read must be whole, and each document must hold its text.  An error ends its process and is
+told; figures are operations a second and the slowest of each kind.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import random
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from app.narrowing import documents_within
+from app.store import Change, Feedback, Library, Opinion, document_id
+from app.store.feedback import Feedbacks
+from attribution.citations import (
+    Citation,
+    CitedAnswer,
+    CitedProposition,
+    CitedSentence,
+    Evidence,
+    Label,
+    Proposition,
+    Verdict,
+)
+from retrieval.text import Document, Passage, Span
+
+NAME = "crowd"
+SENTENCE = "The heron number {0} stands in the reeds of turn {1}. "
+
+
+@dataclass
+class Told:
+    """What one process did: how often each thing, the slowest in milliseconds, and what went wrong."""
+
+    done: dict[str, int] = field(default_factory=dict)
+    slowest: dict[str, float] = field(default_factory=dict)
+    errors: list[str] = field(default_factory=list)
+
+    def call(self, what: str, work: Callable[[], Any]) -> Any:
+        start = time.perf_counter()
+        found = work()
+        self.done[what] = self.done.get(what, 0) + 1
+        self.slowest[what] = max(self.slowest.get(what, 0.0), 1000 * (time.perf_counter() - start))
+        return found
+
+
+def text_of(number: int, turn: int) -> list[str]:
+    return [SENTENCE.format(number, f"{turn}.{n}") for n in range(20)]
+
+
+def document(number: int, turn: int, who: int) -> tuple[Document, list[Passage]]:
+    pieces = text_of(number, turn)
+    source = f"/{who}/{number}.txt"
+    id_ = document_id(NAME, source, str(turn))
+    starts = [sum(map(len, pieces[:n])) for n in range(len(pieces))]
+    passages = [Passage(f"{id_}:{n}", piece, "Herons", id_, starts[n]) for n, piece in enumerate(pieces)]
+    return Document(id_, "".join(pieces), "Herons", source, metadata={"kind": "text", "turn": str(turn)}), passages
+
+
+def answer(passage: Passage, turn: int) -> CitedAnswer:
+    text, yes = passage.text.strip(), Verdict(Label.SUPPORTED, 0.9)
+    whole = Span(0, len(text))
+    fact = CitedProposition(Proposition((whole,), text), yes, (Citation(1, Evidence(passage, whole, 0.9, 0.9), yes),))
+    return CitedAnswer(text, (CitedSentence(whole, (fact,)),), f"What stands, turn {turn}?", NAME)
+
+
+def write(library: Library, who: int, turn: int, told: Told) -> None:
+    collection = library.create_collection(NAME)
+    given, passages = document(turn % 25, turn, who)
+    told.call("put", lambda: library.put_document(collection, given, f"{turn:064d}", passages))
+    cited = answer(passages[turn % 20], turn)
+    told.call("keep", lambda: library.keep_answer(collection, cited))
+    told.call("keep shared", lambda: library.keep_answer(collection, answer(Passage("x", "A heron."), turn % 5)))
+    said = Feedback(cited.id, cited.facts[0].id, "", Opinion.RIGHT, by=f"writer {who}")
+    told.call("opinion", lambda: Feedbacks(library.engine, library.url).keep(said))
+    told.call("describe", lambda: library.describe([given.id], Change({"turn": turn}, [f"by {who}"])))
+    if turn % 7 == 0:
+        told.call("remove", lambda: library.remove_document(given.id))
+
+
+def read(library: Library, who: int, turn: int, told: Told) -> None:
+    collection = library.create_collection(NAME)
+    found = told.call("list", lambda: library.documents(collection))
+    told.call("where", lambda: documents_within(library, collection, (), [f"kind=text and title~heron or id={who}"]))
+    for info in random.sample(found, min(3, len(found))):
+        passages = told.call("passages", lambda i=info: library.passages([f"{i.id}:{n}" for n in range(20)]))
+        if passages and len(passages) != 20:
+            raise AssertionError(f"document {info.id} holds {len(passages)} of 20 passages")
+    for info in told.call("answers", lambda: library.answers(collection, limit=5)):
+        kept = told.call("answer", lambda i=info: library.answer(i.id))
+        told.call("sources", lambda k=kept: library.cited_documents(k))
+
+
+def work(url: str, who: int, writes: bool, until: float, told: Any) -> None:
+    library, mine, turn = Library(url), Told(), who
+    try:
+        while time.time() < until:
+            (write if writes else read)(library, who, turn, mine)
+            turn += 1
+    except Exception as error:
+        mine.errors.append(f"{'writer' if writes else 'reader'} {who}, turn {turn}: {type(error).__name__}: {error}")
+    told.put(mine)
+
+
+def run(url: str, seconds: float, writers: int, readers: int) -> dict[str, Any]:
+    """-> operations of each kind a second and the slowest of each, and every error"""
+    Library(url).close()
+    context = multiprocessing.get_context("spawn")
+    told: Any = context.Queue()
+    until = time.time() + seconds + 5  # while the processes start
+    started = time.time()
+    crowd = [
+        context.Process(target=work, args=(url, who, who < writers, until, told)) for who in range(writers + readers)
+    ]
+    for process in crowd:
+        process.start()
+    heard = [told.get(timeout=seconds + 120) for _ in crowd]
+    for process in crowd:
+        process.join()
+    spent = time.time() - started
+    kinds = sorted({kind for one in heard for kind in one.done})
+    return {
+        "seconds": round(spent, 1),
+        "writers": writers,
+        "readers": readers,
+        "operations": {kind: sum(one.done.get(kind, 0) for one in heard) for kind in kinds},
+        "slowest_ms": {kind: round(max(one.slowest.get(kind, 0.0) for one in heard)) for kind in kinds},
+        "errors": [error for one in heard for error in one.errors],
+    }
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("url")
+    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--writers", type=int, default=8)
+    parser.add_argument("--readers", type=int, default=8)
+    asked = parser.parse_args()
+    figures = run(asked.url, asked.seconds, asked.writers, asked.readers)
+    print(json.dumps(figures, indent=2))
+    sys.exit(bool(figures["errors"]))
