@@ -12,14 +12,13 @@ import streamlit as st
 from app.bootstrap import Parts
 from app.demo import DOCUMENTS
 from app.evaluate.starting import Measurements
-from app.ingester import Outcome, Upload, gather
+from app.ingester import Outcome, Source, gather
 from app.narrowing import passages_within
 from app.pipeline import Pipeline
 from app.settings import Settings, load_settings
 from app.store import CollectionInfo
 from retrieval.errors import PropCiteError
 from ui.render import plain
-from ui.words import file_name
 
 KEPT = (
     *("collection", "text-to-cite", "given-passages", "search-text", "granularity", "documents"),
@@ -146,14 +145,17 @@ def offer_demo(why: str) -> None:
             st.rerun()
 
 
-def add(collection: CollectionInfo, sources: Sequence[Path | Upload]) -> list[Outcome]:
-    """Documents into a collection, with a bar that counts them."""
+def add(collection: CollectionInfo, sources: Sequence[Source]) -> list[Outcome]:
+    """Documents into a collection, with a bar that tells how far they are and what is left."""
     load_model()
     bar = st.progress(0.0, text="Reading…")
-    outcomes = []
-    for outcome in parts().ingester(collection).ingest(sources):
-        outcomes.append(outcome)
-        done = f"{len(outcomes)} of {len(sources)}: {file_name(outcome.source)}"
-        bar.progress(len(outcomes) / len(sources), text=plain(done))
+    ingester = parts().ingester(collection)
+
+    def told(what: str, share: float) -> None:
+        bar.progress(share, text=what)
+
+    ingester.progress = lambda progress: told(progress.line, progress.share)
+    ingester.workspace.told = told
+    outcomes = list(ingester.ingest(sources))
     bar.empty()
     return outcomes

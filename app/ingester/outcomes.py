@@ -56,6 +56,6 @@ class Progress:
         """
         left = self.seconds_left
         told = [f"{self.done} of {self.total} files"]
-        told += [f"{self.passages_per_second:.0f} passages a second"] if self.passages else []
+        told += [f"{self.passages_per_second:.3g} passages a second"] if self.passages else []
         told += [f"{left // 60:.0f}:{left % 60:02.0f} left"] if left is not None and self.passages else []
         return ", ".join(told)

@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -19,7 +19,8 @@ from filelock import FileLock, Timeout
 
 from app.bootstrap import Parts
 from app.errors import InUseError, ReadError
-from app.ingester import Outcome, Upload
+from app.ingest import check_size
+from app.ingester import Outcome, Progress
 from retrieval.errors import PropCiteError
 
 State = Literal["waiting", "reading", "done", "failed"]
@@ -40,6 +41,31 @@ class Job:
     outcomes: list[Outcome] = field(default_factory=list)
     reason: str = ""
     ended: Event = field(default_factory=Event)
+    finished: bool = False
+    progress: Progress | None = None
+
+    def tell(self, progress: Progress) -> None:
+        self.progress = progress
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A file that was sent: its name, and where its bytes lie until they are read."""
+
+    name: str
+    path: Path
+
+    @property
+    def place(self) -> str:
+        return self.name
+
+    @property
+    def size(self) -> int:
+        return self.path.stat().st_size
+
+    def read(self, most_bytes: int) -> bytes:
+        check_size(self.name, self.size, most_bytes)
+        return self.path.read_bytes()
 
 
 class Uploads:
@@ -131,22 +157,20 @@ class Uploads:
         except Exception as error:  # nobody would hear of it
             job.state, job.reason = "failed", f"{type(error).__name__}: {error}"
         finally:
-            if len(job.outcomes) == len(job.files) or not self._closing.is_set():
+            if job.finished or not self._closing.is_set():
                 self.drop(job.id)
                 job.ended.set()
 
     def _ingest(self, job: Job) -> None:
         collection = self._parts.library.create_collection(job.collection)
-        done = len(job.outcomes)
-        for outcome in self._parts.ingester(collection).ingest(self._files(job, done)):
+        ingester = self._parts.ingester(collection)
+        ingester.progress = job.tell
+        sources = [Stored(name, self.place(job.id, number)) for number, name in enumerate(job.files)]
+        for outcome in ingester.ingest(sources):
             job.outcomes.append(outcome)
-
-    def _files(self, job: Job, done: int) -> Iterator[Upload]:
-        """Each file's bytes when its turn comes."""
-        for number, name in enumerate(job.files[done:], start=done):
             if self._closing.is_set():
                 return
-            yield Upload(name, self.place(job.id, number).read_bytes())
+        job.finished = True
 
     def _patiently(self, work: Callable[[], None]) -> None:
         """Another writer of the collection is waited for."""

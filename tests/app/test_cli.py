@@ -693,7 +693,7 @@ def test_an_encoder_that_is_not_there_is_told_before_anything_is_written(
 ) -> None:
     before = snapshot(data)
     monkeypatch.setenv("PROPCITE_ENCODER", "/no/such/model")
-    Path("new.txt").write_text(MUSEUM)
+    Path("new.txt").write_text(f"{MUSEUM} It is new.")
     for words in (["ingest", "new.txt"], ["ask", QUESTION], ["search", QUESTION], ["reindex"]):
         said = propcite(*words)
         assert (said.code, said.out) == (2, "")
@@ -833,12 +833,15 @@ def test_the_index_is_counted_checked_and_repaired(propcite: Propcite, data: Pat
     assert said.json["faults"][0].startswith(f"{path.name}: payload, bytes 0 to ")
     assert "propcite index check --repair" in propcite("index", "check").err
     mended = propcite("index", "check", "--repair", "--json")
-    assert (mended.code, mended.json["whole"], mended.json["encoded_again"]) == (0, True, 1)
+    assert (mended.code, mended.json["whole"], mended.json["encoded_again"]) == (0, True, 3)  # all of a part
     assert propcite("search", QUESTION, "-k", "1", "--json").json[0]["title"] == "po"
 
 
 def test_an_index_is_joined_and_what_was_removed_gives_its_room_back(propcite: Propcite, data: Path) -> None:
-    assert propcite("remove", "museum.txt").code == 0
+    for number in range(8):
+        Path(f"{number}.txt").write_text(f"{MUSEUM} This is number {number}.")
+    assert propcite("ingest", *(f"{number}.txt" for number in range(8))).code == 0
+    assert propcite("remove", "0.txt").code == 0
     said = propcite("index", "compact", "--json").json
     assert said["freed_bytes"] > 0
     assert (said["segments"], propcite("index", "stats", "--json").json["deleted"]) == (1, 0)

@@ -7,13 +7,20 @@ from collections.abc import Sequence
 import streamlit as st
 
 from app.ingest import SUFFIXES
-from app.ingester import Upload
+from app.ingester import Outcome, Source, Upload, Web
 from app.store import CollectionInfo, DocumentInfo
 from ui import adapting, session
 from ui.render import plain
 from ui.words import counted, file_name
 
-SAID = {"added": "added", "changed": "replaced", "unchanged": "already there", "failed": "not added"}
+SAID = {
+    "added": "added",
+    "changed": "replaced",
+    "moved": "known under its new name",
+    "unchanged": "already there",
+    "duplicate": "not added again",
+    "failed": "not added",
+}
 
 
 def show_table(documents: Sequence[DocumentInfo]) -> None:
@@ -31,8 +38,13 @@ def show_outcomes() -> None:
         if outcome.state == "failed":
             st.error(f"**{name}** {SAID['failed']}: {plain(outcome.reason)}", icon=":material/error:")
         else:
-            passages = counted(outcome.num_passages, "passage")
-            st.success(f"**{name}** {SAID[outcome.state]}: {passages}", icon=":material/check:")
+            st.success(f"**{name}** {SAID[outcome.state]}: {plain(about(outcome))}", icon=":material/check:")
+
+
+def about(outcome: Outcome) -> str:
+    """What was read of a file, and which other says the same or nearly so."""
+    alike = [f"{one.share:.0%} the same as {file_name(one.source)}" for one in outcome.alike]
+    return ", ".join(filter(None, [counted(outcome.num_passages, "passage"), outcome.reason, *alike]))
 
 
 def upload(name: str) -> None:
@@ -41,11 +53,16 @@ def upload(name: str) -> None:
         most = session.parts().settings.max_file_mb
         kinds = list(SUFFIXES)
         files = st.file_uploader("Add documents", kinds, accept_multiple_files=True, max_upload_size=most, key="files")
+        address = st.text_input("or a page of the web", key="address", placeholder="https://")
         pressed = st.form_submit_button("Add", key="add", type="primary", icon=":material/add:")
-    if pressed and files:
+    sources: list[Source] = [
+        *(Upload(f.name, f.getvalue()) for f in files),
+        *([Web(address.strip())] if address.strip() else []),
+    ]
+    if pressed and sources:
         with session.told():
             collection = session.parts().library.create_collection(name)
-            st.session_state["outcomes"] = session.add(collection, [Upload(f.name, f.getvalue()) for f in files])
+            st.session_state["outcomes"] = session.add(collection, sources)
             st.rerun()
 
 
