@@ -80,7 +80,7 @@ def _as_html(body: Any, numbered: bool) -> Any:
         elif element.tag == "code":
             element.tag = "pre" if _is_block(element) else "code"
         else:
-            element.tag = plain[element.tag]
+            element.tag = "th" if element.get("role") == "head" else plain[element.tag]
     return body
 
 

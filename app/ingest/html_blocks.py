@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from app.ingest.draft import Draft
+from app.ingest.rows import Row, write_rows
 
 _NEVER_READ = frozenset(
     "head script style noscript template svg iframe object embed canvas audio video select textarea button".split()
@@ -54,7 +55,7 @@ def write_blocks(draft: Draft, tree: Any, *, without_surroundings: bool = False)
                 writer.close(tag)
             if element is not tree:
                 writer.words(element.tail)
-    writer.flush()
+    writer.end()
 
 
 def _tag(element: Any) -> str:
@@ -79,7 +80,8 @@ class _Writer:
         self.level = 0
         self.verbatim = 0  # how many <pre> are open
         self.cells: list[str] | None = None  # of the row that is open
-        self.later_row = False
+        self.rows: list[Row] = []  # of the table that is open
+        self.named = False  # whether its first row holds names
         self._words: list[str] = []
 
     def words(self, text: str | None) -> None:
@@ -102,9 +104,10 @@ class _Writer:
             case "pre":
                 self.verbatim += 1
             case "table":
-                self.later_row = False
+                self._write_rows()
             case "tr":
                 self.cells = [] if _is_row(element) else None
+                self.named = self.named or (not self.rows and _names_columns(element))
 
     def close(self, tag: str) -> None:
         if tag not in _BLOCKS:
@@ -123,9 +126,10 @@ class _Writer:
             case "pre":
                 self.verbatim -= 1
             case "tr" if self.cells is not None:
-                row, self.cells = self.cells, None
-                self.draft.block(" | ".join(row) if any(row) else "", tight=self.later_row)
-                self.later_row = True
+                self.rows.append(Row(self.cells))
+                self.cells = None
+            case "table":
+                self._write_rows()
 
     def flush(self) -> None:
         """End the block; inside a table row the blocks of a cell only stand apart."""
@@ -135,12 +139,28 @@ class _Writer:
         words, self._words = "".join(self._words), []
         if not self.verbatim:
             words = re.sub(r" *\n *", "\n", re.sub(r" +", " ", words)).strip()
+        if words.strip():
+            self._write_rows()
         self.draft.block(words, level=self.level)
+
+    def end(self) -> None:
+        self.flush()
+        self._write_rows()
+
+    def _write_rows(self) -> None:
+        rows, self.rows = self.rows, []
+        write_rows(self.draft, rows, named=self.named)
+        self.named = False
 
 
 def _first_number(element: Any) -> int:
     start = element.get("start", "")
     return int(start) if re.fullmatch(r"\d{1,9}", start) else 1
+
+
+def _names_columns(row: Any) -> bool:
+    cells = [_tag(cell) for cell in row if _tag(cell) in ("td", "th")]
+    return len(cells) > 1 and all(tag == "th" for tag in cells)
 
 
 def _is_row(element: Any) -> bool:

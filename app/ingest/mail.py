@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from email import policy
+from email.headerregistry import HeaderRegistry
 from email.message import EmailMessage
 from email.parser import BytesParser
 from typing import Any
@@ -20,6 +21,7 @@ _STARTS = re.compile(rb"^From [^\r\n]*\d{2}:\d{2}[^\r\n]*\r?\n(?=[!-9;-~]+:)", r
 _FLOWED = re.compile(r" \n(?!>)")
 _DEEPEST = 3  # messages attached to messages
 _MOST_ATTACHMENTS = 200
+_MEANT = {"content-type": "text/plain", "content-disposition": "inline", "content-transfer-encoding": "8bit"}
 _SHOWN = ("From", "To", "Cc", "Date")
 
 
@@ -45,8 +47,18 @@ def read_mbox(name: str, data: bytes) -> Document:
     return draft.document(name, stem(name), {"kind": "email", "messages": str(len(starts))})
 
 
+class _Headers(HeaderRegistry):
+    """Headers as they are written; one that the parser breaks on counts as not there."""
+
+    def __call__(self, name: str, value: str) -> Any:
+        try:
+            return super().__call__(name, value)
+        except Exception:  # it raises whatever its index or its comparison does
+            return super().__call__(name, _MEANT.get(name.lower(), ""))
+
+
 def _message(data: bytes) -> EmailMessage:
-    return BytesParser(EmailMessage, policy=policy.default).parsebytes(data)
+    return BytesParser(EmailMessage, policy=policy.default.clone(header_factory=_Headers())).parsebytes(data)
 
 
 class _Writer:
@@ -57,7 +69,7 @@ class _Writer:
     def message(self, message: EmailMessage, place: str, level: int) -> None:
         with self.draft.optional_place(place):
             self.draft.block(_header(message, "Subject") or "(no subject)", level=level)
-            for number, header in enumerate(filter(message.get, _SHOWN)):
+            for number, header in enumerate(header for header in _SHOWN if header in message):
                 self.draft.block(f"{header}: {_header(message, header)}", tight=number > 0)
             self._body(message)
         for attached in _attachments(message):
@@ -147,10 +159,7 @@ def _attachments(message: EmailMessage) -> Iterator[EmailMessage]:
 
 
 def _file_name(part: EmailMessage) -> str:
-    try:
-        return part.get_filename("") or ""
-    except (ValueError, LookupError, TypeError, IndexError):
-        return ""
+    return part.get_filename("") or ""
 
 
 def _mark_quotes(tree: Any) -> None:
@@ -165,15 +174,9 @@ def _mark_quotes(tree: Any) -> None:
 
 
 def _header(message: EmailMessage, name: str) -> str:
-    try:
-        return one_line(str(message.get(name, "")))
-    except (ValueError, LookupError, TypeError, IndexError, AttributeError):  # the parser's own on odd addresses
-        return ""
+    return one_line(str(message.get(name, "")))
 
 
 def _date(message: EmailMessage) -> str:
-    try:
-        moment: Any = getattr(message["Date"], "datetime", None)
-    except (ValueError, LookupError, TypeError, IndexError, AttributeError):
-        return ""
+    moment: Any = getattr(message["Date"], "datetime", None)
     return moment.date().isoformat() if moment is not None else ""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from app.ingest.decoding import decode
 from app.ingest.draft import Draft, clean
 from app.ingest.html_blocks import html_tree, write_blocks
+from app.ingest.rows import Row, write_rows
 from retrieval.text import Document
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def write_markdown(draft: Draft, text: str) -> None:
 def _write_tokens(draft: Draft, tokens: Sequence[Token]) -> None:
     level = 0  # of the heading whose words come next
     cells: list[str] | None = None  # of the table row that is open
-    later_row = False
+    rows: list[Row] = []  # of the table that is open
     for token in tokens:
         match token.type:
             case "heading_open":
@@ -78,13 +79,14 @@ def _write_tokens(draft: Draft, tokens: Sequence[Token]) -> None:
                 draft.open_item()
             case "list_item_close":
                 draft.close_item()
-            case "table_open":
-                later_row = False
             case "tr_open":
                 cells = []
             case "tr_close":
-                draft.block(" | ".join(cells or []), tight=later_row)
-                later_row, cells = True, None
+                rows.append(Row(cells or []))
+                cells = None
+            case "table_close":
+                write_rows(draft, rows, named=True)
+                rows = []
             case "inline":
                 words = inline_words(token.children or ())
                 if cells is None:

@@ -17,6 +17,7 @@ from retrieval.text import Box, Document, Heading, Page, Span
 # pdfium is not thread-safe: whoever else calls it takes this lock too.
 PDFIUM_LOCK = Lock()
 
+_MOST_PAGES = 10_000  # about three minutes; what stands behind them is told, not read
 _PASSWORD_ERROR = 4  # FPDF_ERR_PASSWORD
 _FILLED_IN = re.compile(
     r"\W*(?:untitled|unspecified|anonymous|none)\W*|\S+\.(?:docx?|pptx?|xlsx?|od[tp]|rtf|tex|dvi|indd|qxd|pdf|txt)",
@@ -35,7 +36,8 @@ def read_pdf(name: str, data: bytes) -> Document:
     draft = Draft()
     pages, boxes = _write(draft, paragraphs(with_rows(without_furniture(lines) or lines)))
     metadata = {"kind": "pdf", "pages": str(num_pages), "author": fields.get("Author", "")}
-    without_text = num_pages - len({line.page for line in lines})
+    metadata["pages_left_out"] = str(num_pages - _MOST_PAGES) if num_pages > _MOST_PAGES else ""
+    without_text = min(num_pages, _MOST_PAGES) - len({line.page for line in lines})
     metadata["pages_without_text"] = str(without_text) if without_text else ""
     return draft.document(name, fields.get("Title", ""), metadata, pages, boxes)
 
@@ -69,7 +71,7 @@ def _stated(value: str) -> str:
 
 
 def _lines(pdf: Any) -> Iterator[Line]:
-    for index in range(len(pdf)):
+    for index in range(min(len(pdf), _MOST_PAGES)):
         page = pdf[index]
         try:
             yield from page_lines(page, index + 1)

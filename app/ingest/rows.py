@@ -43,9 +43,9 @@ def write_rows(draft: Draft, rows: Iterable[Row], *, named: bool | None = None) 
             _write(draft, " ".join(row.cells), row.place, tight=False)
         sample = sample[above:]
         cells = [row.cells for row in sample]
-        if named or has_names(cells, proof=named is False or bool(before)):
+        if (named and len(cells) > 1) or has_names(cells, proof=named is False or bool(before)):
             before = cells[0]
-            sample = sample[1:] or sample  # names alone are words too
+            sample = sample[1:]
         elif max(map(len, cells), default=0) > len(before):
             before = ()
         for place, row in enumerate(chain(sample, table)):

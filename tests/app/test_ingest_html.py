@@ -46,7 +46,7 @@ def test_a_small_page_is_read_block_by_block() -> None:
     )
     assert document.text == (
         "Opening hours\n\nOpen 9–5. Come in!\nRing twice.\n\nloose words\n\n- Mon\n- Tue\n  3. a\n  4. b\n\n"
-        "Day | Hour\nMon | 9 10\n\na  b\n  c"
+        "Day = Mon; Hour = 9 10.\n\na  b\n  c"
     )
     assert headings_of(document) == [(2, "Opening hours")]
     assert document.title == "Shop hours"
@@ -90,7 +90,7 @@ def test_the_main_part_keeps_its_structure() -> None:
         )
     )
     assert headings_of(document) == [(1, "The river"), (2, "History & maps")]
-    assert "- one\n  - nested\n- two\n  more\n\n1. first\n2. second\n\nYear | Level\n1820 | 3 m\n\n" in document.text
+    assert "- one\n  - nested\n- two\n  more\n\n1. first\n2. second\n\nYear = 1820; Level = 3 m.\n\n" in document.text
     assert "def f():\n\n\n    return 1" in document.text
     assert document.text.endswith("Escapes: *star* _under_ [1] <tag> &amp; a<b H2O.")
 
@@ -173,3 +173,21 @@ def test_any_page_gives_spans_that_lie_in_it(html: str) -> None:
         words = heading.span.of(document.text)
         assert words
         assert "\n" not in words
+
+
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [
+        ("<tr><th>Port<th>Visits<tr><td>Alder<td>9", "Port = Alder; Visits = 9."),
+        ("<tr><td>Port<td>Visits<tr><td>Alder<td>9", "Port = Alder; Visits = 9."),
+        ("<tr><td>Author<td>Ann<tr><td>Place<td>Alder", "Author | Ann\nPlace | Alder"),
+        ("<tr><th>Author<td>Ann<tr><th>Place<td>Alder", "Author | Ann\nPlace | Alder"),
+        ("<tr><th>Port<th>Visits", "Port | Visits"),
+        (
+            "<tr><td>1<td>2<tr><td><p>a<table><tr><td>in<td>side</table>b<tr><td>3<td>4",
+            "1 | 2\n\na\n\nin | side\n\nb\n\n3 | 4",
+        ),
+    ],
+)
+def test_rows_of_a_table_carry_the_names_of_its_columns(table: str, words: str) -> None:
+    assert read(f"<p>Before.</p><table>{table}</table><p>After.</p>").text == f"Before.\n\n{words}\n\nAfter."

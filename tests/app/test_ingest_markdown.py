@@ -87,7 +87,7 @@ def test_a_heading_in_a_list_spans_its_words_only() -> None:
 
 def test_tables_are_rows_with_their_header() -> None:
     markdown = "Text\n\n| Year | Level |\n|---|:-:|\n| 1820 | **3** m |\n| 1850 | a\\|b |\n\nAfter"
-    assert read(markdown).text == "Text\n\nYear | Level\n1820 | 3 m\n1850 | a|b\n\nAfter"
+    assert read(markdown).text == "Text\n\nYear = 1820; Level = 3 m.\n\nYear = 1850; Level = a|b.\n\nAfter"
 
 
 def test_html_blocks_are_read_without_their_tags() -> None:
