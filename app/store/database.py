@@ -9,7 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event, inspect, make_url, text
-from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, NoSuchModuleError
+from sqlalchemy.exc import (
+    ArgumentError,
+    DBAPIError,
+    DisconnectionError,
+    IntegrityError,
+    NoSuchModuleError,
+    OperationalError,
+)
 
 from app.errors import CollidedError, InUseError, StoreError
 
@@ -26,7 +33,8 @@ def open_database(url: str) -> Engine:
             parsed = parsed.set(drivername="postgresql+psycopg")  # the driver that our extra installs
         if parsed.get_backend_name() == "sqlite" and parsed.database:
             Path(parsed.database).parent.mkdir(parents=True, exist_ok=True)
-        engine = create_engine(parsed)
+        # Who comes back after the server was started again finds its connections made anew.
+        engine = create_engine(parsed, pool_pre_ping=parsed.get_backend_name() != "sqlite")
     except OSError as error:
         raise StoreError(f"the data directory cannot be made ({error}): set PROPCITE_DATA_DIR to another") from error
     except (ArgumentError, NoSuchModuleError) as error:
@@ -39,6 +47,9 @@ def open_database(url: str) -> Engine:
         event.listen(engine, "connect", _prepare_sqlite)
     with told(url):
         _migrate(engine)
+    if engine.dialect.name == "sqlite" and (file := engine.url.database):
+        engine.dispose()
+        _watch(engine, Path(file))
     return engine
 
 
@@ -67,9 +78,13 @@ def told(url: str) -> Iterator[None]:
             raise InUseError(f"{place} is in use by another writer: try again when it is done") from error
         if isinstance(error, IntegrityError) or "deadlock" in reason:
             raise CollidedError(f"{place} was changed by another process at the same time: try again") from error
-        if "full" in reason:
+        if "full" in reason or "disk I/O" in reason:
             raise StoreError(f"{place} cannot grow ({reason}): free space, or set PROPCITE_DATA_DIR") from error
-        raise StoreError(f"the database {place} failed: {reason}") from error
+        if isinstance(error, OperationalError) and not place.startswith("/"):
+            raise StoreError(
+                f"the database {place} cannot be reached (it failed: {reason}): start it, or set PROPCITE_DATABASE"
+            ) from error
+        raise StoreError(f"the database {place} failed ({reason}): propcite doctor tells more") from error
 
 
 def _prepare_sqlite(connection: Any, _record: object) -> None:
@@ -79,6 +94,31 @@ def _prepare_sqlite(connection: Any, _record: object) -> None:
     cursor.execute("PRAGMA foreign_keys=ON")
     cursor.execute("PRAGMA synchronous=NORMAL")
     cursor.close()
+
+
+def _watch(engine: Engine, file: Path) -> None:
+    """A connection to a file that was removed or replaced would go on reading and writing what nobody finds again."""
+
+    def there() -> tuple[int, int]:
+        try:
+            stat = file.stat()
+        except OSError as error:
+            raise StoreError(f"{file} is gone: bring it back (propcite restore), or set PROPCITE_DATA_DIR") from error
+        return stat.st_dev, stat.st_ino
+
+    def opening(*_: Any) -> None:
+        there()  # SQLite would make an empty one
+
+    def opened(_: Any, record: Any) -> None:
+        record.info["file"] = there()
+
+    def taken(_: Any, record: Any, __: Any) -> None:
+        if there() != record.info["file"]:
+            raise DisconnectionError  # another database is there now: it is opened anew
+
+    event.listen(engine, "do_connect", opening)
+    event.listen(engine, "connect", opened)
+    event.listen(engine, "checkout", taken)
 
 
 def _migrate(engine: Engine) -> None:

@@ -10,8 +10,10 @@ from __future__ import annotations
 import argparse
 import json
 import multiprocessing
+import queue
 import random
 import sys
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -33,6 +35,7 @@ from attribution.citations import (
 from retrieval.text import Document, Passage, Span
 
 NAME = "crowd"
+START_S = 120.0  # within which all have begun
 SENTENCE = "The heron number {0} stands in the reeds of turn {1}. "
 
 
@@ -86,7 +89,7 @@ def write(library: Library, who: int, turn: int, told: Told) -> None:
         told.call("remove", lambda: library.remove_document(given.id))
 
 
-def read(library: Library, who: int, turn: int, told: Told) -> None:
+def read(library: Library, who: int, _: int, told: Told) -> None:
     collection = library.create_collection(NAME)
     found = told.call("list", lambda: library.documents(collection))
     told.call("where", lambda: documents_within(library, collection, (), [f"kind=text and title~heron or id={who}"]))
@@ -99,36 +102,38 @@ def read(library: Library, who: int, turn: int, told: Told) -> None:
         told.call("sources", lambda k=kept: library.cited_documents(k))
 
 
-def work(url: str, who: int, writes: bool, until: float, told: Any) -> None:
+def work(url: str, who: int, writes: bool, seconds: float, ready: Any, told: Any) -> None:
     library, mine, turn = Library(url), Told(), who
     try:
+        ready.wait(START_S)
+        until = time.time() + seconds
         while time.time() < until:
             (write if writes else read)(library, who, turn, mine)
             turn += 1
     except Exception as error:
         mine.errors.append(f"{'writer' if writes else 'reader'} {who}, turn {turn}: {type(error).__name__}: {error}")
+    library.close()
     told.put(mine)
 
 
-def run(url: str, seconds: float, writers: int, readers: int) -> dict[str, Any]:
-    """-> operations of each kind a second and the slowest of each, and every error"""
+def run(url: str, seconds: float, writers: int, readers: int, *, processes: bool = True) -> dict[str, Any]:
+    """-> operations of each kind and the slowest of each, and every error; threads begin sooner than processes"""
     Library(url).close()
-    context = multiprocessing.get_context("spawn")
-    told: Any = context.Queue()
-    until = time.time() + seconds + 5  # while the processes start
-    started = time.time()
+    context: Any = multiprocessing.get_context("spawn") if processes else threading
+    told: Any = context.Queue() if processes else queue.Queue()
+    ready = context.Barrier(writers + readers)
+    make = context.Process if processes else threading.Thread
     crowd = [
-        context.Process(target=work, args=(url, who, who < writers, until, told)) for who in range(writers + readers)
+        make(target=work, args=(url, who, who < writers, seconds, ready, told)) for who in range(writers + readers)
     ]
-    for process in crowd:
-        process.start()
-    heard = [told.get(timeout=seconds + 120) for _ in crowd]
-    for process in crowd:
-        process.join()
-    spent = time.time() - started
+    for one in crowd:
+        one.start()
+    heard = [told.get(timeout=START_S + seconds + 120) for _ in crowd]
+    for one in crowd:
+        one.join()
     kinds = sorted({kind for one in heard for kind in one.done})
     return {
-        "seconds": round(spent, 1),
+        "seconds": seconds,
         "writers": writers,
         "readers": readers,
         "operations": {kind: sum(one.done.get(kind, 0) for one in heard) for kind in kinds},
