@@ -108,7 +108,8 @@ class Run:
                 coming.clear()
             found = self._recognised(job) if isinstance(job, Job) else job
             if isinstance(found, Job):
-                coming |= {found.place, found.sha256}
+                old = self.known.at(found.place)
+                coming |= {found.place, found.sha256, old.sha256 if old else found.sha256}
                 waiting.append(self.readers.begin(found))
             else:
                 waiting.append(found)

@@ -21,7 +21,6 @@ from app.ingester import gather
 from app.settings import load_settings
 from retrieval.splitter import PassageSplitter
 
-
 app.ingester.run.TOGETHER = 2  # passages: a child is killed between many groups
 
 
