@@ -12,7 +12,7 @@ from itertools import islice
 from app.errors import ReadError
 from app.ingest.decoding import decode
 from app.ingest.draft import Draft, stem
-from app.ingest.rows import Row, write_rows
+from app.ingest.rows import Row, bounded, write_rows
 from retrieval.text import Document
 
 _DELIMITERS = ",;\t|"
@@ -51,7 +51,7 @@ def delimiter_of(text: str) -> str:
 def _read(name: str, text: str, delimiter: str) -> Document:
     draft = Draft()
     try:
-        write_rows(draft, _rows(text, delimiter))
+        write_rows(draft, bounded(name, _rows(text, delimiter)))
     except csv.Error as error:
         raise ReadError(
             f"{name} has a quote that never ends or a cell without end: close it and add it again"

@@ -8,7 +8,7 @@ from typing import Any
 from app.ingest.docx_styles import Numbering, Styles
 from app.ingest.draft import Draft
 from app.ingest.office import Package
-from app.ingest.rows import Row, write_rows
+from app.ingest.rows import Row, bounded, write_rows
 from app.ingest.xml import attribute, local
 from retrieval.text import Document
 
@@ -32,6 +32,7 @@ def read_docx(name: str, data: bytes) -> Document:
 
 class _Writer:
     def __init__(self, draft: Draft, package: Package) -> None:
+        self.name = package.name
         self.draft = draft
         self.title = ""
         self.styles = Styles(package.one(package.main, "styles"))
@@ -140,18 +141,21 @@ class _Writer:
                     self.blocks(cell)
             self.close_lists()
             return
+        texts = list(bounded(self.name, self._read_rows(grids)))
+        named = bool(rows) and (rows[0].find("{*}trPr/{*}tblHeader") is not None or _is_bold(rows))
+        write_rows(self.draft, texts, named=named and len(rows) > 1)
+        self._aside()
+
+    def _read_rows(self, grids: list[list[tuple[Any, int, bool]]]) -> Iterator[Row]:
+        """What is merged downwards stands in each row."""
         above: dict[int, str] = {}
-        texts: list[Row] = []
         for grid in grids:
             cells: list[str] = []
             for cell, span, goes_on in grid:
                 words = above.get(len(cells), "") if goes_on else self._cell(cell)
                 above[len(cells)] = words
                 cells += [words, *[""] * (span - 1)]
-            texts.append(Row(cells))
-        named = bool(rows) and (rows[0].find("{*}trPr/{*}tblHeader") is not None or _is_bold(rows))
-        write_rows(self.draft, texts, named=named and len(rows) > 1)
-        self._aside()
+            yield Row(cells)
 
     def _cell(self, cell: Any) -> str:
         """A cell's words in one line; a table inside it is read the same way."""

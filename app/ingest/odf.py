@@ -9,7 +9,7 @@ from typing import Any
 from app.ingest.archive import Archive, damaged
 from app.ingest.draft import Draft, one_line, stem
 from app.ingest.office import open_zipped, stated
-from app.ingest.rows import Row, write_rows
+from app.ingest.rows import Row, bounded, write_rows
 from app.ingest.xml import attribute, local, parse_xml
 from retrieval.text import Document
 
@@ -25,7 +25,7 @@ def read_odt(name: str, data: bytes) -> Document:
     archive = open_zipped(name, data, "opendocument.text")
     draft = Draft()
     body, styles = _body(archive, "text")
-    _Writer(draft, styles).blocks(body)
+    _Writer(name, draft, styles).blocks(body)
     return _document(draft, archive, "odt")
 
 
@@ -37,7 +37,7 @@ def read_odp(name: str, data: bytes) -> Document:
         style = styles.get(attribute(page, "style-name"))
         shown = style.find("{*}drawing-page-properties") if style is not None else None
         hidden = " (hidden)" if shown is not None and attribute(shown, "visibility") == "hidden" else ""
-        _write_slide(draft, styles, page, f"slide {number}{hidden}")
+        _write_slide(_Writer(name, draft, styles), page, f"slide {number}{hidden}")
     first = draft.headings[0].span.of(draft.text) if draft.headings else ""
     return _document(draft, archive, "odp", first)
 
@@ -52,7 +52,7 @@ def read_ods(name: str, data: bytes) -> Document:
         hidden = shown is not None and attribute(shown, "display") == "false"
         title = attribute(table, "name") + (" (hidden)" if hidden else "")
         with draft.under(title, level=1):
-            write_rows(draft, _sheet(table, title))
+            write_rows(draft, bounded(name, _sheet(table, title)))
     return _document(draft, archive, "ods", stem(name))
 
 
@@ -81,13 +81,13 @@ def _styles(archive: Archive, root: Any) -> Iterator[Any]:
     yield from root.iterfind("{*}automatic-styles/*")
 
 
-def _write_slide(draft: Draft, styles: dict[str, Any], page: Any, place: str) -> None:
+def _write_slide(writer: _Writer, page: Any, place: str) -> None:
+    draft = writer.draft
     frames = [frame for frame in page if local(frame) not in ("notes", "forms")]
     with draft.place(place):
         for frame in frames:
             if attribute(frame, "class") == "title":
                 draft.block(" ".join(_words(p) for p in frame.iter("{*}p")), level=1)
-        writer = _Writer(draft, styles)
         rest = [frame for frame in frames if attribute(frame, "class") != "title"]
         for frame in _in_reading_order(rest):
             writer.blocks([frame])
@@ -124,7 +124,8 @@ def _length(frame: Any, name: str) -> float:
 
 
 class _Writer:
-    def __init__(self, draft: Draft, styles: dict[str, Any]) -> None:
+    def __init__(self, name: str, draft: Draft, styles: dict[str, Any]) -> None:
+        self.name = name
         self.draft = draft
         self.styles = styles
         self._aside: list[Any] = []  # text boxes and notes of the paragraph that is read
@@ -184,7 +185,7 @@ class _Writer:
         self.draft.close_list()
 
     def _table(self, table: Any) -> None:
-        rows = [Row(_cells(row)) for row in _rows(table)]
+        rows = list(bounded(self.name, (Row(_cells(row)) for row in _rows(table))))
         named = table.find("{*}table-header-rows") is not None and len(rows) > 1
         if max((len(row.cells) for row in rows), default=0) > 1:
             write_rows(self.draft, rows, named=named)

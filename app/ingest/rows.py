@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, groupby, islice
 
+from app.errors import ReadError
 from app.ingest.draft import Draft, one_line
 
 _VALUE = re.compile(
@@ -16,6 +17,7 @@ _VALUE = re.compile(
 _YEAR = re.compile(r"(?:1[5-9]|20|21)\d\d")
 _LONGEST_NAME = 80
 _SAMPLE = 30
+_MOST_CELLS = 10_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +27,16 @@ class Row:
     cells: Sequence[str]
     place: str = ""
     table: int = 0
+
+
+def bounded(name: str, rows: Iterable[Row]) -> Iterator[Row]:
+    """The rows of the named file; a few bytes may state more cells than anyone can read."""
+    cells = 0
+    for row in rows:
+        cells += len(row.cells)
+        if cells > _MOST_CELLS:
+            raise ReadError(f"{name} has a table of more than {_MOST_CELLS:,} cells: delete empty columns or split it")
+        yield row
 
 
 def write_rows(draft: Draft, rows: Iterable[Row], *, named: bool | None = None) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from app.ingest.draft import Draft, stem
 from app.ingest.number_formats import code_of, shown
 from app.ingest.office import Package
-from app.ingest.rows import Row, write_rows
+from app.ingest.rows import Row, bounded, write_rows
 from app.ingest.xml import attribute, local, rows_of_xml
 from retrieval.text import Document
 
@@ -25,7 +25,7 @@ def read_xlsx(name: str, data: bytes) -> Document:
     for sheet, path, is_hidden in book.sheets():
         title = f"{sheet} (hidden)" if is_hidden else sheet
         with draft.under(title, level=1):
-            write_rows(draft, book.rows(title, path))
+            write_rows(draft, bounded(name, book.rows(title, path)))
     fields = book.package.properties()
     metadata = {"kind": "xlsx", "author": fields.get("author", ""), "date": fields.get("date", "")}
     return draft.document(name, fields.get("title", "") or stem(name), metadata)

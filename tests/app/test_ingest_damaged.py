@@ -122,3 +122,17 @@ def test_a_part_that_is_changed_is_read_or_told(suffix: str, data: st.DataObject
             content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.sampled_from(list(b'"<>/&;0a9-')))
     with suppress(ReadError):
         checked(document_from_bytes(path.name, changed(path, part, bytes(content)), ""))
+
+
+def test_a_few_bytes_that_state_very_many_cells(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.ingest.rows._MOST_CELLS", 200_000)
+    wide = "".join(f"<row r='{n}'><c r='XFD{n}'><v>1</v></c></row>" for n in range(1, 20))
+    sheet = f"<worksheet><sheetData>{wide}</sheetData></worksheet>".encode()
+    told = refused("x.xlsx", changed(FOLDER / "budget-openpyxl.xlsx", "xl/worksheets/sheet1.xml", sheet))
+    assert told == "x.xlsx has a table of more than 200,000 cells: delete empty columns or split it"
+    names = "xmlns:o='urn:o' xmlns:t='urn:t' xmlns:x='urn:x'"
+    cell = "<t:table-cell t:number-columns-repeated='16000'><x:p>1</x:p></t:table-cell>"
+    row = f"<t:table-row t:number-rows-repeated='900'>{cell}</t:table-row>"
+    for suffix, kind in ((".ods", "spreadsheet"), (".odt", "text")):
+        content = f"<o:c {names}><o:body><o:{kind}><t:table t:name='a'>{row * 15}</t:table></o:{kind}></o:body></o:c>"
+        assert "200,000 cells" in refused(f"x{suffix}", changed(ZIPPED[suffix], "content.xml", content.encode()))
