@@ -15,7 +15,7 @@ from app.ingest.draft import Draft, stem
 from app.ingest.rows import Row, bounded, write_rows
 from retrieval.text import Document
 
-_DELIMITERS = ",;\t|"
+_DELIMITERS = ";\t|,"  # a comma last: where all part evenly, it is that of decimals
 _STATED = re.compile(r'\A"?sep=(.)"?\r?\n', re.IGNORECASE)  # Excel's own first line
 _SAMPLE = 64 * 1024
 _LONGEST_CELL = 16 * 2**20
@@ -45,7 +45,8 @@ def delimiter_of(text: str) -> str:
         return (times / len(widths), width) if width > 1 else (0.0, 1)
 
     # csv.Sniffer takes a letter for the delimiter of a column of words.
-    return max(_DELIMITERS, key=evenness)
+    best = max(_DELIMITERS, key=evenness)
+    return best if evenness(best)[0] else ","
 
 
 def _read(name: str, text: str, delimiter: str) -> Document:

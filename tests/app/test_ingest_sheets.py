@@ -139,6 +139,7 @@ def test_csv_rows_are_counted_as_a_spreadsheet_counts_them() -> None:
         ("Имя,Город\nАнна,Москва\nИван,Киев\n".encode("cp1251"), "x.csv", "Имя = Анна; Город = Москва."),
         ("Name,Age\nAnn,7\n".encode("utf-16"), "x.csv", "Name = Ann; Age = 7."),
         (b'"sep=|"\r\nName|Age\r\nAnn|7\r\n', "x.csv", "Name = Ann; Age = 7."),
+        (b"Port;Cost\nAlder;2,5\nSandwick;4,5\n", "x.csv", "Port = Alder; Cost = 2,5."),
         (b"one line of words, and no table at all", "x.csv", "one line of words | and no table at all"),
         (b"a,b,c\n1,2,3,4,5\n6\n", "x.csv", "a = 1; b = 2; c = 3; 4; 5."),
     ],
