@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import doctest
+import importlib
 from io import BytesIO, StringIO
 from typing import Any
 
@@ -181,3 +183,8 @@ def test_every_row_comes_in_order_with_its_cells(rows: list[list[str]]) -> None:
         words = place.span.of(document.text)
         for cell in rows[int(place.name[4:]) - 2]:
             assert " ".join(cell.replace("\ufeff", "").split()) in words
+
+
+@pytest.mark.parametrize("module", ["rows", "number_formats", "delimited", "docx_styles", "draft", "markdown"])
+def test_the_examples_of_the_readers_hold(module: str) -> None:
+    assert doctest.testmod(importlib.import_module(f"app.ingest.{module}")).failed == 0
