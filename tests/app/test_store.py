@@ -15,8 +15,9 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine, inspect, text
 
-from app.errors import NotFoundError, StoreError
-from app.store import CollectionInfo, Library, document_id
+from app.errors import AppError, NotFoundError, StoreError
+from app.narrowing import documents_within, passages_within
+from app.store import Change, CollectionInfo, Keys, Lacking, Library, Scope, document_id
 from app.store.database import HEAD, migration_config, upgrade
 from app.store.opened import FEW
 from app.store.tables import Table
@@ -412,3 +413,129 @@ def test_processes_may_open_a_new_database_and_write_it_at_once(database_url: st
     assert rivers.num_documents == 36
     assert len(library.answers()) == 36  # each cites another document
     library.close()
+
+
+# What people say of documents, and what was here before
+
+
+def test_what_is_said_of_a_document_stands_above_its_file_and_outlives_it(
+    library: Library, rivers: CollectionInfo
+) -> None:
+    put(library, rivers, "/a.txt")
+    put(library, rivers, "/b.txt")
+    id_ = document("/a.txt").id
+    said = {"author": "Ana", "year": 2024, "journal": {"name": "Rivers"}, "title": "The Po"}
+    assert library.describe([id_, "gone"], Change(said, ["budget", "🌊"])) == 1
+    first, second = library.documents(rivers)
+    assert (first.title, first.details["author"], first.details["year"]) == ("The Po", "Ana", 2024)
+    assert (first.details["tags"], first.details["kind"]) == (["budget", "🌊"], "text")
+    assert (second.title, second.details) == ("Rivers of Italy", {"kind": "text", "author": "Zoë"})
+    put(library, rivers, "/a.txt", "The Tiber is 405 km long.")
+    again = library.documents(rivers)[0]
+    assert (again.id != id_, again.details, again.title) == (True, first.details, "The Po")
+    library.describe([again.id], Change({"author": None, "title": None}, without=["budget"]))
+    assert library.documents(rivers, [again.id])[0].details["author"] == "Zoë"
+    assert library.documents(rivers, [again.id])[0].details["tags"] == ["🌊"]
+    assert library.document(again.id).metadata == {"kind": "text", "author": "Zoë"}
+
+
+def test_conditions_read_what_is_said(library: Library, rivers: CollectionInfo) -> None:
+    for name in "abc":
+        put(library, rivers, f"/{name}.txt")
+    a, b = document("/a.txt").id, document("/b.txt").id
+    library.describe([a, b], Change({"date": "2024-05-17", "pages": 12}, ["budget"]))
+    library.describe([b], Change({"date": "2023"}))
+
+    def chosen(*where: str) -> list[str]:
+        ids = documents_within(library, rivers, (), where)
+        return [Path(d.source).stem for d in library.documents(rivers, ids)] if ids else []
+
+    assert chosen("date>=2024") == ["a"]
+    assert chosen("date<2024 or tags is missing") == ["b", "c"]
+    assert chosen("tags=budget", "pages>9", "author=zoë") == ["a", "b"]
+    assert chosen("added>2020 and source~/c") == ["c"]
+    assert chosen("added<2020") == []
+    assert passages_within(library, rivers, [a], ["pages=12"]) == set(library.passage_ids(rivers, a))
+    with pytest.raises(AppError, match="no document has a field 'colour'; there is added, author, date"):
+        chosen("kind=text and colour=red")
+    with pytest.raises(NotFoundError, match="no document of 'rivers' is left by --where date>2030: give others"):
+        passages_within(library, rivers, (), ["date>2030"])
+
+
+def test_versions_tell_what_was_here_and_answers_what_became_of_it(library: Library, rivers: CollectionInfo) -> None:
+    answers = [cited(put(library, rivers, f"/{name}.txt"), f"of {name}?") for name in "abc"]
+    for answer in answers:
+        library.keep_answer(rivers, replace(answer, collection="rivers"))
+    put(library, rivers, "/a.txt", "The Tiber is 405 km long.")
+    library.remove_document(document("/b.txt").id)
+    kept = {v.document_id: v for v in library.versions(rivers)}
+    assert {v.source: v.replaced for v in kept.values()} == {"/a.txt": True, "/b.txt": False}
+    old = kept[document("/a.txt").id]
+    assert (old.sha256, old.num_characters, old.title) == (WORDS[:64], len(WORDS), "Rivers of Italy")
+    assert old.added_at <= old.ended_at
+    assert [v.document_id for v in library.versions(rivers, document("/c.txt").id)] == []
+    now = library.find_document(rivers, "/a.txt").id
+    assert [v.document_id for v in library.versions(rivers, now)] == [old.document_id]
+    gone = [next(iter(library.cited_documents(answer).values())).gone for answer in answers]
+    assert gone == ["replaced since", "source removed", ""]
+    library.remove_document(now)
+    put(library, rivers, "/b.txt")  # it is here again
+    gone = [next(iter(library.cited_documents(answer).values())).gone for answer in answers]
+    assert gone == ["source removed", "", ""]
+    strange = replace(cited(lines_of(document("/x.txt", collection="seas"))), collection="seas")
+    assert [d.gone for d in library.cited_documents(strange).values()] == ["no longer in the library"]
+    assert library.cited_documents(replace(strange, collection="")) == {}
+
+
+def test_answers_that_lack_support_are_found(library: Library, rivers: CollectionInfo) -> None:
+    passages = put(library, rivers, "/a.txt")
+    whole = cited(passages)
+    library.keep_answer(rivers, whole)
+    held = replace(
+        whole, question="held?", sentences=(replace(whole.sentences[0], propositions=whole.propositions[:1]),)
+    )
+    library.keep_answer(rivers, held)
+    assert [(a.num_facts, a.num_cited, a.num_contradicted) for a in library.answers()] == [(1, 1, 0), (2, 1, 1)]
+    assert [a.id for a in library.answers(lacking=Lacking.UNSUPPORTED)] == [whole.id]
+    assert [a.id for a in library.answers(rivers, lacking=Lacking.CONTRADICTED)] == [whole.id]
+
+
+def test_a_collection_has_an_owner_and_a_key_opens_what_an_owner_has(library: Library, rivers: CollectionInfo) -> None:
+    lakes, keys = library.create_collection("lakes", "zoë"), Keys(library.engine, library.url)
+    assert (rivers.owner, lakes.owner, library.create_collection("lakes", "ana").owner) == ("", "zoë", "zoë")
+    made, secret = keys.create("zoë's", Scope.READ, owner="zoë")
+    assert (made.opens("lakes"), made.opens("rivers"), made.owner) == (True, False, "zoë")
+    library.keep_owner(rivers, "zoë")
+    library.keep_owner(lakes, "")
+    found = keys.find(secret)
+    assert found is not None
+    assert (found.opens("lakes"), found.opens("rivers")) == (False, True)
+    with pytest.raises(StoreError, match="give one of the two"):
+        keys.create("both", Scope.READ, ["rivers"], "zoë")
+    with pytest.raises(StoreError, match="an owner cannot be named"):
+        library.keep_owner(rivers, "two\nlines")
+
+
+REVISIONS = [script.revision for script in ScriptDirectory.from_config(migration_config()).walk_revisions()][::-1]
+
+
+@pytest.mark.parametrize("revision", REVISIONS[:-1])
+def test_what_was_kept_by_any_version_comes_through_the_migrations(
+    library: Library, rivers: CollectionInfo, revision: str
+) -> None:
+    """Back to an older schema with everything in it, and forward again: what that schema knew is still there."""
+    passages = put(library, rivers, "/a.txt")
+    answer = replace(cited(passages), collection="rivers")
+    library.keep_answer(rivers, answer)
+    with library.engine.begin() as connection:
+        upgrade(connection, revision)
+        assert compare_metadata(MigrationContext.configure(connection), Table.metadata) != []
+        upgrade(connection)
+        assert compare_metadata(MigrationContext.configure(connection), Table.metadata) == []
+    assert library.collection("rivers").num_passages == len(passages)
+    assert library.document(document("/a.txt").id).text == WORDS
+    assert library.answer(answer.id) == answer
+    assert [(a.num_facts, a.num_cited, a.num_contradicted) for a in library.answers()] == [(2, 1, 1)]
+    assert library.answers_citing(document("/a.txt").id) == 1
+    put(library, rivers, "/a.txt", "The Tiber is 405 km long.")
+    assert len(library.versions(rivers)) == 1
