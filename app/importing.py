@@ -73,7 +73,8 @@ def import_answers(
 
 
 def _kept(library: Library, place: str, answer: CitedAnswer, collection: str) -> Imported:
-    missing = tuple(i for i, document in library.cited_documents(answer).items() if document.gone)
+    cited = {passage.document_id for passage in answer.passages}
+    missing = tuple(i for i, document in library.cited_documents(answer).items() if document.gone and i in cited)
     if library.has_answer(answer.id):
         return Imported(place, "already here", answer.id, collection, missing)
     library.keep_answer(library.create_collection(collection), answer)

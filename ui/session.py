@@ -10,10 +10,12 @@ from pathlib import Path
 import streamlit as st
 
 from app.bootstrap import Parts
+from app.conditions import EXAMPLE
 from app.demo import DOCUMENTS
+from app.errors import NotFoundError
 from app.evaluate.starting import Measurements
 from app.ingester import Outcome, Source, gather
-from app.narrowing import passages_within
+from app.narrowing import documents_within, passages_within
 from app.pipeline import Pipeline
 from app.settings import Settings, load_settings
 from app.store import CollectionInfo
@@ -93,20 +95,30 @@ def _pipeline(parts: Parts, collection: CollectionInfo) -> Pipeline:
 
 
 def choose_documents(collection: CollectionInfo) -> list[str]:
-    """Ids of the documents that are asked, chosen in the sidebar; none for all."""
-    titles = {d.id: d.title or d.source for d in parts().library.documents(collection)}
+    """Ids of the documents that are asked, chosen in the sidebar by name, by a condition or both; none for all."""
+    known = parts().library.about_documents(collection)
+    titles = {i: str(about["title"] or about["source"]) for i, about in known.items()}
     chosen = [i for i in st.session_state.get("documents", ()) if i in titles]
     if st.session_state.get("documents", chosen) != chosen:
         st.session_state["documents"] = chosen  # those of another collection, or gone
     if len(titles) < 2:
         return []
-    return st.sidebar.multiselect(
+    named = st.sidebar.multiselect(
         "Only these documents",
         list(titles),
         key="documents",
         format_func=lambda i: titles.get(i, i),
         placeholder=f"All {len(titles)}",
     )
+    where = st.sidebar.text_input("Only documents of which this holds", key="where", placeholder=EXAMPLE).strip()
+    return named if not where else _left(collection, named, where)
+
+
+def _left(collection: CollectionInfo, named: Sequence[str], where: str) -> list[str]:
+    found = documents_within(parts().library, collection, named, [where])
+    if not found:
+        raise NotFoundError(f"no document is left where {where}: change it in the sidebar")
+    return found
 
 
 def choose_collection() -> CollectionInfo | None:

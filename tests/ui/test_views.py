@@ -192,6 +192,12 @@ def test_a_search_and_a_question_look_at_the_chosen_documents_alone(opened: Page
     assert "The 5 nearest" in texts(test)
     test.multiselect(key="documents").select("Heron Bridge").run()
     assert "The 2 nearest" in texts(healthy(test))
+    test.multiselect(key="documents").set_value([]).run()
+    test.text_input(key="where").set_value("title~heron and not kind=pdf").run()
+    assert "The 2 nearest" in texts(healthy(test))
+    assert "a value is missing" in texts(test.text_input(key="where").set_value("title~").run())
+    test.text_input(key="where").set_value("").run()
+    test.multiselect(key="documents").select("Heron Bridge").run()
     test.switch_page("views/ask.py").run()
     assert test.multiselect(key="documents").value
     test.chat_input(key="question").set_value("How often does the ferry cross the estuary?").run()
@@ -219,7 +225,7 @@ def test_documents_are_added_listed_and_removed(opened: Page, tmp_path: Path) ->
     test = healthy(test.button(key="remove-now").click().run())
     assert not test.dataframe
     again = healthy(opened(tmp_path, answer=address(asked, "answer")))
-    assert "no longer in the library" in texts(again)
+    assert "source removed" in texts(again)
 
 
 def test_a_new_collection_is_made_and_chosen(opened: Page, filled: Path) -> None:
