@@ -42,7 +42,7 @@ def describe(
     ids = documents_within(parts.library, chosen, documents, where or ())
     if not documents and not where:
         raise PropCiteError("name a document or give --where: propcite describe minutes.pdf author='Ana Rossi'")
-    change = Change(_values(said), tags or (), untag or ())
+    change = Change(values_said(said), tags or (), untag or ())
     if change.values or change.tags or change.without:
         count = parts.library.describe(ids, change)
         note(f"{count} {'document' if count == 1 else 'documents'} described")
@@ -60,7 +60,8 @@ def _parted(words: Sequence[str], narrowed: bool) -> tuple[list[str], list[str]]
     return first, list(words[len(first) :])
 
 
-def _values(said: Sequence[str]) -> dict[str, Any]:
+def values_said(said: Sequence[str]) -> dict[str, Any]:
+    """What KEY=VALUE words say; None where a value is taken back."""
     values: dict[str, Any] = {}
     for word in said:
         key, equals, value = word.partition("=")

@@ -15,7 +15,9 @@ from retrieval.errors import PropCiteError
 if TYPE_CHECKING:
     from app.bootstrap import Parts
     from app.ingester import Ingester, Outcome, Source
+    from app.store import Change
 
+THERE = ("added", "changed", "moved", "unchanged")
 Show = Callable[["Outcome"], None]
 
 
@@ -23,6 +25,10 @@ Show = Callable[["Outcome"], None]
 def ingest(
     paths: Annotated[list[str], typer.Argument(help=f"Files, folders and web addresses: {KINDS}.", metavar="PATHS…")],
     collection: Collection = "",
+    meta: Annotated[
+        list[str] | None, typer.Option("--meta", help="Say this of each document: KEY=VALUE; repeatable.")
+    ] = None,
+    tags: Annotated[list[str] | None, typer.Option("--tag", help="Put this tag on each document; repeatable.")] = None,
     prune: Annotated[
         bool, typer.Option("--prune", help="Remove documents whose files lay in these folders and are gone.")
     ] = False,
@@ -33,11 +39,15 @@ def ingest(
     as_json: AsJson = False,
 ) -> None:
     """Add documents to a collection.  What did not change is skipped; interrupt and run again to go on."""
+    from app.commands.describing import values_said
+    from app.store import Change as Said
+
+    change = Said(values_said(meta or ()), tags or ())
     parts = open_parts()
     name = collection or parts.settings.collection
-    outcomes = ingest_shown(parts, paths, name, as_json, prune=prune, timings=timings)
+    outcomes = ingest_shown(parts, paths, name, as_json, change, prune=prune, timings=timings)
     if watch:
-        _watch(parts, paths, name, as_json, prune)
+        _watch(parts, paths, name, as_json, change, prune)
         return
     failed = [o for o in outcomes if o.state == "failed"]
     if failed:
@@ -49,6 +59,7 @@ def ingest_shown(
     paths: Sequence[Path | str],
     name: str,
     as_json: bool,
+    change: Change | None = None,
     *,
     prune: bool = False,
     timings: bool = False,
@@ -64,7 +75,7 @@ def ingest_shown(
         target = parts.library.create_collection(name)
         ingester = parts.ingester(target)
         try:
-            outcomes += _read(ingester, sources, show)
+            outcomes += _read(ingester, sources, show, change)
             outcomes += _prune(ingester, paths, show) if prune else []
         finally:
             if is_new and parts.library.is_empty(target):
@@ -88,8 +99,8 @@ def _shower(as_json: bool) -> Show:
     return (lambda outcome: write_json(asdict(outcome))) if as_json else show_outcome
 
 
-def _read(ingester: Ingester, sources: Sequence[Source], show: Show) -> list[Outcome]:
-    """Each outcome is shown when it is safe on disk."""
+def _read(ingester: Ingester, sources: Sequence[Source], show: Show, change: Change | None = None) -> list[Outcome]:
+    """Each outcome is shown when it is safe on disk; what is said of the documents is said when all are."""
     from app.terminal import sharing
 
     outcomes = []
@@ -99,6 +110,9 @@ def _read(ingester: Ingester, sources: Sequence[Source], show: Show) -> list[Out
         for outcome in ingester.ingest(sources):
             show(outcome)
             outcomes.append(outcome)
+    if change and (change.values or change.tags):
+        there = [outcome.document_id for outcome in outcomes if outcome.state in THERE]
+        ingester.library.describe(there, change)
     return outcomes
 
 
@@ -121,17 +135,23 @@ def _show_spent(ingester: Ingester) -> None:
         note(f"{step:<16} {ms / 1000:8.2f} s")
 
 
-def _watch(parts: Parts, paths: Sequence[str], name: str, as_json: bool, prune: bool) -> None:
+def _watch(parts: Parts, paths: Sequence[str], name: str, as_json: bool, change: Change, prune: bool) -> None:
     """Until an interrupt; what is wrong with one change does not end it."""
+    from app.ingester import gather
     from app.ingester.watching import changes
 
-    note(f"watching {', '.join(paths)}; interrupt to end")
+    show = _shower(as_json)
+    begun = False
     for changed in changes([Path(path) for path in paths]):
         try:
             ingester = parts.ingester(parts.library.create_collection(name))
-            if changed.sources:
-                _read(ingester, changed.sources, _shower(as_json))
-            if prune and changed.gone:
-                _prune(ingester, paths, _shower(as_json))
+            if not begun:  # what changed since it was read, and before it was watched
+                note(f"watching {', '.join(paths)}; interrupt to end")
+                _read(ingester, gather(paths)[0], lambda o: None if o.state == "unchanged" else show(o), change)
+            elif changed.sources:
+                _read(ingester, changed.sources, show, change)
+            if prune and (changed.gone or not begun):
+                _prune(ingester, paths, show)
         except PropCiteError as error:
             note(str(error))
+        begun = True

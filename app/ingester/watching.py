@@ -24,14 +24,20 @@ class Changes:
 
 
 def changes(paths: Sequence[Path], stop: Event | None = None, rest_ms: int = REST_MS) -> Iterator[Changes]:
-    """Until an interrupt, or until `stop` is set."""
+    """Until an interrupt, or until `stop` is set.  The first is told at once: from then on nothing is missed."""
     from watchfiles import Change, watch
 
     if missing := [path for path in paths if not path.exists()]:
         raise AppError(f"{missing[0]} cannot be watched: name files and folders that are there")
-    for batch in watch(*paths, stop_event=stop, debounce=10 * rest_ms, step=rest_ms, raise_interrupt=False):
-        there = sorted({path for _, path in batch if _is_document(path)})
-        yield Changes([File(Path(path)) for path in there], any(what is Change.deleted for what, _ in batch))
+    begun = False
+    for batch in watch(
+        *paths, stop_event=stop, debounce=10 * rest_ms, step=rest_ms, rust_timeout=rest_ms, yield_on_timeout=True,
+        raise_interrupt=False,
+    ):  # fmt: skip
+        if batch or not begun:
+            there = sorted({path for _, path in batch if _is_document(path)})
+            yield Changes([File(Path(path)) for path in there], any(what is Change.deleted for what, _ in batch))
+        begun = True
 
 
 def _is_document(path: str) -> bool:

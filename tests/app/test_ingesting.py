@@ -236,6 +236,7 @@ def test_what_changes_in_a_folder_is_told_when_it_has_come_to_rest(birds: Birds)
     birds.write("bittern.txt", BITTERN)
     stop = threading.Event()
     told = changes([birds.folder], stop, rest_ms=100)
+    assert next(told).sources == []  # from now on
     threading.Timer(0.5, birds.write, ("heron.txt", HERON)).start()
     threading.Timer(0.5, birds.write, ("of no kind.xyz", HERON)).start()
     threading.Timer(0.5, birds.write, (".hidden.txt", HERON)).start()
