@@ -53,7 +53,7 @@ def address(parts: Parts) -> Iterator[str]:
         ("/v1/cite", b'{"answer": "a", "passages": "b"}', 422, "passages"),
         ("/v1/cite", b'{"answer": "a", "passages": [{"id": "1"}]}', 422, "text"),
         ("/v1/cite", b'{"answer": "a", "passages": ["x"], "keep": true}', 422, "collection"),
-        ("/v1/cite", b'{"answer": "a", "passages": ["x"], "format": "pdf"}', 422, "markdown"),
+        ("/v1/cite", b'{"answer": "a", "passages": ["x"], "format": "odt"}', 422, "markdown"),
         ("/v1/cite", b'{"answer": "a", "passages": ["x"], "offsets": "miles"}', 422, "offsets"),
         ("/v1/cite", b'{"answer": "a", "collection": "no such"}', 404, "no such"),
         ("/v1/cite", b'{"answer": "a", "collection": "\\u0000"}', 422, "collection"),
