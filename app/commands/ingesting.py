@@ -29,6 +29,7 @@ def ingest(
         list[str] | None, typer.Option("--meta", help="Say this of each document: KEY=VALUE; repeatable.")
     ] = None,
     tags: Annotated[list[str] | None, typer.Option("--tag", help="Put this tag on each document; repeatable.")] = None,
+    again: Annotated[bool, typer.Option("--again", help="Read what is unchanged too, as after an update.")] = False,
     prune: Annotated[
         bool, typer.Option("--prune", help="Remove documents whose files lay in these folders and are gone.")
     ] = False,
@@ -45,7 +46,7 @@ def ingest(
     change = Said(values_said(meta or ()), tags or ())
     parts = open_parts()
     name = collection or parts.settings.collection
-    outcomes = ingest_shown(parts, paths, name, as_json, change, prune=prune, timings=timings)
+    outcomes = ingest_shown(parts, paths, name, as_json, change, again=again, prune=prune, timings=timings)
     if watch:
         _watch(parts, paths, name, as_json, change, prune)
         return
@@ -61,6 +62,7 @@ def ingest_shown(
     as_json: bool,
     change: Change | None = None,
     *,
+    again: bool = False,
     prune: bool = False,
     timings: bool = False,
 ) -> list[Outcome]:
@@ -75,7 +77,7 @@ def ingest_shown(
         target = parts.library.create_collection(name)
         ingester = parts.ingester(target)
         try:
-            outcomes += _read(ingester, sources, show, change)
+            outcomes += _read(ingester, sources, show, change, again=again)
             outcomes += _prune(ingester, paths, show) if prune else []
         finally:
             if is_new and parts.library.is_empty(target):
@@ -99,7 +101,9 @@ def _shower(as_json: bool) -> Show:
     return (lambda outcome: write_json(asdict(outcome))) if as_json else show_outcome
 
 
-def _read(ingester: Ingester, sources: Sequence[Source], show: Show, change: Change | None = None) -> list[Outcome]:
+def _read(
+    ingester: Ingester, sources: Sequence[Source], show: Show, change: Change | None = None, *, again: bool = False
+) -> list[Outcome]:
     """Each outcome is shown when it is safe on disk; what is said of the documents is said when all are."""
     from app.terminal import sharing
 
@@ -107,7 +111,7 @@ def _read(ingester: Ingester, sources: Sequence[Source], show: Show, change: Cha
     with sharing() as told:
         ingester.workspace.told = told
         ingester.progress = lambda progress: told(progress.line, progress.share)
-        for outcome in ingester.ingest(sources):
+        for outcome in ingester.ingest(sources, again=again):
             show(outcome)
             outcomes.append(outcome)
     if change and (change.values or change.tags):

@@ -37,7 +37,7 @@ class _Letters:
         self.text: str = text_page.get_text_range()
         self._page = text_page
         self._turn = page.get_rotation() % 360
-        self._left, self._bottom, right, top = page.get_cropbox()
+        self._left, self._bottom, right, top = page.get_bbox()  # with what the page inherits, which its crop box lacks
         self._width, self._height = right - self._left, top - self._bottom
         # pdfium counts UTF-16 units.
         self._units = list(accumulate((1 + (char > "\uffff") for char in self.text), initial=0))

@@ -47,14 +47,19 @@ class Ingester:
     def collection(self) -> CollectionInfo:
         return self.workspace.collection
 
-    def ingest(self, sources: Iterable[Source | Path]) -> Iterator[Outcome]:
-        """One outcome a source, in order, as soon as it is safe on disk; stopping between two loses nothing."""
+    def ingest(self, sources: Iterable[Source | Path], *, again: bool = False) -> Iterator[Outcome]:
+        """One outcome a source, in order, as soon as it is safe on disk; stopping between two loses nothing.
+
+        `again` reads what is unchanged too, as a new version: readers learn.
+        """
         given = list(unpacked(File(source) if isinstance(source, Path) else source for source in sources))
         with self.workspace.writing(), Readers(self.splitter, self.limits) as readers:
             if self.workspace.differs():
                 self.workspace.mend(self.load_encoder())
             known = Known(self.library, self.collection)
-            run = Run(self.library, self.workspace, self.load_encoder, readers, known, self.spent, self.most_bytes)
+            run = Run(
+                self.library, self.workspace, self.load_encoder, readers, known, self.spent, self.most_bytes, again
+            )
             yield from run.outcomes(given, self.progress)
 
     def remove(self, document_id: str) -> None:

@@ -71,6 +71,7 @@ class Run:
     known: Known
     spent: Stopwatch
     most_bytes: int
+    again: bool = False
 
     def outcomes(self, sources: Sequence[Source | Outcome], progress: Callable[[Progress], None]) -> Iterator[Outcome]:
         """In order; each when it is safe on disk."""
@@ -129,7 +130,8 @@ class Run:
         """What need not be read: it stands there, the file was only moved, or another one says the same."""
         old = self.known.at(job.place)
         if old is not None:
-            return _told(old, "unchanged") if old.sha256 == job.sha256 else self.known.named(job)
+            same_content = old.sha256 == job.sha256 and not self.again
+            return _told(old, "unchanged") if same_content else self.known.named(job)
         same = self.known.same_as(job.sha256)
         moved = next((kept for kept in same if kept.is_gone), None)
         if moved is not None:

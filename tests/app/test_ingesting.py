@@ -129,6 +129,19 @@ def test_documents_that_say_nearly_the_same_are_both_kept_and_told(birds: Birds)
     assert {a.source for o in birds.ingest() for a in o.alike} == {str(one), str(birds.folder / "two.txt")}
 
 
+def test_what_is_unchanged_is_read_again_when_that_is_asked(birds: Birds) -> None:
+    birds.write("heron.txt", HERON)
+    birds.write("bittern.txt", BITTERN)
+    birds.ingest()
+    for _ in range(2):
+        again = list(birds.ingester.ingest(gather([birds.folder])[0], again=True))
+        assert [o.state for o in again] == ["changed", "changed"]
+        assert birds.found("heron stands") == "heron.txt"
+        assert len(birds.sources()) == 2
+        birds.check()
+    assert set(birds.states().values()) == {"unchanged"}
+
+
 def test_outcomes_come_in_the_order_of_the_sources_whatever_is_read_where(birds: Birds) -> None:
     chance = random.Random(3)
     names = [f"{n:02}.{chance.choice(['txt', 'html', 'csv', 'md'])}" for n in range(30)]

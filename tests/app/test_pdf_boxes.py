@@ -99,6 +99,35 @@ def test_a_turned_page_has_its_boxes_as_it_is_seen(turn: int) -> None:
     assert middle == pytest.approx(expected, abs=0.02)
 
 
+def inheriting(width: int, height: int) -> bytes:
+    """A PDF whose page has the size that its parent says, as XeTeX writes them."""
+    words = b"BT /F1 12 Tf 72 700 Td (Words on a page that inherits its size.) Tj ET"
+    objects = [
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        b"<< /Type /Pages /Kids [3 0 R] /Count 1 /MediaBox [0 0 %d %d] >>" % (width, height),
+        b"<< /Type /Page /Parent 2 0 R /Contents 4 0 R /Resources << /Font << /F1 5 0 R >> >> >>",
+        b"<< /Length %d >>\nstream\n%s\nendstream" % (len(words), words),
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+    ]
+    written, places = b"%PDF-1.4\n", []
+    for number, body in enumerate(objects, start=1):
+        places.append(len(written))
+        written += b"%d 0 obj\n%s\nendobj\n" % (number, body)
+    table = b"".join(b"%010d 00000 n \n" % place for place in places)
+    head = b"xref\n0 %d\n0000000000 65535 f \n%s" % (len(objects) + 1, table)
+    tail = b"trailer\n<< /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n" % (len(objects) + 1, len(written))
+    return written + head + tail
+
+
+@pytest.mark.parametrize(("width", "height"), [(595, 842), (1000, 1400)])
+def test_a_page_that_inherits_its_size_has_its_boxes_where_its_words_are(width: int, height: int) -> None:
+    data = inheriting(width, height)
+    document = document_from_bytes("x.pdf", data, "")
+    (box,) = document.boxes
+    assert (box.left, box.bottom) == pytest.approx((72 / width, 1 - 698 / height), abs=0.01)
+    assert letters(document.text) in letters(seen_in(pypdfium2.PdfDocument(data), box))
+
+
 def test_words_beside_the_page_have_no_box() -> None:
     file = io.BytesIO()
     pdf = canvas.Canvas(file, pagesize=A4)
