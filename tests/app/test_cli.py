@@ -41,6 +41,7 @@ ADIGE = "# Adige\n\nThe Adige is 410 kilometres long. It rises near the Reschen 
 MUSEUM = "The river museum in Ferrara opens at nine. A ticket costs 8 euros.\n"
 COMMANDS = (
     *("ingest", "list", "remove", "reindex", "search", "adapt", "ask", "cite", "show", "formats", "repair", "explain"),
+    *("describe", "owner", "export", "import", "doctor", "backup", "restore"),
     *("rank", "split", "judge", "models", "prompts", "schema", "demo", "ui", "serve"),
 )
 
