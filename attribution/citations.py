@@ -49,7 +49,8 @@ class Evidence:
     """A span of a passage proposed for a proposition, with its similarity.
 
     `shown` is false for what was found elsewhere in the collection: the writer of the answer did not have it.
-    `gone` is what became of its document since, in words, where that is known; it is no part of what was said.
+    `gone` is what became of its document since, in words, and `address` where on the web that document is, where these
+    are known; they are no part of what was said.
     """
 
     passage: Passage
@@ -58,6 +59,7 @@ class Evidence:
     passage_score: float
     shown: bool = True
     gone: str = field(default="", compare=False)
+    address: str = field(default="", compare=False)
 
     @property
     def quote(self) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from attribution.addresses import is_address
 from attribution.citations import Citation, CitedAnswer, CitedProposition, CitedSentence, Evidence
 
 REPLACED = "replaced since"  # another version has its place now
@@ -36,13 +37,15 @@ def all_evidence(answer: CitedAnswer) -> Iterator[Evidence]:
 
 
 def with_documents(answer: CitedAnswer, documents: Documents) -> CitedAnswer:
-    """The same answer, each of its evidence knowing what became of its document."""
-    if not any(document.gone for document in documents.values()):
+    """The same answer, each of its evidence knowing what became of its document, and where on the web it is."""
+    if not any(document.gone or is_address(document.source) for document in documents.values()):
         return answer
 
     def evidence(found: Evidence) -> Evidence:
         known = documents.get(found.passage.document_id)
-        return replace(found, gone=known.gone) if known else found
+        if known is None:
+            return found
+        return replace(found, gone=known.gone, address=known.source if is_address(known.source) else "")
 
     def citation(cited: Citation) -> Citation:
         return replace(cited, evidence=evidence(cited.evidence))

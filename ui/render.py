@@ -8,6 +8,7 @@ from html import escape
 from itertools import accumulate, pairwise
 from typing import TypedDict
 
+from attribution.addresses import is_address, words_at
 from attribution.citations import Citation, CitedAnswer, CitedProposition, CitedSentence, Evidence
 from attribution.events import AnswerDone, Event, SentenceCited, TextDelta
 from attribution.formats.words import NEAREST, NOT_NEAR, SIGNS, label_of
@@ -191,7 +192,7 @@ def source_html(evidence: Evidence, sources: Sources, *, number: int | None = No
     marker = f'<span class="number">[{number}]</span> ' if number is not None else ""
     return (
         f'<section class="{kind}"><h3>{marker}{title_html(evidence.passage)}</h3>'
-        f"{_place_html(evidence_line(evidence, sources))}"
+        f"{_place_html(evidence_line(evidence, sources), _lead(evidence, sources))}"
         f"{passage_html(evidence.passage, [evidence.span])}</section>"
     )
 
@@ -202,8 +203,17 @@ def title_html(passage: Passage) -> str:
     return escape(title) + "".join(f' <span class="path">› {escape(heading)}</span>' for heading in path)
 
 
-def _place_html(line: str) -> str:
-    return f'<p class="place">{escape(line)}</p>'
+def _place_html(line: str, lead: str = "") -> str:
+    return f'<p class="place">{escape(line)}{lead}</p>'
+
+
+def _lead(evidence: Evidence, sources: Sources) -> str:
+    """A way to the very words, where these are on the web."""
+    source = sources.get(evidence.passage.document_id, "")
+    if not is_address(source):
+        return ""
+    address = escape(words_at(source, evidence.quote))
+    return f' · <a href="{address}" target="_blank" rel="noopener noreferrer">open it there</a>'
 
 
 def passage_html(passage: Passage, spans: Sequence[Span]) -> str:

@@ -14,6 +14,7 @@ from app.ingest.archives import Member as InArchive
 from app.ingest.archives import is_archive, members
 from app.ingest.files import MOST_BYTES
 from app.ingester.outcomes import Outcome
+from attribution.addresses import is_address
 
 
 class Source(Protocol):
@@ -116,10 +117,6 @@ class Web:
         found = fetch(self.url, most_bytes=most_bytes, private=self.private)
         self.name = found.name
         return found.data
-
-
-def is_address(path: str) -> bool:
-    return path.lower().startswith(("http://", "https://"))
 
 
 def gather(paths: Sequence[Path | str]) -> tuple[list[Source], list[Outcome]]:

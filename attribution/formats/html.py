@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 
+from attribution.addresses import words_at
 from attribution.citations import Citation, CitedAnswer, CitedProposition, Evidence
 from attribution.formats.page import page, safe
 from attribution.formats.pieces import Piece, Source, parted, pieces, sources
@@ -161,9 +162,11 @@ def _passage(source: Source) -> str:
 
 
 def _title(evidence: Evidence) -> str:
-    """The document's title, then the path of headings."""
+    """The document's title, then the path of headings; it leads to the words themselves where these are on the web."""
     title, *path = one_line(title_of(evidence.passage)).split(" › ")
-    return f'<bdi class="title">{escape(title)}' + "".join(f" <i>› {escape(part)}</i>" for part in path) + "</bdi>"
+    words = f'<bdi class="title">{escape(title)}' + "".join(f" <i>› {escape(part)}</i>" for part in path) + "</bdi>"
+    address = escape(words_at(evidence.address, evidence.quote)) if evidence.address else ""
+    return f'<a href="{address}" rel="noreferrer">{words}</a>' if address else words
 
 
 def _place(several: Iterable[Evidence]) -> str:

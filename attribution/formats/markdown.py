@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from attribution.addresses import words_at
 from attribution.citations import Citation, CitedAnswer, CitedProposition, Evidence
 from attribution.formats.pieces import Piece, Source, pieces, sources
 from attribution.formats.plain import one_line, printable
@@ -76,7 +77,13 @@ def _line(line: str) -> str:
 def _footnote(source: Source) -> str:
     """The title, and each place with the words that stand there."""
     quotes = "; ".join(_quote(citation.evidence) for citation in source.citations)
-    return f"[^{source.number}]: *{inline(title_of(source.passage))}*, {quotes}"
+    return f"[^{source.number}]: {_title(source.citations[0].evidence)}, {quotes}"
+
+
+def _title(evidence: Evidence) -> str:
+    """It leads to the words themselves where these are on the web."""
+    title = f"*{inline(title_of(evidence.passage))}*"
+    return f"[{title}](<{words_at(evidence.address, evidence.quote)}>)" if evidence.address else title
 
 
 def _quote(evidence: Evidence) -> str:
@@ -91,7 +98,7 @@ def _bare(cited: CitedProposition) -> str:
     if cited.nearest is None:
         return f"{line}{NOTHING_NEAR}."
     said = NEAREST.get(label_of(cited), NOT_NEAR)
-    return f"{line}{said}: *{inline(title_of(cited.nearest.passage))}*, {_quote(cited.nearest)}"
+    return f"{line}{said}: {_title(cited.nearest)}, {_quote(cited.nearest)}"
 
 
 def _unmarked(answer: CitedAnswer) -> list[str]:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote
 
+from attribution.addresses import is_address
 from attribution.citations import CitedAnswer
 from attribution.formats.offsets import Offsets, Unit
 from attribution.formats.pieces import claims
@@ -81,6 +82,6 @@ def url_of(passage: Passage, span: Span) -> str:
     'urn:propcite:passage:p%201#char=4,9'
     """
     for name in (passage.document_id, passage.id):
-        if name.startswith(("http://", "https://")):
+        if is_address(name):
             return name
     return f"urn:propcite:passage:{quote(passage.id, safe='', errors='replace')}#char={span.start},{span.end}"

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import quote as percent
 
+from attribution.addresses import is_address
 from attribution.citations import CitedAnswer, CitedProposition, Evidence, Verdict
 from retrieval.text import Passage, Span
 
@@ -77,7 +78,7 @@ def source_of(passage: Passage) -> str:
     ('urn:propcite:document:d1', 'https://example.org/a')
     """
     kind, name = ("document", passage.document_id) if passage.document_id else ("passage", passage.id)
-    if name.startswith(("http://", "https://")):
+    if is_address(name):
         return name
     return f"urn:propcite:{kind}:{percent(name, safe='', errors='replace')}"
 

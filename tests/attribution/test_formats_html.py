@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import pytest
 from hypothesis import given
 from lxml import html
 from sample_answers import ANSWER, answers
 
+from attribution.addresses import words_at
 from attribution.citations import CitedAnswer
+from attribution.cited_documents import CitedDocument, with_documents
 from attribution.formats.html import to_html
+from attribution.formats.markdown import to_markdown
 from attribution.formats.plain import printable
 
 
@@ -89,3 +93,27 @@ def test_html_says_how_each_fact_stands() -> None:
         "Encoder": "MiniLM",
         "Time to judge": "1 ms",
     }
+
+
+# What is on the web
+
+
+@pytest.mark.parametrize("address", ["https://example.org/gates?a=1&b=<2>", "HTTP://example.org/x"])
+def test_a_source_on_the_web_leads_to_its_very_words(address: str) -> None:
+    documents = {"d1": CitedDocument("d1", "The barrier", address), "d2": CitedDocument("d2", "Cost", "/srv/cost.pdf")}
+    told = with_documents(ANSWER, documents)
+    tree = html.fromstring(to_html(told))
+    leads = {link.get("href") for link in tree.xpath("//a[starts-with(@rel, 'noreferrer')]")}
+    gates = next(c for c in ANSWER.citations if c.passage.document_id == "d1")
+    assert words_at(address, gates.quote) in leads
+    assert all(lead.lower().startswith("http") and "#:~:text=" in lead for lead in leads)
+    assert not any("cost.pdf" in lead for lead in leads)
+    assert words_at(address, gates.quote) in to_markdown(told)
+    assert to_html(ANSWER) == to_html(with_documents(ANSWER, {}))
+    assert told == ANSWER  # no part of what was said
+
+
+@pytest.mark.parametrize("source", ["javascript:alert(1)", "/srv/https://x.pdf", "ftp://example.org/a", ""])
+def test_nothing_else_is_a_lead(source: str) -> None:
+    told = with_documents(ANSWER, {"d1": CitedDocument("d1", "The barrier", source)})
+    assert to_html(told) == to_html(ANSWER)
