@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path, PurePath
 
 from app.errors import ReadError
-from app.ingest.kinds import KINDS, is_known, known_suffix, reader_of
+from app.ingest.kinds import KINDS, is_known, known_suffix, old_kind, reader_of
 from retrieval.text import Document
 
 MOST_BYTES = 64 * 2**20
@@ -106,6 +106,8 @@ def _walk(folder: Path) -> tuple[list[Path], list[ReadError]]:
                     files.append(path)
                 except ReadError as error:
                     errors.append(_with_place(error, path))
+            elif refusal := old_kind(path.name):  # a document all the same: who adds the folder means it too
+                errors.append(_with_place(refusal, path))
     return sorted(files), errors
 
 

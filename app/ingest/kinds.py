@@ -89,11 +89,19 @@ def reader_of(name: str) -> Reader:
 
 def known_suffix(name: str) -> str:
     suffix = PurePath(name).suffix.lower()
-    if suffix in _OLD:
-        raise ReadError(f"{name} is of an old kind that cannot be read: open it and save it as {_OLD[suffix]}")
+    if refusal := old_kind(name):
+        raise refusal
     if suffix not in SUFFIXES:
         raise ReadError(f"{name} is not of a kind that can be read: save it as one of {KINDS}")
     return suffix
+
+
+def old_kind(name: str) -> ReadError | None:
+    """Why a document of an old kind cannot be read; None for any other file."""
+    suffix = PurePath(name).suffix.lower()
+    if suffix not in _OLD:
+        return None
+    return ReadError(f"{name} is of an old kind that cannot be read: open it and save it as {_OLD[suffix]}")
 
 
 def is_known(name: str) -> bool:

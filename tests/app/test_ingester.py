@@ -94,7 +94,7 @@ def refuse() -> NoReturn:
 def test_a_folder_is_ingested_and_searchable(house: House) -> None:
     house.write("one.txt", "The heron stands in the reeds. It waits.")
     house.write("deep/two.md", "# Birds\n\nThe kingfisher dives.")
-    house.write("notes.doc", "of no kind that can be read")
+    house.write("notes.xyz", "of no kind that can be read")
     outcomes = house.ingest()
     assert [(Path(o.source).name, o.state, o.num_passages) for o in outcomes] == [
         ("two.md", "added", 1),

@@ -142,6 +142,14 @@ def test_what_is_unchanged_is_read_again_when_that_is_asked(birds: Birds) -> Non
     assert set(birds.states().values()) == {"unchanged"}
 
 
+def test_a_document_of_an_old_kind_in_a_folder_is_told_and_a_picture_is_not(birds: Birds) -> None:
+    for name in ("heron.txt", "heron.doc", "heron.png", ".hidden.doc"):
+        birds.write(name, HERON)
+    outcomes = birds.ingest()
+    assert {Path(o.source).name: o.state for o in outcomes} == {"heron.txt": "added", "heron.doc": "failed"}
+    assert "save it as .docx" in outcomes[0].reason
+
+
 def test_outcomes_come_in_the_order_of_the_sources_whatever_is_read_where(birds: Birds) -> None:
     chance = random.Random(3)
     names = [f"{n:02}.{chance.choice(['txt', 'html', 'csv', 'md'])}" for n in range(30)]
