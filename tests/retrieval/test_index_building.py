@@ -108,8 +108,9 @@ def test_what_is_staged_takes_no_memory(tmp_path: Path) -> None:
     In a process of its own: what other tests left behind moves its memory too.
     """
     here = Path(__file__)
+    asked = "import sys, test_index_building as t; print(t.grown_mb(t.Path(sys.argv[1])))"
     said = subprocess.run(
-        [sys.executable, "-c", "import sys, test_index_building as t; print(t.grown_mb(t.Path(sys.argv[1])))", tmp_path],
+        [sys.executable, "-c", asked, tmp_path],
         env={**os.environ, "PYTHONPATH": f"{here.parent}:{here.parents[2]}"},
         capture_output=True, text=True, check=True,
     )  # fmt: skip
