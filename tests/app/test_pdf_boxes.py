@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import re
 from pathlib import Path
 
 import pypdfium2
@@ -12,6 +11,7 @@ from reportlab.lib.pagesizes import A4
 from reportlab.lib.styles import getSampleStyleSheet
 from reportlab.pdfgen import canvas
 from reportlab.platypus import PageBreak, Paragraph, SimpleDocTemplate
+from seen_words import letters, seen_in
 
 from app.demo import DOCUMENTS
 from app.ingest import document_from_bytes
@@ -34,22 +34,6 @@ def book() -> bytes:
         story += [PageBreak()]
     SimpleDocTemplate(file, pagesize=A4).build(story)
     return file.getvalue()
-
-
-def letters(text: str) -> str:
-    """Letters and digits alone: spaces and hyphens differ between readers."""
-    return "".join(re.findall(r"[^\W_]", text))
-
-
-def seen_in(pdf: pypdfium2.PdfDocument, box: Box) -> str:
-    page = pdf[box.page - 1]
-    width, height = page.get_size()
-    return page.get_textpage().get_text_bounded(
-        left=box.left * width - 1,
-        bottom=(1 - box.bottom) * height - 1,
-        right=box.right * width + 1,
-        top=(1 - box.top) * height + 1,
-    )
 
 
 def pdfs() -> list[tuple[str, bytes]]:

@@ -1,8 +1,8 @@
-"""Makes the files that stand beside it, by the programs that people use: LibreOffice, pandoc, python-pptx, openpyxl.
+"""Makes the files that stand beside it, by the programs that people use.
 
     python tests/app/real_files/make.py
 
-needs soffice (Writer, Calc, Impress), pandoc, and `pip install python-pptx openpyxl msoffcrypto-tool`.
+needs soffice (Writer, Calc, Impress), pandoc, chromium, and `pip install python-pptx openpyxl msoffcrypto-tool`.
 """
 
 from __future__ import annotations
@@ -112,6 +112,7 @@ def main() -> None:
         for suffix in ("xlsx", "ods"):
             convert(HERE / "budget-openpyxl.xlsx", suffix, work, "budget")
         lock(HERE / "report-libreoffice.docx", HERE / "locked.docx")
+        articles(work)
     letters()
 
 
@@ -132,6 +133,20 @@ def convert(source: Path, suffix: str, work: Path, name: str) -> None:
         source,
     )
     (out / f"{source.stem}.{suffix}").replace(HERE / f"{name}-libreoffice.{suffix}")
+
+
+def articles(work: Path) -> None:
+    """The same words printed in one column and in two."""
+    sys.path.insert(0, str(HERE.parent))
+    from real_article import page
+
+    for columns in (1, 2):
+        (work / "article.html").write_text(page(columns))
+        out = HERE / f"article-{columns}-chromium.pdf"
+        told = ("--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={work}/chromium")
+        run("chromium", *told, "--no-pdf-header-footer", f"--print-to-pdf={out}", f"file://{work}/article.html")
+    run("pandoc", "-s", work / "article.html", "-o", work / "article.odt")
+    convert(work / "article.odt", "pdf", work, "article")
 
 
 def slides(path: Path, *, with_chart: bool = True) -> None:
