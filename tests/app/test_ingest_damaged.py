@@ -16,9 +16,7 @@ from app.errors import ReadError
 from app.ingest import document_from_bytes
 
 REAL = sorted(path for path in FOLDER.iterdir() if path.suffix not in (".py", ".md", ".doc") and path.is_file())
-ZIPPED = {
-    path.suffix: path for path in REAL if path.name != "locked.docx" and path.suffix not in (".rtf", ".eml", ".mbox")
-}
+ZIPPED = {path.suffix: path for path in REAL if zipfile.is_zipfile(path)}
 
 
 def refused(name: str, data: bytes) -> str:
