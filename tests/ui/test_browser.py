@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from statistics import median
 from urllib.parse import parse_qs, urlsplit
@@ -107,15 +108,19 @@ def test_from_an_empty_library_to_the_words_in_the_source_and_back(
 
 def test_a_click_shows_at_once(driver: Chrome, address: str, data_dir: Path) -> None:
     driver.get(f"{address}/?answer={_any_answer(data_dir)}")
-    markers = wait_for(lambda: inside(driver, ".marker"))
+    number = len(wait_for(lambda: inside(driver, ".marker")))
     measure = """
         const [marker, panel] = arguments, start = performance.now();
         marker.click();
         panel.getBoundingClientRect();
         return performance.now() - start;
     """
-    panel = inside(driver, ".evidence")[0]
-    assert median(driver.execute_script(measure, marker, panel) for marker in markers) < AT_ONCE_MS
+
+    def spent_ms(place: int) -> list[float]:  # the answer is drawn anew once the server has heard of a click
+        marker, panel = inside(driver, ".marker")[place], inside(driver, ".evidence")[0]
+        return [driver.execute_script(measure, marker, panel)]
+
+    assert median(wait_for(partial(spent_ms, place))[0] for place in range(number)) < AT_ONCE_MS
 
 
 def _any_answer(data_dir: Path) -> str:
@@ -130,10 +135,12 @@ def _any_answer(data_dir: Path) -> str:
 
 def test_facts_are_reached_and_chosen_by_key(driver: Chrome, address: str, data_dir: Path) -> None:
     driver.get(f"{address}/?answer={_any_answer(data_dir)}")
-    facts = wait_for(lambda: inside(driver, '.fact[tabindex="0"]'))
-    facts[-1].send_keys(Keys.ENTER)
-    wait_for(lambda: facts[-1].get_attribute("aria-pressed") == "true")
-    assert facts[0].get_attribute("aria-pressed") == "false"
+    wait_for(lambda: inside(driver, '.fact[tabindex="0"]'))[-1].send_keys(Keys.ENTER)
+
+    def pressed() -> list[str]:  # the answer is drawn anew once the server has heard of the key
+        return [fact.get_attribute("aria-pressed") for fact in inside(driver, '.fact[tabindex="0"]')]
+
+    wait_for(lambda: pressed()[-1] == "true" and pressed()[0] == "false")
 
 
 def test_the_list_of_facts_and_the_answer_agree(driver: Chrome, address: str, data_dir: Path) -> None:
