@@ -55,7 +55,8 @@ def _month(name: str) -> str:
 def _written(parts: list[str | None], zone: str | None = None) -> str | None:
     numbers = [int(part) for part in parts if part is not None]
     try:
-        time = datetime(*[*numbers, *([1] * (3 - len(numbers)))], tzinfo=UTC)  # type: ignore[misc, arg-type]
+        year, month, day, hour, minute, second = (*numbers, *(1, 1, 1, 0, 0, 0)[len(numbers) :])
+        time = datetime(year, month, day, hour, minute, second, tzinfo=UTC)
         if zone and zone != "Z":
             time = datetime.fromisoformat(time.isoformat()[:19] + zone).astimezone(UTC)
     except (ValueError, OverflowError):

@@ -163,11 +163,11 @@ def add(collection: CollectionInfo, sources: Sequence[Source]) -> list[Outcome]:
     bar = st.progress(0.0, text="Reading…")
     ingester = parts().ingester(collection)
 
-    def told(what: str, share: float) -> None:
+    def say(what: str, share: float) -> None:
         bar.progress(share, text=what)
 
-    ingester.progress = lambda progress: told(progress.line, progress.share)
-    ingester.workspace.told = told
+    ingester.progress = lambda progress: say(progress.line, progress.share)
+    ingester.workspace.told = say
     outcomes = list(ingester.ingest(sources))
     bar.empty()
     return outcomes

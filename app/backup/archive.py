@@ -78,10 +78,6 @@ class Backup:
     archive: zipfile.ZipFile
     about: dict[str, Any]
 
-    @property
-    def size(self) -> int:
-        return sum(int(entry["bytes"]) for entry in self.about["files"].values())
-
     def names(self, folder: str = "") -> list[str]:
         return [name for name in self.about["files"] if name.startswith(folder)]
 

@@ -14,7 +14,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, delete, select
 
 from app.backup.archive import Backup, BackupError, reading
 from app.backup.rows import Loading, Rows, clear, empty, read_lines
@@ -113,7 +113,7 @@ def _make_room(connection: Connection, there: Sequence[CollectionInfo], collecti
         if taken and not force:
             raise AppError(f"there is a collection {collection!r} already: --force puts the backup's in its place")
         for info in taken:
-            connection.execute(CollectionRow.__table__.delete().where(CollectionRow.id == info.id))  # type: ignore[attr-defined]
+            connection.execute(delete(CollectionRow).where(CollectionRow.id == info.id))
     elif force:
         clear(connection)
     elif not empty(connection):

@@ -12,7 +12,7 @@ from app.commands import AsJson, Collection, Where, cli, find_collection, note, 
 from retrieval.errors import PropCiteError
 
 if TYPE_CHECKING:
-    from app.store import DocumentInfo
+    from app.store import Change, DocumentInfo
 
 TAKEN = ("id", "source", "added")  # are what they are
 
@@ -34,7 +34,6 @@ def describe(
     Without anything to say it shows what is told.  What is said stays when the file changes.
     """
     from app.narrowing import documents_within
-    from app.store import Change
 
     parts = open_parts()
     chosen = find_collection(parts, collection)
@@ -42,16 +41,23 @@ def describe(
     ids = documents_within(parts.library, chosen, documents, where or ())
     if not documents and not where:
         raise PropCiteError("name a document or give --where: propcite describe minutes.pdf author='Ana Rossi'")
-    change = Change(values_said(said), tags or (), untag or ())
-    if change.values or change.tags or change.without:
+    change = change_of(said, tags, untag)
+    if change:
         count = parts.library.describe(ids, change)
         note(f"{count} {'document' if count == 1 else 'documents'} described")
     infos = parts.library.documents(chosen, ids)
     if as_json:
         write_json([_told(info) for info in infos])
-    elif len(infos) == 1 or change == Change():
+    elif len(infos) == 1 or not change:
         for info in infos:
             _show(info)
+
+
+def change_of(said: Sequence[str] | None, tags: Sequence[str] | None, untag: Sequence[str] | None = None) -> Change:
+    """What KEY=VALUE words and tags say."""
+    from app.store import Change
+
+    return Change(_values(said or ()), tags or (), untag or ())
 
 
 def _parted(words: Sequence[str], narrowed: bool) -> tuple[list[str], list[str]]:
@@ -60,7 +66,7 @@ def _parted(words: Sequence[str], narrowed: bool) -> tuple[list[str], list[str]]
     return first, list(words[len(first) :])
 
 
-def values_said(said: Sequence[str]) -> dict[str, Any]:
+def _values(said: Sequence[str]) -> dict[str, Any]:
     """What KEY=VALUE words say; None where a value is taken back."""
     values: dict[str, Any] = {}
     for word in said:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from app.commands import BELOW, COULD_NOT, AsJson, Collection, cli, note, open_parts, write_json
+from app.commands.describing import change_of
 from app.ingest.kinds import KINDS
 from retrieval.errors import PropCiteError
 
@@ -40,10 +41,7 @@ def ingest(
     as_json: AsJson = False,
 ) -> None:
     """Add documents to a collection.  What did not change is skipped; interrupt and run again to go on."""
-    from app.commands.describing import values_said
-    from app.store import Change as Said
-
-    change = Said(values_said(meta or ()), tags or ())
+    change = change_of(meta, tags)
     parts = open_parts()
     name = collection or parts.settings.collection
     outcomes = ingest_shown(parts, paths, name, as_json, change, again=again, prune=prune, timings=timings)
@@ -114,7 +112,7 @@ def _read(
         for outcome in ingester.ingest(sources, again=again):
             show(outcome)
             outcomes.append(outcome)
-    if change and (change.values or change.tags):
+    if change:
         there = [outcome.document_id for outcome in outcomes if outcome.state in THERE]
         ingester.library.describe(there, change)
     return outcomes

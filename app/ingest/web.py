@@ -59,7 +59,7 @@ def fetch(url: str, *, most_bytes: int = MOST_BYTES, timeout: float = 30, privat
 def _parts(url: str) -> SplitResult:
     try:
         parts = urlsplit(url.strip())
-        parts.port  # noqa: B018
+        _ = parts.port  # told only now where it is none
     except ValueError as error:
         raise ReadError(f"{one_line(url)[:200]} is no web address: check it") from error
     if parts.scheme not in ("http", "https") or not parts.hostname:

@@ -52,7 +52,8 @@ class Ingester:
 
         `again` reads what is unchanged too, as a new version: readers learn.
         """
-        given = list(unpacked(File(source) if isinstance(source, Path) else source for source in sources))
+        files = (File(source) if isinstance(source, Path) else source for source in sources)
+        given = list(unpacked(files, self.most_bytes))
         with self.workspace.writing(), Readers(self.splitter, self.limits) as readers:
             if self.workspace.differs():
                 self.workspace.mend(self.load_encoder())
@@ -65,12 +66,9 @@ class Ingester:
     def remove(self, document_id: str) -> None:
         """Out of the library first: from that moment no search returns it."""
         with self.workspace.writing():
-            self._remove(document_id)
-
-    def _remove(self, document_id: str) -> None:
-        ids = self.library.passage_ids(self.collection, document_id)
-        self.library.remove_document(document_id)
-        self.workspace.forget(ids)
+            ids = self.library.passage_ids(self.collection, document_id)
+            self.library.remove_document(document_id)
+            self.workspace.forget(ids)
 
     def prune(self, folders: Sequence[Path]) -> Iterator[Outcome]:
         """Remove what lay in these folders as a file that is gone; a folder that is gone itself loses nothing."""

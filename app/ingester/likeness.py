@@ -56,11 +56,8 @@ class Likenesses:
         self._rows[row] = _read(told) if told else 0
 
     def move(self, source: str, to: str) -> None:
-        self._places[to] = self._places.pop(source, len(self._places))
-
-    def forget(self, source: str) -> None:
         if source in self._places:
-            self._rows[self._places[source]] = 0
+            self._places[to] = self._places.pop(source)
 
     def like(self, source: str, told: bytes) -> tuple[Alike, ...]:
         """Those of other sources that say nearly the same, the nearest first."""

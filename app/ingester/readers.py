@@ -49,9 +49,10 @@ class Readers:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._threads.shutdown(wait=False, cancel_futures=True)
         for process in list(self._processes):
             process.kill()
-        self._threads.shutdown(wait=True, cancel_futures=True)
+        self._threads.shutdown(wait=True)
 
     def begin(self, job: Job) -> Read | Future[Read]:
         """What is plain text and small is read before this returns."""

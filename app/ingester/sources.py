@@ -12,7 +12,6 @@ from app.errors import ReadError
 from app.ingest import check_size, find_files, read_bytes, source_of
 from app.ingest.archives import Member as InArchive
 from app.ingest.archives import is_archive, members
-from app.ingest.files import MOST_BYTES
 from app.ingester.outcomes import Outcome
 from attribution.addresses import is_address
 
@@ -127,14 +126,14 @@ def gather(paths: Sequence[Path | str]) -> tuple[list[Source], list[Outcome]]:
     return [*map(File, files), *(Web(url, private=True) for url in addresses)], failed
 
 
-def unpacked(sources: Iterable[Source]) -> Iterator[Source | Outcome]:
+def unpacked(sources: Iterable[Source], most_bytes: int) -> Iterator[Source | Outcome]:
     """The same with the members of each archive in its place."""
     for source in sources:
         if not is_archive(source.name):
             yield source
             continue
-        file = source.path if isinstance(source, File) else source.read(MOST_BYTES)
         try:
+            file = source.path if isinstance(source, File) else source.read(most_bytes)
             inside, errors = members(source.name, file, source.place)
         except ReadError as error:
             yield Outcome(source.place, "failed", reason=str(error))

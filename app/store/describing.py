@@ -39,6 +39,9 @@ class Change:
     tags: Sequence[str] = ()
     without: Sequence[str] = ()
 
+    def __bool__(self) -> bool:
+        return bool(self.values or self.tags or self.without)
+
     def of(self, details: Mapping[str, Any], described: Mapping[str, Any]) -> dict[str, Any]:
         """What people say of the document from now on."""
         told = {**described, **self.values}

@@ -59,6 +59,11 @@ class Format:
     is_text: bool = True
     lacks: Callable[[], str] = str
 
+    @property
+    def tells_documents(self) -> bool:
+        """What is for reading says what became of the documents; what is for programs has a shape of its own."""
+        return not self.counts
+
 
 def _text(written: Callable[[CitedAnswer], str]) -> Write:
     return _bytes(lambda answer: encoded(written(answer)))

@@ -10,9 +10,11 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Event
+from typing import Any
 
 import pytest
 from commanded import Propcite, commanded
+from sqlalchemy import Connection, MetaData, Table, select
 from word_encoder import WordEncoder
 
 from app import bootstrap
@@ -296,9 +298,7 @@ def test_a_backup_of_a_newer_version_is_told_and_one_of_an_older_is_migrated(
     assert faults(other) == []
 
 
-def old_rows(connection, name):  # type: ignore[no-untyped-def]
-    from sqlalchemy import MetaData, Table, select
-
+def old_rows(connection: Connection, name: str) -> Iterator[dict[str, Any]]:
     for row in connection.execute(select(Table(name, MetaData(), autoload_with=connection))).mappings():
         yield dict(row)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import httpx
@@ -142,7 +143,7 @@ def test_a_collections_owner_is_told_and_set(propcite: Propcite) -> None:
     assert propcite("keys", "create", "hers", "--owner", "zoë", "--json").json["collections"] == ["default"]
 
 
-def test_a_server_describes_narrows_and_tells_its_health(serve, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+def test_a_server_describes_narrows_and_tells_its_health(serve: Callable[..., str], tmp_path: Path) -> None:
     address = serve({"harbour": LETTERS}, collection="harbour", asks_for_keys=True)
     keys = Parts(load_settings(data_dir=tmp_path / "data")).keys
 

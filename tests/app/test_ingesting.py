@@ -199,6 +199,10 @@ def test_each_file_of_an_archive_is_a_document_of_its_own(birds: Birds) -> None:
     data = (birds.folder / "papers.zip").read_bytes()
     (birds.folder / "papers.zip").unlink()
     assert [o.state for o in birds.ingester.ingest([Upload("sent.zip", data)])] == ["moved"]
+    large = Upload("large.zip", b"PK" + bytes(65 * 2**20))
+    sent = list(birds.ingester.ingest([large, Upload("tern.txt", b"The tern dives.")]))
+    assert [(o.source, o.state) for o in sent] == [("large.zip", "failed"), ("tern.txt", "added")]
+    assert "over the limit" in sent[0].reason
     broken = list(birds.ingester.ingest([Upload("broken.zip", data[:40])]))
     assert [o.state for o in broken] == ["failed"]
     assert "broken.zip" in broken[0].reason

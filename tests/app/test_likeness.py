@@ -67,5 +67,7 @@ def test_the_nearest_come_first_and_none_is_like_itself() -> None:
     assert [alike.source for alike in known.like("one", told)] == ["same", "near", "far"]
     assert known.like("one", told)[0].share == 1.0
     known.move("same", "moved")
+    for number in range(80):  # short ones have no place among them
+        known.move(f"short {number}", f"elsewhere {number}")
     known.put("near", signature(" ".join(text(99))))
     assert [alike.source for alike in known.like("one", told)] == ["moved", "far"]

@@ -50,7 +50,8 @@ def form_of(service: Service, answer: CitedAnswer, wanted: Written) -> Response:
     form = FORMATS[wanted.format]
     if lacking := form.lacks():
         raise RequestError(501, f"format: {form.name} needs {lacking}, which this server does not have")
-    documents = service.parts.library.cited_documents(answer) if answer.collection else {}
+    told = form.tells_documents and answer.collection
+    documents = service.parts.library.cited_documents(answer) if told else {}
     headers = {"X-PropCite-Answer": answer.id}
     if not form.is_text:
         headers["Content-Disposition"] = f'attachment; filename="{answer.id}{form.suffix}"'
