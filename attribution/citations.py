@@ -161,6 +161,10 @@ class CitedAnswer:
     `collection` names what it was cited over; it is empty for given passages.  `index_version` names which passages
     these were and the encoder that read them.  `incomplete` when its writing ended too soon; `notes` are what else a
     reader must know of how it was written.
+
+    `after` is the id of the answer that this one follows in a conversation; `understood` is the question as it was
+    looked for, where it is not the very words that were asked.  `written_from` are the ids of the passages that its
+    writer was given, the best first.
     """
 
     text: str
@@ -173,12 +177,19 @@ class CitedAnswer:
     timings_ms: Mapping[str, float] = field(default_factory=dict)
     incomplete: bool = False
     notes: tuple[str, ...] = ()
+    after: str = ""
+    understood: str = ""
+    written_from: tuple[str, ...] = ()
 
     @property
     def id(self) -> str:
-        """Stable: the same answer to the same question, cited alike over the same collection, has the same id."""
+        """Stable: the same answer to the same question, cited alike over the same collection, has the same id.
+
+        One that follows another is another answer than the same words at the beginning of a conversation.
+        """
         parts = [self.collection, self.question, self.text]
         parts += [f"{c.passage.id}:{c.span.start}:{c.span.end}" for c in self.citations]
+        parts += [f"after {self.after}"] if self.after else []
         return _digest(*parts)
 
     @property

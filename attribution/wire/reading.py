@@ -20,6 +20,7 @@ from attribution.citations import (
 from attribution.errors import AttributionError
 from attribution.wire.schema import (
     FIRST,
+    FOURTH,
     SCHEMA,
     SECOND,
     THIRD,
@@ -61,6 +62,9 @@ def from_dict(data: AnswerJson) -> CitedAnswer:
             timings_ms=data["timings_ms"],
             incomplete=data["incomplete"],
             notes=tuple(data["notes"]),
+            after=data["after"],
+            understood=data["understood"],
+            written_from=tuple(data["written_from"]),
         )
     except (KeyError, ValueError) as error:
         raise AttributionError(f"this cited answer does not fit together: {error}") from error
@@ -68,12 +72,14 @@ def from_dict(data: AnswerJson) -> CitedAnswer:
 
 def _upgraded(data: Any) -> Any:
     """An answer kept by an earlier version with what it lacks; by the first nothing was found elsewhere."""
-    if not isinstance(data, dict) or data.get("schema") not in (FIRST, SECOND, THIRD):
+    if not isinstance(data, dict) or data.get("schema") not in (FIRST, SECOND, THIRD, FOURTH):
         return data
     first = data["schema"] == FIRST
-    new: dict[str, Any] = {"uncited_spans": [], "index_version": ""} if first else {}
-    new |= {"incomplete": False, "notes": []} if data["schema"] != THIRD else {}
-    return {**new, **_with_parts(data, first), "schema": SCHEMA}
+    new: dict[str, Any] = {"after": "", "understood": "", "written_from": []}
+    new |= {"uncited_spans": [], "index_version": ""} if first else {}
+    new |= {"incomplete": False, "notes": []} if data["schema"] in (FIRST, SECOND) else {}
+    parts = data if data["schema"] == FOURTH else _with_parts(data, first)
+    return {**new, **parts, "schema": SCHEMA}
 
 
 def _with_parts(value: Any, first: bool) -> Any:

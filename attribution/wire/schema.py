@@ -11,10 +11,11 @@ from typing import Any, Literal
 from pydantic import ConfigDict, TypeAdapter, with_config
 from typing_extensions import TypedDict
 
-SCHEMA: Literal["propcite/answer/4"] = "propcite/answer/4"
+SCHEMA: Literal["propcite/answer/5"] = "propcite/answer/5"
 FIRST = "propcite/answer/1"  # had no ids of citations, nor what the writer was shown
 SECOND = "propcite/answer/2"  # did not say whether the writing had come to its end
 THIRD = "propcite/answer/3"  # knew pages alone, no slides, rows or lines
+FOURTH = "propcite/answer/4"  # stood alone: no conversations, nor what it was written from
 
 
 class VerdictJson(TypedDict):
@@ -131,11 +132,15 @@ class AnswerJson(TypedDict):
     """An answer, its sentences, their propositions, the citations of each, and the propositions that stayed uncited.
 
     `incomplete` when its writing ended too soon; `notes` are what else a reader must know of how it was written.
+    `after` is the id of the answer that it follows, `understood` the question as it was looked for where that is not
+    `question` itself, `written_from` the ids of the passages that its writer was given; each may be empty.
     """
 
-    schema: Literal["propcite/answer/4"]
+    schema: Literal["propcite/answer/5"]
     id: str
     question: str
+    understood: str
+    after: str
     collection: str
     text: str
     abstained: bool
@@ -146,6 +151,7 @@ class AnswerJson(TypedDict):
     uncited: list[str]
     uncited_spans: list[tuple[int, int]]
     passages: list[PassageJson]
+    written_from: list[str]
     index_version: str
     models: dict[str, str]
     timings_ms: dict[str, float]
@@ -164,7 +170,7 @@ def published(name: str, shape: TypeAdapter[Any]) -> dict[str, Any]:
     """A shape as a document that stands alone, and names its dialect and itself.
 
     >>> json_schema()["$id"]
-    'urn:propcite:schema:answer:4'
+    'urn:propcite:schema:answer:5'
     """
     identity = f"urn:propcite:schema:{name.removeprefix('propcite/').replace('/', ':')}"
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": identity, **shape.json_schema()}

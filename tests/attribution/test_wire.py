@@ -28,6 +28,7 @@ from attribution.wire.repairs import repair_schema
 from retrieval.text import Passage, Sentence, Span
 
 TEXT = "The gates weigh 300 tonnes — each. 😀 It cost 5 million. Is that all?"
+ALONE: dict[str, Any] = {"after": "", "understood": "", "written_from": ()}  # what follows nothing
 COST = Passage("cost", "It cost 4 million.", document_id="d2", sentences=(Sentence(Span(0, 18)),))
 
 
@@ -58,6 +59,9 @@ def answer() -> CitedAnswer:
         timings_ms={"judge": 1.25},
         incomplete=True,
         notes=("the server went away",),
+        after="feedbeef0123",
+        understood="How heavy are the gates?",
+        written_from=("gates", "cost"),
     )
 
 
@@ -80,11 +84,11 @@ def test_what_is_written_fits_the_published_schema(answer: CitedAnswer) -> None:
     jsonschema.validate(json.loads(to_json(answer)), json_schema())
     jsonschema.validate(json.loads(to_json(CitedAnswer(""))), json_schema())
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(json.loads(to_json(answer)) | {"schema": "propcite/answer/5"}, json_schema())
+        jsonschema.validate(json.loads(to_json(answer)) | {"schema": "propcite/answer/6"}, json_schema())
 
 
 def test_a_schema_stands_alone_and_names_its_dialect_and_itself() -> None:
-    for schema, name in ((json_schema(), "answer:4"), (repair_schema(), "repair:1")):
+    for schema, name in ((json_schema(), "answer:5"), (repair_schema(), "repair:1")):
         assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
         assert schema["$id"] == f"urn:propcite:schema:{name}"
         jsonschema.Draft202012Validator.check_schema(schema)
@@ -101,18 +105,19 @@ def test_an_answer_kept_by_the_first_version_is_read(answer: CitedAnswer) -> Non
 
     first = as_first(json.loads(to_json(answer)))
     del first["uncited_spans"], first["index_version"], first["incomplete"], first["notes"]
+    del first["after"], first["understood"], first["written_from"]
     read = from_json(json.dumps(first | {"schema": "propcite/answer/1"}))
     assert [c.quote for c in read.citations] == [c.quote for c in answer.citations]
     assert [c.boxes for c in read.citations] == [()]
-    assert read.id == answer.id
+    assert read.id == replace(answer, **ALONE).id
     with pytest.raises(AttributionError, match="Field required"):
         from_json(json.dumps(first | {"schema": SCHEMA}))
 
 
 def test_an_answer_kept_by_the_second_version_is_read(answer: CitedAnswer) -> None:
     second = json.loads(to_json(answer)) | {"schema": "propcite/answer/2"}
-    del second["incomplete"], second["notes"]
-    assert from_json(json.dumps(second)) == replace(answer, incomplete=False, notes=())
+    del second["incomplete"], second["notes"], second["after"], second["understood"], second["written_from"]
+    assert from_json(json.dumps(second)) == replace(answer, incomplete=False, notes=(), **ALONE)
     with pytest.raises(AttributionError, match="Field required"):
         from_json(json.dumps(second | {"schema": "propcite/answer/3"}))
 
@@ -131,6 +136,18 @@ def test_an_answer_kept_by_the_third_version_is_read_without_places(answer: Cite
     assert [(c.quote, c.places) for c in read.citations] == [(c.quote, ()) for c in answer.citations]
     with pytest.raises(AttributionError, match="Field required"):
         from_json(json.dumps(third | {"schema": SCHEMA}))
+
+
+def test_an_answer_kept_by_the_fourth_version_stands_alone(answer: CitedAnswer) -> None:
+    fourth = json.loads(to_json(answer))
+    del fourth["after"], fourth["understood"], fourth["written_from"]
+    assert from_json(json.dumps(fourth | {"schema": "propcite/answer/4"})) == replace(answer, **ALONE)
+    with pytest.raises(AttributionError, match="Field required"):
+        from_json(json.dumps(fourth | {"schema": SCHEMA}))
+
+
+def test_an_answer_that_follows_another_is_another_answer(answer: CitedAnswer) -> None:
+    assert replace(answer, after="").id != answer.id == replace(answer, understood="", written_from=()).id
 
 
 def test_the_schema_says_what_every_part_means() -> None:
@@ -193,7 +210,7 @@ TAMPERED: dict[str, tuple[Callable[[Any], Any], str]] = {
         lambda d: d["sentences"][0]["propositions"][0].update(spans=[[0, 40]]),
         "leaves its sentence",
     ),
-    "another schema": (lambda d: d.update(schema="propcite/answer/9"), "schema: Input should be 'propcite/answer/4'"),
+    "another schema": (lambda d: d.update(schema="propcite/answer/9"), "schema: Input should be 'propcite/answer/5'"),
     "no schema": (lambda d: d.pop("schema"), "schema: Field required"),
     "no text": (lambda d: d.pop("text"), "text: Field required"),
     "a new label": (
