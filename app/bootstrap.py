@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # what shows a list or a kept answer needs no model: each par
     from app.generators import Generator
     from app.generators.prompted import Model
     from app.ingester import Ingester
+    from app.originals import Finder, Originals
     from app.pipeline import Pipeline
     from app.workspace import Workspace
     from attribution.judges import Judge
@@ -204,6 +205,19 @@ class Parts:
         return Feedbacks(self.library.engine, self.library.url)
 
     @cached_property
+    def originals(self) -> Originals:
+        """The files that documents were read from, as far as they are kept."""
+        from app.originals import Originals
+
+        return Originals(self.settings.data_dir / "originals", self.library, self.settings.originals)
+
+    @cached_property
+    def finder(self) -> Finder:
+        from app.originals import Finder
+
+        return Finder(self.originals)
+
+    @cached_property
     def encoder(self) -> Encoder:
         return build_encoder(self.settings)
 
@@ -250,6 +264,16 @@ class Parts:
             pruning=settings.pruning,
         )
 
+    def remove_collection(self, collection: CollectionInfo) -> None:
+        """With its documents, its answers, its index, and the files that were kept for it alone."""
+        workspace = self.workspace(collection)
+        contents = {info.sha256 for info in self.library.documents(collection)}
+        contents |= {info.sha256 for info in self.library.versions(collection)}
+        with workspace.writing():
+            self.library.remove_collection(collection)
+        workspace.remove()
+        self.originals.forget(contents)
+
     def ingester(self, collection: CollectionInfo) -> Ingester:
         from app.ingester import Ingester, Limits
 
@@ -261,6 +285,7 @@ class Parts:
             passage_words=settings.passage_words,
             most_bytes=settings.max_file_mb * 2**20,
             limits=Limits.of(settings.readers, settings.read_seconds, settings.read_memory_mb),
+            originals=self.originals,
         )
 
     def pipeline(

@@ -186,9 +186,10 @@ class Doctor:
             mend = "--mend removes it" if ours else "remove it by hand if no other database has it"
             yield Finding(str(path), "is the index of no collection", mend, _removing(path) if ours else None)
         for path in [*data_dir.glob(".backup-*"), *data_dir.glob(".restore-*")]:
-            if time.time() - path.stat().st_mtime > HOUR_S:
+            if _is_old(path):
                 yield Finding(str(path), "was left by a stopped backup", "--mend removes it", _removing(path))
         yield from self._uploads(data_dir / "uploads")
+        yield from self._originals()
         yield from self._locks(data_dir / "runs")
 
     def _uploads(self, folder: Path) -> Iterator[Finding]:
@@ -200,6 +201,13 @@ class Doctor:
                     )
                 else:
                     yield Finding(str(path), "was left by a stopped server", "--mend removes it", _removing(path))
+
+    def _originals(self) -> Iterator[Finding]:
+        originals = self.parts.originals
+        unused = {sha256 for sha256 in originals.unused() if _is_old(originals.path(sha256))}
+        if unused:
+            what = f"{len(unused)} kept files of documents that are gone"
+            yield Finding(str(originals.folder), what, "--mend removes them", lambda: originals.forget(unused))
 
     def _locks(self, folder: Path) -> Iterator[Finding]:
         with self.parts.library.session() as session:
@@ -238,6 +246,11 @@ def _weights() -> tuple[Path, ...]:
     from retrieval.checkpoints import QUERIES
 
     return QUERIES, WEIGHTS, JUDGE
+
+
+def _is_old(path: Path) -> bool:
+    """Whether nobody can be about to need it: it was not made just now."""
+    return time.time() - path.stat().st_mtime > HOUR_S
 
 
 def _nothing() -> None:

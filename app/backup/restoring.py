@@ -48,12 +48,13 @@ def restore(
     """All that a backup holds, or one collection of it.  The library is opened when the backup is known to be whole."""
     with reading(path) as backup, _beside(data_dir) as folder:
         named = _collections(backup, collection)
-        folders = [f"indexes/{id_}/" for id_ in named]
-        names = [*backup.names("rows/"), *(name for start in folders for name in backup.names(start))]
+        folders = ["rows/", *(f"indexes/{id_}/" for id_ in named), "originals/"]
+        names = [name for start in folders for name in backup.names(start)]
         backup.take_out(names, folder, _sharing(told, "reading", _size(backup, names)))
         read = read_lines(folder / "rows", str(backup.about["schema"]))
         library = open_library()
         numbers = _loaded(backup, library, data_dir, read, collection, force, told)
+        _move_originals(library, folder / "originals", data_dir / "originals")
         for old, new in numbers.items():
             _move(folder / "indexes" / str(old), data_dir / "indexes" / str(new))
         return _told(library, data_dir, [named[old] for old in numbers])
@@ -121,6 +122,15 @@ def _make_room(connection: Connection, there: Sequence[CollectionInfo], collecti
         raise AppError(
             f"the library is not empty (it holds {names}): restore --into another folder, one --collection, or --force"
         )
+
+
+def _move_originals(library: Library, folder: Path, place: Path) -> None:
+    """The files that were kept for what came back."""
+    there = {path.name: path for path in folder.glob("*/*")}
+    for sha256 in library.contents_in_use(there):
+        target = place / sha256[:2] / sha256
+        target.parent.mkdir(parents=True, exist_ok=True)
+        os.replace(there[sha256], target)
 
 
 def _move(folder: Path, place: Path) -> None:

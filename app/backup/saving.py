@@ -23,7 +23,7 @@ from app.backup.rows import TABLES, lines, one_moment
 from app.errors import AppError, StoreError
 from app.store import Library
 from app.store.database import HEAD, told
-from app.store.tables import CollectionRow, DocumentRow, PassageRow, now
+from app.store.tables import CollectionRow, DocumentRow, PassageRow, VersionRow, now
 from retrieval.errors import IndexFormatError
 from retrieval.index import Told, nobody
 from retrieval.index.snapshot import snapshot
@@ -67,7 +67,7 @@ def save(
         raise StoreError(f"{data_dir} cannot be written ({error.strerror}): set PROPCITE_DATA_DIR") from error
     try:
         with _moment(library, data_dir, folder if with_index else None) as moment:
-            return _written(library, moment, path, told)
+            return _written(library, data_dir, moment, path, told)
     except OSError as error:
         why = error.strerror or error
         raise AppError(f"{path} cannot be written ({why}): free space, or give another file") from error
@@ -118,11 +118,19 @@ def _indexes(
     return found, notes, torn
 
 
-def _written(library: Library, moment: _Moment, path: Path, told: Told) -> Saved:
+def _originals(connection: Connection, data_dir: Path) -> dict[str, Path]:
+    """The kept files of the documents that are or were here, by their names in a backup."""
+    both = select(DocumentRow.sha256).union(select(VersionRow.sha256))
+    named = {f"originals/{sha256[:2]}/{sha256}" for sha256 in connection.scalars(both)}
+    return {name: data_dir / name for name in sorted(named) if (data_dir / name).is_file()}
+
+
+def _written(library: Library, data_dir: Path, moment: _Moment, path: Path, told: Told) -> Saved:
     connection = moment.connection
     counts = {t.name: connection.scalar(select(func.count()).select_from(t)) or 0 for t in TABLES}
-    files = [(id_, file) for id_, place in moment.indexes.items() for file in sorted(place.iterdir())]
-    total = max(1, sum(counts.values()) * 1000 + sum(file.stat().st_size for _, file in files))
+    files = {f"indexes/{id_}/{f.name}": f for id_, place in moment.indexes.items() for f in sorted(place.iterdir())}
+    files |= _originals(connection, data_dir)
+    total = max(1, sum(counts.values()) * 1000 + sum(file.stat().st_size for file in files.values()))
     done = 0
 
     def went(by: int) -> None:
@@ -133,8 +141,8 @@ def _written(library: Library, moment: _Moment, path: Path, told: Told) -> Saved
     with writing(path, _about(library, connection, moment, counts)) as backup:
         for table in TABLES:
             backup.add(f"rows/{table.name}.jsonl", _counted(lines(connection, table), went), packed=True)
-        for id_, file in files:
-            backup.add(f"indexes/{id_}/{file.name}", pieces_of(file, went))
+        for name, file in files.items():
+            backup.add(name, pieces_of(file, went))
     kept = {name: counts[name] for name in ("collections", "documents", "passages", "answers")}
     return Saved(path, path.stat().st_size, **kept, indexes=len(moment.indexes), notes=moment.notes)
 

@@ -110,10 +110,7 @@ def remove(
     if everything == bool(document):
         raise PropCiteError("name one document, or give --all for the whole collection")
     if everything:
-        workspace = parts.workspace(chosen)
-        with workspace.writing():
-            parts.library.remove_collection(chosen)
-        workspace.remove()
+        parts.remove_collection(chosen)
         removed = {"collection": chosen.name, "documents": chosen.num_documents}
         said = f"removed the collection {chosen.name} with {chosen.num_documents} documents"
     else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from app.ingester.known import Known
 from app.ingester.outcomes import Outcome, Progress
@@ -16,6 +17,9 @@ from app.workspace import Workspace
 from attribution.stopwatch import Stopwatch
 from retrieval.encoder import Encoder
 from retrieval.splitter import PassageSplitter
+
+if TYPE_CHECKING:
+    from app.originals import Originals
 
 
 class Ingester:
@@ -33,6 +37,7 @@ class Ingester:
         passage_words: int,
         most_bytes: int,
         limits: Limits | None = None,
+        originals: Originals | None = None,
     ) -> None:
         self.library = library
         self.workspace = workspace
@@ -40,6 +45,7 @@ class Ingester:
         self.splitter = PassageSplitter(passage_words)
         self.most_bytes = most_bytes
         self.limits = limits or Limits()
+        self.originals = originals
         self.progress: Callable[[Progress], None] = lambda _: None
         self.spent = Stopwatch()
 
@@ -59,7 +65,15 @@ class Ingester:
                 self.workspace.mend(self.load_encoder())
             known = Known(self.library, self.collection)
             run = Run(
-                self.library, self.workspace, self.load_encoder, readers, known, self.spent, self.most_bytes, again
+                self.library,
+                self.workspace,
+                self.load_encoder,
+                readers,
+                known,
+                self.originals,
+                self.spent,
+                self.most_bytes,
+                again,
             )
             yield from run.outcomes(given, self.progress)
 
@@ -67,8 +81,11 @@ class Ingester:
         """Out of the library first: from that moment no search returns it."""
         with self.workspace.writing():
             ids = self.library.passage_ids(self.collection, document_id)
+            contents = [content.sha256 for content in self.library.contents([document_id]).values()]
             self.library.remove_document(document_id)
             self.workspace.forget(ids)
+            if self.originals:
+                self.originals.forget(contents)
 
     def prune(self, folders: Sequence[Path]) -> Iterator[Outcome]:
         """Remove what lay in these folders as a file that is gone; a folder that is gone itself loses nothing."""

@@ -2,38 +2,16 @@
 
 from __future__ import annotations
 
-import os
-import pickle
-import signal
 import sys
 
 from app.ingester.reading import read
+from app.processes import answer_all
 from retrieval.splitter import PassageSplitter
 
 
 def main(words: str, megabytes: str) -> None:
-    """Ends when nobody asks any more.  What a library prints does not get between the answers."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever asks decides what an interrupt means
-    _limit(int(megabytes))
     splitter = PassageSplitter(int(words))
-    with os.fdopen(os.dup(1), "wb") as answers:
-        os.dup2(2, 1)
-        while True:
-            try:
-                job = pickle.load(sys.stdin.buffer)
-            except EOFError:
-                return
-            pickle.dump(read(job, splitter), answers, pickle.HIGHEST_PROTOCOL)
-            answers.flush()
-
-
-def _limit(megabytes: int) -> None:
-    """A document that unpacks without end takes its reader along, not the machine."""
-    try:
-        import resource
-    except ImportError:  # only Unix has limits of this kind
-        return
-    resource.setrlimit(resource.RLIMIT_AS, (megabytes * 2**20, resource.RLIM_INFINITY))
+    answer_all(lambda job: read(job, splitter), int(megabytes))
 
 
 if __name__ == "__main__":

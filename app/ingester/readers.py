@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import os
-import pickle
-import subprocess
-import sys
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import PurePath
-from threading import Event, Timer, local
+from threading import local
 from types import TracebackType
-from typing import IO
 
 from app.ingester.reading import Job, Read, failed, read
+from app.processes import EndedError, Process
 from retrieval.splitter import PassageSplitter
 
 AT_ONCE = (".txt", ".text", ".md", ".markdown")  # as quick to read as to send elsewhere
@@ -43,7 +39,7 @@ class Readers:
         self._splitter, self._limits = splitter, limits
         self._threads = ThreadPoolExecutor(limits.num, "propcite-readers")
         self._own = local()
-        self._processes: list[_Process] = []
+        self._processes: list[Process] = []
 
     def __enter__(self) -> Readers:
         return self
@@ -62,65 +58,16 @@ class Readers:
 
     def _ask(self, job: Job) -> Read:
         if not hasattr(self._own, "process"):
-            self._own.process = _Process(self._splitter.num_words, self._limits.megabytes)
+            words = str(self._splitter.num_words), str(self._limits.megabytes)
+            self._own.process = Process("app.ingester.process", *words)
             self._processes.append(self._own.process)
-        process: _Process = self._own.process
-        return process.read(job, self._limits.seconds)
-
-
-class _Process:
-    """One reader, begun anew after each source that it did not survive."""
-
-    def __init__(self, words: int, megabytes: int) -> None:
-        self._words = [sys.executable, "-m", "app.ingester.process", str(words), str(megabytes)]
-        self._running: subprocess.Popen[bytes] | None = None
-
-    def read(self, job: Job, seconds: float) -> Read:
-        running = self._running = self._running or self._start()
-        late = Event()
-        timer = Timer(seconds, _stop, (running, late))
-        timer.daemon = True
-        timer.start()
+        seconds = self._limits.seconds
         try:
-            into, out = _pipes(running)
-            pickle.dump(job, into, pickle.HIGHEST_PROTOCOL)
-            into.flush()
-            found = pickle.load(out)
-        except (EOFError, OSError, ValueError, pickle.UnpicklingError):
-            self.kill()
-            return failed(job, _ended(job.name, seconds if late.is_set() else 0))
-        finally:
-            timer.cancel()
+            found = self._own.process.ask(job, seconds)
+        except EndedError as error:
+            return failed(job, _ended(job.name, seconds if error.late else 0))
         assert isinstance(found, Read)
         return found
-
-    def _start(self) -> subprocess.Popen[bytes]:
-        pipe = subprocess.PIPE
-        path = os.pathsep.join(place or os.getcwd() for place in sys.path)
-        alone = {"PYTHONPATH": path, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-        return subprocess.Popen(
-            self._words, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, env={**os.environ, **alone}
-        )
-
-    def kill(self) -> None:
-        running, self._running = self._running, None
-        if running is not None:
-            running.kill()
-            running.wait()
-            for end in _pipes(running):
-                with suppress(OSError):
-                    end.close()
-
-
-def _stop(running: subprocess.Popen[bytes], late: Event) -> None:
-    late.set()
-    running.kill()
-
-
-def _pipes(running: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:
-    assert running.stdin
-    assert running.stdout
-    return running.stdin, running.stdout
 
 
 def _ended(name: str, seconds: float) -> str:

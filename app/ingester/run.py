@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from app.errors import ReadError
 from app.ingester.known import Kept, Known
@@ -19,6 +20,9 @@ from app.store import Library
 from app.workspace import BATCH, Workspace
 from attribution.stopwatch import Stopwatch
 from retrieval.encoder import Encoder
+
+if TYPE_CHECKING:
+    from app.originals import Originals
 
 TOGETHER = 64  # passages of several documents that are encoded and kept at once
 PATIENCE_S = 5.0  # for which a document that is read waits for others
@@ -69,6 +73,7 @@ class Run:
     load_encoder: Callable[[], Encoder]
     readers: Readers
     known: Known
+    originals: Originals | None
     spent: Stopwatch
     most_bytes: int
     again: bool = False
@@ -111,6 +116,8 @@ class Run:
             if isinstance(found, Job):
                 old = self.known.at(found.place)
                 coming |= {found.place, found.sha256, old.sha256 if old else found.sha256}
+                if self.originals and self.originals.wants(found.place):
+                    self.originals.keep(found.sha256, found.data)
                 waiting.append(self.readers.begin(found))
             else:
                 waiting.append(found)
@@ -148,6 +155,7 @@ class Run:
         if isinstance(found, Outcome):
             return found
         if found.reason:
+            self._forget([found.sha256])
             return Outcome(found.place, "failed", reason=found.reason)
         self.spent.add("parse", found.parse_ms)
         self.spent.add("split", found.split_ms)
@@ -171,10 +179,10 @@ class Run:
             self._put(new)
         yield from (member.outcome if isinstance(member, _New) else member for member in group.members)
 
-    def _put(self, several: Sequence[_New]) -> None:
+    def _put(self, new_ones: Sequence[_New]) -> None:
         collection, encoder = self.workspace.collection, self.load_encoder()
-        passages = [passage for new in several for passage in new.read.passages]
-        before = [i for new in several if new.old for i in self.library.passage_ids(collection, new.old.id)]
+        passages = [passage for new in new_ones for passage in new.read.passages]
+        before = [i for new in new_ones if new.old for i in self.library.passage_ids(collection, new.old.id)]
         with self.spent("index"), self.workspace.changing(encoder) as index:
             for first in range(0, len(passages), BATCH):
                 batch = passages[first : first + BATCH]
@@ -185,12 +193,18 @@ class Run:
             if before:  # a reader finds the old version until the library has the new one, and from then on that
                 self.workspace.save(index)
             with self.spent("database", within="index"):
-                for new in several:
+                for new in new_ones:
                     read = new.read
                     self.library.put_document(
                         collection, read.document, read.sha256, read.passages, signature=read.signature
                     )
             index.delete(before)
+        self._forget([new.old.sha256 for new in new_ones if new.old])
+
+    def _forget(self, contents: Sequence[str]) -> None:
+        """The kept files of what is not here, or no longer."""
+        if self.originals:
+            self.originals.forget(contents)
 
 
 def _told(kept: Kept, state: State, reason: str = "", place: str = "") -> Outcome:

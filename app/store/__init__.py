@@ -1,6 +1,7 @@
 """What is kept: SQLAlchemy tables, their migrations, the Library over them, keys, runs and opinions."""
 
 from app.store.answers import Lacking
+from app.store.contents import Content
 from app.store.describing import Change
 from app.store.documents import document_id
 from app.store.feedback import Feedback, Feedbacks, Opinion, Words
@@ -13,6 +14,7 @@ __all__ = [
     "AnswerInfo",
     "Change",
     "CollectionInfo",
+    "Content",
     "DocumentInfo",
     "Feedback",
     "Feedbacks",

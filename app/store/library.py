@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from app.store.answers import Answers
 from app.store.collections import Collections
+from app.store.contents import Contents
 from app.store.documents import Documents
 from app.store.versions import Versions
 
 
-class Library(Collections, Documents, Versions, Answers):
+class Library(Collections, Documents, Contents, Versions, Answers):
     """What is kept.  Every method is one transaction."""

@@ -41,10 +41,7 @@ def remove(access: Admin, name: Name) -> CollectionShape:
     if library.collection_id(access.name(name)) is None:
         raise hidden(name)
     info = library.collection(name)
-    workspace = service.parts.workspace(info)
-    with workspace.writing():
-        library.remove_collection(info)
-    workspace.remove()
+    service.parts.remove_collection(info)
     service.forget(info)
     return _shape(info)
 
