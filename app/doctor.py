@@ -17,7 +17,7 @@ from sqlalchemy.orm import selectinload
 
 from app.errors import InUseError, StoreError
 from app.store import CollectionInfo
-from app.store.answers import cited_words, counted, write_facts
+from app.store.answers import cited_words, counted, words_of, write_facts
 from app.store.database import HEAD, version_of
 from app.store.tables import AnswerRow, RunRow, Table
 from attribution.errors import AttributionError
@@ -166,8 +166,9 @@ class Doctor:
             return
         kept = sorted((c.passage_id, c.start, c.end, c.document_id) for c in row.citations)
         cited = sorted((c["passage_id"], c["start"], c["end"], c["document_id"]) for c in cited_words(answer))
-        if kept != cited or counted(answer) != (row.num_facts, row.num_cited, row.num_contradicted):
-            what = "what is noted of its citations differs from what it says"
+        noted = (row.num_facts, row.num_cited, row.num_contradicted)
+        if kept != cited or counted(answer) != noted or (answer.after, words_of(answer)) != (row.after, row.words):
+            what = "what is noted of it differs from what it says"
             yield Finding(f"answer {id_}", what, "--mend notes it anew", lambda: self._note(id_))
 
     def _note(self, answer_id: str) -> None:

@@ -5,7 +5,7 @@ from app.store.contents import Content
 from app.store.describing import Change
 from app.store.documents import document_id
 from app.store.feedback import Feedback, Feedbacks, Opinion, Words
-from app.store.infos import AnswerInfo, CollectionInfo, DocumentInfo, VersionInfo
+from app.store.infos import AnswerInfo, CollectionInfo, DocumentInfo, FailureInfo, Part, Turn, VersionInfo
 from app.store.keys import Key, Keys, Scope
 from app.store.library import Library
 from app.store.runs import RunInfo, RunItem, Runs
@@ -16,6 +16,7 @@ __all__ = [
     "CollectionInfo",
     "Content",
     "DocumentInfo",
+    "FailureInfo",
     "Feedback",
     "Feedbacks",
     "Key",
@@ -23,10 +24,12 @@ __all__ = [
     "Lacking",
     "Library",
     "Opinion",
+    "Part",
     "RunInfo",
     "RunItem",
     "Runs",
     "Scope",
+    "Turn",
     "VersionInfo",
     "Words",
     "document_id",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 from enum import StrEnum
@@ -17,6 +18,7 @@ from app.store.tables import AnswerRow, CitationRow, CollectionRow, now
 from attribution.citations import CitedAnswer, Label
 from attribution.wire import from_json, to_json
 
+_SURROGATE = re.compile("[\ud800-\udfff]")  # half a character, which no database takes
 AGAIN = 3  # tries where another keeps the same answer at the same moment
 
 
@@ -74,7 +76,7 @@ class Answers(Opened):
         if lacking is not None:
             query = query.where(WRONG[lacking])
         with self.session() as session:
-            return [_info(row, name) for row, name in session.execute(query)]
+            return [answer_info(row, name) for row, name in session.execute(query)]
 
     def answers_citing(self, document_id: str) -> int:
         with self.session() as session:
@@ -82,9 +84,9 @@ class Answers(Opened):
             return session.scalar(query) or 0
 
 
-def _info(row: AnswerRow, collection: str) -> AnswerInfo:
+def answer_info(row: AnswerRow, collection: str) -> AnswerInfo:
     counts = (row.num_facts, row.num_cited, row.num_contradicted)
-    return AnswerInfo(row.id, row.question, collection, aware(row.asked_at), *counts)
+    return AnswerInfo(row.id, row.question, collection, aware(row.asked_at), *counts, row.after)
 
 
 def _put_answer(session: Session, collection: CollectionInfo, answer: CitedAnswer) -> None:
@@ -97,10 +99,21 @@ def _put_answer(session: Session, collection: CollectionInfo, answer: CitedAnswe
 
 
 def write_facts(session: Session, row: AnswerRow, answer: CitedAnswer) -> None:
-    """What is asked of answers without reading them: whom they cite, and how their facts stand."""
+    """What is asked of answers without reading them: whom they cite and follow, their words, how their facts stand."""
     session.execute(delete(CitationRow).where(CitationRow.answer_id == row.id))
     row.num_facts, row.num_cited, row.num_contradicted = counted(answer)
+    row.after, row.words = answer.after, words_of(answer)
     row.citations = [CitationRow(**cited) for cited in cited_words(answer)]
+
+
+def words_of(answer: CitedAnswer) -> str:
+    """By which an answer is found; both databases compare them alike.
+
+    >>> words_of(CitedAnswer("Über 3  metres.", question="How HIGH?"))
+    'how high? über 3 metres.'
+    """
+    told = f"{answer.question} {answer.understood} {answer.text}".casefold().replace("\0", " ")
+    return " ".join(_SURROGATE.sub("\ufffd", told).split())
 
 
 def counted(answer: CitedAnswer) -> tuple[int, int, int]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Generic, TypeVar
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,3 +62,34 @@ class AnswerInfo:
     num_facts: int = 0
     num_cited: int = 0
     num_contradicted: int = 0
+    after: str = ""  # the answer that it follows
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A question of a conversation with its answer, in short; `understood` is the question as it stands alone."""
+
+    id: str
+    question: str
+    understood: str
+    text: str
+    abstained: bool = False
+    num_facts: int = 0
+    num_cited: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class FailureInfo:
+    """A source that could not be read when it was tried last, and why."""
+
+    source: str
+    reason: str
+    failed_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Part(Generic[T]):
+    """Some of many: those of one page, and how many there are in all."""
+
+    items: Sequence[T]
+    total: int

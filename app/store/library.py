@@ -6,8 +6,10 @@ from app.store.answers import Answers
 from app.store.collections import Collections
 from app.store.contents import Contents
 from app.store.documents import Documents
+from app.store.failures import Failures
+from app.store.history import History
 from app.store.versions import Versions
 
 
-class Library(Collections, Documents, Contents, Versions, Answers):
+class Library(Collections, Documents, Contents, Versions, Answers, History, Failures):
     """What is kept.  Every method is one transaction."""

@@ -80,6 +80,19 @@ class PassageRow(Table):
     places: Mapped[list[tuple[str, int, int]]] = mapped_column(JSON, server_default="[]")
 
 
+class FailureRow(Table):
+    """A source that could not be read when it was tried last."""
+
+    __tablename__ = "failures"
+    __table_args__ = (UniqueConstraint("collection_id", "source"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    collection_id: Mapped[int] = mapped_column(ForeignKey("collections.id", ondelete="CASCADE"))
+    source: Mapped[str] = mapped_column(Text)
+    reason: Mapped[str] = mapped_column(Text)
+    failed_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), default=now)
+
+
 class VersionRow(Table):
     """A document that was here; no foreign key leads to one that is: another version of its source may be, or none."""
 
@@ -99,14 +112,20 @@ class VersionRow(Table):
 
 
 class AnswerRow(Table):
-    """An answer as it was given: `body` is the CitedAnswer's JSON, so its quotes outlive their documents."""
+    """An answer as it was given: `body` is the CitedAnswer's JSON, so its quotes outlive their documents.
+
+    `after` is the answer that it follows, no foreign key: that one may be removed; `words` are what it is found by.
+    """
 
     __tablename__ = "answers"
+    __table_args__ = (Index("ix_answers_after", "after"), Index("ix_answers_asked_at", "asked_at"))
 
     id: Mapped[str] = mapped_column(String(32), primary_key=True)
     collection_id: Mapped[int] = mapped_column(ForeignKey("collections.id", ondelete="CASCADE"), index=True)
     question: Mapped[str] = mapped_column(Text)
     body: Mapped[str] = mapped_column(Text)
+    after: Mapped[str] = mapped_column(String(32), server_default="")
+    words: Mapped[str] = mapped_column(Text, server_default="")
     num_facts: Mapped[int] = mapped_column(Integer, server_default="0")
     num_cited: Mapped[int] = mapped_column(Integer, server_default="0")
     num_contradicted: Mapped[int] = mapped_column(Integer, server_default="0")

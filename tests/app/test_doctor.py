@@ -103,8 +103,8 @@ MENDED = [
     (leave_a_backup, "was left by a stopped backup", "--mend removes it"),
     (leave_uploads, "was left by a stopped server", "--mend removes it"),
     (leave_a_lock, "1 files of runs that are no longer kept", "--mend removes them"),
-    (lose_citations, "what is noted of its citations differs", "--mend notes it anew"),
-    (count_wrongly, "what is noted of its citations differs", "--mend notes it anew"),
+    (lose_citations, "what is noted of it differs", "--mend notes it anew"),
+    (count_wrongly, "what is noted of it differs", "--mend notes it anew"),
     (orphan_rows, "1 rows of feedback belong to nothing", "--mend removes them"),
 ]
 
