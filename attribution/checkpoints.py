@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from attribution.errors import AttributionError
-from retrieval.checkpoints import dtype_of, look_up, quiet
+from retrieval.checkpoints import look_up, quiet
 from retrieval.errors import RetrievalError
+from retrieval.precision import dtype_of
 
 _HUB_NAME = re.compile(r"\w[\w.-]*(?:/\w[\w.-]*)?")
 

@@ -12,12 +12,12 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from retrieval import salience
+from retrieval import checkpoint_files, salience, soundness, xtr_checkpoints
 from retrieval.errors import EncoderError
 from retrieval.salience import Salience
+from retrieval.xtr_checkpoints import is_xtr
 
 if TYPE_CHECKING:
-    import torch
     from sentence_transformers import MultiVectorEncoder
 
 BUNDLED = "all-MiniLM-L6-v2"
@@ -135,9 +135,14 @@ def _opened(path: str, device: str) -> MultiVectorEncoder:
 
     quiet()
     with _told(path):
+        if Path(path).is_dir():
+            checkpoint_files.check(Path(path))
         if is_multi_vector(path):
-            return MultiVectorEncoder(path, device=device or None)
-        return token_wise([Transformer(path)], device)
+            model = MultiVectorEncoder(path, device=device or None)
+        else:
+            model = token_wise(xtr_checkpoints.modules(path) if is_xtr(path) else [Transformer(path)], device)
+        soundness.check(model, path)
+        return model
 
 
 def quiet() -> None:
@@ -160,7 +165,8 @@ def _told(name: str) -> Iterator[None]:
 
 
 def _first_line(error: Exception) -> str:
-    return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+    lines = str(error).strip().splitlines()
+    return " ".join(line.strip() for line in lines[: 1 + lines[0].endswith(":")]) if lines else type(error).__name__
 
 
 def look_up(name: str) -> None:
@@ -198,7 +204,7 @@ def is_multi_vector(path: str) -> bool:
         return True
     config = load_file_path(path, "config.json")
     architectures = json.loads(Path(config).read_text("utf-8")).get("architectures") or [] if config else []
-    return any(a == "HF_ColBERT" or a.endswith("ForRetrieval") for a in architectures)
+    return any(a == checkpoint_files.STANFORD or a.endswith("ForRetrieval") for a in architectures)
 
 
 def routes(model: MultiVectorEncoder) -> set[str]:
@@ -220,37 +226,3 @@ def read_queries_whole(model: MultiVectorEncoder) -> None:
         transformer.query_length = None
     if expansion := getattr(transformer, "query_expansion", None):
         transformer.query_expansion = {**expansion, "strategy": "min"}
-
-
-def set_precision(model: MultiVectorEncoder, precision: str) -> None:
-    model.to(dtype_of(precision, model.device.type))
-
-
-def dtype_of(precision: str, device: str) -> torch.dtype:
-    """The numbers that a network on this kind of device computes with."""
-    import torch
-
-    choices = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
-    if precision == "auto":
-        precision = "float16" if device == "cuda" else "bfloat16" if _fast_bfloat16() else "float32"
-    if precision not in choices:
-        raise ValueError(f"precision is one of auto, {', '.join(choices)}, got {precision!r}")
-    return choices[precision]
-
-
-def _fast_bfloat16() -> bool:
-    """Whether this processor multiplies bfloat16 faster than float32: Intel's does so in tiles alone, AMD's always.
-
-    A rule and not a timed trial: the same machine must always make the same vectors.
-    """
-    import torch
-
-    tiles, instructions = (getattr(torch.cpu, f"_is_{name}_supported", bool) for name in ("amx_tile", "avx512_bf16"))
-    return bool(tiles()) or (bool(instructions()) and "AuthenticAMD" in _processor())
-
-
-def _processor() -> str:
-    try:
-        return Path("/proc/cpuinfo").read_text("utf-8", "replace")
-    except OSError:
-        return ""

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from retrieval import checkpoints
 from retrieval.errors import EncoderError
+from retrieval.precision import set_precision
 from retrieval.text import Granularity, Passage, Span
 
 TITLE_SHARE = 4  # a title takes at most a quarter of the window: it is a hint, the text is what is cited
@@ -118,7 +119,7 @@ class Encoder:
                 f"{self.name} has no fast tokenizer, so token offsets are unknown: save it with tokenizer.json"
             )
         checkpoints.read_queries_whole(self._model)
-        checkpoints.set_precision(self._model, precision)
+        set_precision(self._model, precision)
         self.max_tokens = int(min(self._model.max_seq_length or 512, 8192))
         self.dimension = int(self._model.get_embedding_dimension() or 0)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import string
+from collections.abc import Sequence
 from pathlib import Path
 
 import torch
@@ -13,7 +14,16 @@ from sentence_transformers.base.modules import Dense, Normalize, Transformer
 from sentence_transformers.multi_vector_encoder.modules import MultiVectorMask
 from sentence_transformers.sentence_transformer.modules import Pooling
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
-from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
+from transformers import (
+    BertConfig,
+    BertModel,
+    MT5Config,
+    MT5ForConditionalGeneration,
+    PreTrainedTokenizerFast,
+    T5Config,
+    T5ForConditionalGeneration,
+    T5Tokenizer,
+)
 
 HIDDEN = 32
 POSITIONS = 64
@@ -81,9 +91,14 @@ def save_single_vector(folder: Path) -> Path:
     return folder / "model"
 
 
-def save_native(folder: Path, prompts: dict[str, str], *, dense: int = 16) -> Path:
-    """A multi-vector model as sentence-transformers saves it; without a projection when `dense` is 0."""
-    transformer = Transformer(str(save_backbone(folder / "backbone", word_piece_tokenizer())))
+def save_native(folder: Path, prompts: dict[str, str], *, dense: int = 16, special: Sequence[str] = ()) -> Path:
+    """A multi-vector model as sentence-transformers saves it; without a projection when `dense` is 0.
+
+    `special` tokens are registered, so that they are read whole.
+    """
+    tokenizer = word_piece_tokenizer()
+    tokenizer.add_special_tokens({"additional_special_tokens": list(special)})
+    transformer = Transformer(str(save_backbone(folder / "backbone", tokenizer)))
     modules = [transformer, *([_projection(dense)] if dense else []), MultiVectorMask(), _unit()]
     MultiVectorEncoder(modules=modules, prompts=prompts, device="cpu").save_pretrained(str(folder / "model"))
     return folder / "model"
@@ -144,6 +159,29 @@ def save_stanford(folder: Path) -> Path:
         },
     )
     return folder
+
+
+def save_xtr(folder: Path, *, multilingual: bool = False) -> Path:
+    """XTR's layout: T5 with its decoder, the projection in an old file of its own, no list of modules."""
+    torch.manual_seed(7)
+    tokenizer = unigram_tokenizer()
+    kind, config = (MT5ForConditionalGeneration, MT5Config) if multilingual else (T5ForConditionalGeneration, T5Config)
+    sizes = {"d_model": HIDDEN, "d_kv": 16, "d_ff": 64, "num_layers": 2, "num_heads": 2}
+    kind(config(vocab_size=len(tokenizer), **sizes)).eval().save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    (folder / "2_Dense").mkdir()
+    identity = "torch.nn.modules.linear.Identity"
+    about = {"in_features": HIDDEN, "out_features": 16, "bias": False, "activation_function": identity}
+    _write(folder / "2_Dense" / "config.json", about)
+    torch.save({"linear.weight": torch.randn(16, HIDDEN)}, folder / "2_Dense" / "pytorch_model.bin")
+    return folder
+
+
+def unigram_tokenizer() -> T5Tokenizer:
+    """As T5's: pieces with the space before them, words in small letters alone."""
+    pieces = [*(f"▁{word}" for word in WORDS), *string.ascii_lowercase, *string.digits, *string.punctuation, "▁"]
+    special = [("<pad>", 0.0), ("</s>", 0.0), ("<unk>", 0.0)]
+    return T5Tokenizer(vocab=[*special, *((piece, -2.0) for piece in pieces)], extra_ids=2, model_max_length=POSITIONS)
 
 
 def _projection(dimension: int) -> Dense:
