@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Self
 
 from app.generators import Draft, Writing
+from app.steps import Step, spent_by_step
 from attribution.citations import CitedAnswer
 from attribution.events import AnswerDone, Event
 from attribution.stream import CitedStream
@@ -54,6 +55,14 @@ class AnswerStream(Iterator[Event]):
                 self.kept = self._keep(event.answer, self._draft, self._spent())
                 return AnswerDone(self.kept)
             return event
+
+    @property
+    def steps(self) -> list[Step]:
+        """What has begun of the writing and the citing, with its time so far."""
+        cited = self._cited.spent
+        spent = spent_by_step(cited) if "split" in cited else {}  # passages are opened before there is anything to cite
+        written = [Step("write", self._spent(), bool(self._ended))] if self._started else []
+        return [*written, *(Step(name, ms, self.kept is not None) for name, ms in spent.items())]
 
     def close(self) -> None:
         self._stopped.set()

@@ -71,21 +71,22 @@ def build_generator(settings: Settings) -> Generator:
 
         return ExtractiveGenerator()
     from app.generators.prompted import PromptedGenerator
-    from app.prompts import load_prompt
+    from app.prompts import ALONE, load_prompt
 
     name, prompt = _needed(settings, "generator_model", "generator"), load_prompt(settings.prompt)
+    alone = load_prompt(settings.follow_up_prompt, ALONE)
     sampling = {"max_tokens": settings.max_tokens, "temperature": settings.temperature, "seed": settings.seed}
     if settings.generator == "vllm":
         shown = Path(name).name if Path(name).is_dir() else name
         return PromptedGenerator(
-            f"vllm/{shown}", _vllm(settings, sampling), prompt, num_parallel=settings.vllm_parallel
+            f"vllm/{shown}", _vllm(settings, sampling), prompt, alone, num_parallel=settings.vllm_parallel
         )
     from attribution.endpoint import Endpoint
 
     url = _needed(settings, "llm_url", "generator")
     with _server_told():
         model = Endpoint(url, name, sampling, api_key=settings.llm_key, timeout=settings.llm_timeout)
-    return PromptedGenerator(f"openai/{name}", model, prompt, num_parallel=settings.llm_parallel)
+    return PromptedGenerator(f"openai/{name}", model, prompt, alone, num_parallel=settings.llm_parallel)
 
 
 def _vllm(settings: Settings, sampling: Mapping[str, Any]) -> Model:

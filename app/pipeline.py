@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import repeat
 
@@ -12,7 +13,9 @@ from app.answering import AnswerStream
 from app.errors import AppError, NotFoundError, StoreError
 from app.generators import Draft, Generator, Shown
 from app.own_markers import marks_told
+from app.steps import Watch, nobody
 from app.store import CollectionInfo, Library
+from attribution.alternatives import Alternative
 from attribution.citations import CitedAnswer
 from attribution.events import AnswerDone, Event
 from attribution.many import cite_many
@@ -25,15 +28,19 @@ from retrieval.errors import PropCiteError
 from retrieval.retriever import Retriever
 from retrieval.text import Granularity, Hit, Passage
 
+MOST_TURNS = 6  # of a conversation that a question is understood from
+
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """A question, what its answer is made from, the whole collection, and the milliseconds that finding it took."""
+    """A question, as it was asked and as it stands alone, what its answer is made from, the whole collection, and the
+    milliseconds of each step until here."""
 
     question: str
+    understood: str
     shown: Shown
     collection: Retriever
-    spent: float
+    spent: dict[str, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +73,14 @@ class Pipeline:
             retriever = replace(retriever, alignment=alignment)
         return retriever.search(_needed(text, "a search"), granularity, k, timings)
 
-    def answer(self, question: str) -> CitedAnswer:
-        """Answer a question from the collection, every fact cited from the passages that the answer was made from."""
-        asked = self._asked(question, self.retriever())
+    def answer(self, question: str, after: str = "") -> CitedAnswer:
+        """Answer a question from the collection, every fact cited from the passages that the answer was made from.
+
+        `after` is the answer, by its id, that the question goes on from: what it leaves out is filled from there.
+        """
+        asked = self._asked(question, self.retriever(), after)
         start = time.perf_counter()
-        draft = self.open_generator().generate_many([(asked.question, asked.shown)])[0]
+        draft = self.open_generator().generate_many([(asked.understood, asked.shown)])[0]
         if isinstance(draft, PropCiteError):
             raise draft
         spent = _ms(start, time.perf_counter())
@@ -79,18 +89,19 @@ class Pipeline:
         )
         return self._finished(asked, answer, draft, spent)
 
-    def answer_stream(self, question: str) -> AnswerStream:
+    def answer_stream(self, question: str, after: str = "", watch: Watch = nobody) -> AnswerStream:
         """The same while it is written: text as it comes, each sentence's citations, then the answer as it is kept.
 
-        A question that cannot be asked is told here, trouble with the writing where the events are read.
+        A question that cannot be asked is told here, trouble with the writing where the events are read.  `watch`
+        hears of the steps before the writing, the stream's `steps` tell the others.
         """
-        asked = self._asked(question, self.retriever())
+        asked = self._asked(question, self.retriever(), after, watch)
 
         def cite(pieces: Iterable[str]) -> CitedStream:
             over, collection = asked.shown.retriever, asked.collection
             return cite_stream(self.propcite, pieces, over, collection=collection, question=asked.question)
 
-        writing = self.open_generator().stream(asked.question, asked.shown)
+        writing = self.open_generator().stream(asked.understood, asked.shown)
         return AnswerStream(writing, cite, lambda *answer: self._finished(asked, *answer))
 
     def answer_many(self, questions: Sequence[str]) -> list[CitedAnswer | PropCiteError]:
@@ -128,6 +139,12 @@ class Pipeline:
                     event = AnswerDone(self.keep(event.answer))
                 yield event
 
+    def alternatives(
+        self, answer: CitedAnswer, fact: str | int, granularity: Granularity = Granularity.SENTENCE, k: int = 8
+    ) -> list[Alternative]:
+        """What else of the collection comes near a fact of a kept answer, ranked and judged as it is now."""
+        return self.propcite.alternatives(answer, fact, self.retriever(), granularity, k)
+
     def repair(self, text: str, passages: Sequence[Passage]) -> Repaired:
         """Check a text's markers for these passages, and cite what they leave out, over the collection too."""
         found = repair(self.propcite, _needed(text, "a text to repair"), passages, collection=self.retriever())
@@ -146,13 +163,18 @@ class Pipeline:
         refuse_empty(self.library, self.collection, retriever.index)
         return retriever if self.within is None else retriever.only(self.within)
 
-    def _asked(self, question: str, collection: Retriever) -> _Asked:
+    def _asked(self, question: str, collection: Retriever, after: str = "", watch: Watch = nobody) -> _Asked:
         """The question with the passages that its answer will be made from."""
-        question = _needed(question, "a question")
-        start = time.perf_counter()
-        passages = tuple(hit.passage for hit in collection.search(question, k=self.num_passages))
-        shown = Shown(passages, collection.only(passage.id for passage in passages))
-        return _Asked(question, shown, collection, _ms(start, time.perf_counter()))
+        question = understood = _needed(question, "a question")
+        spent: dict[str, float] = {}
+        before = self.library.conversation(after, self.collection)[-MOST_TURNS:] if after else []
+        if before:
+            with _step("understand", spent, watch):
+                understood = self.open_generator().understand(question, before)
+        with _step("retrieve", spent, watch):
+            passages = tuple(hit.passage for hit in collection.search(understood, k=self.num_passages))
+            shown = Shown(passages, collection.only(passage.id for passage in passages), tuple(before))
+        return _Asked(question, understood, shown, collection, spent)
 
     def _asked_or_why_not(self, question: str, collection: Retriever) -> _Asked | PropCiteError:
         try:
@@ -162,7 +184,7 @@ class Pipeline:
 
     def _drafts(self, asked: Sequence[_Asked | PropCiteError]) -> list[Draft | PropCiteError]:
         """A draft for each question; where none can be written at all, each has the reason."""
-        good = [(one.question, one.shown) for one in asked if isinstance(one, _Asked)]
+        good = [(one.understood, one.shown) for one in asked if isinstance(one, _Asked)]
         try:
             written = iter(self.open_generator().generate_many(good))
         except PropCiteError as error:
@@ -171,8 +193,9 @@ class Pipeline:
 
     def _finished(self, asked: _Asked, answer: CitedAnswer, draft: Draft, spent: float) -> CitedAnswer:
         """The answer with all that is known of how it was made, as it is kept."""
-        generator = self.open_generator()
+        generator, before = self.open_generator(), asked.shown.before
         made_by = {"generator": generator.name, "prompt": generator.prompt}
+        made_by |= {"understanding": generator.understanding} if before else {}
         own = marks_told(self.propcite, draft.given, asked.shown.passages) if draft.given else ""
         return self.keep(
             replace(
@@ -182,7 +205,10 @@ class Pipeline:
                 incomplete=draft.incomplete,
                 notes=(*draft.notes, *answer.notes, *filter(None, [own])),
                 models={**answer.models, **{kind: name for kind, name in made_by.items() if name}},
-                timings_ms={"retrieve": asked.spent, "write": round(spent, 2), **answer.timings_ms},
+                timings_ms={**asked.spent, "write": round(spent, 2), **answer.timings_ms},
+                after=before[-1].id if before else "",
+                understood=asked.understood if asked.understood != asked.question else "",
+                written_from=tuple(passage.id for passage in asked.shown.passages),
             )
         )
 
@@ -201,6 +227,16 @@ def _needed(text: str, what: str) -> str:
         raise AppError(f"{what} needs some words")
     # Half of a surrogate pair, as of a bad byte on the command line; a zero, which PostgreSQL does not keep.
     return text.encode(errors="replace").decode().replace("\0", "\ufffd")
+
+
+@contextmanager
+def _step(name: str, spent: dict[str, float], watch: Watch) -> Iterator[None]:
+    """A step that is timed, and told when it begins and when it has ended."""
+    watch(name, None)
+    start = time.perf_counter()
+    yield
+    spent[name] = _ms(start, time.perf_counter())
+    watch(name, spent[name])
 
 
 def _ms(start: float, end: float) -> float:

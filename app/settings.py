@@ -87,6 +87,9 @@ class Settings(BaseSettings):
     generator_model: str = Field("", description="openai: a model's name at llm_url; vllm: a folder or hub name")
     num_passages: int = Field(8, ge=1, le=100, description="passages that an answer is made from")
     prompt: str = Field("answer", description="answer, cite, or a file in the form of propcite prompts answer")
+    follow_up_prompt: str = Field(
+        "standalone", description="standalone, or a file in the form of propcite prompts standalone"
+    )
     max_tokens: int = Field(1024, ge=1, description="the longest answer, with the model's thoughts")
     temperature: float = Field(0.0, ge=0, le=2)
     seed: int = Field(0, ge=0)

@@ -52,9 +52,16 @@ def show_answer(answer: CitedAnswer, names: dict[str, str]) -> None:
     """The answer with its markers, then each fact with the words that support it.  `names` are documents by id."""
     if answer.question:
         out.print(Text(answer.question, style="bold"))
+        show_understood(answer)
         out.print()
     out.print(marked_text(answer), soft_wrap=not out.is_terminal)
     show_facts(answer, names)
+
+
+def show_understood(answer: CitedAnswer) -> None:
+    """What was looked for, where a question that follows another was filled from that."""
+    if answer.understood:
+        out.print(Text(f"understood as: {answer.understood}", style="dim"), soft_wrap=not out.is_terminal)
 
 
 def show_piece(text: str, sentence: CitedSentence | None = None) -> None:

@@ -46,6 +46,12 @@ class Desk:
         return self._opened.result()
 
     @property
+    def spent(self) -> dict[str, float]:
+        """Milliseconds of each step so far."""
+        is_open = self._opened.done() and not self._opened.cancelled() and not self._opened.exception()
+        return dict(self._opened.result().watch.spent) if is_open else {}
+
+    @property
     def oldest(self) -> Future[list[SentenceCited]] | None:
         """The job that is next to be done."""
         return self._jobs[0] if self._jobs else None

@@ -104,6 +104,11 @@ class CitedStream(Iterator[Event]):
     def so_far(self) -> CitedAnswer:
         return self._arriving.so_far
 
+    @property
+    def spent(self) -> dict[str, float]:
+        """Milliseconds of each step of the citing so far."""
+        return self._arriving.desk.spent
+
     def close(self) -> None:
         self._events.close()
         self._arriving.desk.close()

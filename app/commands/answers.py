@@ -26,6 +26,7 @@ from app.commands import (
     read_text,
     write_json,
 )
+from app.commands.asking import After, GoOn, gone_on_from
 from app.commands.exports import Counted, Export, FormName, Offsets, Out, wanted
 from app.commands.given import (
     Batch,
@@ -98,12 +99,14 @@ def ask(
     out: Out = None,
     offsets: Offsets = Counted.code_points,
     stream: Annotated[bool, typer.Option("--stream", help="Tell the answer while it is written; JSON lines.")] = False,
+    after: After = "",
+    go_on: GoOn = False,
 ) -> None:
     """Answer a question, every fact with the words that support it.  Exit code 1 when the collection does not say."""
     if (stream or batch) and (form or out or offsets is not Counted.code_points):
         raise PropCiteError("--stream and --batch write JSON lines: leave out --format, --out and --offsets")
-    if batch and (stream or question):
-        raise PropCiteError("--batch reads its questions from a file: leave out --stream and the question")
+    if batch and (stream or question or after or go_on):
+        raise PropCiteError("--batch reads its questions from a file, each for itself: leave out what says otherwise")
     export = wanted(as_json, form, out, offsets)
     parts = open_parts(generator=generator and generator.value, generator_model=model)
     chosen = find_collection(parts, collection)
@@ -113,11 +116,12 @@ def ask(
 
         filter_lines(filters.AskLine, lambda lines: filters.ask(pipeline, lines), batch, most=MOST_ASKED)
         return
+    after = gone_on_from(parts, chosen, after, go_on=go_on)
     if stream:
-        with pipeline.answer_stream(question) as events:
+        with pipeline.answer_stream(question, after) as events:
             answer = tell(events, document_names(parts, chosen), as_json=as_json)
     else:
-        answer = pipeline.answer(question)
+        answer = pipeline.answer(question, after)
         _show_answer(answer, parts, export)
     if answer.abstained:
         raise typer.Exit(BELOW)

@@ -1,12 +1,34 @@
-"""What a language model is asked with."""
+"""What a language model is asked with, and what a question goes on from."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from app.commands import AsJson, cli, open_parts, write_json
+from retrieval.errors import PropCiteError
+
+if TYPE_CHECKING:
+    from app.bootstrap import Parts
+    from app.store import CollectionInfo
+
+After = Annotated[str, typer.Option("--after", help="The answer that the question goes on from, by its id.")]
+GoOn = Annotated[bool, typer.Option("--continue", help="Go on from the newest answer of the collection.")]
+
+
+def gone_on_from(parts: Parts, collection: CollectionInfo, after: str, *, go_on: bool) -> str:
+    """The answer that a question goes on from; empty for a question of its own."""
+    if not go_on:
+        return after
+    if after:
+        raise PropCiteError(
+            "--continue goes on from the newest answer, --after from one that is named: give one of them"
+        )
+    newest = parts.library.find_answers(collection, asked=True, limit=1).items
+    if not newest:
+        raise PropCiteError(f"there is no answer over {collection.name!r} to go on from: ask without --continue")
+    return newest[0].id
 
 
 @cli.command()
@@ -15,22 +37,23 @@ def prompts(
     as_json: AsJson = False,
 ) -> None:
     """List the prompts that a language model may be asked with, or write one, to be changed and given as a file."""
-    from app.prompts import load_prompt, shipped
+    from app.prompts import KINDS, PLACES, load_prompt, shipped
     from app.terminal import show_table
 
     if name:
-        prompt = load_prompt(name)
+        prompt = load_prompt(name, KINDS.get(name, PLACES))
         if as_json:
             write_json({"name": prompt.name, "version": prompt.version, "what": prompt.what, "turns": prompt.turns})
         else:
             typer.echo(prompt.path.read_text("utf-8-sig"), nl=False)
         return
-    used, found = open_parts().settings.prompt, shipped()
+    settings, found = open_parts().settings, shipped()
+    used = {settings.prompt, settings.follow_up_prompt, "earlier"}
     if as_json:
-        write_json([{"name": p.name, "version": p.version, "what": p.what, "used": p.name == used} for p in found])
+        write_json([{"name": p.name, "version": p.version, "what": p.what, "used": p.name in used} for p in found])
     else:
         show_table(("prompt", "version", "what it is"), [(_named(p.name, used), p.version, p.what) for p in found])
 
 
-def _named(name: str, used: str) -> str:
-    return f"{name} ✓" if name == used else name
+def _named(name: str, used: set[str]) -> str:
+    return f"{name} ✓" if name in used else name

@@ -81,7 +81,7 @@ def _written(events: Iterable[Event]) -> CitedAnswer:
 
 def _shown(events: Iterable[Event], names: dict[str, str]) -> CitedAnswer:
     """The text up to the last sentence that is cited, then the next; in the end the facts."""
-    from app.terminal import show_facts, show_piece
+    from app.terminal import show_facts, show_piece, show_understood
     from attribution.events import AnswerDone, SentenceCited, TextDelta
 
     coming, at = "", 0  # text that is not shown yet, and where it stands in the answer
@@ -95,5 +95,6 @@ def _shown(events: Iterable[Event], names: dict[str, str]) -> CitedAnswer:
                 coming, at = coming[size:], sentence.span.end
             case AnswerDone(answer):
                 show_piece(coming + "\n")
+                show_understood(answer)
                 show_facts(answer, names)
     return answer

@@ -5,20 +5,27 @@ from __future__ import annotations
 from collections import abc
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from attribution.usage import Usage
 from retrieval.errors import PropCiteError
 from retrieval.retriever import Retriever
 from retrieval.text import Passage
 
+if TYPE_CHECKING:  # who writes needs no database
+    from app.store import Turn
+
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What a generator writes from: the passages, best first, and a retriever over them alone."""
+    """What a generator writes from: the passages, best first, and a retriever over them alone.
+
+    `before` is what was asked and answered in the same conversation, the oldest first; it is no source.
+    """
 
     passages: tuple[Passage, ...]
     retriever: Retriever
+    before: tuple[Turn, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +52,16 @@ class Generator(Protocol):
     """Anything that writes an answer from passages.
 
     `prompt` is the name and version of what a language model is asked with; empty for what needs no asking.
+    `understanding` names what writes questions anew that follow others.
     """
 
     name: str
     prompt: str
+    understanding: str
+
+    def understand(self, question: str, before: Sequence[Turn]) -> str:
+        """The question as it reads without the conversation that it goes on; its own words where they do."""
+        ...
 
     def stream(self, question: str, shown: Shown) -> Writing:
         """Pieces of the text as they are written, empty ones while none comes, then the draft.

@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from app.generators import Draft, Shown, Writing
+from app.store import Turn
+from app.understanding import standing_alone
 from attribution import words
 from retrieval.encoder import Floats, TokenVectors
 from retrieval.errors import PropCiteError
@@ -44,6 +46,10 @@ class ExtractiveGenerator:
 
     name = "extractive"
     prompt = ""
+    understanding = "rules/1"
+
+    def understand(self, question: str, before: Sequence[Turn]) -> str:
+        return standing_alone(question, before)
 
     def stream(self, question: str, shown: Shown) -> Writing:
         """The whole in one piece."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+import re
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
 from typing import Protocol
 
@@ -11,11 +12,17 @@ from app.errors import GeneratorError
 from app.generators import Draft, Shown, Writing
 from app.generators.beside import Beside
 from app.generators.reading import Reading
-from app.prompts import ABSTENTION, Prompt
+from app.prompts import ABSTENTION, ALONE, Prompt, is_abstention, load_prompt
+from app.store import Turn
+from app.understanding import standing_alone
 from attribution.endpoint import Message
 from attribution.streamed import Ended
 from attribution.troubles import NoAnswerError, TooLongError
 from retrieval.errors import PropCiteError
+from retrieval.text import Passage
+
+LONGEST_QUESTION = 1000  # characters; a longer text is an answer
+_AROUND = re.compile(r"^<question>|</question>$|^[\w -]{0,30}question[\w -]{0,10}:", re.IGNORECASE)
 
 
 class Model(Protocol):
@@ -29,14 +36,41 @@ class Model(Protocol):
 class PromptedGenerator:
     """Any language model as a generator.  Safe to share among threads; `num_parallel` questions of a batch are in work.
 
-    Passages that the model cannot hold are left out from the last, and a note says so.
+    What was said before in a conversation is left out, the oldest first, where the model cannot hold it, then passages
+    from the last; a note says so.
     """
 
-    def __init__(self, name: str, model: Model, prompt: Prompt, *, num_parallel: int = 8) -> None:
-        self.name, self.prompt = name, prompt.id
-        self._model, self._asks = model, prompt
+    def __init__(
+        self, name: str, model: Model, prompt: Prompt, standalone: Prompt | None = None, *, num_parallel: int = 8
+    ) -> None:
+        alone = standalone or load_prompt("standalone", ALONE)
+        self.name, self.prompt, self.understanding = name, prompt.id, alone.id
+        self._model, self._asks, self._alone = model, prompt, alone
         self._num_parallel = num_parallel
         self._beside = Beside(f"propcite-{name}")
+
+    def understand(self, question: str, before: Sequence[Turn]) -> str:
+        return self._beside.run(self._understood(question, before))
+
+    async def _understood(self, question: str, before: Sequence[Turn]) -> str:
+        """Asked with ever fewer turns until the model can hold them; rules have the word where it says nothing."""
+        for first in range(len(before)):
+            try:
+                text = await self._said(self._alone.alone(question, before[first:]))
+            except TooLongError:
+                continue
+            except NoAnswerError as error:
+                raise GeneratorError(f"the language model gave no answer: {error}") from error
+            if found := question_in(text):
+                return found
+            break
+        return standing_alone(question, before)
+
+    async def _said(self, messages: list[Message]) -> str:
+        reading = Reading(live=False)
+        async with aclosing(self._model.stream(messages)) as pieces:
+            text = "".join([reading.feed(piece) async for piece in pieces if isinstance(piece, str)])
+        return text + reading.finish()
 
     def stream(self, question: str, shown: Shown) -> Writing:
         for item in self._beside.items(self._written(question, shown, live=True)):
@@ -74,14 +108,15 @@ class PromptedGenerator:
         raise AssertionError("a text that ends has told its draft")
 
     async def _written(self, question: str, shown: Shown, *, live: bool) -> AsyncGenerator[str | Draft, None]:
-        """Asked with ever fewer passages until the model can hold them."""
+        """Asked with ever fewer turns of the conversation, then ever fewer passages, until the model can hold them."""
         if not shown.passages:
             yield ABSTENTION
             yield Draft(ABSTENTION, abstained=True)
             return
-        for count in range(len(shown.passages), 0, -1):
-            messages = self._asks.messages(question, shown.passages[:count])
-            notes = _left_out(len(shown.passages) - count, len(shown.passages))
+        for before, passages in _ever_less(shown):
+            messages = self._asks.messages(question, passages, before)
+            notes = _left_out(len(shown.before) - len(before), len(shown.before), "earlier question")
+            notes += _left_out(len(shown.passages) - len(passages), len(shown.passages), "passage")
             try:
                 async with aclosing(self._read(messages, notes, live=live)) as pieces:
                     async for piece in pieces:
@@ -111,10 +146,28 @@ class PromptedGenerator:
         yield reading.draft(ended, notes, marks=self._asks.marks)
 
 
-def _left_out(number: int, of: int) -> tuple[str, ...]:
+def question_in(text: str) -> str:
+    """The question that a model wrote, without what models put around one; empty where it is none.
+
+    >>> question_in('Standalone question: "What did it cost?"'), question_in("")
+    ('What did it cost?', '')
     """
-    >>> _left_out(2, 8)
+    line = next((line.strip() for line in text.split("\n") if any(map(str.isalnum, line))), "")
+    line = _AROUND.sub("", line).strip(" \"'“”*`")
+    return line if len(line) <= LONGEST_QUESTION and not is_abstention(line) else ""
+
+
+def _ever_less(shown: Shown) -> Iterator[tuple[tuple[Turn, ...], tuple[Passage, ...]]]:
+    for first in range(len(shown.before)):
+        yield shown.before[first:], shown.passages
+    for count in range(len(shown.passages), 0, -1):
+        yield (), shown.passages[:count]
+
+
+def _left_out(number: int, of: int, what: str) -> tuple[str, ...]:
+    """
+    >>> _left_out(2, 8, "passage")
     ('2 of 8 passages were left out: the context of the model is full',)
     """
     were = "was" if number == 1 else "were"
-    return (f"{number} of {of} passages {were} left out: the context of the model is full",) if number else ()
+    return (f"{number} of {of} {what}s {were} left out: the context of the model is full",) if number else ()

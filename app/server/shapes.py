@@ -124,6 +124,9 @@ class RepairRequest(Given):
 class AskRequest(Narrowed, Written):
     question: Words = Field(max_length=MOST_ASKED, examples=["How many gates has the barrier?"])
     stream: bool = Field(False, description="server-sent events while the answer is written")
+    after: Text = Field(
+        "", max_length=100, description="the answer, by its id, that the question goes on from", examples=[""]
+    )
 
 
 class FeedbackRequest(Given):

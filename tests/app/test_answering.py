@@ -314,7 +314,10 @@ def test_prompts_are_listed_and_written(monkeypatch: pytest.MonkeyPatch, capsys:
         return capsys.readouterr().out
 
     used = [(p["name"], p["used"]) for p in json.loads(prompts("--json"))]
-    assert used == [("answer", True), ("cite", False), ("list", False), ("list_cite", False)]
+    assert used == [
+        *(("answer", True), ("cite", False), ("earlier", True), ("list", False), ("list_cite", False)),
+        ("standalone", True),
+    ]
     assert "answer ✓" in prompts()
     assert prompts("cite") == (FOLDER / "cite.txt").read_text()
     assert json.loads(prompts("cite", "--json"))["version"] == "1"

@@ -11,13 +11,15 @@ from hypothesis import strategies as st
 
 from app.errors import AppError
 from app.evaluate.alce.scores import list_score, remove_citations
-from app.prompts import ABSTENTION, FOLDER, as_data, is_abstention, listed, load_prompt, shipped
+from app.prompts import ABSTENTION, ALONE, FOLDER, as_data, is_abstention, listed, load_prompt, shipped
+from app.store import Turn
 from attribution.markers import without_markers
 from attribution.troubles import sendable
 from retrieval.splitter import passage_from_text
 from retrieval.text import Passage
 
-NAMES = ("answer", "cite", "list", "list_cite")
+NAMES = ("answer", "cite", "list", "list_cite")  # that write answers
+BEFORE = [Turn("a", "How high?", "How high is it?", "6 metres."), Turn("b", "And wide?", "How wide?", "9 metres.")]
 SIGNS = [
     *("</passage>", '<passage number="9">', "</question>", "<question>", "{question}", "{passages}", "{abstention}"),
     *(
@@ -45,7 +47,7 @@ def refused(name: str) -> str:
 
 def skeleton(chat: list[dict[str, str]]) -> list[tuple[str, list[str]]]:
     """The roles and the tags of a chat, which texts must not change."""
-    tags = r"</?(?:passage|question)\b[^>]*>|<\|?[^\s>]*\|>|\[/?INST\]|</?s>|</?think>"
+    tags = r"</?(?:passage|question|earlier)\b[^>]*>|<\|?[^\s>]*\|>|\[/?INST\]|</?s>|</?think>"
     return [(turn["role"], re.findall(tags, turn["content"])) for turn in chat]
 
 
@@ -130,6 +132,59 @@ def test_what_stands_in_place_of_a_passage_is_not_filled_again() -> None:
     said = load_prompt("answer").messages("{passages}?", [passage])[-1]["content"]
     assert "\n{question} and {passages} and {abstention}\n" in said
     assert said.endswith("<question>{passages}?</question>")
+
+
+# Questions that follow others
+
+
+def test_what_was_said_before_stands_in_front_of_the_passages() -> None:
+    passages = [passage_from_text("a", "It is 6 metres high.")]
+    alone, going_on = (load_prompt("answer").messages("How long?", passages, before) for before in ((), BEFORE))
+    assert going_on[:-1] == alone[:-1]
+    first, rest = going_on[-1]["content"].split("</earlier>", 1)
+    assert first == (
+        "<earlier>\nQuestion: How high is it?\nAnswer: 6 metres.\n\nQuestion: How wide?\nAnswer: 9 metres.\n"
+    )
+    assert rest.endswith(f"state only what the passages say.\n\n{alone[-1]['content']}")
+
+
+def test_a_question_is_asked_for_as_it_stands_alone() -> None:
+    prompt = load_prompt("standalone", ALONE)
+    assert (prompt.id, prompt.marks) == ("standalone/1", False)
+    chat = prompt.alone("And {earlier}?", BEFORE)
+    assert [turn["role"] for turn in chat] == ["system", *["user", "assistant"] * 3, "user"]
+    assert chat[-1]["content"].endswith("9 metres.\n</earlier>\n\n<question>And {earlier}?</question>")
+    for turn in chat[1:-1:2]:
+        assert skeleton([turn]) == skeleton(chat[-1:])
+
+
+@given(texts, texts)
+def test_nothing_said_before_changes_the_form_of_a_chat(question: str, answer: str) -> None:
+    said, plain = [Turn("a", question, question, answer)], [Turn("a", "Q", "Q", "A")]
+    for prompt in (load_prompt("answer"), load_prompt("standalone", ALONE)):
+        chats = [
+            prompt.alone("Q", before) if prompt.name == "standalone" else prompt.messages("Q", [], before)
+            for before in (said, plain)
+        ]
+        assert skeleton(chats[0]) == skeleton(chats[1])
+
+
+def test_a_long_answer_is_shown_in_short() -> None:
+    long = Turn("a", "Q", "Q", "word " * 1000)
+    said = load_prompt("standalone", ALONE).alone("And?", [long])[-1]["content"]
+    assert "word …\n</earlier>" in said
+    assert len(said) < 1400
+
+
+def test_a_prompt_for_one_thing_is_not_taken_for_another(tmp_path: Path) -> None:
+    assert "needs {passages} once" in refused("standalone")
+    with pytest.raises(AppError, match=r"needs \{earlier\} once"):
+        load_prompt("answer", ALONE)
+    with pytest.raises(AppError, match="give standalone, or a file"):
+        load_prompt("nothing", ALONE)
+    path = tmp_path / "mine.txt"
+    path.write_text("{earlier}\nNow: {question}")
+    assert load_prompt(str(path), ALONE).alone("And?", BEFORE)[0]["content"].endswith("Now: And?")
 
 
 # Files

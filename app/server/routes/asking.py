@@ -45,7 +45,7 @@ async def ask(request: Request, asked: AskRequest, access: Reader) -> Response:
     pipeline = await _pipeline(access, asked)
     if asked.stream:
         return StreamingResponse(_events(access, asked, pipeline), media_type="text/event-stream", headers=UNBUFFERED)
-    answer = await unless_gone(request, service.streams.run(lambda: _whole(pipeline, asked.question)))
+    answer = await unless_gone(request, service.streams.run(lambda: _whole(pipeline, asked)))
     return written(service, answer, asked)
 
 
@@ -58,19 +58,23 @@ async def _pipeline(access: Access, asked: AskRequest) -> Pipeline:
     def find() -> Pipeline:
         pipeline = service.pipeline(name, asked.documents, asked.where)
         pipeline.retriever()  # an empty collection is told before anything is sent
+        if asked.after:
+            service.parts.library.conversation(asked.after, pipeline.collection)  # so is an answer that is not here
         return pipeline
 
     return await asyncio.to_thread(find)
 
 
-def _whole(pipeline: Pipeline, question: str) -> CitedAnswer:
-    return pipeline.answer(question)
+def _whole(pipeline: Pipeline, asked: AskRequest) -> CitedAnswer:
+    return pipeline.answer(asked.question, asked.after)
 
 
 async def _events(access: Access, asked: AskRequest, pipeline: Pipeline) -> AsyncIterator[str]:
     service = access.service
     try:
-        async with aclosing(told(service.streams, lambda: pipeline.answer_stream(asked.question))) as coming:
+        async with aclosing(
+            told(service.streams, lambda: pipeline.answer_stream(asked.question, asked.after))
+        ) as coming:
             async for one in coming:
                 if isinstance(one, AnswerDone):
                     written(service, one.answer, asked)  # counted as others are
