@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from rich.markup import escape
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 from app.terminal import MARKS, file_name, out
+from attribution.alternatives import Alternative
 from attribution.explaining import Explained
 from attribution.formats.why import MARKS as AS_SUCH
 from attribution.formats.why import TITLE
 from attribution.formats.why_words import Met, lines, met
+from attribution.formats.words import SIGNS as SIGNS_OF
 from attribution.formats.words import label_of, where
 from retrieval.explanation import Explanation
 
@@ -32,6 +35,21 @@ def show_explained(explained: Explained, sources: Mapping[str, str]) -> None:
     out.print()
     for line in lines(explained):
         out.print(Text(line), soft_wrap=not out.is_terminal)
+
+
+def show_alternatives(near: Sequence[Alternative], sources: Mapping[str, str]) -> None:
+    """Each with how it stands to the fact, and its marker where it is cited."""
+    for rank, one in enumerate(near, start=1):
+        mark, colour = MARKS[one.label]
+        cited = f" [bold cyan]\\[{one.number}][/]" if one.number else ""
+        name = file_name(sources.get(one.hit.passage.document_id, "")) or one.hit.passage.title
+        place = ", ".join(filter(None, [name, where(one.hit.passage, one.hit.spans)]))
+        likely = f"[{colour}]{mark} {SIGNS_OF[one.label][1]}, {one.verdict.probability:.0%}[/{colour}]"
+        out.print(f"[bold cyan]{rank:>2}[/]  {one.hit.score:.3f}  {likely}{cited}  [dim]{escape(place)}[/]")
+        out.print(Padding(escape(" ".join(one.hit.text.split())), (0, 0, 0, 4)))
+        if one.verdict.reason:
+            out.print(Padding(escape(one.verdict.reason), (0, 0, 0, 4)), style="dim")
+        out.print()
 
 
 def _place(explained: Explained, sources: Mapping[str, str]) -> str:

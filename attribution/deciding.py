@@ -64,6 +64,10 @@ class Decider:
             decided = self._together(claims, heard, decided, shown)
         return [_told(claim, found) for claim, found in zip(claims, decided, strict=True)]
 
+    def verdicts(self, claim: Claim) -> list[Verdict]:
+        """On each of its hits by itself."""
+        return self._verdicts([(claim, (hit,)) for hit in claim.hits])
+
     def _judged(self, claims: Sequence[Claim], candidates: Sequence[Sequence[Hit]]) -> list[list[tuple[Hit, Verdict]]]:
         """Each candidate of each claim by itself."""
         asked = [(claim, (hit,)) for claim, hits in zip(claims, candidates, strict=True) for hit in hits]

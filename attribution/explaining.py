@@ -58,7 +58,7 @@ def explain_citation(
     `granularity` says against what: the evidence's sentence, its whole passage, or the nearest proposition of it; by
     default what the answer's method searched for.  `alignment` says which words count, by default as when it was cited.
     """
-    _check(answer, encoder)
+    check_comparable(answer, encoder)
     about = fact_of(answer, fact)
     cited = citation_of(about, citation or (about.citations[0].id if about.citations else ""))
     evidence = cited.evidence if cited else about.nearest
@@ -68,7 +68,7 @@ def explain_citation(
             f"nothing came near fact {number}, so nothing explains it: cite the answer over more sources"
         )
     level, aligned = granularity or searched(answer), alignment or _aligned(answer)
-    text, start, spans = _as_asked(answer, about)
+    text, start, spans = as_asked(answer, about)
     units = _units(evidence, level, splitter)
     try:
         found = explain(encoder, text, evidence.passage, units, spans=spans, granularity=level, alignment=aligned)
@@ -78,7 +78,7 @@ def explain_citation(
     return Explained(answer, number, about, evidence, cited, text, start, unit, explanation)
 
 
-def _check(answer: CitedAnswer, encoder: Encoder) -> None:
+def check_comparable(answer: CitedAnswer, encoder: Encoder) -> None:
     """Whether there is something to explain, and it can be read as it was."""
     method = answer.models.get("method", "")
     if method in WITHOUT_TOKENS:
@@ -101,7 +101,7 @@ def _aligned(answer: CitedAnswer) -> Alignment:
     return alignment_of(answer.models["alignment"]) if "alignment" in answer.models else NEAREST
 
 
-def _as_asked(answer: CitedAnswer, fact: CitedProposition) -> tuple[str, int | None, Unit]:
+def as_asked(answer: CitedAnswer, fact: CitedProposition) -> tuple[str, int | None, Unit]:
     """What was encoded for a fact, where that stands in the answer, and the fact's spans in it."""
     proposition = fact.proposition
     if answer.models.get("method") == "alone":

@@ -35,6 +35,7 @@ from retrieval.sentences import split_sentences
 from retrieval.text import Granularity, Passage, Sentence, Span
 
 if TYPE_CHECKING:
+    from attribution.alternatives import Alternative
     from attribution.explaining import Explained
     from attribution.repaired import Repaired
 
@@ -116,6 +117,19 @@ class PropCite:
 
         return explain_citation(self.encoder, self.splitter, answer, fact, citation, granularity, alignment)
 
+    def alternatives(
+        self,
+        answer: CitedAnswer,
+        fact: str | int,
+        source: Source,
+        granularity: Granularity = Granularity.SENTENCE,
+        k: int = 8,
+    ) -> list[Alternative]:
+        """What else was near a fact, ranked anew at any granularity and judged: facts count from 1."""
+        from attribution.alternatives import alternatives
+
+        return alternatives(self, answer, fact, source, granularity, k)
+
     def citing(self, source: Source, collection: Retriever | None = None) -> Citing:
         """One answer's citing over these sources, for those who have it sentence by sentence."""
         from attribution.remembering import asking_with, remembering
@@ -123,9 +137,14 @@ class PropCite:
         watch, own = Stopwatch(), remembering(self)
         source, collection = asking_with(own, source), asking_with(own, collection)
         with watch("encode passages"):
-            alignment = collection.alignment if collection else self.alignment
-            retriever = source if isinstance(source, Retriever) else _over(own.encoder, as_passages(source), alignment)
+            retriever = own.over(source, collection.alignment if collection else None)
         return Citing(own, retriever, collection, watch)
+
+    def over(self, source: Source, alignment: Alignment | None = None) -> Retriever | None:
+        """A collection as it is, or given passages, read now; None where there are none."""
+        if isinstance(source, Retriever):
+            return source
+        return _over(self.encoder, as_passages(source), alignment or self.alignment)
 
     @property
     def models(self) -> dict[str, str]:

@@ -126,7 +126,7 @@ class Retriever:
         if timings is not None:
             timings["encode"] = 1000 * (time.perf_counter() - start)
         if granularity == Granularity.PROPOSITION:
-            return self._propositions(query, k, timings)
+            return self._propositions(query, query.whole, k, timings)
         return self._units(query, query.whole, granularity, k, timings)[0]
 
     def search_spans(
@@ -136,14 +136,14 @@ class Retriever:
         k: int,
         granularity: Granularity = Granularity.SENTENCE,
     ) -> list[list[list[Hit]]]:
-        """For each piece of each text the k nearest sentences or passages, ranked by the piece's own tokens only.
+        """For each piece of each text the k nearest units, ranked by the piece's own tokens only.
 
         A text is encoded once and whole, so a piece is read in its context.  -> texts x pieces x hits
         """
-        return [
-            self._units(query, query.of(pieces), granularity, k)
-            for query, pieces in zip(self._read(texts, granularity), spans, strict=True)
-        ]
+        read = zip(self._read(texts, granularity), spans, strict=True)
+        if granularity == Granularity.PROPOSITION:
+            return [[self._propositions(query, query.of([piece]), k) for piece in pieces] for query, pieces in read]
+        return [self._units(query, query.of(pieces), granularity, k) for query, pieces in read]
 
     def passages(self) -> list[Passage]:
         """All passages that a search may return, in the order of their ids."""
@@ -191,30 +191,33 @@ class Retriever:
         parts = [tokens for tokens in (query.for_units, query.for_passages) if tokens]
         return joined_if_all([self.encoder.worths(tokens) for tokens in parts])
 
-    def _propositions(self, query: _Query, k: int, timings: dict[str, float] | None = None) -> list[Hit]:
-        """Exact where tokens are aligned with their nearest, though few sentences are split: there a proposition never
-        beats its own sentence, so once k of them beat the next sentence nothing better can follow."""
+    def _propositions(self, query: _Query, asked: _Rows, k: int, timings: dict[str, float] | None = None) -> list[Hit]:
+        """The best for one row of weights.
+
+        Exact where tokens are aligned with their nearest, though few sentences are split: there a proposition never
+        beats its own sentence, so once k of them beat the next sentence nothing better can follow.
+        """
         best: list[Hit] = []
         seen, wanted = 0, 4 * k
         while True:
-            sentences = self._units(query, query.whole, Granularity.SENTENCE, wanted, timings)[0]
+            sentences = self._units(query, asked, Granularity.SENTENCE, wanted, timings)[0]
             for first in range(seen, len(sentences), SPLIT_AT_ONCE):
                 if len(best) >= k and best[k - 1].score >= sentences[first].score:
                     return best[:k]
-                found = self._within(sentences[first : first + SPLIT_AT_ONCE], query)
+                found = self._within(sentences[first : first + SPLIT_AT_ONCE], query, asked)
                 best = sorted([*best, *found], key=lambda hit: -hit.score)
             if len(sentences) < wanted:
                 return best[:k]
             seen, wanted = len(sentences), 4 * wanted
 
-    def _within(self, sentences: Sequence[Hit], query: _Query) -> list[Hit]:
+    def _within(self, sentences: Sequence[Hit], query: _Query, asked: _Rows) -> list[Hit]:
         """The propositions of these sentences, each with its own score."""
         places = [(hit.passage, hit.spans[0]) for hit in sentences]
         hits = []
         for hit, pieces in zip(sentences, self.split([p.of(passage.text) for passage, p in places]), strict=True):
             passage, place = hit.passage, hit.spans[0]
             units = [tuple(s.shifted(place.start) for s in spans) for spans in pieces]
-            tokens, weights = self.index.vectors(passage.id), query.whole.units[0]
+            tokens, weights = self.index.vectors(passage.id), asked.units[0]
             alone = score_units(query.vectors, weights, tokens, units, self.alignment, query.words)
             scores = joined(alone, np.full_like(alone, hit.passage_score), self.passage_share)
             hits += [

@@ -13,11 +13,63 @@ function show(root, fact) {
   const panel = root.querySelector(".evidence");
   panel.innerHTML = root.evidence[fact] ?? "";
   panel.hidden = !(fact in root.evidence);
+  for (const original of panel.querySelectorAll("details.original")) {
+    original.ontoggle = () => fetchShown(root, original);
+    fetchShown(root, original);
+  }
   // Where the panel scrolls by itself, the words that matter come into its view.
   panel.scrollTop = 0;
   const words = panel.querySelector(".cited");
   const below = words ? words.getBoundingClientRect().bottom - panel.getBoundingClientRect().bottom : 0;
   if (below > 0) panel.scrollTop = below + panel.clientHeight / 3;
+}
+
+// What is unfolded is fetched, and scrolled to the cited lines.
+function fetchShown(root, original) {
+  if (!original.open) return;
+  const ground = getComputedStyle(root).getPropertyValue("--st-background-color");
+  for (const frame of original.querySelectorAll("iframe[data-src]")) {
+    const [place, hash] = frame.dataset.src.split("#");
+    frame.src = `${place}&theme=${isDark(ground) ? "dark" : "light"}#${hash}`;
+    frame.removeAttribute("data-src");
+  }
+  for (const image of original.querySelectorAll("img[data-src]")) {
+    const figure = image.closest("figure");
+    image.onload = () => {
+      const line = figure.querySelector(".cited-line");
+      if (!line) return;
+      figure.scrollTop = line.offsetTop - figure.clientHeight / 3;
+      figure.scrollLeft = line.offsetLeft - 12;
+    };
+    image.onerror = () => { figure.textContent = "The page cannot be shown: its file may be gone."; };
+    image.src = image.dataset.src;
+    image.removeAttribute("data-src");
+  }
+}
+
+function isDark(colour) {
+  const numbers = colour.trim().startsWith("#")
+    ? [1, 3, 5].map((i) => parseInt(colour.trim().slice(i, i + 2), 16))
+    : (colour.match(/[\d.]+/g) ?? [255, 255, 255]).slice(0, 3).map(Number);
+  return numbers.reduce((sum, n) => sum + n, 0) < 384;
+}
+
+async function copy(button) {
+  const words = button.dataset.copy;
+  try {
+    await navigator.clipboard.writeText(words);
+  } catch {
+    // A page that is not served by https has no clipboard: the old way asks for a selection.
+    const area = document.createElement("textarea");
+    area.value = words;
+    document.body.append(area);
+    area.select();
+    document.execCommand("copy");
+    area.remove();
+  }
+  const before = button.textContent;
+  button.textContent = "Copied";
+  setTimeout(() => { button.textContent = before; }, 1500);
 }
 
 // Words may belong to several facts, a marker to several too: a further click turns to the next.
@@ -50,8 +102,7 @@ export default function ({ parentElement, data, setStateValue }) {
   }
   root.heard = data.selected;
 
-  const choose = (element) => {
-    const fact = following(element, root.fact);
+  const turnTo = (fact) => {
     if (fact === root.fact) return;
     show(root, fact);
     root.sent.push(fact);
@@ -59,6 +110,31 @@ export default function ({ parentElement, data, setStateValue }) {
     const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
     root.querySelector(".evidence").scrollIntoView({ block: "nearest", behavior: still ? "auto" : "smooth" });
   };
+  const choose = (element) => turnTo(following(element, root.fact));
+  const step = (by) => {
+    const known = Object.keys(root.evidence).map(Number).sort((a, b) => a - b);
+    const place = known.indexOf(root.fact);
+    if (known.length) turnTo(known[(place + by + known.length) % known.length]);
+  };
+  const panel = root.querySelector(".evidence");
+  panel.onclick = (event) => {
+    const button = event.target.closest("button");
+    if (!button) return;
+    if (button.dataset.copy) copy(button);
+    if (button.dataset.step) {
+      const by = button.dataset.step;
+      step(Number(by));
+      panel.querySelector(`[data-step="${by}"]`)?.focus();
+    }
+  };
+  // From anywhere on the page, unless somebody is writing.
+  const onKey = (event) => {
+    const at = event.composedPath()[0];
+    if (event.ctrlKey || event.metaKey || event.altKey || !["j", "k"].includes(event.key)) return;
+    if (at instanceof Element && at.closest("input, textarea, select, [contenteditable]")) return;
+    step(event.key === "j" ? 1 : -1);
+  };
+  document.addEventListener("keydown", onKey);
   const answer = root.querySelector(".answer");
   answer.onclick = (event) => {
     const element = event.target.closest("[data-facts]");
@@ -73,4 +149,5 @@ export default function ({ parentElement, data, setStateValue }) {
   };
   answer.onmouseover = (event) => hover(root, event.target.closest("[data-facts]"));
   answer.onmouseleave = () => hover(root, null);
+  return () => document.removeEventListener("keydown", onKey);
 }

@@ -6,7 +6,7 @@ import os
 import sys
 from pathlib import Path
 
-MAIN = Path(__file__).with_name("main.py")
+APP = Path(__file__).with_name("serving.py")
 
 SERVER = {
     "server.address": "localhost",  # the documents are the user's own: nobody else on the network sees them
@@ -48,7 +48,7 @@ def command(port: int | None = None, headless: bool = False) -> list[str]:
     if port is not None:
         flags["server.port"] = str(port)
     written = [word for name, value in flags.items() for word in (f"--{name}", value)]
-    return [sys.executable, "-P", "-m", "streamlit", "run", str(MAIN), *written]
+    return [sys.executable, "-P", "-m", "streamlit", "run", str(APP), *written]
 
 
 def main(arguments: list[str]) -> None:

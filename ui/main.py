@@ -10,10 +10,11 @@ import streamlit as st
 
 from ui import session
 
-st.set_page_config(page_title="PropCite", page_icon=":material/format_quote:", layout="wide")
-st.html(Path(__file__).with_name("page.css"))
+HERE = Path(__file__).parent
+st.set_page_config(page_title="PropCite", page_icon=str(HERE / "icon.svg"), layout="wide")
+st.html(HERE / "page.css")
 session.keep_what_was_typed()
-st.logo(str(Path(__file__).with_name("logo.svg")), size="large")
+st.logo(str(HERE / "logo.svg"), size="large")
 st.navigation(
     [
         st.Page("views/ask.py", title="Ask", icon=":material/forum:", url_path="ask", default=True),

@@ -13,6 +13,7 @@ from attribution.formats import FORMATS
 from ui import opinions, session, why
 from ui.clickable import show_answer
 from ui.render import payload, plain
+from ui.sources import View, Views
 from ui.words import (
     Sources,
     coverage_line,
@@ -44,8 +45,14 @@ def opened() -> CitedAnswer | None:
 def show(answer: CitedAnswer) -> None:
     tell_how(answer)
     documents = session.parts().library.cited_documents(answer)
-    _read(answer, sources_told(documents))
+    _read(answer, sources_told(documents), views_of(documents))
     _downloads(answer, documents)
+
+
+def views_of(documents: Documents) -> Views:
+    """What can be shown of each: its file where that is still what was read, its text where that is in the library."""
+    kinds = session.parts().finder.known(set(documents))
+    return {i: View(kinds.get(i, ""), not document.gone) for i, document in documents.items()}
 
 
 def tell_how(answer: CitedAnswer) -> None:
@@ -74,7 +81,7 @@ def _downloads(answer: CitedAnswer, documents: Documents) -> None:
 
 
 @st.fragment
-def _read(answer: CitedAnswer, sources: Sources) -> None:
+def _read(answer: CitedAnswer, sources: Sources, views: Views) -> None:
     """The answer beside its evidence.  A click runs this part of the page again, not the question."""
     known = dict(facts(answer))
     chosen, clicked = f"fact-{answer.id}", f"clicked-{answer.id}"
@@ -88,7 +95,7 @@ def _read(answer: CitedAnswer, sources: Sources) -> None:
     def keep() -> None:
         st.query_params["fact"] = str(st.session_state[chosen])
 
-    show_answer(payload(answer, sources, st.session_state.get(chosen, 0)), key=clicked, on_select=select)
+    show_answer(payload(answer, sources, st.session_state.get(chosen, 0), views), key=clicked, on_select=select)
     if known:
         opinions.ask(answer, known[st.session_state[chosen]])
         why.show(answer, known[st.session_state[chosen]])

@@ -13,8 +13,15 @@ from attribution.citations import Citation, CitedAnswer, CitedProposition, Cited
 from attribution.events import AnswerDone, Event, SentenceCited, TextDelta
 from attribution.formats.words import NEAREST, NOT_NEAR, SIGNS, label_of
 from retrieval.text import Hit, Passage, Span
-from ui.words import Fact, Sources, evidence_line, facts, place_line
+from ui.sources import Views, open_html, original_html
+from ui.words import Fact, Sources, evidence_line, facts, place_line, reference
 
+NO_VIEWS: Views = {}
+STEPS = (
+    '<nav class="steps" aria-label="Facts"><button type="button" class="deed" data-step="-1"'
+    ' aria-label="Previous fact" title="Previous fact (k)">‹</button>'
+    '<button type="button" class="deed" data-step="1" aria-label="Next fact" title="Next fact (j)">›</button></nav>'
+)
 _STOPS = re.compile(r"[^\w\s]*")
 _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
 
@@ -28,11 +35,11 @@ class AnswerPayload(TypedDict):
     selected: int
 
 
-def payload(answer: CitedAnswer, sources: Sources, selected: int) -> AnswerPayload:
+def payload(answer: CitedAnswer, sources: Sources, selected: int, views: Views = NO_VIEWS) -> AnswerPayload:
     return {
         "id": answer.id,
         "answer": answer_html(answer, selected),
-        "evidence": {str(number): evidence_html(cited, sources) for number, cited in facts(answer)},
+        "evidence": {str(number): evidence_html(cited, sources, views) for number, cited in facts(answer)},
         "selected": selected,
     }
 
@@ -161,15 +168,18 @@ def _numbers(values: Iterable[int]) -> str:
 # The evidence
 
 
-def evidence_html(cited: CitedProposition, sources: Sources) -> str:
+def evidence_html(cited: CitedProposition, sources: Sources, views: Views = NO_VIEWS) -> str:
     """What was found for one fact: the verdict, the fact as it reads by itself, and the passages it was read in."""
-    shown = [source_html(c.evidence, sources, number=c.number) for c in cited.citations]
+    shown = [
+        source_html(c.evidence, sources, views, number=c.number, is_open=place == 0)
+        for place, c in enumerate(cited.citations)
+    ]
     if not shown and cited.nearest is not None:
         said = NEAREST.get(label_of(cited), NOT_NEAR)
-        shown = [f'<p class="nearest">{said}</p>{source_html(cited.nearest, sources)}']
+        shown = [f'<p class="nearest">{said}</p>{source_html(cited.nearest, sources, views, is_open=False)}']
     reason = cited.verdict.reason if cited.verdict else ""
     return (
-        f'<header>{badge_html(cited)}</header><p class="claim">{escape(cited.proposition.text)}</p>'
+        f'<header>{badge_html(cited)}{STEPS}</header><p class="claim">{escape(cited.proposition.text)}</p>'
         + (f'<p class="reason">{escape(reason[:1].upper() + reason[1:])}.</p>' if reason else "")
         + ("".join(shown) or '<p class="nearest">The collection holds nothing that comes near it.</p>')
     )
@@ -186,14 +196,31 @@ def badge_html(cited: CitedProposition) -> str:
     )
 
 
-def source_html(evidence: Evidence, sources: Sources, *, number: int | None = None) -> str:
+def source_html(
+    evidence: Evidence,
+    sources: Sources,
+    views: Views = NO_VIEWS,
+    *,
+    number: int | None = None,
+    is_open: bool = True,
+) -> str:
     """A passage with the words that support, or nearly support, a fact."""
     kind = "source" if number is not None else "source near"
     marker = f'<span class="number">[{number}]</span> ' if number is not None else ""
     return (
         f'<section class="{kind}"><h3>{marker}{title_html(evidence.passage)}</h3>'
         f"{_place_html(evidence_line(evidence, sources), _lead(evidence, sources))}"
-        f"{passage_html(evidence.passage, [evidence.span])}</section>"
+        f"{passage_html(evidence.passage, [evidence.span])}{_deeds_html(evidence, sources, views)}"
+        f"{original_html(evidence.passage, [evidence.span], views, is_open=is_open)}</section>"
+    )
+
+
+def _deeds_html(evidence: Evidence, sources: Sources, views: Views) -> str:
+    """What may be done with a source: its words taken along, its document opened."""
+    copied = escape(reference(evidence, sources))
+    return (
+        f'<p class="deeds"><button type="button" class="deed" data-copy="{copied}">Copy the quote</button>'
+        f"{open_html(evidence.passage, [evidence.span], views)}</p>"
     )
 
 

@@ -79,6 +79,13 @@ def evidence_line(evidence: Evidence, sources: Sources) -> str:
     return place if evidence.shown else f"{place} · {ELSEWHERE}"
 
 
+def reference(evidence: Evidence, sources: Sources) -> str:
+    """The words as one takes them along: in quotes, with where they stand."""
+    title, *_ = evidence.passage.title.split(" › ")
+    quote = " ".join(evidence.quote.split())
+    return f"“{quote}” ({', '.join(filter(None, [title, place_line(evidence.passage, [evidence.span], sources)]))})"
+
+
 def place_line(passage: Passage, spans: Sequence[Span], sources: Sources) -> str:
     """The file, and where in it these spans stand."""
     source = sources.get(passage.document_id)

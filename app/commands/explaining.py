@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.commands import AsJson, Level, cli, note, open_parts, opened, write_json
+from app.commands import AsJson, Level, cli, find_collection, note, open_parts, opened, write_json
 from retrieval.errors import PropCiteError
 
 if TYPE_CHECKING:
@@ -53,6 +53,31 @@ def explain(
     elif not html:
         show_explained(explained, parts.library.sources([explained.evidence.passage.document_id]))
         _tell_more(explained)
+
+
+@cli.command()
+def evidence(
+    answer: Annotated[str, typer.Argument(metavar="ANSWER", help="An answer's id, last, or a file of its JSON.")],
+    fact: Annotated[str, typer.Option(help="The fact's number or id: propcite feedback facts ANSWER.")] = "1",
+    granularity: Annotated[
+        Level, typer.Option("--granularity", "-g", help="Rank passages, sentences or propositions.")
+    ] = Level.sentence,
+    k: Annotated[int, typer.Option("-k", min=1, max=200, help="How many.")] = 8,
+    as_json: AsJson = False,
+) -> None:
+    """Show what else of the collection comes near a fact: other support, near misses, and what speaks against it."""
+    from app.terminal_why import show_alternatives
+    from attribution.wire.alternatives import alternative_json
+    from retrieval.text import Granularity
+
+    parts = open_parts()
+    found = named_answer(parts, answer)
+    pipeline = parts.pipeline(find_collection(parts, found.collection))
+    near = pipeline.alternatives(found, fact, Granularity(granularity.value), k)
+    if as_json:
+        write_json([alternative_json(one) for one in near])
+    else:
+        show_alternatives(near, parts.library.sources({one.hit.passage.document_id for one in near}))
 
 
 def named_answer(parts: Parts, name: str) -> CitedAnswer:

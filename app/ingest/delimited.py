@@ -22,13 +22,21 @@ _LONGEST_CELL = 16 * 2**20
 
 
 def read_csv(name: str, data: bytes) -> Document:
-    text = decode(name, data)
-    stated = _STATED.match(text)
-    return _read(name, text[stated.end() :] if stated else text, stated[1] if stated else delimiter_of(text))
+    return _read(name, csv_rows(name, data))
 
 
 def read_tsv(name: str, data: bytes) -> Document:
-    return _read(name, decode(name, data), "\t")
+    return _read(name, tsv_rows(name, data))
+
+
+def csv_rows(name: str, data: bytes) -> Iterator[Row]:
+    text = decode(name, data)
+    stated = _STATED.match(text)
+    return _rows(text[stated.end() :] if stated else text, stated[1] if stated else delimiter_of(text))
+
+
+def tsv_rows(name: str, data: bytes) -> Iterator[Row]:
+    return _rows(decode(name, data), "\t")
 
 
 def delimiter_of(text: str) -> str:
@@ -49,10 +57,10 @@ def delimiter_of(text: str) -> str:
     return best if evenness(best)[0] else ","
 
 
-def _read(name: str, text: str, delimiter: str) -> Document:
+def _read(name: str, rows: Iterator[Row]) -> Document:
     draft = Draft()
     try:
-        write_rows(draft, bounded(name, _rows(text, delimiter)))
+        write_rows(draft, bounded(name, rows))
     except csv.Error as error:
         raise ReadError(
             f"{name} has a quote that never ends or a cell without end: close it and add it again"

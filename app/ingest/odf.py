@@ -45,15 +45,26 @@ def read_odp(name: str, data: bytes) -> Document:
 def read_ods(name: str, data: bytes) -> Document:
     archive = open_zipped(name, data, "opendocument.spreadsheet")
     draft = Draft()
+    for title, table in _sheets(archive):
+        with draft.under(title, level=1):
+            write_rows(draft, bounded(name, _sheet(table, title)))
+    return _document(draft, archive, "ods", stem(name))
+
+
+def ods_rows(name: str, data: bytes) -> Iterator[Row]:
+    """Those of all sheets, one after another."""
+    for title, table in _sheets(open_zipped(name, data, "opendocument.spreadsheet")):
+        yield from _sheet(table, title)
+
+
+def _sheets(archive: Archive) -> Iterator[tuple[str, Any]]:
+    """Each with its title."""
     body, styles = _body(archive, "spreadsheet")
     for table in body.iterfind("{*}table"):
         style = styles.get(attribute(table, "style-name"))
         shown = style.find("{*}table-properties") if style is not None else None
         hidden = shown is not None and attribute(shown, "display") == "false"
-        title = attribute(table, "name") + (" (hidden)" if hidden else "")
-        with draft.under(title, level=1):
-            write_rows(draft, bounded(name, _sheet(table, title)))
-    return _document(draft, archive, "ods", stem(name))
+        yield attribute(table, "name") + (" (hidden)" if hidden else ""), table
 
 
 def _document(draft: Draft, archive: Archive, kind: str, title: str = "") -> Document:

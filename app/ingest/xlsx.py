@@ -22,13 +22,19 @@ _MOST_COLUMNS = 16_384
 def read_xlsx(name: str, data: bytes) -> Document:
     book = _Book(Package(name, data, "xl/"))
     draft = Draft()
-    for sheet, path, is_hidden in book.sheets():
-        title = f"{sheet} (hidden)" if is_hidden else sheet
+    for title, path in book.sheets():
         with draft.under(title, level=1):
             write_rows(draft, bounded(name, book.rows(title, path)))
     fields = book.package.properties()
     metadata = {"kind": "xlsx", "author": fields.get("author", ""), "date": fields.get("date", "")}
     return draft.document(name, fields.get("title", "") or stem(name), metadata)
+
+
+def xlsx_rows(name: str, data: bytes) -> Iterator[Row]:
+    """Those of all sheets, one after another."""
+    book = _Book(Package(name, data, "xl/"))
+    for title, path in book.sheets():
+        yield from book.rows(title, path)
 
 
 class _Book:
@@ -41,14 +47,14 @@ class _Book:
         self._codes = list(self._formats())
         self._strings = list(self._shared())
 
-    def sheets(self) -> Iterator[tuple[str, str, bool]]:
-        """Each sheet's name and part, and whether it is hidden; a program's own, which nobody can open, are none."""
+    def sheets(self) -> Iterator[tuple[str, str]]:
+        """Each sheet's title and part; a program's own, which nobody can open, are none."""
         for sheet in self._root.iterfind("{*}sheets/{*}sheet"):
             ids = [value for key, value in sheet.attrib.items() if key.endswith("}id")]
             kind, path = self._related.get(ids[0] if ids else "", ("", ""))
             state = attribute(sheet, "state")
             if kind == "worksheet" and path in self.package.archive.members and state != "veryHidden":
-                yield attribute(sheet, "name"), path, state == "hidden"
+                yield attribute(sheet, "name") + (" (hidden)" if state == "hidden" else ""), path
 
     def rows(self, sheet: str, path: str) -> Iterator[Row]:
         """The rows that hold something; an empty one parts two tables.  What is merged downwards stands in each row."""

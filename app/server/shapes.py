@@ -11,6 +11,7 @@ from app.ingester import Outcome
 from app.settings import alignment_name
 from app.store import AnswerInfo, DocumentInfo, Feedback, Opinion
 from attribution.formats import FORMATS, Unit
+from attribution.wire.alternatives import AlternativeJson
 from retrieval.alignment import FORMS
 from retrieval.text import Granularity
 
@@ -149,6 +150,18 @@ class ExplainRequest(Given):
     alignment: AlignmentName | None = Field(
         None, description=f"which words count, like {FORMS}; none: as the answer was cited"
     )
+
+
+class EvidenceRequest(Given):
+    """A fact, and how finely what comes near it is ranked."""
+
+    fact: Text = Field("1", max_length=MOST_ASKED, description="its number among the facts, from 1, or its id")
+    granularity: Granularity = Granularity.SENTENCE
+    k: int = Field(8, ge=1, le=100)
+
+
+class Alternatives(BaseModel):
+    evidence: list[AlternativeJson]
 
 
 class SearchRequest(Narrowed):

@@ -23,9 +23,10 @@ from attribution.citations import (
     Verdict,
 )
 from attribution.events import SentenceCited, TextDelta
-from retrieval.text import Granularity, Hit, Page, Passage, Sentence, Span
+from retrieval.text import Box, Granularity, Hit, Page, Passage, Sentence, Span
 from ui import render, words
 from ui.render import growing
+from ui.sources import View
 
 ADDED = re.compile(r"<button.*?</button>", re.DOTALL)  # markers and notes: the page's own words
 TAG = re.compile(r"<[^>]*>")
@@ -199,11 +200,15 @@ class Outline(HTMLParser):
         super().__init__()
         self.tags: set[str] = set()
         self.attributes: set[str] = set()
+        self.places: list[str] = []  # that something is fetched from, or leads to
         self.feed(markup)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.add(tag)
         self.attributes.update(name for name, _ in attrs)
+        self.places += [value or "" for name, value in attrs if name in ("href", "src", "data-src")]
+        if tag == "iframe":
+            assert ("sandbox", "") in attrs
 
 
 ATTACKS = [
@@ -223,7 +228,8 @@ ATTACKS = [
     "&lt;script&gt;alert(1)&lt;/script&gt;",
     "${alert(1)} {{alert(1)}}",
 ]
-OWN_TAGS = {"span", "button", "header", "p", "section", "h3", "blockquote", "mark"}
+OWN_TAGS = {"span", "button", "header", "nav", "p", "section", "h3", "blockquote", "mark"}
+OWN_TAGS |= {"details", "summary", "figure", "div", "img", "iframe", "a"}
 OWN_ATTRIBUTES = {
     "class",
     "role",
@@ -232,15 +238,21 @@ OWN_ATTRIBUTES = {
     "aria-hidden",
     "aria-label",
     "data-facts",
+    "data-copy",
+    "data-step",
+    "data-src",
     "title",
     "type",
+    *("alt", "href", "target", "rel", "open", "loading", "sandbox", "style"),
 }
 
 
+@pytest.mark.parametrize("view", [None, View("", True), View("pdf", True), View("html", False)])
 @pytest.mark.parametrize("attack", ATTACKS)
-def test_what_a_document_or_an_answer_says_starts_nothing(attack: str) -> None:
+def test_what_a_document_or_an_answer_says_starts_nothing(attack: str, view: View | None) -> None:
     text = f"{attack} is what it says."
-    passage = Passage("p", text, title=f"{attack} › {attack}", document_id="d")
+    box = Box(1, Span(0, len(text)), 0.1, 0.1, 0.9, 0.2)
+    passage = Passage("p", text, title=f"{attack} › {attack}", document_id=attack, boxes=(box,))
     near = Evidence(passage, Span(0, len(attack)), 0.5, 0.5)
     proposition = Proposition((Span(0, len(attack)),), attack)
     cited = CitedProposition(
@@ -248,12 +260,13 @@ def test_what_a_document_or_an_answer_says_starts_nothing(attack: str) -> None:
     )
     uncited = CitedProposition(proposition, Verdict(Label.CONTRADICTED, 0, attack), (), near)
     answer = CitedAnswer(text, (CitedSentence(Span(0, len(text)), (cited, uncited)),), question=attack)
-    payload = render.payload(answer, {"d": attack}, 0)
+    payload = render.payload(answer, {attack: attack}, 0, {attack: view} if view else {})
     hit = Hit(passage, Granularity.SENTENCE, (near.span,), 1, 1)
-    for markup in (payload["answer"], *payload["evidence"].values(), render.hits_html([hit], {"d": attack})):
+    for markup in (payload["answer"], *payload["evidence"].values(), render.hits_html([hit], {attack: attack})):
         outline = Outline(markup)
         assert outline.tags <= OWN_TAGS
         assert outline.attributes <= OWN_ATTRIBUTES
+        assert all(re.match(r"source/[\w%.~-]+/(page|reading|file)", place) for place in outline.places)
     assert read(payload["answer"]) == text
 
 

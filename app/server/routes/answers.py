@@ -11,9 +11,19 @@ from app.opinions import opinion_on, words_of_source
 from app.server.access import Access, Reader
 from app.server.errors import RequestError
 from app.server.routes.shared import ANSWER, PROBLEMS, form_of, unless_gone
-from app.server.shapes import Answers, ExplainRequest, FeedbackRequest, Name, Said, Written
+from app.server.shapes import (
+    Alternatives,
+    Answers,
+    EvidenceRequest,
+    ExplainRequest,
+    FeedbackRequest,
+    Name,
+    Said,
+    Written,
+)
 from app.store import Feedback, Opinion
 from attribution.citations import CitedAnswer
+from attribution.wire.alternatives import alternative_json
 from attribution.wire.explanations import ExplanationJson, explanation_json
 from retrieval.alignment import alignment_of
 
@@ -53,6 +63,22 @@ async def explain(
             found, asked.fact, asked.citation, granularity=asked.granularity, alignment=aligned
         )
         return explanation_json(explained)
+
+    return await unless_gone(request, service.work.run(work))
+
+
+@router.get("/v1/answers/{answer_id}/evidence", responses=PROBLEMS)
+async def evidence(
+    request: Request, access: Reader, answer_id: str, asked: Annotated[EvidenceRequest, Query()]
+) -> Alternatives:
+    """What of the collection comes near a fact, as it is now: ranked at any granularity, and judged."""
+    service = access.service
+    service.needed()
+
+    def work() -> Alternatives:
+        found = _found(access, answer_id)
+        near = service.pipeline(found.collection).alternatives(found, asked.fact, asked.granularity, asked.k)
+        return Alternatives(evidence=[alternative_json(one) for one in near])
 
     return await unless_gone(request, service.work.run(work))
 

@@ -1,0 +1,87 @@
+"""The page as an application: Streamlit's views, and beside them the documents that they show."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from functools import lru_cache
+from pathlib import Path
+from threading import Thread
+
+# Streamlit puts ui/ on the path; our packages stand one above, before any folder `app` of the user's.
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from starlette.requests import Request
+from starlette.responses import FileResponse, PlainTextResponse, Response
+from starlette.routing import Route
+from streamlit.starlette import App
+
+from app.bootstrap import Parts
+from app.errors import NotFoundError
+from app.processes import EndedError
+from app.settings import load_settings
+from app.viewing import Shown, Spot, Viewer, span_of
+from app.viewing.pages import WIDTH
+from retrieval.errors import PropCiteError
+
+MAIN = Path(__file__).with_name("main.py")
+
+
+@lru_cache(maxsize=1)
+def viewer() -> Viewer:
+    return Viewer(Parts(load_settings()))
+
+
+def answering(show: Callable[[Request], Shown]) -> Callable[[Request], Response]:
+    """What is asked for, or one line that says why not."""
+
+    def answer(request: Request) -> Response:
+        try:
+            shown = show(request)
+        except PropCiteError as error:
+            return PlainTextResponse(str(error), 404 if isinstance(error, NotFoundError) else 422)
+        if isinstance(shown.content, Path):
+            return FileResponse(shown.content, media_type=shown.media_type, headers=dict(shown.headers))
+        return Response(shown.content, media_type=shown.media_type, headers=dict(shown.headers))
+
+    return answer
+
+
+def page(request: Request) -> Shown:
+    width = request.query_params.get("width", "")
+    asked = int(width) if width.isdecimal() and len(width) < 6 else WIDTH
+    return viewer().page(request.path_params["id"], request.path_params["number"], asked)
+
+
+def reading(request: Request) -> Shown:
+    asked = request.query_params
+    spot = Spot(span_of(asked.get("cited", "")), span_of(asked.get("passage", "")))
+    dark = {"dark": True, "light": False}.get(asked.get("theme", ""))
+    return viewer().reading(request.path_params["id"], spot, dark)
+
+
+def file(request: Request) -> Shown:
+    return viewer().file(request.path_params["id"])
+
+
+def begin() -> None:
+    """What draws pages is ready before the first is looked at; what is wrong is told where it is asked for."""
+    with suppress(PropCiteError, EndedError):
+        viewer().pages.begin()
+
+
+@asynccontextmanager
+async def lifespan(_: App) -> AsyncIterator[None]:
+    Thread(target=begin, name="propcite-pages", daemon=True).start()
+    yield
+    if viewer.cache_info().currsize:
+        viewer().pages.close()
+
+
+ROUTES = [
+    Route("/source/{id}/page/{number:int}", answering(page)),
+    Route("/source/{id}/reading", answering(reading)),
+    Route("/source/{id}/file", answering(file)),
+]
+app = App(MAIN, routes=ROUTES, lifespan=lifespan)
