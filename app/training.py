@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from app.settings import load_settings
 from app.terminal import counting
@@ -22,6 +22,7 @@ def train_encoder(
     resume: bool,
     note: Callable[[str], None],
     start: Path | None = None,
+    teacher: Path | None = None,
     **options: Any,
 ) -> dict[str, Any]:
     """The queries' network from rows of ranked sentences.  -> what was made"""
@@ -29,15 +30,13 @@ def train_encoder(
     from retrieval.checkpoints import BASE, bundled_model, is_multi_vector
     from retrieval.training.passages import Passages
     from retrieval.training.rows import read_rows
+    from retrieval.training.teacher import Teacher
     from retrieval.training.trainer import CHECKPOINT, Recipe, Trainer
 
     recipe = Recipe(**options)
     folder = work or out / "work"
-    checkpoint = folder / CHECKPOINT
-    if checkpoint.exists() and not resume:
-        raise PropCiteError(
-            f"{folder} holds an unfinished training: go on with --resume, or give another --work folder"
-        )
+    checkpoint = _free(folder / CHECKPOINT, resume=resume)
+    taught_by = Teacher.open(teacher, device) if teacher else None
     rows = [row for file in files for row in read_rows(file)]
     settings = load_settings(encoder=base or BASE, device=device or None)
     splitter = build_splitter(load_settings(splitter="rules"))
@@ -52,21 +51,73 @@ def train_encoder(
     note(f"{len(rows)} rows over {len(passages)} parts of passages")
     with counting(passages.num_blocks, "encoding passages") as advance:
         passages.encode(advance)
-    trainer = Trainer(recipe, rows, passages, base or bundled_model(), folder, device, start)
-    if resume:
-        note(
-            f"going on from step {trainer.step}"
-            if trainer.resume()
-            else f"{folder} holds no checkpoint: from the start"
-        )
-    with counting(recipe.steps, "training") as advance:
-        for _ in range(trainer.step):
-            advance("training")
-        trainer.run(lambda step, loss: advance(f"step {step}, loss {loss:.2f}"))
-    sources = sorted({row.source for row in rows})
-    made = trainer.save(out, {"rows": len(rows), "sources": sources, "made": datetime.date.today().isoformat()})
+    trainer = Trainer(recipe, rows, passages, base or bundled_model(), folder, device, start, taught_by)
+    _run(trainer, recipe.steps, folder, resume=resume, note=note)
+    made = trainer.save(out, _about(rows))
     checkpoint.unlink()
     return {**{name: str(path) for name, path in made.items()}, "steps": recipe.steps}
+
+
+def train_teacher(
+    files: Sequence[Path],
+    out: Path,
+    work: Path | None,
+    base: str,
+    device: str,
+    *,
+    resume: bool,
+    note: Callable[[str], None],
+    **options: Any,
+) -> dict[str, Any]:
+    """A network that reads query and passage together, from rows of ranked sentences.  -> what was made"""
+    from retrieval.training.rows import read_rows
+    from retrieval.training.teaching import CHECKPOINT, Recipe, Teaching
+
+    recipe = Recipe(**options)
+    folder = work or out / "work"
+    checkpoint = _free(folder / CHECKPOINT, resume=resume)
+    rows = [row for file in files for row in read_rows(file)]
+    teaching = Teaching(recipe, rows, folder, base, device)
+    note(f"{len(rows)} rows to learn from")
+    _run(teaching, recipe.steps, folder, resume=resume, note=note)
+    teaching.save(out, _about(rows))
+    checkpoint.unlink()
+    return {"teacher": str(out), "kind": recipe.kind, "steps": recipe.steps}
+
+
+class _Running(Protocol):
+    """A training that goes on where it stopped."""
+
+    step: int
+
+    def run(self, report: Callable[[int, float], None]) -> None: ...
+
+    def resume(self) -> bool: ...
+
+
+def _free(checkpoint: Path, *, resume: bool) -> Path:
+    """The checkpoint's place; one that lies there is not written over unasked."""
+    if checkpoint.exists() and not resume:
+        raise PropCiteError(
+            f"{checkpoint.parent} holds an unfinished training: go on with --resume, or give another --work folder"
+        )
+    return checkpoint
+
+
+def _run(training: _Running, steps: int, folder: Path, *, resume: bool, note: Callable[[str], None]) -> None:
+    """The steps that are left, with their progress."""
+    if resume:
+        found = training.resume()
+        note(f"going on from step {training.step}" if found else f"{folder} holds no checkpoint: from the start")
+    with counting(steps, "training") as advance:
+        for _ in range(training.step):
+            advance("training")
+        training.run(lambda step, loss: advance(f"step {step}, loss {loss:.2f}"))
+
+
+def _about(rows: Sequence[Any]) -> dict[str, Any]:
+    sources = sorted({row.source for row in rows})
+    return {"rows": len(rows), "sources": sources, "made": datetime.date.today().isoformat()}
 
 
 def train_judge(

@@ -85,6 +85,10 @@ def train_encoder(
         Path | None, typer.Option(exists=True, dir_okay=False, help="A queries.safetensors to begin with.")
     ] = None,
     share: Annotated[float, typer.Option(min=0.0, max=1.0, help="Of the change that is kept.")] = 0.75,
+    teacher: Annotated[
+        Path | None, typer.Option(exists=True, file_okay=False, help="What propcite train teacher made.")
+    ] = None,
+    taught: Annotated[float, typer.Option(min=0.0, max=1.0, help="The teacher's share, beside the labels.")] = 0.5,
     seed: Annotated[int, typer.Option()] = 0,
     resume: Annotated[bool, typer.Option(help="Go on from the last checkpoint.")] = False,
 ) -> None:
@@ -96,6 +100,42 @@ def train_encoder(
             files, out, work, base, device, resume=resume, note=note, steps=steps, batch_size=batch_size,
             learning_rate=learning_rate, propositions=propositions, claims=claims, k_train=k_train, share=share,
             salience=salience.value, alpha_q=alpha_q, alpha_d=alpha_d, frozen=frozen, start=start, seed=seed,
+            teacher=teacher, taught=taught,
+        )
+    )  # fmt: skip
+
+
+class Kind(StrEnum):
+    """What a teacher reads at once."""
+
+    marked = "marked"
+    joint = "joint"
+
+
+@train_cli.command("teacher")
+def train_teacher(
+    files: Annotated[list[Path], typer.Argument(exists=True, dir_okay=False, help="JSON lines of ranked sentences.")],
+    out: Annotated[Path, typer.Option(help="A folder for the teacher.")] = Path("teacher"),
+    work: Annotated[Path | None, typer.Option(help="A folder for checkpoints.")] = None,
+    kind: Annotated[
+        Kind, typer.Option(help="One sentence a reading, between two $ (AGRaME's CE'), or all of them at once.")
+    ] = Kind.marked,
+    base: Annotated[str, typer.Option(help="A folder or hub name; the bundled MiniLM otherwise.")] = "",
+    device: Annotated[str, typer.Option(help="cpu, cuda, …")] = "",
+    steps: Annotated[int, typer.Option(min=1)] = 600,
+    batch_size: Annotated[int, typer.Option(min=1, help="Rows a step.")] = 16,
+    negatives: Annotated[int, typer.Option(min=1, help="Wrong sentences of a row that a marked teacher reads.")] = 3,
+    learning_rate: Annotated[float, typer.Option(min=0.0)] = 5e-5,
+    seed: Annotated[int, typer.Option()] = 0,
+    resume: Annotated[bool, typer.Option(help="Go on from the last checkpoint.")] = False,
+) -> None:
+    """Train a teacher, which reads query and passage together, for `train encoder --teacher`; rows as there."""
+    from app import training
+
+    write_json(
+        training.train_teacher(
+            files, out, work, base, device, resume=resume, note=note, kind=kind.value, steps=steps,
+            batch_size=batch_size, negatives=negatives, learning_rate=learning_rate, seed=seed,
         )
     )  # fmt: skip
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor
+from torch.nn import functional as F  # noqa: N812 - its usual name
 
 from retrieval.alignment.gate import gate
 
@@ -89,3 +90,26 @@ def any_positive(scores: Tensor, taking_part: Tensor, positive: Tensor, weights:
     log_all = torch.logsumexp(scores.masked_fill(~taking_part, LOW), dim=1)
     log_positive = torch.logsumexp(scores.masked_fill(~positive, LOW), dim=1)
     return ((log_all - log_positive) * weights).mean()
+
+
+def told_apart(scores: Tensor, positive: Tensor, weights: Tensor) -> Tensor:
+    """Binary cross-entropy of logits, a mean over sentences.  (n,) each"""
+    loss = F.binary_cross_entropy_with_logits(scores, positive.to(scores.dtype), reduction="none")
+    return (loss * weights).mean()
+
+
+def taught(scores: Tensor, sentences: Tensor, teacher: Tensor, weights: Tensor) -> Tensor:
+    """KL divergence from a teacher's distribution over the sentences of a passage to ours, a mean over queries.
+
+    `sentences` (b, u) numbers the sentence of a query's own passage that a unit belongs to, -1 for a unit of any other
+    passage: a sentence's probability is that of its units together.  `teacher` (b, s) has logits, LOW where a passage
+    has no such sentence or the sentence no unit.  (b, u) -> ()
+    """
+    ours = torch.stack(
+        [torch.logsumexp(scores.masked_fill(sentences != s, LOW), dim=1) for s in range(teacher.shape[1])], dim=1
+    )
+    there = teacher > LOW / 2
+    log_ours = F.log_softmax(ours.masked_fill(~there, LOW), dim=1)
+    log_teacher = F.log_softmax(teacher, dim=1)
+    divergence = torch.where(there, log_teacher.exp() * (log_teacher - log_ours), 0.0).sum(1)
+    return (divergence * weights).mean()

@@ -12,24 +12,25 @@ from typing import Any, Literal, get_args
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F  # noqa: N812 - its usual name
 
 from retrieval.checkpoints import bundled_model
 from retrieval.errors import RetrievalError
-from retrieval.queries import MARKERS, apply_difference, as_model, with_markers, write
+from retrieval.queries import apply_difference, as_model, with_markers, write
 from retrieval.salience import Salience
 from retrieval.text import Granularity
 from retrieval.training import without_denormals
+from retrieval.training.batches import joined, lessons, masks, sentences_of
 from retrieval.training.checkpoint import keep, kept
-from retrieval.training.losses import any_positive, gated, salient_scores, unit_scores, xtr_scores
-from retrieval.training.passages import Passages, Units
+from retrieval.training.losses import any_positive, gated, salient_scores, taught, unit_scores, xtr_scores
+from retrieval.training.network import Queries, rarity
+from retrieval.training.passages import Passages
 from retrieval.training.rows import Mixture, Row, as_claim
+from retrieval.training.teacher import Teacher
 
 Way = Literal["none", "gate", "relu", "top-k"]
 
 WAYS: tuple[Way, ...] = get_args(Way)
 CHECKPOINT = "checkpoint.pt"
-MOST_TOKENS = 64  # of a query that is trained on
 KEPT_EVERY = 100  # steps between checkpoints
 
 
@@ -52,54 +53,8 @@ class Recipe:
     eps: float = 0.002
     frozen: bool = False  # the queries' network is left as it is: salience alone is learned
     share: float = 0.75  # of what training changed is kept: the mean of start and end ranks new kinds of text better
+    taught: float = 0.5  # of the loss of rows that a teacher has scored; the labels have the rest
     seed: int = 0
-
-
-class Queries(nn.Module):
-    """The network with the salience of its tokens.  Texts to unit vectors (b, q, d) and weights (b, q)."""
-
-    def __init__(self, transformer: Any, rarity: Tensor) -> None:
-        super().__init__()
-        self.tokenizer = transformer.tokenizer
-        self.network: Any = transformer.auto_model
-        self.network.get_input_embeddings().requires_grad_(False)
-        self.rarity = nn.Buffer(rarity)
-        self.direction = nn.Parameter(torch.zeros(self.network.config.hidden_size))
-        self.head = nn.Parameter(torch.zeros(self.network.config.hidden_size + 1))  # the bias last
-        with torch.no_grad():
-            self.head[-1] = 1.0
-
-    def forward(self, texts: Sequence[str], level: Granularity) -> tuple[Tensor, Tensor]:
-        marked = [MARKERS[level] + text for text in texts]
-        read = self.tokenizer(marked, padding=True, truncation=True, max_length=MOST_TOKENS, return_tensors="pt")
-        read = {name: t.to(self.rarity.device) for name, t in read.items()}
-        states = self.network(**read).last_hidden_state
-        vectors = F.normalize(states, dim=-1)
-        weights = self.rarity[read["input_ids"]] * torch.exp(vectors @ self.direction) * read["attention_mask"]
-        return vectors, weights
-
-    def of_passages(self, tokens: Tensor) -> Tensor:
-        """The salience of passages' tokens.  (n, d) -> (n,)"""
-        return F.relu(tokens @ self.head[:-1] + self.head[-1])
-
-    def salience(self, *, with_head: bool = False) -> Salience:
-        head = self.head.detach().float().cpu().numpy() if with_head else None
-        return Salience(self.rarity.float().cpu().numpy(), self.direction.detach().float().cpu().numpy(), head)
-
-
-def rarity(passages: Passages, tokenizer: Any, size: int) -> Tensor:
-    """The square root of each token's inverse document frequency, a sentence being a document; special ones get 1."""
-    seen = np.zeros(size)
-    total = 0
-    for number in range(len(passages)):
-        passage = passages.passage(number)
-        texts = [s.span.of(passage.text) for s in passage.sentences]
-        for ids in tokenizer(texts, add_special_tokens=False, verbose=False)["input_ids"]:
-            seen[list(set(ids))] += 1
-            total += 1
-    weights = np.sqrt(np.log(1 + (total - seen + 0.5) / (seen + 0.5)))
-    weights[tokenizer.all_special_ids] = 1.0
-    return torch.from_numpy(weights.astype(np.float32))
 
 
 class Trainer:
@@ -114,7 +69,10 @@ class Trainer:
         folder: Path,
         device: str = "",
         start: Path | None = None,
+        teacher: Teacher | None = None,
     ) -> None:
+        self._teacher, self._rows = teacher, frozenset(rows if teacher else ())
+        self._lessons: dict[Row, list[float]] = {}
         self.recipe, self.passages, self.base, self.folder = recipe, passages, base, folder
         torch.manual_seed(recipe.seed)
         transformer = with_markers(base)
@@ -200,12 +158,26 @@ class Trainer:
         )
         own, positive = (mask.to(device) for mask in masks(rows, units))
         of_rows = torch.tensor([row.weight for row in rows], device=device)
-        loss = any_positive(scores, own, positive, of_rows)
+        by_teacher = of_rows * 0
+        if self._teacher is not None:
+            logits, known = (t.to(device) for t in lessons([self._lesson(row) for row in rows], units))
+            by_teacher = of_rows * known * self.recipe.taught
+        loss = any_positive(scores, own, positive, of_rows - by_teacher)
+        if self._teacher is not None:
+            loss = loss + taught(scores, sentences_of(units).to(device), logits, by_teacher)
         if self.recipe.others:
             if self.recipe.k_train:
                 scores = xtr_scores(vectors, weights, held, members, lengths, self.recipe.k_train)
             loss = loss + self.recipe.others * any_positive(scores, torch.ones_like(own), positive, of_rows)
         return loss
+
+    def _lesson(self, row: Row) -> list[float] | None:
+        """A teacher's logits of a row's sentences; none for a claim that was made here, whose label is sure."""
+        if self._teacher is None or row not in self._rows:
+            return None
+        if row not in self._lessons:
+            self._lessons[row] = self._teacher.scores(row)
+        return self._lessons[row]
 
     def _scores(
         self, vectors: Tensor, weights: Tensor, tokens: Tensor, members: Tensor, lengths: Tensor, sizes: Tensor
@@ -270,23 +242,3 @@ class Trainer:
         as_model(with_markers(self.base), transformer).save(str(made["model"]), create_model_card=False)
         salience.write(made["model"])
         return made
-
-
-def joined(units: Sequence[Units], sizes: Sequence[int]) -> tuple[Tensor, Tensor]:
-    """The units of several passages over their tokens joined: members and lengths."""
-    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-    members = np.concatenate([u.members + start for u, start in zip(units, starts, strict=True)])
-    return torch.from_numpy(members), torch.from_numpy(np.concatenate([u.lengths for u in units]))
-
-
-def masks(rows: Sequence[Row], units: Sequence[Units]) -> tuple[Tensor, Tensor]:
-    """For each row, which of all units are of its own passage, and which of these are positive.  -> (b, u) twice"""
-    total = sum(len(u.lengths) for u in units)
-    own, positive = torch.zeros(len(rows), total, dtype=torch.bool), torch.zeros(len(rows), total, dtype=torch.bool)
-    start = 0
-    for i, (row, u) in enumerate(zip(rows, units, strict=True)):
-        end = start + len(u.lengths)
-        own[i, start:end] = True
-        positive[i, start:end] = torch.from_numpy(np.isin(u.sentences, sorted(row.positives)))
-        start = end
-    return own, positive

@@ -12,7 +12,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from retrieval.alignment.pairs import similarity, top_k
-from retrieval.training.losses import any_positive, gated, salient_scores, unit_scores, xtr_scores
+from retrieval.training.losses import (
+    LOW,
+    any_positive,
+    gated,
+    salient_scores,
+    taught,
+    told_apart,
+    unit_scores,
+    xtr_scores,
+)
 
 # Two queries of two tokens, three passage tokens, two units: tokens 0 and 1, tokens 1 and 2.
 QUERIES = torch.tensor([[[1.0, 0.0], [0.0, 1.0]], [[1.0, 0.0], [1.0, 0.0]]])
@@ -140,3 +149,32 @@ def test_the_gate_lets_a_gradient_pass_to_what_it_leaves_out_and_the_hard_choice
         salience = torch.tensor([0.50, 0.49, 0.48], requires_grad=True)
         (gradient,) = torch.autograd.grad(gated(salience, torch.tensor([3]), way, 0.3, 0.1)[0], salience)
         assert bool(gradient[2] != 0) == passes
+
+
+# Teachers
+
+
+def test_a_teachers_loss_is_binary_cross_entropy() -> None:
+    scores, positive = torch.tensor([0.0, math.log(3.0)]), torch.tensor([True, False])
+    loss = told_apart(scores, positive, torch.tensor([1.0, 2.0]))
+    # -log(1/2), and twice -log(1 - 3/4)
+    assert loss.item() == pytest.approx((math.log(2) + 2 * math.log(4)) / 2)
+
+
+def test_a_sentences_probability_is_that_of_its_units_together() -> None:
+    # Sentence 0 has two units of e^0 + e^log 2 = 3, sentence 1 one of 1; the last unit is of another passage.
+    scores = torch.tensor([[0.0, math.log(2.0), 0.0, 9.0]])
+    sentences = torch.tensor([[0, 0, 1, -1]])
+    teacher = torch.tensor([[0.0, 0.0, LOW]])  # one half each; a third sentence has no unit
+    wanted = 0.5 * math.log(0.5 / 0.75) + 0.5 * math.log(0.5 / 0.25)
+    assert taught(scores, sentences, teacher, torch.tensor([2.0])).item() == pytest.approx(2 * wanted, abs=1e-6)
+
+
+def test_a_student_that_agrees_with_its_teacher_loses_nothing() -> None:
+    teacher = torch.tensor([[0.3, -1.0], [LOW, LOW]])
+    sentences = torch.tensor([[0, 1, -1], [-1, -1, 0]])
+    scores = torch.tensor([[5.3, 4.0, 9.0], [0.0, 0.0, 1.0]], requires_grad=True)
+    loss = taught(scores, sentences, teacher, torch.tensor([1.0, 0.0]))  # the second row has no lesson
+    (gradient,) = torch.autograd.grad(loss, scores)
+    assert loss.item() == pytest.approx(0.0, abs=1e-6)
+    assert gradient.abs().max().item() == pytest.approx(0.0, abs=1e-6)

@@ -56,7 +56,9 @@ def byte_level_tokenizer() -> PreTrainedTokenizerFast:
 
 def _wrapped(tokenizer: Tokenizer) -> PreTrainedTokenizerFast:
     ends = [(word, tokenizer.token_to_id(word)) for word in ("[CLS]", "[SEP]")]
-    tokenizer.post_processor = processors.TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=ends)
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=ends
+    )
     return PreTrainedTokenizerFast(
         tokenizer_object=tokenizer,
         unk_token="[UNK]",

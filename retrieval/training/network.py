@@ -1,0 +1,65 @@
+"""The queries' network while it learns: token vectors, and how much each token counts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F  # noqa: N812 - its usual name
+
+from retrieval.queries import MARKERS
+from retrieval.salience import Salience
+from retrieval.text import Granularity
+from retrieval.training.passages import Passages
+
+MOST_TOKENS = 64  # of a query that is trained on
+
+
+class Queries(nn.Module):
+    """The network with the salience of its tokens.  Texts to unit vectors (b, q, d) and weights (b, q)."""
+
+    def __init__(self, transformer: Any, rarity: Tensor) -> None:
+        super().__init__()
+        self.tokenizer = transformer.tokenizer
+        self.network: Any = transformer.auto_model
+        self.network.get_input_embeddings().requires_grad_(False)
+        self.rarity = nn.Buffer(rarity)
+        self.direction = nn.Parameter(torch.zeros(self.network.config.hidden_size))
+        self.head = nn.Parameter(torch.zeros(self.network.config.hidden_size + 1))  # the bias last
+        with torch.no_grad():
+            self.head[-1] = 1.0
+
+    def forward(self, texts: Sequence[str], level: Granularity) -> tuple[Tensor, Tensor]:
+        marked = [MARKERS[level] + text for text in texts]
+        read = self.tokenizer(marked, padding=True, truncation=True, max_length=MOST_TOKENS, return_tensors="pt")
+        read = {name: t.to(self.rarity.device) for name, t in read.items()}
+        states = self.network(**read).last_hidden_state
+        vectors = F.normalize(states, dim=-1)
+        weights = self.rarity[read["input_ids"]] * torch.exp(vectors @ self.direction) * read["attention_mask"]
+        return vectors, weights
+
+    def of_passages(self, tokens: Tensor) -> Tensor:
+        """The salience of passages' tokens.  (n, d) -> (n,)"""
+        return F.relu(tokens @ self.head[:-1] + self.head[-1])
+
+    def salience(self, *, with_head: bool = False) -> Salience:
+        head = self.head.detach().float().cpu().numpy() if with_head else None
+        return Salience(self.rarity.float().cpu().numpy(), self.direction.detach().float().cpu().numpy(), head)
+
+
+def rarity(passages: Passages, tokenizer: Any, size: int) -> Tensor:
+    """The square root of each token's inverse document frequency, a sentence being a document; special ones get 1."""
+    seen = np.zeros(size)
+    total = 0
+    for number in range(len(passages)):
+        passage = passages.passage(number)
+        texts = [s.span.of(passage.text) for s in passage.sentences]
+        for ids in tokenizer(texts, add_special_tokens=False, verbose=False)["input_ids"]:
+            seen[list(set(ids))] += 1
+            total += 1
+    weights = np.sqrt(np.log(1 + (total - seen + 0.5) / (seen + 0.5)))
+    weights[tokenizer.all_special_ids] = 1.0
+    return torch.from_numpy(weights.astype(np.float32))

@@ -1,0 +1,142 @@
+"""Teachers of sentence ranking: a network that reads query and passage together, too slow to search with.
+
+`marked` (AGRaME's CE') reads the passage once for each sentence, which stands between two `$`; `joint` scores all
+sentences of one reading.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from retrieval.errors import RetrievalError
+from retrieval.training.rows import Row, as_passage
+
+Kind = Literal["marked", "joint"]
+
+KINDS: tuple[Kind, ...] = get_args(Kind)
+MARK = "$"
+MOST_TOKENS = 512
+ABOUT, WEIGHTS = "teacher.json", "teacher.safetensors"
+
+
+def marked(sentences: Sequence[str], number: int) -> str:
+    """The passage with one sentence between two marks.
+
+    >>> marked(["It rained.", "Gates shut.", "All slept."], 1)
+    'It rained. $Gates shut.$ All slept.'
+    """
+    return " ".join(f"{MARK}{s}{MARK}" if i == number else s for i, s in enumerate(sentences))
+
+
+class Teacher(nn.Module):
+    """A transformer with one score: of the sentence that is marked, or of each."""
+
+    def __init__(self, kind: Kind, base: str) -> None:
+        from retrieval.queries import with_markers
+
+        super().__init__()
+        transformer = with_markers(base)
+        self.kind, self.base, self.tokenizer = kind, base, transformer.tokenizer
+        self.network: Any = transformer.auto_model
+        self._most = min(MOST_TOKENS, int(transformer.max_seq_length or MOST_TOKENS))
+        width = int(self.network.config.hidden_size)
+        self.head = nn.Linear(width if kind == "marked" else 2 * width, 1)
+
+    @property
+    def device(self) -> torch.device:
+        return self.head.weight.device
+
+    def forward(self, asked: Sequence[tuple[Row, int]]) -> Tensor:
+        """The score of a row's sentence, as a logit; a joint teacher reads each row once.  -> (n,)"""
+        if self.kind == "marked":
+            texts = [_titled(row, marked(row.sentences, number)) for row, number in asked]
+            states, mask, _ = self._read([row.query for row, _ in asked], texts)
+            return self._scored(self._whole(states, mask))
+        rows = list(dict.fromkeys(row for row, _ in asked))
+        places = {row: i for i, row in enumerate(rows)}
+        passages = [as_passage(*row.passage) for row in rows]
+        heads = [_titled(row, "") for row in rows]
+        texts = [head + passage.text for head, passage in zip(heads, passages, strict=True)]
+        states, _, offsets = self._read([row.query for row in rows], texts)
+        found = []
+        for row, number in asked:
+            place = places[row]
+            span, start = passages[place].sentences[number].span, len(heads[place])
+            inside = (offsets[place, :, 0] < start + span.end) & (offsets[place, :, 1] > start + span.start)
+            found.append(_gathered(states[place], torch.from_numpy(inside).to(self.device)))
+        return self._scored(torch.stack(found))
+
+    def _read(self, queries: Sequence[str], texts: Sequence[str]) -> tuple[Tensor, Tensor, Any]:
+        """States (b, n, d), their mask (b, n), and the text's characters (b, n, 2), none for what is not of it."""
+        read = self.tokenizer(
+            list(queries), list(texts), truncation="only_second", max_length=self._most, padding=True,
+            return_offsets_mapping=True, return_tensors="pt",
+        )  # fmt: skip
+        offsets = read.pop("offset_mapping").numpy()
+        for i in range(len(texts)):
+            offsets[i, np.array([part != 1 for part in read.sequence_ids(i)])] = -1
+        told = {name: t.to(self.device) for name, t in read.items()}
+        return self.network(**told).last_hidden_state, told["attention_mask"], offsets
+
+    def _whole(self, states: Tensor, mask: Tensor) -> Tensor:
+        """One vector a text: of its first token where that stands for the text, else the mean of all."""
+        if self.tokenizer.cls_token_id is not None:
+            return states[:, 0]
+        counted = mask[..., None].to(states.dtype)
+        return (states * counted).sum(1) / counted.sum(1)
+
+    def _scored(self, vectors: Tensor) -> Tensor:
+        scores: Tensor = self.head(vectors).squeeze(-1)
+        return scores
+
+    @torch.no_grad()
+    def scores(self, row: Row) -> list[float]:
+        """Of all sentences of a row's passage."""
+        was = self.training
+        self.eval()
+        told: list[float] = self([(row, i) for i in range(len(row.sentences))]).float().tolist()
+        self.train(was)
+        return told
+
+    def save(self, folder: Path, about: dict[str, Any]) -> None:
+        from safetensors.torch import save_file
+
+        folder.mkdir(parents=True, exist_ok=True)
+        tensors = {name: t.detach().cpu().contiguous().clone() for name, t in self.state_dict().items()}
+        save_file(tensors, str(folder / WEIGHTS))
+        told = {"kind": self.kind, "base": self.base, **about}
+        (folder / ABOUT).write_text(json.dumps(told, indent=1, sort_keys=True) + "\n", "utf-8")
+
+    @classmethod
+    def open(cls, folder: Path, device: str = "") -> Teacher:
+        from safetensors.torch import load_file
+
+        try:
+            about = json.loads((folder / ABOUT).read_text("utf-8"))
+            teacher = cls(about["kind"], about["base"])
+            teacher.load_state_dict(load_file(str(folder / WEIGHTS)))
+        except Exception as error:  # each file has its own kinds
+            reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+            raise RetrievalError(
+                f"{folder} holds no teacher that can be read ({reason}): make one with propcite train teacher"
+            ) from error
+        return teacher.to(device or "cpu").eval()
+
+
+def _titled(row: Row, text: str) -> str:
+    return f"{row.title}. {text}" if row.title.strip() else text
+
+
+def _gathered(states: Tensor, inside: Tensor) -> Tensor:
+    """The mean and the maximum of a sentence's tokens; nought where it was cut off.  (n, d), (n,) -> (2d,)"""
+    if not inside.any():
+        return states.new_zeros(2 * states.shape[1])
+    held = states[inside]
+    return torch.cat([held.mean(0), held.max(0).values])

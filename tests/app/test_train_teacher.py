@@ -1,0 +1,74 @@
+"""`propcite train teacher` and `train encoder --teacher` as a person runs them."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from app.training import train_teacher
+from retrieval.errors import PropCiteError
+
+ROOT = Path(__file__).parents[2]
+
+
+def rows_file(folder: Path) -> Path:
+    file = folder / "rows.jsonl"
+    rows = [
+        {
+            "query": f"How long is quay {number}?",
+            "title": "Quays",
+            "sentences": [f"Quay {number} was built in 19{number:02}.", f"It is {number}00 metres long."],
+            "positive_sentence_ids": [1],
+            "source": "quays",
+        }
+        for number in range(1, 5)
+    ]
+    file.write_text("\n".join(map(json.dumps, rows)), "utf-8")
+    return file
+
+
+def propcite(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "app.cli", *words],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+
+
+@pytest.mark.parametrize("kind", ["marked", "joint"])
+def test_a_teacher_is_made_and_teaches(kind: str, tmp_path: Path) -> None:
+    file, teacher = str(rows_file(tmp_path)), str(tmp_path / "teacher")
+    few = ["--steps", "2", "--batch-size", "2"]
+    done = propcite("train", "teacher", file, "--out", teacher, "--kind", kind, *few)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == {"teacher": teacher, "kind": kind, "steps": 2}
+    assert json.loads((tmp_path / "teacher" / "teacher.json").read_text("utf-8"))["rows"] == 4
+    made = propcite("train", "encoder", file, "--out", str(tmp_path / "made"), "--teacher", teacher, *few)
+    assert made.returncode == 0, made.stderr
+    assert Path(json.loads(made.stdout)["difference"]).exists()
+
+
+def test_a_folder_without_a_teacher_is_told_before_anything_is_read(tmp_path: Path) -> None:
+    done = propcite(
+        "train", "encoder", str(rows_file(tmp_path)), "--out", str(tmp_path / "made"), "--teacher", str(tmp_path)
+    )
+    assert done.returncode == 2
+    assert "holds no teacher" in done.stderr
+    assert not (tmp_path / "made").exists()
+
+
+def test_an_unfinished_teaching_is_not_begun_anew_unasked(tmp_path: Path) -> None:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    (folder / "teacher.pt").write_bytes(b"of an interrupted run")
+    with pytest.raises(PropCiteError, match="unfinished training: go on with --resume"):
+        train_teacher([rows_file(tmp_path)], tmp_path / "made", folder, "", "", resume=False, note=print, steps=1)
+    with pytest.raises(PropCiteError, match="cannot be read"):
+        train_teacher([rows_file(tmp_path)], tmp_path / "made", folder, "", "", resume=True, note=print, steps=1)

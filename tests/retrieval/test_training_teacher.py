@@ -1,0 +1,159 @@
+"""Teachers on a tiny base: what they read, that they learn and go on, and that a student learns from them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import tiny_models as tiny
+import torch
+
+from retrieval.encoder import Encoder
+from retrieval.errors import RetrievalError
+from retrieval.text import Granularity, Span
+from retrieval.training.passages import Passages
+from retrieval.training.rows import Row
+from retrieval.training.teacher import KINDS, Teacher
+from retrieval.training.teaching import Recipe, Teaching
+from retrieval.training.trainer import Recipe as EncoderRecipe
+from retrieval.training.trainer import Trainer
+
+ROW = Row(
+    "steel gates", "quay", ("the harbour was dredged", "its gates are of steel", "in spring"), frozenset({1}), "s"
+)
+ROWS = [
+    Row(f"{word} made", f"t{n}{word}", (f"the {word} was {n}", f"in {n} its made query"), frozenset({0}), "made")
+    for n in range(4)
+    for word in ("harbour", "gates", "steel", "spring")
+]
+SMALL = Recipe(steps=4, batch_size=4, learning_rate=1e-3, warmup=1)
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return str(tiny.save_backbone(tmp_path_factory.mktemp("base"), tiny.word_piece_tokenizer()))
+
+
+def states_of(teacher: Teacher, query: str, text: str) -> tuple[torch.Tensor, list[str]]:
+    """One pair's states, token by token, and the tokens."""
+    read = teacher.tokenizer([query], [text], return_tensors="pt")
+    tokens = teacher.tokenizer.convert_ids_to_tokens(read["input_ids"][0].tolist())
+    return teacher.network(**read).last_hidden_state[0], tokens
+
+
+def test_a_marked_teacher_reads_the_sentence_between_two_marks(base: str) -> None:
+    torch.manual_seed(0)
+    teacher = Teacher("marked", base).eval()
+    slow = []
+    for text in (
+        "quay. $the harbour was dredged$ its gates are of steel in spring",
+        "quay. the harbour was dredged $its gates are of steel$ in spring",
+        "quay. the harbour was dredged its gates are of steel $in spring$",
+    ):
+        states, tokens = states_of(teacher, ROW.query, text)
+        assert tokens.count("$") == 2
+        slow.append(teacher.head(states[0]).item())
+    assert teacher.scores(ROW) == pytest.approx(slow, abs=1e-5)
+    assert max(slow) - min(slow) > 1e-3
+
+
+def test_a_joint_teacher_scores_each_sentence_by_its_own_tokens(base: str) -> None:
+    torch.manual_seed(0)
+    teacher = Teacher("joint", base).eval()
+    states, tokens = states_of(teacher, ROW.query, "quay. the harbour was dredged its gates are of steel in spring")
+    begin = tokens.index("the", tokens.index("[SEP]"))
+    slow, at = [], begin
+    for sentence in ROW.sentences:
+        size = len(teacher.tokenizer(sentence, add_special_tokens=False)["input_ids"])
+        held = states[at : at + size]
+        slow.append(teacher.head(torch.cat([held.mean(0), held.max(0).values])).item())
+        at += size
+    assert tokens[at] == "[SEP]"
+    assert teacher.scores(ROW) == pytest.approx(slow, abs=1e-5)
+
+
+def test_a_base_without_a_token_for_the_whole_gives_the_mean(tmp_path: Path) -> None:
+    teacher = Teacher("marked", str(tiny.save_xtr(tmp_path))).eval()
+    states, _ = states_of(teacher, ROW.query, "quay. $the harbour was dredged$ its gates are of steel in spring")
+    assert teacher.scores(ROW)[0] == pytest.approx(teacher.head(states.mean(0)).item(), abs=1e-5)
+
+
+def test_what_is_cut_off_by_the_window_has_a_score_all_the_same(base: str) -> None:
+    long = replace(ROW, sentences=tuple(f"the harbour was dredged in {n} and its gates are of steel" for n in range(9)))
+    for kind in KINDS:
+        assert len(Teacher(kind, base).scores(long)) == 9
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_teacher_learns_which_sentence_is_right(kind, base: str, tmp_path: Path) -> None:
+    teaching = Teaching(replace(SMALL, kind=kind, steps=120, batch_size=8, learning_rate=3e-3), ROWS, tmp_path, base)
+    teaching.run()
+    right = [s[0] > s[1] for s in map(teaching.teacher.scores, ROWS)]
+    assert sum(right) >= len(right) - 1
+
+
+def test_an_interrupted_teaching_ends_as_one_that_was_not(base: str, tmp_path: Path) -> None:
+    recipe = replace(SMALL, steps=100 + 3)
+    whole = Teaching(recipe, ROWS, tmp_path / "whole", base)
+    whole.run()
+
+    class StoppedError(Exception):
+        pass
+
+    def stop_at_101(step: int, _: float) -> None:
+        if step == 101:
+            raise StoppedError
+
+    with pytest.raises(StoppedError):
+        Teaching(recipe, ROWS, tmp_path / "broken", base).run(stop_at_101)
+    resumed = Teaching(recipe, ROWS, tmp_path / "broken", base)
+    assert resumed.resume()
+    assert resumed.step == 100
+    resumed.run()
+    assert resumed.teacher.scores(ROW) == pytest.approx(whole.teacher.scores(ROW), abs=1e-5)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_kept_teacher_says_the_same(kind, base: str, tmp_path: Path) -> None:
+    teaching = Teaching(replace(SMALL, kind=kind), ROWS, tmp_path, base)
+    teaching.run()
+    teaching.save(tmp_path / "out", {"rows": 16})
+    assert Teacher.open(tmp_path / "out").scores(ROW) == pytest.approx(teaching.teacher.scores(ROW), abs=1e-5)
+
+
+def test_a_folder_without_a_teacher_is_one_clear_line(tmp_path: Path) -> None:
+    with pytest.raises(RetrievalError, match=r"holds no teacher .*: make one with propcite train teacher"):
+        Teacher.open(tmp_path)
+    (tmp_path / "teacher.json").write_text("{", "utf-8")
+    with pytest.raises(RetrievalError, match="holds no teacher"):
+        Teacher.open(tmp_path)
+
+
+def halves(texts) -> list[list[tuple[Span, ...]]]:
+    """Each text as two propositions."""
+    return [[(Span(0, len(t) // 2),), (Span(len(t) // 2, len(t)),)] for t in texts]
+
+
+@pytest.mark.parametrize("level", [Granularity.SENTENCE, Granularity.PROPOSITION])
+def test_a_student_comes_nearer_to_its_teacher(level: Granularity, base: str, tmp_path: Path) -> None:
+    """The teacher prefers what the labels call wrong, and has the whole of the loss."""
+    wrong = [replace(row, positives=frozenset({1})) for row in ROWS]
+    teaching = Teaching(replace(SMALL, kind="joint", steps=60, batch_size=8), wrong, tmp_path, base)
+    teaching.run()
+    passages = Passages(ROWS, Encoder(base, precision="float32"), tmp_path, halves)
+    passages.encode()
+    recipe = EncoderRecipe(
+        steps=80, batch_size=8, learning_rate=1e-2, warmup=1, claims=0.0, others=0.0, taught=1.0,
+        propositions=float(level == Granularity.PROPOSITION),
+    )  # fmt: skip
+    student = Trainer(recipe, ROWS, passages, base, tmp_path / "student", teacher=teaching.teacher)
+    before = student.loss(ROWS, level).item()
+    student.run()
+    student.queries.eval()
+    assert student.loss(ROWS, level).item() < 0.9 * before
+    labels = Trainer(replace(recipe, taught=0.0), ROWS, passages, base, tmp_path / "labels", teacher=teaching.teacher)
+    plain = Trainer(recipe, ROWS, passages, base, tmp_path / "plain")
+    for trainer in (labels, plain):
+        trainer.queries.eval()
+    assert labels.loss(ROWS, level).item() == pytest.approx(plain.loss(ROWS, level).item(), abs=1e-5)
