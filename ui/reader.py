@@ -10,7 +10,7 @@ from app.store import CollectionInfo
 from attribution.citations import CitedAnswer, CitedProposition
 from attribution.cited_documents import Documents
 from attribution.formats import FORMATS
-from ui import opinions, session, why
+from ui import near, opinions, session, why
 from ui.clickable import show_answer
 from ui.render import payload, plain
 from ui.sources import View, Views
@@ -98,6 +98,7 @@ def _read(answer: CitedAnswer, sources: Sources, views: Views) -> None:
     show_answer(payload(answer, sources, st.session_state.get(chosen, 0), views), key=clicked, on_select=select)
     if known:
         opinions.ask(answer, known[st.session_state[chosen]])
+        near.show(answer, known[st.session_state[chosen]])
         why.show(answer, known[st.session_state[chosen]])
         with st.expander("The facts as a list"):
             number = st.selectbox(

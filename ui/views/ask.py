@@ -1,87 +1,87 @@
-"""Asks a collection, and shows the answer with the words that support each of its facts."""
+"""A chat over a collection: the newest answer open beside its evidence, what was asked before in short above it."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
+from pathlib import Path
 
 import streamlit as st
 
-from app.demo import QUESTIONS
+import ui.asking
 from app.store import CollectionInfo
 from attribution.citations import CitedAnswer
 from retrieval.errors import PropCiteError
 from ui import reader, session
-from ui.render import growing, plain
+from ui.asking import failing, history, live, turns
+from ui.asking.drawn import show_meter
+from ui.asking.welcome import welcome
+from ui.render import plain
 
-NUM_SUGGESTED = 4
 
-
-def ask(collection: CollectionInfo, question: str, documents: Sequence[str] = ()) -> None:
+def ask(collection: CollectionInfo, question: str, documents: Sequence[str] = (), after: str = "") -> None:
     """The answer is opened; a question that failed is given back with the reason."""
     try:
         pipeline = session.pipeline(collection, documents)
         st.subheader(plain(question), anchor=False)
-        with st.spinner("Finding passages, writing, citing…"), pipeline.answer_stream(question) as coming:
-            written = st.empty()
-            for so_far in growing(coming):
-                written.markdown(so_far)
-        if coming.kept:
-            reader.open_answer(coming.kept.id)
+        if kept := live.answer_shown(pipeline, question, after):
+            reader.open_answer(kept)
     except PropCiteError as error:
-        st.session_state["failed"] = (question, str(error))
+        failing.give_back(question, str(error))
     st.rerun()
 
 
-def tell_failure() -> None:
-    if failed := st.session_state.pop("failed", None):
-        st.session_state["question"], reason = failed
-        st.error(plain(reason), icon=":material/error:")
-
-
-def suggest(collection: CollectionInfo) -> None:
-    """Questions to begin with, over the demo."""
-    if collection.name == session.DEMO:
-        st.caption("Questions to begin with")
-        for line in QUESTIONS.read_text("utf-8").splitlines()[:NUM_SUGGESTED]:
-            question = json.loads(line)["question"]
-            if st.button(plain(question), key=f"suggested-{question}", icon=":material/arrow_forward:"):
-                ask(collection, question)
-
-
-def show_answer(answer: CitedAnswer) -> None:
-    st.title(plain(answer.question or "A text, cited"), anchor=False)
-    if not answer.abstained:
+def show_answer(answer: CitedAnswer) -> bool:
+    """The turn that is open.  -> whether its question is to be asked by its very words"""
+    turns.show_before(session.parts().library.conversation(answer.id)[:-1])
+    st.header(plain(answer.question or "A text, cited"), anchor=False)
+    anew = turns.show_understood(answer)
+    live.show_steps(answer)
+    if answer.abstained:
+        show_abstention(answer)
+    else:
+        show_meter(answer)
         reader.show(answer)
-        return
+    turns.show_actions(answer)
+    return anew
+
+
+def show_abstention(answer: CitedAnswer) -> None:
     st.info(plain(answer.text), icon=":material/search_off:")
     reader.tell_how(answer)
     st.markdown("No passage speaks of what was asked. Other words may help; Search shows what comes nearest.")
     if st.button("Search the passages", key="search-instead", icon=":material/search:"):
-        st.session_state["search-text"] = answer.question
+        st.session_state["search-text"] = answer.understood or answer.question
         st.switch_page("views/search.py")
 
 
 def show() -> None:
-    collection = session.choose_collection()
-    tell_failure()
+    st.html(Path(ui.asking.__file__).with_name("asking.css"))
     answer = reader.opened()
-    if answer is None:
-        st.title("Ask your documents", anchor=False)
-        st.markdown("Every fact in the answer shows the words that support it.")
-        if session.filled(collection) is None:
-            return
+    collection, stays = failing.collection_for(answer)
+    if answer and not stays:
+        turns.begin_anew()
+        answer = None
+    failing.tell()
+    wanted, anew, page = "", False, st.empty()
+    with page.container():
+        if answer:
+            anew = show_answer(answer)
+        else:
+            wanted = welcome(collection)
+    documents, trouble = failing.documents_of(collection)
     # In a container it stands here; by itself Streamlit would pin it below and scroll past the question.
-    documents = session.choose_documents(collection) if collection else []
-    question = st.container().chat_input("Your question", key="question")
-    if question and collection:
-        ask(collection, question, documents)
-    if answer:
-        show_answer(answer)
-    elif collection:
-        suggest(collection)
-    if collection:
-        reader.show_earlier(collection, asked=True)
+    hint = "Ask a follow-up, or something else" if answer else "Your question"
+    typed = st.container(key="asking").chat_input(hint, key="question")
+    history.show(collection, answer.id if answer else "")
+    if question := typed or wanted or (answer.question if answer and anew else ""):
+        if trouble := trouble or failing.why_not(collection):
+            failing.give_back(question, trouble)
+            st.rerun()
+        assert collection is not None, "a question without a collection is given back"
+        follows = answer.id if answer and typed and answer.collection == collection.name else ""
+        with page.container():
+            ask(collection, question, documents, follows)
+    failing.on_page(collection)
 
 
 if __name__ == "__main__":
