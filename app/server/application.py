@@ -19,7 +19,7 @@ from app.bootstrap import Parts
 from app.server.limits import BodyLimit, OwnPagesOnly
 from app.server.problems import add_handlers, one_line
 from app.server.proxy.conversation import Proxy
-from app.server.routes import answers, asking, chat, citing, collections, documents, health, searching
+from app.server.routes import answers, asking, chat, citing, collections, documents, health, searching, sources
 from app.server.service import Service
 from app.settings import Settings
 
@@ -46,7 +46,7 @@ def create_app(parts: Parts, *, on_loopback: bool = True, asks_for_keys: bool | 
         lifespan=lifespan,
     )
     app.state.service, app.state.proxy = service, proxy
-    for routes in (chat, citing, asking, searching, answers, documents, collections, health):
+    for routes in (chat, citing, asking, searching, answers, documents, sources, collections, health):
         app.include_router(routes.router)
     add_handlers(app)
     settings = parts.settings

@@ -18,6 +18,7 @@ from app.server.rates import Rates
 from app.server.uploads import Uploads
 from app.server.work import Work
 from app.store import CollectionInfo
+from app.viewing import Viewer
 from retrieval.errors import PropCiteError, RetrievalError
 from retrieval.text import Granularity
 
@@ -44,6 +45,7 @@ class Service:
         self.trouble = ""  # why the models could not be loaded
         self.rates = Rates(settings.serve_rate)
         self.uploads = Uploads(parts)
+        self.viewer = Viewer(parts)
         self._loaded, self._closing = False, Event()
         self._pipelines: dict[int, Pipeline] = {}
         self._lock = Lock()
@@ -102,6 +104,6 @@ class Service:
 
     def close(self) -> None:
         self._closing.set()
-        for part in (self.uploads, self.streams, self.work):
+        for part in (self.uploads, self.streams, self.work, self.viewer.pages):
             part.close()
         self.parts.library.close()

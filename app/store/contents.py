@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import exists, select
 
 from app.errors import NotFoundError
+from app.store.infos import CollectionInfo
 from app.store.opened import Opened, by_few
 from app.store.tables import CitationRow, DocumentRow, VersionRow
 
@@ -34,15 +35,15 @@ class Contents(Opened):
             raise NotFoundError(f"no document {document_id[:40]!r} was ever here: propcite list -c NAME shows what is")
         return found[document_id]
 
-    def contents(self, document_ids: Iterable[str]) -> dict[str, Content]:
-        """Of those that are known."""
+    def contents(self, document_ids: Iterable[str], collection: CollectionInfo | None = None) -> dict[str, Content]:
+        """Of those that are known, or known in this collection."""
         ids = list(document_ids)
         with self.session() as session:
             return {
                 row[0]: _content(row)
                 for table in (VersionRow, DocumentRow)  # what is here counts
                 for few in by_few(ids)
-                for row in session.execute(_asked(table).where(_id(table).in_(few)))
+                for row in session.execute(_asked(table, collection).where(_id(table).in_(few)))
             }
 
     def contents_in_use(self, contents: Iterable[str]) -> set[str]:
@@ -61,8 +62,9 @@ def _id(table: Any) -> Any:
     return table.id if table is DocumentRow else table.document_id
 
 
-def _asked(table: Any) -> Any:
-    return select(_id(table), table.title, table.source, table.sha256, table.details)
+def _asked(table: Any, collection: CollectionInfo | None) -> Any:
+    query = select(_id(table), table.title, table.source, table.sha256, table.details)
+    return query.where(table.collection_id == collection.id) if collection else query
 
 
 def _content(row: Any) -> Content:

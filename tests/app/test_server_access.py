@@ -146,6 +146,9 @@ def test_a_key_reaches_nothing_of_anothers_collection(address: str, parts: Parts
                 http.get("/v1/answers", params={"collection": name}),
                 http.post("/v1/documents", params={"collection": name}, files=file),
                 http.delete(f"/v1/documents/{theirs}", params={"collection": name}),
+                http.get(f"/v1/documents/{theirs}/file", params={"collection": name}),
+                http.get(f"/v1/documents/{theirs}/reading", params={"collection": name}),
+                http.get(f"/v1/documents/{theirs}/pages/1", params={"collection": name}),
                 http.delete(f"/v1/collections/{name}"),
                 http.post("/v1/collections", json={"name": name}),
             ]
@@ -156,7 +159,10 @@ def test_a_key_reaches_nothing_of_anothers_collection(address: str, parts: Parts
     with httpx.Client(base_url=address, headers=bearer(key)) as http:
         assert [c["name"] for c in http.get("/v1/collections").json()["collections"]] == ["ours"]
         assert http.delete(f"/v1/documents/{theirs}", params={"collection": "ours"}).status_code == 404
+        assert http.get(f"/v1/documents/{theirs}/file", params={"collection": "ours"}).status_code == 404
+        assert http.get(f"/v1/documents/{theirs}/reading", params={"collection": "ours"}).status_code == 404
         assert http.get(f"/v1/answers/{kept}").status_code == 404
+        assert http.get(f"/v1/answers/{kept}/evidence").status_code == 404
         narrowed = http.post("/v1/search", json={"query": "secret", "collection": "ours", "documents": [theirs]})
         assert narrowed.status_code == 404
         assert http.post("/v1/search", json={"query": "secret", "collection": "ours"}).json()["hits"]

@@ -95,6 +95,31 @@ def test_a_document_sent_again_is_the_same_a_changed_one_takes_its_place(http: h
     ]
 
 
+def test_what_was_sent_can_be_seen_again(http: httpx.Client, tmp_path: Path) -> None:
+    sheet = pdf(tmp_path / "x.pdf", "The ferry leaves at seven.")
+    files = [("files", ("sheet.pdf", sheet)), ("files", ("note.md", b"The barrier has *fourteen* gates."))]
+    http.post("/v1/documents?wait=true", files=files)
+    ids = {d["source"]: d["id"] for d in http.get("/v1/documents").json()["documents"]}
+
+    file = http.get(f"/v1/documents/{ids['sheet.pdf']}/file")
+    assert (file.content, file.headers["content-type"]) == (sheet, "application/pdf")
+    page = http.get(f"/v1/documents/{ids['sheet.pdf']}/pages/1", params={"width": 300})
+    assert page.headers["content-type"] == "image/jpeg"
+    assert page.content[:2] == b"\xff\xd8"
+    missing = http.get(f"/v1/documents/{ids['sheet.pdf']}/pages/2")
+    assert (missing.status_code, "has 1 pages, no page 2" in missing.json()["detail"]) == (404, True)
+    reading = http.get(f"/v1/documents/{ids['note.md']}/reading", params={"cited": "16-24"})
+    assert '<em><mark class="cited" id="cited">fourteen</mark></em>' in reading.text
+    assert reading.headers["content-security-policy"].startswith("default-src 'none'")
+    assert http.get(f"/v1/documents/{ids['note.md']}/reading", params={"cited": "<b>"}).status_code == 422
+    assert http.get(f"/v1/documents/{ids['note.md']}/pages/1").json()["detail"].startswith("note.md is no PDF")
+    assert http.get("/v1/documents/nobody/file").status_code == 404
+
+    answer = http.post("/v1/cite", json={"answer": "The ferry leaves at seven.", "collection": "harbour", "keep": True})
+    near = http.get(f"/v1/answers/{answer.json()['id']}/evidence", params={"granularity": "passage", "k": 1}).json()
+    assert [(one["text"], one["citation"]) for one in near["evidence"]] == [("The ferry leaves at seven.", 1)]
+
+
 def test_a_removed_document_is_found_no_more(http: httpx.Client) -> None:
     http.post("/v1/documents?wait=true", files=[("files", ("a.txt", b"It rained.")), ("files", ("b.txt", b"Cats."))])
     http.post("/v1/cite", json={"answer": "It rained.", "collection": "harbour", "keep": True})
