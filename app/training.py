@@ -32,6 +32,7 @@ def train_encoder(
     from retrieval.training.rows import read_rows
     from retrieval.training.teacher import Teacher
     from retrieval.training.trainer import CHECKPOINT, Recipe, Trainer
+    from retrieval.xtr_checkpoints import is_xtr
 
     recipe = Recipe(**options)
     folder = work or out / "work"
@@ -45,7 +46,7 @@ def train_encoder(
         return [[p.spans for p in found] for found in splitter.split_many(sentences, [()] * len(sentences))]
 
     encoder = build_encoder(settings)
-    if base and is_multi_vector(base):
+    if base and (is_multi_vector(base) or is_xtr(base)):
         raise PropCiteError(f"{base} has a projection or networks of its own: train over a plain transformer")
     passages = Passages(rows, encoder, folder, split)
     note(f"{len(rows)} rows over {len(passages)} parts of passages")

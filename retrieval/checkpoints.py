@@ -28,6 +28,7 @@ QUERIES = Path(__file__).parent / "models" / "queries.safetensors"
 
 FILE_OF_QUERIES = ".safetensors"
 PASSAGES_NETWORK = "document_0_Transformer"  # of a model with two networks, as sentence-transformers saves it
+PROJECTIONS = "*_Dense"  # beside it, where there are some
 HUB_PATIENCE_S = 10.0
 
 _HUB_NAME = re.compile(r"\w[\w.-]*(?:/\w[\w.-]*)?")
@@ -97,6 +98,13 @@ def fingerprint(path: str) -> str:
     return (digests if len(weights) == 1 else hashlib.sha256(digests.encode()).hexdigest())[:12]
 
 
+def _fingerprint_of_passages(path: Path) -> str:
+    """Twelve digits that change with what reads passages, of a folder with networks for queries beside it."""
+    projections = sorted(p for p in path.glob(PROJECTIONS) if p.is_dir())
+    digests = [fingerprint(str(p)) for p in (path / PASSAGES_NETWORK, *projections)]
+    return digests[0] if len(digests) == 1 else hashlib.sha256("".join(digests).encode()).hexdigest()[:12]
+
+
 def load(model: str, device: str) -> Checkpoint:
     """A model by what a user gives: `DEFAULT`, `BASE`, a queries' network's file, a folder, or a name on the hub."""
     bundled = f"{BUNDLED}@{BUNDLED_SHA256[:12]}"
@@ -107,10 +115,10 @@ def load(model: str, device: str) -> Checkpoint:
     path = Path(model)
     if path.suffix == FILE_OF_QUERIES:
         return _with_queries(path, bundled, path.stem, device)
-    weights, of_passages = path / salience.FILE, path / PASSAGES_NETWORK
+    weights = path / salience.FILE
     return Checkpoint(
         _opened(model, device),
-        f"{path.name}@{fingerprint(str(of_passages) if of_passages.is_dir() else model)}",
+        f"{path.name}@{_fingerprint_of_passages(path) if (path / PASSAGES_NETWORK).is_dir() else fingerprint(model)}",
         f"{path.name}@{fingerprint(model)}",
         Salience.read(weights) if weights.exists() else None,
     )

@@ -18,6 +18,7 @@ from retrieval.text import Granularity
 
 if TYPE_CHECKING:
     from sentence_transformers import MultiVectorEncoder
+    from torch import Tensor
 
 # Words of the base's vocabulary that no text holds, registered as special tokens: else they would be read in pieces.
 MARKERS = {Granularity.SENTENCE: "[unused1]", Granularity.PROPOSITION: "[unused2]"}
@@ -40,6 +41,7 @@ def routed(path: Path, base: str, device: str) -> tuple[MultiVectorEncoder, Sali
 
 def with_markers(base: str) -> Any:
     """The base as a module whose tokenizer knows the markers."""
+    import torch
     from sentence_transformers.base.modules import Transformer
 
     quiet()
@@ -47,12 +49,14 @@ def with_markers(base: str) -> Any:
     known = transformer.tokenizer.get_vocab()
     transformer.tokenizer.add_special_tokens({"additional_special_tokens": list(MARKERS.values())})
     if any(marker not in known for marker in MARKERS.values()):  # another vocabulary than BERT's: new words
-        transformer.auto_model.resize_token_embeddings(len(transformer.tokenizer))
+        with torch.random.fork_rng():
+            torch.manual_seed(0)  # their vectors are drawn: the same each time, for they are never trained
+            transformer.auto_model.resize_token_embeddings(len(transformer.tokenizer))
     return transformer
 
 
-def as_model(passages: Any, queries: Any, device: str = "") -> MultiVectorEncoder:
-    """One model of two networks; saved by `save`, it opens in sentence-transformers too."""
+def as_model(passages: Any, queries: Any, device: str = "", projection: Tensor | None = None) -> MultiVectorEncoder:
+    """One model of two networks, and a projection (d, h) after both; saved, it opens in sentence-transformers too."""
     from sentence_transformers.base.modules import Router
 
     router = Router(
@@ -61,7 +65,20 @@ def as_model(passages: Any, queries: Any, device: str = "") -> MultiVectorEncode
         route_mappings={("query", None): "document", ("proposition", None): "sentence"},
     )
     prompts = {"query": "", "document": "", **{f"query_{g}": marker for g, marker in MARKERS.items()}}
-    return token_wise([router], device, prompts=prompts)
+    modules = [router] if projection is None else [router, _dense(projection)]
+    return token_wise(modules, device, prompts=prompts)
+
+
+def _dense(projection: Tensor) -> Any:
+    """The projection as a module of sentence-transformers."""
+    from sentence_transformers.base.modules import Dense
+    from torch import nn
+
+    dimension, hidden = projection.shape
+    return Dense(
+        hidden, dimension, bias=False, activation_function=nn.Identity(),
+        init_weight=projection.detach().cpu().clone(), module_input_name="token_embeddings",
+    )  # fmt: skip
 
 
 def apply_difference(network: Any, tensors: dict[str, Any], path: Path) -> None:

@@ -85,6 +85,10 @@ def train_encoder(
         Path | None, typer.Option(exists=True, dir_okay=False, help="A queries.safetensors to begin with.")
     ] = None,
     share: Annotated[float, typer.Option(min=0.0, max=1.0, help="Of the change that is kept.")] = 0.75,
+    lora: Annotated[int, typer.Option(min=0, help="Rank of what each layer learns; 0: every weight learns.")] = 0,
+    dimension: Annotated[
+        int, typer.Option(min=0, help="Numbers a token after a projection that is trained; 0: none.")
+    ] = 0,
     teacher: Annotated[
         Path | None, typer.Option(exists=True, file_okay=False, help="What propcite train teacher made.")
     ] = None,
@@ -100,7 +104,7 @@ def train_encoder(
             files, out, work, base, device, resume=resume, note=note, steps=steps, batch_size=batch_size,
             learning_rate=learning_rate, propositions=propositions, claims=claims, k_train=k_train, share=share,
             salience=salience.value, alpha_q=alpha_q, alpha_d=alpha_d, frozen=frozen, start=start, seed=seed,
-            teacher=teacher, taught=taught,
+            teacher=teacher, taught=taught, lora=lora, dimension=dimension,
         )
     )  # fmt: skip
 

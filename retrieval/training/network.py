@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812 - its usual name
 
+from retrieval.errors import RetrievalError
 from retrieval.queries import MARKERS
 from retrieval.salience import Salience
 from retrieval.text import Granularity
@@ -19,16 +20,21 @@ MOST_TOKENS = 64  # of a query that is trained on
 
 
 class Queries(nn.Module):
-    """The network with the salience of its tokens.  Texts to unit vectors (b, q, d) and weights (b, q)."""
+    """The network with the salience of its tokens.  Texts to unit vectors (b, q, d) and weights (b, q).
 
-    def __init__(self, transformer: Any, rarity: Tensor) -> None:
+    A projection serves passages too, which have no network that learns.
+    """
+
+    def __init__(self, transformer: Any, rarity: Tensor, projection: Tensor | None = None) -> None:
         super().__init__()
         self.tokenizer = transformer.tokenizer
         self.network: Any = transformer.auto_model
         self.network.get_input_embeddings().requires_grad_(False)
         self.rarity = nn.Buffer(rarity)
-        self.direction = nn.Parameter(torch.zeros(self.network.config.hidden_size))
-        self.head = nn.Parameter(torch.zeros(self.network.config.hidden_size + 1))  # the bias last
+        self.projection = None if projection is None else nn.Parameter(projection)
+        dimension = self.network.config.hidden_size if projection is None else len(projection)
+        self.direction = nn.Parameter(torch.zeros(dimension))
+        self.head = nn.Parameter(torch.zeros(dimension + 1))  # the bias last
         with torch.no_grad():
             self.head[-1] = 1.0
 
@@ -36,10 +42,13 @@ class Queries(nn.Module):
         marked = [MARKERS[level] + text for text in texts]
         read = self.tokenizer(marked, padding=True, truncation=True, max_length=MOST_TOKENS, return_tensors="pt")
         read = {name: t.to(self.rarity.device) for name, t in read.items()}
-        states = self.network(**read).last_hidden_state
-        vectors = F.normalize(states, dim=-1)
+        vectors = self.projected(self.network(**read).last_hidden_state)
         weights = self.rarity[read["input_ids"]] * torch.exp(vectors @ self.direction) * read["attention_mask"]
         return vectors, weights
+
+    def projected(self, vectors: Tensor) -> Tensor:
+        """Unit vectors of the dimension that is compared.  (.., h) -> (.., d)"""
+        return F.normalize(vectors if self.projection is None else vectors @ self.projection.T, dim=-1)
 
     def of_passages(self, tokens: Tensor) -> Tensor:
         """The salience of passages' tokens.  (n, d) -> (n,)"""
@@ -63,3 +72,13 @@ def rarity(passages: Passages, tokenizer: Any, size: int) -> Tensor:
     weights = np.sqrt(np.log(1 + (total - seen + 0.5) / (seen + 0.5)))
     weights[tokenizer.all_special_ids] = 1.0
     return torch.from_numpy(weights.astype(np.float32))
+
+
+def principal(passages: Passages, dimension: int, most: int = 200) -> Tensor:
+    """The directions that hold most of some passages' tokens, where a projection begins.  -> (dimension, h)"""
+    step = max(1, len(passages) // most)
+    tokens = np.concatenate([passages.tokens(number).vectors for number in range(0, len(passages), step)])
+    if dimension > tokens.shape[1]:
+        raise RetrievalError(f"the base has {tokens.shape[1]} numbers a token: a projection to {dimension} adds none")
+    _, directions = np.linalg.eigh(tokens.T @ tokens)  # the smallest first
+    return torch.from_numpy(np.ascontiguousarray(directions[:, ::-1][:, :dimension].T).astype(np.float32))

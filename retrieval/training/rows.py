@@ -107,6 +107,7 @@ class Mixture:
                 "no row of these files has a positive sentence beside others: there is nothing to learn"
             )
         self.dice = random.Random(seed)
+        self._waiting: list[list[Row]] = []  # batches that are drawn and not yet given
         self._by_source: dict[str, list[Row]] = {}
         for row in rows:
             self._by_source.setdefault(row.source, []).append(row)
@@ -132,7 +133,16 @@ class Mixture:
     def batches(self, size: int) -> Iterator[list[Row]]:
         """Batches whose queries are of like length, for they are read together."""
         while True:
-            rows = sorted(self.draw(4 * size), key=lambda row: len(row.query))
-            groups = [rows[i : i + size] for i in range(0, len(rows), size)]
-            self.dice.shuffle(groups)
-            yield from groups
+            if not self._waiting:
+                rows = sorted(self.draw(4 * size), key=lambda row: len(row.query))
+                self._waiting = [rows[i : i + size] for i in range(0, len(rows), size)]
+                self.dice.shuffle(self._waiting)
+            yield self._waiting.pop(0)
+
+    def state(self) -> Any:
+        """Where the drawing stands."""
+        return self.dice.getstate(), list(self._waiting)
+
+    def go_on(self, state: Any) -> None:
+        dice, self._waiting = state
+        self.dice.setstate(dice)

@@ -97,7 +97,7 @@ class Teaching:
             "teacher": self.teacher.state_dict(),
             "optimizer": self._optimizer.state_dict(),
             "schedule": self._schedule.state_dict(),
-            "dice": (self._mixture.dice.getstate(), self._dice.getstate(), torch.get_rng_state()),
+            "dice": (self._mixture.state(), self._dice.getstate(), torch.get_rng_state()),
         }
         keep(self.folder / CHECKPOINT, state)
 
@@ -110,7 +110,7 @@ class Teaching:
         self._optimizer.load_state_dict(state["optimizer"])
         self._schedule.load_state_dict(state["schedule"])
         mixture, dice, torch_state = state["dice"]
-        self._mixture.dice.setstate(mixture)
+        self._mixture.go_on(mixture)
         self._dice.setstate(dice)
         torch.set_rng_state(torch_state)
         self.step = int(state["step"])

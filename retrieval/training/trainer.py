@@ -22,7 +22,8 @@ from retrieval.training import without_denormals
 from retrieval.training.batches import joined, lessons, masks, sentences_of
 from retrieval.training.checkpoint import keep, kept
 from retrieval.training.losses import any_positive, gated, salient_scores, taught, unit_scores, xtr_scores
-from retrieval.training.network import Queries, rarity
+from retrieval.training.lowrank import adapt, plain
+from retrieval.training.network import Queries, principal, rarity
 from retrieval.training.passages import Passages
 from retrieval.training.rows import Mixture, Row, as_claim
 from retrieval.training.teacher import Teacher
@@ -53,6 +54,9 @@ class Recipe:
     eps: float = 0.002
     frozen: bool = False  # the queries' network is left as it is: salience alone is learned
     share: float = 0.75  # of what training changed is kept: the mean of start and end ranks new kinds of text better
+    lora: int = 0  # the rank of what linear layers learn; 0: all weights learn
+    dimension: int = 0  # numbers a token after a projection that is trained too; 0: none, as the base gives them
+    projection_rate: float = 5e-4
     taught: float = 0.5  # of the loss of rows that a teacher has scored; the labels have the rest
     seed: int = 0
 
@@ -76,13 +80,19 @@ class Trainer:
         self.recipe, self.passages, self.base, self.folder = recipe, passages, base, folder
         torch.manual_seed(recipe.seed)
         transformer = with_markers(base)
-        self.queries = Queries(transformer, rarity(passages, transformer.tokenizer, len(transformer.tokenizer)))
+        weights = rarity(passages, transformer.tokenizer, len(transformer.tokenizer))
+        self.queries = Queries(
+            transformer, weights, principal(passages, recipe.dimension) if recipe.dimension else None
+        )
         self.queries.to(device or ("cuda" if torch.cuda.is_available() else "cpu")).train()
-        self._base = {name: t.clone() for name, t in self.queries.network.state_dict().items()}
+        self._base = {name: t.clone() for name, t in plain(self.queries.network).items()}
         if start is not None:
             self._begin_with(start)
-        self._start = {name: t.clone() for name, t in self.queries.network.state_dict().items()}
+        self._start = {name: t.clone() for name, t in plain(self.queries.network).items()}
         self._direction = self.queries.direction.detach().cpu().numpy().copy()
+        if recipe.lora:
+            adapt(self.queries.network, recipe.lora)
+            self.queries.to(self.queries.rarity.device)
         self._mixture = Mixture(rows, recipe.seed)
         self._dice = random.Random(recipe.seed + 1)
         for parameter in [*self.queries.network.parameters(), self.queries.direction] if recipe.frozen else []:
@@ -93,6 +103,8 @@ class Trainer:
             {"params": trained, "lr": recipe.learning_rate},
             {"params": salience, "lr": recipe.salience_rate, "weight_decay": 0.0},
         ]
+        if self.queries.projection is not None:
+            groups.append({"params": [self.queries.projection], "lr": recipe.projection_rate, "weight_decay": 0.0})
         self._optimizer = torch.optim.AdamW(groups, weight_decay=0.01)
         self._schedule = torch.optim.lr_scheduler.LambdaLR(self._optimizer, self._pace)
         self.step = 0
@@ -151,7 +163,7 @@ class Trainer:
         tokens = [self.passages.tokens(number).vectors for number in numbers]
         units = [find(number) for number in numbers]
         members, lengths = joined(units, [len(t) for t in tokens])
-        held = torch.from_numpy(np.concatenate(tokens)).to(device)
+        held = self.queries.projected(torch.from_numpy(np.concatenate(tokens)).to(device))
         members, lengths = members.to(device), lengths.to(device)
         scores = self._scores(
             vectors, weights, held, members, lengths, torch.tensor([len(t) for t in tokens]).to(device)
@@ -199,7 +211,7 @@ class Trainer:
             "queries": {n: p.detach() for n, p in self.queries.named_parameters() if p.requires_grad},
             "optimizer": self._optimizer.state_dict(),
             "schedule": self._schedule.state_dict(),
-            "dice": (self._mixture.dice.getstate(), self._dice.getstate(), torch.get_rng_state()),
+            "dice": (self._mixture.state(), self._dice.getstate(), torch.get_rng_state()),
         }
         keep(self.folder / CHECKPOINT, state)
 
@@ -212,7 +224,7 @@ class Trainer:
         self._optimizer.load_state_dict(state["optimizer"])
         self._schedule.load_state_dict(state["schedule"])
         mixture, dice, torch_state = state["dice"]
-        self._mixture.dice.setstate(mixture)
+        self._mixture.go_on(mixture)
         self._dice.setstate(dice)
         torch.set_rng_state(torch_state)
         self.step = int(state["step"])
@@ -221,8 +233,8 @@ class Trainer:
     def averaged(self, share: float) -> dict[str, Tensor]:
         """The network's weights, this share of the change kept."""
         return {
-            name: self._start[name] + share * (t.cpu() - self._start[name]) if t.is_floating_point() else t.cpu()
-            for name, t in self.queries.network.state_dict().items()
+            name: self._start[name] + share * (t - self._start[name]) if t.is_floating_point() else t
+            for name, t in plain(self.queries.network).items()
         }
 
     def save(self, out: Path, about: dict[str, Any]) -> dict[str, Path]:
@@ -234,11 +246,12 @@ class Trainer:
         salience = replace(salience, direction=direction)
         trained = self.averaged(share)
         out.mkdir(parents=True, exist_ok=True)
-        if self.base == bundled_model():
+        if self.base == bundled_model() and self.queries.projection is None:  # whose passages stay the base's
             made["difference"] = out / "queries.safetensors"
             write(made["difference"], self._base, trained, salience, {**about, "recipe": asdict(self.recipe)})
         transformer = with_markers(self.base)
         transformer.auto_model.load_state_dict(trained)
-        as_model(with_markers(self.base), transformer).save(str(made["model"]), create_model_card=False)
+        model = as_model(with_markers(self.base), transformer, projection=self.queries.projection)
+        model.save(str(made["model"]), create_model_card=False)
         salience.write(made["model"])
         return made

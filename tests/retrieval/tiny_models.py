@@ -17,6 +17,8 @@ from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers,
 from transformers import (
     BertConfig,
     BertModel,
+    ModernBertConfig,
+    ModernBertModel,
     MT5Config,
     MT5ForConditionalGeneration,
     PreTrainedTokenizerFast,
@@ -82,6 +84,31 @@ def save_backbone(folder: Path, tokenizer: PreTrainedTokenizerFast) -> Path:
         initializer_range=0.5,  # far from zero, so that a token's vector depends on its neighbours
     )
     BertModel(config).eval().save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+def save_modern(folder: Path) -> Path:
+    """A bare ModernBERT: rotary positions, local attention in every other layer, bytes."""
+    torch.manual_seed(7)
+    tokenizer = byte_level_tokenizer()
+    config = ModernBertConfig(
+        vocab_size=len(tokenizer), hidden_size=HIDDEN, num_hidden_layers=2, num_attention_heads=2,
+        intermediate_size=64, max_position_embeddings=POSITIONS, initializer_range=0.5,
+        global_attn_every_n_layers=2, local_attention=16, pad_token_id=0, cls_token_id=2, sep_token_id=3,
+        bos_token_id=2, eos_token_id=3,
+    )  # fmt: skip
+    ModernBertModel(config).eval().save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+def save_t5(folder: Path) -> Path:
+    """A bare T5: it knows neither our markers nor a token for the whole text."""
+    torch.manual_seed(7)
+    tokenizer = unigram_tokenizer()
+    sizes = {"d_model": HIDDEN, "d_kv": 16, "d_ff": 64, "num_layers": 2, "num_heads": 2}
+    T5ForConditionalGeneration(T5Config(vocab_size=len(tokenizer), **sizes)).eval().save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder
 
