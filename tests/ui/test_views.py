@@ -100,7 +100,7 @@ def test_a_kept_answer_opens_exactly_as_it_was(opened: Page, filled: Path) -> No
     again = healthy(opened(filled, answer=answer_id))
     assert QUESTION in texts(again)
     assert [t.value for t in again.text] == [t.value for t in asked.text]
-    assert again.button(key=f"earlier-{answer_id}").label.replace("\\", "") == QUESTION
+    assert again.button(key=f"earlier-{answer_id}").label.replace("\\", "") == f"**{QUESTION}**"
 
 
 def test_what_a_reader_must_know_of_an_answer_stands_above_it(opened: Page, filled: Path) -> None:

@@ -12,29 +12,30 @@ from app.store import CollectionInfo
 from attribution.citations import CitedAnswer
 from retrieval.errors import PropCiteError
 from ui import reader, session
-from ui.asking import failing, history, live, turns
+from ui.asking import asking, failing, history, live, turns
+from ui.asking.asking import Asked
 from ui.asking.drawn import show_meter
 from ui.asking.welcome import welcome
 from ui.render import plain
 
 
-def ask(collection: CollectionInfo, question: str, documents: Sequence[str] = (), after: str = "") -> None:
+def ask(collection: CollectionInfo, asked: Asked, documents: Sequence[str]) -> None:
     """The answer is opened; a question that failed is given back with the reason."""
     try:
-        pipeline = session.pipeline(collection, documents)
-        st.subheader(plain(question), anchor=False)
-        if kept := live.answer_shown(pipeline, question, after):
+        turns.show_before(session.parts().library.conversation(asked.after) if asked.after else [])
+        st.title(plain(asked.question), anchor=False)
+        if kept := live.answer_shown(session.pipeline(collection, documents), asked.question, asked.after):
             reader.open_answer(kept)
     except PropCiteError as error:
-        failing.give_back(question, str(error))
+        failing.give_back(asked.question, str(error))
     st.rerun()
 
 
-def show_answer(answer: CitedAnswer) -> bool:
-    """The turn that is open.  -> whether its question is to be asked by its very words"""
+def show_answer(answer: CitedAnswer) -> None:
+    """The turn that is open, below those before it."""
     turns.show_before(session.parts().library.conversation(answer.id)[:-1])
-    st.header(plain(answer.question or "A text, cited"), anchor=False)
-    anew = turns.show_understood(answer)
+    st.title(plain(answer.question or "A text, cited"), anchor=False)
+    turns.show_understood(answer)
     live.show_steps(answer)
     if answer.abstained:
         show_abstention(answer)
@@ -42,7 +43,6 @@ def show_answer(answer: CitedAnswer) -> bool:
         show_meter(answer)
         reader.show(answer)
     turns.show_actions(answer)
-    return anew
 
 
 def show_abstention(answer: CitedAnswer) -> None:
@@ -57,30 +57,25 @@ def show_abstention(answer: CitedAnswer) -> None:
 def show() -> None:
     st.html(Path(ui.asking.__file__).with_name("asking.css"))
     answer = reader.opened()
+    lost = failing.lost(answer)
     collection, stays = failing.collection_for(answer)
     if answer and not stays:
         turns.begin_anew()
         answer = None
     failing.tell()
-    wanted, anew, page = "", False, st.empty()
-    with page.container():
-        if answer:
-            anew = show_answer(answer)
-        else:
-            wanted = welcome(collection)
+    page, asked = asking.place(answer, collection)
     documents, trouble = failing.documents_of(collection)
-    # In a container it stands here; by itself Streamlit would pin it below and scroll past the question.
-    hint = "Ask a follow-up, or something else" if answer else "Your question"
-    typed = st.container(key="asking").chat_input(hint, key="question")
     history.show(collection, answer.id if answer else "")
-    if question := typed or wanted or (answer.question if answer and anew else ""):
-        if trouble := trouble or failing.why_not(collection):
-            failing.give_back(question, trouble)
+    with page:
+        if asked is None and answer:
+            show_answer(answer)
+        elif asked is None:
+            welcome(collection)
+        elif reason := trouble or lost or failing.why_not(collection):
+            failing.give_back(asked.question, reason)
             st.rerun()
-        assert collection is not None, "a question without a collection is given back"
-        follows = answer.id if answer and typed and answer.collection == collection.name else ""
-        with page.container():
-            ask(collection, question, documents, follows)
+        elif collection:
+            ask(collection, asked, documents)
     failing.on_page(collection)
 
 

@@ -1,0 +1,262 @@
+"""The chat as a person uses it, by key: follow-ups, earlier turns, the history, and what may go wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import streamlit
+from streamlit.testing.v1 import AppTest
+
+import ui
+from app.bootstrap import Parts
+from app.ingester import Upload
+from app.settings import load_settings
+from app.store import Library
+from attribution.citations import CitedAnswer
+from retrieval.encoder import Encoder
+from tests.scripted_llm import free_url
+
+MAIN = Path(ui.__file__).parent / "main.py"
+TEXTS = {
+    "2022.txt": "The programme spent 71 million euros in 2022. It hired 38 apprentices in 2022.",
+    "2023.txt": "The programme spent 84 million euros in 2023. It hired 54 apprentices in 2023.",
+}
+QUESTION = "How much did the programme spend in 2023?"
+HOSTILE = "How *long* is <script>alert(1)</script> the [quay](javascript:alert(1))?"
+
+Page = Callable[..., AppTest]
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory, encoder: Encoder) -> Path:
+    """A data directory with one collection of two texts."""
+    folder = tmp_path_factory.mktemp("asking")
+    parts = Parts(load_settings(data_dir=folder))
+    parts.__dict__["encoder"] = encoder
+    town = parts.library.create_collection("town")
+    list(parts.ingester(town).ingest([Upload(name, text.encode()) for name, text in TEXTS.items()]))
+    parts.library.close()
+    return folder
+
+
+@pytest.fixture
+def opened(monkeypatch: pytest.MonkeyPatch) -> Iterator[Page]:
+    def page(data_dir: Path, **query: str) -> AppTest:
+        monkeypatch.setenv("PROPCITE_DATA_DIR", str(data_dir))
+        test = AppTest.from_file(str(MAIN), default_timeout=60)
+        test.query_params.update(query)
+        return healthy(test.run())
+
+    yield page
+    streamlit.cache_resource.clear()
+
+
+@pytest.fixture
+def library(filled: Path) -> Iterator[Library]:
+    opened = Parts(load_settings(data_dir=filled)).library
+    yield opened
+    for info in opened.answers():
+        opened.remove_answer(info.id)
+    opened.close()
+
+
+def healthy(test: AppTest) -> AppTest:
+    assert not test.exception
+    return test
+
+
+def texts(test: AppTest) -> str:
+    kinds = (test.title, test.header, test.markdown, test.caption, test.text, test.info, test.error)
+    return "\n".join(element.value for kind in kinds for element in kind).replace("\\", "")
+
+
+def ask(test: AppTest, question: str) -> AppTest:
+    return healthy(test.chat_input(key="question").set_value(question).run())
+
+
+def address(test: AppTest) -> str:
+    value = test.query_params["answer"]
+    return value if isinstance(value, str) else value[0]
+
+
+def keys(test: AppTest, beginning: str) -> list[str]:
+    return [str(button.key) for button in test.button if str(button.key).startswith(beginning)]
+
+
+def keep(library: Library, question: str, text: str = "Yes.", after: str = "") -> CitedAnswer:
+    answer = CitedAnswer(text, question=question, collection="town", after=after)
+    library.keep_answer(library.collection("town"), answer)
+    return answer
+
+
+def talk(library: Library, *questions: str) -> list[CitedAnswer]:
+    said: list[CitedAnswer] = []
+    for question in questions:
+        said.append(keep(library, question, f"About {question}", said[-1].id if said else ""))
+    return said
+
+
+def test_a_follow_up_is_understood_and_earlier_turns_stand_above(opened: Page, filled: Path, library: Library) -> None:
+    test = ask(opened(filled), QUESTION)
+    first = address(test)
+    assert not keys(test, "turn-")
+    test = ask(test, "And in 2022?")
+    second = address(test)
+    assert "understood as: How much did the programme spend in 2022?" in texts(test)
+    assert library.answer(second).after == first
+    assert "71 million" in library.answer(second).text
+    assert keys(test, "turn-") == [f"turn-{first}"]
+    assert "84 million" in test.button(key=f"turn-{first}").label
+    back = healthy(test.button(key=f"turn-{first}").click().run())
+    assert QUESTION in texts(back)
+    assert not keys(back, "turn-")
+    assert "understood as" not in texts(back)
+
+
+def test_the_words_themselves_may_be_asked(opened: Page, filled: Path, library: Library) -> None:
+    test = ask(ask(opened(filled), QUESTION), "How many apprentices did it hire?")
+    assert "understood as: How many apprentices did the programme hire?" in texts(test)
+    test = healthy(test.button(key="as-it-stands").click().run())
+    alone = library.answer(address(test))
+    assert (alone.question, alone.understood, alone.after) == ("How many apprentices did it hire?", "", "")
+
+
+def test_steps_and_the_meter_stand_with_a_reopened_answer(opened: Page, filled: Path, library: Library) -> None:
+    first = address(ask(opened(filled), QUESTION))
+    test = opened(filled, answer=first)
+    (steps,) = [box for box in test.expander if " written in " in box.label]
+    assert steps.label.startswith("found 2 passages in ")
+    told = texts(test)
+    assert all(f"✓ {word}" in told for word in ("Found passages", "Wrote", "Split into facts", "Judged them"))
+    assert library.answer(first).timings_ms["retrieve"] > 0
+
+
+def test_a_long_conversation_is_shown_in_short(opened: Page, filled: Path, library: Library) -> None:
+    said = talk(library, *(f"Number {n}?" for n in range(6)))
+    test = opened(filled, answer=said[-1].id)
+    assert keys(test, "turn-") == [f"turn-{answer.id}" for answer in said[:-1]]
+    assert [box.label for box in test.expander if "earlier" in box.label] == ["2 earlier questions"]
+
+
+def test_a_new_conversation_follows_nothing(opened: Page, filled: Path, library: Library) -> None:
+    (one,) = talk(library, "Number 1?")
+    test = healthy(opened(filled, answer=one.id).button(key="new").click().run())
+    assert "Ask your documents" in texts(test)
+    assert "answer" not in test.query_params
+    assert library.answer(address(ask(test, QUESTION))).after == ""
+
+
+def test_the_history_is_searched_and_paged(opened: Page, filled: Path, library: Library) -> None:
+    made = [keep(library, f"Number {n}?", "Seven." if n == 7 else "No.").id for n in range(12)][::-1]
+    test = opened(filled)
+    assert keys(test, "earlier-") == [f"earlier-{id_}" for id_ in made[:10]]
+    assert "1 to 10 of 12" in texts(test)
+    older = healthy(test.button(key="older").click().run())
+    assert keys(older, "earlier-") == [f"earlier-{id_}" for id_ in made[10:]]
+    assert older.button(key="older").disabled
+    found = healthy(older.text_input(key="history-words").set_value("SEVEN number").run())
+    assert keys(found, "earlier-") == [f"earlier-{made[4]}"]
+    none = healthy(found.text_input(key="history-words").set_value("nothing").run())
+    assert "None holds these words" in texts(none)
+    opened_one = healthy(found.text_input(key="history-words").set_value("seven").run())
+    opened_one = healthy(opened_one.button(key=f"earlier-{made[4]}").click().run())
+    assert address(opened_one) == made[4]
+
+
+def test_the_history_of_one_collection_or_of_all(opened: Page, filled: Path, library: Library) -> None:
+    here = keep(library, "Here?")
+    other = library.create_collection("other")
+    library.keep_answer(other, CitedAnswer("There.", question="There?", collection="other"))
+    (there,) = library.find_answers(other).items
+    test = opened(filled)
+    assert keys(test, "earlier-") == [f"earlier-{here.id}"]
+    test = healthy(test.segmented_control(key="history-within").set_value("All collections").run())
+    assert set(keys(test, "earlier-")) == {f"earlier-{here.id}", f"earlier-{there.id}"}
+    test = healthy(test.button(key=f"earlier-{there.id}").click().run())
+    assert test.selectbox(key="collection").value == "other"
+    test = healthy(test.selectbox(key="collection").set_value("town").run())
+    assert "answer" not in test.query_params
+    library.remove_collection(other)
+
+
+def test_an_answer_is_deleted_with_what_follows_it(opened: Page, filled: Path, library: Library) -> None:
+    first, second, third = talk(library, "One?", "Two?", "Three?")
+    test = opened(filled, answer=second.id)
+    assert "This answer and the 1 answer that follows it will be gone" in texts(test)
+    test = healthy(test.button(key="delete-now").click().run())
+    assert address(test) == first.id
+    assert [info.id for info in library.answers()] == [first.id]
+    test = healthy(test.button(key="delete-now").click().run())
+    assert "Ask your documents" in texts(test)
+    assert library.answers() == []
+    assert not library.has_answer(third.id)
+
+
+def test_a_link_to_the_answer_may_be_copied(opened: Page, filled: Path, library: Library) -> None:
+    (one,) = talk(library, "One?")
+    codes = [block.value for block in opened(filled, answer=one.id).code]
+    assert codes == [f"?answer={one.id}"] or codes[0].endswith(f"?answer={one.id}")
+
+
+def test_what_people_wrote_is_shown_as_text(opened: Page, filled: Path, library: Library) -> None:
+    first = keep(library, HOSTILE, "<b>No</b> ![x](y)")
+    second = keep(library, "And?", "No.", first.id)
+    test = opened(filled, answer=second.id)
+    label = test.button(key=f"turn-{first.id}").label
+    assert r"\<script\>alert\(1\)\<\/script\>" in label
+    assert r"\[quay\]\(javascript\:alert\(1\)\)" in label
+    assert r"\<b\>No\<\/b\> \!\[x\]\(y\)" in label
+    assert r"\[quay\]" in test.button(key=f"earlier-{first.id}").label
+
+
+def test_a_server_that_is_down_is_named_and_the_question_stays(
+    opened: Page, filled: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = free_url()
+    for name, value in (("GENERATOR", "openai"), ("GENERATOR_MODEL", "m"), ("LLM_URL", url)):
+        monkeypatch.setenv(f"PROPCITE_{name}", value)
+    test = ask(opened(filled), QUESTION)
+    assert f"no server answers at {url}: start it or correct" in texts(test)
+    assert test.chat_input(key="question").value == QUESTION
+
+
+def test_without_a_collection_the_question_stays(opened: Page, tmp_path: Path) -> None:
+    test = ask(opened(tmp_path), QUESTION)
+    assert "There are no documents to ask yet" in texts(test)
+    assert test.chat_input(key="question").value == QUESTION
+    assert test.button(key="load-demo")
+
+
+def test_a_collection_that_was_deleted_meanwhile_is_told(opened: Page, filled: Path, library: Library) -> None:
+    gone = library.create_collection("gone")
+    test = opened(filled)
+    test = healthy(test.selectbox(key="collection").set_value("gone").run())
+    library.remove_collection(gone)
+    test = ask(test, QUESTION)
+    assert "The collection “gone” is gone. Nothing was asked: send it again to ask “town”." in texts(test)
+    assert test.chat_input(key="question").value == QUESTION
+    assert library.answers() == []
+    assert "84 million" in library.answer(address(ask(test, QUESTION))).text
+
+
+def test_a_follow_up_to_an_answer_that_was_deleted_meanwhile_is_told(
+    opened: Page, filled: Path, library: Library
+) -> None:
+    (one,) = talk(library, QUESTION)
+    test = opened(filled, answer=one.id)
+    library.remove_answer(one.id)
+    test = ask(test, "And in 2022?")
+    assert "was deleted: send it again to ask it by itself" in texts(test)
+    assert test.chat_input(key="question").value == "And in 2022?"
+    assert library.answers() == []
+
+
+def test_a_condition_that_leaves_no_document_keeps_the_question(opened: Page, filled: Path, library: Library) -> None:
+    test = opened(filled)
+    test = healthy(test.text_input(key="where").set_value("title=nothing").run())
+    assert "no document is left where title=nothing" in texts(test)
+    test = ask(test, QUESTION)
+    assert test.chat_input(key="question").value == QUESTION
+    assert library.answers() == []

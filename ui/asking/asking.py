@@ -1,0 +1,47 @@
+"""Where a question is typed, and what was asked last: in the box, by a click on one that is offered."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from app.store import CollectionInfo
+from attribution.citations import CitedAnswer
+
+NEXT = "next-question"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question, and the answer that it follows, if it follows one."""
+
+    question: str
+    after: str = ""
+
+
+def place(answer: CitedAnswer | None, collection: CollectionInfo | None) -> tuple[DeltaGenerator, Asked | None]:
+    """The place for what is read, above the box; and what is asked now.
+
+    While a question is answered the place is a new one: nothing of the page before shows through.
+    """
+    above = st.container()
+    # In a container it stands here; by itself Streamlit would pin it below and scroll past the question.
+    hint = "Ask a follow-up, or something else" if answer else "Your question"
+    typed = st.container(key="asking").chat_input(hint, key="question")
+    offered = st.session_state.pop(NEXT, "")
+    if not typed and not offered:
+        return above.container(), None
+    follows = typed and answer and collection and answer.collection == collection.name
+    above.empty()
+    return above.container(), Asked(typed or offered, answer.id if follows and answer else "")
+
+
+def offer(label: str, question: str, **button: str) -> None:
+    """A button that asks this question, by itself."""
+    st.button(label, on_click=_choose, args=(question,), **button)  # type: ignore[arg-type]
+
+
+def _choose(question: str) -> None:
+    st.session_state[NEXT] = question

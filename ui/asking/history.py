@@ -1,0 +1,81 @@
+"""The answers given before, in the sidebar: found by words, the newest first, page by page."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app.store import CollectionInfo
+from ui import reader, session
+from ui.asking.turns import begin_anew
+from ui.asking.words import history_help, history_label, page_line
+from ui.render import plain
+
+AT_ONCE = 10
+HERE, ALL = "Here", "All collections"
+
+
+def show(collection: CollectionInfo | None, opened: str = "") -> None:
+    library = session.parts().library
+    if not library.find_answers(asked=True, limit=1).total:
+        return
+    listed = st.sidebar.container(gap="small")
+    if opened:
+        listed.button("New conversation", key="new", icon=":material/add_comment:", on_click=begin_anew)
+    listed.caption("Earlier answers")
+    words = listed.text_input(
+        "Search in earlier answers",
+        key="history-words",
+        placeholder="Words of a question or an answer",
+        label_visibility="collapsed",
+        on_change=_from_the_newest,
+    )
+    within = _within(listed, collection)
+    first = st.session_state.get("history-first", 0)
+    found = library.find_answers(within, words or "", asked=True, first=first, limit=AT_ONCE)
+    if not found.items:
+        listed.caption(f"None {'holds these words' if words else 'here yet'}")
+    with listed.container(gap=None, key="history"):
+        for info in found.items:
+            st.button(
+                f"**{plain(history_label(info))}**" if info.id == opened else plain(history_label(info)),
+                key=f"earlier-{info.id}",
+                type="tertiary",
+                wrap=False,
+                help=plain(history_help(info)),
+                on_click=reader.open_answer,
+                args=(info.id,),
+            )
+    _turn_pages(listed, first, len(found.items), found.total)
+
+
+def _within(listed: st.delta_generator.DeltaGenerator, collection: CollectionInfo | None) -> CollectionInfo | None:
+    """The collection that is looked through, None for all."""
+    if collection is None or len(session.parts().library.collections()) < 2:
+        return collection
+    st.session_state.setdefault("history-within", HERE)
+    chosen = listed.segmented_control(
+        "Which answers",
+        [HERE, ALL],
+        key="history-within",
+        label_visibility="collapsed",
+        on_change=_from_the_newest,
+    )
+    return None if chosen == ALL else collection
+
+
+def _turn_pages(listed: st.delta_generator.DeltaGenerator, first: int, shown: int, total: int) -> None:
+    if total <= AT_ONCE and not first:
+        return
+    with listed.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.button("Newer", key="newer", type="tertiary", disabled=not first, on_click=_go, args=(first - AT_ONCE,))
+        st.caption(page_line(first, shown, total) if shown else f"{total:,} in all")
+        last = first + shown >= total
+        st.button("Older", key="older", type="tertiary", disabled=last, on_click=_go, args=(first + AT_ONCE,))
+
+
+def _go(first: int) -> None:
+    st.session_state["history-first"] = max(0, first)
+
+
+def _from_the_newest() -> None:
+    _go(0)

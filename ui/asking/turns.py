@@ -1,0 +1,92 @@
+"""A conversation on the page: what was asked before, and what can be done with the answer that is open."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from app.store import Turn
+from attribution.citations import CitedAnswer
+from ui import reader, session
+from ui.asking.asking import offer
+from ui.asking.words import turn_help, turn_line
+from ui.render import plain
+from ui.words import counted
+
+SHOWN = 3  # earlier turns; the others are behind a click
+
+
+def show_before(turns: Sequence[Turn]) -> None:
+    """Earlier turns in short, the oldest first; a click opens one."""
+    if not turns:
+        return
+    hidden, shown = turns[:-SHOWN], turns[-SHOWN:]
+    with st.container(key="turns", gap=None):
+        if hidden:
+            with st.expander(counted(len(hidden), "earlier question"), key="turns-hidden"), st.container(gap=None):
+                _show(hidden)
+        _show(shown)
+
+
+def _show(turns: Sequence[Turn]) -> None:
+    for turn in turns:
+        st.button(
+            f"**{plain(turn.question) or 'A text'}** {plain(turn_line(turn))}",
+            key=f"turn-{turn.id}",
+            type="tertiary",
+            wrap=False,
+            help=plain(turn_help(turn)),
+            on_click=reader.open_answer,
+            args=(turn.id,),
+        )
+
+
+def show_understood(answer: CitedAnswer) -> None:
+    """How a question that follows was understood, and a way to its very words."""
+    if not answer.understood:
+        return
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.caption(f"understood as: {plain(answer.understood)}", width="content")
+        why = "Asks the very words of the question, as the first of a new conversation"
+        offer("Ask it as it stands", answer.question, key="as-it-stands", type="tertiary", help=why)
+
+
+def show_actions(answer: CitedAnswer) -> None:
+    """What can be done with the answer: a link to it, out of the history, another conversation."""
+    with st.container(horizontal=True, gap="small", key="actions"):
+        st.button(
+            "New conversation", key="new-below", icon=":material/add_comment:", type="tertiary", on_click=begin_anew
+        )
+        with st.popover("Share", key="share", icon=":material/link:", type="tertiary"):
+            st.markdown("Who can open this page can open this answer, as it is now:")
+            st.code(link_to(st.context.url or "", answer.id), language=None, wrap_lines=True)
+        with st.popover("Delete", key="delete", icon=":material/delete:", type="tertiary"):
+            following = len(session.parts().library.following(answer.id))
+            others = (
+                f" and the {counted(following, 'answer')} that follow{'s' * (following == 1)} it" if following else ""
+            )
+            st.markdown(f"This answer{others} will be gone, with what people said of it.")
+            st.button("Delete for good", key="delete-now", type="primary", on_click=_delete, args=(answer,))
+
+
+def link_to(page: str, answer_id: str) -> str:
+    """
+    >>> link_to("http://localhost:8501/ask?fact=2#x", "feedbeef0123")
+    'http://localhost:8501/ask?answer=feedbeef0123'
+    """
+    return f"{page.partition('#')[0].partition('?')[0]}?answer={answer_id}"
+
+
+def begin_anew() -> None:
+    st.query_params.clear()
+
+
+def _delete(answer: CitedAnswer) -> None:
+    with session.told():
+        session.parts().library.remove_answer(answer.id)
+        st.toast("The answer was deleted", icon=":material/delete:")
+        if answer.after and session.parts().library.has_answer(answer.after):
+            reader.open_answer(answer.after)
+        else:
+            begin_anew()

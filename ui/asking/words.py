@@ -1,0 +1,136 @@
+"""What the page says of a conversation in plain words: its turns, its steps, how much of an answer is covered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from app.steps import STEPS, Step, duration
+from app.store import AnswerInfo, Turn
+from attribution.citations import CitedAnswer, Label
+from attribution.formats.words import label_of
+from ui.words import counted
+
+NOW = {
+    "understand": "Reading the question in its conversation",
+    "retrieve": "Finding passages",
+    "write": "Writing",
+    "split": "Splitting into facts",
+    "cite": "Finding the words for each fact",
+    "judge": "Judging them",
+}
+DONE = {
+    "understand": "Understood the question",
+    "retrieve": "Found passages",
+    "write": "Wrote",
+    "split": "Split into facts",
+    "cite": "Found the words for each fact",
+    "judge": "Judged them",
+}
+ORDER = (Label.SUPPORTED, Label.CONTRADICTED, Label.PARTLY, Label.UNSUPPORTED)  # what covers a word first counts
+SHARES = {
+    Label.SUPPORTED: "supported",
+    Label.PARTLY: "partly supported",
+    Label.UNSUPPORTED: "without support",
+    Label.CONTRADICTED: "contradicted",
+}
+SHORT = 160  # characters of an earlier answer
+
+
+def step_line(step: Step) -> str:
+    """
+    >>> step_line(Step("retrieve", 61.0)), step_line(Step("write", 1200.0, done=False))
+    ('✓ Found passages · 61 ms', '▸ Writing… 1.2 s')
+    """
+    if step.done:
+        return f"✓ {DONE[step.name]} · {duration(step.ms)}"
+    return f"▸ {NOW[step.name]}… {duration(step.ms) if step.ms else ''}".rstrip()
+
+
+def step_lines(begun: Sequence[Step], *, follows: bool) -> list[str]:
+    """Those that have begun, then those to come.
+
+    >>> step_lines([Step("retrieve", 61.0)], follows=False)[:2]
+    ['✓ Found passages · 61 ms', '○ Writing']
+    """
+    known = {step.name: step for step in begun}
+    wanted = [name for name in STEPS if name in known or follows or name != "understand"]
+    return [step_line(known[name]) if name in known else f"○ {NOW[name]}" for name in wanted]
+
+
+def shares(answer: CitedAnswer) -> dict[Label, float]:
+    """How much of the words that need support stands how; they sum to 1, or there are none."""
+    marks = bytearray(len(answer.text))
+    for fact in answer.facts:
+        label = Label.SUPPORTED if fact.citations else label_of(fact)
+        if label is Label.SUPPORTED and not fact.citations:
+            label = Label.UNSUPPORTED
+        rank = len(ORDER) - ORDER.index(label)
+        for span in fact.proposition.spans:
+            for at in range(span.start, span.end):
+                marks[at] = max(marks[at], rank)
+    counts = {label: sum(m == len(ORDER) - i for m in marks) for i, label in enumerate(ORDER)}
+    total = sum(counts.values())
+    return {label: count / total for label, count in counts.items() if count} if total else {}
+
+
+def covered_line(held: Mapping[Label, float]) -> str:
+    """
+    >>> covered_line({Label.SUPPORTED: 1.0}), covered_line({Label.SUPPORTED: 0.86, Label.CONTRADICTED: 0.14})
+    ('All of it is supported', '86% of it is supported, 14% contradicted')
+    """
+    if not held:
+        return "Nothing in it needs support"
+    if len(held) == 1:
+        return f"All of it is {SHARES[next(iter(held))]}"
+    first, *rest = [f"{percent(share)} {SHARES[label]}" for label, share in held.items()]
+    number, _, what = first.partition(" ")
+    return ", ".join([f"{number} of it is {what}", *rest])
+
+
+def percent(share: float) -> str:
+    """Never all, nor nothing, where some is missing.
+
+    >>> percent(0.997), percent(0.001), percent(1.0)
+    ('99%', '1%', '100%')
+    """
+    return f"{100 if share >= 1 else min(99, max(1, round(100 * share)))}%"
+
+
+def short(text: str, most: int = SHORT) -> str:
+    """
+    >>> short("one two three", 9)
+    'one two …'
+    """
+    said = " ".join(text.split())
+    return said if len(said) <= most else f"{said[:most].rsplit(' ', 1)[0]} …"
+
+
+def turn_line(turn: Turn) -> str:
+    """An earlier answer in one line."""
+    return short(turn.text)
+
+
+def turn_help(turn: Turn) -> str:
+    """
+    >>> turn_help(Turn("a", "How high?", "How high is it?", "6 metres.", num_facts=2, num_cited=1))
+    'Open this answer · 1 of 2 facts supported'
+    """
+    held = f" · {turn.num_cited} of {counted(turn.num_facts, 'fact')} supported" if turn.num_facts else ""
+    return f"Open this answer{'' if turn.abstained else held}"
+
+
+def history_label(info: AnswerInfo) -> str:
+    return f"↳ {short(info.question, 90)}" if info.after else short(info.question, 90)
+
+
+def history_help(info: AnswerInfo) -> str:
+    facts = f" · {info.num_cited} of {counted(info.num_facts, 'fact')} supported" if info.num_facts else ""
+    return f"{info.asked_at.astimezone():%d %b %Y, %H:%M} · {info.collection}{facts}"
+
+
+def page_line(first: int, shown: int, total: int) -> str:
+    """
+    >>> page_line(0, 10, 52), page_line(0, 1, 1)
+    ('1 to 10 of 52', '1 of 1')
+    """
+    return f"{first + 1} to {first + shown} of {total:,}" if shown > 1 else f"{first + shown} of {total:,}"
