@@ -1,0 +1,240 @@
+"""Which engine encodes passages fastest on this processor, and does it rank as the one we ship?
+
+    python -m tests.benchmarks.encoding rank_dev.jsonl.gz [--rows 120] [--rounds 3] [--threads 1]
+
+The base network over the passages of some rows of each source, sorted by length, in batches of 16: the engines take
+turns, so that other work on the machine meets all of them; the median of the rounds counts.  P@1 is that of sentences
+asked by the base's queries in float32.  ONNX Runtime, OpenVINO and nncf are measured where they are installed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import random
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from retrieval.checkpoints import BASE, bundled_model
+from retrieval.encoder import Encoder, TokenVectors
+from retrieval.queries import with_markers
+from retrieval.splitter import passage_from_sentences
+from retrieval.text import Passage
+
+BATCH, WINDOW = 16, 512
+Arrays = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]  # ids and mask, (b, n)
+Engine = Callable[[npt.NDArray[np.int64], npt.NDArray[np.int64]], Any]  # -> states (b, n, d)
+
+
+def sample(path: Path, rows: int) -> list[dict[str, Any]]:
+    """As many rows of each source, of passages that fit one window."""
+    by_source: dict[str, list[dict[str, Any]]] = {}
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        for row in map(json.loads, lines):
+            if row["positive_sentence_ids"] and sum(len(s.split()) for s in row["sentences"]) < WINDOW // 2:
+                by_source.setdefault(row["source"], []).append(row)
+    dice = random.Random(0)
+    return [row for held in by_source.values() for row in dice.sample(held, min(len(held), rows))]
+
+
+def read(passages: Sequence[Passage], tokenizer: Any) -> list[tuple[list[int], npt.NDArray[np.int32]]]:
+    """Each passage's token numbers, and the characters of its text that they stand for."""
+    told = []
+    for passage in passages:
+        head = f"{passage.title}. " if passage.title else ""
+        found = tokenizer(head + passage.text, return_offsets_mapping=True, truncation=True, max_length=WINDOW)
+        offsets = np.asarray(found["offset_mapping"], np.int32) - len(head)
+        offsets[(offsets[:, 0] < 0) | (offsets[:, 0] >= offsets[:, 1])] = -1
+        told.append((found["input_ids"], offsets))
+    return told
+
+
+def batches(texts: Sequence[list[int]]) -> list[tuple[list[int], Arrays]]:
+    """Texts of like length together, with their numbers."""
+    order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
+    made = []
+    for at in range(0, len(order), BATCH):
+        held = order[at : at + BATCH]
+        width = max(len(texts[i]) for i in held)
+        ids, mask = np.zeros((len(held), width), np.int64), np.zeros((len(held), width), np.int64)
+        for row, i in enumerate(held):
+            ids[row, : len(texts[i])], mask[row, : len(texts[i])] = texts[i], 1
+        made.append((held, (ids, mask)))
+    return made
+
+
+class States(torch.nn.Module):
+    """The network as exporters want it: two tensors in, one out."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.network = with_markers(bundled_model()).auto_model.eval()
+
+    def forward(self, input_ids: torch.Tensor, attention_mask: torch.Tensor) -> torch.Tensor:
+        states: torch.Tensor = self.network(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
+        return states
+
+
+def by_torch(dtype: torch.dtype) -> Engine:
+    network = States().to(dtype)
+
+    def run(ids: npt.NDArray[np.int64], mask: npt.NDArray[np.int64]) -> Any:
+        with torch.inference_mode():
+            return network(torch.from_numpy(ids), torch.from_numpy(mask)).float().numpy()
+
+    return run
+
+
+def by_torch_int8() -> Engine:
+    """Weights and what comes into each linear layer in eight bits, as torch does it by itself."""
+    from torch.ao import quantization
+
+    network = quantization.quantize_dynamic(States(), {torch.nn.Linear: quantization.per_channel_dynamic_qconfig})
+
+    def run(ids: npt.NDArray[np.int64], mask: npt.NDArray[np.int64]) -> Any:
+        with torch.inference_mode():
+            return network(torch.from_numpy(ids), torch.from_numpy(mask)).numpy()
+
+    return run
+
+
+def by_onnx(folder: Path, threads: int, *, quantized: bool) -> Engine:
+    import onnxruntime
+    from onnxruntime.quantization import QuantType, quantize_dynamic
+
+    path = folder / "model.onnx"
+    if not path.exists():
+        example = (torch.ones(2, 32, dtype=torch.long), torch.ones(2, 32, dtype=torch.long))
+        both = {0: torch.export.Dim("b"), 1: torch.export.Dim("n")}
+        torch.onnx.export(
+            States(), example, str(path), dynamo=True, verbose=False, external_data=False,
+            input_names=["ids", "mask"], dynamic_shapes={"input_ids": both, "attention_mask": both},
+        )  # fmt: skip
+    if quantized:
+        small = folder / "model.int8.onnx"
+        quantize_dynamic(path, small, weight_type=QuantType.QInt8, per_channel=True)
+        path = small
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    names = [given.name for given in session.get_inputs()]
+    return lambda ids, mask: session.run(None, dict(zip(names, (ids, mask), strict=True)))[0]
+
+
+def by_openvino(threads: int, hint: str, calibration: Sequence[Arrays] = ()) -> Engine:
+    import openvino
+
+    example = {name: torch.ones(2, 32, dtype=torch.long) for name in ("input_ids", "attention_mask")}
+    model = openvino.convert_model(States(), example_input=example)
+    if calibration:
+        import nncf
+
+        given = nncf.Dataset([{"input_ids": ids, "attention_mask": mask} for ids, mask in calibration])
+        model = nncf.quantize(model, given, model_type=nncf.ModelType.TRANSFORMER, subset_size=len(calibration))
+    settings = {"INFERENCE_PRECISION_HINT": hint, "INFERENCE_NUM_THREADS": threads}
+    compiled = openvino.Core().compile_model(model, "CPU", settings)
+    return lambda ids, mask: compiled([ids, mask])[0]
+
+
+def engines(folder: Path, threads: int, calibration: Sequence[Arrays]) -> dict[str, Engine]:
+    """Those that are installed; why another is not there is printed."""
+    made: dict[str, Engine] = {
+        "torch float32": by_torch(torch.float32),
+        "torch bfloat16": by_torch(torch.bfloat16),
+    }
+    others: dict[str, Callable[[], Engine]] = {
+        "torch int8 (dynamic)": by_torch_int8,
+        "ONNX Runtime float32": lambda: by_onnx(folder, threads, quantized=False),
+        "ONNX Runtime int8 (dynamic)": lambda: by_onnx(folder, threads, quantized=True),
+        "OpenVINO float32": lambda: by_openvino(threads, "f32"),
+        "OpenVINO bfloat16": lambda: by_openvino(threads, "bf16"),
+        "OpenVINO int8, rest float32": lambda: by_openvino(threads, "f32", calibration),
+        "OpenVINO int8, rest bfloat16": lambda: by_openvino(threads, "bf16", calibration),
+    }
+    for name, make in others.items():
+        try:
+            made[name] = make()
+        except Exception as error:  # not installed, or it cannot take this network: the others are measured
+            print(f"{name} is left out: {type(error).__name__} {str(error).splitlines()[:1]}")
+    return made
+
+
+def unit(vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    return vectors / np.linalg.norm(vectors, axis=-1, keepdims=True)
+
+
+def right(row: dict[str, Any], passage: Passage, tokens: TokenVectors, query: TokenVectors) -> bool:
+    """Whether the best sentence of a row's passage is one that answers."""
+    similarities = query.vectors @ tokens.vectors.T
+    masks = [tokens.within([s.span]) for s in passage.sentences]
+    scores = [float(similarities[:, mask].max(axis=1).sum()) if mask.any() else -1.0 for mask in masks]
+    return int(np.argmax(scores)) in set(row["positive_sentence_ids"])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--rows", type=int, default=120, help="of each source")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--threads", type=int, default=1)
+    given = parser.parse_args()
+    torch.set_num_threads(given.threads)
+    rows = sample(given.file, given.rows)
+    passages = [passage_from_sentences("", r["sentences"], str(r.get("title") or "")) for r in rows]
+    encoder = Encoder(BASE, precision="float32")
+    texts = read(passages, encoder._tokenizer)
+    work = batches([ids for ids, _ in texts])
+    total = sum(len(ids) for ids, _ in texts)
+    queries = encoder.encode_queries([r["query"] for r in rows])
+    print(f"{len(rows)} passages, {total} tokens, {given.threads} thread(s), {given.rounds} rounds")
+    with tempfile.TemporaryDirectory() as folder:
+        made = engines(Path(folder), given.threads, [arrays for _, arrays in work[::3]])
+        for engine in made.values():
+            engine(*work[0][1])
+        times: dict[str, list[float]] = {name: [] for name in made}
+        states: dict[str, dict[int, npt.NDArray[np.float32]]] = {name: {} for name in made}
+        for _ in range(given.rounds):
+            for name, engine in made.items():
+                start = time.perf_counter()
+                found = [(held, engine(*arrays)) for held, arrays in work]
+                times[name].append(time.perf_counter() - start)
+                states[name] = {i: out[row, : len(texts[i][0])] for held, out in found for row, i in enumerate(held)}
+    report(rows, passages, texts, queries, total, times, states)
+
+
+def report(
+    rows: Sequence[dict[str, Any]],
+    passages: Sequence[Passage],
+    texts: Sequence[tuple[list[int], npt.NDArray[np.int32]]],
+    queries: Sequence[TokenVectors],
+    total: int,
+    times: dict[str, list[float]],
+    states: dict[str, dict[int, npt.NDArray[np.float32]]],
+) -> None:
+    first = next(iter(times))
+    exact = [unit(states[first][i]) for i in range(len(rows))]
+    slowest = statistics.median(times[first])
+    print(f"\n| engine | tokens/s | to {first} | P@1 | mean cosine | least |\n|---|---:|---:|---:|---:|---:|")
+    for name, spent in times.items():
+        vectors = [unit(states[name][i].astype(np.float32)) for i in range(len(rows))]
+        alike = np.concatenate([(a * b).sum(axis=1) for a, b in zip(exact, vectors, strict=True)])
+        held = [TokenVectors(v, offsets) for v, (_, offsets) in zip(vectors, texts, strict=True)]
+        hits = [right(*told) for told in zip(rows, passages, held, queries, strict=True)]
+        middle = statistics.median(spent)
+        print(
+            f"| {name} | {total / middle:,.0f} | {slowest / middle:.2f} | {100 * np.mean(hits):.1f} "
+            f"| {alike.mean():.4f} | {alike.min():.4f} |"
+        )
+
+
+if __name__ == "__main__":
+    main()
