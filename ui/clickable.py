@@ -18,11 +18,12 @@ ANSWER = """
 <div class="propcite">
   <div class="columns">
     <div class="answer" role="group" aria-label="Answer"></div>
+    <h2 class="unseen">Evidence</h2>
     <aside class="evidence" role="region" aria-label="Evidence" aria-live="polite"></aside>
   </div>
 </div>
 """
-PASSAGES = '<div class="propcite passages"></div>'
+PASSAGES = '<div class="propcite"><h2 class="unseen">Found</h2><div class="passages"></div></div>'
 WHY = '<div class="passages"></div>'
 RUN = '<div class="run passages"></div>'
 

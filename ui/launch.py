@@ -28,7 +28,7 @@ THEME = {
     "theme.light.textColor": "#26272b",
     "theme.light.borderColor": "#e3e0d8",
     "theme.light.sidebar.backgroundColor": "#f7f6f2",
-    "theme.dark.primaryColor": "#4a80d4",
+    "theme.dark.primaryColor": "#7eabf0",
     "theme.dark.backgroundColor": "#16181c",
     "theme.dark.secondaryBackgroundColor": "#202329",
     "theme.dark.textColor": "#e6e4df",

@@ -59,12 +59,13 @@ def _card(rank: int, one: Alternative, sources: Sources) -> str:
     sign, words = SIGNS[one.label]
     cited = f' <span class="number">[{one.number}]</span>' if one.number else ""
     reason = f'<p class="reason">{escape(one.verdict.reason)}</p>' if one.verdict.reason else ""
-    passage = one.hit.passage
+    passage, spans = one.hit.passage, one.hit.spans
+    marked = () if one.hit.granularity is Granularity.PASSAGE else spans
     return (
         f'<article class="source"><p class="place">{rank}. '
         f'<span class="badge {one.label.value}"><span class="sign" aria-hidden="true">{sign}</span> {words}</span> '
         f"{one.verdict.probability:.0%} likely, nearness {one.hit.score:.2f}{cited}</p>"
         f"<h3>{title_html(passage)}</h3>"
-        f'<p class="place">{escape(place_line(passage, one.hit.spans, sources))}</p>'
-        f"{reason}{passage_html(passage, one.hit.spans)}</article>"
+        f'<p class="place">{escape(place_line(passage, spans, sources))}</p>'
+        f"{reason}{passage_html(passage, marked)}</article>"
     )
