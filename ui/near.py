@@ -14,7 +14,8 @@ from attribution.formats.words import SIGNS
 from retrieval.text import Granularity
 from ui import session
 from ui.clickable import show_passages
-from ui.render import passage_html, title_html
+from ui.render import NO_VIEWS, passage_html, title_html
+from ui.sources import Views, open_html
 from ui.words import Sources, place_line
 
 NUM_NEAR = 9
@@ -40,22 +41,23 @@ def show(answer: CitedAnswer, fact: CitedProposition) -> None:
 def _html(collection: CollectionInfo, answer: CitedAnswer, fact: CitedProposition, level: Granularity) -> str:
     near = session.pipeline(collection).alternatives(answer, fact.id, level, NUM_NEAR)
     sources = session.parts().library.sources({one.hit.passage.document_id for one in near})
-    return near_html(near, sources)
+    return near_html(near, sources, session.views(sources))
 
 
-def near_html(near: Sequence[Alternative], sources: Sources) -> str:
+def near_html(near: Sequence[Alternative], sources: Sources, views: Views = NO_VIEWS) -> str:
     """Groups beside each other, each with the best first; a rank counts over all."""
     ranked = list(enumerate(near, 1))
     groups = [(name, [(rank, one) for rank, one in ranked if one.label in labels]) for name, labels in GROUPS]
-    columns = [
-        f'<section class="group"><h2>{name}</h2>{"".join(_card(rank, one, sources) for rank, one in found)}</section>'
-        for name, found in groups
-        if found
-    ]
+    columns = [_group(name, found, sources, views) for name, found in groups if found]
     return f'<div class="groups">{"".join(columns)}</div>' if columns else "<p>Nothing comes near it.</p>"
 
 
-def _card(rank: int, one: Alternative, sources: Sources) -> str:
+def _group(name: str, found: Sequence[tuple[int, Alternative]], sources: Sources, views: Views) -> str:
+    cards = "".join(_card(rank, one, sources, views) for rank, one in found)
+    return f'<section class="group"><h2>{name}</h2>{cards}</section>'
+
+
+def _card(rank: int, one: Alternative, sources: Sources, views: Views) -> str:
     sign, words = SIGNS[one.label]
     cited = f' <span class="number">[{one.number}]</span>' if one.number else ""
     reason = f'<p class="reason">{escape(one.verdict.reason)}</p>' if one.verdict.reason else ""
@@ -67,5 +69,5 @@ def _card(rank: int, one: Alternative, sources: Sources) -> str:
         f"{one.verdict.probability:.0%} likely, nearness {one.hit.score:.2f}{cited}</p>"
         f"<h3>{title_html(passage)}</h3>"
         f'<p class="place">{escape(place_line(passage, spans, sources))}</p>'
-        f"{reason}{passage_html(passage, marked)}</article>"
+        f"{reason}{passage_html(passage, marked)}{open_html(passage, spans, views)}</article>"
     )

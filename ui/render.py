@@ -259,14 +259,17 @@ def passage_html(passage: Passage, spans: Sequence[Span]) -> str:
 # Hits of a search
 
 
-def hits_html(hits: Sequence[Hit], sources: Sources) -> str:
-    return "".join(_hit_html(hit, rank, sources) for rank, hit in enumerate(hits, 1))
+def hits_html(hits: Sequence[Hit], sources: Sources, views: Views = NO_VIEWS) -> str:
+    return "".join(_hit_html(hit, rank, sources, views) for rank, hit in enumerate(hits, 1))
 
 
-def _hit_html(hit: Hit, rank: int, sources: Sources) -> str:
+def _hit_html(hit: Hit, rank: int, sources: Sources, views: Views) -> str:
     whole = hit.spans == (Span(0, len(hit.passage.text)).trimmed(hit.passage.text),)
+    opened = open_html(hit.passage, hit.spans, views)
     return (
         f'<section class="source"><h3><span class="number">{rank}</span> {title_html(hit.passage)}</h3>'
         f"{_place_html(place_line(hit.passage, hit.spans, sources))}"
-        f"{passage_html(hit.passage, () if whole else hit.spans)}</section>"
+        f"{passage_html(hit.passage, () if whole else hit.spans)}"
+        + (f'<p class="deeds">{opened}</p>' if opened else "")
+        + "</section>"
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +21,7 @@ from app.settings import Settings, load_settings
 from app.store import CollectionInfo
 from retrieval.errors import PropCiteError
 from ui.render import plain
+from ui.sources import View, Views
 
 KEPT = (
     *("collection", "text-to-cite", "given-passages", "search-text", "granularity", "documents"),
@@ -155,6 +156,13 @@ def offer_demo(why: str) -> None:
             add(parts().library.create_collection(DEMO), gather([DOCUMENTS])[0])
             st.session_state["next-collection"] = DEMO
             st.rerun()
+
+
+def views(document_ids: Iterable[str]) -> Views:
+    """What can be shown of documents that are here: their files too, where these are still what was read."""
+    ids = set(document_ids)
+    kinds = parts().finder.known(ids)
+    return {i: View(kinds.get(i, ""), True) for i in ids}
 
 
 def add(collection: CollectionInfo, sources: Sequence[Source]) -> list[Outcome]:

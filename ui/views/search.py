@@ -26,7 +26,7 @@ def show() -> None:
     hits = session.pipeline(collection, documents).search(text, granularity or Granularity.SENTENCE, NUM_HITS)
     st.caption(f"The {len(hits)} nearest, best first" if hits else "Nothing found")
     sources = session.parts().library.sources(hit.passage.document_id for hit in hits)
-    show_passages(hits_html(hits, sources), key="hits")
+    show_passages(hits_html(hits, sources, session.views(sources)), key="hits")
 
 
 if __name__ == "__main__":
