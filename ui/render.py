@@ -12,6 +12,7 @@ from attribution.addresses import is_address, words_at
 from attribution.citations import Citation, CitedAnswer, CitedProposition, CitedSentence, Evidence
 from attribution.events import AnswerDone, Event, SentenceCited, TextDelta
 from attribution.formats.words import NEAREST, NOT_NEAR, SIGNS, label_of
+from attribution.stating import stating
 from retrieval.text import Hit, Passage, Span
 from ui.sources import Views, open_html, original_html
 from ui.words import Fact, Sources, evidence_line, facts, place_line, reference
@@ -171,7 +172,7 @@ def _numbers(values: Iterable[int]) -> str:
 def evidence_html(cited: CitedProposition, sources: Sources, views: Views = NO_VIEWS) -> str:
     """What was found for one fact: the verdict, the fact as it reads by itself, and the passages it was read in."""
     shown = [
-        source_html(c.evidence, sources, views, number=c.number, is_open=place == 0)
+        source_html(c.evidence, sources, views, number=c.number, is_open=place == 0, claim=cited.proposition.text)
         for place, c in enumerate(cited.citations)
     ]
     if not shown and cited.nearest is not None:
@@ -203,14 +204,16 @@ def source_html(
     *,
     number: int | None = None,
     is_open: bool = True,
+    claim: str = "",
 ) -> str:
     """A passage with the words that support, or nearly support, a fact."""
     kind = "source" if number is not None else "source near"
+    stated = [span.shifted(evidence.span.start) for span in stating(claim, evidence.quote)] if claim else []
     marker = f'<span class="number">[{number}]</span> ' if number is not None else ""
     return (
         f'<section class="{kind}"><h3>{marker}{title_html(evidence.passage)}</h3>'
         f"{_place_html(evidence_line(evidence, sources), _lead(evidence, sources))}"
-        f"{passage_html(evidence.passage, [evidence.span])}{_deeds_html(evidence, sources, views)}"
+        f"{passage_html(evidence.passage, [evidence.span], stated)}{_deeds_html(evidence, sources, views)}"
         f"{original_html(evidence.passage, [evidence.span], views, is_open=is_open)}</section>"
     )
 
@@ -243,17 +246,20 @@ def _lead(evidence: Evidence, sources: Sources) -> str:
     return f' · <a href="{address}" target="_blank" rel="noopener noreferrer">open it there</a>'
 
 
-def passage_html(passage: Passage, spans: Sequence[Span]) -> str:
-    """The passage's very text, without white space at its ends, with these spans marked."""
+def passage_html(passage: Passage, spans: Sequence[Span], stated: Sequence[Span] = ()) -> str:
+    """The passage's very text, without white space at its ends, with these spans marked, and others underlined."""
     text = passage.text
     headings = {-1: [s.span.trimmed(text) for s in passage.sentences if s.is_heading]}
-    pieces = []
-    for part, active in _cut(text, {0: spans, **headings}, ()):
+    pieces, is_marked = [], False
+    for part, active in _cut(text, {0: spans, 1: stated, **headings}, ()):
         words = escape(part.of(text))
-        if -1 in active:
-            words = f'<span class="heading">{words}</span>'
-        pieces.append(f'<mark class="cited">{words}</mark>' if 0 in active else words)
-    return f'<blockquote class="passage">{"".join(pieces).strip()}</blockquote>'
+        for number, kind in ((-1, "heading"), (1, "stated")):
+            words = f'<span class="{kind}">{words}</span>' if number in active else words
+        if is_marked is not (0 in active):
+            pieces.append("</mark>" if is_marked else '<mark class="cited">')
+            is_marked = not is_marked
+        pieces.append(words)
+    return f'<blockquote class="passage">{"".join(pieces).strip()}{"</mark>" if is_marked else ""}</blockquote>'
 
 
 # Hits of a search

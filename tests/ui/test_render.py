@@ -149,6 +149,17 @@ def test_a_passage_reads_as_in_its_source() -> None:
     assert elements(markup, r'<span class="heading">.*?</span>') == ["Opening"]
 
 
+def test_in_a_cited_sentence_the_clause_that_states_the_fact_is_underlined() -> None:
+    text = "The bridge is 96 metres long, and it carries walkers only."
+    passage = Passage("p", text, title="t")
+    fact = Proposition((Span(0, 3),), "Heron Bridge carries walkers.")
+    evidence_ = Evidence(passage, Span(0, len(text)), 0.9, 0.9)
+    cited = CitedProposition(fact, Verdict(Label.SUPPORTED, 1), (Citation(1, evidence_, Verdict(Label.SUPPORTED, 1)),))
+    markup = render.evidence_html(cited, {})
+    assert elements(markup, r'(?<=<span class="stated">).*?(?=</span>)') == ["it carries walkers only"]
+    assert elements(markup, r"<mark.*?</mark>") == [text]
+
+
 def test_hits_mark_the_unit_and_leave_a_whole_passage_plain() -> None:
     sentence = Hit(PASSAGE, Granularity.SENTENCE, (evidence("It is 96 metres long.").span,), 0.9, 0.8)
     whole = Hit(PASSAGE, Granularity.PASSAGE, (Span(0, len(SOURCE)).trimmed(SOURCE),), 0.9, 0.9)
