@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from app.bootstrap import Parts
     from app.store import CollectionInfo
 
+MOST_FOUND = 100
+
 
 @cli.command("list")
 def list_(
@@ -31,6 +33,8 @@ def list_(
     unsupported: Annotated[bool, typer.Option("--unsupported", help="Answers with a fact without support.")] = False,
     contradicted: Annotated[bool, typer.Option("--contradicted", help="Answers that a source contradicts.")] = False,
     versions: Annotated[bool, typer.Option("--versions", help="List the documents that were here.")] = False,
+    failed: Annotated[bool, typer.Option("--failed", help="List what could not be read, and why.")] = False,
+    search: Annotated[str, typer.Option("--search", help="Answers that hold these words.")] = "",
     where: Where = None,
     as_json: AsJson = False,
 ) -> None:
@@ -39,10 +43,15 @@ def list_(
     from app.store import Lacking
 
     parts = open_parts()
-    chosen = find_collection(parts, collection) if collection or where or versions else None
-    if answers or unsupported or contradicted:
+    chosen = find_collection(parts, collection) if collection or where or versions or failed else None
+    if search:
+        rows: list[Any] = list(parts.library.find_answers(chosen, search, limit=MOST_FOUND).items)
+        columns = ["id", "question", "collection", "asked_at"]
+    elif failed and chosen is not None:
+        rows, columns = parts.library.failures(chosen), ["source", "reason", "failed_at"]
+    elif answers or unsupported or contradicted:
         lacking = Lacking.UNSUPPORTED if unsupported else Lacking.CONTRADICTED if contradicted else None
-        rows: list[Any] = parts.library.answers(chosen, lacking=lacking)
+        rows = parts.library.answers(chosen, lacking=lacking)
         columns = ["id", "question", "collection", *(["facts"] if lacking else []), "asked_at"]
     elif versions and chosen is not None:
         rows = parts.library.versions(chosen)
@@ -54,7 +63,7 @@ def list_(
         rows = parts.library.collections()
         own = [name for name in ("alignment", "owner") if any(getattr(row, name) for row in rows)]
         columns = ["name", "num_documents", "num_passages", *own]
-    asked = where or unsupported or contradicted or versions
+    asked = where or unsupported or contradicted or versions or failed or search
     none = "nothing of that kind" if asked else "nothing there yet: propcite ingest PATH, or propcite demo"
     _list(rows, columns, as_json, none)
     if rows and not as_json and columns[0] == "id" and columns[1] == "title" and chosen is not None and not where:

@@ -75,7 +75,17 @@ class Ingester:
                 self.most_bytes,
                 again,
             )
-            yield from run.outcomes(given, self.progress)
+            yield from self._noted(run.outcomes(given, self.progress))
+
+    def _noted(self, outcomes: Iterator[Outcome]) -> Iterator[Outcome]:
+        """What fails is kept until it is read; an archive, until anything in it is."""
+        failing = {failure.source for failure in self.library.failures(self.collection)}
+        for outcome in outcomes:
+            if outcome.state == "failed":
+                self.library.note_failures(self.collection, {outcome.source: outcome.reason})
+            elif read := failing & {outcome.source, stands_in(outcome.source)}:
+                self.library.note_failures(self.collection, {}, read)
+            yield outcome
 
     def remove(self, document_id: str) -> None:
         """Out of the library first: from that moment no search returns it."""

@@ -20,7 +20,8 @@ from filelock import FileLock, Timeout
 from app.bootstrap import Parts
 from app.errors import InUseError, ReadError
 from app.ingest import check_size
-from app.ingester import Outcome, Progress
+from app.ingester import Outcome, Progress, Source, Web, gather
+from attribution.addresses import is_address
 from retrieval.errors import PropCiteError
 
 State = Literal["waiting", "reading", "done", "failed"]
@@ -32,11 +33,16 @@ IN_USE = "server.lock"  # held by the server whose folder it is
 
 @dataclass(slots=True)
 class Job:
-    """Files on their way into a collection."""
+    """Files on their way into a collection; `sources` are paths and addresses that are read where they are.
+
+    `again` reads what is unchanged too.
+    """
 
     id: str
     collection: str
     files: tuple[str, ...]
+    sources: tuple[str, ...] = ()
+    again: bool = False
     state: State = "waiting"
     outcomes: list[Outcome] = field(default_factory=list)
     reason: str = ""
@@ -96,13 +102,15 @@ class Uploads:
         folder.mkdir(exist_ok=True)
         return folder / f"{number}.bin"
 
-    def accept(self, job_id: str, collection: str, files: Sequence[str]) -> Job:
+    def accept(
+        self, job_id: str, collection: str, files: Sequence[str], sources: Sequence[str] = (), *, again: bool = False
+    ) -> Job:
         """From now on these files will be read, even if the server stops meanwhile."""
-        job = Job(job_id, collection, tuple(files))
-        order = self.folder / job_id / ORDER
+        job = Job(job_id, collection, tuple(files), tuple(sources), again)
+        order = self.place(job_id, 0).with_name(ORDER)
         new = order.with_suffix(".new")
         with open(new, "w", encoding="utf-8") as file:
-            json.dump({"collection": collection, "files": list(files)}, file)
+            json.dump({"collection": collection, "files": list(files), "sources": list(sources), "again": again}, file)
             file.flush()
             os.fsync(file.fileno())
         os.replace(new, order)
@@ -124,12 +132,23 @@ class Uploads:
     def _take_over(self, folder: Path) -> None:
         with suppress(ValueError, KeyError):
             order = json.loads((folder / ORDER).read_text(encoding="utf-8"))
-            job = Job(folder.name, order["collection"], tuple(order["files"]))
+            files, sources = tuple(order["files"]), tuple(order.get("sources", ()))
+            job = Job(folder.name, order["collection"], files, sources, bool(order.get("again")))
             os.replace(folder, self.place(job.id, 0).parent)
             self._start(job)
 
     def job(self, job_id: str) -> Job | None:
         return self._jobs.get(job_id)
+
+    def jobs(self, collection: str) -> list[Job]:
+        """Those of a collection that are known, the oldest first."""
+        return [job for _, job in sorted(self._jobs.items()) if job.collection == collection]
+
+    def forget(self, job_id: str) -> None:
+        """What came of a job that has ended is told no more."""
+        if (job := self._jobs.get(job_id)) and job.ended.is_set():
+            with self._lock:
+                self._jobs.pop(job_id, None)
 
     def close(self) -> None:
         """The document in work is finished; what waits is read after the next start."""
@@ -165,8 +184,11 @@ class Uploads:
         collection = self._parts.library.create_collection(job.collection)
         ingester = self._parts.ingester(collection)
         ingester.progress = job.tell
-        sources = [Stored(name, self.place(job.id, number)) for number, name in enumerate(job.files)]
-        for outcome in ingester.ingest(sources):
+        files, failed = gather([Path(one) for one in job.sources if not is_address(one)])
+        job.outcomes += failed
+        sent = [Stored(name, self.place(job.id, number)) for number, name in enumerate(job.files)]
+        sources: list[Source] = [*sent, *map(Web, filter(is_address, job.sources)), *files]
+        for outcome in ingester.ingest(sources, again=job.again):
             job.outcomes.append(outcome)
             if self._closing.is_set():
                 return

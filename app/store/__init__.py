@@ -5,7 +5,18 @@ from app.store.contents import Content
 from app.store.describing import Change
 from app.store.documents import document_id
 from app.store.feedback import Feedback, Feedbacks, Opinion, Words
-from app.store.infos import AnswerInfo, CollectionInfo, DocumentInfo, FailureInfo, Part, Turn, VersionInfo
+from app.store.infos import (
+    AnswerInfo,
+    CollectionInfo,
+    DocumentInfo,
+    DocumentState,
+    FailureInfo,
+    Order,
+    Part,
+    Turn,
+    VersionInfo,
+    Wanted,
+)
 from app.store.keys import Key, Keys, Scope
 from app.store.library import Library
 from app.store.runs import RunInfo, RunItem, Runs
@@ -16,6 +27,7 @@ __all__ = [
     "CollectionInfo",
     "Content",
     "DocumentInfo",
+    "DocumentState",
     "FailureInfo",
     "Feedback",
     "Feedbacks",
@@ -24,6 +36,7 @@ __all__ = [
     "Lacking",
     "Library",
     "Opinion",
+    "Order",
     "Part",
     "RunInfo",
     "RunItem",
@@ -31,6 +44,7 @@ __all__ = [
     "Scope",
     "Turn",
     "VersionInfo",
+    "Wanted",
     "Words",
     "document_id",
 ]

@@ -31,11 +31,13 @@ class Documents(Opened):
 
     def documents(self, collection: CollectionInfo, ids: Iterable[str] | None = None) -> list[DocumentInfo]:
         """Those of a collection, or these of it; by their sources."""
-        query = _counted().where(DocumentRow.collection_id == collection.id)
+        query = counted_documents().where(DocumentRow.collection_id == collection.id)
         with self.session() as session:
             if ids is None:
-                return [_info(row) for row in session.execute(query.order_by(DocumentRow.source))]
-            found = [_info(r) for few in by_few(ids) for r in session.execute(query.where(DocumentRow.id.in_(few)))]
+                return [document_info(row) for row in session.execute(query.order_by(DocumentRow.source))]
+            found = [
+                document_info(r) for few in by_few(ids) for r in session.execute(query.where(DocumentRow.id.in_(few)))
+            ]
             return sorted(found, key=lambda info: info.source)
 
     def about_documents(self, collection: CollectionInfo) -> dict[str, Mapping[str, Any]]:
@@ -200,7 +202,7 @@ def _about(row: Sequence[Any]) -> dict[str, Any]:
     return told
 
 
-def _counted() -> Any:
+def counted_documents() -> Any:
     """Documents with the number of their passages and of their characters."""
     return (
         select(DocumentRow, func.count(PassageRow.id), func.sum(func.length(PassageRow.text)))
@@ -209,7 +211,7 @@ def _counted() -> Any:
     )
 
 
-def _info(found: Any) -> DocumentInfo:
+def document_info(found: Any) -> DocumentInfo:
     row, num_passages, size = found
     details, title = details_of(row.details, row.described), title_of(row.title, row.described)
     return DocumentInfo(row.id, title, row.source, row.sha256, num_passages, size or 0, details, aware(row.added_at))

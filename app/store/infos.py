@@ -2,12 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
+
+
+class DocumentState(StrEnum):
+    """What may be asked of a document beside its words."""
+
+    CITED = "cited"  # by a kept answer
+    CHANGED = "changed"  # there was another version
+    DESCRIBED = "described"  # people say something of it
+    PARTLY = "partly"  # some of its pages hold no text
+
+
+class Order(StrEnum):
+    """By what documents are listed."""
+
+    TITLE = "title"
+    SOURCE = "source"
+    ADDED = "added"
+    PASSAGES = "passages"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +95,20 @@ class Turn:
     abstained: bool = False
     num_facts: int = 0
     num_cited: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which documents of a collection are listed, and how; empty means all."""
+
+    words: str = ""  # of titles and sources
+    kind: str = ""
+    state: DocumentState | None = None
+    ids: Collection[str] | None = None  # these alone, where they are given
+    order: Order = Order.TITLE
+    descending: bool = False
+    first: int = 0
+    limit: int = 25
 
 
 @dataclass(frozen=True, slots=True)

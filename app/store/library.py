@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from app.store.answers import Answers
+from app.store.catalogue import Catalogue
 from app.store.collections import Collections
 from app.store.contents import Contents
 from app.store.documents import Documents
@@ -11,5 +12,5 @@ from app.store.history import History
 from app.store.versions import Versions
 
 
-class Library(Collections, Documents, Contents, Versions, Answers, History, Failures):
+class Library(Collections, Documents, Catalogue, Contents, Versions, Answers, History, Failures):
     """What is kept.  Every method is one transaction."""

@@ -56,6 +56,18 @@ def ask(driver: Chrome, question: str) -> None:
     wait_for(lambda: driver.find_element(By.CSS_SELECTOR, box)).send_keys(f"{question}\n")
 
 
+def press(driver: Chrome, selector: str) -> None:
+    """The box where one types floats above whatever is at the lower edge: it is scrolled away from there first."""
+
+    def pressed() -> bool:
+        button = driver.find_element(By.CSS_SELECTOR, selector)
+        driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", button)
+        button.click()
+        return True
+
+    wait_for(pressed)
+
+
 def opened(driver: Chrome) -> str:
     return parse_qs(urlsplit(driver.current_url).query).get("answer", [""])[0]
 
@@ -83,10 +95,10 @@ def test_a_conversation_is_led_on_the_page(address: str, server: ScriptedLlm) ->
 
         driver.get(second)
         wait_for(lambda: "2 million" in inside(driver, ".answer")[0].text)
-        wait_for(lambda: driver.find_element(By.CSS_SELECTOR, '[class*="st-key-share"] button')).click()
+        press(driver, '[class*="st-key-share"] button')
         wait_for(lambda: f"answer={opened(driver)}" in driver.find_element(By.CSS_SELECTOR, "code").text)
         driver.get(second)
-        wait_for(lambda: driver.find_element(By.CSS_SELECTOR, earlier)).click()
+        press(driver, earlier)
         wait_for(lambda: opened(driver) == first)
 
 

@@ -218,9 +218,8 @@ def test_documents_are_added_listed_and_removed(opened: Page, tmp_path: Path) ->
     asked = ask(opened(tmp_path), QUESTION)
     assert "14 May 2025" in texts(asked)
 
-    test = opened(tmp_path, "library")
     document = library(tmp_path).documents(library(tmp_path).collection("default"))[0]
-    test = healthy(test.selectbox(key="remove").set_value(document.id).run())
+    test = opened(tmp_path, "library", document=document.id)
     assert "1 kept answer" in texts(test)
     test = healthy(test.button(key="remove-now").click().run())
     assert not test.dataframe

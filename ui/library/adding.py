@@ -1,0 +1,38 @@
+"""New documents: files, archives, and a page of the web."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app.ingest import SUFFIXES
+from attribution.addresses import is_address
+from ui import session
+from ui.library import jobs
+
+
+def show(name: str, *, is_open: bool) -> None:
+    """A form that adds to the collection of this name, which is made if it is not there."""
+    with (
+        st.expander("Add documents", icon=":material/add:", expanded=is_open, key="adding"),
+        st.form("upload", clear_on_submit=True, border=False),
+    ):
+        most = session.parts().settings.max_file_mb
+        help_ = f"Up to {most} MB each; archives (zip) add each document in them. {', '.join(SUFFIXES)}"
+        files = st.file_uploader(
+            "Files and archives",
+            list(SUFFIXES),
+            accept_multiple_files=True,
+            max_upload_size=most,
+            key="files",
+            help=help_,
+        )
+        address = st.text_input("or a page of the web", key="address", placeholder="https://").strip()
+        pressed = st.form_submit_button("Add", key="add", type="primary", icon=":material/add:")
+    if not pressed or not (files or address):
+        return
+    if address and not is_address(address):
+        st.error("That is no address of the web: it begins with https:// or http://", icon=":material/error:")
+        return
+    with session.told():
+        jobs.begin(name, files, [address] if address else [])
+        st.rerun()

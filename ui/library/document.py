@@ -1,0 +1,133 @@
+"""One document: what was read from it, what is told of it, who cites it, and what can be done with it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app.commands.describing import change_of
+from app.errors import NotFoundError
+from app.store import CollectionInfo, DocumentInfo
+from attribution.addresses import is_address
+from ui import session
+from ui.asking.words import history_help, page_line
+from ui.library import jobs
+from ui.library.words import FIELDS, TAKEN, document_line, passage_line, said_lines, told
+from ui.render import plain
+from ui.words import counted
+
+AT_ONCE = 10
+
+
+def show(collection: CollectionInfo, document_id: str) -> None:
+    st.button("All documents", key="back", icon=":material/arrow_back:", type="tertiary", on_click=close)
+    found = session.parts().library.documents(collection, [document_id])
+    if not found:
+        text = (
+            f"There is no document {plain(document_id[:40])} in {plain(collection.name)}: it was removed or replaced."
+        )
+        st.info(text, icon=":material/search_off:")
+        return
+    (info,) = found
+    st.title(plain(info.title or info.source), anchor=False)
+    st.caption(plain(document_line(info)))
+    st.text(info.source)
+    _actions(collection, info)
+    described, read, cited = st.tabs(["What it is", "What was read", "Who cites it"])
+    with described:
+        _describe(info)
+        _versions(collection, info)
+    with read:
+        _passages(collection, info)
+    with cited:
+        _answers(info)
+
+
+def close() -> None:
+    st.query_params.clear()
+    for key in ("open", "table"):
+        st.session_state.pop(key, None)
+
+
+def _actions(collection: CollectionInfo, info: DocumentInfo) -> None:
+    with st.container(horizontal=True, gap="small"):
+        st.button(
+            "Read again", key="read-again", icon=":material/refresh:", on_click=_read_again, args=(collection, info)
+        )
+        with st.popover("Remove", key="remove", icon=":material/delete:"):
+            citing = session.parts().library.answers_citing(info.id)
+            cited = f"{counted(citing, 'kept answer')} would lose" if citing else "No kept answer would lose"
+            st.markdown(f"{cited} this source; quotes that were kept stay as they are.")
+            removing = (collection, info)
+            st.button("Remove it for good", key="remove-now", type="primary", on_click=_remove, args=removing)
+
+
+def _read_again(collection: CollectionInfo, info: DocumentInfo) -> None:
+    """From where it came; what was sent from elsewhere is read from the kept file."""
+    with session.told():
+        try:
+            kept = None if is_address(info.source) else session.parts().finder.find(info.id).path
+        except NotFoundError as error:
+            st.session_state["library-told"] = str(error)
+            return
+        jobs.read_again(collection.name, info.source, kept)
+
+
+def _remove(collection: CollectionInfo, info: DocumentInfo) -> None:
+    with session.told():
+        session.parts().ingester(collection).remove(info.id)
+        close()
+        st.toast("The document was removed", icon=":material/delete:")
+
+
+def _describe(info: DocumentInfo) -> None:
+    """What its file says with what people say above that, to be said anew."""
+    details = {**info.details, "title": info.title}
+    with st.form(f"describe-{info.id}", border=False):
+        places = [column for _ in FIELDS[::2] for column in st.columns(2)]
+        boxes = {
+            key: place.text_input(key.capitalize(), told(details.get(key)), key=f"say-{key}-{info.id}")
+            for key, place in zip(FIELDS, places, strict=True)
+        }
+        more = st.text_area("Other fields, KEY=VALUE in each line; KEY= takes it back", key="say-more", height=80)
+        pressed = st.form_submit_button("Save", key="describe", icon=":material/save:")
+    if pressed and (lines := said_lines(details, boxes, more)):
+        with session.told():
+            session.parts().library.describe([info.id], change_of(lines, None))
+            st.rerun()
+    others = {key: told(value) for key, value in info.details.items() if key not in (*FIELDS, *TAKEN)}
+    if others:
+        st.table({"Field": list(others), "Value": [plain(value) for value in others.values()]}, hide_index=True)
+
+
+def _versions(collection: CollectionInfo, info: DocumentInfo) -> None:
+    versions = session.parts().library.versions(collection, info.id)
+    if versions:
+        st.subheader("Before it", anchor=False)
+    for version in versions:
+        days = f"{version.added_at.astimezone():%d %b %Y} to {version.ended_at.astimezone():%d %b %Y}"
+        st.caption(f"{plain(version.title)} · {days} · {counted(version.num_passages, 'passage')}")
+
+
+def _passages(collection: CollectionInfo, info: DocumentInfo) -> None:
+    library = session.parts().library
+    ids = library.passage_ids(collection, info.id)
+    pages = max(1, -(-len(ids) // AT_ONCE))
+    number = st.number_input("Page", 1, pages, key=f"passages-{info.id}") if pages > 1 else 1
+    first = (int(number) - 1) * AT_ONCE
+    some = ids[first : first + AT_ONCE]
+    found = library.passages(some)
+    st.caption(f"Passages {page_line(first, len(some), len(ids))}" if ids else "Nothing was read from it.")
+    for passage in (found[i] for i in some if i in found):
+        with st.container(border=True):
+            st.caption(plain(passage_line(passage)))
+            st.text(passage.text.strip())
+
+
+def _answers(info: DocumentInfo) -> None:
+    found = session.parts().library.answers_that_cite(info.id)
+    st.caption(f"{counted(found.total, 'kept answer')} cite{'s' * (found.total == 1)} it")
+    for answer in found.items:
+        label = plain(answer.question) or "A text that was given"
+        page = "views/ask.py" if answer.question else "views/cite.py"
+        if st.button(label, key=f"cites-{answer.id}", type="tertiary", help=plain(history_help(answer))):
+            st.switch_page(page, query_params={"answer": answer.id})

@@ -1,0 +1,118 @@
+"""What the page says of documents and collections in plain words."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from app.ingester import Outcome
+from app.store import DocumentInfo, DocumentState, FailureInfo, Order
+from attribution.addresses import is_address
+from attribution.formats.words import where
+from retrieval.index import IndexStats
+from retrieval.text import Passage, Span
+from ui.words import counted, file_name
+
+SAID = {
+    "added": "added",
+    "changed": "replaced",
+    "moved": "known under its new name",
+    "unchanged": "already there",
+    "duplicate": "not added again",
+    "removed": "removed",
+    "failed": "not added",
+}
+STATES = {
+    DocumentState.CITED: "Cited by an answer",
+    DocumentState.CHANGED: "Changed since it came",
+    DocumentState.DESCRIBED: "Described by people",
+    DocumentState.PARTLY: "With pages without text",
+}
+ORDERS = {Order.TITLE: "Title", Order.SOURCE: "File", Order.ADDED: "Added", Order.PASSAGES: "Passages"}
+FIELDS = ("title", "author", "date", "tags")  # that have a box of their own
+TAKEN = ("id", "source", "added", "kind")
+
+
+def about(outcome: Outcome) -> str:
+    """What was read of a file, and which other says the same or nearly so."""
+    alike = [f"{one.share:.0%} the same as {file_name(one.source)}" for one in outcome.alike]
+    return ", ".join(filter(None, [counted(outcome.num_passages, "passage"), outcome.reason, *alike]))
+
+
+def row(info: DocumentInfo) -> dict[str, Any]:
+    """Of the table."""
+    return {
+        "Title": info.title or file_name(info.source),
+        "File": file_name(info.source),
+        "Kind": str(info.details.get("kind", "")),
+        "Passages": info.num_passages,
+        "Added": info.added_at,
+    }
+
+
+def can_be_tried(failure: FailureInfo) -> bool:
+    """Whether its source says where it is: an upload is gone with the page that sent it.
+
+    >>> from datetime import datetime
+    >>> [can_be_tried(FailureInfo(s, "", datetime.now())) for s in ("/srv/a.pdf", "https://a.example/x", "a.pdf")]
+    [True, True, False]
+    """
+    return failure.source.startswith("/") or failure.source[1:3] == ":\\" or is_address(failure.source)
+
+
+def passage_line(passage: Passage) -> str:
+    """Where a passage stands and how long it is."""
+    place = where(passage, [Span(0, len(passage.text))])
+    sentences = counted(sum(not s.is_heading for s in passage.sentences), "sentence")
+    return " · ".join(filter(None, [place, sentences]))
+
+
+def size(number: float) -> str:
+    """
+    >>> size(900), size(20_480), size(3_500_000)
+    ('1 kB', '20 kB', '3.3 MB')
+    """
+    return f"{max(1, round(number / 1024)):,} kB" if number < 2**20 else f"{number / 2**20:,.1f} MB"
+
+
+def document_line(info: DocumentInfo) -> str:
+    kind = str(info.details.get("kind", ""))
+    read = f"{counted(info.num_passages, 'passage')}, {info.num_characters:,} characters"
+    return " · ".join(
+        filter(None, [file_name(info.source), kind, read, f"added {info.added_at.astimezone():%d %b %Y}"])
+    )
+
+
+def told(value: Any) -> str:
+    """A field's value as one line.
+
+    >>> told(["a", "b"]), told({"volume": 3}), told(None)
+    ('a, b', '{"volume": 3}', '')
+    """
+    if value is None:
+        return ""
+    if isinstance(value, list | tuple) and all(isinstance(one, str) for one in value):
+        return ", ".join(value)
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def said_lines(before: Mapping[str, Any], boxes: Mapping[str, str], more: str) -> list[str]:
+    """KEY=VALUE for what is to be said anew: what a box holds otherwise than before, and each line of `more`.
+
+    >>> said_lines({"title": "A", "author": "Zoe"}, {"title": "A", "author": "", "date": "2024"}, "pages=12\\n")
+    ['author=', 'date=2024', 'pages=12']
+    """
+    changed = [f"{key}={text.strip()}" for key, text in boxes.items() if text.strip() != told(before.get(key))]
+    return [*changed, *(line.strip() for line in more.splitlines() if line.strip())]
+
+
+def index_rows(stats: IndexStats) -> dict[str, str]:
+    """The numbers of `propcite index stats`."""
+    return {
+        "Tokens": f"{stats.tokens:,}",
+        "Index": f"{size(stats.bytes)}, {stats.bytes_per_token:.0f} bytes a token",
+        "Searched by": stats.regime,
+        "Parts": f"{stats.segments:,}" + (f", {stats.deleted:,} passages deleted in them" if stats.deleted else ""),
+        "Encoder": stats.encoder,
+    }
