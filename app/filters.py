@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import queue
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -23,22 +22,12 @@ from attribution.repair import repair as repair_answer
 from attribution.sources import free_id
 from attribution.wire import to_dict
 from attribution.wire.repairs import repair_json
-from retrieval.alignment import NEAREST, Alignment
-from retrieval.encoder import Encoder
 from retrieval.errors import PropCiteError
-from retrieval.granularity import score_units
 from retrieval.retriever import Retriever
-from retrieval.splitter import passage_from_sentences, passage_from_text
-from retrieval.text import Granularity, Passage
+from retrieval.splitter import passage_from_text
+from retrieval.text import Passage
 
 MOST_LINES = 32  # lines answered together when so many are waiting
-NO_SCORE = -1.0  # of a sentence without a word
-
-
-class RankLine(TypedDict):
-    query: str
-    sentences: list[str]
-    title: NotRequired[str]
 
 
 class SplitLine(TypedDict):
@@ -158,18 +147,6 @@ def waiting_together(lines: Iterable[str], most: int) -> Iterator[list[str]]:
             yield batch
     if entry.error is not None:
         raise entry.error
-
-
-def rank(encoder: Encoder, lines: Sequence[RankLine], alignment: Alignment = NEAREST) -> list[Answer]:
-    """The sentences of one passage, each scored for the query from one encoding of the passage."""
-    passages = [passage_from_sentences(str(i), r["sentences"], r.get("title", "")) for i, r in enumerate(lines)]
-    queries = encoder.encode_queries([r["query"] for r in lines], Granularity.SENTENCE)
-    answers = []
-    for query, passage, tokens in zip(queries, passages, encoder.encode_passages(passages), strict=True):
-        places = [(s.span,) for s in passage.sentences]
-        scores = score_units(query.vectors, query.weights(), tokens, places, alignment, query.ids)
-        answers.append({"scores": [round(float(s), 6) if math.isfinite(s) else NO_SCORE for s in scores]})
-    return answers
 
 
 def split(splitter: PropositionSplitter, lines: Sequence[SplitLine]) -> list[Answer]:

@@ -13,6 +13,7 @@ from retrieval.text import Document, Granularity, Heading, Hit, Page, Passage, S
 if TYPE_CHECKING:
     from retrieval.encoder import Encoder
     from retrieval.retriever import Retriever
+    from retrieval.spans import score_spans
 
 __all__ = [
     "Document",
@@ -29,9 +30,10 @@ __all__ = [
     "Retriever",
     "Sentence",
     "Span",
+    "score_spans",
 ]
 
-_LATE = {"Encoder": "retrieval.encoder", "Retriever": "retrieval.retriever"}
+_LATE = {"Encoder": "retrieval.encoder", "Retriever": "retrieval.retriever", "score_spans": "retrieval.spans"}
 
 
 def __getattr__(name: str) -> Any:

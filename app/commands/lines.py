@@ -11,11 +11,11 @@ from app.commands import cli, filter_lines, open_parts, read_text
 
 @cli.command()
 def rank() -> None:
-    r"""Filter: {"query", "title", "sentences"} a line -> {"scores"}."""
-    from app import filters
+    r"""Filter: {"query", "title", "sentences"} a line -> {"scores"}; or {"query", "query_spans", "text", "spans"}."""
+    from app import rank_lines
 
     parts = open_parts()
-    filter_lines(filters.RankLine, lambda lines: filters.rank(parts.encoder, lines, parts.alignment()))
+    filter_lines(rank_lines.RankLine, lambda lines: rank_lines.rank(parts.encoder, lines, parts.alignment()))
 
 
 @cli.command()

@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from word_encoder import WordEncoder
 
-from app import bootstrap, filters
+from app import bootstrap, rank_lines
 from app.adapting import adapt, choosing, strategies
 from app.adapting.choosing import NOISE, best_of, choose
 from app.adapting.examples import Example, joined_examples, marked_in, read_examples
@@ -406,7 +406,7 @@ def test_given_passages_are_ranked_by_the_alignment_of_the_library_call(encoder:
 def test_the_filter_of_sentences_ranks_by_the_setting(encoder: Encoder) -> None:
     line: Any = {"query": "When does the ferry leave?", "sentences": ["The ferry leaves at seven.", "It is green."]}
     usual, same, other = (
-        filters.rank(encoder, [line], *given)[0]["scores"] for given in ((), (NEAREST,), (alignment_of("top-k=3"),))
+        rank_lines.rank(encoder, [line], *given)[0]["scores"] for given in ((), (NEAREST,), (alignment_of("top-k=3"),))
     )
     assert usual == same
     assert usual[0] > other[0] > other[1]

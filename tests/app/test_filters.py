@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from word_encoder import WordEncoder
 
-from app import filters
+from app import filters, rank_lines
 from app.filters import MOST_LINES, run, waiting_together
 from attribution.errors import AttributionError
 from attribution.judges.embedded import EmbeddedJudge
@@ -154,13 +154,42 @@ def test_rank_gives_each_sentence_a_score_and_one_without_words_the_lowest() -> 
             {"query": "heron", "sentences": []},
             {"query": "", "sentences": ["A heron."]},
         ],
-        filters.RankLine,
-        lambda lines: filters.rank(encoder, lines),
+        rank_lines.RankLine,
+        lambda lines: rank_lines.rank(encoder, lines),
     )
     assert bad == 0
     assert [len(answer["scores"]) for answer in said] == [3, 0, 1]
     other, same, empty = said[0]["scores"]
-    assert same > other > empty == filters.NO_SCORE
+    assert same > other > empty == rank_lines.NO_SCORE
+
+
+def test_rank_scores_places_in_a_text_for_places_in_a_query() -> None:
+    encoder: Any = WordEncoder()
+    text = "A kingfisher dives. A heron waits."
+    heron, kingfisher, mark = (2, 12), (20, 27), (18, 19)
+    said, bad = answers(
+        [
+            {"query": "heron or kingfisher", "query_spans": [[[0, 5]], [[9, 19]]], "text": text,
+             "spans": [[list(heron)], [list(kingfisher)], [list(mark)], [list(heron), list(kingfisher)]]},
+            {"query": "A heron.", "sentences": ["A heron."]},
+            {"query": "heron", "text": text, "spans": [[list(heron)]]},
+            {"query": "heron", "text": text, "spans": [[[30, 99]]]},
+            {"query": "heron", "text": text, "query_spans": [[[3, 3]]], "spans": [[list(heron)]]},
+            {"query": "heron"},
+        ],
+        rank_lines.RankLine,
+        lambda lines: rank_lines.rank(encoder, lines),
+    )  # fmt: skip
+    assert bad == 3
+    asks_heron, asks_kingfisher = said[0]["scores"]
+    assert asks_heron[1] == asks_heron[3] == asks_kingfisher[0] == asks_kingfisher[3] == pytest.approx(1.0)
+    assert asks_heron[0] < 1 > asks_kingfisher[1]
+    assert asks_heron[2] == asks_kingfisher[2] == rank_lines.NO_SCORE  # no word stands there
+    assert len(said[1]["scores"]) == 1
+    assert len(said[2]["scores"]) == len(said[2]["scores"][0]) == 1
+    assert "has no characters 30 to 99: it has 34" in said[3]["error"]
+    assert "has no characters 3 to 3" in said[4]["error"]
+    assert "sentences or spans" in said[5]["error"]
 
 
 def test_judge_answers_also_where_there_is_no_evidence(propcite: PropCite) -> None:
@@ -222,6 +251,6 @@ def test_cite_names_passages_by_their_id_or_their_number(propcite: PropCite) -> 
 def test_the_real_encoder_ranks_the_sentence_that_answers_first(encoder: Encoder) -> None:
     sentences = ["The museum has a cafe.", "The Po is 652 kilometres long 🌊.", "Opening hours are on the door."]
     line = {"query": "How long is the river Po?", "sentences": sentences}
-    said, _ = answers([line, line], filters.RankLine, lambda lines: filters.rank(encoder, lines))
+    said, _ = answers([line, line], rank_lines.RankLine, lambda lines: rank_lines.rank(encoder, lines))
     assert said[0]["scores"] == pytest.approx(said[1]["scores"], abs=1e-3)
     assert max(said[0]["scores"]) == said[0]["scores"][1]
