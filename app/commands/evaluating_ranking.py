@@ -130,6 +130,10 @@ def eval_sentences(
         typer.Option(help="bm25, m_q, m'_q, m''_q, both also 'without salience', alone or single-vector; repeatable."),
     ] = None,
     encoder: Encoders = None,
+    teacher: Annotated[
+        list[Path] | None,
+        typer.Option(exists=True, file_okay=False, help="What propcite train teacher made; repeatable."),
+    ] = None,
     limit: Limit = 0,
     offset: Offset = 0,
     new: New = False,
@@ -143,7 +147,9 @@ def eval_sentences(
     from app.evaluate.runs.shares import Share
 
     asked = ways_of(way or sentences.WAYS, sentences.WAYS, encoder or ())
-    items = sentences.evaluate(files, open_parts(), asked, Share(limit, offset, new, note), named=bool(way))
+    items = sentences.evaluate(
+        files, open_parts(), asked, Share(limit, offset, new, note), named=bool(way), teachers=teacher or ()
+    )
     figures = figures_by_source(items, SENTENCES)
     for told in as_lines(items, figures) if shape is Format.jsonl else [source_tables(items, figures)]:
         typer.echo(told)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate, pairwise
@@ -16,6 +16,8 @@ from app.evaluate.files import digests_of
 from app.evaluate.ranking.encoders import BM25, MARKERS, Encoders, Way
 from app.evaluate.ranking.rank_rows import RankRow, read_rank_rows
 from app.evaluate.ranking.relevance import SENTENCES, figures, needs_ir_measures
+from app.evaluate.ranking.scorers import Cost, Scorer
+from app.evaluate.ranking.teachers import by_teacher, teachers_told
 from app.evaluate.runs.keeping import Todo, clocked, measure, open_run
 from app.evaluate.runs.shares import Share
 from app.store.runs import RunItem
@@ -33,10 +35,7 @@ WAYS = (BM25, "m_q", f"m'_q{UNWEIGHTED}", "m'_q", f"m''_q{UNWEIGHTED}", "m''_q",
 TOGETHER = 32  # rows whose texts are read together
 SHOWN = 5  # sentences of a ranking that are kept
 
-Cost = Mapping[str, float]
 Key = tuple[object, ...]
-Scores = Iterable[tuple[Floats, Cost]]  # of all sentences of a row, for each of some rows
-Scorer = Callable[[Sequence[RankRow]], Scores]
 
 
 def marker_of(asks: str) -> str:
@@ -44,19 +43,26 @@ def marker_of(asks: str) -> str:
 
 
 def evaluate(
-    files: Sequence[Path], parts: Parts, wanted: Sequence[Way], share: Share, *, named: bool = True
+    files: Sequence[Path],
+    parts: Parts,
+    wanted: Sequence[Way],
+    share: Share,
+    *,
+    named: bool = True,
+    teachers: Sequence[Path] = (),
 ) -> list[RunItem]:
     """Measure the rows of some files, kept row by row.  -> all items"""
     needs_ir_measures()
-    digests = digests_of(files)
+    digests, told = digests_of(files), teachers_told(teachers)
     rows = read_rank_rows(files)
     chosen = share.of(rows)
     loaded = Encoders(parts)
     ways = loaded.able(wanted, marker_of, named=named)
     stored = Stored(parts.settings.stored_share, parts.settings.pruning)
-    scorers = scorers_of(ways, rows, loaded, stored)
+    scorers = {**scorers_of(ways, rows, loaded, stored), **scorers_of_teachers(teachers)}
     settings = {
         "files": digests,
+        **told,
         "ways": list(scorers),
         **loaded.settings(ways),
         **stored.settings,
@@ -80,6 +86,10 @@ def scorers_of(ways: Sequence[Way], rows: Sequence[RankRow], encoders: Encoders,
             reader = readers.setdefault(way.encoder, Reader(encoders[way.encoder], stored))
             found[way.name] = partial(SCORERS.get(way.asks, by_tokens), reader, way)
     return found
+
+
+def scorers_of_teachers(folders: Sequence[Path]) -> dict[str, Scorer]:
+    return {f"teacher {folder.name}": by_teacher(folder) for folder in folders}
 
 
 def measured(scorers: Mapping[str, Scorer], todos: Sequence[Todo[RankRow]]) -> Iterator[RunItem]:
