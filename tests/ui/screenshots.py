@@ -36,15 +36,22 @@ def fill(data_dir: Path) -> dict[str, str]:
     pipeline = parts.pipeline(collection)
     questions = [json.loads(line)["question"] for line in QUESTIONS.read_text("utf-8").splitlines()]
     answers = [pipeline.answer(question) for question in (questions[9], questions[0], questions[-1])]
+    for follow in ("How wide are its gates?", "And who designed it?"):
+        answers.append(pipeline.answer(follow, answers[-1].id if len(answers) > 3 else answers[1].id))
     cited = pipeline.cite(TEXT)
+    library = parts.library
+    library.note_failures(collection, {"/srv/locked.pdf": "locked.pdf is locked: save it without a password"})
+    document = library.find_document(collection, "engineering-note-14-barrier.pdf")
     return {
         "welcome": "/",
         "ask": f"/?answer={answers[1].id}",
+        "chat": f"/?answer={answers[-1].id}",
         "abstained": f"/?answer={answers[2].id}",
         "cite": f"/cite?answer={cited.id}",
         "why": f"/cite?answer={cited.id}",
         "search": "/search",
         "library": "/library",
+        "document": f"/library?document={document.id}",
         **_runs(parts),
     }
 
@@ -69,6 +76,8 @@ def take(driver: webdriver.Chrome, address: str, name: str, folder: Path) -> Non
         "ask": lambda: inside(driver, ".cited"),
         "cite": lambda: inside(driver, ".cited"),
         "why": lambda: inside(driver, ".cited"),
+        "chat": lambda: inside(driver, ".meter"),
+        "document": lambda: driver.find_elements(By.CSS_SELECTOR, '[data-testid="stTabs"]'),
         "library": lambda: driver.find_elements(By.CSS_SELECTOR, '[data-testid="stDataFrame"]'),
         "search": lambda: driver.find_elements(By.CSS_SELECTOR, '[data-testid="stTextInput"] input'),
         "abstained": lambda: driver.find_elements(By.CSS_SELECTOR, '[data-testid="stAlert"]'),

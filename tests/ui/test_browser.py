@@ -58,9 +58,15 @@ def texts(driver: Chrome, selector: str) -> list[str]:
 
 
 def press(driver: Chrome, words: str) -> None:
-    """The button that says these words."""
-    found = f'//button[contains(., "{words}")]'
-    wait_for(lambda: driver.find_element(By.XPATH, found)).click()
+    """The button that says these words; the box where one types floats above what is at the lower edge."""
+
+    def pressed() -> bool:
+        button = driver.find_element(By.XPATH, f'//button[contains(., "{words}")]')
+        driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", button)
+        button.click()
+        return True
+
+    wait_for(pressed)
 
 
 def query(driver: Chrome) -> dict[str, str]:
@@ -148,10 +154,12 @@ def test_the_list_of_facts_and_the_answer_agree(driver: Chrome, address: str, da
     marker = wait_for(lambda: inside(driver, ".marker"))[-1]
     marker.click()
     wait_for(lambda: "fact" in query(driver))
-    press_summary = wait_for(lambda: driver.find_element(By.CSS_SELECTOR, '[data-testid="stExpander"] summary'))
-    press_summary.click()
+    listed = '//*[@data-testid="stExpander"][contains(., "The facts as a list")]'
+    summary = wait_for(lambda: driver.find_element(By.XPATH, f"{listed}//summary"))
+    driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", summary)
+    summary.click()
     cited = texts(driver, ".cited")[0]
-    wait_for(lambda: cited in " ".join(driver.find_element(By.CSS_SELECTOR, '[data-testid="stExpander"]').text.split()))
+    wait_for(lambda: cited in " ".join(driver.find_element(By.XPATH, listed).text.split()))
 
 
 def upload(driver: Chrome, file: Path) -> bool:
@@ -162,6 +170,9 @@ def upload(driver: Chrome, file: Path) -> bool:
     page = driver.find_element(By.TAG_NAME, "body").text
     if f"{file.name} added" in page or f"{file.name} already there" in page:
         return True
+    form = driver.find_element(By.CSS_SELECTOR, ".st-key-adding")
+    if not driver.find_element(By.CSS_SELECTOR, '[data-testid="stFileUploader"]').is_displayed():
+        form.find_element(By.TAG_NAME, "summary").click()
     if file.name not in driver.find_element(By.CSS_SELECTOR, '[data-testid="stFileUploader"]').text:
         driver.find_element(By.CSS_SELECTOR, 'input[type="file"]').send_keys(str(file))
     button = driver.find_element(By.XPATH, '//*[@data-testid="stFormSubmitButton"]//button')

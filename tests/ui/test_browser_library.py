@@ -1,0 +1,92 @@
+"""The library in a real browser: what was sent is read whatever becomes of the page; it fits on a telephone."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import browsing
+import pytest
+from browsing import wait_for
+from selenium.webdriver import Chrome
+from selenium.webdriver.common.by import By
+
+from app.bootstrap import Parts
+from app.ingester import Upload
+from app.settings import load_settings
+
+pytestmark = [pytest.mark.browser, pytest.mark.skipif(not browsing.there(), reason=browsing.MISSING)]
+
+STICKS_OUT = """
+    return [...document.querySelectorAll('[data-testid=stMain] :is(p, button, input, textarea, label, summary)')]
+      .filter(e => !e.closest('[data-testid=stDataFrame]') && e.getBoundingClientRect().right > 391)
+      .map(e => e.outerHTML.slice(0, 80));
+"""
+MANY = 40  # documents of an archive: more than are read before the page is loaded anew
+
+
+@pytest.fixture(scope="module")
+def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A collection with a document that was read and one that was not."""
+    folder = tmp_path_factory.mktemp("library")
+    parts = Parts(load_settings(data_dir=folder))
+    town = parts.library.create_collection("town")
+    first, bad = Upload("first.txt", b"The quay is old. It has two cranes."), Upload(f"{'long' * 30}.pdf", b"no pdf")
+    list(parts.ingester(town).ingest([first, bad]))
+    parts.library.close()
+    return folder
+
+
+@pytest.fixture(scope="module")
+def address(data_dir: Path) -> Iterator[str]:
+    with browsing.serving(data_dir) as at:
+        yield at
+
+
+def num_documents(data_dir: Path) -> int:
+    return Parts(load_settings(data_dir=data_dir)).library.collection("town").num_documents
+
+
+def sent(driver: Chrome, file: Path) -> bool:
+    """One try: open the form, choose the file, press Add once it may be pressed.  -> whether it was taken"""
+    if "you may leave this page" in driver.find_element(By.TAG_NAME, "body").text:
+        return True
+    if not driver.find_elements(By.CSS_SELECTOR, ".st-key-adding details[open]"):
+        driver.find_element(By.CSS_SELECTOR, ".st-key-adding summary").click()
+        return False
+    uploader = driver.find_element(By.CSS_SELECTOR, '[data-testid="stFileUploader"]')
+    if file.name not in uploader.text:
+        driver.find_element(By.CSS_SELECTOR, 'input[type="file"]').send_keys(str(file))
+        return False
+    button = driver.find_element(By.CSS_SELECTOR, ".st-key-add button")
+    if button.is_enabled():
+        button.click()
+        wait_for(lambda: "you may leave this page" in driver.find_element(By.TAG_NAME, "body").text, 15)
+    return "you may leave this page" in driver.find_element(By.TAG_NAME, "body").text
+
+
+def test_what_was_sent_is_read_though_the_page_is_loaded_anew(address: str, data_dir: Path, tmp_path: Path) -> None:
+    packed = tmp_path / "papers.zip"
+    with zipfile.ZipFile(packed, "w") as file:
+        for number in range(MANY):
+            file.writestr(f"{number}.txt", f"Crane {number} lifts {number + 2} tonnes. " * 30)
+    with browsing.browsing() as driver:
+        driver.get(f"{address}/library")
+        wait_for(lambda: sent(driver, packed))
+        driver.get(f"{address}/library")
+        wait_for(lambda: "0.txt added" in driver.find_element(By.TAG_NAME, "body").text)
+    assert num_documents(data_dir) == 1 + MANY
+
+
+def test_the_library_fits_on_a_telephone(address: str, data_dir: Path) -> None:
+    parts = Parts(load_settings(data_dir=data_dir))
+    document = parts.library.find_document(parts.library.collection("town"), "first.txt").id
+    parts.library.close()
+    with browsing.browsing(390, 844, dark=True) as driver:
+        for path, there in ((f"?document={document}", "stTabs"), ("", "stDataFrame")):
+            driver.get(f"{address}/library{path}")
+            wait_for(lambda there=there: driver.find_elements(By.CSS_SELECTOR, f'[data-testid="{there}"]'))
+            wait_for(lambda: not driver.find_elements(By.CSS_SELECTOR, '[data-stale="true"]'))
+            assert driver.execute_script("return document.documentElement.scrollWidth") <= 390
+            assert driver.execute_script(STICKS_OUT) == []
