@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from app.errors import AppError, NotFoundError
-from app.store import Feedback, Opinion, Words
+from app.store import CollectionInfo, Feedback, Opinion, Words
 from attribution.citations import Citation, CitedAnswer, CitedProposition, Evidence, Verdict
 from attribution.pointing import citation_of, fact_of
 from retrieval.text import Granularity, Passage, Span
 
 if TYPE_CHECKING:
+    from app.bootstrap import Parts
     from app.pipeline import Pipeline
 
 SOURCE = "feedback"  # of the rows that opinions become
@@ -113,6 +115,13 @@ def labelled(answers: Mapping[str, CitedAnswer], given: Iterable[Feedback]) -> I
         found = cited_of(answer, one) if answer else None
         if answer and found:
             yield from _labelled(answer.question, one, *found)
+
+
+def exported(parts: Parts, collection: CollectionInfo | None = None) -> str:
+    """What was said of a collection's answers, or of all, as JSON lines of claim, evidence and label."""
+    given = parts.feedback.all(collection)
+    answers = {i: parts.library.answer(i) for i in dict.fromkeys(one.answer_id for one in given)}
+    return "".join(json.dumps(one.row, ensure_ascii=False) + "\n" for one in labelled(answers, given))
 
 
 def _labelled(question: str, given: Feedback, fact: CitedProposition, cited: Citation | None) -> Iterator[Labelled]:

@@ -7,7 +7,7 @@ import streamlit as st
 from app.adapting.adapt import Adaptation, adapt
 from app.adapting.examples import ENOUGH, FEWEST, Example, marked_in
 from app.store import CollectionInfo
-from ui import session
+from ui import opinions, session
 from ui.render import plain
 from ui.words import counted
 
@@ -22,6 +22,7 @@ def show(collection: CollectionInfo) -> None:
         if own:
             st.button("Take it away", key="alignment-away", on_click=_keep, args=(collection, ""))
         _offer(collection, marked_in(parts, collection))
+        opinions.offer(collection)
         name, found = st.session_state.get("adapted", ("", None))
         if found is not None and name == collection.name:
             _show_found(found)

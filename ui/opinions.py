@@ -6,13 +6,13 @@ from functools import partial
 
 import streamlit as st
 
-from app.opinions import opinion_on, words_in
-from app.store import Opinion, Words
+from app.opinions import exported, opinion_on, words_in
+from app.store import CollectionInfo, Opinion, Words
 from attribution.citations import CitedAnswer, CitedProposition
 from retrieval.text import Granularity
 from ui import session
 from ui.render import plain
-from ui.words import NEITHER, opinion_words
+from ui.words import NEITHER, counted, opinion_words
 
 NUM_OFFERED = 8  # sentences to choose a better one from
 
@@ -35,6 +35,23 @@ def ask(answer: CitedAnswer, fact: CitedProposition) -> None:
         )
         if st.session_state[key] is Opinion.BETTER:
             _offer(answer, fact, id_, given.better if given else None)
+
+
+def offer(collection: CollectionInfo) -> None:
+    """What was said of a collection's answers, to be taken along, where something was."""
+    parts = session.parts()
+    if number := len(parts.feedback.all(collection)):
+        st.download_button(
+            f"Download {counted(number, 'opinion')} on its answers",
+            lambda: exported(parts, collection),
+            f"propcite-{collection.name}-opinions.jsonl",
+            "application/jsonl",
+            key="opinions",
+            on_click="ignore",
+            icon=":material/download:",
+            type="tertiary",
+            help="Claims, evidence and labels, as `propcite eval cite` reads them",
+        )
 
 
 def _asked(fact: CitedProposition, number: int) -> str:

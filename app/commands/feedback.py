@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -121,12 +120,10 @@ def export(
 ) -> None:
     """Write what was said as JSON lines of claim, evidence and label: propcite eval cite reads them."""
     from app.commands.exports import show_data
-    from app.opinions import labelled
+    from app.opinions import exported
 
     parts = open_parts()
-    given = _given(parts, collection)
-    answers = {i: parts.library.answer(i) for i in dict.fromkeys(one.answer_id for one in given)}
-    lines = "".join(json.dumps(one.row, ensure_ascii=False) + "\n" for one in labelled(answers, given))
+    lines = exported(parts, find_collection(parts, collection) if collection else None)
     if out is None:
         show_data(lines.encode())
         return

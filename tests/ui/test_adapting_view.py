@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 import ui
 from app.bootstrap import Parts
 from app.ingester import Upload
-from app.opinions import opinion_on
+from app.opinions import exported, opinion_on
 from app.settings import load_settings
 from app.store import Opinion, Words
 from attribution.propcite import PropCite
@@ -108,3 +109,12 @@ def test_a_setting_stands_above_it(opened: Page, parts: Parts, tmp_path: Path, m
     test = opened(tmp_path)
     assert "the alignment **top-p=1%**, as the settings say" in told(test)
     assert keys(test) & {"adapt", "alignment-away"} == set()
+
+
+def test_what_was_said_of_the_answers_can_be_taken_along(opened: Page, parts: Parts, tmp_path: Path) -> None:
+    assert not opened(tmp_path).get("download_button")
+    mark(parts, "Heron Bridge opens in May.", "bridge.txt")
+    labels = [button.proto.label for button in opened(tmp_path).get("download_button")]
+    assert "Download 1 opinion on its answers" in labels
+    (line,) = exported(parts, parts.library.collection("town")).splitlines()
+    assert json.loads(line)["label"] == "supported"
