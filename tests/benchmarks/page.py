@@ -1,0 +1,149 @@
+"""The page in a real browser: how soon it is there, how soon evidence is, and what ten readers at once cost.
+
+`PYTHONPATH=. python -m tests.benchmarks.page [--rounds N]`: over the demo collection, in a data directory of its own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from statistics import median
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "ui"))
+
+from browsing import browsing, inside, serving, wait_for
+from selenium.webdriver import Chrome
+from selenium.webdriver.common.by import By
+
+from app.bootstrap import Parts
+from app.demo import DOCUMENTS, QUESTIONS
+from app.ingester import gather
+from app.settings import load_settings
+
+SESSIONS = 10
+TURN = """
+const [root, key, done] = arguments, start = performance.now();
+const told = { words: 0 };
+document.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+const look = () => {
+  if (!told.words && root.querySelector(".cited")) told.words = performance.now() - start;
+  const images = [...root.querySelectorAll(".page img")];
+  if (told.words && images.every((image) => image.complete && image.naturalWidth)) {
+    done([told.words, performance.now() - start]);
+  } else setTimeout(look, 1);
+};
+look();
+"""
+LEVELS = ("propositions", "passages", "sentences")
+
+
+def fill(data_dir: Path) -> list[str]:
+    """The demo and an answer to each of its questions that has one.  -> their ids"""
+    parts = Parts(load_settings(data_dir=data_dir))
+    collection = parts.library.create_collection("demo")
+    list(parts.ingester(collection).ingest(gather([DOCUMENTS])[0]))
+    pipeline = parts.pipeline(collection)
+    questions = [json.loads(line)["question"] for line in QUESTIONS.read_text("utf-8").splitlines()]
+    answers = [pipeline.answer(question) for question in questions]
+    return [answer.id for answer in answers if len(answer.citations) > 3]
+
+
+def painted(driver: Chrome, address: str) -> tuple[float, float]:
+    """Milliseconds to the first words, and until the evidence stands there."""
+    start = time.perf_counter()
+    driver.get(address)
+    wait_for(lambda: inside(driver, ".evidence .cited"))
+    shown = 1000 * (time.perf_counter() - start)
+    paints = driver.execute_script("return performance.getEntriesByType('paint').map((e) => [e.name, e.startTime])")
+    return dict(paints)["first-contentful-paint"], shown
+
+
+def turns(driver: Chrome, number: int) -> Iterator[list[float]]:
+    root = inside(driver, ".evidence")[0]
+    for _ in range(number):
+        yield driver.execute_async_script(TURN, root, "j")
+
+
+def ranked(driver: Chrome, rounds: int) -> Iterator[float]:
+    """Milliseconds from a press on another granularity until its units stand there."""
+    switch = driver.find_element(By.CSS_SELECTOR, '[class*="st-key-near-"] label')
+    driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", switch)
+    switch.click()
+    wait_for(lambda: inside(driver, ".groups"))
+    for number in range(rounds):
+        before = inside(driver, ".groups")[0].get_attribute("innerHTML")
+        button = driver.find_element(By.XPATH, f'//button[.="{LEVELS[number % 3]}"]')
+        start = time.perf_counter()
+        driver.execute_script("arguments[0].click()", button)
+        wait_for(lambda before=before: inside(driver, ".groups")[0].get_attribute("innerHTML") != before)
+        yield 1000 * (time.perf_counter() - start)
+
+
+def memory_mb(data_dir: Path) -> float:
+    """Of the page's server: the largest process that was given this data directory."""
+    found = [0.0]
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            ours = f"PROPCITE_DATA_DIR={data_dir}".encode() in (process / "environ").read_bytes()
+            if ours and b"streamlit" in (process / "cmdline").read_bytes():
+                found.append(int((process / "status").read_text().split("VmRSS:")[1].split()[0]) / 1024)
+        except (OSError, IndexError):
+            continue
+    return max(found)
+
+
+def line(name: str, values: Sequence[float], unit: str = "ms") -> None:
+    print(f"| {name} | {median(values):,.0f} | {max(values):,.0f} | {len(values)} | {unit} |")
+
+
+def measure(address: str, answers: Sequence[str], data_dir: Path, rounds: int) -> None:
+    print("| | median | worst | times | |\n|---|---:|---:|---:|---|")
+    with browsing() as driver:
+        first, shown = painted(driver, f"{address}/?answer={answers[0]}")
+        line("first words after start-up", [first])
+        line("evidence after start-up", [shown])
+        again = [painted(driver, f"{address}/?answer={answers[n % len(answers)]}") for n in range(rounds)]
+        line("first words", [one for one, _ in again])
+        line("evidence", [one for _, one in again])
+        spent = [turn for id_ in answers for turn in _turned(driver, f"{address}/?answer={id_}")]
+        line("a turn to the next fact: its words", [words for words, _ in spent])
+        line("a turn to the next fact: the page of its PDF too", [whole for _, whole in spent])
+        line("another granularity", list(ranked(driver, rounds)))
+        line("memory of the server with one session", [memory_mb(data_dir)], "MB")
+        line("another granularity with ten sessions open", list(_many(driver, address, answers)))
+        line("memory of the server with ten more", [memory_mb(data_dir)], "MB")
+
+
+def _turned(driver: Chrome, address: str) -> list[list[float]]:
+    driver.get(address)
+    wait_for(lambda: inside(driver, ".evidence .cited"))
+    return list(turns(driver, 6))
+
+
+def _many(driver: Chrome, address: str, answers: Sequence[str]) -> Iterator[float]:
+    for number in range(SESSIONS):
+        driver.switch_to.new_window("tab")
+        driver.get(f"{address}/?answer={answers[number % len(answers)]}")
+    for tab in driver.window_handles[1:]:
+        driver.switch_to.window(tab)
+        wait_for(lambda: inside(driver, ".evidence .cited"))
+        yield from ranked(driver, 2)
+
+
+def main(arguments: Sequence[str]) -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=9)
+    asked = parser.parse_args(arguments)
+    with tempfile.TemporaryDirectory(prefix="propcite-page-") as folder:
+        answers = fill(Path(folder))
+        with serving(Path(folder)) as address:
+            measure(address, answers, Path(folder), asked.rounds)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
