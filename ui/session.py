@@ -28,6 +28,7 @@ KEPT = (
     *("runs-kind", "runs-text", "measure-kind", "measure-path", "measure-limit"),
 )
 DEMO = "demo"
+MOST_NAMED = 1000  # documents that one may choose among by name: of more, conditions say which
 
 
 def keep_what_was_typed() -> None:
@@ -97,22 +98,28 @@ def _pipeline(parts: Parts, collection: CollectionInfo) -> Pipeline:
 
 def choose_documents(collection: CollectionInfo) -> list[str]:
     """Ids of the documents that are asked, chosen in the sidebar by name, by a condition or both; none for all."""
-    known = parts().library.about_documents(collection)
-    titles = {i: str(about["title"] or about["source"]) for i, about in known.items()}
+    titles = {}
+    if collection.num_documents <= MOST_NAMED:
+        known = parts().library.about_documents(collection)
+        titles = {i: str(about["title"] or about["source"]) for i, about in known.items()}
     chosen = [i for i in st.session_state.get("documents", ()) if i in titles]
     if st.session_state.get("documents", chosen) != chosen:
         st.session_state["documents"] = chosen  # those of another collection, or gone
-    if len(titles) < 2:
+    if collection.num_documents < 2:
         return []
-    named = st.sidebar.multiselect(
+    named = _named(titles) if titles else []
+    where = st.sidebar.text_input("Only documents of which this holds", key="where", placeholder=EXAMPLE).strip()
+    return named if not where else _left(collection, named, where)
+
+
+def _named(titles: dict[str, str]) -> list[str]:
+    return st.sidebar.multiselect(
         "Only these documents",
         list(titles),
         key="documents",
         format_func=lambda i: titles.get(i, i),
         placeholder=f"All {len(titles)}",
     )
-    where = st.sidebar.text_input("Only documents of which this holds", key="where", placeholder=EXAMPLE).strip()
-    return named if not where else _left(collection, named, where)
 
 
 def _left(collection: CollectionInfo, named: Sequence[str], where: str) -> list[str]:

@@ -231,6 +231,9 @@ def test_a_document_is_removed(opened: Page, parts: Parts, tmp_path: Path) -> No
 
 def test_a_collection_is_counted_looked_over_and_made_anew(opened: Page, parts: Parts, tmp_path: Path) -> None:
     test = opened(tmp_path)
+    assert not test.table
+    test.session_state["about"] = True
+    test = healthy(test.run())
     stats = parts.workspace(parts.library.collection("town")).stats()
     assert stats is not None
     numbers = "\n".join(str(table.value) for table in test.table)

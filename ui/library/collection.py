@@ -16,8 +16,6 @@ from ui.library.words import index_rows
 from ui.render import plain
 from ui.words import counted
 
-LOOKED_OVER = 50_000  # passages up to which a look costs nothing to speak of
-
 
 def create() -> None:
     """Of the name that is typed."""
@@ -30,11 +28,13 @@ def create() -> None:
 
 
 def show(collection: CollectionInfo) -> None:
-    with st.expander("Statistics and repair", icon=":material/database:", key="about"):
-        _numbers(collection)
-        _look_over(collection)
-        if st.button("Make the index anew", key="reindex", icon=":material/refresh:"):
-            _reindex(collection)
+    about = st.expander("Statistics and repair", icon=":material/database:", key="about", on_change="rerun")
+    if about.open:  # looking a large collection over takes a while
+        with about:
+            _numbers(collection)
+            _look_over(collection)
+            if st.button("Make the index anew", key="reindex", icon=":material/refresh:"):
+                _reindex(collection)
     adapting.show(collection)
     with st.expander("Delete the collection", icon=":material/delete:", key="deleting"):
         _delete(collection)
@@ -57,9 +57,6 @@ def _numbers(collection: CollectionInfo) -> None:
 
 def _look_over(collection: CollectionInfo) -> None:
     """One line of what the doctor finds, with what mends it."""
-    large = collection.num_passages > LOOKED_OVER
-    if large and not st.button("Look it over", key="look-over", icon=":material/health_and_safety:"):
-        return
     findings = looked_over(session.parts(), collection)
     if not findings:
         st.success("Library and index fit together.", icon=":material/check:")
