@@ -5,11 +5,16 @@ from __future__ import annotations
 import datetime
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from app.settings import load_settings
 from app.terminal import counting
 from retrieval.errors import PropCiteError
+
+if TYPE_CHECKING:
+    from retrieval.encoder import Encoder
+    from retrieval.training.passages import Passages
+    from retrieval.training.rows import Row
 
 
 def train_encoder(
@@ -26,32 +31,17 @@ def train_encoder(
     **options: Any,
 ) -> dict[str, Any]:
     """The queries' network from rows of ranked sentences.  -> what was made"""
-    from app.bootstrap import build_encoder, build_splitter
-    from retrieval.checkpoints import BASE, bundled_model, is_multi_vector
-    from retrieval.training.passages import Passages
+    from retrieval.checkpoints import bundled_model
     from retrieval.training.rows import read_rows
     from retrieval.training.teacher import Teacher
     from retrieval.training.trainer import CHECKPOINT, Recipe, Trainer
-    from retrieval.xtr_checkpoints import is_xtr
 
     recipe = Recipe(**options)
     folder = work or out / "work"
     checkpoint = _free(folder / CHECKPOINT, resume=resume)
     taught_by = Teacher.open(teacher, device) if teacher else None
     rows = [row for file in files for row in read_rows(file)]
-    settings = load_settings(encoder=base or BASE, device=device or None)
-    splitter = build_splitter(load_settings(splitter="rules"))
-
-    def split(sentences: Sequence[str]) -> list[list[tuple[Any, ...]]]:
-        return [[p.spans for p in found] for found in splitter.split_many(sentences, [()] * len(sentences))]
-
-    encoder = build_encoder(settings)
-    if base and (is_multi_vector(base) or is_xtr(base)):
-        raise PropCiteError(f"{base} has a projection or networks of its own: train over a plain transformer")
-    passages = Passages(rows, encoder, folder, split)
-    note(f"{len(rows)} rows over {len(passages)} parts of passages")
-    with counting(passages.num_blocks, "encoding passages") as advance:
-        passages.encode(advance)
+    _, passages = _encoded(rows, base, device, folder, note)
     trainer = Trainer(recipe, rows, passages, base or bundled_model(), folder, device, start, taught_by)
     _run(trainer, recipe.steps, folder, resume=resume, note=note)
     made = trainer.save(out, _about(rows))
@@ -84,6 +74,58 @@ def train_teacher(
     teaching.save(out, _about(rows))
     checkpoint.unlink()
     return {"teacher": str(out), "kind": recipe.kind, "steps": recipe.steps}
+
+
+def train_passages(
+    files: Sequence[Path],
+    out: Path,
+    work: Path | None,
+    device: str,
+    *,
+    resume: bool,
+    note: Callable[[str], None],
+    start: Path | None = None,
+    **options: Any,
+) -> dict[str, Any]:
+    """The network that reads passages, under queries that stay, from rows of ranked sentences.  -> what was made"""
+    from retrieval.checkpoints import QUERIES
+    from retrieval.training.passage_trainer import CHECKPOINT, PassageTrainer, Recipe
+    from retrieval.training.rows import read_rows
+
+    recipe = Recipe(**options)
+    folder = work or out / "work"
+    checkpoint = _free(folder / CHECKPOINT, resume=resume)
+    rows = [row for file in files for row in read_rows(file)]
+    encoder, passages = _encoded(rows, "", device, folder, note)
+    trainer = PassageTrainer(recipe, rows, passages, encoder, start or QUERIES, folder, device)
+    _run(trainer, recipe.steps, folder, resume=resume, note=note)
+    made = trainer.save(out, _about(rows))
+    checkpoint.unlink()
+    return {**{name: str(path) for name, path in made.items()}, "steps": recipe.steps}
+
+
+def _encoded(
+    rows: Sequence[Row], base: str, device: str, folder: Path, note: Callable[[str], None]
+) -> tuple[Encoder, Passages]:
+    """The base, and the rows' passages as it reads them: those that are not on disk yet are encoded."""
+    from app.bootstrap import build_encoder, build_splitter
+    from retrieval.checkpoints import BASE, is_multi_vector
+    from retrieval.training.passages import Passages
+    from retrieval.xtr_checkpoints import is_xtr
+
+    splitter = build_splitter(load_settings(splitter="rules"))
+
+    def split(sentences: Sequence[str]) -> list[list[tuple[Any, ...]]]:
+        return [[p.spans for p in found] for found in splitter.split_many(sentences, [()] * len(sentences))]
+
+    encoder = build_encoder(load_settings(encoder=base or BASE, device=device or None))
+    if base and (is_multi_vector(base) or is_xtr(base)):
+        raise PropCiteError(f"{base} has a projection or networks of its own: train over a plain transformer")
+    passages = Passages(rows, encoder, folder, split)
+    note(f"{len(rows)} rows over {len(passages)} parts of passages")
+    with counting(passages.num_blocks, "encoding passages") as advance:
+        passages.encode(advance)
+    return encoder, passages
 
 
 class _Running(Protocol):

@@ -114,7 +114,9 @@ def load(model: str, device: str) -> Checkpoint:
         return Checkpoint(_opened(bundled_model(), device), bundled, bundled)
     path = Path(model)
     if path.suffix == FILE_OF_QUERIES:
-        return _with_queries(path, bundled, path.stem, device)
+        return (
+            _with_passages(path, device) if _reads_passages(path) else _with_queries(path, bundled, path.stem, device)
+        )
     weights = path / salience.FILE
     return Checkpoint(
         _opened(model, device),
@@ -131,6 +133,23 @@ def _with_queries(path: Path, bundled: str, name: str, device: str) -> Checkpoin
     with _told(name):
         model, weights = routed(path, bundled_model(), device)
     return Checkpoint(model, bundled, f"{name}@{_sha256(path)[:12]}", weights)
+
+
+def _reads_passages(path: Path) -> bool:
+    from retrieval.queries import PASSAGES, about
+
+    return about(path).get("reads") == PASSAGES
+
+
+def _with_passages(path: Path, device: str) -> Checkpoint:
+    """Our queries over passages that are read by a network of their own: an index of such passages is its alone."""
+    from retrieval.queries import routed
+
+    with _told(path.stem):
+        model, weights = routed(QUERIES, bundled_model(), device, trained=path)
+    reads = _sha256(path)
+    asks = hashlib.sha256(f"{_sha256(QUERIES)}{reads}".encode()).hexdigest()
+    return Checkpoint(model, f"{path.stem}@{reads[:12]}", f"{path.stem}@{asks[:12]}", weights)
 
 
 def _opened(path: str, device: str) -> MultiVectorEncoder:

@@ -125,13 +125,7 @@ class Encoder:
 
     def encode_passages(self, passages: Sequence[Passage]) -> list[TokenVectors]:
         """Each passage's token vectors; its title is read with it, its words' offsets lie in `passage.text`."""
-        windows = [
-            window
-            for number, passage in enumerate(passages)
-            for window in self._windows(
-                number, passage.text, "document", passage.title, [s.span.start for s in passage.sentences]
-            )
-        ]
+        windows = [window for number, passage in enumerate(passages) for window in self._windows_of(number, passage)]
         weigh = self._salience.of_passage if self._salience is not None else None
         return self._encode(windows, len(passages), "document", "document", weigh)
 
@@ -144,6 +138,14 @@ class Encoder:
         task = str(granularity) if own and str(granularity) in checkpoints.routes(self._model) else "query"
         windows = [w for number, text in enumerate(texts) for w in self._windows(number, text, prompt)]
         return self._encode(windows, len(texts), prompt, task, self._salience if own else None)
+
+    def texts_read(self, passage: Passage) -> list[str]:
+        """What the network reads for a passage: several texts where it is longer than the window."""
+        return [self._prompt_text("document") + window.whole for window in self._windows_of(0, passage)]
+
+    def _windows_of(self, number: int, passage: Passage) -> Iterator[_Window]:
+        starts = [s.span.start for s in passage.sentences]
+        return self._windows(number, passage.text, "document", passage.title, starts)
 
     def salience_of(self, passage: TokenVectors) -> Floats | None:
         """How much each token of a passage counts; an index may have been made when the encoder knew less.  -> (n,)"""

@@ -20,23 +20,37 @@ if TYPE_CHECKING:
     from sentence_transformers import MultiVectorEncoder
     from torch import Tensor
 
+PASSAGES = "passages"  # what a file says that it reads, where it is not queries
+
 # Words of the base's vocabulary that no text holds, registered as special tokens: else they would be read in pieces.
 MARKERS = {Granularity.SENTENCE: "[unused1]", Granularity.PROPOSITION: "[unused2]"}
 
 
-def routed(path: Path, base: str, device: str) -> tuple[MultiVectorEncoder, Salience]:
-    """The base for passages and for queries after them, the network of this file for queries after smaller units."""
-    from safetensors.torch import load_file
+def routed(path: Path, base: str, device: str, trained: Path | None = None) -> tuple[MultiVectorEncoder, Salience]:
+    """The base for passages and for queries after them, the network of this file for queries after smaller units.
 
-    try:
-        tensors = load_file(str(path))
-    except Exception as error:  # safetensors raises its own kinds
-        raise _unreadable(path, error) from error
+    `trained` is what training changed in the network that reads passages; queries after them stay with the base.
+    """
+    tensors = _tensors(path)
     passages = with_markers(base)
     queries = copy.deepcopy(passages)
     queries.auto_model.set_input_embeddings(passages.auto_model.get_input_embeddings())  # they were not trained
     apply_difference(queries.auto_model, tensors, path)
-    return as_model(passages, queries, device), Salience.of(tensors)
+    if trained is None:
+        return as_model(passages, queries, device), Salience.of(tensors)
+    asking = copy.deepcopy(passages)
+    asking.auto_model.set_input_embeddings(passages.auto_model.get_input_embeddings())
+    apply_difference(passages.auto_model, _tensors(trained), trained)
+    return as_model(passages, queries, device, asking=asking), Salience.of(tensors)
+
+
+def _tensors(path: Path) -> dict[str, Any]:
+    from safetensors.torch import load_file
+
+    try:
+        return load_file(str(path))
+    except Exception as error:  # safetensors raises its own kinds
+        raise _unreadable(path, error) from error
 
 
 def with_markers(base: str) -> Any:
@@ -55,14 +69,20 @@ def with_markers(base: str) -> Any:
     return transformer
 
 
-def as_model(passages: Any, queries: Any, device: str = "", projection: Tensor | None = None) -> MultiVectorEncoder:
-    """One model of two networks, and a projection (d, h) after both; saved, it opens in sentence-transformers too."""
+def as_model(
+    passages: Any, queries: Any, device: str = "", projection: Tensor | None = None, asking: Any = None
+) -> MultiVectorEncoder:
+    """One model of two networks, and a projection (d, h) after both; saved, it opens in sentence-transformers too.
+
+    `asking` reads queries for passages, where these have a network that was trained; else theirs does.
+    """
     from sentence_transformers.base.modules import Router
 
+    own = {} if asking is None else {"query": [asking]}
     router = Router(
-        {"document": [passages], "sentence": [queries]},
+        {"document": [passages], **own, "sentence": [queries]},
         default_route="document",
-        route_mappings={("query", None): "document", ("proposition", None): "sentence"},
+        route_mappings={**({} if own else {("query", None): "document"}), ("proposition", None): "sentence"},
     )
     prompts = {"query": "", "document": "", **{f"query_{g}": marker for g, marker in MARKERS.items()}}
     modules = [router] if projection is None else [router, _dense(projection)]
@@ -85,15 +105,18 @@ def apply_difference(network: Any, tensors: dict[str, Any], path: Path) -> None:
     """The network of the base becomes the trained one."""
     changes = {name: t for name, t in tensors.items() if not name.startswith("salience/")}
     if unknown := misfit(network, changes):
-        raise EncoderError(f"the queries' network {path} does not fit its base ({unknown}): reinstall PropCite")
+        raise EncoderError(f"the network {path} does not fit its base ({unknown}): reinstall PropCite")
     add(network, changes)
 
 
-def write(path: Path, base: dict[str, Any], trained: dict[str, Any], salience: Salience, about: dict[str, Any]) -> None:
+def write(
+    path: Path, base: dict[str, Any], trained: dict[str, Any], salience: Salience | None, about: dict[str, Any]
+) -> None:
     """The difference and the tokens' weights in one file, with what is known of how it was made; by rename."""
     from safetensors.torch import save_file
 
-    tensors = {name: t.contiguous() for name, t in {**difference(base, trained), **salience.tensors()}.items()}
+    weights = salience.tensors() if salience is not None else {}
+    tensors = {name: t.contiguous() for name, t in {**difference(base, trained), **weights}.items()}
     new = path.with_suffix(".new")
     save_file(tensors, str(new), metadata={"base": BUNDLED_SHA256, "about": json.dumps(about, sort_keys=True)})
     new.replace(path)
@@ -113,4 +136,4 @@ def about(path: Path) -> dict[str, Any]:
 
 def _unreadable(path: Path, error: Exception) -> EncoderError:
     reason = str(error).splitlines()[0]
-    return EncoderError(f"the queries' network {path} cannot be read ({reason}): reinstall PropCite, or train it anew")
+    return EncoderError(f"the network {path} cannot be read ({reason}): reinstall PropCite, or train it anew")

@@ -109,6 +109,38 @@ def train_encoder(
     )  # fmt: skip
 
 
+@train_cli.command("passages")
+def train_passages(
+    files: Annotated[list[Path], typer.Argument(exists=True, dir_okay=False, help="JSON lines of ranked sentences.")],
+    out: Annotated[Path, typer.Option(help="A folder for the model.")] = Path("passages"),
+    work: Annotated[Path | None, typer.Option(help="A folder for encoded passages and checkpoints.")] = None,
+    start: Annotated[
+        Path | None, typer.Option(exists=True, dir_okay=False, help="The queries' network, else the bundled one.")
+    ] = None,
+    device: Annotated[str, typer.Option(help="cpu, cuda, …")] = "",
+    layers: Annotated[int, typer.Option(min=1, help="Of the network, from its top: those that learn.")] = 2,
+    steps: Annotated[int, typer.Option(min=1)] = 400,
+    batch_size: Annotated[int, typer.Option(min=2, help="Half drawn, half passages near to those.")] = 24,
+    learning_rate: Annotated[float, typer.Option(min=0.0)] = 1e-4,
+    likeness: Annotated[float, typer.Option(min=0.0, help="Weight of ranking passages as the base does.")] = 2.0,
+    propositions: Annotated[float, typer.Option(min=0.0, max=1.0, help="Share of steps at their level.")] = 0.3,
+    claims: Annotated[float, typer.Option(min=0.0, max=1.0, help="Share of rows asked by a passage's claim.")] = 0.3,
+    share: Annotated[float, typer.Option(min=0.0, max=1.0, help="Of the change that is kept.")] = 1.0,
+    seed: Annotated[int, typer.Option()] = 0,
+    resume: Annotated[bool, typer.Option(help="Go on from the last checkpoint.")] = False,
+) -> None:
+    """Train the network that reads passages, which needs an index of its own; rows as for `train encoder`."""
+    from app import training
+
+    write_json(
+        training.train_passages(
+            files, out, work, device, resume=resume, note=note, start=start, layers=layers, steps=steps,
+            batch_size=batch_size, learning_rate=learning_rate, likeness=likeness, propositions=propositions,
+            claims=claims, share=share, seed=seed,
+        )
+    )  # fmt: skip
+
+
 class Kind(StrEnum):
     """What a teacher reads at once."""
 

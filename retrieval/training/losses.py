@@ -113,3 +113,18 @@ def taught(scores: Tensor, sentences: Tensor, teacher: Tensor, weights: Tensor) 
     log_teacher = F.log_softmax(teacher, dim=1)
     divergence = torch.where(there, log_teacher.exp() * (log_teacher - log_ours), 0.0).sum(1)
     return (divergence * weights).mean()
+
+
+def passage_scores(tokens: Tensor, lengths: Tensor, queries: Tensor, sizes: Tensor) -> Tensor:
+    """Each query's sum of its tokens' best similarities in each whole passage.  (n, d), (p,), (m, d), (b,) -> (b, p)
+
+    Passage i holds the next `lengths[i]` tokens, query i the next `sizes[i]` of its own.
+    """
+    best = torch.segment_reduce(tokens @ queries.T, "max", lengths=lengths, axis=0)
+    scores: Tensor = torch.segment_reduce(best.T.contiguous(), "sum", lengths=sizes, axis=0)
+    return scores
+
+
+def unlike(ours: Tensor, wanted: Tensor) -> Tensor:
+    """KL divergence from the wanted distribution over passages to ours, a mean over queries.  (b, p) twice -> ()"""
+    return F.kl_div(F.log_softmax(ours, 1), F.log_softmax(wanted, 1), log_target=True, reduction="batchmean")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812 - its usual name
 
 from retrieval.errors import RetrievalError
-from retrieval.queries import MARKERS
+from retrieval.queries import MARKERS, apply_difference
 from retrieval.salience import Salience
 from retrieval.text import Granularity
 from retrieval.training.passages import Passages
@@ -37,6 +38,19 @@ class Queries(nn.Module):
         self.head = nn.Parameter(torch.zeros(dimension + 1))  # the bias last
         with torch.no_grad():
             self.head[-1] = 1.0
+
+    def begin_with(self, file: Path) -> None:
+        """The network and salience of a file that was trained before."""
+        from safetensors.torch import load_file
+
+        tensors = load_file(str(file))
+        apply_difference(self.network, tensors, file)
+        salience = Salience.of(tensors)
+        with torch.no_grad():
+            self.rarity.copy_(torch.from_numpy(salience.rarity))
+            self.direction.copy_(torch.from_numpy(salience.direction))
+            if salience.head is not None:
+                self.head.copy_(torch.from_numpy(salience.head))
 
     def forward(self, texts: Sequence[str], level: Granularity) -> tuple[Tensor, Tensor]:
         marked = [MARKERS[level] + text for text in texts]

@@ -15,8 +15,7 @@ from torch import Tensor, nn
 
 from retrieval.checkpoints import bundled_model
 from retrieval.errors import RetrievalError
-from retrieval.queries import apply_difference, as_model, with_markers, write
-from retrieval.salience import Salience
+from retrieval.queries import as_model, with_markers, write
 from retrieval.text import Granularity
 from retrieval.training import without_denormals
 from retrieval.training.batches import joined, lessons, masks, sentences_of
@@ -87,7 +86,7 @@ class Trainer:
         self.queries.to(device or ("cuda" if torch.cuda.is_available() else "cpu")).train()
         self._base = {name: t.clone() for name, t in plain(self.queries.network).items()}
         if start is not None:
-            self._begin_with(start)
+            self.queries.begin_with(start)
         self._start = {name: t.clone() for name, t in plain(self.queries.network).items()}
         self._direction = self.queries.direction.detach().cpu().numpy().copy()
         if recipe.lora:
@@ -108,19 +107,6 @@ class Trainer:
         self._optimizer = torch.optim.AdamW(groups, weight_decay=0.01)
         self._schedule = torch.optim.lr_scheduler.LambdaLR(self._optimizer, self._pace)
         self.step = 0
-
-    def _begin_with(self, file: Path) -> None:
-        """The network and salience of a file that was trained before."""
-        from safetensors.torch import load_file
-
-        tensors = load_file(str(file))
-        apply_difference(self.queries.network, tensors, file)
-        salience = Salience.of(tensors)
-        with torch.no_grad():
-            self.queries.rarity.copy_(torch.from_numpy(salience.rarity))
-            self.queries.direction.copy_(torch.from_numpy(salience.direction))
-            if salience.head is not None:
-                self.queries.head.copy_(torch.from_numpy(salience.head))
 
     def _pace(self, step: int) -> float:
         recipe = self.recipe

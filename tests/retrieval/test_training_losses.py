@@ -16,10 +16,12 @@ from retrieval.training.losses import (
     LOW,
     any_positive,
     gated,
+    passage_scores,
     salient_scores,
     taught,
     told_apart,
     unit_scores,
+    unlike,
     xtr_scores,
 )
 
@@ -178,3 +180,21 @@ def test_a_student_that_agrees_with_its_teacher_loses_nothing() -> None:
     (gradient,) = torch.autograd.grad(loss, scores)
     assert loss.item() == pytest.approx(0.0, abs=1e-6)
     assert gradient.abs().max().item() == pytest.approx(0.0, abs=1e-6)
+
+
+# Passages that rank as before
+
+
+def test_a_passages_score_is_each_query_tokens_best_over_its_tokens() -> None:
+    tokens = torch.tensor([[1.0, 0.0], [0.6, 0.8], [0.0, 1.0]])
+    queries = torch.tensor([[1.0, 0.0], [0.0, 1.0], [0.8, 0.6]])
+    scores = passage_scores(tokens, torch.tensor([2, 1]), queries, torch.tensor([2, 1]))
+    # Passage 0 holds tokens 0 and 1, passage 1 token 2; query 0 the first two of the queries' tokens.
+    assert scores.numpy() == pytest.approx(np.array([[1.0 + 0.8, 0.0 + 1.0], [0.96, 0.6]]), abs=1e-6)
+
+
+def test_a_ranking_is_unlike_another_by_their_divergence() -> None:
+    ours, wanted = torch.tensor([[0.0, 0.0], [1.0, 2.0]]), torch.tensor([[math.log(3.0), 0.0], [3.0, 4.0]])
+    # The first: 3/4 and 1/4 are wanted, one half each is there; the second is the same but for a constant.
+    divergence = 0.75 * math.log(0.75 / 0.5) + 0.25 * math.log(0.25 / 0.5)
+    assert unlike(ours, wanted).item() == pytest.approx(divergence / 2, abs=1e-6)

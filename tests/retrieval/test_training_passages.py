@@ -1,0 +1,211 @@
+"""Training the network that reads passages: sentences part, passages rank as before, queries stay."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import tiny_models as tiny
+import torch
+from sentence_transformers import MultiVectorEncoder
+
+from retrieval.encoder import Encoder
+from retrieval.errors import RetrievalError
+from retrieval.queries import routed, write
+from retrieval.splitter import passage_from_text
+from retrieval.text import Granularity, Span
+from retrieval.training.passage_trainer import CHECKPOINT, PassageTrainer, Recipe
+from retrieval.training.passages import Passages
+from retrieval.training.rows import Row
+from retrieval.training.trainer import Recipe as QueriesRecipe
+from retrieval.training.trainer import Trainer
+
+RECIPE = Recipe(layers=1, steps=60, batch_size=8, learning_rate=5e-3, warmup=1, claims=0.0)
+WORDS = ("harbour", "gates", "steel", "spring", "dredged")
+PASSAGE = passage_from_text("p", "the harbour was dredged in spring", "gates")
+
+
+def row_about(number: int) -> Row:
+    """A passage of three sentences, a query that asks for one of them by a word that the others lack."""
+    dice = random.Random(number)
+    order = dice.sample(WORDS, 3)
+    sentences = tuple(f"the {word} was in {number}" for word in order)
+    wanted = dice.randrange(3)
+    return Row(f"{order[wanted]} made in", f"t{number}", sentences, frozenset({wanted}), "made", 1.0)
+
+
+ROWS = [row_about(number) for number in range(24)]
+
+
+def halves(texts) -> list[list[tuple[Span, ...]]]:
+    """Each text as two propositions."""
+    return [[(Span(0, len(t) // 2),), (Span(len(t) // 2, len(t)),)] for t in texts]
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny.save_backbone(tmp_path_factory.mktemp("base"), tiny.word_piece_tokenizer())
+
+
+@pytest.fixture(scope="module")
+def encoder(base: Path) -> Encoder:
+    return Encoder(str(base), precision="float32")
+
+
+@pytest.fixture(scope="module")
+def passages(encoder: Encoder, tmp_path_factory: pytest.TempPathFactory) -> Passages:
+    made = Passages(ROWS, encoder, tmp_path_factory.mktemp("work"), halves)
+    made.encode()
+    return made
+
+
+@pytest.fixture(scope="module")
+def queries(base: Path, passages: Passages, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A queries' network that was trained before."""
+    folder = tmp_path_factory.mktemp("queries")
+    recipe = QueriesRecipe(steps=20, batch_size=8, learning_rate=1e-2, warmup=1, claims=0.0)
+    t = Trainer(recipe, ROWS, passages, str(base), folder)
+    t.run()
+    write(folder / "queries.safetensors", t.averaged(0.0), t.averaged(1.0), t.queries.salience(), {})
+    return folder / "queries.safetensors"
+
+
+def trainer(recipe: Recipe, passages: Passages, encoder: Encoder, queries: Path, folder: Path, base: Path):
+    return PassageTrainer(recipe, ROWS, passages, encoder, queries, folder, base=str(base))
+
+
+def test_at_first_passages_are_read_as_the_base_reads_them(passages, encoder, queries, base, tmp_path: Path) -> None:
+    t = trainer(RECIPE, passages, encoder, queries, tmp_path, base)
+    for row, vectors in zip(ROWS, t.read(ROWS), strict=True):
+        wanted = passages.tokens(passages.number(row)).vectors
+        assert vectors.detach().numpy() == pytest.approx(wanted, abs=2e-3)  # they lie on disk in half precision
+    read, sizes = torch.cat(t.read(ROWS)), torch.tensor([len(v) for v in t.read(ROWS)])
+    assert t._unlike_the_base(ROWS, read, sizes).item() == pytest.approx(0.0, abs=1e-4)
+
+
+@pytest.mark.parametrize("level", [Granularity.SENTENCE, Granularity.PROPOSITION])
+def test_the_top_learns_to_part_sentences_and_what_is_below_stays(
+    level: Granularity, passages, encoder, queries, base, tmp_path: Path
+) -> None:
+    share = float(level == Granularity.PROPOSITION)
+    t = trainer(replace(RECIPE, propositions=share), passages, encoder, queries, tmp_path, base)
+    before = t.loss(ROWS, level).item()
+    asked = {name: p.clone() for name, p in t.queries.named_parameters()}
+    t.run()
+    assert t.loss(ROWS, level).item() < 0.97 * before
+    trained = t.trained()
+    changed = {name for name in trained if not torch.equal(trained[name], t._start[name])}
+    assert changed
+    assert all(name.startswith("encoder.layer.1.") for name in changed)
+    assert all(torch.equal(p, asked[name]) for name, p in t.queries.named_parameters())
+
+
+def test_more_weight_on_likeness_keeps_the_ranking_of_passages_nearer(
+    passages, encoder, queries, base, tmp_path: Path
+) -> None:
+    left = []
+    for likeness in (0.0, 50.0):
+        recipe = replace(RECIPE, likeness=likeness)
+        t = trainer(recipe, passages, encoder, queries, tmp_path / str(likeness), base)
+        t.run()
+        read = t.read(ROWS)
+        left.append(t._unlike_the_base(ROWS, torch.cat(read), torch.tensor([len(v) for v in read])).item())
+    assert left[1] < 0.5 * left[0]
+
+
+def test_a_batch_holds_neighbours_and_no_passage_twice(passages, encoder, queries, base, tmp_path: Path) -> None:
+    t = trainer(RECIPE, passages, encoder, queries, tmp_path, base)
+    for _ in range(10):
+        rows = t.draw()
+        assert len(rows) == len({row.passage for row in rows}) == 8
+        numbers = [passages.number(row) for row in rows]
+        assert all(beside in t._near[number] for number, beside in zip(numbers[:4], numbers[4:], strict=True))
+    means = {n: passages.tokens(n).vectors.mean(axis=0) for n in range(len(passages))}
+    means = {n: m / np.linalg.norm(m) for n, m in means.items()}
+    for number, near in t._near.items():
+        others = [n for n in means if n != number]
+        nearest = sorted(others, key=lambda n: -float(means[n] @ means[number]))[: len(near)]
+        assert min(float(means[n] @ means[number]) for n in near) == pytest.approx(
+            float(means[nearest[-1]] @ means[number]), abs=1e-5
+        )
+
+
+def test_a_passage_of_several_windows_is_left_out(encoder, queries, base, tmp_path: Path) -> None:
+    long = replace(ROWS[0], title="long", sentences=("the harbour was dredged in spring " * 12, *ROWS[0].sentences))
+    rows = [long, *ROWS]
+    passages = Passages(rows, encoder, tmp_path, halves)
+    passages.encode()
+    t = PassageTrainer(RECIPE, rows, passages, encoder, queries, tmp_path, base=str(base))
+    assert passages.number(long) not in t._near
+    assert len(t._near) == len(ROWS)
+
+
+def test_an_interrupted_training_ends_as_one_that_was_not(passages, encoder, queries, base, tmp_path: Path) -> None:
+    recipe = replace(RECIPE, steps=53)
+    whole = trainer(recipe, passages, encoder, queries, tmp_path / "whole", base)
+    whole.run()
+
+    class StoppedError(Exception):
+        pass
+
+    def stop_at_51(step: int, _: float) -> None:
+        if step == 51:
+            raise StoppedError
+
+    with pytest.raises(StoppedError):
+        trainer(recipe, passages, encoder, queries, tmp_path / "broken", base).run(stop_at_51)
+    resumed = trainer(recipe, passages, encoder, queries, tmp_path / "broken", base)
+    assert resumed.resume()
+    assert resumed.step == 50
+    resumed.run()
+    wanted = whole.trained()
+    assert all(torch.allclose(t, wanted[name], atol=1e-6) for name, t in resumed.trained().items())
+    with pytest.raises(RetrievalError, match="made by another recipe"):
+        trainer(replace(recipe, seed=4), passages, encoder, queries, tmp_path / "broken", base).resume()
+    assert (tmp_path / "broken" / CHECKPOINT).exists()
+
+
+def test_what_is_saved_reads_passages_anew_and_queries_as_before(
+    passages, encoder, queries, base, tmp_path: Path
+) -> None:
+    t = trainer(replace(RECIPE, share=0.5), passages, encoder, queries, tmp_path, base)
+    t.run()
+    made = t.save(tmp_path / "out", {})
+    assert "difference" not in made  # the small file is a difference to the bundled base alone
+    both = Encoder(str(made["model"]), precision="float32")
+    with_queries, salience = routed(queries, str(base), "cpu")
+    asked = both.encode_queries(["the harbour"])[0]
+    assert asked.vectors == pytest.approx(encoder.encode_queries(["the harbour"])[0].vectors, abs=1e-5)
+    assert asked.salience is None
+    ours = both.encode_queries(["the harbour"], Granularity.SENTENCE)[0]
+    theirs = with_queries.encode(["the harbour"], task="sentence", prompt_name="query_sentence")[0]
+    assert ours.vectors == pytest.approx(np.asarray(theirs), abs=1e-5)
+    assert ours.salience == pytest.approx(salience(ours.ids, ours.vectors), rel=1e-2)
+    tokens = both.encode_passages([PASSAGE])[0]
+    assert np.abs(tokens.vectors - encoder.encode_passages([PASSAGE])[0].vectors).max() > 1e-2
+    native = MultiVectorEncoder(str(made["model"]), device="cpu").encode_document(["gates. " + PASSAGE.text])[0]
+    assert tokens.vectors == pytest.approx(np.asarray(native), abs=1e-5)
+    small = tmp_path / "passages.safetensors"
+    write(small, t._start, t.trained(), None, {"reads": "passages"})
+    model, _ = routed(queries, str(base), "cpu", trained=small)
+    eight_bits = np.asarray(model.encode_document(["gates. " + PASSAGE.text])[0])
+    assert (eight_bits * tokens.vectors).sum(axis=1).min() > 0.999
+    again = np.asarray(model.encode_query(["the harbour"])[0])
+    assert again == pytest.approx(asked.vectors, abs=1e-5)
+
+
+def test_an_index_goes_with_what_reads_passages(passages, encoder, queries, base, tmp_path: Path) -> None:
+    names = []
+    for steps in (1, 1, 2):
+        t = trainer(replace(RECIPE, steps=steps), passages, encoder, queries, tmp_path / str(len(names)), base)
+        t.run()
+        names.append(Encoder(str(t.save(tmp_path / f"out{len(names)}", {})["model"])).name)
+    assert names[0] == names[1] != names[2]
+
+
+def test_a_base_of_fewer_layers_is_told(passages, encoder, queries, base, tmp_path: Path) -> None:
+    with pytest.raises(RetrievalError, match="the base has 2 layers: 3 cannot learn"):
+        trainer(replace(RECIPE, layers=3), passages, encoder, queries, tmp_path, base)
