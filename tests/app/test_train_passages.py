@@ -1,4 +1,4 @@
-"""`propcite train passages` as a person runs it: what it makes is named in the settings, and has an index of its own."""
+"""`propcite train passages` as a person runs it: what it makes is named in the settings and has an index of its own."""
 
 from __future__ import annotations
 
