@@ -23,6 +23,7 @@ _DATE = re.compile(
     r"(?:\s*(?:,|and|or|to|[-–])\s*(?:1\d{3}|20\d{2}))*\b",
     re.IGNORECASE,
 )
+_OWNER = re.compile(r"(.+?)['’](s?) \w")
 _MONTH = re.compile(rf"\b(?:{'|'.join(words.MONTH_NAMES)})\b", re.IGNORECASE)
 
 
@@ -70,8 +71,11 @@ def topics(text: str, *, asked_for: bool = False) -> list[Topic]:
 
     >>> [topic.text for topic in topics("How much water can the pumps at Alder Sluice lift together?")]
     ['the pumps at Alder Sluice']
+    >>> [topic.text for topic in topics("How wide are the barrier's gates?")]
+    ["the barrier's gates", 'the barrier']
     """
-    return list(_topics(text[:MOST_READ], asked_for))
+    found = list(_topics(text[:MOST_READ], asked_for))
+    return [one for topic in found for one in (topic, *_owner_in(topic))]
 
 
 def topic_of(found: Iterable[Topic], *, many: bool) -> Topic | None:
@@ -92,10 +96,20 @@ def _topics(text: str, asked_for: bool) -> Iterator[Topic]:
     while found := _PHRASE.search(s.tags, at):
         first, last = found.start(), _last_noun(s, found.start(), found.end())
         end = _with_more(s, last)
-        at = max(end, first + 1)
-        wanted = asked_for or not _is_asked_for(s, first)
+        follows, at = at and first == at, max(end, first + 1)  # what stands right behind a name is its verb
+        wanted = not follows and (asked_for or not _is_asked_for(s, first))
         if last > first and wanted and not _is_time(s, first, last):
             yield _topic(s, text, first, last, end)
+
+
+def _owner_in(topic: Topic) -> list[Topic]:
+    """Whose it is."""
+    found = _OWNER.match(topic.text)
+    if found is None:
+        return []
+    text, head = found[1], found[1].split()[-1].lower()
+    is_name = not topic.is_definite and text[:1].isupper()
+    return [Topic(topic.start, topic.start + len(text), text, head, is_name, not found[2], topic.is_definite)]
 
 
 def _last_noun(s: Tagged, first: int, end: int) -> int:

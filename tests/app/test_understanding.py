@@ -30,6 +30,8 @@ FILLED = [
     (BRIDGE, "It is how long?", "Heron Bridge is how long?"),
     ("Why did the new flood barrier cost more?", "How wide is it?", "How wide is the new flood barrier?"),
     ("How long did the old bakery stay closed?", "Who owned it?", "Who owned the old bakery?"),
+    ("How wide are the new flood barrier's gates?", "And who designed it?", "And who designed the new flood barrier?"),
+    ("How wide are the barrier's gates?", "Who painted them?", "Who painted the barrier's gates?"),
     # places and times
     (FLOW, "What is measured there?", "What is measured at Mill Weir?"),
     (BATH, "What does it cost an adult to swim there?", "What does it cost an adult to swim at the harbour bath?"),

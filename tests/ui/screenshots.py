@@ -79,7 +79,7 @@ def take(driver: webdriver.Chrome, address: str, name: str, folder: Path) -> Non
         "chat": lambda: inside(driver, ".meter"),
         "document": lambda: driver.find_elements(By.CSS_SELECTOR, '[data-testid="stTabs"]'),
         "library": lambda: driver.find_elements(By.CSS_SELECTOR, '[data-testid="stDataFrame"]'),
-        "search": lambda: driver.find_elements(By.CSS_SELECTOR, '[data-testid="stTextInput"] input'),
+        "search": lambda: driver.find_elements(By.CSS_SELECTOR, ".st-key-search-text input"),
         "abstained": lambda: driver.find_elements(By.CSS_SELECTOR, '[data-testid="stAlert"]'),
         "runs": lambda: driver.find_elements(By.CSS_SELECTOR, '[class*="st-key-run-"]'),
         "run": lambda: inside(driver, ".plot"),
@@ -94,7 +94,7 @@ def take(driver: webdriver.Chrome, address: str, name: str, folder: Path) -> Non
         wait_for(lambda: inside(driver, ".matrix"))
         driver.execute_script("arguments[0].scrollIntoView()", switch)
     if name.startswith("search"):
-        driver.find_element(By.CSS_SELECTOR, '[data-testid="stTextInput"] input').send_keys("Who pays for it?\n")
+        driver.find_element(By.CSS_SELECTOR, ".st-key-search-text input").send_keys("Who pays for it?\n")
         wait_for(lambda: inside(driver, ".source"))
     wait_for(lambda: not driver.find_elements(By.CSS_SELECTOR, '[data-stale="true"], [data-testid="stSpinner"]'))
     driver.implicitly_wait(0)

@@ -76,7 +76,7 @@ def _list(documents: Sequence[DocumentInfo]) -> None:
         on_select="rerun",
         selection_mode="single-row",
         column_config={
-            "Title": st.column_config.TextColumn(width="medium"),
+            "Title": st.column_config.TextColumn(width="large"),
             "File": st.column_config.TextColumn(width="medium"),
             "Added": st.column_config.DateColumn(),
         },
