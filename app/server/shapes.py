@@ -9,7 +9,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field
 
 from app.ingester import Outcome
 from app.settings import alignment_name
-from app.store import AnswerInfo, DocumentInfo, Feedback, Opinion
+from app.store import AnswerInfo, DocumentInfo, FailureInfo, Feedback, Opinion
 from attribution.formats import FORMATS, Unit
 from attribution.wire.alternatives import AlternativeJson
 from retrieval.alignment import FORMS
@@ -199,6 +199,17 @@ class Collections(BaseModel):
 
 class Answers(BaseModel):
     answers: list[AnswerInfo]
+    total: int
+
+
+class RemovedAnswers(BaseModel):
+    id: str
+    removed: int = Field(description="the answer and those that followed it")
+
+
+class Failures(BaseModel):
+    collection: str
+    failures: list[FailureInfo]
 
 
 class Said(BaseModel):

@@ -243,5 +243,14 @@ def test_over_http_a_question_goes_on_from_an_answer(demo: Parts) -> None:
         assert (second["after"], second["understood"]) == (first["id"], TALKS[1][1][1])
         streamed = httpx.post(f"{address}/v1/ask", json=follows | {"stream": True}, timeout=60).text
         assert f'"understood": "{TALKS[1][1][1]}"' in streamed
+        listed = httpx.get(f"{address}/v1/answers", params=ask | {"search": "SPEND programme", "limit": 1}).json()
+        assert ([one["id"] for one in listed["answers"]], listed["total"] >= 2) == ([second["id"]], True)
+        older = httpx.get(f"{address}/v1/answers", params=ask | {"search": "SPEND programme", "first": 1}).json()
+        assert second["id"] not in [one["id"] for one in older["answers"]]
+        assert httpx.get(f"{address}/v1/failures", params=ask).json() == {"collection": "demo", "failures": []}
         unknown = httpx.post(f"{address}/v1/ask", json=follows | {"after": "feedbeef"}, timeout=60)
         assert (unknown.status_code, "feedbeef" in unknown.json()["detail"]) == (404, True)
+        following = demo.library.following(second["id"])
+        gone = httpx.delete(f"{address}/v1/answers/{second['id']}").json()
+        assert gone == {"id": second["id"], "removed": 1 + len(following)}
+        assert httpx.get(f"{address}/v1/answers/{second['id']}").status_code == 404

@@ -8,17 +8,20 @@ from fastapi import APIRouter, Query, Request, Response
 
 from app.errors import NotFoundError
 from app.opinions import opinion_on, words_of_source
-from app.server.access import Access, Reader
+from app.server.access import Access, Reader, Writer
 from app.server.errors import RequestError
 from app.server.routes.shared import ANSWER, PROBLEMS, form_of, unless_gone
 from app.server.shapes import (
+    MOST_ASKED,
     Alternatives,
     Answers,
     EvidenceRequest,
     ExplainRequest,
     FeedbackRequest,
     Name,
+    RemovedAnswers,
     Said,
+    Text,
     Written,
 )
 from app.store import Feedback, Opinion
@@ -35,17 +38,26 @@ def answers(
     access: Reader,
     collection: Annotated[Name | None, Query(description="none: the server's own, PROPCITE_COLLECTION")] = None,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+    first: Annotated[int, Query(ge=0, description="how many newer ones are passed over")] = 0,
+    search: Annotated[Text, Query(max_length=MOST_ASKED, description="words that question or answer hold")] = "",
 ) -> Answers:
-    """The newest answers of a collection."""
+    """The newest answers of a collection; `total` says how many there are."""
     info = access.service.pipeline(access.name(collection)).collection
-    found = access.service.parts.library.answers(info, limit)
-    return Answers(answers=found)
+    found = access.service.parts.library.find_answers(info, search, first=first, limit=limit)
+    return Answers(answers=list(found.items), total=found.total)
 
 
 @router.get("/v1/answers/{answer_id}", responses=ANSWER, response_class=Response)
 def answer(access: Reader, answer_id: str, wanted: Annotated[Written, Query()]) -> Response:
     """A kept answer, as it was given, in the form that is asked for."""
     return form_of(access.service, _found(access, answer_id), wanted)
+
+
+@router.delete("/v1/answers/{answer_id}", responses=PROBLEMS)
+def remove(access: Writer, answer_id: str) -> RemovedAnswers:
+    """Remove an answer with those that follow it, and what people said of them."""
+    found = _found(access, answer_id)
+    return RemovedAnswers(id=found.id, removed=access.service.parts.library.remove_answer(found.id))
 
 
 @router.get("/v1/answers/{answer_id}/explain", responses=PROBLEMS)

@@ -14,7 +14,7 @@ from app.narrowing import documents_within
 from app.server.access import Access, Reader, Writer
 from app.server.errors import RequestError
 from app.server.routes.shared import PROBLEMS
-from app.server.shapes import DescribeRequest, Documents, JobShape, Name, Removed, Text, cleaned_all
+from app.server.shapes import DescribeRequest, Documents, Failures, JobShape, Name, Removed, Text, cleaned_all
 from app.server.uploads import Job, Uploads, safe_name
 from app.store import Change, CollectionInfo, DocumentInfo
 
@@ -38,6 +38,13 @@ def documents(
     info, library = _info(access, collection), access.service.parts.library
     ids = documents_within(library, info, (), where) if where else None
     return Documents(collection=info.name, documents=library.documents(info, ids))
+
+
+@router.get("/v1/failures", responses=PROBLEMS)
+def failures(access: Reader, collection: Collection = None) -> Failures:
+    """What could not be read when it was tried last, and why."""
+    info = _info(access, collection)
+    return Failures(collection=info.name, failures=access.service.parts.library.failures(info))
 
 
 @router.patch("/v1/documents/{document_id}", responses=PROBLEMS)
