@@ -85,19 +85,21 @@ def train_passages(
     resume: bool,
     note: Callable[[str], None],
     start: Path | None = None,
+    asked: Sequence[Path] = (),
     **options: Any,
 ) -> dict[str, Any]:
     """The network that reads passages, under queries that stay, from rows of ranked sentences.  -> what was made"""
     from retrieval.checkpoints import QUERIES
     from retrieval.training.passage_trainer import CHECKPOINT, PassageTrainer, Recipe
-    from retrieval.training.rows import read_rows
+    from retrieval.training.rows import read_questions, read_rows
 
     recipe = Recipe(**options)
     folder = work or out / "work"
     checkpoint = _free(folder / CHECKPOINT, resume=resume)
     rows = [row for file in files for row in read_rows(file)]
-    encoder, passages = _encoded(rows, "", device, folder, note)
-    trainer = PassageTrainer(recipe, rows, passages, encoder, start or QUERIES, folder, device)
+    questions = [row for file in asked for row in read_questions(file)]
+    encoder, passages = _encoded([*rows, *questions], "", device, folder, note)
+    trainer = PassageTrainer(recipe, rows, passages, encoder, start or QUERIES, folder, device, questions=questions)
     _run(trainer, recipe.steps, folder, resume=resume, note=note)
     made = trainer.save(out, _about(rows))
     checkpoint.unlink()

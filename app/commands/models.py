@@ -117,6 +117,10 @@ def train_passages(
     start: Annotated[
         Path | None, typer.Option(exists=True, dir_okay=False, help="The queries' network, else the bundled one.")
     ] = None,
+    asked: Annotated[
+        list[Path] | None,
+        typer.Option(exists=True, dir_okay=False, help='JSON lines {"query", "title", "text"} whose ranking is kept.'),
+    ] = None,
     device: Annotated[str, typer.Option(help="cpu, cuda, …")] = "",
     layers: Annotated[int, typer.Option(min=1, help="Of the network, from its top: those that learn.")] = 2,
     steps: Annotated[int, typer.Option(min=1)] = 400,
@@ -134,8 +138,8 @@ def train_passages(
 
     write_json(
         training.train_passages(
-            files, out, work, device, resume=resume, note=note, start=start, layers=layers, steps=steps,
-            batch_size=batch_size, learning_rate=learning_rate, likeness=likeness, propositions=propositions,
+            files, out, work, device, resume=resume, note=note, start=start, asked=asked or (), layers=layers,
+            steps=steps, batch_size=batch_size, learning_rate=learning_rate, likeness=likeness, propositions=propositions,
             claims=claims, share=share, seed=seed,
         )
     )  # fmt: skip

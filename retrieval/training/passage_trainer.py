@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ from retrieval.training import without_denormals
 from retrieval.training.batches import joined, masks
 from retrieval.training.checkpoint import keep, kept
 from retrieval.training.losses import any_positive, passage_scores, unit_scores, unlike
+from retrieval.training.neighbours import neighbours
 from retrieval.training.network import Queries
 from retrieval.training.passages import Passages
 from retrieval.training.rows import Mixture, Row, as_claim
@@ -34,7 +35,6 @@ from retrieval.training.rows import Mixture, Row, as_claim
 CHECKPOINT = "passages.pt"
 KEPT_EVERY = 50  # steps between checkpoints
 TOGETHER = 8  # passages of like length that are read at once
-NEAREST = 6  # passages among which a neighbour is drawn
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +49,7 @@ class Recipe:
     propositions: float = 0.3  # share of the steps at their level
     claims: float = 0.3  # share of the rows whose query gives way to a claim of the passage itself
     others: float = 0.5  # weight of telling the unit from those of all passages of the batch
+    questions: int = 8  # more passages a step, of questions whose ranking alone is kept, where some are given
     likeness: float = 2.0  # weight of ranking the batch's passages as the base ranks them
     share: float = 1.0  # of what training changed is kept
     seed: int = 0
@@ -59,7 +60,7 @@ class PassageTrainer:
 
     def __init__(
         self, recipe: Recipe, rows: Sequence[Row], passages: Passages, encoder: Encoder, queries: Path, folder: Path,
-        device: str = "", base: str = "",
+        device: str = "", base: str = "", questions: Sequence[Row] = (),
     ) -> None:  # fmt: skip
         self.recipe, self.passages, self.encoder, self.folder = recipe, passages, encoder, folder
         self.base = base or bundled_model()
@@ -73,10 +74,13 @@ class PassageTrainer:
         self.queries = Queries(with_markers(self.base), torch.ones(len(self._tokenizer)))
         self.queries.begin_with(queries)
         self.queries.to(self._device).eval().requires_grad_(False)
-        rows = [row for row in rows if len(self._texts(row)) == 1]  # a longer one is no single reading
-        self._mixture = Mixture(rows, recipe.seed)
+        rows, questions = ([r for r in given if len(self._texts(r)) == 1] for given in (rows, questions))
+        self._mixture = Mixture(rows, recipe.seed)  # a passage of several windows is no single reading
+        self._questions = Mixture(questions, recipe.seed + 2) if questions else None
         self._dice = random.Random(recipe.seed + 1)
-        self._near, self._of_passage = _neighbours(rows, passages)
+        self._near, self._of_passage = neighbours(rows, passages)
+        near, of_passage = neighbours(questions, passages)
+        self._near_questions, self._of_questions = near, of_passage
         self._optimizer = torch.optim.AdamW(self._learned, lr=recipe.learning_rate, weight_decay=0.01)
         self._schedule = torch.optim.lr_scheduler.LambdaLR(self._optimizer, self._pace)
         self.step = 0
@@ -99,21 +103,31 @@ class PassageTrainer:
 
     def draw(self) -> list[Row]:
         """Rows of the mixture, and beside each one of a passage near to its own: hard to tell apart."""
-        rows = self._mixture.draw(max(1, self.recipe.batch_size // 2))
+        return self._with_near(self._mixture, self.recipe.batch_size, self._near, self._of_passage)
+
+    def _with_near(
+        self, mixture: Mixture, size: int, near: Mapping[int, Sequence[int]], of_passage: Mapping[int, Sequence[Row]]
+    ) -> list[Row]:
+        rows = mixture.draw(max(1, size // 2))
         taken = {self.passages.number(row) for row in rows}
         for row in list(rows):
-            near = [n for n in self._near[self.passages.number(row)] if n not in taken]
-            if near:
-                chosen = self._dice.choice(near)
+            free = [n for n in near[self.passages.number(row)] if n not in taken]
+            if free:
+                chosen = self._dice.choice(free)
                 taken.add(chosen)
-                rows.append(self._dice.choice(self._of_passage[chosen]))
+                rows.append(self._dice.choice(of_passage[chosen]))
         return rows
+
+    def draw_questions(self) -> list[Row]:
+        if self._questions is None or not self.recipe.questions:
+            return []
+        return self._with_near(self._questions, self.recipe.questions, self._near_questions, self._of_questions)
 
     def _learn(self, rows: Sequence[Row]) -> float:
         recipe = self.recipe
         level = Granularity.PROPOSITION if self._dice.random() < recipe.propositions else Granularity.SENTENCE
         rows = [self._claim(row) or row if self._dice.random() < recipe.claims else row for row in rows]
-        loss = self.loss(rows, level)
+        loss = self.loss(rows, level, self.draw_questions())
         if not math.isfinite(loss.item()):
             raise RetrievalError(f"step {self.step + 1} has no finite loss: give a smaller learning rate")
         self._optimizer.zero_grad()
@@ -126,14 +140,16 @@ class PassageTrainer:
     def _claim(self, row: Row) -> Row | None:
         return as_claim(row, self.passages.claims(self.passages.number(row)), self._dice)
 
-    def loss(self, rows: Sequence[Row], level: Granularity) -> Tensor:
+    def loss(self, rows: Sequence[Row], level: Granularity, questions: Sequence[Row] = ()) -> Tensor:
         """Tell the positive units from the others, and rank the passages of the batch as the base does."""
-        read = self.read(rows)
-        tokens, sizes = torch.cat(read), torch.tensor([len(t) for t in read], device=self._device)
+        read = self.read([*rows, *questions])
+        unlike_base = self._unlike_the_base([*rows, *questions], torch.cat(read))
+        read = read[: len(rows)]
+        tokens, sizes = torch.cat(read), [len(t) for t in read]
         numbers = [self.passages.number(row) for row in rows]
         find = self.passages.sentences if level == Granularity.SENTENCE else self.passages.propositions
         units = [find(number) for number in numbers]
-        members, lengths = (t.to(self._device) for t in joined(units, sizes.tolist()))
+        members, lengths = (t.to(self._device) for t in joined(units, sizes))
         own, positive = (mask.to(self._device) for mask in masks(rows, units))
         with torch.no_grad():
             vectors, weights = self.queries([row.query for row in rows], level)
@@ -141,14 +157,15 @@ class PassageTrainer:
         of_rows = torch.tensor([row.weight for row in rows], device=self._device)
         loss = any_positive(scores, own, positive, of_rows)
         loss = loss + self.recipe.others * any_positive(scores, torch.ones_like(own), positive, of_rows)
-        return loss + self.recipe.likeness * self._unlike_the_base(rows, tokens, sizes)
+        return loss + self.recipe.likeness * unlike_base
 
-    def _unlike_the_base(self, rows: Sequence[Row], tokens: Tensor, sizes: Tensor) -> Tensor:
+    def _unlike_the_base(self, rows: Sequence[Row], tokens: Tensor) -> Tensor:
         asked = self.encoder.encode_queries([row.query for row in rows])
         queries = torch.from_numpy(np.concatenate([q.vectors for q in asked])).to(self._device)
         lengths = torch.tensor([len(q) for q in asked], device=self._device)
-        held = np.concatenate([self.passages.tokens(self.passages.number(row)).vectors for row in rows])
-        wanted = passage_scores(torch.from_numpy(held).to(self._device), sizes, queries, lengths)
+        held = [self.passages.tokens(self.passages.number(row)).vectors for row in rows]
+        sizes = torch.tensor([len(vectors) for vectors in held], device=self._device)
+        wanted = passage_scores(torch.from_numpy(np.concatenate(held)).to(self._device), sizes, queries, lengths)
         return unlike(passage_scores(tokens, sizes, queries, lengths), wanted)
 
     def read(self, rows: Sequence[Row]) -> list[Tensor]:
@@ -170,7 +187,7 @@ class PassageTrainer:
             "learned": [p.detach() for p in self._learned],
             "optimizer": self._optimizer.state_dict(),
             "schedule": self._schedule.state_dict(),
-            "dice": (self._mixture.state(), self._dice.getstate()),
+            "dice": (self._mixture.state(), self._questions and self._questions.state(), self._dice.getstate()),
         }
         keep(self.folder / CHECKPOINT, state)
 
@@ -184,8 +201,10 @@ class PassageTrainer:
                 parameter.copy_(learned)
         self._optimizer.load_state_dict(state["optimizer"])
         self._schedule.load_state_dict(state["schedule"])
-        mixture, dice = state["dice"]
+        mixture, questions, dice = state["dice"]
         self._mixture.go_on(mixture)
+        if self._questions is not None:
+            self._questions.go_on(questions)
         self._dice.setstate(dice)
         self.step = int(state["step"])
         return True
@@ -231,19 +250,3 @@ def _top(network: nn.Module, layers: int) -> list[nn.Parameter]:
     for parameter in learned:
         parameter.requires_grad_(True)
     return learned
-
-
-def _neighbours(rows: Sequence[Row], passages: Passages) -> tuple[dict[int, list[int]], dict[int, list[Row]]]:
-    """For each passage those whose mean vectors are nearest, and its rows."""
-    of_passage: dict[int, list[Row]] = {}
-    for row in rows:
-        of_passage.setdefault(passages.number(row), []).append(row)
-    numbers = sorted(of_passage)
-    means = F.normalize(torch.stack([torch.from_numpy(passages.tokens(n).vectors).mean(0) for n in numbers]), dim=-1)
-    near: dict[int, list[int]] = {}
-    for start in range(0, len(numbers), 512):
-        alike = means[start : start + 512] @ means.T
-        found = alike.topk(min(NEAREST + 1, len(numbers)), dim=1).indices.tolist()
-        for place, nearest in enumerate(found, start=start):
-            near[numbers[place]] = [numbers[n] for n in nearest if n != place][:NEAREST]
-    return near, of_passage

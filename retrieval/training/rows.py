@@ -48,6 +48,18 @@ def read_rows(path: Path) -> list[Row]:
     return rows
 
 
+def read_questions(path: Path) -> list[Row]:
+    """Questions with the text that each was asked of, as JSON lines: rows of one piece, which is not marked."""
+    rows = []
+    for number, line in numbered_lines(path):
+        try:
+            told = json.loads(line)
+            rows.append(Row(str(told["query"]), str(told.get("title") or ""), (str(told["text"]),), frozenset()))
+        except (ValueError, KeyError, TypeError) as error:
+            raise RetrievalError(f"{path}, line {number}: {error!r} is wrong with this row") from error
+    return rows
+
+
 def _row(told: dict[str, Any]) -> Row | None:
     """The row's first part with a positive sentence and another beside it; none when there is no such part."""
     sentences = [str(s) for s in told["sentences"]]

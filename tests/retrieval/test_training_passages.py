@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +20,7 @@ from retrieval.splitter import passage_from_text
 from retrieval.text import Granularity, Span
 from retrieval.training.passage_trainer import CHECKPOINT, PassageTrainer, Recipe
 from retrieval.training.passages import Passages
-from retrieval.training.rows import Row
+from retrieval.training.rows import Row, read_questions
 from retrieval.training.trainer import Recipe as QueriesRecipe
 from retrieval.training.trainer import Trainer
 
@@ -82,8 +83,7 @@ def test_at_first_passages_are_read_as_the_base_reads_them(passages, encoder, qu
     for row, vectors in zip(ROWS, t.read(ROWS), strict=True):
         wanted = passages.tokens(passages.number(row)).vectors
         assert vectors.detach().numpy() == pytest.approx(wanted, abs=2e-3)  # they lie on disk in half precision
-    read, sizes = torch.cat(t.read(ROWS)), torch.tensor([len(v) for v in t.read(ROWS)])
-    assert t._unlike_the_base(ROWS, read, sizes).item() == pytest.approx(0.0, abs=1e-4)
+    assert t._unlike_the_base(ROWS, torch.cat(t.read(ROWS))).item() == pytest.approx(0.0, abs=1e-4)
 
 
 @pytest.mark.parametrize("level", [Granularity.SENTENCE, Granularity.PROPOSITION])
@@ -111,8 +111,7 @@ def test_more_weight_on_likeness_keeps_the_ranking_of_passages_nearer(
         recipe = replace(RECIPE, likeness=likeness)
         t = trainer(recipe, passages, encoder, queries, tmp_path / str(likeness), base)
         t.run()
-        read = t.read(ROWS)
-        left.append(t._unlike_the_base(ROWS, torch.cat(read), torch.tensor([len(v) for v in read])).item())
+        left.append(t._unlike_the_base(ROWS, torch.cat(t.read(ROWS))).item())
     assert left[1] < 0.5 * left[0]
 
 
@@ -141,6 +140,31 @@ def test_a_passage_of_several_windows_is_left_out(encoder, queries, base, tmp_pa
     t = PassageTrainer(RECIPE, rows, passages, encoder, queries, tmp_path, base=str(base))
     assert passages.number(long) not in t._near
     assert len(t._near) == len(ROWS)
+
+
+def test_questions_are_ranked_as_before_and_part_no_sentences(encoder, queries, base, tmp_path: Path) -> None:
+    file = tmp_path / "questions.jsonl"
+    told = [{"query": f"steel {n}", "title": "t", "text": f"the {word} of steel {n}"} for n, word in enumerate(WORDS)]
+    file.write_text("\n".join(map(json.dumps, told)), "utf-8")
+    questions = read_questions(file)
+    passages = Passages([*ROWS, *questions], encoder, tmp_path, halves)
+    passages.encode()
+    t = PassageTrainer(
+        replace(RECIPE, steps=51, questions=4), ROWS, passages, encoder, queries, tmp_path, base=str(base),
+        questions=questions,
+    )  # fmt: skip
+    drawn = t.draw_questions()
+    assert len({row.passage for row in drawn}) == 4
+    assert set(drawn) <= set(questions)
+    parted = t.loss(ROWS, Granularity.SENTENCE).item()
+    assert t.loss(ROWS, Granularity.SENTENCE, drawn).item() == pytest.approx(parted, abs=1e-3)  # at first nothing moved
+    t.run()
+    again = PassageTrainer(t.recipe, ROWS, passages, encoder, queries, tmp_path, base=str(base), questions=questions)
+    assert again.resume()
+    assert again.draw_questions() == t.draw_questions()
+    file.write_text('{"query": "q"}', "utf-8")
+    with pytest.raises(RetrievalError, match=r"questions\.jsonl, line 1: KeyError\('text'\)"):
+        read_questions(file)
 
 
 def test_an_interrupted_training_ends_as_one_that_was_not(passages, encoder, queries, base, tmp_path: Path) -> None:
