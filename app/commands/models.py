@@ -139,8 +139,8 @@ def train_passages(
     write_json(
         training.train_passages(
             files, out, work, device, resume=resume, note=note, start=start, asked=asked or (), layers=layers,
-            steps=steps, batch_size=batch_size, learning_rate=learning_rate, likeness=likeness, propositions=propositions,
-            claims=claims, share=share, seed=seed,
+            steps=steps, batch_size=batch_size, learning_rate=learning_rate, likeness=likeness,
+            propositions=propositions, claims=claims, share=share, seed=seed,
         )
     )  # fmt: skip
 
