@@ -106,3 +106,24 @@ def inside(driver: webdriver.Chrome, selector: str) -> list[Any]:
         if found:
             return found
     return []
+
+
+def sent(driver: webdriver.Chrome, file: Path) -> bool:
+    """One try in the Library: open the form, choose the file, press Add.  -> whether it was taken
+
+    What is pressed while the page is drawn anew is lost: that is why this is tried again.
+    """
+    taken = "you may leave this page"
+    if taken in driver.find_element(By.TAG_NAME, "body").text:
+        return True
+    if not driver.find_elements(By.CSS_SELECTOR, ".st-key-adding details[open]"):
+        driver.find_element(By.CSS_SELECTOR, ".st-key-adding summary").click()
+        return False
+    if file.name not in driver.find_element(By.CSS_SELECTOR, '[data-testid="stFileUploader"]').text:
+        driver.find_element(By.CSS_SELECTOR, 'input[type="file"]').send_keys(str(file))
+        return False
+    button = driver.find_element(By.CSS_SELECTOR, ".st-key-add button")
+    if button.is_enabled():
+        button.click()
+        wait_for(lambda: taken in driver.find_element(By.TAG_NAME, "body").text, 15)
+    return taken in driver.find_element(By.TAG_NAME, "body").text
