@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -88,6 +89,9 @@ class Uploads:
         self._lock = Lock()
         self._thread = ThreadPoolExecutor(1, "propcite-uploads")
         self._closing = Event()
+        # A process that ends waits for the threads of executors before anything that `atexit` knows of: they are told
+        # first.  CPython has no public name for that; without it an interrupt waits until all is read.
+        getattr(threading, "_register_atexit", lambda _: None)(self._closing.set)
 
     def new_id(self) -> str:
         return f"{time.time_ns():x}-{token_hex(4)}"  # in the order in which they came

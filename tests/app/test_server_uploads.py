@@ -231,3 +231,46 @@ def until_ready(address: str) -> None:
                 return
         time.sleep(0.1)
     pytest.fail("the server does not come up")
+
+
+ENDING = """
+import sys
+from threading import Event
+
+from app.bootstrap import Parts
+from app.server.uploads import Uploads
+from app.settings import load_settings
+from tests.app.word_encoder import WordEncoder
+
+begun = Event()
+
+
+class Telling(WordEncoder):
+    def encode_passages(self, passages):
+        begun.set()
+        return super().encode_passages(passages)
+
+
+parts = Parts(load_settings(data_dir=sys.argv[1], judge="none", splitter="rules"))
+parts.__dict__["encoder"] = Telling()
+uploads = Uploads(parts)
+for number in range(700):
+    uploads.place("1-a", number).write_text(f"Crane {number} lifts {number + 2} tonnes.")
+uploads.accept("1-a", "harbour", [f"{number}.txt" for number in range(700)])
+begun.wait()
+"""
+
+
+def test_a_process_that_ends_does_not_wait_until_all_is_read(open_parts: Callable[..., Parts], tmp_path: Path) -> None:
+    """Its threads are waited for, but not for all that they were to do: the next process reads on."""
+    ended = subprocess.run([sys.executable, "-c", ENDING, str(tmp_path / "data")], cwd=ROOT, timeout=120, check=True)
+    assert ended.returncode == 0
+    parts = open_parts(**QUICK)
+    harbour = parts.library.collection("harbour")
+    assert 0 < harbour.num_documents < 700
+    later = Uploads(parts)
+    later.resume()
+    job = later.jobs("harbour")[0]
+    assert job.ended.wait(100)
+    assert parts.library.collection("harbour").num_documents == 700
+    later.close()

@@ -16,7 +16,9 @@ from app.settings import load_settings
 from app.store import Library
 from attribution.citations import CitedAnswer
 from retrieval.encoder import Encoder
+from retrieval.text import Document
 from tests.scripted_llm import free_url
+from ui.session import MOST_NAMED
 
 MAIN = Path(ui.__file__).parent / "main.py"
 TEXTS = {
@@ -251,6 +253,27 @@ def test_a_follow_up_to_an_answer_that_was_deleted_meanwhile_is_told(
     assert "was deleted: send it again to ask it by itself" in texts(test)
     assert test.chat_input(key="question").value == "And in 2022?"
     assert library.answers() == []
+
+
+def test_a_large_collection_is_narrowed_by_conditions_alone(opened: Page, filled: Path, library: Library) -> None:
+    large = library.create_collection("large")
+    for number in range(MOST_NAMED + 1):
+        library.put_document(
+            large, Document(f"{number:012x}", "", f"N {number}", f"{number}.txt"), f"{number:064x}", []
+        )
+    test = opened(filled)
+    assert test.selectbox(key="collection").value == "large"
+    assert not test.multiselect
+    assert test.text_input(key="where")
+    test = healthy(test.selectbox(key="collection").set_value("town").run())
+    assert test.multiselect(key="documents")
+    library.remove_collection(large)
+
+
+def test_a_long_question_is_set_in_smaller_letters(opened: Page, filled: Path, library: Library) -> None:
+    long = "Is it so? " * 40
+    test = opened(filled, answer=keep(library, long).id)
+    assert [heading.value.replace("\\", "") for heading in test.subheader] == [long.strip()]
 
 
 def test_a_condition_that_leaves_no_document_keeps_the_question(opened: Page, filled: Path, library: Library) -> None:

@@ -14,6 +14,7 @@ from ui.asking.words import turn_help, turn_line
 from ui.render import plain
 from ui.words import counted
 
+LONG = 200  # characters of a question
 SHOWN = 3  # earlier turns; the others are behind a click
 
 
@@ -40,6 +41,11 @@ def _show(turns: Sequence[Turn]) -> None:
             on_click=reader.open_answer,
             args=(turn.id,),
         )
+
+
+def show_question(question: str) -> None:
+    """As the title of what is read; a long one in smaller letters."""
+    (st.title if len(question) <= LONG else st.subheader)(plain(question), anchor=False)
 
 
 def show_understood(answer: CitedAnswer) -> None:

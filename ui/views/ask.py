@@ -23,7 +23,7 @@ def ask(collection: CollectionInfo, asked: Asked, documents: Sequence[str]) -> N
     """The answer is opened; a question that failed is given back with the reason."""
     try:
         turns.show_before(session.parts().library.conversation(asked.after) if asked.after else [])
-        st.title(plain(asked.question), anchor=False)
+        turns.show_question(asked.question)
         if kept := live.answer_shown(session.pipeline(collection, documents), asked.question, asked.after):
             reader.open_answer(kept)
     except PropCiteError as error:
@@ -34,7 +34,7 @@ def ask(collection: CollectionInfo, asked: Asked, documents: Sequence[str]) -> N
 def show_answer(answer: CitedAnswer) -> None:
     """The turn that is open, below those before it."""
     turns.show_before(session.parts().library.conversation(answer.id)[:-1])
-    st.title(plain(answer.question or "A text, cited"), anchor=False)
+    turns.show_question(answer.question or "A text, cited")
     turns.show_understood(answer)
     live.show_steps(answer)
     if answer.abstained:
