@@ -99,7 +99,10 @@ def train_passages(
     rows = [row for file in files for row in read_rows(file)]
     questions = [row for file in asked for row in read_questions(file)]
     encoder, passages = _encoded([*rows, *questions], "", device, folder, note)
-    trainer = PassageTrainer(recipe, rows, passages, encoder, start or QUERIES, folder, device, questions=questions)
+    trainer = PassageTrainer(
+        recipe, rows, passages, encoder, start or QUERIES, folder, device,
+        questions=questions, precision=load_settings().precision,
+    )  # fmt: skip
     _run(trainer, recipe.steps, folder, resume=resume, note=note)
     made = trainer.save(out, _about(rows))
     checkpoint.unlink()

@@ -96,3 +96,16 @@ def principal(passages: Passages, dimension: int, most: int = 200) -> Tensor:
         raise RetrievalError(f"the base has {tokens.shape[1]} numbers a token: a projection to {dimension} adds none")
     _, directions = np.linalg.eigh(tokens.T @ tokens)  # the smallest first
     return torch.from_numpy(np.ascontiguousarray(directions[:, ::-1][:, :dimension].T).astype(np.float32))
+
+
+def top_layers(network: nn.Module, layers: int) -> list[nn.Parameter]:
+    """The weights of the last layers, which alone learn."""
+    stacks = [m for m in network.modules() if isinstance(m, nn.ModuleList)]
+    stack = max(stacks, key=lambda m: sum(p.numel() for p in m.parameters()))
+    if layers > len(stack):
+        raise RetrievalError(f"the base has {len(stack)} layers: {layers} cannot learn")
+    network.requires_grad_(False)
+    learned = [p for layer in list(stack)[-layers:] for p in layer.parameters()]
+    for parameter in learned:
+        parameter.requires_grad_(True)
+    return learned

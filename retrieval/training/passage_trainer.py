@@ -21,6 +21,7 @@ from torch.nn import functional as F  # noqa: N812 - its usual name
 from retrieval.checkpoints import bundled_model
 from retrieval.encoder import Encoder
 from retrieval.errors import RetrievalError
+from retrieval.precision import dtype_of
 from retrieval.queries import PASSAGES, as_model, with_markers, write
 from retrieval.text import Granularity
 from retrieval.training import without_denormals
@@ -28,7 +29,7 @@ from retrieval.training.batches import joined, masks
 from retrieval.training.checkpoint import keep, kept
 from retrieval.training.losses import any_positive, passage_scores, unit_scores, unlike
 from retrieval.training.neighbours import neighbours
-from retrieval.training.network import Queries
+from retrieval.training.network import Queries, top_layers
 from retrieval.training.passages import Passages
 from retrieval.training.rows import Mixture, Row, as_claim
 
@@ -60,17 +61,18 @@ class PassageTrainer:
 
     def __init__(
         self, recipe: Recipe, rows: Sequence[Row], passages: Passages, encoder: Encoder, queries: Path, folder: Path,
-        device: str = "", base: str = "", questions: Sequence[Row] = (),
+        device: str = "", base: str = "", questions: Sequence[Row] = (), precision: str = "auto",
     ) -> None:  # fmt: skip
         self.recipe, self.passages, self.encoder, self.folder = recipe, passages, encoder, folder
         self.base = base or bundled_model()
         torch.manual_seed(recipe.seed)
         self._device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+        self._fast = dtype_of(precision, self._device.type) == torch.bfloat16  # products in half the bits, sums in all
         transformer = with_markers(self.base)
         self._tokenizer = transformer.tokenizer
         self.network: Any = transformer.auto_model.to(self._device).eval()  # no dropout: the base has none either
         self._start = {name: t.cpu().clone() for name, t in self.network.state_dict().items()}
-        self._learned = _top(self.network, recipe.layers)
+        self._learned = top_layers(self.network, recipe.layers)
         self.queries = Queries(with_markers(self.base), torch.ones(len(self._tokenizer)))
         self.queries.begin_with(queries)
         self.queries.to(self._device).eval().requires_grad_(False)
@@ -176,7 +178,9 @@ class PassageTrainer:
         for start in range(0, len(order), TOGETHER):
             held = order[start : start + TOGETHER]
             given = self._tokenizer([texts[i] for i in held], padding=True, return_tensors="pt").to(self._device)
-            states = F.normalize(self.network(**given).last_hidden_state, dim=-1)
+            with torch.autocast(self._device.type, torch.bfloat16, enabled=self._fast):
+                states = self.network(**given).last_hidden_state
+            states = F.normalize(states.float(), dim=-1)
             found |= {i: states[row, given["attention_mask"][row].bool()] for row, i in enumerate(held)}
         return [found[i] for i in range(len(texts))]
 
@@ -237,16 +241,3 @@ class PassageTrainer:
         model.save(str(made["model"]), create_model_card=False)
         self.queries.salience(with_head=True).write(made["model"])
         return made
-
-
-def _top(network: nn.Module, layers: int) -> list[nn.Parameter]:
-    """The weights of the last layers, which alone learn."""
-    stacks = [m for m in network.modules() if isinstance(m, nn.ModuleList)]
-    stack = max(stacks, key=lambda m: sum(p.numel() for p in m.parameters()))
-    if layers > len(stack):
-        raise RetrievalError(f"the base has {len(stack)} layers: {layers} cannot learn")
-    network.requires_grad_(False)
-    learned = [p for layer in list(stack)[-layers:] for p in layer.parameters()]
-    for parameter in learned:
-        parameter.requires_grad_(True)
-    return learned

@@ -75,7 +75,7 @@ def queries(base: Path, passages: Passages, tmp_path_factory: pytest.TempPathFac
 
 
 def trainer(recipe: Recipe, passages: Passages, encoder: Encoder, queries: Path, folder: Path, base: Path):
-    return PassageTrainer(recipe, ROWS, passages, encoder, queries, folder, base=str(base))
+    return PassageTrainer(recipe, ROWS, passages, encoder, queries, folder, base=str(base), precision="float32")
 
 
 def test_at_first_passages_are_read_as_the_base_reads_them(passages, encoder, queries, base, tmp_path: Path) -> None:
@@ -137,7 +137,7 @@ def test_a_passage_of_several_windows_is_left_out(encoder, queries, base, tmp_pa
     rows = [long, *ROWS]
     passages = Passages(rows, encoder, tmp_path, halves)
     passages.encode()
-    t = PassageTrainer(RECIPE, rows, passages, encoder, queries, tmp_path, base=str(base))
+    t = PassageTrainer(RECIPE, rows, passages, encoder, queries, tmp_path, base=str(base), precision="float32")
     assert passages.number(long) not in t._near
     assert len(t._near) == len(ROWS)
 
@@ -151,7 +151,7 @@ def test_questions_are_ranked_as_before_and_part_no_sentences(encoder, queries, 
     passages.encode()
     t = PassageTrainer(
         replace(RECIPE, steps=51, questions=4), ROWS, passages, encoder, queries, tmp_path, base=str(base),
-        questions=questions,
+        questions=questions, precision="float32",
     )  # fmt: skip
     drawn = t.draw_questions()
     assert len({row.passage for row in drawn}) == 4
@@ -159,7 +159,8 @@ def test_questions_are_ranked_as_before_and_part_no_sentences(encoder, queries, 
     parted = t.loss(ROWS, Granularity.SENTENCE).item()
     assert t.loss(ROWS, Granularity.SENTENCE, drawn).item() == pytest.approx(parted, abs=1e-3)  # at first nothing moved
     t.run()
-    again = PassageTrainer(t.recipe, ROWS, passages, encoder, queries, tmp_path, base=str(base), questions=questions)
+    given = {"base": str(base), "questions": questions}
+    again = PassageTrainer(t.recipe, ROWS, passages, encoder, queries, tmp_path, **given)
     assert again.resume()
     assert again.draw_questions() == t.draw_questions()
     file.write_text('{"query": "q"}', "utf-8")
@@ -233,3 +234,15 @@ def test_an_index_goes_with_what_reads_passages(passages, encoder, queries, base
 def test_a_base_of_fewer_layers_is_told(passages, encoder, queries, base, tmp_path: Path) -> None:
     with pytest.raises(RetrievalError, match="the base has 2 layers: 3 cannot learn"):
         trainer(replace(RECIPE, layers=3), passages, encoder, queries, tmp_path, base)
+
+
+def test_half_the_bits_lead_to_nearly_the_same(passages, encoder, queries, base, tmp_path: Path) -> None:
+    exact, fast = (
+        PassageTrainer(RECIPE, ROWS, passages, encoder, queries, tmp_path / kind, base=str(base), precision=kind)
+        for kind in ("float32", "bfloat16")
+    )
+    loss = exact.loss(ROWS, Granularity.SENTENCE).item()
+    assert fast.loss(ROWS, Granularity.SENTENCE).item() == pytest.approx(loss, rel=0.05)
+    fast.run()
+    assert fast.loss(ROWS, Granularity.SENTENCE).item() < 0.97 * loss
+    assert all(t.dtype == exact.trained()[name].dtype for name, t in fast.trained().items())
