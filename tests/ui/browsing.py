@@ -113,8 +113,13 @@ def sent(driver: webdriver.Chrome, file: Path) -> bool:
 
     What is pressed while the page is drawn anew is lost: that is why this is tried again.
     """
-    taken = "you may leave this page"
-    if taken in driver.find_element(By.TAG_NAME, "body").text:
+
+    def taken() -> bool:
+        page = driver.find_element(By.TAG_NAME, "body").text
+        read = (f"{file.name} added", f"{file.name} already there")
+        return any(words in page for words in ("you may leave this page", *read))
+
+    if taken():
         return True
     if not driver.find_elements(By.CSS_SELECTOR, ".st-key-adding details[open]"):
         driver.find_element(By.CSS_SELECTOR, ".st-key-adding summary").click()
@@ -125,5 +130,5 @@ def sent(driver: webdriver.Chrome, file: Path) -> bool:
     button = driver.find_element(By.CSS_SELECTOR, ".st-key-add button")
     if button.is_enabled():
         button.click()
-        wait_for(lambda: taken in driver.find_element(By.TAG_NAME, "body").text, 15)
-    return taken in driver.find_element(By.TAG_NAME, "body").text
+        return bool(wait_for(taken, 15))
+    return False
