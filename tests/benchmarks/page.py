@@ -16,7 +16,7 @@ from statistics import median
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "ui"))
 
-from browsing import browsing, inside, serving, wait_for
+from browsing import browsing, inside, memory_mb, serving, wait_for
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
 
@@ -82,19 +82,6 @@ def ranked(driver: Chrome, rounds: int) -> Iterator[float]:
         driver.execute_script("arguments[0].click()", button)
         wait_for(lambda before=before: inside(driver, ".groups")[0].get_attribute("innerHTML") != before)
         yield 1000 * (time.perf_counter() - start)
-
-
-def memory_mb(data_dir: Path) -> float:
-    """Of the page's server: the largest process that was given this data directory."""
-    found = [0.0]
-    for process in Path("/proc").glob("[0-9]*"):
-        try:
-            ours = f"PROPCITE_DATA_DIR={data_dir}".encode() in (process / "environ").read_bytes()
-            if ours and b"streamlit" in (process / "cmdline").read_bytes():
-                found.append(int((process / "status").read_text().split("VmRSS:")[1].split()[0]) / 1024)
-        except (OSError, IndexError):
-            continue
-    return max(found)
 
 
 def line(name: str, values: Sequence[float], unit: str = "ms") -> None:

@@ -132,3 +132,16 @@ def sent(driver: webdriver.Chrome, file: Path) -> bool:
         button.click()
         return bool(wait_for(taken, 15))
     return False
+
+
+def memory_mb(data_dir: Path) -> float:
+    """Of the page's server: the largest process that was given this data directory."""
+    found = [0.0]
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            ours = f"PROPCITE_DATA_DIR={data_dir}".encode() in (process / "environ").read_bytes()
+            if ours and b"streamlit" in (process / "cmdline").read_bytes():
+                found.append(int((process / "status").read_text().split("VmRSS:")[1].split()[0]) / 1024)
+        except (OSError, IndexError):
+            continue
+    return max(found)

@@ -10,7 +10,7 @@ from statistics import median
 
 import browsing
 import pytest
-from browsing import inside, wait_for
+from browsing import inside, memory_mb, wait_for
 from reportlab.lib.pagesizes import A4
 from reportlab.pdfgen.canvas import Canvas
 from selenium.webdriver import Chrome
@@ -311,20 +311,6 @@ def ask_near(driver: Chrome) -> None:
         return True
 
     wait_for(pressed)
-
-
-def memory_mb(data_dir: Path) -> float:
-    """Of the page's server, which is the process that has this data directory in its environment and a port."""
-    found = []
-    for process in Path("/proc").glob("[0-9]*"):
-        try:
-            words, environment = (process / "cmdline").read_bytes(), (process / "environ").read_bytes()
-            if b"streamlit" in words and f"PROPCITE_DATA_DIR={data_dir}".encode() in environment:
-                status = (process / "status").read_text()
-                found.append(int(status.split("VmRSS:")[1].split()[0]) / 1024)
-        except (OSError, IndexError):
-            continue
-    return max(found)
 
 
 def test_what_is_gone_is_told_where_it_would_be_seen(driver: Chrome, address: str) -> None:
