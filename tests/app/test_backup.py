@@ -60,6 +60,7 @@ def filled(parts: Parts) -> Parts:
     library = parts.library
     letters = library.collection("letters")
     library.keep_owner(letters, "zoë")
+    library.note_failures(letters, {"bad.pdf": "it is locked"})
     library.describe([library.find_document(letters, "1.txt").id], Change({"year": 2024}, ["birds 🐦"]))
     answer = parts.pipeline(letters).cite("The heron number 2 stands in the reeds. It eats 9 fish.")
     parts.feedback.keep(Feedback(answer.id, answer.facts[0].id, "", Opinion.WRONG, note="no"))
