@@ -95,7 +95,7 @@ def _delete(collection: CollectionInfo) -> None:
     st.button(
         "Delete it for good",
         key="delete-collection",
-        type="primary",
+        icon=":material/delete:",
         disabled=typed.strip() != collection.name,
         on_click=_delete_now,
         args=(collection,),
