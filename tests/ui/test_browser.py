@@ -193,7 +193,9 @@ def test_what_an_upload_says_starts_nothing(driver: Chrome, address: str, tmp_pa
     box.send_keys("How long is the old quay that carries two cranes?\n")
     cited = wait_for(lambda: [text for text in texts(driver, ".cited") if "300 metres" in text])
     assert "<img src=x onerror=" in cited[0]
-    assert not inside(driver, "img, script, a, iframe")
+    assert not inside(driver, "script, [onerror], [onclick], [onload]")
+    leads = [e.get_attribute("href") or e.get_attribute("src") for e in inside(driver, "a, iframe, img")]
+    assert [lead for lead in leads if not lead.startswith(f"{address}/source/")] == []
     assert driver.title != "broken"
 
 
