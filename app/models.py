@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from app.settings import Settings
 
@@ -29,14 +30,22 @@ def shipped(settings: Settings) -> Iterator[Model]:
 
     base = Path(checkpoints.bundled_model()) / "model.safetensors"
     ours = about(checkpoints.QUERIES)
-    recipe = ours.get("recipe", {})
     yield Model(
         "encoder",
         checkpoints.DEFAULT,
         settings.encoder in ("", checkpoints.DEFAULT),
         _megabytes(checkpoints.QUERIES),
         f"{checkpoints.BASE} for passages, with a queries' network for sentences and propositions",
-        f"{recipe.get('steps', '?')} steps over {ours.get('rows', '?')} rows, {ours.get('made', '?')}",
+        _made(ours),
+    )
+    theirs = about(checkpoints.PASSAGES)
+    yield Model(
+        "encoder",
+        checkpoints.BOTH,
+        settings.encoder == checkpoints.BOTH,
+        _megabytes(checkpoints.PASSAGES),
+        "the same queries over passages that a trained network reads: an index of its own",
+        _made(theirs),
     )
     yield Model(
         "encoder",
@@ -66,3 +75,8 @@ def shipped(settings: Settings) -> Iterator[Model]:
 
 def _megabytes(path: Path) -> float:
     return round(path.stat().st_size / 2**20, 1)
+
+
+def _made(about: dict[str, Any]) -> str:
+    recipe = about.get("recipe", {})
+    return f"{recipe.get('steps', '?')} steps over {about.get('rows', '?')} rows, {about.get('made', '?')}"

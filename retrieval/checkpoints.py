@@ -24,7 +24,9 @@ BUNDLED = "all-MiniLM-L6-v2"
 BUNDLED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
 DEFAULT, BASE = "propcite-minilm", "minilm"  # names that need no folder and no hub: with our queries, and without
+BOTH = "propcite-minilm-both"  # with our queries over passages that are read by a network of ours too
 QUERIES = Path(__file__).parent / "models" / "queries.safetensors"
+PASSAGES = Path(__file__).parent / "models" / "passages.safetensors"
 
 FILE_OF_QUERIES = ".safetensors"
 PASSAGES_NETWORK = "document_0_Transformer"  # of a model with two networks, as sentence-transformers saves it
@@ -112,10 +114,14 @@ def load(model: str, device: str) -> Checkpoint:
         return _with_queries(QUERIES, bundled, DEFAULT, device)
     if model == BASE:
         return Checkpoint(_opened(bundled_model(), device), bundled, bundled)
+    if model == BOTH:
+        return _with_passages(PASSAGES, BOTH, device)
     path = Path(model)
     if path.suffix == FILE_OF_QUERIES:
         return (
-            _with_passages(path, device) if _reads_passages(path) else _with_queries(path, bundled, path.stem, device)
+            _with_passages(path, path.stem, device)
+            if _reads_passages(path)
+            else _with_queries(path, bundled, path.stem, device)
         )
     weights = path / salience.FILE
     return Checkpoint(
@@ -141,15 +147,15 @@ def _reads_passages(path: Path) -> bool:
     return about(path).get("reads") == PASSAGES
 
 
-def _with_passages(path: Path, device: str) -> Checkpoint:
+def _with_passages(path: Path, name: str, device: str) -> Checkpoint:
     """Our queries over passages that are read by a network of their own: an index of such passages is its alone."""
     from retrieval.queries import routed
 
-    with _told(path.stem):
+    with _told(name):
         model, weights = routed(QUERIES, bundled_model(), device, trained=path)
     reads = _sha256(path)
     asks = hashlib.sha256(f"{_sha256(QUERIES)}{reads}".encode()).hexdigest()
-    return Checkpoint(model, f"{path.stem}@{reads[:12]}", f"{path.stem}@{asks[:12]}", weights)
+    return Checkpoint(model, f"{name}@{reads[:12]}", f"{name}@{asks[:12]}", weights)
 
 
 def _opened(path: str, device: str) -> MultiVectorEncoder:
@@ -232,24 +238,3 @@ def is_multi_vector(path: str) -> bool:
     config = load_file_path(path, "config.json")
     architectures = json.loads(Path(config).read_text("utf-8")).get("architectures") or [] if config else []
     return any(a == checkpoint_files.STANFORD or a.endswith("ForRetrieval") for a in architectures)
-
-
-def routes(model: MultiVectorEncoder) -> set[str]:
-    """The networks that a routed model has, by the task they serve; none when one network serves all."""
-    routed = getattr(model[0], "sub_modules", None)
-    mapped = {task for task, _ in getattr(model[0], "route_mappings", {})}
-    return {*(routed or ()), *mapped} - {None}
-
-
-def document_length(model: MultiVectorEncoder) -> int | None:
-    """Where a checkpoint cuts documents, if it does so earlier than its model would."""
-    return getattr(model[0], "document_length", None)
-
-
-def read_queries_whole(model: MultiVectorEncoder) -> None:
-    """Lift a checkpoint's limit on queries: [MASK] tokens still fill short ones, but long ones are not cut there."""
-    transformer: Any = model[0]
-    if getattr(transformer, "query_length", None):
-        transformer.query_length = None
-    if expansion := getattr(transformer, "query_expansion", None):
-        transformer.query_expansion = {**expansion, "strategy": "min"}

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from retrieval import checkpoints
+from retrieval import checkpoints, layouts
 from retrieval.errors import EncoderError
 from retrieval.precision import set_precision
 from retrieval.text import Granularity, Passage, Span
@@ -118,7 +118,7 @@ class Encoder:
             raise EncoderError(
                 f"{self.name} has no fast tokenizer, so token offsets are unknown: save it with tokenizer.json"
             )
-        checkpoints.read_queries_whole(self._model)
+        layouts.read_queries_whole(self._model)
         set_precision(self._model, precision)
         self.max_tokens = int(min(self._model.max_seq_length or 512, 8192))
         self.dimension = int(self._model.get_embedding_dimension() or 0)
@@ -135,7 +135,7 @@ class Encoder:
         """Each text's token vectors as a query for units of this granularity."""
         own = granularity != Granularity.PASSAGE and self.knows(granularity)
         prompt = f"query_{granularity}" if own else "query"
-        task = str(granularity) if own and str(granularity) in checkpoints.routes(self._model) else "query"
+        task = str(granularity) if own and str(granularity) in layouts.routes(self._model) else "query"
         windows = [w for number, text in enumerate(texts) for w in self._windows(number, text, prompt)]
         return self._encode(windows, len(texts), prompt, task, self._salience if own else None)
 
@@ -196,7 +196,7 @@ class Encoder:
 
     def _most_tokens(self, prompt: str) -> int:
         """What one forward pass reads: a checkpoint may cut documents earlier than its model would."""
-        cut = checkpoints.document_length(self._model) if prompt == "document" else None
+        cut = layouts.document_length(self._model) if prompt == "document" else None
         return min(self.max_tokens, int(cut or self.max_tokens))
 
     def _head(self, title: str, most: int) -> str:

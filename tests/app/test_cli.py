@@ -40,8 +40,8 @@ PO = (
 ADIGE = "# Adige\n\nThe Adige is 410 kilometres long. It rises near the Reschen Pass.\n"
 MUSEUM = "The river museum in Ferrara opens at nine. A ticket costs 8 euros.\n"
 COMMANDS = (
-    *("ingest", "list", "remove", "reindex", "search", "adapt", "ask", "cite", "show", "formats", "repair", "explain"),
-    *("describe", "owner", "export", "import", "doctor", "backup", "restore"),
+    *("ingest", "list", "remove", "reindex", "search", "adapt", "ask", "cite", "show", "formats", "repair"),
+    *("explain", "evidence", "describe", "owner", "export", "import", "doctor", "backup", "restore"),
     *("rank", "split", "judge", "models", "prompts", "schema", "demo", "ui", "serve"),
 )
 
@@ -437,6 +437,7 @@ def test_models_names_what_is_here_and_which_is_used(propcite: Propcite, monkeyp
     assert [name for name, model in told.items() if model["chosen"]] == ["propcite-minilm", "learned"]
     assert 5 < told["propcite-minilm"]["megabytes"] < 25
     assert "rows" in told["propcite-minilm"]["made"]
+    assert told["propcite-minilm-both"]["megabytes"] < 10
     shown = propcite("models")
     assert all(name in shown.out for name in told)
     monkeypatch.setenv("PROPCITE_ENCODER", "minilm")

@@ -203,3 +203,18 @@ def test_a_model_whose_prompt_fills_its_window_is_one_clear_line(tmp_path: Path)
     encoder = Encoder(str(tiny.save_native(tmp_path, prompts)))
     with pytest.raises(EncoderError, match="reads 64 tokens at once, which its prompt fills"):
         encoder.encode_queries([TEXT])
+
+
+def test_our_queries_over_passages_of_a_network_of_ours_have_an_index_of_their_own() -> None:
+    both, usual = Encoder("propcite-minilm-both", precision="float32"), Encoder(precision="float32")
+    assert both.name.startswith("propcite-minilm-both@")
+    assert len({both.name, usual.name, Encoder("minilm").name}) == 2  # the usual passages are the base's
+    assert both.query_name != usual.query_name
+    for level in Granularity:
+        ours, theirs = (e.encode_queries(["How high is the barrier?"], level)[0] for e in (both, usual))
+        assert ours.vectors == pytest.approx(theirs.vectors, abs=1e-5)
+    passage = passage_from_text("p", "The barrier is 6.4 metres high. It was finished in October 2024.", "Barrier")
+    new, old = (e.encode_passages([passage])[0] for e in (both, usual))
+    assert (new.offsets == old.offsets).all()
+    alike = (new.vectors * old.vectors).sum(axis=1)
+    assert 0.5 < alike.mean() < 0.99
