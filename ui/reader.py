@@ -122,17 +122,16 @@ def _in_words(cited: CitedProposition, sources: Sources) -> None:
         st.caption(plain(f"{evidence.passage.title} · {evidence_line(evidence, sources)}"))
 
 
-def show_earlier(collection: CollectionInfo, *, asked: bool) -> None:
-    """In the sidebar, the last answers of this kind: to questions, or to texts that were given to be cited."""
-    earlier = [a for a in session.parts().library.answers(collection) if bool(a.question) is asked]
+def show_earlier_texts(collection: CollectionInfo) -> None:
+    """In the sidebar, the last texts that were given to be cited."""
+    earlier = session.parts().library.find_answers(collection, asked=False, limit=NUM_EARLIER).items
     if not earlier:
         return
     listed = st.sidebar.container(gap=None)
-    listed.caption("Earlier answers" if asked else "Earlier texts")
-    for info in earlier[:NUM_EARLIER]:
-        label = info.question or f"Text of {info.asked_at.astimezone():%d %b %Y, %H:%M}"
+    listed.caption("Earlier texts")
+    for info in earlier:
         listed.button(
-            plain(label),
+            f"Text of {info.asked_at.astimezone():%d %b %Y, %H:%M}",
             key=f"earlier-{info.id}",
             type="tertiary",
             wrap=False,

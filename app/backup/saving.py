@@ -10,7 +10,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -26,7 +26,7 @@ from app.store.database import HEAD, told
 from app.store.tables import CollectionRow, DocumentRow, PassageRow, VersionRow, now
 from retrieval.errors import IndexFormatError
 from retrieval.index import Told, nobody
-from retrieval.index.snapshot import snapshot
+from retrieval.index.snapshot import link, snapshot
 from retrieval.index.token_index import TokenIndex
 
 TRIES, PAUSE_S = 40, 0.05
@@ -48,10 +48,11 @@ class Saved:
 
 @dataclass(frozen=True, slots=True)
 class _Moment:
-    """The rows of a moment, and the folder of each collection's index, if it has one that can be used."""
+    """The rows of a moment, the folder of each collection's index, if it has one that can be used, and kept files."""
 
     connection: Connection
     indexes: Mapping[int, Path]
+    originals: Mapping[str, Path]
     notes: tuple[str, ...]
 
 
@@ -66,8 +67,8 @@ def save(
     except OSError as error:
         raise StoreError(f"{data_dir} cannot be written ({error.strerror}): set PROPCITE_DATA_DIR") from error
     try:
-        with _moment(library, data_dir, folder if with_index else None) as moment:
-            return _written(library, data_dir, moment, path, told)
+        with _moment(library, data_dir, folder, with_index) as moment:
+            return _written(library, moment, path, told)
     except OSError as error:
         why = error.strerror or error
         raise AppError(f"{path} cannot be written ({why}): free space, or give another file") from error
@@ -83,14 +84,15 @@ def _check(path: Path, force: bool) -> None:
 
 
 @contextmanager
-def _moment(library: Library, data_dir: Path, folder: Path | None) -> Iterator[_Moment]:
+def _moment(library: Library, data_dir: Path, folder: Path, with_index: bool) -> Iterator[_Moment]:
     """A moment of the database with the indexes that belong to it."""
     for left in reversed(range(TRIES)):
         with told(library.url), ExitStack() as stack:
             connection = stack.enter_context(one_moment(library.engine))
-            indexes, notes, torn = _indexes(connection, data_dir, folder)
+            indexes, notes, torn = _indexes(connection, data_dir, folder if with_index else None)
             if not torn or not left:
-                yield _Moment(connection, indexes, (*notes, *torn))
+                originals = _originals(connection, data_dir, folder)
+                yield _Moment(connection, indexes, originals, (*notes, *torn))
                 return
         time.sleep(PAUSE_S)
 
@@ -118,18 +120,23 @@ def _indexes(
     return found, notes, torn
 
 
-def _originals(connection: Connection, data_dir: Path) -> dict[str, Path]:
-    """The kept files of the documents that are or were here, by their names in a backup."""
+def _originals(connection: Connection, data_dir: Path, folder: Path) -> dict[str, Path]:
+    """The kept files of the documents that are or were here, by their names in a backup; others may remove theirs."""
     both = select(DocumentRow.sha256).union(select(VersionRow.sha256))
-    named = {f"originals/{sha256[:2]}/{sha256}" for sha256 in connection.scalars(both)}
-    return {name: data_dir / name for name in sorted(named) if (data_dir / name).is_file()}
+    found: dict[str, Path] = {}
+    for sha256 in sorted(connection.scalars(both)):
+        name = f"originals/{sha256[:2]}/{sha256}"
+        with suppress(FileNotFoundError):
+            link(data_dir / name, folder / sha256)
+            found[name] = folder / sha256
+    return found
 
 
-def _written(library: Library, data_dir: Path, moment: _Moment, path: Path, told: Told) -> Saved:
+def _written(library: Library, moment: _Moment, path: Path, told: Told) -> Saved:
     connection = moment.connection
     counts = {t.name: connection.scalar(select(func.count()).select_from(t)) or 0 for t in TABLES}
     files = {f"indexes/{id_}/{f.name}": f for id_, place in moment.indexes.items() for f in sorted(place.iterdir())}
-    files |= _originals(connection, data_dir)
+    files |= moment.originals
     total = max(1, sum(counts.values()) * 1000 + sum(file.stat().st_size for file in files.values()))
     done = 0
 

@@ -61,10 +61,11 @@ def _take(folder: Path, into: Path, manifest: Manifest) -> None:
             with path.open("rb") as file:
                 (into / path.name).write_bytes(file.read(lengths[path]))
         else:
-            _link(path, into / path.name)
+            link(path, into / path.name)
 
 
-def _link(path: Path, new: Path) -> None:
+def link(path: Path, new: Path) -> None:
+    """The same file under another name, which stays when the first is removed."""
     try:
         os.link(path, new)
     except FileNotFoundError:

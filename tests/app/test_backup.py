@@ -97,6 +97,9 @@ def faults(parts: Parts) -> list[str]:
     return [finding.line for finding in Doctor(parts).findings() if "are free" not in finding.what]
 
 
+KEPT = {"propcite.sqlite", "indexes", "originals"}
+
+
 def left(folder: Path) -> set[str]:
     return {path.name for path in folder.glob("*") if "sqlite-" not in path.name}
 
@@ -113,7 +116,7 @@ def test_what_was_saved_comes_back_and_answers_the_same(
     assert content(other) == content(parts)
     assert found(other) == found(parts) != []
     assert faults(other) == []
-    assert left(tmp_path / "two") == {"propcite.sqlite", "indexes"}
+    assert left(tmp_path / "two") == KEPT
     add(other, {"new.txt": "The heron is new."})
     assert len(found(other)) == len(found(parts)) + 1
 
@@ -205,7 +208,7 @@ def test_a_backup_is_of_one_moment_while_documents_come_change_and_go(
         assert {hit.passage.document_id for hit in hits} <= {
             d.id for d in again.library.documents(again.library.collection("letters"))
         }
-    assert left(tmp_path / "one") <= {"propcite.sqlite", "indexes"}
+    assert left(tmp_path / "one") <= KEPT
 
 
 def cut_its_end(path: Path) -> None:
@@ -337,7 +340,7 @@ def test_what_stops_a_restore_leaves_what_was_there(
                 restored(tmp_path / "b.zip", other, force=True)
         assert content(other) == before
         assert faults(other) == []
-        assert left(tmp_path / "two") <= {"propcite.sqlite", "indexes"}
+        assert left(tmp_path / "two") <= KEPT
     assert other.pipeline(other.library.collection("mammals")).search("otter", k=1)
 
 
@@ -355,7 +358,7 @@ def test_a_backup_that_stops_leaves_the_old_one(
         saved(parts, path, force=True)
     assert path.read_bytes() == before
     assert left(tmp_path) == {"one", "b.zip"}
-    assert left(tmp_path / "one") == {"propcite.sqlite", "indexes"}
+    assert left(tmp_path / "one") == KEPT
 
 
 def test_the_commands_say_what_was_saved_and_what_came_back(

@@ -321,7 +321,8 @@ def test_the_description_has_every_route_and_an_example(parts: Parts) -> None:
     assert {
         "POST /v1/cite", "POST /v1/ask", "POST /v1/search", "POST /v1/documents", "GET /v1/documents",
         "DELETE /v1/documents/{document_id}", "GET /v1/collections", "GET /healthz", "GET /readyz", "GET /metrics",
-        "GET /v1/schemas/{of}", "GET /v1/documents/{document_id}/pages/{number}", "GET /v1/answers/{answer_id}/evidence",
+        "GET /v1/schemas/{of}", "GET /v1/documents/{document_id}/pages/{number}",
+        "GET /v1/answers/{answer_id}/evidence",
     } <= routes  # fmt: skip
     shapes = described["components"]["schemas"]
     for name, field in (("CiteRequest", "answer"), ("AskRequest", "question"), ("SearchRequest", "query")):

@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import browsing
 import pytest
-from browsing import inside, wait_for
+from browsing import inside, sent, wait_for
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
@@ -162,31 +162,12 @@ def test_the_list_of_facts_and_the_answer_agree(driver: Chrome, address: str, da
     wait_for(lambda: cited in " ".join(driver.find_element(By.XPATH, listed).text.split()))
 
 
-def upload(driver: Chrome, file: Path) -> bool:
-    """One try at what a hand does: choose the file, press Add once it may be pressed.  -> whether the page has it
-
-    The button is dead while a file is on its way, and a press then is lost: that is why this is tried again.
-    """
-    page = driver.find_element(By.TAG_NAME, "body").text
-    if f"{file.name} added" in page or f"{file.name} already there" in page:
-        return True
-    form = driver.find_element(By.CSS_SELECTOR, ".st-key-adding")
-    if not driver.find_element(By.CSS_SELECTOR, '[data-testid="stFileUploader"]').is_displayed():
-        form.find_element(By.TAG_NAME, "summary").click()
-    if file.name not in driver.find_element(By.CSS_SELECTOR, '[data-testid="stFileUploader"]').text:
-        driver.find_element(By.CSS_SELECTOR, 'input[type="file"]').send_keys(str(file))
-    button = driver.find_element(By.XPATH, '//*[@data-testid="stFormSubmitButton"]//button')
-    if button.is_enabled():
-        button.click()
-        time.sleep(2)  # what was pressed is told, or the page is as before
-    return False
-
-
 def test_what_an_upload_says_starts_nothing(driver: Chrome, address: str, tmp_path: Path) -> None:
     file = tmp_path / "quay <b>.txt"
     file.write_text(HOSTILE, encoding="utf-8")
     driver.get(f"{address}/library")
-    wait_for(lambda: upload(driver, file))
+    wait_for(lambda: sent(driver, file))
+    wait_for(lambda: f"{file.name} added" in driver.find_element(By.TAG_NAME, "body").text)
 
     driver.get(address)
     box = wait_for(lambda: driver.find_element(By.CSS_SELECTOR, '[data-testid="stChatInput"] textarea'))

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import browsing
 import pytest
-from browsing import wait_for
-from selenium.webdriver import Chrome
+from browsing import sent, wait_for
 from selenium.webdriver.common.by import By
 
 from app.bootstrap import Parts
@@ -46,24 +45,6 @@ def address(data_dir: Path) -> Iterator[str]:
 
 def num_documents(data_dir: Path) -> int:
     return Parts(load_settings(data_dir=data_dir)).library.collection("town").num_documents
-
-
-def sent(driver: Chrome, file: Path) -> bool:
-    """One try: open the form, choose the file, press Add once it may be pressed.  -> whether it was taken"""
-    if "you may leave this page" in driver.find_element(By.TAG_NAME, "body").text:
-        return True
-    if not driver.find_elements(By.CSS_SELECTOR, ".st-key-adding details[open]"):
-        driver.find_element(By.CSS_SELECTOR, ".st-key-adding summary").click()
-        return False
-    uploader = driver.find_element(By.CSS_SELECTOR, '[data-testid="stFileUploader"]')
-    if file.name not in uploader.text:
-        driver.find_element(By.CSS_SELECTOR, 'input[type="file"]').send_keys(str(file))
-        return False
-    button = driver.find_element(By.CSS_SELECTOR, ".st-key-add button")
-    if button.is_enabled():
-        button.click()
-        wait_for(lambda: "you may leave this page" in driver.find_element(By.TAG_NAME, "body").text, 15)
-    return "you may leave this page" in driver.find_element(By.TAG_NAME, "body").text
 
 
 def test_what_was_sent_is_read_though_the_page_is_loaded_anew(address: str, data_dir: Path, tmp_path: Path) -> None:

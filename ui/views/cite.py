@@ -59,7 +59,7 @@ def show() -> None:
         show_checks(answer.id)
         reader.show(answer)
     if collection:
-        reader.show_earlier(collection, asked=False)
+        reader.show_earlier_texts(collection)
 
 
 if __name__ == "__main__":
