@@ -1,11 +1,14 @@
-"""Pictures of every view, wide and narrow, light and dark: python tests/ui/screenshots.py FOLDER"""
+"""Pictures of every view, wide and narrow, light and dark: python tests/ui/screenshots.py FOLDER [NAMES]
+
+`python tests/ui/screenshots.py docs ask-1280-light evidence-1280-light near-1280-dark` makes those of the README.
+"""
 
 from __future__ import annotations
 
 import json
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import product
 from pathlib import Path
 
@@ -45,6 +48,8 @@ def fill(data_dir: Path) -> dict[str, str]:
     return {
         "welcome": "/",
         "ask": f"/?answer={answers[1].id}",
+        "evidence": f"/?answer={answers[1].id}",
+        "near": f"/cite?answer={cited.id}",
         "chat": f"/?answer={answers[-1].id}",
         "abstained": f"/?answer={answers[2].id}",
         "cite": f"/cite?answer={cited.id}",
@@ -74,6 +79,8 @@ def take(driver: webdriver.Chrome, address: str, name: str, folder: Path) -> Non
     driver.get(address)
     ready: dict[str, Callable[[], object]] = {
         "ask": lambda: inside(driver, ".cited"),
+        "evidence": lambda: inside(driver, ".cited"),
+        "near": lambda: inside(driver, ".cited"),
         "cite": lambda: inside(driver, ".cited"),
         "why": lambda: inside(driver, ".cited"),
         "chat": lambda: inside(driver, ".meter"),
@@ -88,11 +95,17 @@ def take(driver: webdriver.Chrome, address: str, name: str, folder: Path) -> Non
         "welcome": lambda: driver.find_elements(By.CSS_SELECTOR, '[data-testid="stChatInput"]'),
     }
     wait_for(ready[name.split("-")[0]])
-    if name.startswith("why"):
-        switch = driver.find_element(By.CSS_SELECTOR, '[class*="st-key-why-"] label')
-        switch.click()
-        wait_for(lambda: inside(driver, ".matrix"))
-        driver.execute_script("arguments[0].scrollIntoView()", switch)
+    for view, shown in (("why", ".matrix"), ("near", ".groups")):
+        if name.startswith(view):
+            switch = driver.find_element(By.CSS_SELECTOR, f'[class*="st-key-{view}-"] label')
+            driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", switch)
+            switch.click()
+            wait_for(lambda shown=shown: inside(driver, shown))
+            driver.execute_script("arguments[0].scrollIntoView()", switch)
+    if name.startswith("evidence"):
+        image = wait_for(lambda: inside(driver, ".page img"))[0]
+        wait_for(lambda: driver.execute_script("return arguments[0].naturalWidth", image))
+        driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", inside(driver, ".page")[0])
     if name.startswith("search"):
         driver.find_element(By.CSS_SELECTOR, ".st-key-search-text input").send_keys("Who pays for it?\n")
         wait_for(lambda: inside(driver, ".source"))
@@ -102,16 +115,18 @@ def take(driver: webdriver.Chrome, address: str, name: str, folder: Path) -> Non
     driver.save_screenshot(str(folder / f"{name}.png"))
 
 
-def main(folder: Path) -> None:
+def main(folder: Path, names: Sequence[str]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="propcite-pictures-") as data:
         pages = fill(Path(data))
         with serving(Path(data)) as address:
             for (width, height), theme in product(((1280, 860), (390, 844)), ("light", "dark")):
                 with browsing(width, height, dark=theme == "dark") as driver:
-                    for name, path in pages.items():
-                        take(driver, address + path, f"{name}-{width}-{theme}", folder)
+                    for view, path in pages.items():
+                        name = f"{view}-{width}-{theme}"
+                        if not names or name in names:
+                            take(driver, address + path, name, folder)
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), sys.argv[2:])

@@ -49,7 +49,11 @@ def close() -> None:
 
 
 def _actions(collection: CollectionInfo, info: DocumentInfo) -> None:
+    kind = session.views([info.id])[info.id].kind
     with st.container(horizontal=True, gap="small"):
+        st.link_button(
+            "Open", f"source/{info.id}/{'file' if kind == 'pdf' else 'reading'}", icon=":material/open_in_new:"
+        )
         st.button(
             "Read again", key="read-again", icon=":material/refresh:", on_click=_read_again, args=(collection, info)
         )
