@@ -152,26 +152,27 @@ def test_the_page_of_a_pdf_shows_the_very_lines(driver: Chrome, address: str, an
     assert link.endswith("/file#page=217")
 
 
+def marked_in_frame(driver: Chrome) -> tuple[str, float]:
+    """What is marked in the document, and how far that is scrolled; the frame may be replaced while one looks."""
+    frame = inside(driver, "iframe[src]")[0]
+    assert frame.get_attribute("sandbox") == ""
+    driver.switch_to.frame(frame)
+    try:
+        return driver.find_element(By.ID, "cited").text, float(driver.execute_script("return scrollY"))
+    finally:
+        driver.switch_to.default_content()
+
+
 def test_rendered_text_and_rows_are_marked_where_they_stand(
     driver: Chrome, address: str, answers: dict[str, str]
 ) -> None:
     open_answer(driver, address, answers["all"])
-    for words, marked in (
-        ("The lamp of Skarn", LAMP.rstrip(".")),
-        ("The bell of Skarn", BELL),
-        ("Lamp 117", "Lamp 117"),
-    ):
+    for words, marked in (("The lamp of Skarn", LAMP.rstrip(".")), ("The bell of Skarn", BELL)):
         turn_to(driver, words)
-        frame = wait_for(lambda: inside(driver, "iframe[src]"))[0]
-        assert frame.get_attribute("sandbox") == ""
-        driver.switch_to.frame(frame)
-        try:
-            found = wait_for(lambda: driver.find_element(By.ID, "cited"))
-            assert marked in found.text
-            if marked == "Lamp 117":
-                wait_for(lambda: driver.execute_script("return scrollY") > 100)
-        finally:
-            driver.switch_to.default_content()
+        wait_for(lambda marked=marked: marked in marked_in_frame(driver)[0])
+    turn_to(driver, "Lamp 117")
+    wait_for(lambda: "Lamp 117" in marked_in_frame(driver)[0])
+    wait_for(lambda: marked_in_frame(driver)[1] > 100)
 
 
 def test_a_click_shows_the_evidence_within_what_a_reader_waits(
