@@ -87,7 +87,7 @@ function hover(root, element) {
 
 export default function ({ parentElement, data, setStateValue }) {
   const root = parentElement.querySelector(".propcite");
-  const content = JSON.stringify([data.id, data.answer.length, data.evidence]);
+  const content = JSON.stringify([data.answer, data.evidence]);
   if (root.content !== content) {
     root.content = content;
     root.evidence = data.evidence;
@@ -127,14 +127,15 @@ export default function ({ parentElement, data, setStateValue }) {
       panel.querySelector(`[data-step="${by}"]`)?.focus();
     }
   };
-  // From anywhere on the page, unless somebody is writing.
-  const onKey = (event) => {
+  // From anywhere on the page, unless somebody is writing.  This runs for every change of the data: one ear is enough.
+  document.removeEventListener("keydown", root.onKey);
+  root.onKey = (event) => {
     const at = event.composedPath()[0];
     if (event.ctrlKey || event.metaKey || event.altKey || !["j", "k"].includes(event.key)) return;
     if (at instanceof Element && at.closest("input, textarea, select, [contenteditable]")) return;
     step(event.key === "j" ? 1 : -1);
   };
-  document.addEventListener("keydown", onKey);
+  document.addEventListener("keydown", root.onKey);
   const answer = root.querySelector(".answer");
   answer.onclick = (event) => {
     const element = event.target.closest("[data-facts]");
@@ -149,5 +150,5 @@ export default function ({ parentElement, data, setStateValue }) {
   };
   answer.onmouseover = (event) => hover(root, event.target.closest("[data-facts]"));
   answer.onmouseleave = () => hover(root, null);
-  return () => document.removeEventListener("keydown", onKey);
+  return () => document.removeEventListener("keydown", root.onKey);
 }

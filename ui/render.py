@@ -39,7 +39,7 @@ class AnswerPayload(TypedDict):
 def payload(answer: CitedAnswer, sources: Sources, selected: int, views: Views = NO_VIEWS) -> AnswerPayload:
     return {
         "id": answer.id,
-        "answer": answer_html(answer, selected),
+        "answer": answer_html(answer),
         "evidence": {str(number): evidence_html(cited, sources, views) for number, cited in facts(answer)},
         "selected": selected,
     }
@@ -78,8 +78,11 @@ def _lines(text: str) -> str:
     return "\n\n".join(_PUNCTUATION.sub(r"\\\1", line) for line in text.split("\n"))
 
 
-def answer_html(answer: CitedAnswer, selected: int | None = None) -> str:
-    """The answer's very text; its facts can be chosen, and markers and notes stand where a sentence or a fact ends."""
+def answer_html(answer: CitedAnswer) -> str:
+    """The answer's very text; its facts can be chosen, and markers and notes stand where a sentence or a fact ends.
+
+    Which one is chosen is not told here, so that the page need not draw all anew for another.
+    """
     known = facts(answer)
     inserts = _notes(known, answer.text)
     firsts = accumulate((len(sentence.propositions) for sentence in answer.sentences), initial=0)
@@ -90,7 +93,7 @@ def answer_html(answer: CitedAnswer, selected: int | None = None) -> str:
     spans = {fact.number: fact.cited.proposition.spans for fact in known}
     for part, active in _cut(answer.text, spans, inserts):
         words = escape(part.of(answer.text))
-        pieces.append(_fact_html(words, active, met, known, selected) if active and words.strip() else words)
+        pieces.append(_fact_html(words, active, met, known) if active and words.strip() else words)
         pieces.extend(inserts.get(part.end, []))
         met.update(active)
     return "".join(pieces)
@@ -113,14 +116,13 @@ def _cut(text: str, spans: Mapping[int, Sequence[Span]], also: Iterable[int]) ->
         yield Span(start, end), sorted(set(active))
 
 
-def _fact_html(words: str, active: list[int], met: set[int], known: Sequence[Fact], selected: int | None) -> str:
+def _fact_html(words: str, active: list[int], met: set[int], known: Sequence[Fact]) -> str:
     cited = {fact.number: bool(fact.cited.citations) for fact in known}
     classes = ["fact"] if any(cited[i] for i in active) else ["fact", "uncited"]
-    chosen = selected in active
     tab = "0" if set(active) - met else "-1"  # a fact in several pieces is reached once
     return (
-        f'<span class="{" ".join(classes + ["selected"] * chosen)}" role="button" tabindex="{tab}"'
-        f' aria-pressed="{str(chosen).lower()}" data-facts="{_numbers(active)}">{words}</span>'
+        f'<span class="{" ".join(classes)}" role="button" tabindex="{tab}"'
+        f' aria-pressed="false" data-facts="{_numbers(active)}">{words}</span>'
     )
 
 

@@ -163,6 +163,22 @@ def marked_in_frame(driver: Chrome) -> tuple[str, float]:
         driver.switch_to.default_content()
 
 
+def test_who_turns_faster_than_the_server_hears_stays_where_he_turned_to(
+    driver: Chrome, address: str, answers: dict[str, str]
+) -> None:
+    """Nor is the answer drawn anew: what was unfolded and scrolled stays so."""
+    open_answer(driver, address, answers["all"])
+    first = inside(driver, ".fact")[0]
+    driver.execute_script("arguments[0].seen = true", first)
+    (root,) = inside(driver, ".propcite")
+    for _ in range(8):
+        ActionChains(driver).send_keys("jjj").perform()
+        chosen = driver.execute_script("return arguments[0].fact", root)
+        wait_for(lambda chosen=chosen: driver.current_url.endswith(f"fact={chosen}"), 30)
+        assert driver.execute_script("return arguments[0].fact", root) == chosen
+    assert driver.execute_script("return arguments[0].seen", inside(driver, ".fact")[0])
+
+
 def test_rendered_text_and_rows_are_marked_where_they_stand(
     driver: Chrome, address: str, answers: dict[str, str]
 ) -> None:

@@ -92,7 +92,7 @@ def elements(markup: str, pattern: str) -> list[str]:
 
 
 def test_the_answer_reads_as_it_was_written(answer: CitedAnswer) -> None:
-    assert read(render.answer_html(answer, 0)) == ANSWER_TEXT
+    assert read(render.answer_html(answer)) == ANSWER_TEXT
 
 
 def test_marker_stands_behind_its_sentence_and_names_its_source(answer: CitedAnswer) -> None:
@@ -108,11 +108,11 @@ def test_what_has_no_support_is_said_behind_it(answer: CitedAnswer) -> None:
 
 
 def test_words_of_several_facts_know_them_all(answer: CitedAnswer) -> None:
-    markup = render.answer_html(answer, 2)
+    markup = render.answer_html(answer)
     shared = re.search(r'<span class="([^"]*)"[^>]*data-facts="1 2">It is</span>', markup)
     assert shared
-    assert shared[1] == "fact selected"  # one of the two is cited, so it is not dotted
-    assert re.search(r'class="fact uncited selected"[^>]*data-facts="2">safe<', markup)
+    assert shared[1] == "fact"  # one of the two is cited, so it is not dotted
+    assert re.search(r'class="fact uncited"[^>]*data-facts="2">safe<', markup)
 
 
 def test_what_needs_no_support_cannot_be_chosen(answer: CitedAnswer) -> None:
@@ -193,7 +193,7 @@ def answers(draw: st.DrawFn) -> CitedAnswer:
 
 @given(answers())
 def test_any_answer_reads_as_it_was_written(answer: CitedAnswer) -> None:
-    assert read(render.answer_html(answer, 0)) == answer.text
+    assert read(render.answer_html(answer)) == answer.text
 
 
 @given(TEXTS, st.data())
