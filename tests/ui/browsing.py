@@ -50,8 +50,19 @@ def serving(data_dir: Path, **settings: str) -> Iterator[str]:
             wait_for(lambda: _healthy(address))
             yield address
         finally:
-            server.terminate()
-            server.wait(60)
+            _stop(server)
+
+
+def _stop(server: subprocess.Popen[bytes]) -> None:
+    """As a person does who waits in vain after the first signal: the second ends what still waits for a browser."""
+    for patience_s in (20, 60):
+        server.terminate()
+        try:
+            server.wait(patience_s)
+            return
+        except subprocess.TimeoutExpired:
+            continue
+    raise TimeoutError("the page's server did not end after two signals")
 
 
 def _healthy(address: str) -> bool:
