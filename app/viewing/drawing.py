@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 MOST_HEIGHT = 4.0  # of a page in widths: a longer one is drawn smaller
 QUALITY = 85
@@ -39,10 +40,10 @@ def draw(asked: Asked) -> bytes | NotDrawn:
         return NotDrawn(0)
 
 
-def _jpeg(page: object, width: int) -> bytes:
-    across, down = page.get_size()  # type: ignore[attr-defined]
+def _jpeg(page: Any, width: int) -> bytes:
+    across, down = page.get_size()
     scale = min(width / across, MOST_HEIGHT * width / down)
-    picture = page.render(scale=scale, rev_byteorder=True).to_pil().convert("RGB")  # type: ignore[attr-defined]
+    picture = page.render(scale=scale, rev_byteorder=True).to_pil().convert("RGB")
     written = BytesIO()
     picture.save(written, "JPEG", quality=QUALITY)
     return written.getvalue()
