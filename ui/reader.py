@@ -13,7 +13,7 @@ from attribution.formats import FORMATS
 from ui import near, opinions, session, why
 from ui.clickable import show_answer
 from ui.render import payload, plain
-from ui.sources import View, Views
+from ui.sources import Views
 from ui.words import (
     Sources,
     coverage_line,
@@ -45,14 +45,9 @@ def opened() -> CitedAnswer | None:
 def show(answer: CitedAnswer) -> None:
     tell_how(answer)
     documents = session.parts().library.cited_documents(answer)
-    _read(answer, sources_told(documents), views_of(documents))
+    gone = {document.id for document in documents.values() if document.gone}
+    _read(answer, sources_told(documents), session.views(documents, gone))
     _downloads(answer, documents)
-
-
-def views_of(documents: Documents) -> Views:
-    """What can be shown of each: its file where that is still what was read, its text where that is in the library."""
-    kinds = session.parts().finder.known(set(documents))
-    return {i: View(kinds.get(i, ""), not document.gone) for i, document in documents.items()}
 
 
 def tell_how(answer: CitedAnswer) -> None:

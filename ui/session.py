@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -165,11 +165,11 @@ def offer_demo(why: str) -> None:
             st.rerun()
 
 
-def views(document_ids: Iterable[str]) -> Views:
-    """What can be shown of documents that are here: their files too, where these are still what was read."""
+def views(document_ids: Iterable[str], gone: Collection[str] = ()) -> Views:
+    """What can be shown of documents: their files, where these are still what was read, and the texts of those here."""
     ids = set(document_ids)
     kinds = parts().finder.known(ids)
-    return {i: View(kinds.get(i, ""), True) for i in ids}
+    return {i: View(kinds.get(i, ""), i not in gone) for i in ids}
 
 
 def add(collection: CollectionInfo, sources: Sequence[Source]) -> list[Outcome]:

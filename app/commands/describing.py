@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from app.commands import AsJson, Collection, Where, cli, find_collection, note, open_parts, write_json
+from app.said import change_of
 from retrieval.errors import PropCiteError
 
 if TYPE_CHECKING:
-    from app.store import Change, DocumentInfo
-
-TAKEN = ("id", "source", "added")  # are what they are
+    from app.store import DocumentInfo
 
 
 @cli.command()
@@ -53,37 +52,10 @@ def describe(
             _show(info)
 
 
-def change_of(said: Sequence[str] | None, tags: Sequence[str] | None, untag: Sequence[str] | None = None) -> Change:
-    """What KEY=VALUE words and tags say."""
-    from app.store import Change
-
-    return Change(_values(said or ()), tags or (), untag or ())
-
-
 def _parted(words: Sequence[str], narrowed: bool) -> tuple[list[str], list[str]]:
     """The document, if one is named, and what is said of it."""
     first = [] if narrowed or not words else [words[0]]
     return first, list(words[len(first) :])
-
-
-def _values(said: Sequence[str]) -> dict[str, Any]:
-    """What KEY=VALUE words say; None where a value is taken back."""
-    values: dict[str, Any] = {}
-    for word in said:
-        key, equals, value = word.partition("=")
-        key = key.strip()
-        if not equals or not key or not key.isprintable() or key in TAKEN:
-            raise PropCiteError(f"{word!r} cannot be said: give KEY=VALUE, as author='Ana Rossi' or pages=12")
-        values[key] = _value(value) if value else None
-    return values
-
-
-def _value(text: str) -> Any:
-    """JSON where it is some, but a text stays one: no quotes are needed."""
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text
 
 
 def _told(info: DocumentInfo) -> dict[str, Any]:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from app.commands import BELOW, COULD_NOT, AsJson, Collection, cli, note, open_parts, write_json
-from app.commands.describing import change_of
 from app.ingest.kinds import KINDS
+from app.said import change_of
 from retrieval.errors import PropCiteError
 
 if TYPE_CHECKING:

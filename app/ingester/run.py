@@ -112,12 +112,12 @@ class Run:
                 yield from map(self._ended, waiting)
                 waiting.clear()
                 coming.clear()
+            if isinstance(job, Job) and self.originals and self.originals.wants(job.place):
+                self.originals.keep(job.sha256, job.data)  # also of what is known: its file may have gone
             found = self._recognised(job) if isinstance(job, Job) else job
             if isinstance(found, Job):
                 old = self.known.at(found.place)
                 coming |= {found.place, found.sha256, old.sha256 if old else found.sha256}
-                if self.originals and self.originals.wants(found.place):
-                    self.originals.keep(found.sha256, found.data)
                 waiting.append(self.readers.begin(found))
             else:
                 waiting.append(found)

@@ -15,9 +15,9 @@ from app.server.batching import CitingDesk
 from app.server.errors import RequestError, hidden, not_ready
 from app.server.metrics import Metrics
 from app.server.rates import Rates
-from app.server.uploads import Uploads
 from app.server.work import Work
 from app.store import CollectionInfo
+from app.uploads import Uploads
 from app.viewing import Viewer
 from retrieval.errors import PropCiteError, RetrievalError
 from retrieval.text import Granularity

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from html import escape
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 from app.originals import Original
 from app.viewing.marking import Quoted, marked
@@ -107,6 +106,6 @@ def _cut(text: str, shown: Span, spans: Sequence[tuple[Span, str]]) -> Iterator[
         if not kinds:
             yield words
             continue
-        first: Any = "cited" in kinds and not named
+        first = "cited" in kinds and not named
         named = named or first
         yield f'<span class="{" ".join(kinds)}"{" id=cited" if first else ""}>{words}</span>'

@@ -90,6 +90,22 @@ def test_it_goes_with_the_last_document_that_it_was_read_for(open_parts: OpenPar
     assert kept(parts) == []
 
 
+def test_what_is_sent_again_is_kept_though_it_is_known(open_parts: OpenParts, tmp_path: Path) -> None:
+    """As after an update, and where a file was lost and is sent from elsewhere: that is what is advised."""
+    before = open_parts(originals="none")
+    (sent,) = add(before, Upload("tern.txt", TERN))
+    own = tmp_path / "heron.txt"
+    own.write_bytes(HERON)
+    (there,) = add(before, File(own))
+    own.unlink()
+    parts = open_parts()
+    assert parts.finder.known({sent, there}) == {}
+    ingester = parts.ingester(parts.library.collection("birds"))
+    outcomes = list(ingester.ingest([Upload("tern.txt", TERN), Upload("found.txt", HERON)]))
+    assert [outcome.state for outcome in outcomes] == ["unchanged", "moved"]
+    assert parts.finder.known({sent, there}) == {sent: "text", there: "text"}
+
+
 def test_what_cannot_be_read_is_not_kept(open_parts: OpenParts) -> None:
     parts = open_parts()
     add(parts, Upload("tern.pdf", TERN))

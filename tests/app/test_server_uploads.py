@@ -19,7 +19,7 @@ from reportlab.pdfgen.canvas import Canvas
 from serving import running_server
 
 from app.bootstrap import Parts
-from app.server.uploads import Uploads, safe_name
+from app.uploads import Uploads, safe_name
 
 QUICK = {"judge": "none", "splitter": "rules", "collection": "harbour"}
 ROOT = Path(__file__).parents[2]
@@ -238,7 +238,7 @@ import sys
 from threading import Event
 
 from app.bootstrap import Parts
-from app.server.uploads import Uploads
+from app.uploads import Uploads
 from app.settings import load_settings
 from tests.app.word_encoder import WordEncoder
 

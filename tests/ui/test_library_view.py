@@ -15,9 +15,9 @@ from streamlit.testing.v1 import AppTest
 import ui
 from app.bootstrap import Parts
 from app.ingester import Upload
-from app.server.uploads import Uploads
 from app.settings import load_settings
 from app.store import Change, DocumentState, Order
+from app.uploads import Uploads
 from attribution.citations import CitedAnswer
 from retrieval.encoder import Encoder
 from ui.library.table import AT_ONCE

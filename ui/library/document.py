@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app.commands.describing import change_of
 from app.errors import NotFoundError
+from app.said import change_of
 from app.store import CollectionInfo, DocumentInfo
 from attribution.addresses import is_address
 from ui import session

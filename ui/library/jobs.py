@@ -10,8 +10,8 @@ from typing import Protocol
 import streamlit as st
 
 from app.bootstrap import Parts
-from app.server.uploads import Job, Uploads, safe_name
 from app.store import CollectionInfo
+from app.uploads import Job, Uploads, safe_name
 from ui import session
 from ui.library.words import SAID, about
 from ui.render import plain

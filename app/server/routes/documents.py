@@ -15,8 +15,8 @@ from app.server.access import Access, Reader, Writer
 from app.server.errors import RequestError
 from app.server.routes.shared import PROBLEMS
 from app.server.shapes import DescribeRequest, Documents, Failures, JobShape, Name, Removed, Text, cleaned_all
-from app.server.uploads import Job, Uploads, safe_name
 from app.store import Change, CollectionInfo, DocumentInfo
+from app.uploads import Job, Uploads, safe_name
 
 router = APIRouter(tags=["documents"])
 
