@@ -15,6 +15,8 @@ SERVER = {
     "browser.gatherUsageStats": "false",
     "client.toolbarMode": "minimal",
     "client.showErrorDetails": "type",
+    # Nothing is sent as a reference to what the browser may just have forgotten: that would end all it hears.
+    "global.minCachedMessageSize": "1e12",
 }
 THEME = {
     "theme.baseRadius": "0.5rem",

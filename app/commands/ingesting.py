@@ -138,18 +138,23 @@ def _show_spent(ingester: Ingester) -> None:
 
 
 def _watch(parts: Parts, paths: Sequence[str], name: str, as_json: bool, change: Change, prune: bool) -> None:
-    """Until an interrupt; what is wrong with one change does not end it."""
+    """Until an interrupt; what is wrong with one change does not end it.  What turns out the same is not told."""
     from app.ingester import gather
     from app.ingester.watching import changes
 
-    show = _shower(as_json)
+    tell = _shower(as_json)
+
+    def show(outcome: Outcome) -> None:
+        if outcome.state != "unchanged":
+            tell(outcome)
+
     begun = False
     for changed in changes([Path(path) for path in paths]):
         try:
             ingester = parts.ingester(parts.library.create_collection(name))
             if not begun:  # what changed since it was read, and before it was watched
                 note(f"watching {', '.join(paths)}; interrupt to end")
-                _read(ingester, gather(paths)[0], lambda o: None if o.state == "unchanged" else show(o), change)
+                _read(ingester, gather(paths)[0], show, change)
             elif changed.sources:
                 _read(ingester, changed.sources, show, change)
             if prune and (changed.gone or not begun):

@@ -177,6 +177,7 @@ def test_who_turns_faster_than_the_server_hears_stays_where_he_turned_to(
         wait_for(lambda chosen=chosen: driver.current_url.endswith(f"fact={chosen}"), 30)
         assert driver.execute_script("return arguments[0].fact", root) == chosen
     assert driver.execute_script("return arguments[0].seen", inside(driver, ".fact")[0])
+    assert "ForwardMsg" not in str(driver.get_log("browser"))  # what the server sent could be read
 
 
 def test_rendered_text_and_rows_are_marked_where_they_stand(
