@@ -91,11 +91,10 @@ def _sha256(path: Path) -> str:
 
 def fingerprint(path: str) -> str:
     """Twelve digits that change with the weights; a hub name stands for itself."""
-    weights = (
-        sorted(p for p in Path(path).glob("**/*") if p.suffix in {".safetensors", ".bin"})
-        if Path(path).is_dir()
-        else []
-    )
+    place = Path(path)
+    weights = [place] if place.is_file() else []
+    if place.is_dir():
+        weights = sorted(p for p in place.glob("**/*") if p.suffix in {".safetensors", ".bin"})
     digests = "".join(_sha256(p) for p in weights) or path
     return (digests if len(weights) == 1 else hashlib.sha256(digests.encode()).hexdigest())[:12]
 

@@ -11,7 +11,7 @@ from retrieval.errors import PropCiteError, RetrievalError
 
 
 def keep(path: Path, state: dict[str, Any], error: type[PropCiteError] = RetrievalError) -> None:
-    """What stops while it is written leaves the last one.  `state` names its `recipe`."""
+    """What stops while it is written leaves the last one.  `state` names what it was `given`."""
     path.parent.mkdir(parents=True, exist_ok=True)
     new = path.with_name(f"{path.name}.new")
     try:
@@ -22,14 +22,15 @@ def keep(path: Path, state: dict[str, Any], error: type[PropCiteError] = Retriev
     new.replace(path)
 
 
-def kept(path: Path, recipe: dict[str, Any], error: type[PropCiteError] = RetrievalError) -> dict[str, Any] | None:
-    """The state that was kept last, if there is one; another recipe's is refused."""
+def kept(path: Path, given: dict[str, Any], error: type[PropCiteError] = RetrievalError) -> dict[str, Any] | None:
+    """The state that was kept last, if there is one; that of another recipe, or of other weights, is refused."""
     if not path.exists():
         return None
     try:
         state: dict[str, Any] = torch.load(path, weights_only=False, map_location="cpu")
     except Exception as why:  # the unpickler raises its own kinds
         raise error(f"{path} cannot be read ({why}): remove it and train without --resume") from why
-    if state["recipe"] != recipe:
-        raise error(f"{path} was made by another recipe: give the same options, or another --work folder")
+    known = state.get("given", {})
+    if other := sorted(name for name in {*known, *given} if known.get(name) != given.get(name)):
+        raise error(f"{path} was made with another {', '.join(other)}: give the same, or another --work folder")
     return state

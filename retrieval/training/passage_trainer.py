@@ -6,35 +6,31 @@ base, whose own ranking of the passages of a batch is what the learning one must
 
 from __future__ import annotations
 
-import math
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional as F  # noqa: N812 - its usual name
 
-from retrieval.checkpoints import bundled_model
+from retrieval.checkpoints import bundled_model, fingerprint
 from retrieval.encoder import Encoder
-from retrieval.errors import RetrievalError
 from retrieval.precision import dtype_of
 from retrieval.queries import PASSAGES, as_model, with_markers, write
 from retrieval.text import Granularity
-from retrieval.training import without_denormals
 from retrieval.training.batches import joined, masks
-from retrieval.training.checkpoint import keep, kept
 from retrieval.training.losses import any_positive, passage_scores, unit_scores, unlike
 from retrieval.training.neighbours import neighbours
 from retrieval.training.network import Queries, top_layers
 from retrieval.training.passages import Passages
 from retrieval.training.rows import Mixture, Row, as_claim
+from retrieval.training.steps import Steps
 
 CHECKPOINT = "passages.pt"
-KEPT_EVERY = 50  # steps between checkpoints
 TOGETHER = 8  # passages of like length that are read at once
 
 
@@ -56,14 +52,16 @@ class Recipe:
     seed: int = 0
 
 
-class PassageTrainer:
+class PassageTrainer(Steps):
     """Runs a recipe over rows whose passages the base has encoded; `queries` is the file of those for sentences."""
+
+    kept_every = 50  # a step takes seconds
 
     def __init__(
         self, recipe: Recipe, rows: Sequence[Row], passages: Passages, encoder: Encoder, queries: Path, folder: Path,
         device: str = "", base: str = "", questions: Sequence[Row] = (), precision: str = "auto",
     ) -> None:  # fmt: skip
-        self.recipe, self.passages, self.encoder, self.folder = recipe, passages, encoder, folder
+        self.recipe, self.passages, self.encoder = recipe, passages, encoder
         self.base = base or bundled_model()
         torch.manual_seed(recipe.seed)
         self._device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
@@ -72,7 +70,7 @@ class PassageTrainer:
         self._tokenizer = transformer.tokenizer
         self.network: Any = transformer.auto_model.to(self._device).eval()  # no dropout: the base has none either
         self._start = {name: t.cpu().clone() for name, t in self.network.state_dict().items()}
-        self._learned = top_layers(self.network, recipe.layers)
+        learned = top_layers(self.network, recipe.layers)
         self.queries = Queries(with_markers(self.base), torch.ones(len(self._tokenizer)))
         self.queries.begin_with(queries)
         self.queries.to(self._device).eval().requires_grad_(False)
@@ -83,25 +81,14 @@ class PassageTrainer:
         self._near, self._of_passage = neighbours(rows, passages)
         near, of_passage = neighbours(questions, passages)
         self._near_questions, self._of_questions = near, of_passage
-        self._optimizer = torch.optim.AdamW(self._learned, lr=recipe.learning_rate, weight_decay=0.01)
-        self._schedule = torch.optim.lr_scheduler.LambdaLR(self._optimizer, self._pace)
-        self.step = 0
+        super().__init__(
+            recipe, self.network, [{"params": learned, "lr": recipe.learning_rate}], folder / CHECKPOINT,
+            dice=[self._mixture, *filter(None, [self._questions]), self._dice],
+            given={**asdict(recipe), "base": self.base, "start": fingerprint(str(queries))},
+        )  # fmt: skip
 
     def _texts(self, row: Row) -> list[str]:
         return self.encoder.texts_read(self.passages.passage(self.passages.number(row)))
-
-    def _pace(self, step: int) -> float:
-        return min(1.0, (step + 1) / self.recipe.warmup) * max(0.02, 1 - step / self.recipe.steps)
-
-    def run(self, report: Callable[[int, float], None] = lambda *_: None) -> None:
-        """The steps that are left."""
-        with without_denormals():
-            while self.step < self.recipe.steps:
-                loss = self._learn(self.draw())
-                self.step += 1
-                report(self.step, loss)
-                if self.step % KEPT_EVERY == 0 or self.step == self.recipe.steps:
-                    self._keep()
 
     def draw(self) -> list[Row]:
         """Rows of the mixture, and beside each one of a passage near to its own: hard to tell apart."""
@@ -125,19 +112,11 @@ class PassageTrainer:
             return []
         return self._with_near(self._questions, self.recipe.questions, self._near_questions, self._of_questions)
 
-    def _learn(self, rows: Sequence[Row]) -> float:
-        recipe = self.recipe
+    def next_loss(self) -> Tensor:
+        recipe, rows = self.recipe, self.draw()
         level = Granularity.PROPOSITION if self._dice.random() < recipe.propositions else Granularity.SENTENCE
         rows = [self._claim(row) or row if self._dice.random() < recipe.claims else row for row in rows]
-        loss = self.loss(rows, level, self.draw_questions())
-        if not math.isfinite(loss.item()):
-            raise RetrievalError(f"step {self.step + 1} has no finite loss: give a smaller learning rate")
-        self._optimizer.zero_grad()
-        torch.autograd.backward(loss)
-        nn.utils.clip_grad_norm_(self._learned, 1.0)
-        self._optimizer.step()
-        self._schedule.step()
-        return loss.item()
+        return self.loss(rows, level, self.draw_questions())
 
     def _claim(self, row: Row) -> Row | None:
         return as_claim(row, self.passages.claims(self.passages.number(row)), self._dice)
@@ -183,35 +162,6 @@ class PassageTrainer:
             states = F.normalize(states.float(), dim=-1)
             found |= {i: states[row, given["attention_mask"][row].bool()] for row, i in enumerate(held)}
         return [found[i] for i in range(len(texts))]
-
-    def _keep(self) -> None:
-        state = {
-            "recipe": asdict(self.recipe),
-            "step": self.step,
-            "learned": [p.detach() for p in self._learned],
-            "optimizer": self._optimizer.state_dict(),
-            "schedule": self._schedule.state_dict(),
-            "dice": (self._mixture.state(), self._questions and self._questions.state(), self._dice.getstate()),
-        }
-        keep(self.folder / CHECKPOINT, state)
-
-    def resume(self) -> bool:
-        """Go on from the last checkpoint.  -> whether there was one"""
-        state = kept(self.folder / CHECKPOINT, asdict(self.recipe))
-        if state is None:
-            return False
-        with torch.no_grad():
-            for parameter, learned in zip(self._learned, state["learned"], strict=True):
-                parameter.copy_(learned)
-        self._optimizer.load_state_dict(state["optimizer"])
-        self._schedule.load_state_dict(state["schedule"])
-        mixture, questions, dice = state["dice"]
-        self._mixture.go_on(mixture)
-        if self._questions is not None:
-            self._questions.go_on(questions)
-        self._dice.setstate(dice)
-        self.step = int(state["step"])
-        return True
 
     def trained(self) -> dict[str, Tensor]:
         """The network's weights, the recipe's share of the change kept."""

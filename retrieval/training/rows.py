@@ -151,10 +151,10 @@ class Mixture:
                 self.dice.shuffle(self._waiting)
             yield self._waiting.pop(0)
 
-    def state(self) -> Any:
+    def getstate(self) -> Any:
         """Where the drawing stands."""
         return self.dice.getstate(), list(self._waiting)
 
-    def go_on(self, state: Any) -> None:
+    def setstate(self, state: Any, /) -> None:
         dice, self._waiting = state
         self.dice.setstate(dice)

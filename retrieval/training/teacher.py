@@ -15,6 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from retrieval.checkpoints import fingerprint
 from retrieval.errors import RetrievalError
 from retrieval.training.rows import Row, as_passage
 
@@ -44,6 +45,7 @@ class Teacher(nn.Module):
         super().__init__()
         transformer = with_markers(base)
         self.kind, self.base, self.tokenizer = kind, base, transformer.tokenizer
+        self.name = ""  # of weights that were read: it changes with them
         self.network: Any = transformer.auto_model
         self._most = min(MOST_TOKENS, int(transformer.max_seq_length or MOST_TOKENS))
         width = int(self.network.config.hidden_size)
@@ -122,6 +124,7 @@ class Teacher(nn.Module):
             about = json.loads((folder / ABOUT).read_text("utf-8"))
             teacher = cls(about["kind"], about["base"])
             teacher.load_state_dict(load_file(str(folder / WEIGHTS)))
+            teacher.name = fingerprint(str(folder / WEIGHTS))
         except Exception as error:  # each file has its own kinds
             reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
             raise RetrievalError(

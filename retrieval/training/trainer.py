@@ -1,37 +1,33 @@
-"""Training the queries' network over passages that do not change: resumable, a checkpoint is whole or not there."""
+"""Training the queries' network over passages that do not change: one step after the other."""
 
 from __future__ import annotations
 
-import math
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from retrieval.checkpoints import bundled_model
-from retrieval.errors import RetrievalError
+from retrieval.checkpoints import bundled_model, fingerprint
 from retrieval.queries import as_model, with_markers, write
 from retrieval.text import Granularity
-from retrieval.training import without_denormals
 from retrieval.training.batches import joined, lessons, masks, sentences_of
-from retrieval.training.checkpoint import keep, kept
 from retrieval.training.losses import any_positive, gated, salient_scores, taught, unit_scores, xtr_scores
 from retrieval.training.lowrank import adapt, plain
 from retrieval.training.network import Queries, principal, rarity
 from retrieval.training.passages import Passages
 from retrieval.training.rows import Mixture, Row, as_claim
+from retrieval.training.steps import Steps
 from retrieval.training.teacher import Teacher
 
 Way = Literal["none", "gate", "relu", "top-k"]
 
 WAYS: tuple[Way, ...] = get_args(Way)
 CHECKPOINT = "checkpoint.pt"
-KEPT_EVERY = 100  # steps between checkpoints
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +56,7 @@ class Recipe:
     seed: int = 0
 
 
-class Trainer:
+class Trainer(Steps):
     """Runs a recipe over rows whose passages are encoded; its state lives in `folder`."""
 
     def __init__(
@@ -76,7 +72,7 @@ class Trainer:
     ) -> None:
         self._teacher, self._rows = teacher, frozenset(rows if teacher else ())
         self._lessons: dict[Row, list[float]] = {}
-        self.recipe, self.passages, self.base, self.folder = recipe, passages, base, folder
+        self.recipe, self.passages, self.base = recipe, passages, base
         torch.manual_seed(recipe.seed)
         transformer = with_markers(base)
         weights = rarity(passages, transformer.tokenizer, len(transformer.tokenizer))
@@ -104,38 +100,22 @@ class Trainer:
         ]
         if self.queries.projection is not None:
             groups.append({"params": [self.queries.projection], "lr": recipe.projection_rate, "weight_decay": 0.0})
-        self._optimizer = torch.optim.AdamW(groups, weight_decay=0.01)
-        self._schedule = torch.optim.lr_scheduler.LambdaLR(self._optimizer, self._pace)
-        self.step = 0
+        self._batches = self._mixture.batches(recipe.batch_size)
+        given = {
+            "base": base,
+            "start": fingerprint(str(start)) if start else "",
+            "teacher": teacher.name if teacher else "",
+        }
+        super().__init__(
+            recipe, self.queries, groups, folder / CHECKPOINT,
+            dice=(self._mixture, self._dice), given={**asdict(recipe), **given},
+        )  # fmt: skip
 
-    def _pace(self, step: int) -> float:
-        recipe = self.recipe
-        return min(1.0, (step + 1) / recipe.warmup) * max(0.02, 1 - step / recipe.steps)
-
-    def run(self, report: Callable[[int, float], None] = lambda *_: None) -> None:
-        """The steps that are left."""
-        batches = self._mixture.batches(self.recipe.batch_size)
-        with without_denormals():
-            while self.step < self.recipe.steps:
-                loss = self._learn(next(batches))
-                self.step += 1
-                report(self.step, loss)
-                if self.step % KEPT_EVERY == 0 or self.step == self.recipe.steps:
-                    self._keep()
-
-    def _learn(self, rows: Sequence[Row]) -> float:
-        recipe = self.recipe
+    def next_loss(self) -> Tensor:
+        recipe, rows = self.recipe, next(self._batches)
         level = Granularity.PROPOSITION if self._dice.random() < recipe.propositions else Granularity.SENTENCE
         rows = [self._claim(row) or row if self._dice.random() < recipe.claims else row for row in rows]
-        loss = self.loss(rows, level)
-        if not math.isfinite(loss.item()):
-            raise RetrievalError(f"step {self.step + 1} has no finite loss: give a smaller learning rate")
-        self._optimizer.zero_grad()
-        torch.autograd.backward(loss)
-        nn.utils.clip_grad_norm_(self.queries.parameters(), 1.0)
-        self._optimizer.step()
-        self._schedule.step()
-        return loss.item()
+        return self.loss(rows, level)
 
     def _claim(self, row: Row) -> Row | None:
         return as_claim(row, self.passages.claims(self.passages.number(row)), self._dice)
@@ -189,32 +169,6 @@ class Trainer:
         asked = gated(weights[there], there.sum(-1), recipe.salience, recipe.alpha_q, recipe.eps)
         weights = torch.zeros_like(weights).masked_scatter(there, asked)
         return salient_scores(vectors, weights, tokens, salience, members, lengths)
-
-    def _keep(self) -> None:
-        state = {
-            "recipe": asdict(self.recipe),
-            "step": self.step,
-            "queries": {n: p.detach() for n, p in self.queries.named_parameters() if p.requires_grad},
-            "optimizer": self._optimizer.state_dict(),
-            "schedule": self._schedule.state_dict(),
-            "dice": (self._mixture.state(), self._dice.getstate(), torch.get_rng_state()),
-        }
-        keep(self.folder / CHECKPOINT, state)
-
-    def resume(self) -> bool:
-        """Go on from the last checkpoint.  -> whether there was one"""
-        state = kept(self.folder / CHECKPOINT, asdict(self.recipe))
-        if state is None:
-            return False
-        self.queries.load_state_dict(state["queries"], strict=False)
-        self._optimizer.load_state_dict(state["optimizer"])
-        self._schedule.load_state_dict(state["schedule"])
-        mixture, dice, torch_state = state["dice"]
-        self._mixture.go_on(mixture)
-        self._dice.setstate(dice)
-        torch.set_rng_state(torch_state)
-        self.step = int(state["step"])
-        return True
 
     def averaged(self, share: float) -> dict[str, Tensor]:
         """The network's weights, this share of the change kept."""

@@ -149,7 +149,7 @@ RECIPE = Recipe(steps=4, batch_size=4, learning_rate=2e-4, warmup=1)
 def test_training_goes_on_where_it_stopped_and_its_file_says_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("attribution.judges.training.trainer.KEPT_EVERY", 2)
+    monkeypatch.setattr(Trainer, "kept_every", 2)
     losses: list[float] = []
     whole = Trainer(RECIPE, PAIRS, tmp_path / "a")
     whole.run(lambda _, loss: losses.append(loss))
@@ -182,5 +182,5 @@ def test_training_goes_on_where_it_stopped_and_its_file_says_the_same(
 
 def test_a_checkpoint_of_another_recipe_is_refused(tmp_path: Path) -> None:
     Trainer(Recipe(steps=1, batch_size=2), PAIRS, tmp_path).run()
-    with pytest.raises(AttributionError, match="another recipe"):
+    with pytest.raises(AttributionError, match="another steps"):
         Trainer(Recipe(steps=2, batch_size=2), PAIRS, tmp_path).resume()

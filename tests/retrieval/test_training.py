@@ -144,7 +144,7 @@ def test_a_checkpoint_of_another_recipe_is_refused(rows, passages, base: Path, t
     assert not made.resume()
     made.run()
     assert (tmp_path / CHECKPOINT).exists()
-    with pytest.raises(RetrievalError, match="made by another recipe"):
+    with pytest.raises(RetrievalError, match="made with another seed"):
         trainer(replace(SMALL, seed=9), rows, passages, base, tmp_path).resume()
 
 

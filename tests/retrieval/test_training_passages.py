@@ -188,7 +188,7 @@ def test_an_interrupted_training_ends_as_one_that_was_not(passages, encoder, que
     resumed.run()
     wanted = whole.trained()
     assert all(torch.allclose(t, wanted[name], atol=1e-6) for name, t in resumed.trained().items())
-    with pytest.raises(RetrievalError, match="made by another recipe"):
+    with pytest.raises(RetrievalError, match="made with another seed: give the same"):
         trainer(replace(recipe, seed=4), passages, encoder, queries, tmp_path / "broken", base).resume()
     assert (tmp_path / "broken" / CHECKPOINT).exists()
 

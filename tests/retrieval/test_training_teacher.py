@@ -157,3 +157,19 @@ def test_a_student_comes_nearer_to_its_teacher(level: Granularity, base: str, tm
     for trainer in (labels, plain):
         trainer.queries.eval()
     assert labels.loss(ROWS, level).item() == pytest.approx(plain.loss(ROWS, level).item(), abs=1e-5)
+
+
+def test_a_training_goes_on_only_under_the_teacher_it_began_with(base: str, tmp_path: Path) -> None:
+    taught = []
+    for seed in (0, 1):
+        teaching = Teaching(replace(SMALL, kind="joint", steps=1, seed=seed), ROWS, tmp_path, base)
+        teaching.run()
+        teaching.save(tmp_path / str(seed), {})
+        taught.append(Teacher.open(tmp_path / str(seed)))
+    passages = Passages(ROWS, Encoder(base, precision="float32"), tmp_path, halves)
+    passages.encode()
+    recipe = EncoderRecipe(steps=1, batch_size=2)
+    Trainer(recipe, ROWS, passages, base, tmp_path / "student", teacher=taught[0]).run()
+    assert Trainer(recipe, ROWS, passages, base, tmp_path / "student", teacher=taught[0]).resume()
+    with pytest.raises(RetrievalError, match="made with another teacher: give the same"):
+        Trainer(recipe, ROWS, passages, base, tmp_path / "student", teacher=taught[1]).resume()

@@ -1,26 +1,23 @@
-"""Training the cross-encoder over pairs: resumable, a checkpoint is whole or not there."""
+"""Training the cross-encoder over pairs, those of like length together."""
 
 from __future__ import annotations
 
-import math
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional as F  # noqa: N812 - its usual name
 
 from attribution.errors import AttributionError
 from attribution.judges.network import Network, Reader
 from attribution.judges.training.pairs import Pair
 from retrieval.checkpoints import bundled_model
-from retrieval.training import without_denormals
-from retrieval.training.checkpoint import keep, kept
+from retrieval.training.steps import Steps
 
 CHECKPOINT = "judge.pt"
-KEPT_EVERY = 200  # steps between checkpoints
 SORTED = 24  # batches whose pairs are sorted by length together
 SURE = 0.96  # a supported pair's target is so far from an unsupported one's
 Read = tuple[list[int], int]
@@ -38,11 +35,13 @@ class Recipe:
     seed: int = 0
 
 
-class Trainer:
+class Trainer(Steps):
     """Runs a recipe over pairs; its state lives in `folder`."""
 
+    error = AttributionError
+
     def __init__(self, recipe: Recipe, pairs: Sequence[Pair], folder: Path) -> None:
-        self.recipe, self.folder = recipe, folder
+        self.recipe = recipe
         torch.manual_seed(recipe.seed)
         reader = Reader(bundled_model())
         self.network = Network(bundled_model()).train()
@@ -52,25 +51,14 @@ class Trainer:
             {"params": [p for p in self.network.base.parameters() if p.requires_grad], "lr": recipe.learning_rate},
             {"params": list(self.network.head.parameters()), "lr": recipe.head_rate},
         ]
-        self._optimizer = torch.optim.AdamW(groups, weight_decay=0.01)
-        self._schedule = torch.optim.lr_scheduler.LambdaLR(self._optimizer, self._pace)
-        self.step = 0
+        super().__init__(recipe, self.network, groups, folder / CHECKPOINT, given=asdict(recipe))
+        self._coming = enumerate(self._batches())
 
-    def _pace(self, step: int) -> float:
-        recipe = self.recipe
-        return min(1.0, (step + 1) / recipe.warmup) * max(0.01, 1 - step / recipe.steps)
-
-    def run(self, report: Callable[[int, float], None] = lambda *_: None) -> None:
-        """The steps that are left."""
-        with without_denormals():
-            for number, batch in enumerate(self._batches(), start=1):
-                if number <= self.step:
-                    continue
-                loss = self._learn(batch)
-                self.step = number
-                report(number, loss)
-                if number % KEPT_EVERY == 0 or number == self.recipe.steps:
-                    self._keep()
+    def next_loss(self) -> Tensor:
+        """Of the next batch that no earlier run has learned from."""
+        batch = next(batch for number, batch in self._coming if number >= self.step)
+        wanted = torch.tensor([0.5 + SURE * (label - 0.5) for _, label in batch])
+        return F.binary_cross_entropy_with_logits(self.network([read for read, _ in batch]), wanted)
 
     def _batches(self) -> Iterator[list[tuple[Read, float]]]:
         """The recipe's steps of pairs of like length; the pairs in their order, again and again."""
@@ -84,41 +72,6 @@ class Trainer:
             dice.shuffle(groups)
             yield from groups[: self.recipe.steps - made]
             made += len(groups)
-
-    def _learn(self, batch: Sequence[tuple[Read, float]]) -> float:
-        wanted = torch.tensor([0.5 + SURE * (label - 0.5) for _, label in batch])
-        loss = F.binary_cross_entropy_with_logits(self.network([read for read, _ in batch]), wanted)
-        if not math.isfinite(loss.item()):
-            raise AttributionError(f"step {self.step + 1} has no finite loss: give a smaller learning rate")
-        self._optimizer.zero_grad()
-        torch.autograd.backward(loss)
-        nn.utils.clip_grad_norm_(self.network.parameters(), 1.0)
-        self._optimizer.step()
-        self._schedule.step()
-        return loss.item()
-
-    def _keep(self) -> None:
-        state = {
-            "recipe": asdict(self.recipe),
-            "step": self.step,
-            "network": {n: p.detach() for n, p in self.network.named_parameters() if p.requires_grad},
-            "optimizer": self._optimizer.state_dict(),
-            "schedule": self._schedule.state_dict(),
-            "dice": torch.get_rng_state(),
-        }
-        keep(self.folder / CHECKPOINT, state, AttributionError)
-
-    def resume(self) -> bool:
-        """Go on from the last checkpoint.  -> whether there was one"""
-        state = kept(self.folder / CHECKPOINT, asdict(self.recipe), AttributionError)
-        if state is None:
-            return False
-        self.network.load_state_dict(state["network"], strict=False)
-        self._optimizer.load_state_dict(state["optimizer"])
-        self._schedule.load_state_dict(state["schedule"])
-        torch.set_rng_state(state["dice"])
-        self.step = int(state["step"])
-        return True
 
     def weights(self) -> dict[str, Tensor]:
         """What training may have changed, by name."""
