@@ -29,23 +29,21 @@ def shipped(settings: Settings) -> Iterator[Model]:
     from retrieval.queries import about
 
     base = Path(checkpoints.bundled_model()) / "model.safetensors"
-    ours = about(checkpoints.QUERIES)
     yield Model(
         "encoder",
         checkpoints.DEFAULT,
         settings.encoder in ("", checkpoints.DEFAULT),
-        _megabytes(checkpoints.QUERIES),
-        f"{checkpoints.BASE} for passages, with a queries' network for sentences and propositions",
-        _made(ours),
+        _megabytes(checkpoints.QUERIES, checkpoints.PASSAGES),
+        "a trained network for passages, and one for queries after sentences and propositions",
+        _made(about(checkpoints.PASSAGES)),
     )
-    theirs = about(checkpoints.PASSAGES)
     yield Model(
         "encoder",
-        checkpoints.BOTH,
-        settings.encoder == checkpoints.BOTH,
-        _megabytes(checkpoints.PASSAGES),
-        "the same queries over passages that a trained network reads: an index of its own",
-        _made(theirs),
+        checkpoints.QUERIES_ALONE,
+        settings.encoder == checkpoints.QUERIES_ALONE,
+        _megabytes(checkpoints.QUERIES),
+        f"the same queries over passages as {checkpoints.BASE} reads them: an index of its own",
+        _made(about(checkpoints.QUERIES)),
     )
     yield Model(
         "encoder",
@@ -73,10 +71,18 @@ def shipped(settings: Settings) -> Iterator[Model]:
     )
 
 
-def _megabytes(path: Path) -> float:
-    return round(path.stat().st_size / 2**20, 1)
+def _megabytes(*files: Path) -> float:
+    return round(sum(path.stat().st_size for path in files) / 2**20, 1)
 
 
 def _made(about: dict[str, Any]) -> str:
+    """Steps, rows and day; of a mean the steps of all its trainings.
+
+    >>> _made({"recipe": {"mean_of": [{"steps": 200}, {"steps": 300}]}, "rows": 40, "made": "2026-11-22"})
+    'mean of 2 trainings, 500 steps over 40 rows, 2026-11-22'
+    """
     recipe = about.get("recipe", {})
-    return f"{recipe.get('steps', '?')} steps over {about.get('rows', '?')} rows, {about.get('made', '?')}"
+    parts = recipe.get("mean_of", [])
+    mean = f"mean of {len(parts)} trainings, " if parts else ""
+    steps = sum(part.get("steps", 0) for part in parts) or recipe.get("steps", "?")
+    return f"{mean}{steps} steps over {about.get('rows', '?')} rows, {about.get('made', '?')}"

@@ -30,8 +30,8 @@ def train_encoder(
     teacher: Path | None = None,
     **options: Any,
 ) -> dict[str, Any]:
-    """The queries' network from rows of ranked sentences.  -> what was made"""
-    from retrieval.checkpoints import bundled_model
+    """The queries' network from rows of ranked sentences; ours is taught further unless a base is named."""
+    from retrieval.checkpoints import BASE, DEFAULT, PASSAGES, QUERIES, bundled_model
     from retrieval.training.rows import read_rows
     from retrieval.training.teacher import Teacher
     from retrieval.training.trainer import CHECKPOINT, Recipe, Trainer
@@ -41,10 +41,13 @@ def train_encoder(
     checkpoint = _free(folder / CHECKPOINT, resume=resume)
     taught_by = Teacher.open(teacher, device) if teacher else None
     rows = [row for file in files for row in read_rows(file)]
-    _, passages = _encoded(rows, base, device, folder, note)
-    trainer = Trainer(recipe, rows, passages, base or bundled_model(), folder, device, start, taught_by)
+    ours = not (base or recipe.dimension)  # a projection is of passages too, and over ours none is trained
+    encoder, passages = _encoded(rows, DEFAULT if ours else base or BASE, device, folder, note)
+    network = bundled_model() if base in ("", BASE) else base
+    reads, begin = (PASSAGES, start or QUERIES) if ours else (None, start)
+    trainer = Trainer(recipe, rows, passages, network, folder, device, begin, taught_by, reads)
     _run(trainer, recipe.steps, folder, resume=resume, note=note)
-    made = trainer.save(out, _about(rows))
+    made = trainer.save(out, {**_about(rows), "over": encoder.name})
     checkpoint.unlink()
     return {**{name: str(path) for name, path in made.items()}, "steps": recipe.steps}
 
@@ -89,7 +92,7 @@ def train_passages(
     **options: Any,
 ) -> dict[str, Any]:
     """The network that reads passages, under queries that stay, from rows of ranked sentences.  -> what was made"""
-    from retrieval.checkpoints import QUERIES
+    from retrieval.checkpoints import BASE, QUERIES
     from retrieval.training.passage_trainer import CHECKPOINT, PassageTrainer, Recipe
     from retrieval.training.rows import read_questions, read_rows
 
@@ -98,7 +101,7 @@ def train_passages(
     checkpoint = _free(folder / CHECKPOINT, resume=resume)
     rows = [row for file in files for row in read_rows(file)]
     questions = [row for file in asked for row in read_questions(file)]
-    encoder, passages = _encoded([*rows, *questions], "", device, folder, note)
+    encoder, passages = _encoded([*rows, *questions], BASE, device, folder, note)
     trainer = PassageTrainer(
         recipe, rows, passages, encoder, start or QUERIES, folder, device,
         questions=questions, precision=load_settings().precision,
@@ -110,11 +113,11 @@ def train_passages(
 
 
 def _encoded(
-    rows: Sequence[Row], base: str, device: str, folder: Path, note: Callable[[str], None]
+    rows: Sequence[Row], name: str, device: str, folder: Path, note: Callable[[str], None]
 ) -> tuple[Encoder, Passages]:
-    """The base, and the rows' passages as it reads them: those that are not on disk yet are encoded."""
+    """An encoder, and the rows' passages as it reads them: those that are not on disk yet are encoded."""
     from app.bootstrap import build_encoder, build_splitter
-    from retrieval.checkpoints import BASE, is_multi_vector
+    from retrieval.checkpoints import BASE, DEFAULT, is_multi_vector
     from retrieval.training.passages import Passages
     from retrieval.xtr_checkpoints import is_xtr
 
@@ -123,9 +126,9 @@ def _encoded(
     def split(sentences: Sequence[str]) -> list[list[tuple[Any, ...]]]:
         return [[p.spans for p in found] for found in splitter.split_many(sentences, [()] * len(sentences))]
 
-    encoder = build_encoder(load_settings(encoder=base or BASE, device=device or None))
-    if base and (is_multi_vector(base) or is_xtr(base)):
-        raise PropCiteError(f"{base} has a projection or networks of its own: train over a plain transformer")
+    encoder = build_encoder(load_settings(encoder=name, device=device or None))
+    if name not in (BASE, DEFAULT) and (is_multi_vector(name) or is_xtr(name)):
+        raise PropCiteError(f"{name} has a projection or networks of its own: train over a plain transformer")
     passages = Passages(rows, encoder, folder, split)
     note(f"{len(rows)} rows over {len(passages)} parts of passages")
     with counting(passages.num_blocks, "encoding passages") as advance:

@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 BUNDLED = "all-MiniLM-L6-v2"
 BUNDLED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
-DEFAULT, BASE = "propcite-minilm", "minilm"  # names that need no folder and no hub: with our queries, and without
-BOTH = "propcite-minilm-both"  # with our queries over passages that are read by a network of ours too
+# Names that need no folder and no hub: our networks for passages and queries, that for queries alone, and neither.
+DEFAULT, QUERIES_ALONE, BASE = "propcite-minilm", "propcite-queries", "minilm"
+BASE_PASSAGES = f"{BUNDLED}@{BUNDLED_SHA256[:12]}"  # what reads passages where no network of ours does
 QUERIES = Path(__file__).parent / "models" / "queries.safetensors"
 PASSAGES = Path(__file__).parent / "models" / "passages.safetensors"
 
@@ -81,6 +82,11 @@ def check_trained(path: Path) -> None:
         raise EncoderError(f"{path} was trained over other weights than {BUNDLED}")
 
 
+def keeping(made_by: str) -> str:
+    """How to go on with an index that was made by this encoder of ours, after a colon; empty for any other."""
+    return f", or keep it by PROPCITE_ENCODER={QUERIES_ALONE}" if made_by == BASE_PASSAGES else ""
+
+
 def _sha256(path: Path) -> str:
     try:
         with path.open("rb") as file:
@@ -108,20 +114,15 @@ def _fingerprint_of_passages(path: Path) -> str:
 
 def load(model: str, device: str) -> Checkpoint:
     """A model by what a user gives: `DEFAULT`, `BASE`, a queries' network's file, a folder, or a name on the hub."""
-    bundled = f"{BUNDLED}@{BUNDLED_SHA256[:12]}"
     if model in ("", DEFAULT):
-        return _with_queries(QUERIES, bundled, DEFAULT, device)
+        return _with_passages(PASSAGES, DEFAULT, device)
+    if model == QUERIES_ALONE:
+        return _with_queries(QUERIES, QUERIES_ALONE, BASE_PASSAGES, device)
     if model == BASE:
-        return Checkpoint(_opened(bundled_model(), device), bundled, bundled)
-    if model == BOTH:
-        return _with_passages(PASSAGES, BOTH, device)
+        return Checkpoint(_opened(bundled_model(), device), BASE_PASSAGES, BASE_PASSAGES)
     path = Path(model)
     if path.suffix == FILE_OF_QUERIES:
-        return (
-            _with_passages(path, path.stem, device)
-            if _reads_passages(path)
-            else _with_queries(path, bundled, path.stem, device)
-        )
+        return _of_file(path, device)
     weights = path / salience.FILE
     return Checkpoint(
         _opened(model, device),
@@ -131,19 +132,29 @@ def load(model: str, device: str) -> Checkpoint:
     )
 
 
-def _with_queries(path: Path, bundled: str, name: str, device: str) -> Checkpoint:
-    """The bundled base, which reads passages and ranks them, with a queries' network that was trained over it."""
+def _of_file(path: Path, device: str) -> Checkpoint:
+    """A network that was trained here, for passages or for queries over those that it was trained over."""
+    from retrieval import queries
+
+    told = queries.about(path)
+    if told.get("reads") == queries.PASSAGES:
+        return _with_passages(path, path.stem, device)
+    return _with_queries(path, path.stem, told.get("over", BASE_PASSAGES), device)
+
+
+def _with_queries(path: Path, name: str, over: str, device: str) -> Checkpoint:
+    """A queries' network over the passages that it was trained over: the base's, or ours."""
     from retrieval.queries import routed
 
+    if over not in (BASE_PASSAGES, ours := passages_name(PASSAGES, DEFAULT)):
+        raise EncoderError(f"{path} asks passages that {over} reads, here are those of {ours}: train it anew")
     with _told(name):
-        model, weights = routed(path, bundled_model(), device)
-    return Checkpoint(model, bundled, f"{name}@{_sha256(path)[:12]}", weights)
+        model, weights = routed(path, bundled_model(), device, trained=PASSAGES if over == ours else None)
+    return Checkpoint(model, over, f"{name}@{_sha256(path)[:12]}", weights)
 
 
-def _reads_passages(path: Path) -> bool:
-    from retrieval.queries import PASSAGES, about
-
-    return about(path).get("reads") == PASSAGES
+def passages_name(path: Path, name: str) -> str:
+    return f"{name}@{_sha256(path)[:12]}"
 
 
 def _with_passages(path: Path, name: str, device: str) -> Checkpoint:
@@ -152,9 +163,8 @@ def _with_passages(path: Path, name: str, device: str) -> Checkpoint:
 
     with _told(name):
         model, weights = routed(QUERIES, bundled_model(), device, trained=path)
-    reads = _sha256(path)
-    asks = hashlib.sha256(f"{_sha256(QUERIES)}{reads}".encode()).hexdigest()
-    return Checkpoint(model, f"{name}@{reads[:12]}", f"{name}@{asks[:12]}", weights)
+    asks = hashlib.sha256(f"{_sha256(QUERIES)}{_sha256(path)}".encode()).hexdigest()
+    return Checkpoint(model, passages_name(path, name), f"{name}@{asks[:12]}", weights)
 
 
 def _opened(path: str, device: str) -> MultiVectorEncoder:

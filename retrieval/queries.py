@@ -31,20 +31,31 @@ def routed(path: Path, base: str, device: str, trained: Path | None = None) -> t
 
     `trained` is what training changed in the network that reads passages; queries after them stay with the base.
     """
-    tensors = _tensors(path)
-    passages = with_markers(base)
-    queries = copy.deepcopy(passages)
-    queries.auto_model.set_input_embeddings(passages.auto_model.get_input_embeddings())  # they were not trained
+    tensors = tensors_of(path)
+    passages, asking = reading(base, trained)
+    queries = _beside(asking or passages)
     apply_difference(queries.auto_model, tensors, path)
-    if trained is None:
-        return as_model(passages, queries, device), Salience.of(tensors)
-    asking = copy.deepcopy(passages)
-    asking.auto_model.set_input_embeddings(passages.auto_model.get_input_embeddings())
-    apply_difference(passages.auto_model, _tensors(trained), trained)
     return as_model(passages, queries, device, asking=asking), Salience.of(tensors)
 
 
-def _tensors(path: Path) -> dict[str, Any]:
+def reading(base: str, trained: Path | None) -> tuple[Any, Any]:
+    """What reads passages, and the base itself where that is another, for the queries after them."""
+    passages = with_markers(base)
+    if trained is None:
+        return passages, None
+    asking = _beside(passages)
+    apply_difference(passages.auto_model, tensors_of(trained), trained)
+    return passages, asking
+
+
+def _beside(transformer: Any) -> Any:
+    """Another network that begins alike; words' vectors are shared, for they are not trained."""
+    other = copy.deepcopy(transformer)
+    other.auto_model.set_input_embeddings(transformer.auto_model.get_input_embeddings())
+    return other
+
+
+def tensors_of(path: Path) -> dict[str, Any]:
     from safetensors.torch import load_file
 
     try:

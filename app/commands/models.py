@@ -65,7 +65,9 @@ def train_encoder(
     files: Annotated[list[Path], typer.Argument(exists=True, dir_okay=False, help="JSON lines of ranked sentences.")],
     out: Annotated[Path, typer.Option(help="A folder for the model.")] = Path("encoder"),
     work: Annotated[Path | None, typer.Option(help="A folder for encoded passages and checkpoints.")] = None,
-    base: Annotated[str, typer.Option(help="A folder or hub name; the bundled MiniLM otherwise.")] = "",
+    base: Annotated[
+        str, typer.Option(help="Begin with this: minilm, a folder or a hub name; else ours are taught further.")
+    ] = "",
     device: Annotated[str, typer.Option(help="cpu, cuda, …")] = "",
     steps: Annotated[int, typer.Option(min=1)] = 300,
     batch_size: Annotated[int, typer.Option(min=2)] = 32,
@@ -122,14 +124,14 @@ def train_passages(
         typer.Option(exists=True, dir_okay=False, help='JSON lines {"query", "title", "text"} whose ranking is kept.'),
     ] = None,
     device: Annotated[str, typer.Option(help="cpu, cuda, …")] = "",
-    layers: Annotated[int, typer.Option(min=1, help="Of the network, from its top: those that learn.")] = 2,
-    steps: Annotated[int, typer.Option(min=1)] = 400,
+    layers: Annotated[int, typer.Option(min=1, help="Of the network, from its top: those that learn.")] = 3,
+    steps: Annotated[int, typer.Option(min=1)] = 500,
     batch_size: Annotated[int, typer.Option(min=2, help="Half drawn, half passages near to those.")] = 24,
-    learning_rate: Annotated[float, typer.Option(min=0.0)] = 1e-4,
-    likeness: Annotated[float, typer.Option(min=0.0, help="Weight of ranking passages as the base does.")] = 2.0,
+    learning_rate: Annotated[float, typer.Option(min=0.0)] = 2e-4,
+    likeness: Annotated[float, typer.Option(min=0.0, help="Weight of ranking passages as the base does.")] = 1.0,
     propositions: Annotated[float, typer.Option(min=0.0, max=1.0, help="Share of steps at their level.")] = 0.3,
     claims: Annotated[float, typer.Option(min=0.0, max=1.0, help="Share of rows asked by a passage's claim.")] = 0.3,
-    share: Annotated[float, typer.Option(min=0.0, max=1.0, help="Of the change that is kept.")] = 1.0,
+    share: Annotated[float, typer.Option(min=0.0, max=1.0, help="Of the change that is kept.")] = 0.75,
     seed: Annotated[int, typer.Option()] = 0,
     resume: Annotated[bool, typer.Option(help="Go on from the last checkpoint.")] = False,
 ) -> None:
@@ -143,6 +145,20 @@ def train_passages(
             propositions=propositions, claims=claims, share=share, seed=seed,
         )
     )  # fmt: skip
+
+
+@train_cli.command("mean")
+def mean(
+    files: Annotated[
+        list[Path], typer.Argument(exists=True, dir_okay=False, help="passages.safetensors or queries.safetensors.")
+    ],
+    out: Annotated[Path, typer.Option(help="The file to be written.")],
+    share: Annotated[float, typer.Option(min=0.0, max=1.0, help="Of the mean change that is kept.")] = 1.0,
+) -> None:
+    """The mean of several trainings of one network, which ranks new kinds of text better than each of them."""
+    from retrieval.training.averaging import average
+
+    write_json({"weights": str(out), **average(files, out, share)})
 
 
 class Kind(StrEnum):

@@ -25,7 +25,7 @@ WEAK = (
 )
 UNHEARD = 0.3  # a word of the question that the best passages do not come nearer to is one they do not speak of
 NEAR_BEST = 0.85  # of the best score: sentences below are not worth adding
-WORTH_ADDING = 0.05  # what a sentence must add to the coverage of the question's words
+WORTH_ADDING = 0.04  # what a sentence must add to the coverage of the question's words
 SAME_WORDS = 0.7  # two sentences that share so many of the shorter one's words speak of the same thing
 PARTS = re.compile(r",|\band\b")
 YEAR = re.compile(r"1\d{3}|20\d{2}")

@@ -17,6 +17,7 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 
 from retrieval.alignment import NEAREST, Alignment
+from retrieval.checkpoints import keeping
 from retrieval.encoder import Floats, TokenVectors
 from retrieval.errors import IndexFormatError
 from retrieval.granularity import Ints
@@ -89,7 +90,8 @@ class TokenIndex:
         manifest = read_manifest(folder)
         if encoder and manifest.encoder != encoder:
             raise IndexFormatError(
-                f"the index was made by {manifest.encoder}, the encoder is {encoder}: run propcite reindex"
+                f"the index was made by {manifest.encoder}, the encoder is {encoder}:"
+                f" run propcite reindex{keeping(manifest.encoder)}"
             )
         index = cls(manifest.dimension, manifest.encoder, **options)
         try:

@@ -38,6 +38,7 @@ class Queries(nn.Module):
         self.head = nn.Parameter(torch.zeros(dimension + 1))  # the bias last
         with torch.no_grad():
             self.head[-1] = 1.0
+        self.headed = False  # whether what it began with knew of passages' tokens
 
     def begin_with(self, file: Path) -> None:
         """The network and salience of a file that was trained before."""
@@ -49,6 +50,7 @@ class Queries(nn.Module):
         with torch.no_grad():
             self.rarity.copy_(torch.from_numpy(salience.rarity))
             self.direction.copy_(torch.from_numpy(salience.direction))
+            self.headed = salience.head is not None
             if salience.head is not None:
                 self.head.copy_(torch.from_numpy(salience.head))
 

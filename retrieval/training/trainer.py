@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from retrieval.checkpoints import bundled_model, fingerprint
-from retrieval.queries import as_model, with_markers, write
+from retrieval.queries import as_model, reading, with_markers, write
 from retrieval.text import Granularity
 from retrieval.training.batches import joined, lessons, masks, sentences_of
 from retrieval.training.losses import any_positive, gated, salient_scores, taught, unit_scores, xtr_scores
@@ -69,10 +69,12 @@ class Trainer(Steps):
         device: str = "",
         start: Path | None = None,
         teacher: Teacher | None = None,
+        reads: Path | None = None,
     ) -> None:
+        """`reads` is what training changed in the network that read the passages; the base did where there is none."""
         self._teacher, self._rows = teacher, frozenset(rows if teacher else ())
         self._lessons: dict[Row, list[float]] = {}
-        self.recipe, self.passages, self.base = recipe, passages, base
+        self.recipe, self.passages, self.base, self._reads = recipe, passages, base, reads
         torch.manual_seed(recipe.seed)
         transformer = with_markers(base)
         weights = rarity(passages, transformer.tokenizer, len(transformer.tokenizer))
@@ -181,17 +183,18 @@ class Trainer(Steps):
         """A model's folder that sentence-transformers opens too; of the bundled base also the difference, in a file."""
         made = {"model": out / "model"}
         share = self.recipe.share
-        salience = self.queries.salience(with_head=self.recipe.salience != "none")
+        salience = self.queries.salience(with_head=self.queries.headed or self.recipe.salience != "none")
         direction = self._direction + share * (salience.direction - self._direction)
         salience = replace(salience, direction=direction)
         trained = self.averaged(share)
         out.mkdir(parents=True, exist_ok=True)
-        if self.base == bundled_model() and self.queries.projection is None:  # whose passages stay the base's
+        if self.base == bundled_model() and self.queries.projection is None:  # whose passages stay as they are
             made["difference"] = out / "queries.safetensors"
             write(made["difference"], self._base, trained, salience, {**about, "recipe": asdict(self.recipe)})
         transformer = with_markers(self.base)
         transformer.auto_model.load_state_dict(trained)
-        model = as_model(with_markers(self.base), transformer, projection=self.queries.projection)
+        passages, asking = reading(self.base, self._reads)
+        model = as_model(passages, transformer, projection=self.queries.projection, asking=asking)
         model.save(str(made["model"]), create_model_card=False)
         salience.write(made["model"])
         return made

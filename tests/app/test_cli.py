@@ -437,7 +437,7 @@ def test_models_names_what_is_here_and_which_is_used(propcite: Propcite, monkeyp
     assert [name for name, model in told.items() if model["chosen"]] == ["propcite-minilm", "learned"]
     assert 5 < told["propcite-minilm"]["megabytes"] < 25
     assert "rows" in told["propcite-minilm"]["made"]
-    assert told["propcite-minilm-both"]["megabytes"] < 10
+    assert told["propcite-queries"]["megabytes"] < told["propcite-minilm"]["megabytes"]
     shown = propcite("models")
     assert all(name in shown.out for name in told)
     monkeypatch.setenv("PROPCITE_ENCODER", "minilm")

@@ -11,7 +11,13 @@ from pathlib import Path
 import pytest
 
 from app.training import train_encoder
-from retrieval.errors import PropCiteError, RetrievalError
+from retrieval.checkpoints import QUERIES, bundled_model
+from retrieval.encoder import Encoder
+from retrieval.errors import EncoderError, PropCiteError, RetrievalError
+from retrieval.queries import tensors_of, with_markers, write
+from retrieval.salience import Salience
+from retrieval.splitter import passage_from_text
+from retrieval.text import Granularity
 
 ROOT = Path(__file__).parents[2]
 OPTIONS = {"steps": 2, "batch_size": 3, "learning_rate": 1e-4}
@@ -68,6 +74,35 @@ def test_rows_become_a_model_that_the_settings_take(tmp_path: Path) -> None:
         )
         long, blue = json.loads(ranked.stdout)["scores"]
         assert long > blue
+
+
+def test_queries_taught_further_keep_the_index_and_those_from_the_base_that_of_the_base(tmp_path: Path) -> None:
+    given = [rows_file(tmp_path)]
+    ours = train_encoder(given, tmp_path / "ours", None, "", "", resume=False, note=print, **OPTIONS)
+    bases = train_encoder(given, tmp_path / "bases", None, "minilm", "", resume=False, note=print, **OPTIONS)
+    usual, base = Encoder(precision="float32"), Encoder("minilm", precision="float32")
+    taught, fresh = (Encoder(told["difference"], precision="float32") for told in (ours, bases))
+    assert (taught.name, fresh.name) == (usual.name, base.name)
+    assert len({usual.query_name, taught.query_name, fresh.query_name}) == 3
+    asked = ["How long is quay 3?"]
+    for level, alike in ((Granularity.PASSAGE, 1e-5), (Granularity.SENTENCE, 0.2)):
+        mine, known = (e.encode_queries(asked, level)[0].vectors for e in (taught, usual))
+        assert mine == pytest.approx(known, abs=alike)
+    kept = Salience.of(tensors_of(Path(ours["difference"])))
+    assert kept.head is not None  # what ours knew of passages' tokens stays
+    passage = passage_from_text("p", "The quay is 300 metres long.", "Quays")
+    whole = Encoder(ours["model"], precision="float32")  # a folder that other programs open too
+    for encoder in (taught, whole):
+        read = encoder.encode_passages([passage])[0].vectors
+        assert read == pytest.approx(usual.encode_passages([passage])[0].vectors, abs=1e-5)
+
+
+def test_queries_over_passages_that_are_not_here_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "queries.safetensors"
+    base = with_markers(bundled_model()).auto_model.state_dict()
+    write(path, base, base, Salience.of(tensors_of(QUERIES)), {"over": "propcite-minilm@000000000000"})
+    with pytest.raises(EncoderError, match=r"asks passages that propcite-minilm@0{12} reads, here are those of .*anew"):
+        Encoder(str(path))
 
 
 def test_what_was_left_unfinished_is_not_begun_anew_unasked(tmp_path: Path) -> None:

@@ -206,9 +206,9 @@ def test_a_model_whose_prompt_fills_its_window_is_one_clear_line(tmp_path: Path)
 
 
 def test_our_queries_over_passages_of_a_network_of_ours_have_an_index_of_their_own() -> None:
-    both, usual = Encoder("propcite-minilm-both", precision="float32"), Encoder(precision="float32")
-    assert both.name.startswith("propcite-minilm-both@")
-    assert len({both.name, usual.name, Encoder("minilm").name}) == 2  # the usual passages are the base's
+    both, usual = Encoder(precision="float32"), Encoder("propcite-queries", precision="float32")
+    assert both.name.startswith("propcite-minilm@")
+    assert len({both.name, usual.name, Encoder("minilm").name}) == 2  # of the other one passages are the base's
     assert both.query_name != usual.query_name
     for level in Granularity:
         ours, theirs = (e.encode_queries(["How high is the barrier?"], level)[0] for e in (both, usual))

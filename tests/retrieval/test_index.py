@@ -21,7 +21,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from small_passages import DIMENSION, EIGHTHS, Item, item, items, slow_search, unit_item
 
-from retrieval.encoder import TokenVectors
+from retrieval.checkpoints import BASE_PASSAGES
+from retrieval.encoder import Encoder, TokenVectors
 from retrieval.errors import IndexFormatError
 from retrieval.index.checking import check_index
 from retrieval.index.disk import MOST_SEGMENTS
@@ -489,6 +490,13 @@ def test_another_encoders_index_is_refused_by_name(saved: Path) -> None:
     assert TokenIndex.load(saved, "made-up").encoder == "made-up"
     with pytest.raises(IndexFormatError, match="was made by made-up, the encoder is MiniLM: run propcite reindex"):
         TokenIndex.load(saved, "MiniLM")
+
+
+def test_an_index_of_the_bases_passages_is_told_how_it_can_be_kept(tmp_path: Path) -> None:
+    TokenIndex(4, BASE_PASSAGES).save(tmp_path)
+    with pytest.raises(IndexFormatError, match="reindex, or keep it by PROPCITE_ENCODER=propcite-queries"):
+        TokenIndex.load(tmp_path, "propcite-minilm@123")
+    assert TokenIndex.load(tmp_path, Encoder("propcite-queries").name).encoder == BASE_PASSAGES
 
 
 def test_a_folder_without_an_index_says_so(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from retrieval.training.rows import Row, read_questions
 from retrieval.training.trainer import Recipe as QueriesRecipe
 from retrieval.training.trainer import Trainer
 
-RECIPE = Recipe(layers=1, steps=60, batch_size=8, learning_rate=5e-3, warmup=1, claims=0.0)
+RECIPE = Recipe(layers=1, steps=60, batch_size=8, learning_rate=5e-3, warmup=1, claims=0.0, likeness=2.0, share=1.0)
 WORDS = ("harbour", "gates", "steel", "spring", "dredged")
 PASSAGE = passage_from_text("p", "the harbour was dredged in spring", "gates")
 

@@ -61,8 +61,8 @@ def _chosen(settings: Settings, part: str) -> tuple[str, str, list[Path]]:
 
     base = Path(checkpoints.bundled_model()) / "model.safetensors"
     shipped = {
-        ("encoder", checkpoints.DEFAULT): [base, checkpoints.QUERIES],
-        ("encoder", checkpoints.BOTH): [base, checkpoints.QUERIES, checkpoints.PASSAGES],
+        ("encoder", checkpoints.DEFAULT): [base, checkpoints.QUERIES, checkpoints.PASSAGES],
+        ("encoder", checkpoints.QUERIES_ALONE): [base, checkpoints.QUERIES],
         ("encoder", checkpoints.BASE): [base],
         ("splitter", "learned"): [base, SPLITTER],
         ("judge", "cross"): [base, JUDGE],
