@@ -1,16 +1,14 @@
-"""The only place that picks concrete parts from the settings."""
+"""The parts of one process, each opened or loaded when it is first needed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
-from app.errors import AppError
+from app.building import build_encoder, build_generator, build_judge, build_library, build_propcite, build_splitter
 from app.settings import Settings
 from app.store import CollectionInfo, Feedbacks, Keys, Library, Runs
 from retrieval.alignment import NEAREST, Alignment, alignment_of
@@ -18,169 +16,17 @@ from retrieval.text import Span
 
 if TYPE_CHECKING:  # what shows a list or a kept answer needs no model: each part is imported when it is built
     from app.generators import Generator
-    from app.generators.prompted import Model
     from app.ingester import Ingester
     from app.originals import Finder, Originals
     from app.pipeline import Pipeline
     from app.workspace import Workspace
     from attribution.judges import Judge
-    from attribution.judges.published import Published
     from attribution.propcite import PropCite
     from attribution.propositions import PropositionSplitter
     from retrieval.encoder import Encoder
     from retrieval.retriever import Retriever
 
 _BUILDING = Lock()
-
-
-def build_library(settings: Settings) -> Library:
-    return Library(settings.database_url)
-
-
-def build_encoder(settings: Settings) -> Encoder:
-    from retrieval.encoder import Encoder
-
-    return Encoder(
-        settings.encoder, device=settings.device, batch_size=settings.batch_size, precision=settings.precision
-    )
-
-
-def build_splitter(settings: Settings) -> PropositionSplitter:
-    if settings.splitter == "rules":
-        from attribution.propositions.rules import RuleSplitter
-
-        return RuleSplitter()
-    if settings.splitter == "seq2seq":
-        from attribution.propositions.seq2seq import Seq2SeqSplitter
-
-        return Seq2SeqSplitter(_needed(settings, "splitter_model", "splitter"), device=settings.device)
-    if settings.splitter == "llm":
-        from attribution.propositions.llm import LlmSplitter
-
-        url, model = _needed(settings, "llm_url", "splitter"), _needed(settings, "splitter_model", "splitter")
-        with _server_told():
-            return LlmSplitter(url, model, api_key=settings.llm_key, timeout=settings.llm_timeout)
-    from attribution.propositions.learned import LearnedSplitter
-
-    return LearnedSplitter()
-
-
-def build_generator(settings: Settings) -> Generator:
-    if settings.generator == "extractive":
-        from app.generators.extractive import ExtractiveGenerator
-
-        return ExtractiveGenerator()
-    from app.generators.prompted import PromptedGenerator
-    from app.prompts import ALONE, load_prompt
-
-    name, prompt = _needed(settings, "generator_model", "generator"), load_prompt(settings.prompt)
-    alone = load_prompt(settings.follow_up_prompt, ALONE)
-    sampling = {"max_tokens": settings.max_tokens, "temperature": settings.temperature, "seed": settings.seed}
-    if settings.generator == "vllm":
-        shown = Path(name).name if Path(name).is_dir() else name
-        return PromptedGenerator(
-            f"vllm/{shown}", _vllm(settings, sampling), prompt, alone, num_parallel=settings.vllm_parallel
-        )
-    from attribution.endpoint import Endpoint
-
-    url = _needed(settings, "llm_url", "generator")
-    with _server_told():
-        model = Endpoint(url, name, sampling, api_key=settings.llm_key, timeout=settings.llm_timeout)
-    return PromptedGenerator(f"openai/{name}", model, prompt, alone, num_parallel=settings.llm_parallel)
-
-
-def _vllm(settings: Settings, sampling: Mapping[str, Any]) -> Model:
-    from app.generators.vllm_engine import EngineOptions, VllmEngine
-
-    options = EngineOptions(
-        context=settings.vllm_context,
-        dtype=settings.vllm_dtype,
-        tensor_parallel=settings.vllm_tensor_parallel,
-        gpu_share=settings.vllm_gpu_share,
-        prefix_caching=settings.vllm_prefix_caching,
-        eager=settings.vllm_eager,
-    )
-    return VllmEngine(settings.generator_model, options, sampling)
-
-
-def build_judge(settings: Settings, encoder: Callable[[], Encoder]) -> Judge | None:
-    """The judge, or None where similarity decides.  The encoder is asked for only where the judge reads with it."""
-    if settings.judge == "none":
-        return None
-    if settings.judge == "embedded":
-        from attribution.judges.embedded import EmbeddedJudge
-
-        return EmbeddedJudge(encoder(), supported_from=settings.supported_from)
-    if settings.judge == "cross":
-        from attribution.judges.cross import CrossJudge
-
-        return CrossJudge(encoder(), device=settings.device, supported_from=settings.supported_from)
-    judge = _outside_judge(settings)
-    if not settings.judge_checks:
-        return judge
-    from attribution.judges.word_checked import WordChecked
-
-    return WordChecked(judge, supported_from=settings.supported_from)
-
-
-def _outside_judge(settings: Settings) -> Judge:
-    """A language model or a published network."""
-    if settings.judge == "llm":
-        from attribution.judges.llm import LlmJudge
-
-        url, model = _needed(settings, "llm_url", "judge"), _needed(settings, "judge_model", "judge")
-        with _server_told():
-            return LlmJudge(
-                url,
-                model,
-                api_key=settings.llm_key,
-                timeout=settings.llm_timeout,
-                supported_from=settings.supported_from,
-            )
-    from attribution.judges.published import published_judge
-
-    return published_judge(
-        cast("Published", settings.judge),
-        settings.judge_model,
-        labels=[label for label in settings.judge_labels.split(",") if label.strip()],
-        device=settings.device,
-        precision=settings.precision,
-        supported_from=settings.supported_from,
-        batch_size=settings.batch_size,
-    )
-
-
-@contextmanager
-def _server_told() -> Iterator[None]:
-    """An address or key that no client takes is a wrong setting."""
-    try:
-        yield
-    except ValueError as error:
-        raise AppError(f"PROPCITE_LLM_URL or PROPCITE_LLM_KEY cannot be used: {error}") from error
-
-
-def _needed(settings: Settings, name: str, part: str) -> str:
-    value: str = getattr(settings, name)
-    if not value:
-        raise AppError(f"this {part} needs a setting: give PROPCITE_{name.upper()}")
-    return value
-
-
-def build_propcite(
-    settings: Settings, encoder: Encoder, splitter: PropositionSplitter, judge: Judge | None
-) -> PropCite:
-    from attribution.propcite import PropCite
-
-    return PropCite(
-        encoder,
-        splitter=splitter,
-        judge=judge,
-        method=settings.method,
-        most_citations=settings.most_citations,
-        min_score=settings.min_score,
-        min_margin=settings.min_margin,
-        alignment=settings.alignment or NEAREST,
-    )
 
 
 @dataclass(frozen=True)

@@ -116,7 +116,7 @@ def _encoded(
     rows: Sequence[Row], name: str, device: str, folder: Path, note: Callable[[str], None]
 ) -> tuple[Encoder, Passages]:
     """An encoder, and the rows' passages as it reads them: those that are not on disk yet are encoded."""
-    from app.bootstrap import build_encoder, build_splitter
+    from app.building import build_encoder, build_splitter
     from retrieval.checkpoints import BASE, DEFAULT, is_multi_vector
     from retrieval.training.passages import Passages
     from retrieval.xtr_checkpoints import is_xtr
@@ -182,7 +182,7 @@ def train_judge(
     **options: Any,
 ) -> dict[str, Any]:
     """The judge's weights from rows that tell what supports what.  -> what was made"""
-    from app.bootstrap import build_splitter
+    from app.building import build_splitter
     from attribution.judges.training.lexicon import Lexicon
     from attribution.judges.training.run import train
     from attribution.judges.training.trainer import Recipe

@@ -9,9 +9,10 @@ from contextlib import suppress
 from itertools import islice
 
 from attribution.citations import CitedAnswer
+from attribution.citing import Citing
 from attribution.events import SentenceCited
 from attribution.parts import MOST_CONTEXT, split_parts
-from attribution.propcite import Citing, PropCite, Source
+from attribution.propcite import PropCite, Source
 from attribution.reading_ahead import evidence_in, read_claims, reading_judge
 from attribution.remembering import remembering
 from retrieval.retriever import Retriever

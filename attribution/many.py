@@ -11,9 +11,10 @@ from itertools import chain, islice
 from threading import Event
 
 from attribution.citations import CitedAnswer
+from attribution.citing import AT_ONCE, Citing, Rows, propositions_of
 from attribution.errors import AttributionError
 from attribution.parts import Part, contexts_of, split_parts, text_of
-from attribution.propcite import AT_ONCE, Citing, PropCite, Rows, Source, propositions_of
+from attribution.propcite import PropCite, Source
 from attribution.prose import sentences_of
 from attribution.reading_ahead import evidence_in, read_claims, reading_judge
 from attribution.remembering import remembering

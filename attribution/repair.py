@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from attribution.citations import CitedProposition, CitedSentence, Evidence, Verdict
+from attribution.citing import Citing
 from attribution.markers import Marker, without_markers
 from attribution.parts import Part, split_answer, text_of
-from attribution.propcite import Citing, PropCite
+from attribution.propcite import PropCite
 from attribution.repaired import Check, Repaired, State
 from attribution.sources import as_counted
 from retrieval.retriever import Retriever

@@ -83,8 +83,8 @@ def check_trained(path: Path) -> None:
 
 
 def keeping(made_by: str) -> str:
-    """How to go on with an index that was made by this encoder of ours, after a colon; empty for any other."""
-    return f", or keep it by PROPCITE_ENCODER={QUERIES_ALONE}" if made_by == BASE_PASSAGES else ""
+    """How to go on with an index that was made by this encoder of ours; empty for any other."""
+    return f"keep it by PROPCITE_ENCODER={QUERIES_ALONE}, or " if made_by == BASE_PASSAGES else ""
 
 
 def _sha256(path: Path) -> str:

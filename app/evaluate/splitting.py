@@ -13,7 +13,8 @@ from typing import NotRequired
 from pydantic import TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
-from app.bootstrap import Parts, build_splitter
+from app.bootstrap import Parts
+from app.building import build_splitter
 from app.errors import AppError
 from app.evaluate.files import digests_of
 from app.evaluate.runs.about import about_run

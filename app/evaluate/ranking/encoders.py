@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from app.bootstrap import Parts, build_encoder
+from app.bootstrap import Parts
+from app.building import build_encoder
 from app.errors import AppError
 from app.evaluate.runs.about import about_run, model
 from app.settings import Settings
