@@ -46,7 +46,7 @@ class Settings(BaseSettings):
     database: str = Field("", description="a SQLAlchemy URL; empty: SQLite in the data directory")
     collection: str = Field("default", description="the collection used when none is named", min_length=1)
 
-    encoder: str = Field("", description="a folder or hub name; empty: the bundled MiniLM weights")
+    encoder: str = Field("", description="a folder or hub name; empty: what is bundled, propcite-minilm")
     device: str = Field("", description="cpu, cuda, …; empty: the best there is")
     precision: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
     batch_size: int = Field(16, ge=1, le=4096)

@@ -1,6 +1,7 @@
-"""The queries' own network: the base's, changed by training, kept as an eight-bit difference to the base.
+"""Our networks over the base: for queries, and for passages; each kept as an eight-bit difference to the base.
 
-Passages are read by the base as it is, so an index stays valid when the queries' network is trained anew.
+Queries after passages stay the base's.  An index depends on what reads passages alone: it stays valid when the
+queries' network is trained anew.
 """
 
 from __future__ import annotations

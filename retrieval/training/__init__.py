@@ -1,4 +1,4 @@
-"""Train the queries' network: passages keep the base's vectors, questions learn to find sentences and propositions."""
+"""Train what reads queries over passages that stay, what reads passages under queries that stay, and teachers."""
 
 from __future__ import annotations
 

@@ -14,11 +14,12 @@ import pytest
 from same_answers import PASSAGES, shape
 
 from attribution.citations import CitedAnswer
+from attribution.citing import AT_ONCE
 from attribution.errors import AttributionError
 from attribution.many import THREADS, acite, cite_many
 from attribution.methods import Found, WholeSentences
 from attribution.parts import Part
-from attribution.propcite import AT_ONCE, PropCite, Source
+from attribution.propcite import PropCite, Source
 from attribution.propositions.rules import RuleSplitter
 from attribution.remembering import remembering
 from retrieval.encoder import Encoder
