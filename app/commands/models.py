@@ -155,7 +155,7 @@ def mean(
     out: Annotated[Path, typer.Option(help="The file to be written.")],
     share: Annotated[float, typer.Option(min=0.0, max=1.0, help="Of the mean change that is kept.")] = 1.0,
 ) -> None:
-    """The mean of several trainings of one network, which ranks new kinds of text better than each of them."""
+    """The mean of several trainings of one network, made with other seeds or rates."""
     from retrieval.training.averaging import average
 
     write_json({"weights": str(out), **average(files, out, share)})

@@ -1,4 +1,4 @@
-"""The mean of several trainings of one network: it ranks new kinds of text better than each of them."""
+"""The mean of several trainings of one network."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from retrieval.checkpoints import bundled_model, check_trained
+from retrieval.checkpoints import BASE_PASSAGES, bundled_model, check_trained
 from retrieval.errors import RetrievalError
 from retrieval.queries import about, apply_difference, tensors_of, with_markers, write
 from retrieval.salience import Salience
@@ -22,6 +22,8 @@ def average(files: Sequence[Path], out: Path, share: float = 1.0) -> dict[str, A
     told = [about(file) for file in files]
     if len({one.get("reads", "queries") for one in told}) > 1:
         raise RetrievalError("some of these files read passages and some queries: give those of one kind")
+    if len(over := {one.get("over", BASE_PASSAGES) for one in told}) > 1:
+        raise RetrievalError(f"these files ask passages of {' and of '.join(sorted(over))}: give those of one kind")
     base = {name: t.clone() for name, t in with_markers(bundled_model()).auto_model.state_dict().items()}
     trained = dict(base)
     saliences = []

@@ -15,8 +15,6 @@ from retrieval.errors import PropCiteError, RetrievalError
 from retrieval.training import without_denormals
 from retrieval.training.checkpoint import keep, kept
 
-SLOWEST = 0.02  # of the recipe's pace, at its last steps
-
 
 class Plan(Protocol):
     """What every recipe says of its steps."""
@@ -42,6 +40,7 @@ class Dice(Protocol):
 class Steps(ABC):
     """Runs a plan; what a step learns from is the subclass's.  Weights that no longer learn are not kept."""
 
+    slowest: ClassVar[float] = 0.02  # of the recipe's pace, at its last steps
     kept_every: ClassVar[int] = 100  # steps between checkpoints
     error: ClassVar[type[PropCiteError]] = RetrievalError
 
@@ -67,7 +66,7 @@ class Steps(ABC):
         """Of the next rows."""
 
     def _pace(self, step: int) -> float:
-        return min(1.0, (step + 1) / self._plan.warmup) * max(SLOWEST, 1 - step / self._plan.steps)
+        return min(1.0, (step + 1) / self._plan.warmup) * max(self.slowest, 1 - step / self._plan.steps)
 
     def run(self, report: Callable[[int, float], None] = lambda *_: None) -> None:
         """The steps that are left."""

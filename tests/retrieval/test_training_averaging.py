@@ -56,6 +56,10 @@ def test_files_of_two_kinds_and_other_files_are_one_clear_line(tmp_path: Path) -
     passages = trained(tmp_path / "a.safetensors", 0.01)
     with pytest.raises(RetrievalError, match="some of these files read passages and some queries"):
         average([passages, QUERIES], tmp_path / "out.safetensors")
+    base = with_markers(bundled_model()).auto_model.state_dict()
+    write(tmp_path / "q.safetensors", base, base, Salience.of(tensors_of(QUERIES)), {"over": "propcite-minilm@1"})
+    with pytest.raises(RetrievalError, match=r"ask passages of all-MiniLM-L6-v2@.* and of propcite-minilm@1"):
+        average([QUERIES, tmp_path / "q.safetensors"], tmp_path / "out.safetensors")
     (tmp_path / "b.safetensors").write_bytes(b"nothing of the kind")
     with pytest.raises(PropCiteError, match=r"b\.safetensors is damaged or missing"):
         average([passages, tmp_path / "b.safetensors"], tmp_path / "out.safetensors")
