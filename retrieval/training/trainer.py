@@ -107,6 +107,7 @@ class Trainer(Steps):
             "base": base,
             "start": fingerprint(str(start)) if start else "",
             "teacher": teacher.name if teacher else "",
+            "reads": fingerprint(str(reads)) if reads else "",
         }
         super().__init__(
             recipe, self.queries, groups, folder / CHECKPOINT,
