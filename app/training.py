@@ -39,7 +39,7 @@ def train_encoder(
     recipe = Recipe(**options)
     folder = work or out / "work"
     checkpoint = _free(folder / CHECKPOINT, resume=resume)
-    taught_by = Teacher.open(teacher, device) if teacher else None
+    taught_by = Teacher.open(teacher, device, load_settings().precision) if teacher else None
     rows = [row for file in files for row in read_rows(file)]
     ours = not (base or recipe.dimension)  # a projection is of passages too, and over ours none is trained
     encoder, passages = _encoded(rows, DEFAULT if ours else base or BASE, device, folder, note)
@@ -71,7 +71,7 @@ def train_teacher(
     folder = work or out / "work"
     checkpoint = _free(folder / CHECKPOINT, resume=resume)
     rows = [row for file in files for row in read_rows(file)]
-    teaching = Teaching(recipe, rows, folder, base, device)
+    teaching = Teaching(recipe, rows, folder, base, device, load_settings().precision)
     note(f"{len(rows)} rows to learn from")
     _run(teaching, recipe.steps, folder, resume=resume, note=note)
     teaching.save(out, _about(rows))
@@ -89,22 +89,26 @@ def train_passages(
     note: Callable[[str], None],
     start: Path | None = None,
     asked: Sequence[Path] = (),
+    teacher: Path | None = None,
     **options: Any,
 ) -> dict[str, Any]:
     """The network that reads passages, under queries that stay, from rows of ranked sentences.  -> what was made"""
     from retrieval.checkpoints import BASE, QUERIES
     from retrieval.training.passage_trainer import CHECKPOINT, PassageTrainer, Recipe
     from retrieval.training.rows import read_questions, read_rows
+    from retrieval.training.teacher import Teacher
 
     recipe = Recipe(**options)
     folder = work or out / "work"
     checkpoint = _free(folder / CHECKPOINT, resume=resume)
+    precision = load_settings().precision
+    taught_by = Teacher.open(teacher, device, precision) if teacher else None
     rows = [row for file in files for row in read_rows(file)]
     questions = [row for file in asked for row in read_questions(file)]
     encoder, passages = _encoded([*rows, *questions], BASE, device, folder, note)
     trainer = PassageTrainer(
         recipe, rows, passages, encoder, start or QUERIES, folder, device,
-        questions=questions, precision=load_settings().precision,
+        questions=questions, precision=precision, teacher=taught_by,
     )  # fmt: skip
     _run(trainer, recipe.steps, folder, resume=resume, note=note)
     made = trainer.save(out, _about(rows))

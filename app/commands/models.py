@@ -123,10 +123,18 @@ def train_passages(
         list[Path] | None,
         typer.Option(exists=True, dir_okay=False, help='JSON lines {"query", "title", "text"} whose ranking is kept.'),
     ] = None,
+    teacher: Annotated[
+        Path | None,
+        typer.Option(exists=True, file_okay=False, help="What propcite train teacher made; it tells of --asked too."),
+    ] = None,
+    taught: Annotated[
+        float, typer.Option(min=0.0, max=1.0, help="The teacher's share, beside the labels where there are some.")
+    ] = 0.5,
     device: Annotated[str, typer.Option(help="cpu, cuda, …")] = "",
     layers: Annotated[int, typer.Option(min=1, help="Of the network, from its top: those that learn.")] = 3,
     steps: Annotated[int, typer.Option(min=1)] = 500,
-    batch_size: Annotated[int, typer.Option(min=2, help="Half drawn, half passages near to those.")] = 24,
+    batch_size: Annotated[int, typer.Option(min=2, help="Passages: half drawn, half near to those.")] = 24,
+    together: Annotated[int, typer.Option(min=1, help="Rows at most that ask of one passage.")] = 3,
     learning_rate: Annotated[float, typer.Option(min=0.0)] = 2e-4,
     likeness: Annotated[float, typer.Option(min=0.0, help="Weight of ranking passages as the base does.")] = 1.0,
     propositions: Annotated[float, typer.Option(min=0.0, max=1.0, help="Share of steps at their level.")] = 0.3,
@@ -141,6 +149,7 @@ def train_passages(
     write_json(
         training.train_passages(
             files, out, work, device, resume=resume, note=note, start=start, asked=asked or (), layers=layers,
+            teacher=teacher, taught=taught, together=together,
             steps=steps, batch_size=batch_size, learning_rate=learning_rate, likeness=likeness,
             propositions=propositions, claims=claims, share=share, seed=seed,
         )

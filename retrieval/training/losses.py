@@ -120,7 +120,21 @@ def passage_scores(tokens: Tensor, lengths: Tensor, queries: Tensor, sizes: Tens
 
     Passage i holds the next `lengths[i]` tokens, query i the next `sizes[i]` of its own.
     """
-    best = torch.segment_reduce(tokens @ queries.T, "max", lengths=lengths, axis=0)
+    return _summed(torch.segment_reduce(tokens @ queries.T, "max", lengths=lengths, axis=0), sizes)
+
+
+def side_by_side_scores(
+    queries: Tensor, weights: Tensor, sizes: Tensor, tokens: Tensor, members: Tensor, lengths: Tensor
+) -> Tensor:
+    """As `unit_scores`, of queries without padding, which are far fewer numbers where one of many is long.
+
+    Query i has the next `sizes[i]` vectors and weights.  (m, d), (m,), (b,), (n, d) -> (b, u)
+    """
+    return _summed(_best(tokens @ queries.T, members, lengths) * weights, sizes)
+
+
+def _summed(best: Tensor, sizes: Tensor) -> Tensor:
+    """(u, m), (b,) -> (b, u)"""
     scores: Tensor = torch.segment_reduce(best.T.contiguous(), "sum", lengths=sizes, axis=0)
     return scores
 

@@ -22,16 +22,17 @@ from retrieval.encoder import Encoder
 from retrieval.precision import dtype_of
 from retrieval.queries import PASSAGES, as_model, with_markers, write
 from retrieval.text import Granularity
-from retrieval.training.batches import joined, masks
-from retrieval.training.losses import any_positive, passage_scores, unit_scores, unlike
+from retrieval.training.batches import TOGETHER, alike, joined, masks, sentences_of
+from retrieval.training.lessons import Lessons
+from retrieval.training.losses import any_positive, passage_scores, side_by_side_scores, taught, unlike
 from retrieval.training.neighbours import neighbours
 from retrieval.training.network import Queries, top_layers
-from retrieval.training.passages import Passages
+from retrieval.training.passages import Passages, Units
 from retrieval.training.rows import Mixture, Row, as_claim
 from retrieval.training.steps import Steps
+from retrieval.training.teacher import Teacher
 
 CHECKPOINT = "passages.pt"
-TOGETHER = 8  # passages of like length that are read at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +46,10 @@ class Recipe:
     warmup: int = 40
     propositions: float = 0.3  # share of the steps at their level
     claims: float = 0.3  # share of the rows whose query gives way to a claim of the passage itself
+    together: int = 3  # rows at most that ask of one passage: it is the reading that takes time
+    taught: float = 0.5  # the teacher's share where there is one, beside the labels
     others: float = 0.5  # weight of telling the unit from those of all passages of the batch
-    questions: int = 8  # more passages a step, of questions whose ranking alone is kept, where some are given
+    questions: int = 8  # more passages a step, of questions without labels, where some are given
     likeness: float = 1.0  # weight of ranking the batch's passages as the base ranks them
     share: float = 0.75  # of what training changed is kept
     seed: int = 0
@@ -60,7 +63,9 @@ class PassageTrainer(Steps):
     def __init__(
         self, recipe: Recipe, rows: Sequence[Row], passages: Passages, encoder: Encoder, queries: Path, folder: Path,
         device: str = "", base: str = "", questions: Sequence[Row] = (), precision: str = "auto",
+        teacher: Teacher | None = None,
     ) -> None:  # fmt: skip
+        """A teacher tells what it thinks of the rows, and of questions, of which nothing else is known."""
         self.recipe, self.passages, self.encoder = recipe, passages, encoder
         self.base = base or bundled_model()
         torch.manual_seed(recipe.seed)
@@ -75,6 +80,7 @@ class PassageTrainer(Steps):
         self.queries.begin_with(queries)
         self.queries.to(self._device).eval().requires_grad_(False)
         rows, questions = ([r for r in given if len(self._texts(r)) == 1] for given in (rows, questions))
+        self._lessons = Lessons(teacher, [*rows, *questions])
         self._mixture = Mixture(rows, recipe.seed)  # a passage of several windows is no single reading
         self._questions = Mixture(questions, recipe.seed + 2) if questions else None
         self._dice = random.Random(recipe.seed + 1)
@@ -84,7 +90,7 @@ class PassageTrainer(Steps):
         super().__init__(
             recipe, self.network, [{"params": learned, "lr": recipe.learning_rate}], folder / CHECKPOINT,
             dice=[self._mixture, *filter(None, [self._questions]), self._dice],
-            given={**asdict(recipe), "base": self.base, "start": fingerprint(str(queries))},
+            given={**asdict(recipe), "base": self.base, "start": fingerprint(str(queries)), **self._lessons.given},
         )  # fmt: skip
 
     def _texts(self, row: Row) -> list[str]:
@@ -115,47 +121,80 @@ class PassageTrainer(Steps):
     def next_loss(self) -> Tensor:
         recipe, rows = self.recipe, self.draw()
         level = Granularity.PROPOSITION if self._dice.random() < recipe.propositions else Granularity.SENTENCE
-        rows = [self._claim(row) or row if self._dice.random() < recipe.claims else row for row in rows]
+        rows = [self._claim(row) or row if self._dice.random() < recipe.claims else row for row in self._siblings(rows)]
         return self.loss(rows, level, self.draw_questions())
+
+    def _siblings(self, rows: Sequence[Row]) -> list[Row]:
+        """The rows, and more that ask of their passages."""
+        found = list(rows)
+        for row in rows:
+            others = [other for other in self._of_passage[self.passages.number(row)] if other is not row]
+            found += self._dice.sample(others, min(len(others), self.recipe.together - 1))
+        return found
 
     def _claim(self, row: Row) -> Row | None:
         return as_claim(row, self.passages.claims(self.passages.number(row)), self._dice)
 
     def loss(self, rows: Sequence[Row], level: Granularity, questions: Sequence[Row] = ()) -> Tensor:
         """Tell the positive units from the others, and rank the passages of the batch as the base does."""
-        read = self.read([*rows, *questions])
-        unlike_base = self._unlike_the_base([*rows, *questions], torch.cat(read))
-        read = read[: len(rows)]
-        tokens, sizes = torch.cat(read), [len(t) for t in read]
-        numbers = [self.passages.number(row) for row in rows]
+        asked, recipe = [*rows, *questions], self.recipe
+        numbers = list(dict.fromkeys(self.passages.number(row) for row in asked))
+        places = [numbers.index(self.passages.number(row)) for row in asked]
+        read = self.read(numbers)
         find = self.passages.sentences if level == Granularity.SENTENCE else self.passages.propositions
         units = [find(number) for number in numbers]
-        members, lengths = (t.to(self._device) for t in joined(units, sizes))
-        own, positive = (mask.to(self._device) for mask in masks(rows, units))
-        with torch.no_grad():
-            vectors, weights = self.queries([row.query for row in rows], level)
-        scores = unit_scores(vectors, weights, tokens, members, lengths)
+        scores = self._scores(asked, level, read, units)
+        labelled = scores[: len(rows)]
+        own, positive = (mask.to(self._device) for mask in masks(rows, units, places[: len(rows)]))
         of_rows = torch.tensor([row.weight for row in rows], device=self._device)
-        loss = any_positive(scores, own, positive, of_rows)
-        loss = loss + self.recipe.others * any_positive(scores, torch.ones_like(own), positive, of_rows)
-        return loss + self.recipe.likeness * unlike_base
+        by_teacher, loss = of_rows * 0, scores.new_zeros(())
+        if self._lessons:
+            logits, sure = (t.to(self._device) for t in self._lessons.of(asked, [units[place] for place in places]))
+            by_teacher = of_rows * (sure[: len(rows)] > 0) * recipe.taught
+            shares = torch.cat([by_teacher, sure[len(rows) :]])  # of questions nothing else is known
+            loss = taught(scores, sentences_of(units, places).to(self._device), logits, shares)
+            loss = loss * len(asked) / len(rows)  # the same weight a row as by its labels
+        loss = loss + any_positive(labelled, own, positive, of_rows - by_teacher)
+        of_labelled = own.any(0).expand_as(own)  # a question's passage may answer others too
+        loss = loss + recipe.others * any_positive(labelled, of_labelled, positive, of_rows)
+        first = {place: row.query for place, row in zip(reversed(places), reversed(asked), strict=True)}
+        likely = [first[place] for place in range(len(numbers))]
+        return loss + recipe.likeness * self._unlike_the_base(likely, numbers, read)
 
-    def _unlike_the_base(self, rows: Sequence[Row], tokens: Tensor) -> Tensor:
-        asked = self.encoder.encode_queries([row.query for row in rows])
-        queries = torch.from_numpy(np.concatenate([q.vectors for q in asked])).to(self._device)
-        lengths = torch.tensor([len(q) for q in asked], device=self._device)
-        held = [self.passages.tokens(self.passages.number(row)).vectors for row in rows]
+    def _scores(
+        self, rows: Sequence[Row], level: Granularity, read: Sequence[Tensor], units: Sequence[Units]
+    ) -> Tensor:
+        """Each row's of the units of all passages.  -> (b, u)"""
+        members, lengths = (t.to(self._device) for t in joined(units, [len(t) for t in read]))
+        return side_by_side_scores(*self._asked(rows, level), torch.cat(list(read)), members, lengths)
+
+    @torch.no_grad()
+    def _asked(self, rows: Sequence[Row], level: Granularity) -> tuple[Tensor, Tensor, Tensor]:
+        """The queries' vectors and weights side by side, and how many each has.  -> (m, d), (m,), (b,)"""
+        found: dict[int, tuple[Tensor, Tensor]] = {}
+        for held in alike([row.query for row in rows], 4 * TOGETHER):
+            with torch.autocast(self._device.type, torch.bfloat16, enabled=self._fast):
+                vectors, weights = self.queries([rows[i].query for i in held], level)
+            for i, v, w in zip(held, vectors.float(), weights.float(), strict=True):
+                found[i] = v[w > 0], w[w > 0]
+        told = [found[i] for i in range(len(rows))]
+        sizes = torch.tensor([len(w) for _, w in told], device=self._device)
+        return torch.cat([v for v, _ in told]), torch.cat([w for _, w in told]), sizes
+
+    def _unlike_the_base(self, asked: Sequence[str], numbers: Sequence[int], read: Sequence[Tensor]) -> Tensor:
+        encoded = self.encoder.encode_queries(asked)
+        queries = torch.from_numpy(np.concatenate([q.vectors for q in encoded])).to(self._device)
+        lengths = torch.tensor([len(q) for q in encoded], device=self._device)
+        held = [self.passages.tokens(number).vectors for number in numbers]
         sizes = torch.tensor([len(vectors) for vectors in held], device=self._device)
         wanted = passage_scores(torch.from_numpy(np.concatenate(held)).to(self._device), sizes, queries, lengths)
-        return unlike(passage_scores(tokens, sizes, queries, lengths), wanted)
+        return unlike(passage_scores(torch.cat(list(read)), sizes, queries, lengths), wanted)
 
-    def read(self, rows: Sequence[Row]) -> list[Tensor]:
-        """Each row's passage by the network that learns, a unit vector a token."""
-        texts = [self._texts(row)[0] for row in rows]
-        order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
+    def read(self, numbers: Sequence[int]) -> list[Tensor]:
+        """Each passage by the network that learns, a unit vector a token."""
+        texts = [self.encoder.texts_read(self.passages.passage(number))[0] for number in numbers]
         found: dict[int, Tensor] = {}
-        for start in range(0, len(order), TOGETHER):
-            held = order[start : start + TOGETHER]
+        for held in alike(texts):
             given = self._tokenizer([texts[i] for i in held], padding=True, return_tensors="pt").to(self._device)
             with torch.autocast(self._device.type, torch.bfloat16, enabled=self._fast):
                 states = self.network(**given).last_hidden_state

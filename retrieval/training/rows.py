@@ -12,6 +12,7 @@ from typing import Any
 
 from retrieval.errors import RetrievalError
 from retrieval.lines import numbered_lines
+from retrieval.sentences import split_sentences
 from retrieval.splitter import passage_from_sentences
 from retrieval.text import Passage
 
@@ -49,12 +50,14 @@ def read_rows(path: Path) -> list[Row]:
 
 
 def read_questions(path: Path) -> list[Row]:
-    """Questions with the text that each was asked of, as JSON lines: rows of one piece, which is not marked."""
+    """Questions with the text that each was asked of, as JSON lines: rows of whose sentences none is marked."""
     rows = []
     for number, line in numbered_lines(path):
         try:
             told = json.loads(line)
-            rows.append(Row(str(told["query"]), str(told.get("title") or ""), (str(told["text"]),), frozenset()))
+            text = str(told["text"])
+            sentences = tuple(span.of(text).strip() for span in split_sentences(text))
+            rows.append(Row(str(told["query"]), str(told.get("title") or ""), sentences, frozenset()))
         except (ValueError, KeyError, TypeError) as error:
             raise RetrievalError(f"{path}, line {number}: {error!r} is wrong with this row") from error
     return rows

@@ -58,7 +58,7 @@ class Steps(ABC):
         self.step = 0
         self._plan, self._checkpoint, self._dice_kept, self._given = plan, checkpoint, dice, dict(given or {})
         self._learned = {name: p for name, p in learning.named_parameters() if p.requires_grad}
-        self._optimizer = torch.optim.AdamW(groups, weight_decay=0.01)
+        self._optimizer = torch.optim.AdamW(groups, weight_decay=0.01, fused=True)
         self._schedule = torch.optim.lr_scheduler.LambdaLR(self._optimizer, self._pace)
 
     @abstractmethod

@@ -17,6 +17,8 @@ from torch import Tensor, nn
 
 from retrieval.checkpoints import fingerprint
 from retrieval.errors import RetrievalError
+from retrieval.precision import dtype_of
+from retrieval.training.batches import alike
 from retrieval.training.rows import Row, as_passage
 
 Kind = Literal["marked", "joint"]
@@ -39,12 +41,12 @@ def marked(sentences: Sequence[str], number: int) -> str:
 class Teacher(nn.Module):
     """A transformer with one score: of the sentence that is marked, or of each."""
 
-    def __init__(self, kind: Kind, base: str) -> None:
+    def __init__(self, kind: Kind, base: str, precision: str = "float32") -> None:
         from retrieval.queries import with_markers
 
         super().__init__()
         transformer = with_markers(base)
-        self.kind, self.base, self.tokenizer = kind, base, transformer.tokenizer
+        self.kind, self.base, self.precision, self.tokenizer = kind, base, precision, transformer.tokenizer
         self.name = ""  # of weights that were read: it changes with them
         self.network: Any = transformer.auto_model
         self._most = min(MOST_TOKENS, int(transformer.max_seq_length or MOST_TOKENS))
@@ -59,40 +61,54 @@ class Teacher(nn.Module):
         """The score of a row's sentence, as a logit; a joint teacher reads each row once.  -> (n,)"""
         if self.kind == "marked":
             texts = [_titled(row, marked(row.sentences, number)) for row, number in asked]
-            states, mask, _ = self._read([row.query for row, _ in asked], texts)
-            return self._scored(self._whole(states, mask))
+            read = self._read([row.query for row, _ in asked], texts)
+            return self._scored(torch.stack([self._whole(states) for states, _ in read]))
         rows = list(dict.fromkeys(row for row, _ in asked))
         places = {row: i for i, row in enumerate(rows)}
         passages = [as_passage(*row.passage) for row in rows]
         heads = [_titled(row, "") for row in rows]
         texts = [head + passage.text for head, passage in zip(heads, passages, strict=True)]
-        states, _, offsets = self._read([row.query for row in rows], texts)
+        read = self._read([row.query for row in rows], texts)
         found = []
         for row, number in asked:
             place = places[row]
             span, start = passages[place].sentences[number].span, len(heads[place])
-            inside = (offsets[place, :, 0] < start + span.end) & (offsets[place, :, 1] > start + span.start)
-            found.append(_gathered(states[place], torch.from_numpy(inside).to(self.device)))
+            states, offsets = read[place]
+            inside = (offsets[:, 0] < start + span.end) & (offsets[:, 1] > start + span.start)
+            found.append(_gathered(states, torch.from_numpy(inside).to(self.device)))
         return self._scored(torch.stack(found))
 
-    def _read(self, queries: Sequence[str], texts: Sequence[str]) -> tuple[Tensor, Tensor, Any]:
-        """States (b, n, d), their mask (b, n), and the text's characters (b, n, 2), none for what is not of it."""
-        read = self.tokenizer(
-            list(queries), list(texts), truncation="only_second", max_length=self._most, padding=True,
-            return_offsets_mapping=True, return_tensors="pt",
-        )  # fmt: skip
-        offsets = read.pop("offset_mapping").numpy()
-        for i in range(len(texts)):
-            offsets[i, np.array([part != 1 for part in read.sequence_ids(i)])] = -1
-        told = {name: t.to(self.device) for name, t in read.items()}
-        return self.network(**told).last_hidden_state, told["attention_mask"], offsets
+    def _read(self, queries: Sequence[str], texts: Sequence[str]) -> list[tuple[Tensor, Any]]:
+        """Each pair's states (n, d) and its text's characters (n, 2), none for what is not of it."""
+        found: dict[int, tuple[Tensor, Any]] = {}
+        for held in alike(texts):
+            read = self.tokenizer(
+                [queries[i] for i in held], [texts[i] for i in held], truncation="only_second", max_length=self._most,
+                padding=True, return_offsets_mapping=True, return_tensors="pt",
+            )  # fmt: skip
+            offsets = read.pop("offset_mapping").numpy()
+            told = {name: t.to(self.device) for name, t in read.items()}
+            with torch.autocast(self.device.type, self._dtype, enabled=self._dtype != torch.float32):
+                states = self.network(**told).last_hidden_state
+            for place, i in enumerate(held):
+                offsets[place, np.array([part != 1 for part in read.sequence_ids(place)])] = -1
+                there = told["attention_mask"][place].bool()
+                found[i] = states[place, there].float(), offsets[place, there.cpu().numpy()]
+        return [found[i] for i in range(len(texts))]
 
-    def _whole(self, states: Tensor, mask: Tensor) -> Tensor:
+    @property
+    def _dtype(self) -> torch.dtype:
+        return dtype_of(self.precision, self.device.type)
+
+    def train(self, mode: bool = True) -> Teacher:
+        """No dropout: that of attention alone takes longer than all the rest of a step on a processor."""
+        super().train(mode)
+        self.network.eval()
+        return self
+
+    def _whole(self, states: Tensor) -> Tensor:
         """One vector a text: of its first token where that stands for the text, else the mean of all."""
-        if self.tokenizer.cls_token_id is not None:
-            return states[:, 0]
-        counted = mask[..., None].to(states.dtype)
-        return (states * counted).sum(1) / counted.sum(1)
+        return states[0] if self.tokenizer.cls_token_id is not None else states.mean(0)
 
     def _scored(self, vectors: Tensor) -> Tensor:
         scores: Tensor = self.head(vectors).squeeze(-1)
@@ -117,12 +133,12 @@ class Teacher(nn.Module):
         (folder / ABOUT).write_text(json.dumps(told, indent=1, sort_keys=True) + "\n", "utf-8")
 
     @classmethod
-    def open(cls, folder: Path, device: str = "") -> Teacher:
+    def open(cls, folder: Path, device: str = "", precision: str = "float32") -> Teacher:
         from safetensors.torch import load_file
 
         try:
             about = json.loads((folder / ABOUT).read_text("utf-8"))
-            teacher = cls(about["kind"], about["base"])
+            teacher = cls(about["kind"], about["base"], precision)
             teacher.load_state_dict(load_file(str(folder / WEIGHTS)))
             teacher.name = fingerprint(str(folder / WEIGHTS))
         except Exception as error:  # each file has its own kinds

@@ -37,10 +37,13 @@ class Recipe:
 class Teaching(Steps):
     """Runs a recipe over rows; its state lives in `folder`."""
 
-    def __init__(self, recipe: Recipe, rows: Sequence[Row], folder: Path, base: str = "", device: str = "") -> None:
+    def __init__(
+        self, recipe: Recipe, rows: Sequence[Row], folder: Path, base: str = "", device: str = "",
+        precision: str = "float32",
+    ) -> None:  # fmt: skip
         self.recipe = recipe
         torch.manual_seed(recipe.seed)
-        self.teacher = Teacher(recipe.kind, base or bundled_model())
+        self.teacher = Teacher(recipe.kind, base or bundled_model(), precision)
         self.teacher.to(device or ("cuda" if torch.cuda.is_available() else "cpu")).train()
         self._mixture = Mixture(rows, recipe.seed)
         self._dice = random.Random(recipe.seed + 1)

@@ -15,7 +15,8 @@ from torch import Tensor
 from retrieval.checkpoints import bundled_model, fingerprint
 from retrieval.queries import as_model, reading, with_markers, write
 from retrieval.text import Granularity
-from retrieval.training.batches import joined, lessons, masks, sentences_of
+from retrieval.training.batches import joined, masks, sentences_of
+from retrieval.training.lessons import Lessons
 from retrieval.training.losses import any_positive, gated, salient_scores, taught, unit_scores, xtr_scores
 from retrieval.training.lowrank import adapt, plain
 from retrieval.training.network import Queries, principal, rarity
@@ -72,8 +73,7 @@ class Trainer(Steps):
         reads: Path | None = None,
     ) -> None:
         """`reads` is what training changed in the network that read the passages; the base did where there is none."""
-        self._teacher, self._rows = teacher, frozenset(rows if teacher else ())
-        self._lessons: dict[Row, list[float]] = {}
+        self._lessons = Lessons(teacher, rows)
         self.recipe, self.passages, self.base, self._reads = recipe, passages, base, reads
         torch.manual_seed(recipe.seed)
         transformer = with_markers(base)
@@ -106,12 +106,11 @@ class Trainer(Steps):
         given = {
             "base": base,
             "start": fingerprint(str(start)) if start else "",
-            "teacher": teacher.name if teacher else "",
             "reads": fingerprint(str(reads)) if reads else "",
         }
         super().__init__(
             recipe, self.queries, groups, folder / CHECKPOINT,
-            dice=(self._mixture, self._dice), given={**asdict(recipe), **given},
+            dice=(self._mixture, self._dice), given={**asdict(recipe), **given, **self._lessons.given},
         )  # fmt: skip
 
     def next_loss(self) -> Tensor:
@@ -137,28 +136,20 @@ class Trainer(Steps):
         scores = self._scores(
             vectors, weights, held, members, lengths, torch.tensor([len(t) for t in tokens]).to(device)
         )
-        own, positive = (mask.to(device) for mask in masks(rows, units))
+        own, positive = (mask.to(device) for mask in masks(rows, units, range(len(rows))))
         of_rows = torch.tensor([row.weight for row in rows], device=device)
         by_teacher = of_rows * 0
-        if self._teacher is not None:
-            logits, known = (t.to(device) for t in lessons([self._lesson(row) for row in rows], units))
-            by_teacher = of_rows * known * self.recipe.taught
+        if self._lessons:
+            logits, sure = (t.to(device) for t in self._lessons.of(rows, units))
+            by_teacher = of_rows * (sure > 0) * self.recipe.taught
         loss = any_positive(scores, own, positive, of_rows - by_teacher)
-        if self._teacher is not None:
-            loss = loss + taught(scores, sentences_of(units).to(device), logits, by_teacher)
+        if self._lessons:
+            loss = loss + taught(scores, sentences_of(units, range(len(rows))).to(device), logits, by_teacher)
         if self.recipe.others:
             if self.recipe.k_train:
                 scores = xtr_scores(vectors, weights, held, members, lengths, self.recipe.k_train)
             loss = loss + self.recipe.others * any_positive(scores, torch.ones_like(own), positive, of_rows)
         return loss
-
-    def _lesson(self, row: Row) -> list[float] | None:
-        """A teacher's logits of a row's sentences; none for a claim that was made here, whose label is sure."""
-        if self._teacher is None or row not in self._rows:
-            return None
-        if row not in self._lessons:
-            self._lessons[row] = self._teacher.scores(row)
-        return self._lessons[row]
 
     def _scores(
         self, vectors: Tensor, weights: Tensor, tokens: Tensor, members: Tensor, lengths: Tensor, sizes: Tensor

@@ -148,6 +148,18 @@ def test_a_checkpoint_of_another_recipe_is_refused(rows, passages, base: Path, t
         trainer(replace(SMALL, seed=9), rows, passages, base, tmp_path).resume()
 
 
+def test_a_training_goes_on_only_over_the_passages_that_it_began_with(rows, passages, base, tmp_path: Path) -> None:
+    """Passages read by another network are others, though their texts are the same."""
+    reads = [tmp_path / f"{name}.safetensors" for name in ("one", "other")]
+    for path in reads:
+        path.write_bytes(path.stem.encode())
+    Trainer(SMALL, rows, passages, str(base), tmp_path, reads=reads[0]).run()
+    assert Trainer(SMALL, rows, passages, str(base), tmp_path, reads=reads[0]).resume()
+    for other in (reads[1], None):
+        with pytest.raises(RetrievalError, match="made with another reads: give the same"):
+            Trainer(SMALL, rows, passages, str(base), tmp_path, reads=other).resume()
+
+
 def test_a_loss_that_explodes_is_said(rows, passages, base: Path, tmp_path: Path) -> None:
     t = trainer(replace(SMALL, learning_rate=1e9), rows, passages, base, tmp_path)
     with pytest.raises(RetrievalError, match="smaller learning rate"):

@@ -18,6 +18,7 @@ from retrieval.training.losses import (
     gated,
     passage_scores,
     salient_scores,
+    side_by_side_scores,
     taught,
     told_apart,
     unit_scores,
@@ -36,6 +37,12 @@ def test_a_units_score_is_the_weighted_sum_of_each_tokens_best() -> None:
     scores = unit_scores(QUERIES, WEIGHTS, TOKENS, MEMBERS, LENGTHS)
     # Query 0: best of unit 0 is 1 and .8, of unit 1 .6 and 1.  Query 1: 1 and nothing; .6 and nothing.
     assert scores.numpy() == pytest.approx(np.array([[1 + 2 * 0.8, 0.6 + 2 * 1.0], [0.5, 0.3]]), abs=1e-6)
+
+
+def test_queries_side_by_side_score_as_padded_ones_do() -> None:
+    vectors, weights = torch.cat([QUERIES[0], QUERIES[1, :1]]), torch.tensor([1.0, 2.0, 0.5])
+    scores = side_by_side_scores(vectors, weights, torch.tensor([2, 1]), TOKENS, MEMBERS, LENGTHS)
+    assert scores.numpy() == pytest.approx(unit_scores(QUERIES, WEIGHTS, TOKENS, MEMBERS, LENGTHS).numpy(), abs=1e-6)
 
 
 def test_xtr_counts_retrieved_tokens_alone_over_the_weights_that_found_one() -> None:

@@ -21,6 +21,9 @@ from retrieval.text import Granularity, Span
 from retrieval.training.passage_trainer import CHECKPOINT, PassageTrainer, Recipe
 from retrieval.training.passages import Passages
 from retrieval.training.rows import Row, read_questions
+from retrieval.training.teacher import Teacher
+from retrieval.training.teaching import Recipe as Teachings
+from retrieval.training.teaching import Teaching
 from retrieval.training.trainer import Recipe as QueriesRecipe
 from retrieval.training.trainer import Trainer
 
@@ -39,6 +42,7 @@ def row_about(number: int) -> Row:
 
 
 ROWS = [row_about(number) for number in range(24)]
+NUMBERS = range(len(ROWS))  # each has a passage of its own
 
 
 def halves(texts) -> list[list[tuple[Span, ...]]]:
@@ -78,12 +82,16 @@ def trainer(recipe: Recipe, passages: Passages, encoder: Encoder, queries: Path,
     return PassageTrainer(recipe, ROWS, passages, encoder, queries, folder, base=str(base), precision="float32")
 
 
+def unlike_the_base(t: PassageTrainer) -> float:
+    return t._unlike_the_base([row.query for row in ROWS], NUMBERS, t.read(NUMBERS)).item()
+
+
 def test_at_first_passages_are_read_as_the_base_reads_them(passages, encoder, queries, base, tmp_path: Path) -> None:
     t = trainer(RECIPE, passages, encoder, queries, tmp_path, base)
-    for row, vectors in zip(ROWS, t.read(ROWS), strict=True):
-        wanted = passages.tokens(passages.number(row)).vectors
+    for number, vectors in zip(NUMBERS, t.read(NUMBERS), strict=True):
+        wanted = passages.tokens(number).vectors
         assert vectors.detach().numpy() == pytest.approx(wanted, abs=2e-3)  # they lie on disk in half precision
-    assert t._unlike_the_base(ROWS, torch.cat(t.read(ROWS))).item() == pytest.approx(0.0, abs=1e-4)
+    assert unlike_the_base(t) == pytest.approx(0.0, abs=1e-4)
 
 
 @pytest.mark.parametrize("level", [Granularity.SENTENCE, Granularity.PROPOSITION])
@@ -111,7 +119,7 @@ def test_more_weight_on_likeness_keeps_the_ranking_of_passages_nearer(
         recipe = replace(RECIPE, likeness=likeness)
         t = trainer(recipe, passages, encoder, queries, tmp_path / str(likeness), base)
         t.run()
-        left.append(t._unlike_the_base(ROWS, torch.cat(t.read(ROWS))).item())
+        left.append(unlike_the_base(t))
     assert left[1] < 0.5 * left[0]
 
 
@@ -130,6 +138,49 @@ def test_a_batch_holds_neighbours_and_no_passage_twice(passages, encoder, querie
         assert min(float(means[n] @ means[number]) for n in near) == pytest.approx(
             float(means[nearest[-1]] @ means[number]), abs=1e-5
         )
+
+
+def test_what_else_is_asked_of_a_passage_is_asked_with_it(passages, encoder, queries, base, tmp_path: Path) -> None:
+    more = [replace(row, query=f"{row.query} {word}") for row in ROWS[:4] for word in ("the", "was", "in")]
+    given = {"base": str(base), "precision": "float32"}
+    t = PassageTrainer(RECIPE, [*ROWS, *more], passages, encoder, queries, tmp_path, **given)
+    for _ in range(10):
+        asked = t._siblings(ROWS)
+        assert asked[: len(ROWS)] == ROWS
+        assert len(asked) == len(set(asked)) == len(ROWS) + 4 * (RECIPE.together - 1)
+    alone = PassageTrainer(replace(RECIPE, together=1), [*ROWS, *more], passages, encoder, queries, tmp_path, **given)
+    assert alone._siblings(ROWS) == ROWS
+    plain = replace(RECIPE, others=0.0, likeness=0.0)
+    t = PassageTrainer(plain, [*ROWS, *more], passages, encoder, queries, tmp_path, **given)
+    apart = [t.loss([row], Granularity.SENTENCE).item() for row in (ROWS[0], more[0], more[1])]
+    assert t.loss([ROWS[0], more[0], more[1]], Granularity.SENTENCE).item() == pytest.approx(np.mean(apart), abs=1e-5)
+
+
+@pytest.mark.parametrize("level", [Granularity.SENTENCE, Granularity.PROPOSITION])
+def test_a_teacher_tells_of_questions_and_of_rows(level, encoder, queries, base, tmp_path: Path) -> None:
+    """It prefers the first sentence always; labels have no part in the loss."""
+    first = [replace(row, positives=frozenset({0})) for row in ROWS]
+    teaching = Teaching(
+        Teachings(kind="joint", steps=150, batch_size=8, learning_rate=1e-3, warmup=1), first, tmp_path, str(base)
+    )
+    teaching.run()
+    teaching.save(tmp_path / "teacher", {})
+    questions = [replace(row, title=f"q{row.title}", positives=frozenset()) for row in ROWS]
+    passages = Passages([*ROWS, *questions], encoder, tmp_path, halves)
+    passages.encode()
+    recipe = replace(
+        RECIPE, others=0.0, likeness=0.0, taught=1.0, questions=8, propositions=float(level == "proposition")
+    )
+    given = {"base": str(base), "precision": "float32", "questions": questions}
+    t = PassageTrainer(
+        recipe, ROWS, passages, encoder, queries, tmp_path, teacher=Teacher.open(tmp_path / "teacher"), **given
+    )
+    of_rows, of_questions = t.loss(ROWS, level).item(), t.loss(ROWS[:1], level, questions).item()
+    t.run()
+    assert t.loss(ROWS, level).item() < 0.8 * of_rows
+    assert t.loss(ROWS[:1], level, questions).item() < 0.8 * of_questions
+    with pytest.raises(RetrievalError, match="made with another teacher"):
+        PassageTrainer(recipe, ROWS, passages, encoder, queries, tmp_path, **given).resume()
 
 
 def test_a_passage_of_several_windows_is_left_out(encoder, queries, base, tmp_path: Path) -> None:

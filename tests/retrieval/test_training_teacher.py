@@ -73,6 +73,25 @@ def test_a_joint_teacher_scores_each_sentence_by_its_own_tokens(base: str) -> No
     assert teacher.scores(ROW) == pytest.approx(slow, abs=1e-5)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_rows_that_are_read_together_score_as_each_alone(kind, base: str) -> None:
+    torch.manual_seed(0)
+    teacher = Teacher(kind, base).eval()
+    asked = [(row, n) for row in [*ROWS, ROW] for n in range(len(row.sentences))]
+    with torch.no_grad():
+        together = teacher(asked).tolist()
+    assert together == pytest.approx([s for row in [*ROWS, ROW] for s in teacher.scores(row)], abs=1e-5)
+
+
+def test_in_half_the_bits_a_teacher_says_nearly_the_same(base: str, tmp_path: Path) -> None:
+    teaching = Teaching(replace(SMALL, kind="joint"), ROWS, tmp_path, base, precision="bfloat16")
+    teaching.run()
+    teaching.save(tmp_path / "out", {})
+    whole, half = Teacher.open(tmp_path / "out"), Teacher.open(tmp_path / "out", precision="bfloat16")
+    assert half.scores(ROW) == pytest.approx(whole.scores(ROW), abs=0.05)
+    assert half.scores(ROW) != whole.scores(ROW)
+
+
 def test_a_base_without_a_token_for_the_whole_gives_the_mean(tmp_path: Path) -> None:
     teacher = Teacher("marked", str(tiny.save_xtr(tmp_path))).eval()
     states, _ = states_of(teacher, ROW.query, "quay. $the harbour was dredged$ its gates are of steel in spring")

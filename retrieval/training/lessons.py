@@ -1,0 +1,52 @@
+"""What a teacher thinks of the rows that are trained on: asked for once each, when a step draws the row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from retrieval.training.losses import LOW
+from retrieval.training.passages import Units
+from retrieval.training.rows import Row
+from retrieval.training.teacher import Teacher
+
+
+class Lessons:
+    """A teacher's logits of these rows' sentences; a claim that was made here is no row of them: its label is sure."""
+
+    def __init__(self, teacher: Teacher | None, rows: Iterable[Row]) -> None:
+        self._teacher, self._rows = teacher, frozenset(rows if teacher else ())
+        self._told: dict[Row, list[float]] = {}
+
+    def __bool__(self) -> bool:
+        return self._teacher is not None
+
+    @property
+    def given(self) -> dict[str, str]:
+        """What a checkpoint was made with."""
+        return {"teacher": self._teacher.name if self._teacher else ""}
+
+    def _ask(self, row: Row) -> list[float] | None:
+        if self._teacher is None or row not in self._rows:
+            return None
+        if row not in self._told:
+            self._told[row] = self._teacher.scores(row)
+        return self._told[row]
+
+    def of(self, rows: Sequence[Row], units: Sequence[Units]) -> tuple[Tensor, Tensor]:
+        """The logits of each row's sentences that hold a unit, and how sure it is that one answers.  -> (b, s), (b,)"""
+        told = [self._ask(row) for row in rows]
+        most = max((len(scores) for scores in told if scores is not None), default=1)
+        logits = torch.full((len(told), most), LOW)
+        for i, (scores, u) in enumerate(zip(told, units, strict=True)):
+            if scores is not None:
+                held = torch.from_numpy(np.unique(u.sentences))
+                logits[i, held] = torch.tensor(scores)[held]
+        return logits, torch.tensor([0.0 if scores is None else _sure(scores) for scores in told])
+
+
+def _sure(logits: Sequence[float]) -> float:
+    return float(torch.tensor(logits).max().sigmoid())
