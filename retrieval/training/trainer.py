@@ -106,7 +106,7 @@ class Trainer(Steps):
         given = {
             "base": base,
             "start": fingerprint(str(start)) if start else "",
-            "reads": fingerprint(str(reads)) if reads else "",
+            "reader of passages": fingerprint(str(reads)) if reads else "",
         }
         super().__init__(
             recipe, self.queries, groups, folder / CHECKPOINT,

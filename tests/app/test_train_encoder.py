@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from quay_rows import propcite, rows_file
 
 from app.training import train_encoder
 from retrieval.checkpoints import QUERIES, bundled_model
@@ -19,59 +17,19 @@ from retrieval.salience import Salience
 from retrieval.splitter import passage_from_text
 from retrieval.text import Granularity
 
-ROOT = Path(__file__).parents[2]
 OPTIONS = {"steps": 2, "batch_size": 3, "learning_rate": 1e-4}
 
 
-def rows_file(folder: Path) -> Path:
-    file = folder / "rows.jsonl"
-    rows = [
-        {
-            "query": f"How long is quay {number}?",
-            "title": "Quays",
-            "sentences": [f"Quay {number} was built in 19{number:02}.", f"It is {number}00 metres long."],
-            "positive_sentence_ids": [1],
-            "source": "quays",
-        }
-        for number in range(1, 7)
-    ]
-    file.write_text("\n".join(map(json.dumps, rows)), "utf-8")
-    return file
-
-
 def test_rows_become_a_model_that_the_settings_take(tmp_path: Path) -> None:
-    words = [
-        "train",
-        "encoder",
-        str(rows_file(tmp_path)),
-        "--out",
-        str(tmp_path / "made"),
-        "--steps",
-        "2",
-        "--batch-size",
-        "3",
-    ]
-    done = subprocess.run(
-        [sys.executable, "-m", "app.cli", *words],
-        env={**os.environ, "PYTHONPATH": str(ROOT), "PROPCITE_DATA_DIR": str(tmp_path / "data")},
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
+    few = ["--steps", "2", "--batch-size", "3"]
+    done = propcite("train", "encoder", str(rows_file(tmp_path)), "--out", str(tmp_path / "made"), *few)
     assert done.returncode == 0, done.stderr
     made = json.loads(done.stdout)
     assert made["steps"] == 2
     assert Path(made["difference"]).stat().st_size < 25 * 2**20
     line = json.dumps({"query": "How long is it?", "sentences": ["It is long.", "It is blue."]})
     for encoder in (made["model"], made["difference"]):
-        ranked = subprocess.run(
-            [sys.executable, "-m", "app.cli", "rank"],
-            env={**os.environ, "PYTHONPATH": str(ROOT), "PROPCITE_ENCODER": encoder},
-            input=line,
-            capture_output=True,
-            text=True,
-            timeout=300,
-        )
+        ranked = propcite("rank", encoder=encoder, given=line)
         long, blue = json.loads(ranked.stdout)["scores"]
         assert long > blue
 

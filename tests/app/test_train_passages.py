@@ -3,50 +3,20 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from quay_rows import propcite, rows_file
 
 from app.training import train_passages
 from retrieval.encoder import Encoder
 from retrieval.errors import PropCiteError
-
-ROOT = Path(__file__).parents[2]
-
-
-def rows_file(folder: Path) -> Path:
-    file = folder / "rows.jsonl"
-    rows = [
-        {
-            "query": f"How long is quay {number}?",
-            "title": "Quays",
-            "sentences": [f"Quay {number} was built in 19{number:02}.", f"It is {number}00 metres long."],
-            "positive_sentence_ids": [1],
-            "source": "quays",
-        }
-        for number in range(1, 7)
-    ]
-    file.write_text("\n".join(map(json.dumps, rows)), "utf-8")
-    return file
-
-
-def propcite(folder: Path, *words: str, encoder: str = "") -> subprocess.CompletedProcess[str]:
-    settings = {"PROPCITE_DATA_DIR": str(folder / "data"), **({"PROPCITE_ENCODER": encoder} if encoder else {})}
-    return subprocess.run(
-        [sys.executable, "-m", "app.cli", *words],
-        env={**os.environ, "PYTHONPATH": str(ROOT), **settings},
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
+from retrieval.queries import about
 
 
 def test_passages_learn_and_an_index_of_before_is_not_searched_with_them(tmp_path: Path) -> None:
     few = ["--steps", "2", "--batch-size", "4"]
-    done = propcite(tmp_path, "train", "passages", str(rows_file(tmp_path)), "--out", str(tmp_path / "made"), *few)
+    done = propcite("train", "passages", str(rows_file(tmp_path)), "--out", str(tmp_path / "made"), *few)
     assert done.returncode == 0, done.stderr
     made = json.loads(done.stdout)
     assert Path(made["difference"]).stat().st_size < 6 * 2**20
@@ -57,14 +27,14 @@ def test_passages_learn_and_an_index_of_before_is_not_searched_with_them(tmp_pat
     for encoder in (folder, small):
         assert encoder.encode_queries(["How long is it?"])[0].vectors == pytest.approx(asked, abs=1e-5)
 
-    page = tmp_path / "quays.txt"
+    page, ours = tmp_path / "quays.txt", {"encoder": made["difference"], "data_dir": str(tmp_path / "data")}
     page.write_text("Quay 1 was built in 1901. It is 100 metres long.", "utf-8")
-    assert propcite(tmp_path, "ingest", str(page)).returncode == 0
-    refused = propcite(tmp_path, "search", "How long is quay 1?", encoder=made["difference"])
+    assert propcite("ingest", str(page), data_dir=ours["data_dir"]).returncode == 0
+    refused = propcite("search", "How long is quay 1?", **ours)
     assert refused.returncode == 2
     assert "run propcite reindex" in refused.stderr
-    assert propcite(tmp_path, "reindex", encoder=made["difference"]).returncode == 0
-    found = propcite(tmp_path, "search", "How long is quay 1?", "-g", "sentence", "--json", encoder=made["difference"])
+    assert propcite("reindex", **ours).returncode == 0
+    found = propcite("search", "How long is quay 1?", "-g", "sentence", "--json", **ours)
     assert found.returncode == 0
     assert "100 metres" in found.stdout
 
@@ -78,3 +48,18 @@ def test_an_unfinished_training_is_not_begun_anew_unasked(tmp_path: Path) -> Non
         train_passages([rows_file(tmp_path)], tmp_path / "made", folder, "", resume=False, **given)
     with pytest.raises(PropCiteError, match="cannot be read"):
         train_passages([rows_file(tmp_path)], tmp_path / "made", folder, "", resume=True, **given)
+
+
+def test_a_teacher_tells_of_rows_and_of_questions_without_labels(tmp_path: Path) -> None:
+    rows, teacher, asked = str(rows_file(tmp_path)), str(tmp_path / "teacher"), tmp_path / "asked.jsonl"
+    few = ["--steps", "2", "--batch-size", "2"]
+    assert propcite("train", "teacher", rows, "--kind", "joint", "--out", teacher, *few).returncode == 0
+    asked.write_text('{"query": "Where is it?", "title": "Quays", "text": "It is long. It lies in Cork."}', "utf-8")
+    more = ["--asked", str(asked), "--teacher", teacher, "--together", "1"]
+    done = propcite("train", "passages", rows, "--out", str(tmp_path / "made"), *few, *more)
+    assert done.returncode == 0, done.stderr
+    recipe = about(Path(json.loads(done.stdout)["difference"]))["recipe"]
+    assert (recipe["together"], recipe["taught"]) == (1, 0.5)
+    refused = propcite("train", "passages", rows, "--teacher", str(tmp_path), "--out", str(tmp_path / "none"))
+    assert refused.returncode == 2
+    assert "holds no teacher" in refused.stderr

@@ -3,48 +3,18 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from quay_rows import propcite, rows_file
 
 from app.training import train_teacher
 from retrieval.errors import PropCiteError
 
-ROOT = Path(__file__).parents[2]
-
-
-def rows_file(folder: Path) -> Path:
-    file = folder / "rows.jsonl"
-    rows = [
-        {
-            "query": f"How long is quay {number}?",
-            "title": "Quays",
-            "sentences": [f"Quay {number} was built in 19{number:02}.", f"It is {number}00 metres long."],
-            "positive_sentence_ids": [1],
-            "source": "quays",
-        }
-        for number in range(1, 5)
-    ]
-    file.write_text("\n".join(map(json.dumps, rows)), "utf-8")
-    return file
-
-
-def propcite(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "app.cli", *words],
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-
 
 @pytest.mark.parametrize("kind", ["marked", "joint"])
 def test_a_teacher_is_made_and_teaches(kind: str, tmp_path: Path) -> None:
-    file, teacher = str(rows_file(tmp_path)), str(tmp_path / "teacher")
+    file, teacher = str(rows_file(tmp_path, 4)), str(tmp_path / "teacher")
     few = ["--steps", "2", "--batch-size", "2"]
     done = propcite("train", "teacher", file, "--out", teacher, "--kind", kind, *few)
     assert done.returncode == 0, done.stderr

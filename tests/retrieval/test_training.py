@@ -156,7 +156,7 @@ def test_a_training_goes_on_only_over_the_passages_that_it_began_with(rows, pass
     Trainer(SMALL, rows, passages, str(base), tmp_path, reads=reads[0]).run()
     assert Trainer(SMALL, rows, passages, str(base), tmp_path, reads=reads[0]).resume()
     for other in (reads[1], None):
-        with pytest.raises(RetrievalError, match="made with another reads: give the same"):
+        with pytest.raises(RetrievalError, match="made with another reader of passages: give the same"):
             Trainer(SMALL, rows, passages, str(base), tmp_path, reads=other).resume()
 
 
