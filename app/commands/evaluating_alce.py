@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from app.evaluate.alce.files import Kind
 
 
-class Judges(StrEnum):
+class ScoringJudges(StrEnum):
     embedded = "embedded"
     cross = "cross"
     true = "true"
@@ -32,7 +32,7 @@ Ways = Annotated[
 ]
 Contexts = Annotated[list[int] | None, typer.Option("--context", min=1, help="Docs shown; may be given again. [5]")]
 Outputs = Annotated[Path | None, typer.Option(help="A result file whose outputs are scored and cited anew.")]
-JudgeName = Annotated[Judges, typer.Option("--judge", help="What scores citations; not what PropCite cites by.")]
+JudgeName = Annotated[ScoringJudges, typer.Option("--judge", help="What scores citations; not what PropCite cites by.")]
 JudgeModel = Annotated[str, typer.Option(help="Its folder or name; empty: the published one.")]
 JudgeLabels = Annotated[str, typer.Option(help="nli: what its labels mean, in their order.")]
 Margin = Annotated[float, typer.Option(min=0, help="+threshold: by how much the best passage must lead the next.")]
@@ -55,7 +55,7 @@ def eval_asqa(
     offset: Offset = 0,
     generator: GeneratorName = None,
     model: ModelName = None,
-    judge: JudgeName = Judges.embedded,
+    judge: JudgeName = ScoringJudges.embedded,
     judge_model: JudgeModel = "",
     judge_labels: JudgeLabels = "",
     margin: Margin = 0.05,
@@ -91,7 +91,7 @@ def eval_eli5(
     offset: Offset = 0,
     generator: GeneratorName = None,
     model: ModelName = None,
-    judge: JudgeName = Judges.embedded,
+    judge: JudgeName = ScoringJudges.embedded,
     judge_model: JudgeModel = "",
     judge_labels: JudgeLabels = "",
     margin: Margin = 0.05,
@@ -122,7 +122,7 @@ def eval_qampari(
     offset: Offset = 0,
     generator: GeneratorName = None,
     model: ModelName = None,
-    judge: JudgeName = Judges.embedded,
+    judge: JudgeName = ScoringJudges.embedded,
     judge_model: JudgeModel = "",
     judge_labels: JudgeLabels = "",
     margin: Margin = 0.05,
@@ -143,7 +143,7 @@ def eval_qampari(
 @eval_cli.command("judge")
 def eval_judge(
     file: File,
-    judge: JudgeName = Judges.embedded,
+    judge: JudgeName = ScoringJudges.embedded,
     judge_model: JudgeModel = "",
     judge_labels: JudgeLabels = "",
     limit: Annotated[int, typer.Option(min=0, help="Only a sample of so many questions; 0: all.")] = 0,
@@ -179,7 +179,7 @@ def _evaluate(
     *,
     generator: Any,
     model: str | None,
-    judge: tuple[Judges, str, str],
+    judge: tuple[ScoringJudges, str, str],
     mauve: bool = False,
     mauve_model: str = "",
     **options: Any,

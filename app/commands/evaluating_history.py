@@ -9,13 +9,13 @@ import typer
 
 from app.commands import find_collection, note, open_parts
 from app.commands.evaluating import Format, New, Offset, Shape, eval_cli
-from app.commands.evaluating_alce import JudgeLabels, JudgeModel, JudgeName, Judges
+from app.commands.evaluating_alce import JudgeLabels, JudgeModel, JudgeName, ScoringJudges
 
 
 @eval_cli.command("history")
 def eval_history(
     collection: Annotated[str, typer.Option("--collection", "-c", help="Only answers of this collection.")] = "",
-    judge: JudgeName = Judges.embedded,
+    judge: JudgeName = ScoringJudges.embedded,
     judge_model: JudgeModel = "",
     judge_labels: JudgeLabels = "",
     limit: Annotated[int, typer.Option(min=0, help="Only the newest so many answers; 0: all.")] = 0,

@@ -63,6 +63,7 @@ class ExtractiveGenerator:
     def _draft(self, question: str, shown: Retriever) -> Draft:
         query = shown.encoder.encode_queries([question])[0]
         found = shown.search(question, Granularity.SENTENCE, LOOKED_AT)
+        found += rows_of_the_numbers(question, found)
         hits = [replace(hit, score=_nearness(query, shown, hit)) for hit in found]
         asked = content_spans(question)
         if not hits or hits[0].score < WEAK or _unheard(query, asked, hits[:3], shown):
@@ -85,19 +86,42 @@ def content_spans(question: str) -> list[Span]:
     return [span for span in found if words.content_words(span.of(question))]
 
 
+def rows_of_the_numbers(question: str, found: Sequence[Hit]) -> list[Hit]:
+    """Where none that were found states a number of the question, the sentences beside them that do.
+
+    A table's rows are alike but for their numbers, so any of them may have been found in place of the one meant.
+    """
+    wanted = words.numbers(question)
+    if not wanted or any(wanted & _stated(hit) for hit in found):
+        return []
+    passages = {hit.passage.id: hit for hit in reversed(found)}
+    return [
+        replace(hit, spans=(sentence.span.trimmed(hit.passage.text),))
+        for hit in reversed(passages.values())
+        for sentence in hit.passage.sentences
+        if not sentence.is_heading and wanted & words.numbers(sentence.span.of(hit.passage.text))
+    ]
+
+
 def of_the_numbers(question: str, hits: Sequence[Hit]) -> list[Hit]:
     """Hits that speak of the numbers in the question (a year, say): by sentence or title, else by passage."""
     wanted = words.numbers(question)
     near = [h for h in hits if h.score >= WEAK and not _is_header(h.text)]
     if not wanted:
         return near
-    stated = [(h, words.numbers(f"{h.passage.title}. {h.text}")) for h in near]
+    stated = [(h, _stated(h)) for h in near]
     exact = [h for h, numbers in stated if wanted & numbers]
     if not exact:
-        return [h for h in near if wanted & words.numbers(h.passage.text)]
+        of_years = any(map(YEAR.fullmatch, wanted))
+        dated = [h for h in near if of_years and any(map(YEAR.fullmatch, words.numbers(h.text)))]
+        return [h for h in near if wanted & words.numbers(h.passage.text) and h not in dated]
     # A question in several parts may ask something else beside: sentences that name no other year stay.
     several = PARTS.search(question) is not None
     return [h for h, numbers in stated if wanted & numbers or (several and not any(map(YEAR.fullmatch, numbers)))]
+
+
+def _stated(hit: Hit) -> set[str]:
+    return words.numbers(f"{hit.passage.title}. {hit.text}")
 
 
 def pick(candidates: Sequence[_Candidate]) -> list[Hit]:

@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from dataclasses import replace
+from typing import Any, cast
 
 import pytest
 
 from app.errors import GeneratorError
-from app.generators import Draft, Generator, drained
+from app.generators import Draft, Generator, Shown, drained
 from app.generators.extractive import ExtractiveGenerator
 from app.generators.prompted import PromptedGenerator
 from app.prompts import ABSTENTION, load_prompt
 from attribution.endpoint import Endpoint
 from attribution.errors import AttributionError
 from attribution.usage import Usage, metered
+from retrieval.encoder import Encoder, TokenVectors
+from retrieval.retriever import Retriever
+from retrieval.splitter import passage_from_text
+from retrieval.text import Granularity, Passage
 from tests.app import shown
 from tests.app.shown import shown_of
+from tests.app.word_encoder import WordEncoder
 from tests.scripted_llm import Reply, Request, Script, ScriptedLlm, error, free_url
 
 QUESTION = "What did the barrier cost?"
@@ -371,3 +378,30 @@ def test_the_extractive_generator_is_one_too() -> None:
     generator: Generator = ExtractiveGenerator()
     draft = drained(generator.stream("What did the barrier cost?", SHOWN))
     assert generator.generate_many([("What did the barrier cost?", SHOWN)]) == [draft]
+
+
+class NumbersAlike(WordEncoder):
+    """Tells one number from another as little as a language's encoder does."""
+
+    def encode_passages(self, passages: Sequence[Passage]) -> list[TokenVectors]:
+        return super().encode_passages([replace(passage, text=blurred(passage.text)) for passage in passages])
+
+    def encode_queries(
+        self, texts: Sequence[str], granularity: Granularity = Granularity.PASSAGE
+    ) -> list[TokenVectors]:
+        return super().encode_queries([blurred(text) for text in texts], granularity)
+
+
+def blurred(text: str) -> str:
+    return re.sub(r"\d", "0", text)
+
+
+def test_the_row_of_the_year_that_is_asked_for_is_found_among_rows_that_are_alike() -> None:
+    """More rows than are looked at, whose last one is meant: an answer of another year would be a wrong one."""
+    rows = [f"In {year} the highest flow of the river was {year - 1700} cubic metres." for year in range(1995, 2021)]
+    passages = (passage_from_text("table", " ".join(rows)),)
+    shown = Shown(passages, Retriever.over(cast(Encoder, NumbersAlike()), passages))
+    answer = drained(ExtractiveGenerator().stream("What was the highest flow of the river in 2020?", shown))
+    assert answer.text == "In 2020 the highest flow of the river was 320 cubic metres."
+    absent = drained(ExtractiveGenerator().stream("What was the highest flow of the river in 1990?", shown))
+    assert absent.abstained
