@@ -54,7 +54,9 @@ def show_answer(answer: CitedAnswer, names: dict[str, str]) -> None:
         out.print(Text(answer.question, style="bold"))
         show_understood(answer)
         out.print()
-    out.print(marked_text(answer), soft_wrap=not out.is_terminal)
+    shown = marked_text(answer)
+    shown.rstrip()  # a text that was piped ends its line itself
+    out.print(shown, soft_wrap=not out.is_terminal)
     show_facts(answer, names)
 
 

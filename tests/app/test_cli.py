@@ -307,7 +307,10 @@ def test_cite_reads_a_file_or_standard_input(propcite: Propcite, data: Path, tmp
     assert from_file.json["uncited"] == ["The moon is made of green cheese."]
     from_pipe = propcite("cite", "--json", stdin=text)
     assert (from_pipe.json["id"], from_pipe.json["sentences"]) == (from_file.json["id"], from_file.json["sentences"])
-    assert propcite("cite", "--fail-under", "0.9", stdin=text).code == 1
+    shown = propcite("cite", "--fail-under", "0.9", stdin=f"{text}\n")
+    assert shown.code == 1
+    assert not shown.out.splitlines()[1]
+    assert shown.out.splitlines()[2].strip(), "the line that ends the text is no empty one"
     assert propcite("cite", "--fail-under", "0.5", stdin=text).code == 0
     assert "\ufffd" in propcite("cite", "--json", stdin=b"The Po \xff is 652 kilometres long.").json["text"]
     assert data.is_dir()
