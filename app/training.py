@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from retrieval.training.passages import Passages
     from retrieval.training.rows import Row
 
+RECIPE = "recipe.json"  # in the folder of a whole model
+
 
 def train_encoder(
     files: Sequence[Path],
@@ -28,9 +31,13 @@ def train_encoder(
     note: Callable[[str], None],
     start: Path | None = None,
     teacher: Path | None = None,
+    beside: Sequence[Row] = (),
     **options: Any,
 ) -> dict[str, Any]:
-    """The queries' network from rows of ranked sentences; ours is taught further unless a base is named."""
+    """The queries' network from rows of ranked sentences; ours is taught further unless a base is named.
+
+    Texts of `beside` are encoded with the rows', for a training that follows.
+    """
     from retrieval.checkpoints import BASE, DEFAULT, PASSAGES, QUERIES, bundled_model
     from retrieval.training.rows import read_rows
     from retrieval.training.teacher import Teacher
@@ -42,7 +49,7 @@ def train_encoder(
     taught_by = Teacher.open(teacher, device, load_settings().precision) if teacher else None
     rows = [row for file in files for row in read_rows(file)]
     ours = not (base or recipe.dimension)  # a projection is of passages too, and over ours none is trained
-    encoder, passages = _encoded(rows, DEFAULT if ours else base or BASE, device, folder, note)
+    encoder, passages = _encoded([*rows, *beside], DEFAULT if ours else base or BASE, device, folder, note)
     network = bundled_model() if base in ("", BASE) else base
     reads, begin = (PASSAGES, start or QUERIES) if ours else (None, start)
     trainer = Trainer(recipe, rows, passages, network, folder, device, begin, taught_by, reads)
@@ -90,14 +97,20 @@ def train_passages(
     start: Path | None = None,
     asked: Sequence[Path] = (),
     teacher: Path | None = None,
+    base: str = "",
     **options: Any,
 ) -> dict[str, Any]:
     """The network that reads passages, under queries that stay, from rows of ranked sentences.  -> what was made"""
-    from retrieval.checkpoints import BASE, QUERIES
+    from retrieval.checkpoints import BASE, QUERIES, bundled_model
     from retrieval.training.passage_trainer import CHECKPOINT, PassageTrainer, Recipe
     from retrieval.training.rows import read_questions, read_rows
     from retrieval.training.teacher import Teacher
 
+    if base not in ("", BASE) and not (start and start.is_dir()):
+        raise PropCiteError(
+            f"passages of {base} need queries over it: propcite train encoder FILES --base {base} --out FOLDER, "
+            "then --start FOLDER/model"
+        )
     recipe = Recipe(**options)
     folder = work or out / "work"
     checkpoint = _free(folder / CHECKPOINT, resume=resume)
@@ -105,15 +118,88 @@ def train_passages(
     taught_by = Teacher.open(teacher, device, precision) if teacher else None
     rows = [row for file in files for row in read_rows(file)]
     questions = [row for file in asked for row in read_questions(file)]
-    encoder, passages = _encoded([*rows, *questions], BASE, device, folder, note)
+    encoder, passages = _encoded([*rows, *questions], base or BASE, device, folder, note)
+    network = bundled_model() if base in ("", BASE) else base
     trainer = PassageTrainer(
-        recipe, rows, passages, encoder, start or QUERIES, folder, device,
+        recipe, rows, passages, encoder, start or QUERIES, folder, device, network,
         questions=questions, precision=precision, teacher=taught_by,
     )  # fmt: skip
     _run(trainer, recipe.steps, folder, resume=resume, note=note)
     made = trainer.save(out, _about(rows))
     checkpoint.unlink()
     return {**{name: str(path) for name, path in made.items()}, "steps": recipe.steps}
+
+
+def train_model(
+    files: Sequence[Path],
+    out: Path,
+    base: str,
+    device: str,
+    *,
+    resume: bool,
+    note: Callable[[str], None],
+    asked: Sequence[Path] = (),
+    trainings: int = 2,
+    steps: int = 300,
+    passage_steps: int = 600,
+    batch_size: int = 0,
+    seed: int = 0,
+) -> dict[str, Any]:
+    """All that one model needs: queries, passages by several seeds, their mean.  What is whole is not made again."""
+    from retrieval.checkpoints import BASE
+    from retrieval.queries import PASSAGES
+    from retrieval.training import passage_trainer, trainer
+    from retrieval.training.averaging import average, average_models
+    from retrieval.training.rows import read_questions
+
+    work, told = out / "work", out / RECIPE
+    given = {
+        "files": [*map(str, files)], "asked": [*map(str, asked)], "base": base or BASE, "trainings": trainings,
+        "steps": steps, "passage_steps": passage_steps, "batch_size": batch_size, "seed": seed,
+    }  # fmt: skip
+    _same_recipe(told, given, resume=resume)
+    queries, kept = out / "queries", work / trainer.CHECKPOINT
+    sized: dict[str, Any] = {"batch_size": batch_size} if batch_size else {}  # as each training has it otherwise
+    if kept.exists() or not (queries / "model").is_dir():
+        note("queries")
+        train_encoder(
+            files, queries, work, base or BASE, device, resume=kept.exists(), note=note, steps=steps, seed=seed,
+            beside=[row for file in asked for row in read_questions(file)], **sized,
+        )  # fmt: skip
+    small = queries / "queries.safetensors"  # where the base is the bundled one
+    made = [out / f"{PASSAGES}-{number}" for number in range(1, trainings + 1)]
+    kept = work / passage_trainer.CHECKPOINT
+    unfinished = [folder for folder in made if folder.exists()][-1:] if kept.exists() else []
+    for number, folder in enumerate(made, start=1):
+        if (folder / "model").is_dir() and folder not in unfinished:
+            continue
+        note(f"passages, training {number} of {trainings}")
+        folder.mkdir(exist_ok=True)
+        train_passages(
+            files, folder, work, device, resume=folder in unfinished, note=note, asked=asked, base=base,
+            start=small if small.exists() else queries / "model",
+            steps=passage_steps, seed=seed + number, **sized,
+        )  # fmt: skip
+    average_models([folder / "model" for folder in made], out / "model")
+    result = {"model": str(out / "model"), "trainings": trainings}
+    if small.exists():
+        average([folder / "passages.safetensors" for folder in made], out / "passages.safetensors")
+        result |= {"queries": str(small), "passages": str(out / "passages.safetensors")}
+    return result
+
+
+def _same_recipe(file: Path, given: dict[str, Any], *, resume: bool) -> None:
+    """What the folder is made by is kept in it; another recipe, or a folder of something else, is refused."""
+    folder = file.parent
+    if not resume and folder.exists() and any(held != file for held in folder.iterdir()):
+        raise PropCiteError(f"{folder} is not empty: go on with --resume, or give another --out folder")
+    if resume and file.exists():
+        known = json.loads(file.read_text("utf-8"))
+        if differs := next((name for name, value in given.items() if known.get(name) != value), ""):
+            raise PropCiteError(f"{folder} was begun with another {differs}: give the same, or another --out folder")
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps(given, indent=1), "utf-8")
 
 
 def _encoded(

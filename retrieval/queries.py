@@ -11,10 +11,10 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from retrieval.checkpoints import BUNDLED_SHA256, quiet, token_wise
+from retrieval.checkpoints import BUNDLED_SHA256, PASSAGES_NETWORK, PROJECTIONS, quiet, token_wise
 from retrieval.differences import add, difference, misfit
 from retrieval.errors import EncoderError
-from retrieval.salience import Salience
+from retrieval.salience import FILE, Salience
 from retrieval.text import Granularity
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 PASSAGES = "passages"  # what a file says that it reads, where it is not queries
+SENTENCES_NETWORK, ASKING_NETWORK = "sentence_0_Transformer", "query_0_Transformer"  # beside that for passages
 
 # Words of the base's vocabulary that no text holds, registered as special tokens: else they would be read in pieces.
 MARKERS = {Granularity.SENTENCE: "[unused1]", Granularity.PROPOSITION: "[unused2]"}
@@ -54,6 +55,23 @@ def _beside(transformer: Any) -> Any:
     other = copy.deepcopy(transformer)
     other.auto_model.set_input_embeddings(transformer.auto_model.get_input_embeddings())
     return other
+
+
+def queries_of(folder: Path, base: Any) -> tuple[dict[str, Any], Salience]:
+    """The weights that read queries for sentences, of a model that was trained over this base, and their salience."""
+    import torch
+
+    made = "give the folder model that propcite train encoder --base NAME made"
+    if not (folder / SENTENCES_NETWORK).is_dir() or not (folder / FILE).is_file():
+        raise EncoderError(f"{folder} has no network for sentences: {made}")
+    if any(folder.glob(PROJECTIONS)):
+        raise EncoderError(f"{folder} has a projection, under which passages are not trained: {made}")
+    read = with_markers(str(folder / PASSAGES_NETWORK)).auto_model.state_dict()
+    known = base.state_dict()
+    if read.keys() != known.keys() or any(not torch.equal(t, known[name].cpu()) for name, t in read.items()):
+        raise EncoderError(f"{folder} reads passages otherwise than this base: {made}")
+    weights = with_markers(str(folder / SENTENCES_NETWORK)).auto_model.state_dict()
+    return weights, Salience.read(folder / FILE)
 
 
 def tensors_of(path: Path) -> dict[str, Any]:

@@ -60,6 +60,34 @@ class Salience(StrEnum):
     top_k = "top-k"
 
 
+@train_cli.command("model")
+def train_model(
+    files: Annotated[list[Path], typer.Argument(exists=True, dir_okay=False, help="JSON lines of ranked sentences.")],
+    out: Annotated[Path, typer.Option(help="A folder for the model and all that leads to it.")] = Path("model"),
+    asked: Annotated[
+        list[Path] | None,
+        typer.Option(exists=True, dir_okay=False, help='JSON lines {"query", "title", "text"} whose ranking is kept.'),
+    ] = None,
+    base: Annotated[str, typer.Option(help="A folder or a hub name; the bundled MiniLM otherwise.")] = "",
+    device: Annotated[str, typer.Option(help="cpu, cuda, …")] = "",
+    trainings: Annotated[int, typer.Option(min=1, help="Of passages, whose mean is taken.")] = 2,
+    steps: Annotated[int, typer.Option(min=1, help="Of the queries' training.")] = 300,
+    passage_steps: Annotated[int, typer.Option(min=1, help="Of each training of passages.")] = 600,
+    batch_size: Annotated[int, typer.Option(min=0, help="Rows a step; 0: 32 for queries, 24 for passages.")] = 0,
+    seed: Annotated[int, typer.Option()] = 0,
+    resume: Annotated[bool, typer.Option(help="Go on where it stopped.")] = False,
+) -> None:
+    """Train a whole encoder: queries for sentences and propositions, then passages by several seeds, and their mean."""
+    from app import training
+
+    write_json(
+        training.train_model(
+            files, out, base, device, resume=resume, note=note, asked=asked or (), trainings=trainings, steps=steps,
+            passage_steps=passage_steps, batch_size=batch_size, seed=seed,
+        )
+    )  # fmt: skip
+
+
 @train_cli.command("encoder")
 def train_encoder(
     files: Annotated[list[Path], typer.Argument(exists=True, dir_okay=False, help="JSON lines of ranked sentences.")],
@@ -116,8 +144,15 @@ def train_passages(
     files: Annotated[list[Path], typer.Argument(exists=True, dir_okay=False, help="JSON lines of ranked sentences.")],
     out: Annotated[Path, typer.Option(help="A folder for the model.")] = Path("passages"),
     work: Annotated[Path | None, typer.Option(help="A folder for encoded passages and checkpoints.")] = None,
+    base: Annotated[
+        str, typer.Option(help="Begin with this: a folder or a hub name; the bundled MiniLM otherwise.")
+    ] = "",
     start: Annotated[
-        Path | None, typer.Option(exists=True, dir_okay=False, help="The queries' network, else the bundled one.")
+        Path | None,
+        typer.Option(
+            exists=True,
+            help="The queries' network, else the bundled one: queries.safetensors, or another base's folder model.",
+        ),
     ] = None,
     asked: Annotated[
         list[Path] | None,
@@ -131,7 +166,7 @@ def train_passages(
         float, typer.Option(min=0.0, max=1.0, help="The teacher's share, beside the labels where there are some.")
     ] = 0.5,
     device: Annotated[str, typer.Option(help="cpu, cuda, …")] = "",
-    layers: Annotated[int, typer.Option(min=1, help="Of the network, from its top: those that learn.")] = 3,
+    layers: Annotated[int, typer.Option(min=0, help="Of the network, from its top: those that learn; 0: half.")] = 0,
     steps: Annotated[int, typer.Option(min=1)] = 500,
     batch_size: Annotated[int, typer.Option(min=2, help="Passages: half drawn, half near to those.")] = 24,
     together: Annotated[int, typer.Option(min=1, help="Rows at most that ask of one passage.")] = 3,
@@ -149,7 +184,7 @@ def train_passages(
     write_json(
         training.train_passages(
             files, out, work, device, resume=resume, note=note, start=start, asked=asked or (), layers=layers,
-            teacher=teacher, taught=taught, together=together,
+            teacher=teacher, taught=taught, together=together, base=base,
             steps=steps, batch_size=batch_size, learning_rate=learning_rate, likeness=likeness,
             propositions=propositions, claims=claims, share=share, seed=seed,
         )
@@ -159,15 +194,20 @@ def train_passages(
 @train_cli.command("mean")
 def mean(
     files: Annotated[
-        list[Path], typer.Argument(exists=True, dir_okay=False, help="passages.safetensors or queries.safetensors.")
+        list[Path],
+        typer.Argument(exists=True, help="passages.safetensors or queries.safetensors, or folders of train passages."),
     ],
-    out: Annotated[Path, typer.Option(help="The file to be written.")],
+    out: Annotated[Path, typer.Option(help="The file to be written, or the folder.")],
     share: Annotated[float, typer.Option(min=0.0, max=1.0, help="Of the mean change that is kept.")] = 1.0,
 ) -> None:
     """The mean of several trainings of one network, made with other seeds or rates."""
-    from retrieval.training.averaging import average
+    from retrieval.training.averaging import average, average_models
 
-    write_json({"weights": str(out), **average(files, out, share)})
+    if all(file.is_dir() for file in files):
+        average_models(files, out, share)
+        write_json({"model": str(out)})
+    else:
+        write_json({"weights": str(out), **average(files, out, share)})
 
 
 class Kind(StrEnum):

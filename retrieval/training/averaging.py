@@ -9,10 +9,19 @@ from typing import Any
 
 import numpy as np
 
-from retrieval.checkpoints import BASE_PASSAGES, bundled_model, check_trained
+from retrieval.checkpoints import BASE_PASSAGES, PASSAGES_NETWORK, bundled_model, check_trained
 from retrieval.errors import RetrievalError
-from retrieval.queries import about, apply_difference, tensors_of, with_markers, write
-from retrieval.salience import Salience
+from retrieval.queries import (
+    ASKING_NETWORK,
+    SENTENCES_NETWORK,
+    about,
+    apply_difference,
+    as_model,
+    tensors_of,
+    with_markers,
+    write,
+)
+from retrieval.salience import FILE, Salience
 
 
 def average(files: Sequence[Path], out: Path, share: float = 1.0) -> dict[str, Any]:
@@ -39,6 +48,32 @@ def average(files: Sequence[Path], out: Path, share: float = 1.0) -> dict[str, A
     out.parent.mkdir(parents=True, exist_ok=True)
     write(out, base, trained, _mean(saliences, share) if saliences else None, made)
     return made
+
+
+def average_models(folders: Sequence[Path], out: Path, share: float = 1.0) -> None:
+    """A model whose passages are read by this share of the mean change of these models', under the queries of all."""
+    for folder in folders:
+        if not all((folder / name).is_dir() for name in (PASSAGES_NETWORK, SENTENCES_NETWORK, ASKING_NETWORK)):
+            raise RetrievalError(f"{folder} is no model of propcite train passages: give its folder model")
+    asking, queries = (with_markers(str(folders[0] / name)) for name in (ASKING_NETWORK, SENTENCES_NETWORK))
+    for name, one in ((ASKING_NETWORK, asking), (SENTENCES_NETWORK, queries)):
+        if any(not _alike(one, folder / name) for folder in folders[1:]):
+            raise RetrievalError("these models ask by different networks: give those of one base and one --start")
+    passages = with_markers(str(folders[0] / ASKING_NETWORK))
+    base = {name: t.clone() for name, t in asking.auto_model.state_dict().items()}
+    mean = dict(base)
+    for folder in folders:
+        for name, t in with_markers(str(folder / PASSAGES_NETWORK)).auto_model.state_dict().items():
+            if t.is_floating_point():
+                mean[name] = mean[name] + (share / len(folders)) * (t - base[name])
+    passages.auto_model.load_state_dict(mean)
+    as_model(passages, queries, asking=asking).save(str(out), create_model_card=False)
+    Salience.read(folders[0] / FILE).write(out)
+
+
+def _alike(one: Any, folder: Path) -> bool:
+    known, other = (network.auto_model.state_dict() for network in (one, with_markers(str(folder))))
+    return known.keys() == other.keys() and all(bool((t == other[name]).all()) for name, t in known.items())
 
 
 def _mean(of: Sequence[Salience], share: float) -> Salience:

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812 - its usual name
 
 from retrieval.errors import RetrievalError
-from retrieval.queries import MARKERS, apply_difference
+from retrieval.queries import MARKERS, apply_difference, queries_of
 from retrieval.salience import Salience
 from retrieval.text import Granularity
 from retrieval.training.passages import Passages
@@ -40,13 +40,17 @@ class Queries(nn.Module):
             self.head[-1] = 1.0
         self.headed = False  # whether what it began with knew of passages' tokens
 
-    def begin_with(self, file: Path) -> None:
-        """The network and salience of a file that was trained before."""
+    def begin_with(self, start: Path) -> None:
+        """The network and salience of a training before: what changed in the bundled base, or a model's folder."""
         from safetensors.torch import load_file
 
-        tensors = load_file(str(file))
-        apply_difference(self.network, tensors, file)
-        salience = Salience.of(tensors)
+        if start.is_dir():
+            weights, salience = queries_of(start, self.network)
+            self.network.load_state_dict(weights)
+        else:
+            tensors = load_file(str(start))
+            apply_difference(self.network, tensors, start)
+            salience = Salience.of(tensors)
         with torch.no_grad():
             self.rarity.copy_(torch.from_numpy(salience.rarity))
             self.direction.copy_(torch.from_numpy(salience.direction))
@@ -100,10 +104,15 @@ def principal(passages: Passages, dimension: int, most: int = 200) -> Tensor:
     return torch.from_numpy(np.ascontiguousarray(directions[:, ::-1][:, :dimension].T).astype(np.float32))
 
 
+def layers_of(network: nn.Module) -> nn.ModuleList:
+    """The transformer's layers, from the lowest: the largest of its lists."""
+    stacks = [m for m in network.modules() if isinstance(m, nn.ModuleList)]
+    return max(stacks, key=lambda m: sum(p.numel() for p in m.parameters()))
+
+
 def top_layers(network: nn.Module, layers: int) -> list[nn.Parameter]:
     """The weights of the last layers, which alone learn."""
-    stacks = [m for m in network.modules() if isinstance(m, nn.ModuleList)]
-    stack = max(stacks, key=lambda m: sum(p.numel() for p in m.parameters()))
+    stack = layers_of(network)
     if layers > len(stack):
         raise RetrievalError(f"the base has {len(stack)} layers: {layers} cannot learn")
     network.requires_grad_(False)

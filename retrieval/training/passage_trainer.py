@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ from retrieval.training.batches import TOGETHER, alike, joined, masks, sentences
 from retrieval.training.lessons import Lessons
 from retrieval.training.losses import any_positive, passage_scores, side_by_side_scores, taught, unlike
 from retrieval.training.neighbours import neighbours
-from retrieval.training.network import Queries, top_layers
+from retrieval.training.network import Queries, layers_of, top_layers
 from retrieval.training.passages import Passages, Units
 from retrieval.training.rows import Mixture, Row, as_claim
 from retrieval.training.steps import Steps
@@ -39,7 +39,7 @@ CHECKPOINT = "passages.pt"
 class Recipe:
     """Everything that the result depends on beside the data."""
 
-    layers: int = 3  # of the network, from its top: what learns
+    layers: int = 0  # of the network, from its top: what learns; 0: half of them
     steps: int = 500
     batch_size: int = 24  # half of it drawn, half of it passages near to those
     learning_rate: float = 2e-4
@@ -66,7 +66,7 @@ class PassageTrainer(Steps):
         teacher: Teacher | None = None,
     ) -> None:  # fmt: skip
         """A teacher tells what it thinks of the rows, and of questions, of which nothing else is known."""
-        self.recipe, self.passages, self.encoder = recipe, passages, encoder
+        self.passages, self.encoder = passages, encoder
         self.base = base or bundled_model()
         torch.manual_seed(recipe.seed)
         self._device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
@@ -75,6 +75,7 @@ class PassageTrainer(Steps):
         self._tokenizer = transformer.tokenizer
         self.network: Any = transformer.auto_model.to(self._device).eval()  # no dropout: the base has none either
         self._start = {name: t.cpu().clone() for name, t in self.network.state_dict().items()}
+        self.recipe = recipe = replace(recipe, layers=recipe.layers or max(1, len(layers_of(self.network)) // 2))
         learned = top_layers(self.network, recipe.layers)
         self.queries = Queries(with_markers(self.base), torch.ones(len(self._tokenizer)))
         self.queries.begin_with(queries)
