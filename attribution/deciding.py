@@ -10,10 +10,12 @@ from attribution.citations import Citation, CitedProposition, Evidence, Label, P
 from attribution.differences import difference
 from attribution.judges import Case, Judge
 from attribution.propositions.antecedent import insertions, without_marks
+from attribution.words import content_words, numbers, share_found
 from retrieval.text import Granularity, Hit, Passage, Span, words_of
 
 CANDIDATES = 3  # sentences judged for one claim: the nearest may be a near-duplicate with another number
 MARGIN_DEPTH = 24  # candidates looked at for the second-best passage: one passage may hold many of the best
+NUMBERS_DEPTH = 12  # and whose passages are looked through for the one sentence that states a claim's numbers
 MIN_SCORE = 0.5  # without a judge, the similarity from which evidence counts
 SURE_FROM = 0.9  # evidence so likely to support a claim is not compared with what comes next
 JOINT_FLOOR = 0.2  # two pieces together are judged when the better one alone is at least so likely to support
@@ -50,11 +52,11 @@ class Decider:
     @property
     def depth(self) -> int:
         """How many candidates must be found for each claim."""
-        return max(self.candidates, self.num_cited, MARGIN_DEPTH if self.min_margin else 1)
+        return max(self.candidates, self.num_cited, NUMBERS_DEPTH, MARGIN_DEPTH if self.min_margin else 1)
 
     def decide(self, claims: Sequence[Claim], *, shown: bool = True) -> list[CitedProposition]:
         """All claims in three batches: the nearest of each, the others where that is not sure, then pairs."""
-        heard = [self._heard(claim.hits) for claim in claims]
+        heard = [self._heard(claim) for claim in claims]
         nearest = self._judged(claims, [hits[: self.num_cited] for hits in heard])
         unsure = [not any(v.probability >= SURE_FROM for _, v in judged) for judged in nearest]
         others = [hits[self.num_cited :] if more else [] for hits, more in zip(heard, unsure, strict=True)]
@@ -74,12 +76,14 @@ class Decider:
         verdicts = iter(self._verdicts(asked))
         return [[(hit, next(verdicts)) for hit in hits] for hits in candidates]
 
-    def _heard(self, hits: Sequence[Hit]) -> Sequence[Hit]:
+    def _heard(self, claim: Claim) -> Sequence[Hit]:
         """The candidates that are judged; none when the best passage does not lead clearly enough."""
+        hits = claim.hits
         others = [hit.score for hit in hits if hit.passage.id != hits[0].passage.id]
         if hits and others and hits[0].score - others[0] < self.min_margin:
             return []
-        return hits[: max(self.candidates, self.num_cited)]
+        heard = hits[: max(self.candidates, self.num_cited)]
+        return [*heard, *_stating_the_numbers(claim, heard)] if self.judge else heard
 
     def _verdicts(self, asked: Sequence[tuple[Claim, tuple[Hit, ...]]]) -> list[Verdict]:
         if self.judge is None:
@@ -127,6 +131,25 @@ class Decider:
             return []
         others = {_place(hit): hit for hit in (*heard, *_beside(first))}
         return [_in_order(first, other) for place, other in others.items() if place != _place(first)]
+
+
+def _stating_the_numbers(claim: Claim, heard: Sequence[Hit]) -> list[Hit]:
+    """Where none that is heard states all numbers of the claim, the sentence of the passages found that does.
+
+    Rows of a table differ in their numbers, which vectors hardly tell apart: the row that is meant may be any of them.
+    """
+    stated = numbers(claim.proposition.text)
+    if not stated or any(hit.granularity is Granularity.PASSAGE or stated <= numbers(hit.text) for hit in heard):
+        return []
+    passages = {hit.passage.id: hit for hit in reversed(claim.hits)}
+    rows = [
+        replace(hit, spans=(sentence.span.trimmed(hit.passage.text),))
+        for hit in reversed(passages.values())
+        for sentence in hit.passage.sentences
+        if not sentence.is_heading and stated <= numbers(sentence.span.of(hit.passage.text))
+    ]
+    said = content_words(claim.proposition.text)
+    return sorted(rows, key=lambda row: -share_found(said, content_words(row.text)))[:1]
 
 
 def _told(claim: Claim, decided: CitedProposition) -> CitedProposition:

@@ -159,6 +159,19 @@ def test_of_near_duplicates_the_one_with_the_right_number_is_cited(propcite: Pro
     assert answer.citations[0].quote == f"The tidal barrier has {number} steel gates."
 
 
+@pytest.mark.parametrize(("beyond", "labels"), [(0, {Label.SUPPORTED}), (1, {Label.CONTRADICTED})])
+def test_of_a_tables_rows_the_one_that_states_the_numbers_is_cited(
+    propcite: PropCite, beyond: int, labels: set[Label]
+) -> None:
+    """Rows that differ in numbers alone: any may be nearest, and of none may it be said that it differs by mistake."""
+    rows = [f"Lamp = Lamp {n}; Oil = {n} litres." for n in range(200)]
+    passages = [passage_from_text(f"p{at}", " ".join(rows[at : at + 20]), "lamps") for at in range(0, 200, 20)]
+    said = [f"Lamp {n} burns {n + beyond} litres of oil." for n in range(200)]
+    cited = propcite.cite(" ".join(said), passages).propositions
+    assert {fact.verdict.label for fact in cited if fact.verdict} == labels
+    assert [c.evidence.quote for fact in cited for c in fact.citations] == ([] if beyond else rows)
+
+
 def test_two_facts_of_one_sentence_are_cited_to_two_passages(propcite: PropCite) -> None:
     answer = propcite.cite("The barrier cost 410 million euros, and the maritime museum opened in 1987.", PASSAGES)
     assert len(answer.sentences) == 1
