@@ -10,6 +10,7 @@ from attribution.citations import Citation, CitedProposition, Evidence, Label, P
 from attribution.differences import difference
 from attribution.judges import Case, Judge
 from attribution.propositions.antecedent import insertions, without_marks
+from attribution.rows import rows_beside
 from attribution.words import content_words, numbers, share_found
 from retrieval.text import Granularity, Hit, Passage, Span, words_of
 
@@ -141,15 +142,10 @@ def _stating_the_numbers(claim: Claim, heard: Sequence[Hit]) -> list[Hit]:
     stated = numbers(claim.proposition.text)
     if not stated or any(hit.granularity is Granularity.PASSAGE or stated <= numbers(hit.text) for hit in heard):
         return []
-    passages = {hit.passage.id: hit for hit in reversed(claim.hits)}
-    rows = [
-        replace(hit, spans=(sentence.span.trimmed(hit.passage.text),))
-        for hit in reversed(passages.values())
-        for sentence in hit.passage.sentences
-        if not sentence.is_heading and stated <= numbers(sentence.span.of(hit.passage.text))
-    ]
     said = content_words(claim.proposition.text)
-    return sorted(rows, key=lambda row: -share_found(said, content_words(row.text)))[:1]
+    return sorted(
+        rows_beside(claim.hits, stated.issubset), key=lambda row: -share_found(said, content_words(row.text))
+    )[:1]
 
 
 def _told(claim: Claim, decided: CitedProposition) -> CitedProposition:

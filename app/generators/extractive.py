@@ -12,6 +12,7 @@ from app.generators import Draft, Shown, Writing
 from app.store import Turn
 from app.understanding import standing_alone
 from attribution import words
+from attribution.rows import rows_beside
 from retrieval.encoder import Floats, TokenVectors
 from retrieval.errors import PropCiteError
 from retrieval.granularity import joined
@@ -94,13 +95,7 @@ def rows_of_the_numbers(question: str, found: Sequence[Hit]) -> list[Hit]:
     wanted = words.numbers(question)
     if not wanted or any(wanted & _stated(hit) for hit in found):
         return []
-    passages = {hit.passage.id: hit for hit in reversed(found)}
-    return [
-        replace(hit, spans=(sentence.span.trimmed(hit.passage.text),))
-        for hit in reversed(passages.values())
-        for sentence in hit.passage.sentences
-        if not sentence.is_heading and wanted & words.numbers(sentence.span.of(hit.passage.text))
-    ]
+    return rows_beside(found, lambda stated: bool(wanted & stated))
 
 
 def of_the_numbers(question: str, hits: Sequence[Hit]) -> list[Hit]:
