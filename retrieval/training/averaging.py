@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 
 from retrieval.checkpoints import BASE_PASSAGES, PASSAGES_NETWORK, bundled_model, check_trained
 from retrieval.errors import RetrievalError
@@ -73,7 +74,7 @@ def average_models(folders: Sequence[Path], out: Path, share: float = 1.0) -> No
 
 def _alike(one: Any, folder: Path) -> bool:
     known, other = (network.auto_model.state_dict() for network in (one, with_markers(str(folder))))
-    return known.keys() == other.keys() and all(bool((t == other[name]).all()) for name, t in known.items())
+    return known.keys() == other.keys() and all(torch.equal(t, other[name]) for name, t in known.items())
 
 
 def _mean(of: Sequence[Salience], share: float) -> Salience:
