@@ -79,16 +79,27 @@ def _downloads(answer: CitedAnswer, documents: Documents) -> None:
 def _read(answer: CitedAnswer, sources: Sources, views: Views) -> None:
     """The answer beside its evidence.  A click runs this part of the page again, not the question."""
     known = dict(facts(answer))
-    chosen, clicked = f"fact-{answer.id}", f"clicked-{answer.id}"
+    chosen, clicked, turns = f"fact-{answer.id}", f"clicked-{answer.id}", f"turns-{answer.id}"
     if known and st.session_state.get(chosen) not in known:
         st.session_state[chosen] = _named(known)
+    # With whatever is pressed, the browser sends back what it shows in every list.  Of one that was set here a moment
+    # ago that is what it showed before: so each click in the answer brings a new list, and the former one is deaf.
+    turn = st.session_state.setdefault(turns, 0)
+    listed = f"listed-{answer.id}-{turn}"
+    if known:
+        st.session_state.setdefault(listed, st.session_state[chosen])
 
     def select() -> None:
-        st.session_state[chosen] = st.session_state[clicked]["fact"]
-        keep()
+        st.session_state[turns] += 1
+        keep(st.session_state[clicked]["fact"])
 
-    def keep() -> None:
-        st.query_params["fact"] = str(st.session_state[chosen])
+    def pick() -> None:
+        if st.session_state[turns] == turn:
+            keep(st.session_state[listed])
+
+    def keep(fact: int) -> None:
+        st.session_state[chosen] = fact
+        st.query_params["fact"] = str(fact)
 
     show_answer(payload(answer, sources, st.session_state.get(chosen, 0), views), key=clicked, on_select=select)
     if known:
@@ -97,7 +108,11 @@ def _read(answer: CitedAnswer, sources: Sources, views: Views) -> None:
         why.show(answer, known[st.session_state[chosen]])
         with st.expander("The facts as a list"):
             number = st.selectbox(
-                "Fact", list(known), format_func=lambda n: fact_line(known[n]), key=chosen, on_change=keep
+                "Fact",
+                list(known),
+                format_func=lambda n: fact_line(known[n]),
+                key=listed,
+                on_change=pick,
             )
             _in_words(known[number], sources)
 

@@ -180,6 +180,25 @@ def test_who_turns_faster_than_the_server_hears_stays_where_he_turned_to(
     assert "ForwardMsg" not in str(driver.get_log("browser"))  # what the server sent could be read
 
 
+def test_what_is_pressed_right_after_a_turn_is_of_the_fact_turned_to(
+    driver: Chrome, address: str, answers: dict[str, str]
+) -> None:
+    """Whether or not the server has heard of the turn, or has drawn it, or the browser what it drew."""
+    press = """
+        const [ms, done] = arguments;
+        document.dispatchEvent(new KeyboardEvent("keydown", { key: "j", bubbles: true }));
+        setTimeout(() => { document.querySelector('[class*="st-key-near-"] label input').click(); done(); }, ms);
+    """
+    for ms in (0, 40, 80, 160, 320):
+        open_answer(driver, address, answers["wrong"])
+        wait_for(lambda: driver.find_elements(By.CSS_SELECTOR, '[class*="st-key-near-"] label input'))
+        wait_for(lambda: not driver.find_elements(By.CSS_SELECTOR, '[data-stale="true"]'))
+        driver.execute_async_script(press, ms)
+        wait_for(lambda: inside(driver, ".groups"))
+        wait_for(lambda: "Says otherwise" in inside(driver, ".groups")[0].text, 30)
+        assert driver.current_url.endswith("fact=1")
+
+
 def test_rendered_text_and_rows_are_marked_where_they_stand(
     driver: Chrome, address: str, answers: dict[str, str]
 ) -> None:
@@ -324,7 +343,8 @@ def ask_near(driver: Chrome) -> None:
             return True
         switch = driver.find_element(By.CSS_SELECTOR, '[class*="st-key-near-"] label')
         driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", switch)
-        switch.click()
+        if not switch.find_element(By.CSS_SELECTOR, "input").is_selected():
+            switch.click()
         wait_for(lambda: inside(driver, ".groups"), 30)
         return True
 

@@ -64,7 +64,7 @@ def texts(test: AppTest) -> str:
 
 
 def fact(test: AppTest) -> Any:
-    return next(box for box in test.selectbox if box.key.startswith("fact-"))
+    return next(box for box in test.selectbox if box.key.startswith("listed-"))
 
 
 def address(test: AppTest, name: str) -> str:
