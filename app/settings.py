@@ -56,6 +56,9 @@ class Settings(BaseSettings):
     originals: Literal["sent", "all", "none"] = Field(
         "sent", description="files that are kept: what has no file here (uploads, archives, the web), all, or none"
     )
+    fetch_inside: bool = Field(
+        False, description="the page and the server fetch from this network too, not from the public web alone"
+    )
     readers: int = Field(0, ge=0, le=64, description="processes that read documents; 0: by the number of cores")
     read_seconds: float = Field(300.0, gt=0, description="that reading one document may take")
     read_memory_mb: int = Field(4096, ge=256, description="that reading one document may take")

@@ -51,6 +51,11 @@ class Job:
     finished: bool = False
     progress: Progress | None = None
 
+    @property
+    def total(self) -> int:
+        """Documents to be read, as far as it is known; an archive may turn out to hold several."""
+        return self.progress.total if self.progress else len(self.files) + len(self.sources)
+
     def tell(self, progress: Progress) -> None:
         self.progress = progress
 
@@ -191,7 +196,9 @@ class Uploads:
         files, failed = gather([Path(one) for one in job.sources if not is_address(one)])
         job.outcomes += failed
         sent = [Stored(name, self.place(job.id, number)) for number, name in enumerate(job.files)]
-        sources: list[Source] = [*sent, *map(Web, filter(is_address, job.sources)), *files]
+        inside = self._parts.settings.fetch_inside
+        fetched = [Web(one, inside) for one in job.sources if is_address(one)]
+        sources: list[Source] = [*sent, *fetched, *files]
         for outcome in ingester.ingest(sources, again=job.again):
             job.outcomes.append(outcome)
             if self._closing.is_set():

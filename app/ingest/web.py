@@ -89,7 +89,9 @@ def _address(host: str, port: int, private: bool) -> str:
         raise ReadError(f"{host} was not found: check the address", host) from error
     if not private and not all(map(_is_public, found)):
         raise ReadError(
-            f"{host} is inside this network, where nothing is fetched from: save the file and add that", host
+            f"{host} is inside this network, where nothing is fetched from: save the file and add that,"
+            " or set PROPCITE_FETCH_INSIDE=true",
+            host,
         )
     return found[0]
 

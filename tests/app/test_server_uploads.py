@@ -8,8 +8,10 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +25,25 @@ from app.uploads import Uploads, safe_name
 
 QUICK = {"judge": "none", "splitter": "rules", "collection": "harbour"}
 ROOT = Path(__file__).parents[2]
+
+
+class _Site(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        self.send_response(200 if self.path == "/ferry" else 404)
+        self.send_header("Content-Type", "text/html")
+        self.end_headers()
+        self.wfile.write(b"<html><title>Ferry</title><body><p>The ferry leaves at seven.</p></body></html>")
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def site() -> Iterator[str]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _Site)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
 
 
 @pytest.fixture
@@ -93,6 +114,34 @@ def test_a_document_sent_again_is_the_same_a_changed_one_takes_its_place(http: h
     assert [hit["text"] for hit in http.post("/v1/search", json={"query": "rained snowed"}).json()["hits"]] == [
         "It snowed."
     ]
+
+
+def test_addresses_are_fetched_beside_files_where_it_is_allowed(open_parts: Callable[..., Parts], site: str) -> None:
+    with running_server(open_parts(**QUICK, fetch_inside=True)) as address, httpx.Client(base_url=address) as http:
+        given = {"addresses": [f"{site}/ferry", f"{site}/gone"]}
+        sent = http.post("/v1/documents", data=given, files={"files": ("a.txt", b"It rained.")})
+        assert (sent.status_code, sent.json()["total"]) == (202, 3)
+        job = ended(http, sent.headers["location"])
+        assert [(o["source"], o["state"]) for o in job["outcomes"]] == [
+            ("a.txt", "added"), (f"{site}/ferry", "added"), (f"{site}/gone", "failed"),
+        ]  # fmt: skip
+        found = http.post("/v1/search", json={"query": "ferry leaves"}).json()["hits"][0]
+        assert (found["title"], found["text"]) == ("Ferry", "The ferry leaves at seven.")
+        alone = http.post("/v1/documents?wait=true", data={"addresses": f"{site}/ferry"})
+        assert [o["state"] for o in alone.json()["outcomes"]] == ["unchanged"]
+
+
+def test_addresses_lead_into_no_file_and_no_network_of_the_server(http: httpx.Client, site: str) -> None:
+    for wrong in ("/etc/hostname", "file:///etc/hostname", "ftp://example.org/a", " ", "https://a\nb"):
+        refused = http.post("/v1/documents", data={"addresses": ["https://example.org", wrong]})
+        assert (refused.status_code, "is no web address" in refused.json()["detail"]) == (422, True)
+    nothing = http.post("/v1/documents")
+    assert (nothing.status_code, nothing.json()["detail"].startswith("no document: send files")) == (422, True)
+    many = http.post("/v1/documents", data={"addresses": [f"{site}/{number}" for number in range(101)]})
+    assert many.status_code == 413
+    (inside,) = http.post("/v1/documents?wait=true", data={"addresses": f"{site}/ferry"}).json()["outcomes"]
+    assert inside["state"] == "failed"
+    assert inside["reason"].endswith("set PROPCITE_FETCH_INSIDE=true")
 
 
 def test_what_was_sent_can_be_seen_again(http: httpx.Client, tmp_path: Path) -> None:

@@ -131,14 +131,16 @@ def test_models_that_ask_otherwise_have_no_mean(tmp_path: Path) -> None:
     rows, base = rows_file(tmp_path), str(BASES["BERT"](tmp_path / "base"))
     few = {"resume": False, "note": print, "steps": 1, "batch_size": 4}
     folders = []
-    for seed in (0, 1):
-        start = Path(train_encoder([rows], tmp_path / f"q{seed}", None, base, "", seed=seed, **few)["model"])
-        made = train_passages([rows], tmp_path / f"p{seed}", None, "", base=base, start=start, seed=seed, **few)
+    for seed, over in ((0, base), (1, base), (0, str(BASES["ModernBERT"](tmp_path / "modern")))):
+        at = len(folders)
+        start = Path(train_encoder([rows], tmp_path / f"q{at}", None, over, "", seed=seed, **few)["model"])
+        made = train_passages([rows], tmp_path / f"p{at}", None, "", base=over, start=start, seed=seed, **few)
         folders.append(made["model"])
-    mean = propcite("train", "mean", *folders, "--out", str(tmp_path / "mean"))
-    assert mean.returncode == 2
-    assert "these models ask by different networks" in mean.stderr
-    assert not (tmp_path / "mean").exists()
+    for other in folders[1:]:  # asked by another training's queries, and of another base
+        mean = propcite("train", "mean", folders[0], other, "--out", str(tmp_path / "mean"))
+        assert mean.returncode == 2
+        assert "these models ask by different networks" in mean.stderr
+        assert not (tmp_path / "mean").exists()
     plain = propcite("train", "mean", base, "--out", str(tmp_path / "mean"))
     assert "is no model of propcite train passages" in plain.stderr
     one = propcite("train", "mean", folders[0], "--out", str(tmp_path / "mean"))

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Annotated
 
-from fastapi import APIRouter, File, Query, Response, UploadFile
+from fastapi import APIRouter, File, Form, Query, Response, UploadFile
 
 from app.errors import NotFoundError
 from app.ingest import SUFFIXES
@@ -17,10 +17,12 @@ from app.server.routes.shared import PROBLEMS
 from app.server.shapes import DescribeRequest, Documents, Failures, JobShape, Name, Removed, Text, cleaned_all
 from app.store import Change, CollectionInfo, DocumentInfo
 from app.uploads import Job, Uploads, safe_name
+from attribution.addresses import is_address
 
 router = APIRouter(tags=["documents"])
 
-MOST_FILES = 100
+MOST_FILES = 100  # and addresses, of one request
+MOST_ADDRESS = 4000
 PIECE = 1 << 20
 WAITED_S = 600.0
 Collection = Annotated[Name | None, Query(description="none: the server's own, PROPCITE_COLLECTION")]
@@ -64,16 +66,23 @@ def describe(access: Writer, document_id: str, said: DescribeRequest, collection
 async def add(
     access: Writer,
     response: Response,
-    files: Annotated[list[UploadFile], File(description=f"files of these kinds: {', '.join(SUFFIXES)}")],
+    files: Annotated[list[UploadFile] | None, File(description=f"files of these kinds: {', '.join(SUFFIXES)}")] = None,
+    addresses: Annotated[
+        list[Text] | None, Form(description="pages and files of the web, fetched from there: https://…")
+    ] = None,
     collection: Collection = None,
     wait: Annotated[bool, Query(description="answer when all are read, with 200")] = False,
 ) -> JobShape:
-    """Send documents.  They are kept at once and read in the background: the answer is a job to ask about."""
+    """Send documents, or say where on the web they are.
+
+    They are kept at once and read in the background: the answer is a job to ask about.
+    """
     access.service.needed()
     name = access.name(collection)
-    names = [safe_name(file.filename) for file in files]
-    _check(names)
-    job = await _accepted(access.service.uploads, name, files, names)
+    sent, named = files or [], addresses or []
+    names = [safe_name(file.filename) for file in sent]
+    _check(names, named)
+    job = await _accepted(access.service.uploads, name, sent, names, named)
     if wait:
         await asyncio.to_thread(job.ended.wait, WAITED_S)
         response.status_code = 200 if job.ended.is_set() else 202
@@ -110,15 +119,22 @@ def _info(access: Access, collection: str | None) -> CollectionInfo:
     return access.service.pipeline(access.name(collection)).collection
 
 
-def _check(names: Sequence[str]) -> None:
-    if len(names) > MOST_FILES:
-        raise RequestError(413, f"{len(names)} files are more than {MOST_FILES}: send them in several requests")
+def _check(names: Sequence[str], addresses: Sequence[str]) -> None:
+    if not names and not addresses:
+        raise RequestError(422, "no document: send files as files=@report.pdf, or say addresses=https://…")
+    if (total := len(names) + len(addresses)) > MOST_FILES:
+        raise RequestError(413, f"{total} documents are more than {MOST_FILES}: send them in several requests")
     wrong = [name for name in names if not name.lower().endswith(SUFFIXES)]
     if wrong:
         raise RequestError(415, f"{wrong[0]} is not of a kind that can be read: send one of {', '.join(SUFFIXES)}")
+    # What is no address would be read as the path of a file of this machine.
+    if wrong := [one for one in addresses if not is_address(one) or not one.isprintable() or len(one) > MOST_ADDRESS]:
+        raise RequestError(422, f"{wrong[0][:100]!r} is no web address: begin it with https:// or http://")
 
 
-async def _accepted(uploads: Uploads, collection: str, files: Sequence[UploadFile], names: Sequence[str]) -> Job:
+async def _accepted(
+    uploads: Uploads, collection: str, files: Sequence[UploadFile], names: Sequence[str], addresses: Sequence[str]
+) -> Job:
     """The files' bytes in the data directory under names of ours; nothing is left of a request that breaks off."""
     job_id = uploads.new_id()
     try:
@@ -127,7 +143,7 @@ async def _accepted(uploads: Uploads, collection: str, files: Sequence[UploadFil
             with open(place, "wb") as kept:
                 while piece := await file.read(PIECE):
                     await asyncio.to_thread(kept.write, piece)
-        return await asyncio.to_thread(uploads.accept, job_id, collection, names)
+        return await asyncio.to_thread(uploads.accept, job_id, collection, names, addresses)
     except BaseException:
         uploads.drop(job_id)
         raise
@@ -140,7 +156,7 @@ def _shape(job: Job) -> JobShape:
         collection=job.collection,
         state=job.state,
         done=len(outcomes),
-        total=progress.total if progress else len(job.files),
+        total=job.total,
         passages_per_second=round(progress.passages_per_second, 1) if progress else None,
         seconds_left=progress.seconds_left if progress else None,
         outcomes=outcomes,
