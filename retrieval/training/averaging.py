@@ -46,6 +46,8 @@ def average(files: Sequence[Path], out: Path, share: float = 1.0) -> dict[str, A
         if "salience/rarity" in tensors:
             saliences.append(Salience.of(tensors))
     made = {**told[0], "recipe": {"share": share, "mean_of": [one.get("recipe", {}) for one in told]}}
+    if any(dates := [one.get("made", "") for one in told]):
+        made["made"] = max(dates)
     out.parent.mkdir(parents=True, exist_ok=True)
     write(out, base, trained, _mean(saliences, share) if saliences else None, made)
     return made
