@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from app.settings import load_settings
 from app.terminal import counting
 from retrieval.errors import PropCiteError
+from retrieval.writing import written
 
 if TYPE_CHECKING:
     from retrieval.encoder import Encoder
@@ -199,7 +200,8 @@ def _same_recipe(file: Path, given: dict[str, Any], *, resume: bool) -> None:
             raise PropCiteError(f"{folder} was begun with another {differs}: give the same, or another --out folder")
         return
     folder.mkdir(parents=True, exist_ok=True)
-    file.write_text(json.dumps(given, indent=1), "utf-8")
+    with written(file, PropCiteError) as new:
+        new.write_text(json.dumps(given, indent=1), "utf-8")
 
 
 def _encoded(

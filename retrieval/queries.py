@@ -16,6 +16,7 @@ from retrieval.differences import add, difference, misfit
 from retrieval.errors import EncoderError
 from retrieval.salience import FILE, Salience
 from retrieval.text import Granularity
+from retrieval.writing import telling, written
 
 if TYPE_CHECKING:
     from sentence_transformers import MultiVectorEncoder
@@ -147,9 +148,15 @@ def write(
 
     weights = salience.tensors() if salience is not None else {}
     tensors = {name: t.contiguous() for name, t in {**difference(base, trained), **weights}.items()}
-    new = path.with_suffix(".new")
-    save_file(tensors, str(new), metadata={"base": BUNDLED_SHA256, "about": json.dumps(about, sort_keys=True)})
-    new.replace(path)
+    with written(path) as new:
+        save_file(tensors, str(new), metadata={"base": BUNDLED_SHA256, "about": json.dumps(about, sort_keys=True)})
+
+
+def write_model(model: MultiVectorEncoder, salience: Salience, folder: Path) -> None:
+    """A folder that sentence-transformers opens too, with what each token weighs."""
+    with telling(folder):
+        model.save(str(folder), create_model_card=False)
+        salience.write(folder)
 
 
 def about(path: Path) -> dict[str, Any]:

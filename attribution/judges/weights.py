@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from attribution.errors import AttributionError
 from retrieval.checkpoints import BUNDLED_SHA256, bundled_model
 from retrieval.differences import add, difference, misfit
+from retrieval.writing import written
 
 if TYPE_CHECKING:
     from attribution.judges.network import Network
@@ -66,13 +67,8 @@ def save(path: Path, network: Network, about: dict[str, Any]) -> None:
     head = {name: t.detach().float().cpu() for name, t in trained.items() if not name.startswith(BODY)}
     tensors = {name: t.contiguous() for name, t in {**difference(start, body), **head}.items()}
     told = json.dumps(about, sort_keys=True)
-    new = path.with_suffix(".new")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+    with written(path, AttributionError) as new:
         save_file(tensors, str(new), metadata={"base": BUNDLED_SHA256, "about": told})
-        new.replace(path)
-    except OSError as error:
-        raise AttributionError(f"{path} cannot be written ({error.strerror}): choose another --out") from error
 
 
 def _line(error: Exception) -> str:

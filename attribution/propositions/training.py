@@ -27,6 +27,7 @@ from retrieval.checkpoints import bundled_model
 from retrieval.lines import numbered_lines
 from retrieval.text import Span
 from retrieval.training import without_denormals
+from retrieval.writing import written
 
 STYLE_UNKNOWN = 0.5  # the share of rows read without their style, so that `any` is learned from all but `clause`
 MARKED_TIMES = 3  # rows with marked words are few and exact: each counts so often
@@ -243,9 +244,8 @@ def num_steps(examples: Sequence[Example], epochs: int, batch_size: int = BATCH)
 
 
 def _save(network: Network, out: Path, seen: Collection[int]) -> None:
-    new = out.with_suffix(".new")
-    network.save(new, seen)
-    new.replace(out)
+    with written(out, AttributionError) as new:
+        network.save(new, seen)
 
 
 def _batches(rows: Sequence[Example], size: int) -> Iterator[list[Example]]:

@@ -21,6 +21,7 @@ from retrieval.queries import (
     tensors_of,
     with_markers,
     write,
+    write_model,
 )
 from retrieval.salience import FILE, Salience
 
@@ -48,7 +49,6 @@ def average(files: Sequence[Path], out: Path, share: float = 1.0) -> dict[str, A
     made = {**told[0], "recipe": {"share": share, "mean_of": [one.get("recipe", {}) for one in told]}}
     if any(dates := [one.get("made", "") for one in told]):
         made["made"] = max(dates)
-    out.parent.mkdir(parents=True, exist_ok=True)
     write(out, base, trained, _mean(saliences, share) if saliences else None, made)
     return made
 
@@ -70,8 +70,7 @@ def average_models(folders: Sequence[Path], out: Path, share: float = 1.0) -> No
             if t.is_floating_point():
                 mean[name] = mean[name] + (share / len(folders)) * (t - base[name])
     passages.auto_model.load_state_dict(mean)
-    as_model(passages, queries, asking=asking).save(str(out), create_model_card=False)
-    Salience.read(folders[0] / FILE).write(out)
+    write_model(as_model(passages, queries, asking=asking), Salience.read(folders[0] / FILE), out)
 
 
 def _alike(one: Any, folder: Path) -> bool:

@@ -8,18 +8,16 @@ from typing import Any
 import torch
 
 from retrieval.errors import PropCiteError, RetrievalError
+from retrieval.writing import written
 
 
 def keep(path: Path, state: dict[str, Any], error: type[PropCiteError] = RetrievalError) -> None:
     """What stops while it is written leaves the last one.  `state` names what it was `given`."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    new = path.with_name(f"{path.name}.new")
-    try:
-        torch.save(state, new)
-    except (OSError, RuntimeError) as why:  # torch has its own word for a full disk
-        new.unlink(missing_ok=True)
-        raise error(f"{new} cannot be written: free space, then go on with --resume") from why
-    new.replace(path)
+    with written(path, error) as new:
+        try:
+            torch.save(state, new)
+        except RuntimeError as why:  # torch's own word for a full disk
+            raise OSError(f"no room for it: {why}") from why
 
 
 def kept(path: Path, given: dict[str, Any], error: type[PropCiteError] = RetrievalError) -> dict[str, Any] | None:

@@ -20,7 +20,7 @@ from torch.nn import functional as F  # noqa: N812 - its usual name
 from retrieval.checkpoints import bundled_model, fingerprint
 from retrieval.encoder import Encoder
 from retrieval.precision import dtype_of
-from retrieval.queries import PASSAGES, as_model, with_markers, write
+from retrieval.queries import PASSAGES, as_model, with_markers, write, write_model
 from retrieval.text import Granularity
 from retrieval.training.batches import TOGETHER, alike, joined, masks, sentences_of
 from retrieval.training.lessons import Lessons
@@ -213,7 +213,6 @@ class PassageTrainer(Steps):
     def save(self, out: Path, about: dict[str, Any]) -> dict[str, Path]:
         """A model's folder of all networks; of the bundled base also what passages' changed, in a file."""
         made = {"model": out / "model"}
-        out.mkdir(parents=True, exist_ok=True)
         trained = self.trained()
         if self.base == bundled_model():
             made["difference"] = out / "passages.safetensors"
@@ -228,6 +227,5 @@ class PassageTrainer(Steps):
         passages.auto_model.load_state_dict(trained)
         queries.auto_model.load_state_dict(self.queries.network.state_dict())
         model = as_model(passages, queries, asking=with_markers(self.base))
-        model.save(str(made["model"]), create_model_card=False)
-        self.queries.salience(with_head=True).write(made["model"])
+        write_model(model, self.queries.salience(with_head=True), made["model"])
         return made

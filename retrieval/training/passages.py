@@ -10,6 +10,7 @@ import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +19,7 @@ from retrieval.encoder import Encoder, TokenVectors
 from retrieval.retriever import Split
 from retrieval.text import Passage, Span
 from retrieval.training.rows import Row, as_passage
+from retrieval.writing import written
 
 BLOCK = 128  # passages of one file
 
@@ -68,12 +70,11 @@ class Passages:
 
     def _write(self, block: int) -> None:
         encoded = self._encoder.encode_passages(self._passages[block * BLOCK : (block + 1) * BLOCK])
-        about = np.array([len(t) for t in encoded])
-        np.save(self._path(block).with_suffix(".lengths.npy"), about)
-        np.save(self._path(block).with_suffix(".offsets.npy"), np.concatenate([t.offsets for t in encoded]))
-        new = self._path(block).with_suffix(".new.npy")
-        np.save(new, np.concatenate([t.vectors for t in encoded]).astype(np.float16))
-        new.replace(self._path(block))  # last, so that a block that is there is whole
+        path = self._path(block)
+        _save(path.with_suffix(".lengths.npy"), np.array([len(t) for t in encoded]))
+        _save(path.with_suffix(".offsets.npy"), np.concatenate([t.offsets for t in encoded]))
+        vectors = np.concatenate([t.vectors for t in encoded]).astype(np.float16)
+        _save(path, vectors)  # last, so that a block that is there is whole
 
     def number(self, row: Row) -> int:
         return self._numbers[row.passage]
@@ -133,3 +134,8 @@ def _units(masks: Sequence[npt.NDArray[np.bool_]], sentences: Sequence[int] | ra
         np.array([len(members) for members, _ in found], np.int64),
         np.array([sentence for _, sentence in found], np.int64),
     )
+
+
+def _save(path: Path, numbers: npt.NDArray[Any]) -> None:
+    with written(path) as new, new.open("wb") as file:
+        np.save(file, numbers)

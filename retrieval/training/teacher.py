@@ -20,6 +20,7 @@ from retrieval.errors import RetrievalError
 from retrieval.precision import dtype_of
 from retrieval.training.batches import alike
 from retrieval.training.rows import Row, as_passage
+from retrieval.writing import written
 
 Kind = Literal["marked", "joint"]
 
@@ -126,11 +127,12 @@ class Teacher(nn.Module):
     def save(self, folder: Path, about: dict[str, Any]) -> None:
         from safetensors.torch import save_file
 
-        folder.mkdir(parents=True, exist_ok=True)
         tensors = {name: t.detach().cpu().contiguous().clone() for name, t in self.state_dict().items()}
-        save_file(tensors, str(folder / WEIGHTS))
-        told = {"kind": self.kind, "base": self.base, **about}
-        (folder / ABOUT).write_text(json.dumps(told, indent=1, sort_keys=True) + "\n", "utf-8")
+        said = {"kind": self.kind, "base": self.base, **about}
+        with written(folder / WEIGHTS) as new:
+            save_file(tensors, str(new))
+        with written(folder / ABOUT) as new:
+            new.write_text(json.dumps(said, indent=1, sort_keys=True) + "\n", "utf-8")
 
     @classmethod
     def open(cls, folder: Path, device: str = "", precision: str = "float32") -> Teacher:

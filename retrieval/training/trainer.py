@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from retrieval.checkpoints import bundled_model, fingerprint
-from retrieval.queries import as_model, reading, with_markers, write
+from retrieval.queries import as_model, reading, with_markers, write, write_model
 from retrieval.text import Granularity
 from retrieval.training.batches import joined, masks, sentences_of
 from retrieval.training.lessons import Lessons
@@ -179,7 +179,6 @@ class Trainer(Steps):
         direction = self._direction + share * (salience.direction - self._direction)
         salience = replace(salience, direction=direction)
         trained = self.averaged(share)
-        out.mkdir(parents=True, exist_ok=True)
         if self.base == bundled_model() and self.queries.projection is None:  # whose passages stay as they are
             made["difference"] = out / "queries.safetensors"
             write(made["difference"], self._base, trained, salience, {**about, "recipe": asdict(self.recipe)})
@@ -187,6 +186,5 @@ class Trainer(Steps):
         transformer.auto_model.load_state_dict(trained)
         passages, asking = reading(self.base, self._reads)
         model = as_model(passages, transformer, projection=self.queries.projection, asking=asking)
-        model.save(str(made["model"]), create_model_card=False)
-        salience.write(made["model"])
+        write_model(model, salience, made["model"])
         return made
