@@ -105,13 +105,14 @@ def test_centroids_are_trained_anew_when_four_times_as_many_tokens_have_come(tmp
 def test_what_is_staged_takes_no_memory(tmp_path: Path) -> None:
     """So a build needs as much as one batch and one sample, however large the collection becomes.
 
-    In a process of its own: what other tests left behind moves its memory too.
+    In a process of its own: what other tests left behind moves its memory too.  The C library is told to give every
+    large array back at once: left to itself it keeps some now and then, a hundred megabytes here, for the next one.
     """
     here = Path(__file__)
     asked = "import sys, test_index_building as t; print(t.grown_mb(t.Path(sys.argv[1])))"
     said = subprocess.run(
         [sys.executable, "-c", asked, tmp_path],
-        env={**os.environ, "PYTHONPATH": f"{here.parent}:{here.parents[2]}"},
+        env={**os.environ, "PYTHONPATH": f"{here.parent}:{here.parents[2]}", "MALLOC_MMAP_THRESHOLD_": "1048576"},
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert float(said.stdout) < 20
