@@ -112,6 +112,27 @@ def build_judge(settings: Settings, encoder: Callable[[], Encoder]) -> Judge | N
     return WordChecked(judge, supported_from=settings.supported_from)
 
 
+def reading_precision(settings: Settings) -> str:
+    """What passages are read with here, which the encoder tells too once it is loaded."""
+    from retrieval.precision import chosen
+
+    return chosen(settings.precision, _device(settings))
+
+
+def could_read_faster(settings: Settings) -> bool:
+    from retrieval.precision import could_be_faster
+
+    return could_be_faster(settings.precision, _device(settings))
+
+
+def _device(settings: Settings) -> str:
+    """The kind of device that networks are put on."""
+    import torch
+
+    best = torch.accelerator.current_accelerator(check_available=True)
+    return str(settings.device or best or "cpu").split(":")[0]
+
+
 def _outside_judge(settings: Settings) -> Judge:
     """A language model or a published network."""
     if settings.judge == "llm":
@@ -126,6 +147,7 @@ def _outside_judge(settings: Settings) -> Judge:
                 timeout=settings.llm_timeout,
                 supported_from=settings.supported_from,
             )
+    from attribution.judges.entailment import BATCH
     from attribution.judges.published import published_judge
 
     return published_judge(
@@ -135,7 +157,7 @@ def _outside_judge(settings: Settings) -> Judge:
         device=settings.device,
         precision=settings.precision,
         supported_from=settings.supported_from,
-        batch_size=settings.batch_size,
+        batch_size=settings.batch_size or BATCH,
     )
 
 

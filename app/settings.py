@@ -48,8 +48,8 @@ class Settings(BaseSettings):
 
     encoder: str = Field("", description="a folder or hub name; empty: what is bundled, propcite-minilm")
     device: str = Field("", description="cpu, cuda, …; empty: the best there is")
-    precision: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
-    batch_size: int = Field(16, ge=1, le=4096)
+    precision: Literal["auto", "float32", "bfloat16", "float16", "int8"] = "auto"
+    batch_size: int = Field(0, ge=0, le=4096, description="texts read at once; 0: as many as the device reads fastest")
 
     passage_words: int = Field(100, ge=10, le=2000)
     max_file_mb: int = Field(64, ge=1)

@@ -30,12 +30,10 @@ def show(answer: CitedAnswer, fact: CitedProposition) -> None:
     """A switch, and behind it the granularity: a turn of that ranks anew."""
     if not answer.collection or not st.toggle("More evidence: other sources, near misses", key=f"near-{answer.id}"):
         return
-    key = f"near-level-{answer.id}"
-    st.session_state.setdefault(key, Granularity.SENTENCE)
     with session.told():
         collection = session.parts().library.collection(answer.collection)
-        level = st.segmented_control("Ranked by its nearest", list(Granularity), format_func=lambda g: f"{g}s", key=key)
-        show_passages(_html(collection, answer, fact, level or Granularity.SENTENCE), key=f"near-shown-{answer.id}")
+        level = session.granularity("Ranked by its nearest", f"near-level-{answer.id}")
+        show_passages(_html(collection, answer, fact, level), key=f"near-shown-{answer.id}")
 
 
 def _html(collection: CollectionInfo, answer: CitedAnswer, fact: CitedProposition, level: Granularity) -> str:

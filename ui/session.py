@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +20,7 @@ from app.pipeline import Pipeline
 from app.settings import Settings, load_settings
 from app.store import CollectionInfo
 from retrieval.errors import PropCiteError
+from retrieval.text import Granularity
 from ui.render import plain
 from ui.sources import View, Views
 
@@ -94,6 +95,18 @@ def _known_by(collection: CollectionInfo) -> tuple[int, str]:
 @st.cache_resource(show_spinner=False, hash_funcs={Parts: id, CollectionInfo: _known_by})
 def _pipeline(parts: Parts, collection: CollectionInfo) -> Pipeline:
     return parts.pipeline(collection)
+
+
+def granularity(
+    label: str,
+    key: str,
+    first: Granularity = Granularity.SENTENCE,
+    words: Callable[[Granularity], str] = lambda level: f"{level}s",
+) -> Granularity:
+    """The one that is chosen: pressing that again leaves it chosen."""
+    st.session_state.setdefault(key, first)
+    chosen = st.segmented_control(label, list(Granularity), format_func=words, key=key, required=True)
+    return chosen or first
 
 
 def choose_documents(collection: CollectionInfo) -> list[str]:

@@ -8,7 +8,6 @@ from attribution.citations import CitedAnswer, CitedProposition
 from attribution.explaining import searched
 from attribution.formats.why import why_html
 from attribution.formats.why_words import lines
-from retrieval.text import Granularity
 from ui import session
 from ui.clickable import show_why
 from ui.render import plain
@@ -21,7 +20,7 @@ def show(answer: CitedAnswer, fact: CitedProposition) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
         citation = _citation(answer, fact)
-        granularity = _granularity(answer)
+        granularity = session.granularity("Compare with its", f"why-level-{answer.id}", searched(answer), str)
     with session.told(), st.spinner("Comparing the words…"):
         session.load_model()
         explained = session.parts().propcite.explain(answer, fact.id, citation, granularity=granularity)
@@ -38,11 +37,5 @@ def _citation(answer: CitedAnswer, fact: CitedProposition) -> str:
         return ""
     key = f"why-citation-{answer.id}-{fact.id}"
     st.session_state.setdefault(key, next(iter(ids)))
-    return st.segmented_control("Source", list(ids), format_func=lambda i: f"\\[{ids[i]}\\]", key=key) or ""
-
-
-def _granularity(answer: CitedAnswer) -> Granularity | None:
-    key = f"why-level-{answer.id}"
-    st.session_state.setdefault(key, searched(answer))
-    chosen: Granularity | None = st.segmented_control("Compare with its", list(Granularity), format_func=str, key=key)
-    return chosen
+    numbers = {i: f"\\[{number}\\]" for i, number in ids.items()}
+    return st.segmented_control("Source", list(ids), format_func=numbers.__getitem__, key=key, required=True) or ""

@@ -20,14 +20,19 @@ def models(as_json: AsJson = False) -> None:
     """List the models that are here without a download; other settings name a folder or a hub name."""
     from dataclasses import asdict
 
+    from app.building import could_read_faster, reading_precision
     from app.models import shipped
     from app.terminal import show_models
 
-    found = list(shipped(open_parts().settings))
+    settings = open_parts().settings
+    found = list(shipped(settings))
     if as_json:
         write_json([asdict(model) for model in found])
     else:
         show_models(found)
+        note(f"passages are read in {reading_precision(settings)} here (PROPCITE_PRECISION)")
+        if could_read_faster(settings):
+            note("pip install 'propcite[openvino]' would have them read in eight bits, 1.6 times as fast")
 
 
 @train_cli.command("splitter")

@@ -12,13 +12,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from retrieval.encoder import Offsets, TokenVectors
+from retrieval.encoder import TokenVectors
 from retrieval.errors import IndexFormatError, RetrievalError
 from retrieval.granularity import Ints
 from retrieval.index.codec import Codec, Payload
 from retrieval.index.container import REPAIR, Container, write_arrays
 from retrieval.index.pruning import Pruning, Searched, most_worth, worth
 from retrieval.text import Passage
+from retrieval.windows import Offsets
 
 HEAD = -1  # the unit of tokens that belong to no sentence: special tokens and the title's
 MAPPED = ("payload", "scales", "token_starts", "token_lengths")  # one entry a token: read where a search touches them

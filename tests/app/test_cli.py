@@ -443,6 +443,8 @@ def test_models_names_what_is_here_and_which_is_used(propcite: Propcite, monkeyp
     assert told["propcite-queries"]["megabytes"] < told["propcite-minilm"]["megabytes"]
     shown = propcite("models")
     assert all(name in shown.out for name in told)
+    monkeypatch.setenv("PROPCITE_PRECISION", "float32")
+    assert "passages are read in float32 here" in propcite("models").err
     monkeypatch.setenv("PROPCITE_ENCODER", "minilm")
     untrained = propcite("models", "--json").json
     assert [model["name"] for model in untrained if model["chosen"]] == ["minilm", "learned"]

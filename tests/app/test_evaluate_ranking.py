@@ -20,8 +20,11 @@ from commanded import Propcite, Said
 
 from app.bootstrap import Parts
 from app.evaluate.citing import answers
-from app.evaluate.ranking import fact_rows, relevance
+from app.evaluate.ranking import fact_rows, relevance, sentences
+from app.evaluate.ranking.encoders import Encoders, Way
+from app.evaluate.ranking.rank_rows import read_rank_rows
 from app.evaluate.runs import measured
+from app.evaluate.runs.keeping import Todo
 from app.settings import load_settings
 from app.store import RunItem
 from retrieval.encoder import Encoder
@@ -115,6 +118,7 @@ def test_each_way_has_a_row_and_the_table_its_intervals(propcite: Propcite, tmp_
     run = parts.runs.run("last")
     assert (run.kind, run.name, run.state, run.num_items) == ("beir", "small", "done", 15)
     assert run.about["models"]["encoder"]["sha256"]
+    assert run.settings["precision"] == parts.encoder.precision != "auto"
     assert set(run.settings["files"]) == {"corpus", "queries", "qrels"}
     parts.library.close()
 
@@ -329,6 +333,21 @@ def test_every_way_of_ranking_sentences_has_a_row(propcite: Propcite, tmp_path: 
     assert all(said.out.count(f"\n{way} ") >= 3 for way in ways)
     assert "mean (n 3)" in said.out
     assert all(item.measures["P@1"] == 1.0 for item in kept() if item.key == "1")
+
+
+@pytest.mark.usefixtures("propcite")
+def test_what_ways_read_together_is_paid_for_once(tmp_path: Path) -> None:
+    one = {**ROWS[0], "sentences": [f"Gate {number} closes in autumn and opens in spring." for number in range(40)]}
+    rows = read_rank_rows([lines(tmp_path / "rows.jsonl", [one])])
+    parts = Parts(load_settings())
+    ways = [Way(asks) for asks in sentences.WAYS]
+    scorers = sentences.scorers_of(ways, rows, Encoders(parts), sentences.Stored())
+    began = time.perf_counter()
+    items = list(sentences.measured(scorers, [Todo(rows[0], rows[0].id, tuple(scorers))]))
+    taken = time.perf_counter() - began
+    assert len(items) == len(ways)
+    assert taken / 2 < sum(item.cost["seconds"] for item in items) <= taken
+    parts.library.close()
 
 
 def test_sentences_are_ranked_by_the_tokens_that_an_index_would_store(

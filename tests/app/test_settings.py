@@ -64,7 +64,7 @@ def test_a_folder_in_the_home_directory_is_found(monkeypatch: pytest.MonkeyPatch
     ("name", "value"),
     [
         ("batch_size", "many"),
-        ("batch_size", "0"),
+        ("batch_size", "-1"),
         ("judge", "oracle"),
         ("supported_from", "1.5"),
         ("num_passages", "-1"),

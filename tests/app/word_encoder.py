@@ -9,8 +9,9 @@ from functools import cache
 
 import numpy as np
 
-from retrieval.encoder import NO_CHARACTER, Floats, TokenVectors
+from retrieval.encoder import Floats, TokenVectors
 from retrieval.text import Granularity, Passage
+from retrieval.windows import NO_CHARACTER
 
 DIMENSION = 24
 

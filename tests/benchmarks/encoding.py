@@ -1,8 +1,8 @@
 """Which engine encodes passages fastest on this processor, and does it rank as the one we ship?
 
-    python -m tests.benchmarks.encoding rank_dev.jsonl.gz [--rows 120] [--rounds 3] [--threads 1]
+    python -m tests.benchmarks.encoding rank_dev.jsonl.gz [--rows 120] [--rounds 3] [--threads 1] [--texts 16]
 
-The base network over the passages of some rows of each source, sorted by length, in batches of 16: the engines take
+The base network over the passages of some rows of each source, sorted by length, so many at once: the engines take
 turns, so that other work on the machine meets all of them; the median of the rounds counts.  P@1 is that of sentences
 asked by the base's queries in float32.  ONNX Runtime, OpenVINO and nncf are measured where they are installed.
 """
@@ -25,12 +25,13 @@ import numpy.typing as npt
 import torch
 
 from retrieval.checkpoints import BASE, bundled_model
+from retrieval.eight_bits import _compiled
 from retrieval.encoder import Encoder, TokenVectors
 from retrieval.queries import with_markers
 from retrieval.splitter import passage_from_sentences
 from retrieval.text import Passage
 
-BATCH, WINDOW = 16, 512
+WINDOW = 512
 Arrays = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]  # ids and mask, (b, n)
 Engine = Callable[[npt.NDArray[np.int64], npt.NDArray[np.int64]], Any]  # -> states (b, n, d)
 
@@ -58,12 +59,12 @@ def read(passages: Sequence[Passage], tokenizer: Any) -> list[tuple[list[int], n
     return told
 
 
-def batches(texts: Sequence[list[int]]) -> list[tuple[list[int], Arrays]]:
+def batches(texts: Sequence[list[int]], most: int) -> list[tuple[list[int], Arrays]]:
     """Texts of like length together, with their numbers."""
     order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
     made = []
-    for at in range(0, len(order), BATCH):
-        held = order[at : at + BATCH]
+    for at in range(0, len(order), most):
+        held = order[at : at + most]
         width = max(len(texts[i]) for i in held)
         ids, mask = np.zeros((len(held), width), np.int64), np.zeros((len(held), width), np.int64)
         for row, i in enumerate(held):
@@ -99,6 +100,45 @@ def by_torch_int8() -> Engine:
     from torch.ao import quantization
 
     network = quantization.quantize_dynamic(States(), {torch.nn.Linear: quantization.per_channel_dynamic_qconfig})
+
+    def run(ids: npt.NDArray[np.int64], mask: npt.NDArray[np.int64]) -> Any:
+        with torch.inference_mode():
+            return network(torch.from_numpy(ids), torch.from_numpy(mask)).numpy()
+
+    return run
+
+
+class TokenLinear(torch.nn.Module):
+    """A linear layer in eight bits, with a scale of each token's own: no text depends on those beside it."""
+
+    def __init__(self, linear: torch.nn.Linear) -> None:
+        super().__init__()
+        scale = linear.weight.abs().amax(1) / 127
+        steps = (linear.weight / scale[:, None]).round().to(torch.int8)
+        self.weight, self.scale, self.bias = torch.ops.onednn.qlinear_prepack(steps, None), scale, linear.bias
+        self.zero = torch.zeros(len(scale), dtype=torch.int32)
+
+    def forward(self, states: torch.Tensor) -> torch.Tensor:
+        rows = states.reshape(-1, states.shape[-1])
+        scale = torch.maximum(rows.amax(1, keepdim=True), rows.amin(1, keepdim=True).neg()).clamp(min=1e-9) / 127
+        steps = (rows / scale).add_(128.5).to(torch.uint8)
+        made = torch.ops.onednn.qlinear_pointwise(
+            steps, 1.0, 128, self.weight, self.scale, self.zero, None, 1.0, 0, torch.float32, "none", [], ""
+        )
+        return made.mul_(scale).add_(self.bias).reshape(*states.shape[:-1], -1)
+
+
+def in_tokens_bits(network: torch.nn.Module) -> None:
+    for name, part in network.named_children():
+        if isinstance(part, torch.nn.Linear):
+            setattr(network, name, TokenLinear(part))
+        else:
+            in_tokens_bits(part)
+
+
+def by_torch_tokens() -> Engine:
+    network = States().requires_grad_(False)
+    in_tokens_bits(network.network.encoder)
 
     def run(ids: npt.NDArray[np.int64], mask: npt.NDArray[np.int64]) -> Any:
         with torch.inference_mode():
@@ -145,14 +185,23 @@ def by_openvino(threads: int, hint: str, calibration: Sequence[Arrays] = ()) -> 
     return lambda ids, mask: compiled([ids, mask])[0]
 
 
-def engines(folder: Path, threads: int, calibration: Sequence[Arrays]) -> dict[str, Engine]:
+def by_our_eight_bits() -> Engine:
+    network = _compiled(States().network)
+
+    def run(ids: npt.NDArray[np.int64], mask: npt.NDArray[np.int64]) -> Any:
+        return network(torch.from_numpy(ids), torch.from_numpy(mask)).last_hidden_state.numpy()
+
+    return run
+
+
+def engines(folder: Path, threads: int, calibration: Sequence[Arrays], without: str) -> dict[str, Engine]:
     """Those that are installed; why another is not there is printed."""
-    made: dict[str, Engine] = {
-        "torch float32": by_torch(torch.float32),
-        "torch bfloat16": by_torch(torch.bfloat16),
-    }
+    made: dict[str, Engine] = {"torch float32": by_torch(torch.float32)}
     others: dict[str, Callable[[], Engine]] = {
+        "torch bfloat16": lambda: by_torch(torch.bfloat16),
         "torch int8 (dynamic)": by_torch_int8,
+        "torch int8, a scale a token": by_torch_tokens,
+        "OpenVINO int8, a scale a token and 128 numbers": by_our_eight_bits,
         "ONNX Runtime float32": lambda: by_onnx(folder, threads, quantized=False),
         "ONNX Runtime int8 (dynamic)": lambda: by_onnx(folder, threads, quantized=True),
         "OpenVINO float32": lambda: by_openvino(threads, "f32"),
@@ -161,6 +210,8 @@ def engines(folder: Path, threads: int, calibration: Sequence[Arrays]) -> dict[s
         "OpenVINO int8, rest bfloat16": lambda: by_openvino(threads, "bf16", calibration),
     }
     for name, make in others.items():
+        if without and without in name:
+            continue
         try:
             made[name] = make()
         except Exception as error:  # not installed, or it cannot take this network: the others are measured
@@ -186,18 +237,20 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=120, help="of each source")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--texts", type=int, default=16, help="read at once")
+    parser.add_argument("--without", default="", help="engines whose name holds this word are left out")
     given = parser.parse_args()
     torch.set_num_threads(given.threads)
     rows = sample(given.file, given.rows)
     passages = [passage_from_sentences("", r["sentences"], str(r.get("title") or "")) for r in rows]
     encoder = Encoder(BASE, precision="float32")
-    texts = read(passages, encoder._tokenizer)
-    work = batches([ids for ids, _ in texts])
+    texts = read(passages, encoder._model.tokenizer)
+    work = batches([ids for ids, _ in texts], given.texts)
     total = sum(len(ids) for ids, _ in texts)
     queries = encoder.encode_queries([r["query"] for r in rows])
     print(f"{len(rows)} passages, {total} tokens, {given.threads} thread(s), {given.rounds} rounds")
     with tempfile.TemporaryDirectory() as folder:
-        made = engines(Path(folder), given.threads, [arrays for _, arrays in work[::3]])
+        made = engines(Path(folder), given.threads, [arrays for _, arrays in work[::3]], given.without)
         for engine in made.values():
             engine(*work[0][1])
         times: dict[str, list[float]] = {name: [] for name in made}

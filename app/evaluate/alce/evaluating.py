@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from app.bootstrap import Parts
-from app.building import build_judge
+from app.building import build_judge, reading_precision
 from app.errors import AppError
 from app.evaluate.alce import shortcuts
 from app.evaluate.alce.entailment import Entailment
@@ -177,7 +177,8 @@ def _settings(settings: Settings, asked: Asked, file: AlceFile, work: Work) -> d
         answers = {"name": "people"}
     elif asked.outputs:
         answers = {"name": asked.outputs.name, "sha256": digest_of(asked.outputs)}
-    cites = {name: getattr(settings, name) for name in ("encoder", "precision", "splitter", "splitter_model")}
+    named = {name: getattr(settings, name) for name in ("encoder", "splitter", "splitter_model")}
+    cites = {**named, "precision": reading_precision(settings)}
     judges = ("judge", "judge_model", "judge_labels", "judge_checks", "supported_from", "most_citations")
     return {
         "sha256": file.digest,

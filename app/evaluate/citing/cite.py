@@ -77,8 +77,9 @@ def _rows(files: Sequence[Path], most: int) -> list[Gold]:
 
 def _settings(parts: Parts) -> dict[str, Any]:
     """What of the parts changes a figure."""
-    named = ("splitter", "splitter_model", "judge_model", "judge_checks", "min_score", "most_citations", "precision")
-    return {"encoder": parts.encoder.query_name, **{name: getattr(parts.settings, name) for name in named}}
+    named = ("splitter", "splitter_model", "judge_model", "judge_checks", "min_score", "most_citations")
+    reads = {"encoder": parts.encoder.query_name, "precision": parts.encoder.precision}
+    return {**reads, **{name: getattr(parts.settings, name) for name in named}}
 
 
 @dataclass(frozen=True)

@@ -78,7 +78,7 @@ def _index(collection: Beir, parts: Parts) -> TokenIndex:
 def _settings(parts: Parts) -> dict[str, Any]:
     """What of the parts changes a figure."""
     settings = parts.settings
-    told = {"encoder": parts.encoder.query_name, "precision": settings.precision}
+    told = {"encoder": parts.encoder.query_name, "precision": parts.encoder.precision}
     return {**told, "index": index_settings(settings)}
 
 

@@ -30,7 +30,7 @@ def encoded(
     What an earlier call has encoded is read from disk, so an interrupted one is gone on with.
     """
     stored = [f"{settings.stored_share} by {settings.pruning}"] if settings.stored_share < 1 else []
-    folder = settings.data_dir / FOLDER / _key(digest, encoder.name, settings.precision, KNOWN, *stored)
+    folder = settings.data_dir / FOLDER / _key(digest, encoder.name, encoder.precision, KNOWN, *stored)
     places = {folder / f"{number}-bits": number for number in bits}
     indexes = {place: _growing(place, encoder, number, settings) for place, number in places.items()}
     there = set.intersection(*(index.ids() for index in indexes.values()))

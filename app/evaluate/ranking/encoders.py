@@ -95,7 +95,7 @@ class Encoders:
         names = names_of(ways)
         if not names:
             return {}
-        return {"encoders": [self[n].query_name for n in names], "precision": self._parts.settings.precision}
+        return {"encoders": [self[n].query_name for n in names], "precision": self[names[0]].precision}
 
     def about(self, ways: Sequence[Way]) -> dict[str, Any]:
         models = {f"encoder {name}".strip(): model(self._settings(name), "encoder") for name in names_of(ways)}

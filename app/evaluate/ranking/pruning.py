@@ -99,7 +99,7 @@ def evaluate(
         "refine": refine,
         "bits": parts.settings.index_bits,
         "encoder": parts.encoder.query_name,
-        "precision": parts.settings.precision,
+        "precision": parts.encoder.precision,
         **share.settings,
     }
     about = about_run(parts.settings, "encoder")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -18,7 +19,7 @@ from app.evaluate.ranking.rank_rows import RankRow, read_rank_rows
 from app.evaluate.ranking.relevance import SENTENCES, figures, needs_ir_measures
 from app.evaluate.ranking.scorers import Cost, Scorer
 from app.evaluate.ranking.teachers import by_teacher, teachers_told
-from app.evaluate.runs.keeping import Todo, clocked, measure, open_run
+from app.evaluate.runs.keeping import Todo, clocked, measure, open_run, portion
 from app.evaluate.runs.shares import Share
 from app.store.runs import RunItem
 from retrieval.encoder import Encoder, Floats, TokenVectors
@@ -83,7 +84,11 @@ def scorers_of(ways: Sequence[Way], rows: Sequence[RankRow], encoders: Encoders,
         if way.asks == BM25:
             found[way.name] = by_words(rows)
         else:
-            reader = readers.setdefault(way.encoder, Reader(encoders[way.encoder], stored))
+            if way.encoder not in readers:
+                readers[way.encoder] = Reader(
+                    encoders[way.encoder], stored, [w for w in ways if w.encoder == way.encoder]
+                )
+            reader = readers[way.encoder]
             found[way.name] = partial(SCORERS.get(way.asks, by_tokens), reader, way)
     return found
 
@@ -146,20 +151,22 @@ class Stored:
 
 
 class Reader:
-    """An encoder that knows what passages it read last, and what that cost: ways that ask for the same share it."""
+    """An encoder that knows what passages it read last, and what that cost: its ways that ask for the same bear it."""
 
-    def __init__(self, encoder: Encoder, stored: Stored) -> None:
+    def __init__(self, encoder: Encoder, stored: Stored, ways: Sequence[Way]) -> None:
         self.encoder, self._stored = encoder, stored
+        self._sharing = Counter(way.asks in SCORERS for way in ways if way.asks != BM25)
         self._last: dict[Key, TokenVectors] = {}
         self._cost: Cost = {}
 
-    def read(self, passages: Sequence[Passage]) -> tuple[Mapping[Key, TokenVectors], Cost]:
+    def read(self, way: Way, passages: Sequence[Passage]) -> tuple[Mapping[Key, TokenVectors], Cost]:
         different = {_key(passage): passage for passage in passages}
         if different.keys() != self._last.keys():
             with clocked() as cost:
                 read = self.encoder.encode_passages(list(different.values()))
                 tokens = [self._stored.of(p, t) for p, t in zip(different.values(), read, strict=True)]
-            self._last, self._cost = dict(zip(different, tokens, strict=True)), cost
+            self._last = dict(zip(different, tokens, strict=True))
+            self._cost = portion(cost, self._sharing[way.asks in SCORERS])
         return self._last, self._cost
 
     def queries(self, way: Way, rows: Sequence[RankRow]) -> tuple[list[TokenVectors], Cost]:
@@ -174,7 +181,7 @@ def by_tokens(reader: Reader, way: Way, rows: Sequence[RankRow]) -> Iterator[tup
     """Sentences by their tokens as their passage has them; of several passages each adds its share of its own score."""
     queries, asking = reader.queries(way, rows)
     of_passages, _ = reader.queries(Way("m_q"), rows) if any(len(r.passages) > 1 for r in rows) else (queries, asking)
-    read, reading = reader.read([passage for row in rows for passage in row.passages])
+    read, reading = reader.read(way, [passage for row in rows for passage in row.passages])
     for row, query, whole in zip(rows, queries, of_passages, strict=True):
         with clocked() as cost:
             scores = [_within(query, read[_key(p)], p) for p in row.passages]
@@ -187,7 +194,7 @@ def by_tokens(reader: Reader, way: Way, rows: Sequence[RankRow]) -> Iterator[tup
 def alone(reader: Reader, way: Way, rows: Sequence[RankRow]) -> Iterator[tuple[Floats, Cost]]:
     """Sentences read without their passage."""
     queries, asking = reader.queries(way, rows)
-    read, reading = reader.read([Passage("", text) for row in rows for text in row.texts])
+    read, reading = reader.read(way, [Passage("", text) for row in rows for text in row.texts])
     for row, query in zip(rows, queries, strict=True):
         with clocked() as cost:
             scores = np.array([_mean_match(query, read[_key(Passage("", text))]) for text in row.texts], np.float32)
@@ -197,7 +204,7 @@ def alone(reader: Reader, way: Way, rows: Sequence[RankRow]) -> Iterator[tuple[F
 def single_vector(reader: Reader, way: Way, rows: Sequence[RankRow]) -> Iterator[tuple[Floats, Cost]]:
     """Sentences read without their passage, one vector each."""
     queries, asking = reader.queries(way, rows)
-    read, reading = reader.read([Passage("", text) for row in rows for text in row.texts])
+    read, reading = reader.read(way, [Passage("", text) for row in rows for text in row.texts])
     for row, query in zip(rows, queries, strict=True):
         with clocked() as cost:
             means = np.stack([mean_vector(read[_key(Passage("", text))]) for text in row.texts])
