@@ -24,16 +24,15 @@ def ask(answer: CitedAnswer, fact: CitedProposition) -> None:
         id_ = citation.id if citation else ""
         given = said.get((fact.id, id_))
         key = f"opinion-{answer.id}-{fact.id}-{id_}"
-        if key not in st.session_state:
-            st.session_state[key] = given.opinion if given else None
-        st.segmented_control(
+        opinion = st.segmented_control(
             _asked(fact, citation.number if citation else 0),
             list(Opinion) if citation else [Opinion.RIGHT, Opinion.WRONG, Opinion.BETTER],
+            default=given.opinion if given else None,
             format_func=partial(opinion_words, cited=citation is not None),
             key=key,
             on_change=partial(_keep, answer, fact, id_, key, given.id if given else ""),
         )
-        if st.session_state[key] is Opinion.BETTER:
+        if opinion is Opinion.BETTER:
             _offer(answer, fact, id_, given.better if given else None)
 
 
@@ -82,13 +81,12 @@ def _offer(answer: CitedAnswer, fact: CitedProposition, citation: str, chosen: W
         if chosen:
             offered.setdefault(chosen.quote, chosen)
         key = f"better-{answer.id}-{fact.id}-{citation}"
-        if key not in st.session_state and chosen:
-            st.session_state[key] = chosen.quote
 
         def keep() -> None:
             better = offered[st.session_state[key]]
             parts.feedback.keep(opinion_on(answer, fact.id, Opinion.BETTER, citation=citation, better=better))
 
-        st.radio("Which words are better?", list(offered), index=None, key=key, format_func=plain, on_change=keep)
+        place = list(offered).index(chosen.quote) if chosen else None
+        st.radio("Which words are better?", list(offered), index=place, key=key, format_func=plain, on_change=keep)
         if not offered:
             st.caption(NEITHER)

@@ -79,22 +79,21 @@ def _downloads(answer: CitedAnswer, documents: Documents) -> None:
 def _read(answer: CitedAnswer, sources: Sources, views: Views) -> None:
     """The answer beside its evidence.  A click runs this part of the page again, not the question."""
     known = dict(facts(answer))
-    chosen, clicked, turns = f"fact-{answer.id}", f"clicked-{answer.id}", f"turns-{answer.id}"
+    chosen, clicked, lists = f"fact-{answer.id}", f"clicked-{answer.id}", f"lists-{answer.id}"
     if known and st.session_state.get(chosen) not in known:
         st.session_state[chosen] = _named(known)
     # With whatever is pressed, the browser sends back what it shows in every list.  Of one that was set here a moment
     # ago that is what it showed before: so each click in the answer brings a new list, and the former one is deaf.
-    turn = st.session_state.setdefault(turns, 0)
+    turn, begun = st.session_state.setdefault(lists, (0, st.session_state.get(chosen)))
     listed = f"listed-{answer.id}-{turn}"
-    if known:
-        st.session_state.setdefault(listed, st.session_state[chosen])
 
     def select() -> None:
-        st.session_state[turns] += 1
-        keep(st.session_state[clicked]["fact"])
+        fact = st.session_state[clicked]["fact"]
+        st.session_state[lists] = (turn + 1, fact)
+        keep(fact)
 
     def pick() -> None:
-        if st.session_state[turns] == turn:
+        if st.session_state[lists][0] == turn:
             keep(st.session_state[listed])
 
     def keep(fact: int) -> None:
@@ -110,6 +109,7 @@ def _read(answer: CitedAnswer, sources: Sources, views: Views) -> None:
             number = st.selectbox(
                 "Fact",
                 list(known),
+                index=list(known).index(begun if begun in known else st.session_state[chosen]),
                 format_func=lambda n: fact_line(known[n]),
                 key=listed,
                 on_change=pick,

@@ -103,9 +103,14 @@ def granularity(
     first: Granularity = Granularity.SENTENCE,
     words: Callable[[Granularity], str] = lambda level: f"{level}s",
 ) -> Granularity:
-    """The one that is chosen: pressing that again leaves it chosen."""
-    st.session_state.setdefault(key, first)
-    chosen = st.segmented_control(label, list(Granularity), format_func=words, key=key, required=True)
+    """The one that is chosen: pressing that again leaves it chosen.
+
+    What is chosen at first is the element's own default, here and wherever else one of several is: what the session's
+    state sets but once is lost if the next run begins before the browser has heard of it, and then the browser
+    sends back what it shows instead.
+    """
+    default = None if key in KEPT and key in st.session_state else first  # what is kept is set in every run
+    chosen = st.segmented_control(label, list(Granularity), default=default, format_func=words, key=key, required=True)
     return chosen or first
 
 

@@ -35,7 +35,13 @@ def _citation(answer: CitedAnswer, fact: CitedProposition) -> str:
     ids = {c.id: c.number for c in fact.citations}
     if len(ids) < 2:
         return ""
-    key = f"why-citation-{answer.id}-{fact.id}"
-    st.session_state.setdefault(key, next(iter(ids)))
     numbers = {i: f"\\[{number}\\]" for i, number in ids.items()}
-    return st.segmented_control("Source", list(ids), format_func=numbers.__getitem__, key=key, required=True) or ""
+    chosen = st.segmented_control(
+        "Source",
+        list(ids),
+        default=next(iter(ids)),
+        format_func=numbers.__getitem__,
+        key=f"why-citation-{answer.id}-{fact.id}",
+        required=True,
+    )
+    return chosen or ""

@@ -52,10 +52,10 @@ def _within(listed: st.delta_generator.DeltaGenerator, collection: CollectionInf
     """The collection that is looked through, None for all."""
     if collection is None or len(session.parts().library.collections()) < 2:
         return collection
-    st.session_state.setdefault("history-within", HERE)
     chosen = listed.segmented_control(
         "Which answers",
         [HERE, ALL],
+        default=HERE,
         key="history-within",
         required=True,
         label_visibility="collapsed",
