@@ -17,6 +17,7 @@ from typing import Any
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
 
 from ui.launch import command
 
@@ -27,6 +28,7 @@ FLAGS = (
     " disable-component-update disable-sync hide-scrollbars"
 ).split()
 PATIENCE_S = 120.0  # the first answer waits for the model, on a machine that others use too
+PRESS_S = 20.0  # what a press has to show
 
 
 def there() -> bool:
@@ -104,6 +106,41 @@ def wait_for(found: Callable[[], Any], patience_s: float = PATIENCE_S) -> Any:
         if time.monotonic() > end:
             raise TimeoutError(f"waited {patience_s:g} s, last: {result!r}")
         time.sleep(0.05)
+
+
+def saying(words: str) -> str:
+    """Where what can be pressed says these words."""
+    return f'//*[self::a or self::button or self::label or self::summary][contains(., "{words}")]'
+
+
+def off(key: str) -> str:
+    """The switch whose key begins so, while it is off."""
+    return f'[class*="st-key-{key}-"] label:has(input:not(:checked))'
+
+
+def press(driver: webdriver.Chrome, place: str, until: Callable[[], Any], *, by_key: bool = False) -> Any:
+    """Press what stands there, by XPath or CSS, until that shows.  -> what it shows
+
+    What is pressed while the page scrolls or is drawn anew may be lost, or meet another: so it is pressed again, but
+    not before it had its time, as some presses take back the one before.  The box where one types floats above what is
+    at the lower edge: what is pressed is scrolled away from there first.
+    """
+
+    def shown() -> Any:
+        try:
+            return until()
+        except Exception:  # the page is being drawn
+            return None
+
+    def pressed() -> Any:
+        if already := shown():
+            return already
+        element = driver.find_element(By.XPATH if place.startswith("//") else By.CSS_SELECTOR, place)
+        driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", element)
+        element.send_keys(Keys.ENTER) if by_key else element.click()
+        return wait_for(until, PRESS_S)
+
+    return wait_for(pressed)
 
 
 def inside(driver: webdriver.Chrome, selector: str) -> list[Any]:

@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import browsing
 import pytest
-from browsing import inside, sent, wait_for
+from browsing import inside, off, press, saying, sent, wait_for
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
@@ -57,18 +57,6 @@ def texts(driver: Chrome, selector: str) -> list[str]:
     return [" ".join(element.text.split()) for element in inside(driver, selector)]
 
 
-def press(driver: Chrome, words: str) -> None:
-    """The button that says these words; the box where one types floats above what is at the lower edge."""
-
-    def pressed() -> bool:
-        button = driver.find_element(By.XPATH, f'//button[contains(., "{words}")]')
-        driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", button)
-        button.click()
-        return True
-
-    wait_for(pressed)
-
-
 def query(driver: Chrome) -> dict[str, str]:
     return {name: values[0] for name, values in parse_qs(urlsplit(driver.current_url).query).items()}
 
@@ -87,15 +75,14 @@ def test_from_an_empty_library_to_the_words_in_the_source_and_back(
     driver: Chrome, address: str, data_dir: Path
 ) -> None:
     driver.get(address)
-    press(driver, "Load the demo collection")
-    press(driver, "How high is the new flood barrier")
-    wait_for(lambda: inside(driver, ".marker"))
+    question = saying("How high is the new flood barrier")
+    press(driver, saying("Load the demo collection"), lambda: driver.find_elements(By.XPATH, question))
+    press(driver, question, lambda: inside(driver, ".marker"))
     answer = kept(data_dir, driver)
     last = answer.sentences[-1].citations[-1]
 
-    marker = inside(driver, ".marker")[-1]
-    assert marker.text == f"[{last.number}]"
-    marker.click()
+    assert texts(driver, ".marker")[-1] == f"[{last.number}]"
+    wait_for(lambda: inside(driver, ".marker")[-1].click() or True)
     wait_for(lambda: texts(driver, ".cited") == [" ".join(last.quote.split())])
     assert last.passage.title.split(" › ")[0] in texts(driver, ".source h3")[0]
     assert texts(driver, ".badge") == ["✓ Supported"]
@@ -106,9 +93,8 @@ def test_from_an_empty_library_to_the_words_in_the_source_and_back(
     wait_for(lambda: inside(driver, ".cited"))
     assert shown(driver) == before
 
-    press(driver, "Too broad")
     feedback = Parts(load_settings(data_dir=data_dir)).feedback
-    (said,) = wait_for(lambda: feedback.of(answer.id))
+    (said,) = press(driver, saying("Too broad"), lambda: feedback.of(answer.id))
     assert (said.opinion, said.citation) == (Opinion.TOO_BROAD, last.id)
 
 
@@ -154,15 +140,15 @@ def test_facts_are_reached_and_chosen_by_key(driver: Chrome, address: str, data_
 
 def test_the_list_of_facts_and_the_answer_agree(driver: Chrome, address: str, data_dir: Path) -> None:
     driver.get(f"{address}/?answer={_any_answer(data_dir)}")
-    marker = wait_for(lambda: inside(driver, ".marker"))[-1]
-    marker.click()
+    wait_for(lambda: inside(driver, ".marker")[-1].click() or True)
     wait_for(lambda: "fact" in query(driver))
     listed = '//*[@data-testid="stExpander"][contains(., "The facts as a list")]'
-    summary = wait_for(lambda: driver.find_element(By.XPATH, f"{listed}//summary"))
-    driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", summary)
-    summary.click()
     cited = texts(driver, ".cited")[0]
-    wait_for(lambda: cited in " ".join(driver.find_element(By.XPATH, listed).text.split()))
+
+    def beneath() -> bool:
+        return cited in " ".join(driver.find_element(By.XPATH, listed).text.split())
+
+    press(driver, f"{listed}//details[not(@open)]/summary", beneath)
 
 
 def test_what_an_upload_says_starts_nothing(driver: Chrome, address: str, tmp_path: Path) -> None:
@@ -202,8 +188,7 @@ def test_why_shows_which_words_met_in_both_themes_and_on_a_telephone(address: st
         with browsing.browsing(width, 844, dark=dark) as driver:
             driver.get(f"{address}/?answer={answer_id}")
             wait_for(lambda: inside(driver, ".cited"))
-            driver.find_element(By.CSS_SELECTOR, '[class*="st-key-why-"] label').click()
-            box = wait_for(lambda: inside(driver, ".matrix"))[0]
+            box = press(driver, off("why"), lambda: inside(driver, ".matrix"))[0]
             numbered = [texts(driver, f"figure:nth-of-type({n}) .met sup") for n in (1, 2)]
             assert numbered[1]
             assert {mark.lstrip("≈") for mark in numbered[0]} == set(numbered[1])

@@ -5,7 +5,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import browsing
 import pytest
-from browsing import inside, wait_for
+from browsing import inside, press, wait_for
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
 
@@ -56,16 +56,8 @@ def ask(driver: Chrome, question: str) -> None:
     wait_for(lambda: driver.find_element(By.CSS_SELECTOR, box)).send_keys(f"{question}\n")
 
 
-def press(driver: Chrome, selector: str) -> None:
-    """The box where one types floats above whatever is at the lower edge: it is scrolled away from there first."""
-
-    def pressed() -> bool:
-        button = driver.find_element(By.CSS_SELECTOR, selector)
-        driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", button)
-        button.click()
-        return True
-
-    wait_for(pressed)
+def code(driver: Chrome) -> str:
+    return driver.find_element(By.CSS_SELECTOR, "code").text
 
 
 def opened(driver: Chrome) -> str:
@@ -95,11 +87,9 @@ def test_a_conversation_is_led_on_the_page(address: str, server: ScriptedLlm) ->
 
         driver.get(second)
         wait_for(lambda: "2 million" in inside(driver, ".answer")[0].text)
-        press(driver, '[class*="st-key-share"] button')
-        wait_for(lambda: f"answer={opened(driver)}" in driver.find_element(By.CSS_SELECTOR, "code").text)
+        press(driver, '[class*="st-key-share"] button', lambda: f"answer={opened(driver)}" in code(driver))
         driver.get(second)
-        press(driver, earlier)
-        wait_for(lambda: opened(driver) == first)
+        press(driver, earlier, lambda: opened(driver) == first)
 
 
 def test_the_box_stays_in_sight_and_nothing_sticks_out_on_a_telephone(address: str, server: ScriptedLlm) -> None:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import browsing
 import pytest
-from browsing import inside, wait_for
+from browsing import inside, press, saying, wait_for
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
-from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 
 from app.bootstrap import Parts
@@ -57,10 +57,9 @@ def address(kept: tuple[Path, str, str]) -> Iterator[str]:
         yield at
 
 
-def press(driver: Chrome, words: str) -> None:
-    """By key, as one who has no mouse."""
-    found = f'//button[contains(., "{words}")] | //summary[contains(., "{words}")]'
-    wait_for(lambda: driver.find_element(By.XPATH, found)).send_keys(Keys.ENTER)
+def enter(driver: Chrome, place: str, until: Callable[[], Any]) -> Any:
+    """As one who has no mouse."""
+    return press(driver, place, until, by_key=True)
 
 
 def read(driver: Chrome, selector: str) -> str:
@@ -70,20 +69,15 @@ def read(driver: Chrome, selector: str) -> str:
 def test_a_run_is_opened_compared_and_followed_to_an_item(address: str, kept: tuple[Path, str, str]) -> None:
     with browsing.browsing() as driver:
         driver.get(f"{address}/evaluate")
-        press(driver, "asqa on towers.json")
-        wait_for(lambda: "citation recall" in read(driver, "th"))
+        enter(driver, saying("asqa on towers.json"), lambda: "citation recall" in read(driver, "th"))
         wait_for(lambda: len(driver.find_elements(By.CSS_SELECTOR, '[data-testid="stExpander"]')) >= 3)
         plot = wait_for(lambda: _plot(driver))
         assert plot.rect["width"] > 100
-        press(driver, "Compare")
-        wait_for(
-            lambda: driver.find_element(By.XPATH, '//div[contains(@class, "st-key-compare")]//button').is_displayed()
-        )
-        driver.find_element(By.CSS_SELECTOR, ".st-key-compare button").send_keys(Keys.ENTER)
-        wait_for(lambda: "difference" in read(driver, "th"))
+        compare = ".st-key-compare button"
+        enter(driver, saying("Compare"), lambda: driver.find_element(By.CSS_SELECTOR, compare).is_displayed())
+        enter(driver, compare, lambda: "difference" in read(driver, "th"))
         assert all(run in driver.page_source for run in kept[1:])
-        press(driver, "How high is tower 7?")
-        wait_for(lambda: "Tower 7 is high [1]." in read(driver, ".text"))
+        enter(driver, saying("How high is tower 7?"), lambda: "Tower 7 is high [1]." in read(driver, ".text"))
         assert HOSTILE in read(driver, ".text")
         assert {"✓ supported by [1]", "✗ not supported by [1]"} & {one.text for one in inside(driver, ".signs li")}
         assert not inside(driver, "img, script, a, iframe")
@@ -91,8 +85,7 @@ def test_a_run_is_opened_compared_and_followed_to_an_item(address: str, kept: tu
         place = driver.current_url
         driver.get(place)  # what the address names is there again
         wait_for(lambda: "Tower 7 is high [1]." in read(driver, ".text"))
-        press(driver, "Back to the comparison")
-        wait_for(lambda: "difference" in read(driver, "th"))
+        enter(driver, saying("Back to the comparison"), lambda: "difference" in read(driver, "th"))
 
 
 def _plot(driver: Chrome) -> WebElement:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from importlib.resources import files
 from io import BytesIO
 from pathlib import Path
@@ -10,12 +11,13 @@ from statistics import median
 
 import browsing
 import pytest
-from browsing import inside, memory_mb, wait_for
+from browsing import inside, memory_mb, off, press, wait_for
 from reportlab.lib.pagesizes import A4
 from reportlab.pdfgen.canvas import Canvas
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
+from selenium.webdriver.remote.webelement import WebElement
 
 from app.bootstrap import Parts
 from app.ingester import Upload
@@ -126,20 +128,6 @@ def turn_to(driver: Chrome, words: str) -> None:
         return False
 
     wait_for(claims)
-
-
-def choose(driver: Chrome, option: str) -> None:
-    """One of several beside each other: what is pressed while the page scrolls or is drawn anew may meet another."""
-
-    def is_chosen() -> bool:
-        button = driver.find_element(By.XPATH, f'//button[.="{option}"]')
-        if button.get_attribute("aria-checked") == "true":
-            return True
-        driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", button)
-        button.click()
-        return False
-
-    wait_for(is_chosen)
 
 
 def original(driver: Chrome) -> str:
@@ -259,16 +247,18 @@ def test_granularity_ranks_anew_and_conflicts_stand_beside_support(
         (first, *_) = [card for card in inside(driver, ".group .source") if card.text.startswith("1.")]
         return " ".join(mark.text for mark in first.find_elements(By.CSS_SELECTOR, ".cited"))
 
+    def chosen(level: str) -> list[WebElement]:
+        return driver.find_elements(By.XPATH, f'//button[.="{level}"][@aria-checked="true"]')
+
     for level, words in (
         ("passages", ""),
         ("propositions", "The bell of Skarn church weighs 912"),
         ("sentences", BELL),
     ):
-        choose(driver, level)
+        press(driver, f'//button[.="{level}"]', partial(chosen, level))
         wait_for(lambda words=words: first_words() == words or (words and first_words().startswith(words)))
-    chosen = '//button[.="sentences"][@aria-checked="true"]'
-    wait_for(lambda: driver.find_element(By.XPATH, chosen).click() or True)
-    wait_for(lambda: driver.find_element(By.XPATH, chosen), 20)  # pressed again, it stays
+    wait_for(lambda: chosen("sentences")[0].click() or True)
+    wait_for(lambda: chosen("sentences"), 20)  # pressed again, it stays
 
 
 def test_nothing_that_a_document_or_a_text_says_acts(driver: Chrome, address: str, answers: dict[str, str]) -> None:
@@ -354,17 +344,7 @@ def test_ten_sessions_share_one_model(driver: Chrome, address: str, answers: dic
 def ask_near(driver: Chrome) -> None:
     """What needs the model."""
 
-    def pressed() -> bool:
-        if inside(driver, ".groups"):
-            return True
-        switch = driver.find_element(By.CSS_SELECTOR, '[class*="st-key-near-"] label')
-        driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", switch)
-        if not switch.find_element(By.CSS_SELECTOR, "input").is_selected():
-            switch.click()
-        wait_for(lambda: inside(driver, ".groups"), 30)
-        return True
-
-    wait_for(pressed)
+    press(driver, off("near"), lambda: inside(driver, ".groups"))
 
 
 def test_what_is_gone_is_told_where_it_would_be_seen(driver: Chrome, address: str) -> None:

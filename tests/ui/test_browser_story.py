@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
 import browsing
 import pytest
-from browsing import inside, sent, wait_for
+from browsing import inside, off, press, saying, sent, wait_for
 from reportlab.lib.pagesizes import A4
 from reportlab.pdfgen.canvas import Canvas
 from selenium.webdriver import Chrome
@@ -56,21 +56,6 @@ def driver(data_dir: Path, tmp_path: Path) -> Iterator[Chrome]:
         yield browser
 
 
-def press(driver: Chrome, words: str, until: Callable[[], object]) -> None:
-    """What says these words, until that is so: what is pressed while the page is drawn anew may be lost."""
-    found = f'//*[self::a or self::button or self::label or self::summary][contains(., "{words}")]'
-
-    def pressed() -> object:
-        if done := until():
-            return done
-        element = driver.find_element(By.XPATH, found)
-        driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", element)
-        element.click()
-        return wait_for(until, 20)
-
-    wait_for(pressed)
-
-
 def is_chosen(driver: Chrome, words: str) -> bool:
     button = driver.find_element(By.XPATH, f'//button[contains(., "{words}")]')
     return bool(button.get_attribute("aria-checked") == "true")
@@ -95,7 +80,7 @@ def test_from_a_pdf_to_an_answer_that_is_believed_and_taken_along(
     wait_for(lambda: "skarn.pdf added" in driver.find_element(By.TAG_NAME, "body").text)
 
     box = '[data-testid="stChatInput"] textarea'
-    press(driver, "Ask", lambda: driver.find_elements(By.CSS_SELECTOR, box))
+    press(driver, saying("Ask"), lambda: driver.find_elements(By.CSS_SELECTOR, box))
     wait_for(lambda: driver.find_element(By.CSS_SELECTOR, box)).send_keys("When did the lamp become electric?\n")
     wait_for(lambda: inside(driver, ".marker"))
     wait_for(lambda: inside(driver, ".marker")[0].click() or True)
@@ -103,11 +88,11 @@ def test_from_a_pdf_to_an_answer_that_is_believed_and_taken_along(
     assert inside(driver, ".original summary")[0].text == "In the document: page 2"
     assert wait_for(lambda: cited_place(driver)) == pytest.approx([72 / 595, 1 - 730 / 842], abs=0.012)
 
-    press(driver, "More evidence", lambda: inside(driver, ".groups .source"))
+    press(driver, off("near"), lambda: inside(driver, ".groups .source"))
     for level in ("propositions", "passages", "sentences"):
-        press(driver, level, partial(is_chosen, driver, level))
+        press(driver, saying(level), partial(is_chosen, driver, level))
         wait_for(lambda: inside(driver, ".groups .source"))
-    press(driver, "Right", lambda: is_chosen(driver, "Right"))
+    press(driver, saying("Right"), lambda: is_chosen(driver, "Right"))
     parts = Parts(load_settings(data_dir=data_dir))
     (said,) = wait_for(lambda: parts.feedback.all())
     assert said.opinion is Opinion.RIGHT
@@ -115,8 +100,8 @@ def test_from_a_pdf_to_an_answer_that_is_believed_and_taken_along(
     driver.get(driver.current_url)
     wait_for(lambda: marked(driver) == LINES[2][1])
     assert wait_for(lambda: is_chosen(driver, "Right"))
-    press(driver, "Download", lambda: driver.find_elements(By.CSS_SELECTOR, ".st-key-download-json button"))
-    press(driver, "json", lambda: list(tmp_path.glob("propcite-*.json")))
+    press(driver, saying("Download"), lambda: driver.find_elements(By.CSS_SELECTOR, ".st-key-download-json button"))
+    press(driver, saying("json"), lambda: list(tmp_path.glob("propcite-*.json")))
     (file,) = tmp_path.glob("propcite-*.json")
     answer = json.loads(file.read_text("utf-8"))
     assert answer["id"] == said.answer_id

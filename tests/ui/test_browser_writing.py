@@ -7,7 +7,7 @@ from pathlib import Path
 
 import browsing
 import pytest
-from browsing import inside, wait_for
+from browsing import inside, press, saying, wait_for
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
 
@@ -42,17 +42,12 @@ def driver(tmp_path: Path, llm: ScriptedLlm) -> Iterator[Chrome]:
         yield driver
 
 
-def pressed(driver: Chrome, words: str) -> bool:
-    driver.find_element(By.XPATH, f'//button[contains(., "{words}")]').click()
-    return True
-
-
 def test_an_answer_is_read_while_it_is_written(driver: Chrome, llm: ScriptedLlm) -> None:
     def body() -> str:
         return " ".join(driver.find_element(By.TAG_NAME, "body").text.split())
 
-    wait_for(lambda: pressed(driver, "How high is the new flood barrier"))
-    early = wait_for(lambda: body() if "leaves the quay at seven.[1]" in body() else "")
+    question = saying("How high is the new flood barrier")
+    early = press(driver, question, lambda: body() if "leaves the quay at seven.[1]" in body() else "")
     assert "no more" not in early
     assert "written by" not in early
     llm.go_on.set()

@@ -320,6 +320,20 @@ def test_a_citation_is_judged_in_a_click_and_pointed_away_from(opened: Page, fil
     assert feedback.of(answer_id) == []
 
 
+def test_nothing_that_is_chosen_at_first_is_told_the_browser_but_once(opened: Page, filled: Path) -> None:
+    """What is set from outside an element goes out with one run, and is lost if the next begins before it is read."""
+    test = cited(opened(filled, "cite"), "A ticket costs 2.40 euros. Heron Bridge is 96 metres long.", "")
+    answer_id = address(test, "answer")
+    healthy(choices(opened(filled, answer=answer_id, fact="1")).set_value(Opinion.WRONG).run())
+    test = opened(filled, answer=answer_id, fact="1")
+    for switch in list(test.toggle):
+        test = healthy(switch.set_value(True).run())
+    levels = [choices(test, f"{view}-level-") for view in ("near", "why")]
+    assert [list(box.proto.default) for box in (choices(test), *levels)] == [[1], [1], [1]]
+    assert fact(test).proto.default == 1
+    assert not [box.key for box in (choices(test), *levels, fact(test)) if box.proto.set_value]
+
+
 def test_a_fact_that_nothing_supports_may_be_said_to_be_supported(opened: Page, filled: Path) -> None:
     test = opened(filled, "cite")
     test.text_area(key="text-to-cite").set_value(TEXT)
