@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -229,12 +230,13 @@ class Doctor:
         from retrieval import checkpoints
 
         settings = self.parts.settings
-        try:
-            checkpoints.bundled_model()  # compares its checksum
-            for needed in _weights():
-                checkpoints.check_trained(needed)
-        except (PropCiteError, OSError) as error:
-            yield Finding("models", str(error), "install PropCite anew")
+        checks: list[Callable[[], object]] = [checkpoints.bundled_model]  # compares its checksum
+        checks += [partial(checkpoints.check_trained, path) for path in _weights()]
+        for check in checks:
+            try:
+                check()
+            except (PropCiteError, OSError) as error:
+                yield Finding("models", str(error), "install PropCite anew")
         for name in ("encoder", "judge_model", "splitter_model"):
             told = str(getattr(settings, name))
             if told.startswith(("/", "./", "~")) and not Path(told).expanduser().exists():
@@ -243,10 +245,10 @@ class Doctor:
 
 def _weights() -> tuple[Path, ...]:
     from attribution.judges.weights import JUDGE
-    from attribution.propositions.learned import WEIGHTS
-    from retrieval.checkpoints import QUERIES
+    from attribution.propositions import WEIGHTS
+    from retrieval.checkpoints import PASSAGES, QUERIES
 
-    return QUERIES, WEIGHTS, JUDGE
+    return QUERIES, PASSAGES, WEIGHTS, JUDGE
 
 
 def _is_old(path: Path) -> bool:

@@ -24,7 +24,7 @@ class Model:
 
 def shipped(settings: Settings) -> Iterator[Model]:
     from attribution.judges.weights import JUDGE
-    from attribution.propositions.learned import WEIGHTS
+    from attribution.propositions import WEIGHTS
     from retrieval import checkpoints
     from retrieval.queries import about
 

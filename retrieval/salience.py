@@ -3,6 +3,7 @@ passage by what its vector says of how much it tells."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,22 @@ if TYPE_CHECKING:
     from retrieval.encoder import Floats
 
 FILE = "salience.safetensors"  # beside a model's own files
+
+
+def idf(texts: Iterable[npt.NDArray[np.int64]], size: int = 0) -> Floats:
+    """Each word's inverse document frequency among texts of word ids, in BM25's form; of at least `size` words.
+
+    >>> [round(float(one), 2) for one in idf([np.array([0, 2, 2]), np.array([0]), np.array([0])])]
+    [0.13, 2.08, 0.98]
+    """
+    seen = np.zeros(size)
+    total = 0
+    for ids in texts:
+        if (missing := int(ids.max(initial=-1)) + 1 - len(seen)) > 0:
+            seen = np.pad(seen, (0, missing))
+        seen[np.unique(ids)] += 1
+        total += 1
+    return np.log(1 + (total - seen + 0.5) / (seen + 0.5)).astype(np.float32)
 
 
 @dataclass(frozen=True, slots=True)

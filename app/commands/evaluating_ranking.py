@@ -23,7 +23,7 @@ def eval_beir(
     split: Annotated[str, typer.Option(help="The judged split; test otherwise, or the only one.")] = "",
     way: Annotated[
         list[str] | None,
-        typer.Option(help="bm25, m_q, exact, tokens, xtr, m'_q or m''_q; may be given again."),
+        typer.Option(help="bm25, m_q, exact, idf, tokens, xtr, m'_q or m''_q; may be given again."),
     ] = None,
     encoder: Encoders = None,
     bits: Annotated[list[int] | None, typer.Option(help="16, 8, 4, 2 or 1 of the index; may be given again.")] = None,

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Protocol
 
 from attribution.citations import Proposition
+
+WEIGHTS = Path(__file__).parents[1] / "models" / "splitter.safetensors"  # the learned splitter's, shipped
 
 
 class PropositionSplitter(Protocol):

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from attribution.citations import Proposition
 from attribution.metrics import word_spans
+from attribution.propositions import WEIGHTS
 from attribution.propositions.antecedent import with_antecedent
 from attribution.propositions.choosing import Reading, chosen
 from attribution.propositions.grammar import Fact, Piece, Tagged, tag
@@ -19,7 +20,6 @@ from attribution.propositions.telling import told
 from retrieval.checkpoints import bundled_model
 from retrieval.text import Span
 
-WEIGHTS = Path(__file__).parents[1] / "models" / "splitter.safetensors"
 BATCH = 32
 OWN = 1  # the role of a word that one claim alone holds
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812 - its usual name
 
 from retrieval.errors import RetrievalError
 from retrieval.queries import MARKERS, apply_difference, queries_of
-from retrieval.salience import Salience
+from retrieval.salience import Salience, idf
 from retrieval.text import Granularity
 from retrieval.training.passages import Passages
 
@@ -81,17 +82,16 @@ class Queries(nn.Module):
 
 def rarity(passages: Passages, tokenizer: Any, size: int) -> Tensor:
     """The square root of each token's inverse document frequency, a sentence being a document; special ones get 1."""
-    seen = np.zeros(size)
-    total = 0
-    for number in range(len(passages)):
-        passage = passages.passage(number)
-        texts = [s.span.of(passage.text) for s in passage.sentences]
-        for ids in tokenizer(texts, add_special_tokens=False, verbose=False)["input_ids"]:
-            seen[list(set(ids))] += 1
-            total += 1
-    weights = np.sqrt(np.log(1 + (total - seen + 0.5) / (seen + 0.5)))
+
+    def sentences() -> Iterator[npt.NDArray[np.int64]]:
+        for passage in map(passages.passage, range(len(passages))):
+            texts = [s.span.of(passage.text) for s in passage.sentences]
+            for ids in tokenizer(texts, add_special_tokens=False, verbose=False)["input_ids"]:
+                yield np.array(ids, np.int64)
+
+    weights = np.sqrt(idf(sentences(), size))
     weights[tokenizer.all_special_ids] = 1.0
-    return torch.from_numpy(weights.astype(np.float32))
+    return torch.from_numpy(weights)
 
 
 def principal(passages: Passages, dimension: int, most: int = 200) -> Tensor:

@@ -17,6 +17,9 @@ from app import bootstrap
 from app.bootstrap import Parts
 from app.doctor import Doctor, Finding, mend
 from app.ingester import Upload
+from attribution import propositions
+from attribution.judges import weights
+from retrieval import checkpoints
 
 OpenParts = Callable[..., Parts]
 LETTERS = {"a.txt": "The heron stands in the reeds.", "b.txt": "The kingfisher dives for 3 fish."}
@@ -170,6 +173,24 @@ def test_a_database_of_a_server_is_looked_over_too(open_parts: OpenParts, databa
 def test_a_models_folder_that_is_not_there_is_told(open_parts: OpenParts) -> None:
     [finding] = found(open_parts(judge_model="/nowhere/judge"))
     assert finding.line == "settings: judge_model names /nowhere/judge, which is not there: set PROPCITE_JUDGE_MODEL"
+
+
+def test_each_of_the_shipped_weights_that_is_damaged_or_missing_is_told(
+    open_parts: OpenParts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parts = open_parts()
+    assert found(parts) == []
+    for module, name in ((checkpoints, "QUERIES"), (checkpoints, "PASSAGES"), (propositions, "WEIGHTS")):
+        cut_short = tmp_path / f"{name}.safetensors"
+        cut_short.write_bytes(getattr(module, name).read_bytes()[:-1000])
+        monkeypatch.setattr(module, name, cut_short)
+    monkeypatch.setattr(weights, "JUDGE", tmp_path / "nothing")
+    told = found(parts)
+    assert [one.where for one in told] == ["models"] * 4
+    for one, name in zip(told, ("QUERIES", "PASSAGES", "WEIGHTS", "nothing"), strict=True):
+        assert name in one.what
+        assert "damaged or missing" in one.what
+        assert one.mend == "install PropCite anew"
 
 
 def test_the_command_says_it_in_lines_and_exit_codes(

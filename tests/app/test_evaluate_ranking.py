@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from commanded import Propcite, Said
 
@@ -29,6 +30,7 @@ from app.settings import load_settings
 from app.store import RunItem
 from retrieval.encoder import Encoder
 from retrieval.index.manifest import FILE as MANIFEST
+from retrieval.text import Passage
 
 ROOT = Path(__file__).parents[2]
 
@@ -45,6 +47,15 @@ QUERIES = [
     {"_id": "unjudged", "text": "Who sings?"},
 ]
 QRELS = ["query-id\tcorpus-id\tscore", "q1\tgates\t2", "q1\tterns\t1", "q2\tcost\t1", "q2\tterns\t0", "q3\tterns\t1"]
+
+
+RARE = [
+    "The barrier of the harbour holds back the sea.",
+    "The gates of the barrier of the harbour shine.",
+    "Of the zinc in the mine nothing is left.",
+    "Lead and copper melt early.",
+    "The barrier of the river was built in the spring of the year.",
+]
 
 
 def figures(said: Said, way: str, of: str = "") -> dict[str, float]:
@@ -121,6 +132,30 @@ def test_each_way_has_a_row_and_the_table_its_intervals(propcite: Propcite, tmp_
     assert run.settings["precision"] == parts.encoder.precision != "auto"
     assert set(run.settings["files"]) == {"corpus", "queries", "qrels"}
     parts.library.close()
+
+
+def test_words_weighed_by_their_rarity_are_those_of_a_slow_reference(
+    propcite: Propcite, tmp_path: Path, encoder: Encoder
+) -> None:
+    corpus = [{"_id": f"d{i}", "text": text} for i, text in enumerate(RARE)]
+    queries = [{"_id": "q", "text": "zinc of the barrier of the sea"}]
+    folder = beir(tmp_path / "rare", corpus, queries, ["q\td0\t1"])
+    said = propcite("eval", "beir", folder, "--way", "idf", "--way", "exact", "--bits", "16")
+    assert said.code == 0, said.err
+    passages = encoder.encode_passages([Passage(f"d{i}", text) for i, text in enumerate(RARE)])
+    (query,) = encoder.encode_queries(["zinc of the barrier of the sea"])
+
+    def rarity(word: int) -> float:
+        seen = sum(word in tokens.ids.tolist() for tokens in passages)
+        return math.sqrt(math.log(1 + (len(RARE) - seen + 0.5) / (seen + 0.5)))
+
+    ids, starts = query.ids.tolist(), query.offsets[:, 0].tolist()
+    weights = [1.0 if start < 0 else rarity(word) for word, start in zip(ids, starts, strict=True)]
+    assert len({round(weight, 4) for weight in weights}) > 2
+    scores = [float(np.dot(weights, (query.vectors @ tokens.vectors.T).max(axis=1))) for tokens in passages]
+    slow = [f"d{i}" for i in sorted(range(len(RARE)), key=lambda i: -scores[i])]
+    ranked = {item.way: item.output["ranking"] for item in kept()}
+    assert ranked["idf, 16 bits"] == slow != ranked["exact, 16 bits"]
 
 
 def test_passages_are_encoded_once(

@@ -7,13 +7,16 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from app.bootstrap import Parts
 from app.building import build_encoder
 from app.errors import AppError
 from app.evaluate.runs.about import about_run, model
 from app.settings import Settings
 from retrieval.alignment import alignment_of
-from retrieval.encoder import Encoder
+from retrieval.encoder import Encoder, TokenVectors
 from retrieval.text import Granularity
 
 MARKERS = {
@@ -67,6 +70,12 @@ def ways_of(
 def names_of(ways: Sequence[Way]) -> list[str]:
     """The encoders that these ways need."""
     return list(dict.fromkeys(way.encoder for way in ways if way.asks != BM25))
+
+
+def words_of(tokens: TokenVectors) -> npt.NDArray[np.int64]:
+    if tokens.ids is None:
+        raise AppError("this encoder does not tell which words its tokens are: measure it without idf and --weights")
+    return tokens.ids
 
 
 class Encoders:

@@ -14,34 +14,38 @@ import numpy as np
 from app.bootstrap import Parts
 from app.evaluate.ranking.beir import Beir, Question, read_beir
 from app.evaluate.ranking.encoded import PRUNED, encoded
-from app.evaluate.ranking.encoders import BM25, MARKERS, Encoders, Way, names_of
+from app.evaluate.ranking.encoders import BM25, MARKERS, Encoders, Way, names_of, words_of
 from app.evaluate.ranking.relevance import DEPTH, PASSAGES, figures, needs_ir_measures
 from app.evaluate.runs.keeping import Todo, added, clocked, measure, open_run, portion
 from app.evaluate.runs.shares import Share
 from app.settings import Settings
 from app.store.runs import RunItem
 from retrieval.alignment import NEAREST, alignment_of
-from retrieval.encoder import Encoder
+from retrieval.encoder import Encoder, Floats, TokenVectors
 from retrieval.index.token_index import TokenIndex
+from retrieval.salience import idf
 
 SHOWN = 10  # passages of a ranking that are kept by name
 TOGETHER = 32  # queries that are read together
 
 Cost = Mapping[str, float]
+Weigh = Callable[[TokenVectors], Floats]  # a query's tokens (n,) to weights that sum to 1
 Rank = Callable[[Sequence[str]], Iterable[tuple[list[str], Cost]]]  # each query's passages by their ids, best first
 
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """How the index is asked: with which marker, and how candidates are found."""
+    """How the index is asked: with which marker, how candidates are found, and whether rare words count for more."""
 
     marker: str = "m_q"
     search: Mapping[str, Any] = field(default_factory=dict)
+    rare: bool = False
 
 
 ASKING = {
     "m_q": Asking(),  # candidates as the settings say
     "exact": Asking(search={"regime": "exact"}),
+    "idf": Asking(search={"regime": "exact"}, rare=True),  # each of the query's words by sqrt(idf) in the collection
     "tokens": Asking(search={"regime": "tokens"}),
     "xtr": Asking(search={"regime": "tokens", "refine": 0}),  # by XTR's scores alone
     "m'_q": Asking("m'_q", {"regime": "exact"}),
@@ -111,7 +115,9 @@ def rankings(
         told |= {f"{number} bits {name}".strip(): _told(index) for number, index in indexes.items()}
         for way in asked:
             index = indexes[way.bits or settings.index_bits]
-            ranks[way.name] = partial(_nearest, index, encoders[name], _asking(way, settings), depth)
+            asking = _asking(way, settings)
+            weigh = _by_rarity(index) if asking.rare else TokenVectors.weights
+            ranks[way.name] = partial(_nearest, index, encoders[name], asking, weigh, depth)
     return {way.name: ranks[way.name] for way in ways}, told
 
 
@@ -147,8 +153,22 @@ def by_words(collection: Beir, depth: int) -> Rank:
     return rank
 
 
+def _by_rarity(index: TokenIndex) -> Weigh:
+    """A query's words by the square root of their inverse document frequency among the index's passages; tokens that
+    stand for no word count 1, as in training."""
+    words = [words_of(index.vectors(name)) for name in index.ids()]
+    unseen = 1 + max((int(ids.max(initial=0)) for ids in words), default=0)  # stands for all that no passage has
+    rarity = np.sqrt(idf(words, unseen + 1))
+
+    def weigh(query: TokenVectors) -> Floats:
+        rare = rarity[np.minimum(words_of(query), unseen)]
+        return replace(query, salience=np.where(query.offsets[:, 0] < 0, np.float32(1), rare)).weights()
+
+    return weigh
+
+
 def _nearest(
-    index: TokenIndex, encoder: Encoder, asking: Asking, depth: int, queries: Sequence[str]
+    index: TokenIndex, encoder: Encoder, asking: Asking, weigh: Weigh, depth: int, queries: Sequence[str]
 ) -> Iterator[tuple[list[str], Cost]]:
     """Queries are read together and searched alone; each bears its share of the reading."""
     with clocked() as reading:
@@ -156,7 +176,7 @@ def _nearest(
     each = portion(reading, len(read))
     for query in read:
         with clocked() as cost:
-            weights = query.weights()[None]
+            weights = weigh(query)[None]
             told = {"words": query.ids, "worths": encoder.worths(query), **asking.search}
             hits = index.search(query.vectors, weights, k=depth, **told)[0]
         yield [hit.passage_id for hit in hits], added(cost, each)

@@ -11,7 +11,6 @@ from itertools import groupby, product
 from operator import attrgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import numpy as np
 
@@ -21,6 +20,7 @@ from app.evaluate.files import digest_of
 from app.evaluate.ranking.alignments import Asked
 from app.evaluate.ranking.beir import Beir, read_beir
 from app.evaluate.ranking.encoded import encoded
+from app.evaluate.ranking.encoders import words_of
 from app.evaluate.ranking.relevance import DEPTH, figures, needs_ir_measures
 from app.evaluate.runs.about import about_run
 from app.evaluate.runs.keeping import Todo, added, clocked, measure, open_run, portion
@@ -30,7 +30,7 @@ from retrieval.coverage import coverage
 from retrieval.encoder import Encoder, Floats, TokenVectors
 from retrieval.index.search import REFINED
 from retrieval.index.token_index import IndexOptions, TokenIndex
-from retrieval.salience import Salience
+from retrieval.salience import Salience, idf
 from retrieval.splitter import passage_from_text
 from retrieval.text import Passage
 
@@ -142,10 +142,10 @@ class Folder:
     def _worth(self, kind: str) -> Worth:
         if kind in self.weights:
             weights = self.weights[kind]
-            return lambda _, tokens: weights.of_passage(_ids(tokens), tokens.vectors)
+            return lambda _, tokens: weights.of_passage(words_of(tokens), tokens.vectors)
         if kind == "idf":
-            rarity = idf([_ids(tokens) for tokens in self.tokens])
-            return lambda _, tokens: rarity[_ids(tokens)]
+            rarity = idf(map(words_of, self.tokens))
+            return lambda _, tokens: rarity[words_of(tokens)]
         return {"coverage": _coverage, "salience": _salience, "random": _random}[kind]
 
 
@@ -195,12 +195,6 @@ class Made:
         return self._read[1]
 
 
-def _ids(tokens: TokenVectors) -> np.ndarray[Any, np.dtype[np.int64]]:
-    if tokens.ids is None:
-        raise AppError("this encoder does not tell which words its tokens are: measure it without idf and --weights")
-    return tokens.ids
-
-
 def _coverage(_: Passage, tokens: TokenVectors) -> Floats:
     return coverage(tokens.vectors, tokens.salience)
 
@@ -214,14 +208,6 @@ def _salience(_: Passage, tokens: TokenVectors) -> Floats:
 def _random(passage: Passage, tokens: TokenVectors) -> Floats:
     seed = int.from_bytes(hashlib.sha256(passage.id.encode()).digest()[:8], "big")
     return np.random.default_rng(seed).random(len(tokens), np.float32)
-
-
-def idf(passages: Sequence[np.ndarray[Any, np.dtype[np.int64]]]) -> Floats:
-    """Each word's inverse document frequency among passages of word ids, in BM25's form."""
-    seen = np.zeros(1 + max(int(ids.max(initial=0)) for ids in passages))
-    for ids in passages:
-        seen[np.unique(ids)] += 1
-    return np.log(1 + (len(passages) - seen + 0.5) / (seen + 0.5)).astype(np.float32)
 
 
 def measured(

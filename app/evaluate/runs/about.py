@@ -56,7 +56,7 @@ def model(settings: Settings, part: str) -> dict[str, str]:
 def _chosen(settings: Settings, part: str) -> tuple[str, str, list[Path]]:
     """What the settings name: its kind, its model, and the files of what is shipped."""
     from attribution.judges.weights import JUDGE
-    from attribution.propositions.learned import WEIGHTS as SPLITTER
+    from attribution.propositions import WEIGHTS as SPLITTER
     from retrieval import checkpoints
 
     base = Path(checkpoints.bundled_model()) / "model.safetensors"
