@@ -13,6 +13,7 @@ import tiny_models as tiny
 import torch
 from safetensors.torch import load_file, save_file
 from sentence_transformers import MultiVectorEncoder
+from small_trainings import halves, measured, row_about, stopped
 
 from retrieval.checkpoints import token_wise
 from retrieval.differences import difference
@@ -21,27 +22,12 @@ from retrieval.errors import EncoderError, RetrievalError
 from retrieval.queries import MARKERS, about, apply_difference, routed, with_markers, write
 from retrieval.salience import Salience
 from retrieval.splitter import passage_from_text
-from retrieval.text import Granularity, Span
+from retrieval.text import Granularity
 from retrieval.training.passages import Passages
 from retrieval.training.rows import Mixture, Row, as_claim, parts, read_rows
 from retrieval.training.trainer import CHECKPOINT, Recipe, Trainer
 
 SMALL = Recipe(steps=4, batch_size=4, learning_rate=1e-3, warmup=1)
-WORDS = ("harbour", "gates", "steel", "spring", "dredged")
-
-
-def row_about(number: int) -> Row:
-    """A passage of three sentences, a query that asks for one of them by a word that the others lack."""
-    dice = random.Random(number)
-    order = dice.sample(WORDS, 3)
-    sentences = tuple(f"the {word} was made in {number}{i}, and its {word} are of it" for i, word in enumerate(order))
-    wanted = dice.randrange(3)
-    return Row(f"{order[wanted]} made in", f"t{number}", sentences, frozenset({wanted}), "made", 1.0)
-
-
-def halves(texts) -> list[list[tuple[Span, ...]]]:
-    """Each text as two propositions."""
-    return [[(Span(0, len(t) // 2),), (Span(len(t) // 2, len(t)),)] for t in texts]
 
 
 @pytest.fixture(scope="module")
@@ -110,10 +96,9 @@ def test_training_lowers_the_loss_and_moves_queries_only(rows, passages: Passage
         base,
         tmp_path,
     )
-    before = {level: t.loss(rows, level).item() for level in MARKERS}
+    before = {level: measured(t, rows, level) for level in MARKERS}
     t.run()
-    t.queries.eval()
-    after = {level: t.loss(rows, level).item() for level in MARKERS}
+    after = {level: measured(t, rows, level) for level in MARKERS}
     assert all(after[level] < 0.97 * before[level] for level in MARKERS), (before, after)
     assert t.queries.direction.abs().max() > 0
 
@@ -122,16 +107,8 @@ def test_an_interrupted_training_ends_as_one_that_was_not(rows, passages, base: 
     whole = trainer(replace(SMALL, steps=100 + 3), rows, passages, base, tmp_path / "whole")
     whole.run()
 
-    class StoppedError(Exception):
-        pass
-
-    def stop_at_101(step: int, _: float) -> None:
-        if step == 101:
-            raise StoppedError
-
     broken = trainer(replace(SMALL, steps=100 + 3), rows, passages, base, tmp_path / "broken")
-    with pytest.raises(StoppedError):
-        broken.run(stop_at_101)
+    stopped(broken, 101)
     resumed = trainer(replace(SMALL, steps=100 + 3), rows, passages, base, tmp_path / "broken")
     assert resumed.resume()
     assert resumed.step == 100
@@ -335,10 +312,9 @@ def test_batches_hold_no_passage_twice_and_no_source_is_drowned() -> None:
 def test_passages_tokens_learn_to_count(way: str, rows, passages: Passages, base: Path, tmp_path: Path) -> None:
     recipe = replace(SMALL, steps=120, batch_size=8, learning_rate=1e-2, salience=way, claims=0.0, propositions=0.0)
     t = trainer(recipe, rows, passages, base, tmp_path)
-    before = t.loss(rows, Granularity.SENTENCE).item()
+    before = measured(t, rows, Granularity.SENTENCE)
     t.run()
-    t.queries.eval()
-    assert t.loss(rows, Granularity.SENTENCE).item() < before
+    assert measured(t, rows, Granularity.SENTENCE) < 0.97 * before
     assert t.queries.head[:-1].abs().max() > 0
     made = t.save(tmp_path / "made", {})["model"]
     kept = Salience.read(made / "salience.safetensors")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -12,37 +11,22 @@ import pytest
 import tiny_models as tiny
 import torch
 from sentence_transformers import MultiVectorEncoder
+from small_trainings import halves, measured, row_about, stopped
 
 from retrieval.encoder import Encoder
 from retrieval.errors import RetrievalError
 from retrieval.splitter import passage_from_text
-from retrieval.text import Granularity, Span
+from retrieval.text import Granularity
 from retrieval.training.lowrank import adapt, plain
 from retrieval.training.network import principal
 from retrieval.training.passages import Passages
-from retrieval.training.rows import Row
 from retrieval.training.trainer import Recipe, Trainer
 
-WORDS = ("harbour", "gates", "steel", "spring", "dredged")
 RECIPE = Recipe(steps=60, batch_size=8, learning_rate=1e-2, warmup=1, claims=0.0, propositions=0.0)
 PASSAGE = passage_from_text("p", "the harbour was dredged in spring", "gates")
 
 
-def row_about(number: int) -> Row:
-    """A passage of three sentences, a query that asks for one of them by a word that the others lack."""
-    dice = random.Random(number)
-    order = dice.sample(WORDS, 3)
-    sentences = tuple(f"the {word} was made in {number}{i}, and its {word} are of it" for i, word in enumerate(order))
-    wanted = dice.randrange(3)
-    return Row(f"{order[wanted]} made in", f"t{number}", sentences, frozenset({wanted}), "made", 1.0)
-
-
 ROWS = [row_about(number) for number in range(24)]
-
-
-def halves(texts) -> list[list[tuple[Span, ...]]]:
-    """Each text as two propositions."""
-    return [[(Span(0, len(t) // 2),), (Span(len(t) // 2, len(t)),)] for t in texts]
 
 
 def bert(folder: Path) -> Path:
@@ -67,15 +51,15 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_other_bases_learn_and_are_opened(name: str, tmp_path: Path) -> None:
     made_of = BASES[name](tmp_path / "base")
     t = trainer(replace(RECIPE, share=1.0), made_of, tmp_path)
-    before = t.loss(ROWS, Granularity.SENTENCE).item()
+    before = measured(t, ROWS)
     t.run()
-    t.queries.eval()
-    assert t.loss(ROWS, Granularity.SENTENCE).item() < 0.97 * before
+    assert measured(t, ROWS) < 0.97 * before
     model = t.save(tmp_path / "out", {})["model"]
     encoder, plain_base = Encoder(str(model), precision="float32"), Encoder(str(made_of), precision="float32")
     ours, bases = (e.encode_passages([PASSAGE])[0] for e in (encoder, plain_base))
     assert ours.vectors == pytest.approx(bases.vectors, abs=1e-5)
     asked = encoder.encode_queries(["the harbour"], Granularity.SENTENCE)[0]
+    t.queries.eval()
     with torch.no_grad():
         wanted, weights = t.queries(["the harbour"], Granularity.SENTENCE)
     assert asked.vectors == pytest.approx(wanted[0].numpy(), abs=1e-4)
@@ -91,10 +75,9 @@ def test_low_rank_changes_alone_are_learned_and_are_weights_in_the_end(base: Pat
     trained = [name for name, p in t.queries.network.named_parameters() if p.requires_grad]
     assert trained
     assert all(name.endswith((".down", ".up")) for name in trained)
-    before = t.loss(ROWS, Granularity.SENTENCE).item()
+    before = measured(t, ROWS)
     t.run()
-    t.queries.eval()
-    assert t.loss(ROWS, Granularity.SENTENCE).item() < 0.97 * before
+    assert measured(t, ROWS) < 0.97 * before
     whole = t.averaged(1.0)
     assert whole.keys() == start.keys()
     changes = {name: whole[name] - start[name] for name in whole if not torch.equal(whole[name], start[name])}
@@ -124,15 +107,7 @@ def test_an_interrupted_low_rank_training_with_a_projection_goes_on(base: Path, 
     whole = trainer(recipe, base, tmp_path / "whole")
     whole.run()
 
-    class StoppedError(Exception):
-        pass
-
-    def stop_at_101(step: int, _: float) -> None:
-        if step == 101:
-            raise StoppedError
-
-    with pytest.raises(StoppedError):
-        trainer(recipe, base, tmp_path / "broken").run(stop_at_101)
+    stopped(trainer(recipe, base, tmp_path / "broken"), 101)
     resumed = trainer(recipe, base, tmp_path / "broken")
     assert resumed.resume()
     resumed.run()
@@ -144,10 +119,9 @@ def test_a_trained_projection_serves_passages_and_queries(base: Path, tmp_path: 
     t = trainer(replace(RECIPE, dimension=8, projection_rate=1e-2), base, tmp_path)
     assert t.queries.projection is not None
     start = t.queries.projection.detach().clone()
-    before = t.loss(ROWS, Granularity.SENTENCE).item()
+    before = measured(t, ROWS)
     t.run()
-    t.queries.eval()
-    assert t.loss(ROWS, Granularity.SENTENCE).item() < 0.97 * before
+    assert measured(t, ROWS) < 0.97 * before
     made = t.save(tmp_path / "out", {})
     assert "difference" not in made  # passages are no longer the base's
     encoder = Encoder(str(made["model"]), precision="float32")

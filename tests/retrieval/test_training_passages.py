@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,15 +11,16 @@ import pytest
 import tiny_models as tiny
 import torch
 from sentence_transformers import MultiVectorEncoder
+from small_trainings import WORDS, halves, row_about, stopped
 
 from retrieval.encoder import Encoder
 from retrieval.errors import RetrievalError
 from retrieval.queries import routed, write
 from retrieval.splitter import passage_from_text
-from retrieval.text import Granularity, Span
+from retrieval.text import Granularity
 from retrieval.training.passage_trainer import CHECKPOINT, PassageTrainer, Recipe
 from retrieval.training.passages import Passages
-from retrieval.training.rows import Row, read_questions
+from retrieval.training.rows import read_questions
 from retrieval.training.teacher import Teacher
 from retrieval.training.teaching import Recipe as Teachings
 from retrieval.training.teaching import Teaching
@@ -28,26 +28,11 @@ from retrieval.training.trainer import Recipe as QueriesRecipe
 from retrieval.training.trainer import Trainer
 
 RECIPE = Recipe(layers=1, steps=60, batch_size=8, learning_rate=5e-3, warmup=1, claims=0.0, likeness=2.0, share=1.0)
-WORDS = ("harbour", "gates", "steel", "spring", "dredged")
 PASSAGE = passage_from_text("p", "the harbour was dredged in spring", "gates")
 
 
-def row_about(number: int) -> Row:
-    """A passage of three sentences, a query that asks for one of them by a word that the others lack."""
-    dice = random.Random(number)
-    order = dice.sample(WORDS, 3)
-    sentences = tuple(f"the {word} was in {number}" for word in order)
-    wanted = dice.randrange(3)
-    return Row(f"{order[wanted]} made in", f"t{number}", sentences, frozenset({wanted}), "made", 1.0)
-
-
-ROWS = [row_about(number) for number in range(24)]
+ROWS = [row_about(number, "the {word} was in {number}") for number in range(24)]
 NUMBERS = range(len(ROWS))  # each has a passage of its own
-
-
-def halves(texts) -> list[list[tuple[Span, ...]]]:
-    """Each text as two propositions."""
-    return [[(Span(0, len(t) // 2),), (Span(len(t) // 2, len(t)),)] for t in texts]
 
 
 @pytest.fixture(scope="module")
@@ -224,15 +209,7 @@ def test_an_interrupted_training_ends_as_one_that_was_not(passages, encoder, que
     whole = trainer(recipe, passages, encoder, queries, tmp_path / "whole", base)
     whole.run()
 
-    class StoppedError(Exception):
-        pass
-
-    def stop_at_51(step: int, _: float) -> None:
-        if step == 51:
-            raise StoppedError
-
-    with pytest.raises(StoppedError):
-        trainer(recipe, passages, encoder, queries, tmp_path / "broken", base).run(stop_at_51)
+    stopped(trainer(recipe, passages, encoder, queries, tmp_path / "broken", base), 51)
     resumed = trainer(recipe, passages, encoder, queries, tmp_path / "broken", base)
     assert resumed.resume()
     assert resumed.step == 50

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 import tiny_models as tiny
 import torch
+from small_trainings import halves, measured, stopped
 
 from retrieval.encoder import Encoder
 from retrieval.errors import RetrievalError
-from retrieval.text import Granularity, Span
+from retrieval.text import Granularity
 from retrieval.training.passages import Passages
 from retrieval.training.rows import Row
 from retrieval.training.teacher import KINDS, Teacher
@@ -117,15 +118,7 @@ def test_an_interrupted_teaching_ends_as_one_that_was_not(base: str, tmp_path: P
     whole = Teaching(recipe, ROWS, tmp_path / "whole", base)
     whole.run()
 
-    class StoppedError(Exception):
-        pass
-
-    def stop_at_101(step: int, _: float) -> None:
-        if step == 101:
-            raise StoppedError
-
-    with pytest.raises(StoppedError):
-        Teaching(recipe, ROWS, tmp_path / "broken", base).run(stop_at_101)
+    stopped(Teaching(recipe, ROWS, tmp_path / "broken", base), 101)
     resumed = Teaching(recipe, ROWS, tmp_path / "broken", base)
     assert resumed.resume()
     assert resumed.step == 100
@@ -149,11 +142,6 @@ def test_a_folder_without_a_teacher_is_one_clear_line(tmp_path: Path) -> None:
         Teacher.open(tmp_path)
 
 
-def halves(texts) -> list[list[tuple[Span, ...]]]:
-    """Each text as two propositions."""
-    return [[(Span(0, len(t) // 2),), (Span(len(t) // 2, len(t)),)] for t in texts]
-
-
 @pytest.mark.parametrize("level", [Granularity.SENTENCE, Granularity.PROPOSITION])
 def test_a_student_comes_nearer_to_its_teacher(level: Granularity, base: str, tmp_path: Path) -> None:
     """The teacher prefers what the labels call wrong, and has the whole of the loss."""
@@ -167,15 +155,12 @@ def test_a_student_comes_nearer_to_its_teacher(level: Granularity, base: str, tm
         propositions=float(level == Granularity.PROPOSITION),
     )  # fmt: skip
     student = Trainer(recipe, ROWS, passages, base, tmp_path / "student", teacher=teaching.teacher)
-    before = student.loss(ROWS, level).item()
+    before = measured(student, ROWS, level)
     student.run()
-    student.queries.eval()
-    assert student.loss(ROWS, level).item() < 0.9 * before
+    assert measured(student, ROWS, level) < 0.9 * before
     labels = Trainer(replace(recipe, taught=0.0), ROWS, passages, base, tmp_path / "labels", teacher=teaching.teacher)
     plain = Trainer(recipe, ROWS, passages, base, tmp_path / "plain")
-    for trainer in (labels, plain):
-        trainer.queries.eval()
-    assert labels.loss(ROWS, level).item() == pytest.approx(plain.loss(ROWS, level).item(), abs=1e-5)
+    assert measured(labels, ROWS, level) == pytest.approx(measured(plain, ROWS, level), abs=1e-5)
 
 
 def test_a_training_goes_on_only_under_the_teacher_it_began_with(base: str, tmp_path: Path) -> None:
