@@ -65,6 +65,14 @@ class Salience(StrEnum):
     top_k = "top-k"
 
 
+class Negatives(StrEnum):
+    """How passages are found that are hard to tell from the right one."""
+
+    by_index = "index"
+    means = "means"
+    none = "none"
+
+
 @train_cli.command("model")
 def train_model(
     files: Annotated[list[Path], typer.Argument(exists=True, dir_okay=False, help="JSON lines of ranked sentences.")],
@@ -107,6 +115,9 @@ def train_encoder(
     learning_rate: Annotated[float, typer.Option(min=0.0)] = 5e-5,
     propositions: Annotated[float, typer.Option(min=0.0, max=1.0, help="Share of steps at their level.")] = 0.3,
     claims: Annotated[float, typer.Option(min=0.0, max=1.0, help="Share of rows asked by a passage's claim.")] = 0.3,
+    negatives: Annotated[
+        Negatives, typer.Option(help="Passages hard to tell from a row's own: found by our index, or read alike.")
+    ] = Negatives.none,
     k_train: Annotated[int, typer.Option(min=0, help="XTR: tokens of the batch that count; 0: all.")] = 0,
     salience: Annotated[
         Salience, typer.Option(help="How passages' tokens learn to count: gate (ALIGNER's), relu, top-k or none.")
@@ -138,8 +149,8 @@ def train_encoder(
         training.train_encoder(
             files, out, work, base, device, resume=resume, note=note, steps=steps, batch_size=batch_size,
             learning_rate=learning_rate, propositions=propositions, claims=claims, k_train=k_train, share=share,
-            salience=salience.value, alpha_q=alpha_q, alpha_d=alpha_d, frozen=frozen, start=start, seed=seed,
-            teacher=teacher, taught=taught, lora=lora, dimension=dimension,
+            negatives=negatives.value, salience=salience.value, alpha_q=alpha_q, alpha_d=alpha_d, frozen=frozen,
+            start=start, teacher=teacher, taught=taught, lora=lora, dimension=dimension, seed=seed,
         )
     )  # fmt: skip
 
@@ -174,6 +185,9 @@ def train_passages(
     layers: Annotated[int, typer.Option(min=0, help="Of the network, from its top: those that learn; 0: half.")] = 0,
     steps: Annotated[int, typer.Option(min=1)] = 500,
     batch_size: Annotated[int, typer.Option(min=2, help="Passages: half drawn, half near to those.")] = 24,
+    negatives: Annotated[
+        Negatives, typer.Option(help="Those near: found for the question by our index, read alike, or none.")
+    ] = Negatives.means,
     together: Annotated[int, typer.Option(min=1, help="Rows at most that ask of one passage.")] = 3,
     learning_rate: Annotated[float, typer.Option(min=0.0)] = 2e-4,
     likeness: Annotated[float, typer.Option(min=0.0, help="Weight of ranking passages as the base does.")] = 1.0,
@@ -189,7 +203,7 @@ def train_passages(
     write_json(
         training.train_passages(
             files, out, work, device, resume=resume, note=note, start=start, asked=asked or (), layers=layers,
-            teacher=teacher, taught=taught, together=together, base=base,
+            teacher=teacher, taught=taught, negatives=negatives.value, together=together, base=base,
             steps=steps, batch_size=batch_size, learning_rate=learning_rate, likeness=likeness,
             propositions=propositions, claims=claims, share=share, seed=seed,
         )

@@ -7,7 +7,7 @@ base, whose own ranking of the passages of a batch is what the learning one must
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -25,10 +25,11 @@ from retrieval.text import Granularity
 from retrieval.training.batches import TOGETHER, alike, joined, masks, sentences_of
 from retrieval.training.lessons import Lessons
 from retrieval.training.losses import any_positive, passage_scores, side_by_side_scores, taught, unlike
-from retrieval.training.neighbours import neighbours
+from retrieval.training.neighbours import Negatives
 from retrieval.training.network import Queries, layers_of, top_layers
 from retrieval.training.passages import Passages, Units
-from retrieval.training.rows import Mixture, Row, as_claim
+from retrieval.training.pool import Pool
+from retrieval.training.rows import Row, as_claim
 from retrieval.training.steps import Steps
 from retrieval.training.teacher import Teacher
 
@@ -42,6 +43,7 @@ class Recipe:
     layers: int = 0  # of the network, from its top: what learns; 0: half of them
     steps: int = 500
     batch_size: int = 24  # half of it drawn, half of it passages near to those
+    negatives: Negatives = "means"  # how these are found: by our own index for the question, or by what reads alike
     learning_rate: float = 2e-4
     warmup: int = 40
     propositions: float = 0.3  # share of the steps at their level
@@ -82,15 +84,13 @@ class PassageTrainer(Steps):
         self.queries.to(self._device).eval().requires_grad_(False)
         rows, questions = ([r for r in given if len(self._texts(r)) == 1] for given in (rows, questions))
         self._lessons = Lessons(teacher, [*rows, *questions])
-        self._mixture = Mixture(rows, recipe.seed)  # a passage of several windows is no single reading
-        self._questions = Mixture(questions, recipe.seed + 2) if questions else None
         self._dice = random.Random(recipe.seed + 1)
-        self._near, self._of_passage = neighbours(rows, passages)
-        near, of_passage = neighbours(questions, passages)
-        self._near_questions, self._of_questions = near, of_passage
+        negatives = recipe.negatives
+        self._rows = Pool(rows, passages, negatives, recipe.seed)  # a passage of several windows is no single reading
+        self._questions = Pool(questions, passages, negatives, recipe.seed + 2) if questions else None
         super().__init__(
             recipe, self.network, [{"params": learned, "lr": recipe.learning_rate}], folder / CHECKPOINT,
-            dice=[self._mixture, *filter(None, [self._questions]), self._dice],
+            dice=[self._rows, *filter(None, [self._questions]), self._dice],
             given={**asdict(recipe), "base": self.base, "start": fingerprint(str(queries)), **self._lessons.given},
         )  # fmt: skip
 
@@ -98,40 +98,20 @@ class PassageTrainer(Steps):
         return self.encoder.texts_read(self.passages.passage(self.passages.number(row)))
 
     def draw(self) -> list[Row]:
-        """Rows of the mixture, and beside each one of a passage near to its own: hard to tell apart."""
-        return self._with_near(self._mixture, self.recipe.batch_size, self._near, self._of_passage)
-
-    def _with_near(
-        self, mixture: Mixture, size: int, near: Mapping[int, Sequence[int]], of_passage: Mapping[int, Sequence[Row]]
-    ) -> list[Row]:
-        rows = mixture.draw(max(1, size // 2))
-        taken = {self.passages.number(row) for row in rows}
-        for row in list(rows):
-            free = [n for n in near[self.passages.number(row)] if n not in taken]
-            if free:
-                chosen = self._dice.choice(free)
-                taken.add(chosen)
-                rows.append(self._dice.choice(of_passage[chosen]))
-        return rows
+        """Rows, and beside each one of a passage near to its own: hard to tell apart."""
+        return self._rows.draw(self.recipe.batch_size, self._dice)
 
     def draw_questions(self) -> list[Row]:
         if self._questions is None or not self.recipe.questions:
             return []
-        return self._with_near(self._questions, self.recipe.questions, self._near_questions, self._of_questions)
+        return self._questions.draw(self.recipe.questions, self._dice)
 
     def next_loss(self) -> Tensor:
         recipe, rows = self.recipe, self.draw()
         level = Granularity.PROPOSITION if self._dice.random() < recipe.propositions else Granularity.SENTENCE
-        rows = [self._claim(row) or row if self._dice.random() < recipe.claims else row for row in self._siblings(rows)]
+        rows = self._rows.with_siblings(rows, recipe.together, self._dice)
+        rows = [self._claim(row) or row if self._dice.random() < recipe.claims else row for row in rows]
         return self.loss(rows, level, self.draw_questions())
-
-    def _siblings(self, rows: Sequence[Row]) -> list[Row]:
-        """The rows, and more that ask of their passages."""
-        found = list(rows)
-        for row in rows:
-            others = [other for other in self._of_passage[self.passages.number(row)] if other is not row]
-            found += self._dice.sample(others, min(len(others), self.recipe.together - 1))
-        return found
 
     def _claim(self, row: Row) -> Row | None:
         return as_claim(row, self.passages.claims(self.passages.number(row)), self._dice)

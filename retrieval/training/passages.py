@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +16,15 @@ import numpy as np
 import numpy.typing as npt
 
 from retrieval.encoder import Encoder, TokenVectors
+from retrieval.index.manifest import FILE
+from retrieval.index.token_index import TokenIndex
 from retrieval.retriever import Split
 from retrieval.text import Passage, Span
 from retrieval.training.rows import Row, as_passage
-from retrieval.writing import written
+from retrieval.writing import telling, written
 
 BLOCK = 128  # passages of one file
+INDEX_BITS = 4  # a number of the index that negatives are found by
 
 Ints = npt.NDArray[np.int64]
 _Told = tuple[tuple[Span, ...], str]  # a proposition's places in its passage, and its words
@@ -40,7 +43,7 @@ class Passages:
     """Passages by title and sentences, each with its token vectors, its sentences and its propositions."""
 
     def __init__(self, rows: Sequence[Row], encoder: Encoder, folder: Path, split: Split) -> None:
-        self._encoder, self._split = encoder, split
+        self.encoder, self._split = encoder, split
         self._passages = [as_passage(*key) for key in dict.fromkeys(row.passage for row in rows)]
         self._numbers = {key: i for i, key in enumerate(dict.fromkeys(row.passage for row in rows))}
         digest = hashlib.sha256(encoder.name.encode())
@@ -65,11 +68,26 @@ class Passages:
                 self._write(block)
             report("encoding passages")
 
+    def index(self) -> TokenIndex:
+        """An index of them all, each by its number; made once and kept beside their vectors."""
+        folder = self._folder / "index"
+        if (folder / FILE).exists():
+            index = TokenIndex.load(folder, self.encoder.name)
+        else:
+            index = TokenIndex(self.encoder.dimension, self.encoder.name, bits=INDEX_BITS)
+            for start in range(0, len(self), BLOCK):
+                numbers = range(start, min(start + BLOCK, len(self)))
+                held = [replace(self._passages[n], id=str(n)) for n in numbers]
+                index.add(held, [self.tokens(n) for n in numbers])
+        with telling(folder):
+            index.save(folder)  # an interrupt may have come between its passages and what finds them fast
+        return index
+
     def _path(self, block: int) -> Path:
         return self._folder / f"{block:05}.npy"
 
     def _write(self, block: int) -> None:
-        encoded = self._encoder.encode_passages(self._passages[block * BLOCK : (block + 1) * BLOCK])
+        encoded = self.encoder.encode_passages(self._passages[block * BLOCK : (block + 1) * BLOCK])
         path = self._path(block)
         _save(path.with_suffix(".lengths.npy"), np.array([len(t) for t in encoded]))
         _save(path.with_suffix(".offsets.npy"), np.concatenate([t.offsets for t in encoded]))
@@ -78,6 +96,13 @@ class Passages:
 
     def number(self, row: Row) -> int:
         return self._numbers[row.passage]
+
+    def asked(self, rows: Iterable[Row]) -> dict[int, list[Row]]:
+        """The rows by the passage that they ask of."""
+        found: dict[int, list[Row]] = {}
+        for row in rows:
+            found.setdefault(self.number(row), []).append(row)
+        return found
 
     def tokens(self, number: int) -> TokenVectors:
         block, place = divmod(number, BLOCK)

@@ -19,6 +19,7 @@ from retrieval.training.batches import joined, masks, sentences_of
 from retrieval.training.lessons import Lessons
 from retrieval.training.losses import any_positive, gated, salient_scores, taught, unit_scores, xtr_scores
 from retrieval.training.lowrank import adapt, plain
+from retrieval.training.neighbours import Negatives, near
 from retrieval.training.network import Queries, principal, rarity
 from retrieval.training.passages import Passages
 from retrieval.training.rows import Mixture, Row, as_claim
@@ -43,6 +44,7 @@ class Recipe:
     propositions: float = 0.3  # share of the steps at the level of propositions; the others are at that of sentences
     claims: float = 0.3  # share of the rows whose query gives way to a claim of the passage itself
     others: float = 0.5  # weight of telling the unit from those of all passages of the batch, beside its own passage's
+    negatives: Negatives = "none"  # a passage beside each row's own that is hard to tell from it, and how it is found
     k_train: int = 0  # tokens that count for each query token in that (XTR); 0: all
     salience: Way = "none"  # how passages' tokens learn to count: gated as ALIGNER's, by ReLU alone, by hard top-k
     alpha_q: float = 0.5  # shares of tokens that the gate leaves
@@ -92,6 +94,7 @@ class Trainer(Steps):
             self.queries.to(self.queries.rarity.device)
         self._mixture = Mixture(rows, recipe.seed)
         self._dice = random.Random(recipe.seed + 1)
+        self._near = near(recipe.negatives, rows, passages)
         for parameter in [*self.queries.network.parameters(), self.queries.direction] if recipe.frozen else []:
             parameter.requires_grad_(False)
         trained = [p for p in self.queries.network.parameters() if p.requires_grad]
@@ -116,17 +119,31 @@ class Trainer(Steps):
     def next_loss(self) -> Tensor:
         recipe, rows = self.recipe, next(self._batches)
         level = Granularity.PROPOSITION if self._dice.random() < recipe.propositions else Granularity.SENTENCE
+        beside = self._beside(rows)
         rows = [self._claim(row) or row if self._dice.random() < recipe.claims else row for row in rows]
-        return self.loss(rows, level)
+        return self.loss(rows, level, beside)
+
+    def _beside(self, rows: Sequence[Row]) -> list[int]:
+        """A passage for each row that is hard to tell from its own, where there is one that no other row has."""
+        taken = {self.passages.number(row) for row in rows}
+        found: list[int] = []
+        for row in rows:
+            if free := [number for number in self._near(row) if number not in taken]:
+                found.append(self._dice.choice(free))
+                taken.add(found[-1])
+        return found
 
     def _claim(self, row: Row) -> Row | None:
         return as_claim(row, self.passages.claims(self.passages.number(row)), self._dice)
 
-    def loss(self, rows: Sequence[Row], level: Granularity) -> Tensor:
-        """Tell the positive units from the others of their passage, and from those of all passages of the batch."""
+    def loss(self, rows: Sequence[Row], level: Granularity, beside: Sequence[int] = ()) -> Tensor:
+        """Tell the positive units from the others of their passage, and from those of all passages of the batch.
+
+        `beside` are more passages, by number, of which no row asks.
+        """
         vectors, weights = self.queries([row.query for row in rows], level)
         device = vectors.device
-        numbers = [self.passages.number(row) for row in rows]
+        numbers = [*(self.passages.number(row) for row in rows), *beside]
         find = self.passages.sentences if level == Granularity.SENTENCE else self.passages.propositions
         tokens = [self.passages.tokens(number).vectors for number in numbers]
         units = [find(number) for number in numbers]
@@ -140,7 +157,7 @@ class Trainer(Steps):
         of_rows = torch.tensor([row.weight for row in rows], device=device)
         by_teacher = of_rows * 0
         if self._lessons:
-            logits, sure = (t.to(device) for t in self._lessons.of(rows, units))
+            logits, sure = (t.to(device) for t in self._lessons.of(rows, units[: len(rows)]))
             by_teacher = of_rows * (sure > 0) * self.recipe.taught
         loss = any_positive(scores, own, positive, of_rows - by_teacher)
         if self._lessons:

@@ -305,6 +305,20 @@ def test_batches_hold_no_passage_twice_and_no_source_is_drowned() -> None:
         Mixture([], 0)
 
 
+def test_negatives_stand_beside_and_no_row_asks_of_them(rows, passages: Passages, base: Path, tmp_path: Path) -> None:
+    t = trainer(replace(SMALL, negatives="index"), rows, passages, base, tmp_path)
+    few = rows[:4]
+    beside = t._beside(few)
+    assert 0 < len(beside) == len(set(beside)) <= 4
+    assert not {passages.number(row) for row in few} & set(beside)
+    t.queries.eval()
+    alone, among = (t.loss(few, Granularity.SENTENCE, numbers).item() for numbers in ([], beside))
+    assert among > alone  # more to be told from
+    t.recipe = replace(t.recipe, others=0.0)
+    alone, among = (t.loss(few, Granularity.SENTENCE, numbers).item() for numbers in ([], beside))
+    assert among == pytest.approx(alone, abs=1e-6)  # a passage's own sentences are what they were
+
+
 # Salience of passages' tokens
 
 

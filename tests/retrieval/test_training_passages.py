@@ -114,10 +114,11 @@ def test_a_batch_holds_neighbours_and_no_passage_twice(passages, encoder, querie
         rows = t.draw()
         assert len(rows) == len({row.passage for row in rows}) == 8
         numbers = [passages.number(row) for row in rows]
-        assert all(beside in t._near[number] for number, beside in zip(numbers[:4], numbers[4:], strict=True))
+        assert all(beside in t._rows.near(row) for row, beside in zip(rows[:4], numbers[4:], strict=True))
     means = {n: passages.tokens(n).vectors.mean(axis=0) for n in range(len(passages))}
     means = {n: m / np.linalg.norm(m) for n, m in means.items()}
-    for number, near in t._near.items():
+    for row in ROWS:
+        number, near = passages.number(row), t._rows.near(row)
         others = [n for n in means if n != number]
         nearest = sorted(others, key=lambda n: -float(means[n] @ means[number]))[: len(near)]
         assert min(float(means[n] @ means[number]) for n in near) == pytest.approx(
@@ -125,16 +126,60 @@ def test_a_batch_holds_neighbours_and_no_passage_twice(passages, encoder, querie
         )
 
 
+def test_the_index_finds_what_the_base_takes_for_an_answer(passages, encoder, queries, base, tmp_path: Path) -> None:
+    """Beside the slow loop: whole passages by MaxSim, those below a row's own that no row asks the same of."""
+    t = trainer(replace(RECIPE, negatives="index"), passages, encoder, queries, tmp_path, base)
+    answering = {row.query: {passages.number(r) for r in ROWS if r.query == row.query} for row in ROWS}
+    seen = 0
+    for row in ROWS:
+        asked = encoder.encode_queries([row.query])[0]
+        scores = {n: (asked.vectors @ passages.tokens(n).vectors.T).max(axis=1).mean() for n in NUMBERS}
+        own = scores[passages.number(row)]
+        wanted = [scores[n] for n in NUMBERS if scores[n] < own - 0.02 and n not in answering[row.query]]
+        near = t._rows.near(row)
+        assert not answering[row.query] & set(near)
+        assert all(scores[n] < own + 0.02 for n in near)  # the index keeps four bits a number
+        assert len(near) >= min(6, len(wanted))
+        if near and wanted:
+            assert min(scores[n] for n in near) > sorted(wanted)[-min(len(near), len(wanted))] - 0.04
+            seen += 1
+    assert seen > len(ROWS) / 2
+    rows = t.draw()
+    beside = {passages.number(row) for row in rows[4:]}
+    assert beside <= {n for row in rows[:4] for n in t._rows.near(row)}
+
+
+def test_an_index_for_negatives_is_made_once_and_mended(encoder, tmp_path: Path) -> None:
+    passages = Passages(ROWS, encoder, tmp_path, halves)
+    passages.encode()
+    version = passages.index().version
+    manifest = next(tmp_path.rglob("manifest.json"))
+    segments = {file: file.stat().st_mtime_ns for file in manifest.parent.iterdir() if file != manifest}
+    again = Passages(ROWS, encoder, tmp_path, halves)
+    again.encode()
+    assert again.index().version == version
+    assert segments
+    assert all(file.stat().st_mtime_ns == written for file, written in segments.items())
+    manifest.unlink()  # as where the making was cut off
+    assert again.index().version == version
+
+
+def test_no_negatives_are_drawn_where_none_are_wanted(passages, encoder, queries, base, tmp_path: Path) -> None:
+    t = trainer(replace(RECIPE, negatives="none"), passages, encoder, queries, tmp_path, base)
+    assert len(t.draw()) == RECIPE.batch_size // 2
+    with pytest.raises(ValueError, match="wanted negatives by index, means or none, got 'hard'"):
+        trainer(replace(RECIPE, negatives="hard"), passages, encoder, queries, tmp_path, base)
+
+
 def test_what_else_is_asked_of_a_passage_is_asked_with_it(passages, encoder, queries, base, tmp_path: Path) -> None:
     more = [replace(row, query=f"{row.query} {word}") for row in ROWS[:4] for word in ("the", "was", "in")]
     given = {"base": str(base), "precision": "float32"}
     t = PassageTrainer(RECIPE, [*ROWS, *more], passages, encoder, queries, tmp_path, **given)
     for _ in range(10):
-        asked = t._siblings(ROWS)
+        asked = t._rows.with_siblings(ROWS, RECIPE.together, t._dice)
         assert asked[: len(ROWS)] == ROWS
         assert len(asked) == len(set(asked)) == len(ROWS) + 4 * (RECIPE.together - 1)
-    alone = PassageTrainer(replace(RECIPE, together=1), [*ROWS, *more], passages, encoder, queries, tmp_path, **given)
-    assert alone._siblings(ROWS) == ROWS
+    assert t._rows.with_siblings(ROWS, 1, t._dice) == ROWS
     plain = replace(RECIPE, others=0.0, likeness=0.0)
     t = PassageTrainer(plain, [*ROWS, *more], passages, encoder, queries, tmp_path, **given)
     apart = [t.loss([row], Granularity.SENTENCE).item() for row in (ROWS[0], more[0], more[1])]
@@ -174,8 +219,8 @@ def test_a_passage_of_several_windows_is_left_out(encoder, queries, base, tmp_pa
     passages = Passages(rows, encoder, tmp_path, halves)
     passages.encode()
     t = PassageTrainer(RECIPE, rows, passages, encoder, queries, tmp_path, base=str(base), precision="float32")
-    assert passages.number(long) not in t._near
-    assert len(t._near) == len(ROWS)
+    assert passages.number(long) not in t._rows.of_passage
+    assert len(t._rows.of_passage) == len(ROWS)
 
 
 def test_questions_are_ranked_as_before_and_part_no_sentences(encoder, queries, base, tmp_path: Path) -> None:
