@@ -50,7 +50,7 @@ def shipped(settings: Settings) -> Iterator[Model]:
         checkpoints.BASE,
         settings.encoder == checkpoints.BASE,
         _megabytes(base),
-        f"{checkpoints.BUNDLED} token by token, untrained",
+        f"{checkpoints.BUNDLED} token by token, untrained; sentences are asked for as passages are",
         f"published weights, sha256 {checkpoints.BUNDLED_SHA256[:12]}",
     )
     yield Model(

@@ -159,6 +159,12 @@ class Encoder:
         """Whether the model has a query marker of its own for this granularity; otherwise its one marker serves."""
         return granularity == Granularity.PASSAGE or bool(self._model.prompts.get(f"query_{granularity}"))
 
+    def lacking(self, granularity: Granularity) -> str:
+        """What a person must know who asks for these units; nothing where the model has a marker for them."""
+        if self.knows(granularity):
+            return ""
+        return f"{self.query_name} has no marker for {granularity}s: they are asked for as passages are (m_q)"
+
     def _most_tokens(self, prompt: str) -> int:
         """What one forward pass reads: a checkpoint may cut documents earlier than its model would."""
         cut = layouts.document_length(self._model) if prompt == "document" else None

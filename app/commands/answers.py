@@ -74,11 +74,14 @@ def search(
     parts = open_parts(alignment=alignment or None)
     chosen = find_collection(parts, collection)
     took: dict[str, float] = {}
-    hits = parts.pipeline(chosen, documents or (), where or ()).search(text, Granularity(granularity.value), k, took)
+    level = Granularity(granularity.value)
+    hits = parts.pipeline(chosen, documents or (), where or ()).search(text, level, k, took)
     if as_json:
         write_json([hit_json(hit) for hit in hits])
     else:
         show_hits(hits, document_names(parts, chosen))
+    if lacking := parts.encoder.lacking(level):
+        note(lacking)
     if timings:
         note(", ".join(f"{stage} {ms:.1f} ms" for stage, ms in took.items()))
     if not hits:

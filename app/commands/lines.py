@@ -6,16 +6,20 @@ from typing import Annotated
 
 import typer
 
-from app.commands import cli, filter_lines, open_parts, read_text
+from app.commands import cli, filter_lines, note, open_parts, read_text
 
 
 @cli.command()
 def rank() -> None:
     r"""Filter: {"query", "title", "sentences"} a line -> {"scores"}; or {"query", "query_spans", "text", "spans"}."""
     from app import rank_lines
+    from retrieval.text import Granularity
 
     parts = open_parts()
-    filter_lines(rank_lines.RankLine, lambda lines: rank_lines.rank(parts.encoder, lines, parts.alignment()))
+    encoder, alignment = parts.encoder, parts.alignment()  # a wrong setting is told before any line is read
+    if lacking := encoder.lacking(Granularity.SENTENCE):
+        note(lacking)
+    filter_lines(rank_lines.RankLine, lambda lines: rank_lines.rank(encoder, lines, alignment))
 
 
 @cli.command()

@@ -181,6 +181,9 @@ class Found(BaseModel):
     """Hits, the best first, and how long each stage took."""
 
     hits: list[dict[str, Any]]
+    notes: list[str] = Field(
+        [], description="what else a reader must know, as where the model has no marker for these units"
+    )
     timings_ms: dict[str, float]
 
 

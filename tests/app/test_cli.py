@@ -811,6 +811,26 @@ def test_a_narrowing_that_leaves_nothing_is_one_line(
     assert data.is_dir()
 
 
+def test_a_model_without_markers_ranks_sentences_and_says_how(
+    propcite: Propcite, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PROPCITE_ENCODER", "minilm")
+    assert propcite("reindex").code == 0
+    said = propcite("search", QUESTION, "-g", "sentence", "--json")
+    assert said.json
+    assert "has no marker for sentences: they are asked for as passages are (m_q)" in " ".join(said.err.split())
+    assert propcite("search", QUESTION, "--json").err == ""
+    row = {"query": "Which river is long?", "sentences": ["The Po is a long river.", "A cat."]}
+    ranked = propcite("rank", stdin=lines(row))
+    assert ranked.rows[0]["scores"][0] > ranked.rows[0]["scores"][1]
+    assert "has no marker for sentences" in ranked.err
+    monkeypatch.setenv("PROPCITE_ENCODER", "/no/such/model")
+    refused = propcite("rank", stdin=lines(row))
+    assert (refused.code, refused.out) == (2, "")
+    assert "there is no folder /no/such/model" in " ".join(refused.err.split())
+    assert data.is_dir()
+
+
 def test_a_search_tells_how_long_each_stage_took(propcite: Propcite, data: Path) -> None:
     said = propcite("search", QUESTION, "--timings", "--json")
     assert [stage.split()[0] for stage in said.err.strip().split(", ")] == ["encode", "rank", "choose"]

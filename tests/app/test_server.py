@@ -209,6 +209,8 @@ def test_a_search_ranks_what_is_asked_for(http: httpx.Client) -> None:
         assert "museum opened" in found["hits"][0]["text"]
         assert found["hits"][0]["granularity"] == granularity
         assert found["timings_ms"]["encode"] >= 0
+        lacking = [] if granularity == "passage" else [f"words@1 has no marker for {granularity}s"]
+        assert found["notes"] == lacking
     narrowed = http.post("/v1/search", json={"query": "maritime museum", "documents": ["gates.txt"]}).json()
     assert {hit["document_id"] for hit in narrowed["hits"]} == {
         d["id"] for d in http.get("/v1/documents").json()["documents"] if d["source"].endswith("gates.txt")

@@ -36,6 +36,9 @@ class WordEncoder:
     def knows(self, granularity: Granularity) -> bool:
         return granularity == Granularity.PASSAGE
 
+    def lacking(self, granularity: Granularity) -> str:
+        return "" if self.knows(granularity) else f"{self.name} has no marker for {granularity}s"
+
 
 def _tokens(text: str) -> TokenVectors:
     """The words of a text, and one token for what stands before them: a text without a word has that one."""

@@ -25,6 +25,10 @@ async def search(request: Request, asked: SearchRequest, access: Reader) -> JSON
         pipeline = service.pipeline(name, asked.documents, asked.where)
         alignment = alignment_of(asked.alignment) if asked.alignment else None
         hits = pipeline.search(asked.query, asked.granularity, asked.k, took, alignment=alignment)
-        return {"hits": [hit_json(hit) for hit in hits], "timings_ms": {k: round(v, 2) for k, v in took.items()}}
+        return {
+            "hits": [hit_json(hit) for hit in hits],
+            "notes": list(filter(None, [service.parts.encoder.lacking(asked.granularity)])),
+            "timings_ms": {stage: round(ms, 2) for stage, ms in took.items()},
+        }
 
     return JSONResponse(await unless_gone(request, service.work.run(work)))
