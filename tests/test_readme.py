@@ -1,4 +1,4 @@
-"""The README's Python runs as it stands, against a server and the packages that it names."""
+"""The Python of the README and of docs runs as it stands, against a server and the packages it names; links lead on."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from pathlib import Path
 import pytest
 from scripted_llm import Reply, ScriptedLlm
 
-BLOCKS = re.findall(
-    r"^```python\n(.*?)^```$", (Path(__file__).parents[1] / "README.md").read_text("utf-8"), re.M | re.S
-)
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCKS = [
+    block for page in PAGES for block in re.findall(r"^```python\n(.*?)^```$", page.read_text("utf-8"), re.M | re.S)
+]
 PIECES = ("The barrier cost 4", "10 million euros [", "2]. It is 9 metres", " high.")
 WRITTEN = Reply("".join(PIECES), chunks=PIECES)
 SERVER = "http://localhost:8600"
 SHOWN = (
-    "p1 1",
     "contradicted | The barrier is 7 metres high.",
     "The barrier cost 410 million euros [2]. [(1, 'dropped'), (2, 'added')]",
     "The barrier cost 410 million euros. It is 9 metres high. [1: The barrier cost 410 million euros.]",
@@ -26,12 +27,13 @@ SHOWN = (
     "1.0 The barrier cost 410 million euros.",
     " The barrier cost 410 million euros.",
     "The barrier cost 410 million euros <- cost\n0.5",
+    "p1 1",
 )
 
 
 @contextmanager
 def served(folder: Path, llm_url: str) -> Iterator[str]:
-    """`propcite serve` as the README means it, with a collection that says what the barrier cost."""
+    """`propcite serve` as the pages mean it, with a collection that says what the barrier cost."""
     from attribution import PropCite
     from tests.app.serving import loaded_from, parts_with, running_server
 
@@ -42,7 +44,7 @@ def served(folder: Path, llm_url: str) -> Iterator[str]:
 
 
 @pytest.mark.parametrize(("block", "shown"), list(zip(BLOCKS, SHOWN, strict=True)), ids=range(len(BLOCKS)))
-def test_the_readmes_python_runs(
+def test_the_python_of_the_pages_runs(
     block: str, shown: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     for package in re.findall(r"^from (openai|langchain_core|llama_index)", block, re.M):
@@ -52,5 +54,29 @@ def test_the_readmes_python_runs(
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         monkeypatch.setenv("OPENAI_API_KEY", "none")
         with served(tmp_path, server.base_url) if SERVER in block else nullcontext(SERVER) as address:
-            exec(compile(block.replace(SERVER, address), "README.md", "exec"), {"__name__": "readme"})
+            exec(compile(block.replace(SERVER, address), "docs", "exec"), {"__name__": "readme"})
     assert shown in capsys.readouterr().out
+
+
+def anchors(page: Path) -> set[str]:
+    """The headings of a page as GitHub names them."""
+    text = re.sub(r"^```.*?^```$", "", page.read_text("utf-8"), flags=re.M | re.S)
+    return {
+        re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in re.findall(r"^#+ (.+)$", text, re.M)
+    }
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_link_leads_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text("utf-8")):
+        if "://" in target:
+            continue
+        path, _, anchor = target.partition("#")
+        place = (page.parent / path).resolve() if path else page
+        assert place.exists(), target
+        assert not anchor or anchor in anchors(place), target
+
+
+def test_every_page_is_found_from_the_readme() -> None:
+    told = PAGES[0].read_text("utf-8")
+    assert all(f"(docs/{page.name})" in told for page in PAGES[1:])
