@@ -188,6 +188,9 @@ def train_passages(
     negatives: Annotated[
         Negatives, typer.Option(help="Those near: found for the question by our index, read alike, or none.")
     ] = Negatives.means,
+    weighed: Annotated[
+        bool, typer.Option("--weighed", help="A row counts by how sure the base is of its passage among those near.")
+    ] = False,
     together: Annotated[int, typer.Option(min=1, help="Rows at most that ask of one passage.")] = 3,
     learning_rate: Annotated[float, typer.Option(min=0.0)] = 2e-4,
     likeness: Annotated[float, typer.Option(min=0.0, help="Weight of ranking passages as the base does.")] = 1.0,
@@ -203,7 +206,8 @@ def train_passages(
     write_json(
         training.train_passages(
             files, out, work, device, resume=resume, note=note, start=start, asked=asked or (), layers=layers,
-            teacher=teacher, taught=taught, negatives=negatives.value, together=together, base=base,
+            teacher=teacher, taught=taught, negatives=negatives.value, weighed=weighed,
+            together=together, base=base,
             steps=steps, batch_size=batch_size, learning_rate=learning_rate, likeness=likeness,
             propositions=propositions, claims=claims, share=share, seed=seed,
         )

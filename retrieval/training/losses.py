@@ -139,6 +139,14 @@ def _summed(best: Tensor, sizes: Tensor) -> Tensor:
     return scores
 
 
+def shares_of_passages(scores: Tensor, taking_part: Tensor) -> Tensor:
+    """How much what a query's sentences cost in each passage counts (AGRaME's L_sent): the passages' distribution.
+
+    Whoever scores the passages is their teacher; those that take no part have no share.  (b, p) twice -> (b, p)
+    """
+    return torch.softmax(scores.masked_fill(~taking_part, -torch.inf), dim=1)
+
+
 def unlike(ours: Tensor, wanted: Tensor) -> Tensor:
     """KL divergence from the wanted distribution over passages to ours, a mean over queries.  (b, p) twice -> ()"""
     return F.kl_div(F.log_softmax(ours, 1), F.log_softmax(wanted, 1), log_target=True, reduction="batchmean")

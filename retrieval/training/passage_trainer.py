@@ -24,7 +24,14 @@ from retrieval.queries import PASSAGES, as_model, with_markers, write, write_mod
 from retrieval.text import Granularity
 from retrieval.training.batches import TOGETHER, alike, joined, masks, sentences_of
 from retrieval.training.lessons import Lessons
-from retrieval.training.losses import any_positive, passage_scores, side_by_side_scores, taught, unlike
+from retrieval.training.losses import (
+    any_positive,
+    passage_scores,
+    shares_of_passages,
+    side_by_side_scores,
+    taught,
+    unlike,
+)
 from retrieval.training.neighbours import Negatives
 from retrieval.training.network import Queries, layers_of, top_layers
 from retrieval.training.passages import Passages, Units
@@ -48,6 +55,7 @@ class Recipe:
     warmup: int = 40
     propositions: float = 0.3  # share of the steps at their level
     claims: float = 0.3  # share of the rows whose query gives way to a claim of the passage itself
+    weighed: bool = False  # by how sure the base is of a row's passage among those near to it: AGRaME's L_sent
     together: int = 3  # rows at most that ask of one passage: it is the reading that takes time
     taught: float = 0.5  # the teacher's share where there is one, beside the labels
     others: float = 0.5  # weight of telling the unit from those of all passages of the batch
@@ -127,20 +135,52 @@ class PassageTrainer(Steps):
         scores = self._scores(asked, level, read, units)
         labelled = scores[: len(rows)]
         own, positive = (mask.to(self._device) for mask in masks(rows, units, places[: len(rows)]))
+        shares = self._shares(asked, numbers, places)
         of_rows = torch.tensor([row.weight for row in rows], device=self._device)
         by_teacher, loss = of_rows * 0, scores.new_zeros(())
         if self._lessons:
-            logits, sure = (t.to(self._device) for t in self._lessons.of(asked, [units[place] for place in places]))
-            by_teacher = of_rows * (sure[: len(rows)] > 0) * recipe.taught
-            shares = torch.cat([by_teacher, sure[len(rows) :]])  # of questions nothing else is known
-            loss = taught(scores, sentences_of(units, places).to(self._device), logits, shares)
-            loss = loss * len(asked) / len(rows)  # the same weight a row as by its labels
-        loss = loss + any_positive(labelled, own, positive, of_rows - by_teacher)
+            knows = torch.tensor([row in self._lessons for row in rows], device=self._device)
+            by_teacher = of_rows * knows * recipe.taught
+            loss = self._taught(scores, asked, by_teacher, units, places, shares)
+        of_own = shares[range(len(rows)), places[: len(rows)]]
+        loss = loss + any_positive(labelled, own, positive, (of_rows - by_teacher) * of_own)
         of_labelled = own.any(0).expand_as(own)  # a question's passage may answer others too
         loss = loss + recipe.others * any_positive(labelled, of_labelled, positive, of_rows)
         first = {place: row.query for place, row in zip(reversed(places), reversed(asked), strict=True)}
         likely = [first[place] for place in range(len(numbers))]
         return loss + recipe.likeness * self._unlike_the_base(likely, numbers, read)
+
+    def _shares(self, asked: Sequence[Row], numbers: Sequence[int], places: Sequence[int]) -> Tensor:
+        """What a row's sentences count in each passage: all in its own, or by the passages near to it.  -> (b, p)"""
+        own = F.one_hot(torch.tensor(places, device=self._device), len(numbers)).float()
+        if not self.recipe.weighed:
+            return own
+        near = [set(self._near(row)) for row in asked]
+        beside = torch.tensor([[n in some for n in numbers] for some in near], device=self._device)
+        return shares_of_passages(self._by_the_base([row.query for row in asked], numbers)[0], beside | own.bool())
+
+    def _near(self, row: Row) -> Sequence[int]:
+        pool = self._rows if row.positives or self._questions is None else self._questions
+        return pool.near(row)
+
+    def _taught(
+        self, scores: Tensor, asked: Sequence[Row], by_teacher: Tensor, units: Sequence[Units], places: Sequence[int],
+        shares: Tensor,
+    ) -> Tensor:  # fmt: skip
+        """How far the sentences' scores are from the teacher's, in each passage by its share; a mean over the rows."""
+        pairs = [(i, j) for i, j in shares.nonzero().tolist() if asked[i] in self._lessons]
+        if not pairs:
+            return scores.new_zeros(())
+        which, held = [i for i, _ in pairs], [j for _, j in pairs]
+        read = [asked[places.index(j)] for j in held]
+        logits, sure = self._lessons.of([asked[i] for i in which], [units[j] for j in held], read)
+        worth = [by_teacher, sure.to(self._device).new_ones(len(asked) - len(by_teacher))]
+        weights = torch.cat(worth)[which] * shares[which, held]
+        unmarked = torch.tensor([i >= len(by_teacher) for i in which], device=self._device)
+        weights = torch.where(unmarked, weights * sure.to(self._device), weights)  # of questions nothing else is known
+        sentences = sentences_of(units, held).to(self._device)
+        loss = taught(scores[which], sentences, logits.to(self._device), weights)
+        return loss * len(pairs) / len(by_teacher)  # the same weight a row as by its labels
 
     def _scores(
         self, rows: Sequence[Row], level: Granularity, read: Sequence[Tensor], units: Sequence[Units]
@@ -163,13 +203,19 @@ class PassageTrainer(Steps):
         return torch.cat([v for v, _ in told]), torch.cat([w for _, w in told]), sizes
 
     def _unlike_the_base(self, asked: Sequence[str], numbers: Sequence[int], read: Sequence[Tensor]) -> Tensor:
+        wanted, queries, lengths = self._by_the_base(asked, numbers)
+        sizes = torch.tensor([len(vectors) for vectors in read], device=self._device)
+        return unlike(passage_scores(torch.cat(list(read)), sizes, queries, lengths), wanted)
+
+    def _by_the_base(self, asked: Sequence[str], numbers: Sequence[int]) -> tuple[Tensor, Tensor, Tensor]:
+        """What the base makes of the passages for each query.  -> (b, p); the queries' vectors (m, d), lengths (b,)"""
         encoded = self.encoder.encode_queries(asked)
         queries = torch.from_numpy(np.concatenate([q.vectors for q in encoded])).to(self._device)
         lengths = torch.tensor([len(q) for q in encoded], device=self._device)
         held = [self.passages.tokens(number).vectors for number in numbers]
         sizes = torch.tensor([len(vectors) for vectors in held], device=self._device)
-        wanted = passage_scores(torch.from_numpy(np.concatenate(held)).to(self._device), sizes, queries, lengths)
-        return unlike(passage_scores(torch.cat(list(read)), sizes, queries, lengths), wanted)
+        tokens = torch.from_numpy(np.concatenate(held)).to(self._device)
+        return passage_scores(tokens, sizes, queries, lengths), queries, lengths
 
     def read(self, numbers: Sequence[int]) -> list[Tensor]:
         """Each passage by the network that learns, a unit vector a token."""

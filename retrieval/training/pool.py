@@ -18,7 +18,12 @@ class Pool:
         self._mixture = Mixture(rows, seed)
         self._passages = passages
         self.of_passage = passages.asked(rows)
-        self.near = near(negatives, rows, passages)
+        self._near = near(negatives, rows, passages)
+        self._rows = frozenset(rows)
+
+    def near(self, row: Row) -> Sequence[int]:
+        """Passages that are hard to tell from a row's own; none for a claim that was made of it, which is no row."""
+        return self._near(row) if row in self._rows else ()
 
     def draw(self, size: int, dice: random.Random) -> list[Row]:
         """Half of them by chance, half of passages near to those where there are such."""

@@ -18,6 +18,7 @@ from retrieval.training.losses import (
     gated,
     passage_scores,
     salient_scores,
+    shares_of_passages,
     side_by_side_scores,
     taught,
     told_apart,
@@ -205,3 +206,12 @@ def test_a_ranking_is_unlike_another_by_their_divergence() -> None:
     # The first: 3/4 and 1/4 are wanted, one half each is there; the second is the same but for a constant.
     divergence = 0.75 * math.log(0.75 / 0.5) + 0.25 * math.log(0.25 / 0.5)
     assert unlike(ours, wanted).item() == pytest.approx(divergence / 2, abs=1e-6)
+
+
+def test_what_sentences_cost_counts_by_the_passages_distribution() -> None:
+    scores = torch.tensor([[math.log(3.0), 0.0, 9.0], [1.0, 1.0, 1.0]])
+    there = torch.tensor([[True, True, False], [False, True, False]])
+    shares = shares_of_passages(scores, there)
+    assert shares.numpy() == pytest.approx(np.array([[0.75, 0.25, 0.0], [0.0, 1.0, 0.0]]), abs=1e-6)
+    # AGRaME's L_sent of query 0 with sentence losses of .4 and .8: .75 * .4 + .25 * .8
+    assert (shares[0] * torch.tensor([0.4, 0.8, 7.0])).sum().item() == pytest.approx(0.5)

@@ -114,11 +114,11 @@ def test_a_batch_holds_neighbours_and_no_passage_twice(passages, encoder, querie
         rows = t.draw()
         assert len(rows) == len({row.passage for row in rows}) == 8
         numbers = [passages.number(row) for row in rows]
-        assert all(beside in t._rows.near(row) for row, beside in zip(rows[:4], numbers[4:], strict=True))
+        assert all(beside in t._near(row) for row, beside in zip(rows[:4], numbers[4:], strict=True))
     means = {n: passages.tokens(n).vectors.mean(axis=0) for n in range(len(passages))}
     means = {n: m / np.linalg.norm(m) for n, m in means.items()}
     for row in ROWS:
-        number, near = passages.number(row), t._rows.near(row)
+        number, near = passages.number(row), t._near(row)
         others = [n for n in means if n != number]
         nearest = sorted(others, key=lambda n: -float(means[n] @ means[number]))[: len(near)]
         assert min(float(means[n] @ means[number]) for n in near) == pytest.approx(
@@ -136,7 +136,7 @@ def test_the_index_finds_what_the_base_takes_for_an_answer(passages, encoder, qu
         scores = {n: (asked.vectors @ passages.tokens(n).vectors.T).max(axis=1).mean() for n in NUMBERS}
         own = scores[passages.number(row)]
         wanted = [scores[n] for n in NUMBERS if scores[n] < own - 0.02 and n not in answering[row.query]]
-        near = t._rows.near(row)
+        near = t._near(row)
         assert not answering[row.query] & set(near)
         assert all(scores[n] < own + 0.02 for n in near)  # the index keeps four bits a number
         assert len(near) >= min(6, len(wanted))
@@ -146,7 +146,7 @@ def test_the_index_finds_what_the_base_takes_for_an_answer(passages, encoder, qu
     assert seen > len(ROWS) / 2
     rows = t.draw()
     beside = {passages.number(row) for row in rows[4:]}
-    assert beside <= {n for row in rows[:4] for n in t._rows.near(row)}
+    assert beside <= {n for row in rows[:4] for n in t._near(row)}
 
 
 def test_an_index_for_negatives_is_made_once_and_mended(encoder, tmp_path: Path) -> None:
@@ -211,6 +211,51 @@ def test_a_teacher_tells_of_questions_and_of_rows(level, encoder, queries, base,
     assert t.loss(ROWS[:1], level, questions).item() < 0.8 * of_questions
     with pytest.raises(RetrievalError, match="made with another teacher"):
         PassageTrainer(recipe, ROWS, passages, encoder, queries, tmp_path, **given).resume()
+
+
+def test_rows_count_by_how_sure_the_base_is_of_their_passage(passages, encoder, queries, base, tmp_path: Path) -> None:
+    """Beside the slow loop: of labels a row's own share, which passages of the batch near to its own take from."""
+    plain = trainer(replace(RECIPE, others=0.0, likeness=0.0), passages, encoder, queries, tmp_path, base)
+    t = trainer(replace(plain.recipe, weighed=True), passages, encoder, queries, tmp_path, base)
+    rows, wanted = ROWS[:8], 0.0
+    numbers = [passages.number(row) for row in rows]
+    for row in rows:
+        asked = encoder.encode_queries([row.query])[0]
+        scores = {n: (asked.vectors @ passages.tokens(n).vectors.T).max(axis=1).sum() for n in numbers}
+        own = passages.number(row)
+        taking_part = [own, *(n for n in numbers if n in t._near(row))]
+        share = np.exp(scores[own]) / sum(np.exp(scores[n]) for n in taking_part)
+        wanted += share * plain.loss([row], Granularity.SENTENCE).item() / len(rows)
+    assert t.loss(rows, Granularity.SENTENCE).item() == pytest.approx(wanted, rel=1e-3)
+    assert wanted < plain.loss(rows, Granularity.SENTENCE).item()
+    claim = replace(rows[0], query="a claim that is made of it")
+    assert t._near(claim) == ()
+
+
+def test_a_teacher_tells_of_passages_that_come_near_too(passages, encoder, queries, base, tmp_path: Path) -> None:
+    """AGRaME's L_sent: the divergence in each passage of the batch, by the share that the base gives it."""
+    teaching = Teaching(Teachings(kind="joint", steps=2, batch_size=8, warmup=1), ROWS, tmp_path, str(base))
+    teacher = teaching.teacher.eval()
+    recipe = replace(RECIPE, others=0.0, likeness=0.0, taught=1.0, weighed=True)
+    t = PassageTrainer(
+        recipe, ROWS, passages, encoder, queries, tmp_path, base=str(base), precision="float32", teacher=teacher
+    )
+    rows = ROWS[:6]
+    numbers = [passages.number(row) for row in rows]
+    shares = t._shares(rows, numbers, range(len(rows)))
+    assert shares.sum(dim=1).tolist() == pytest.approx([1.0] * len(rows))
+    assert (shares > 0).sum() > len(rows)
+    units = [passages.sentences(n) for n in numbers]
+    with torch.no_grad():
+        scores = t._scores(rows, Granularity.SENTENCE, t.read(numbers), units)
+    wanted, start = 0.0, np.cumsum([0, *(len(u.lengths) for u in units)])
+    for i, row in enumerate(rows):
+        for j, other in enumerate(rows):
+            told = torch.tensor(teacher.scores(replace(row, title=other.title, sentences=other.sentences)))
+            ours = scores[i, start[j] : start[j + 1]].log_softmax(0)
+            divergence = (told.softmax(0) * (told.log_softmax(0) - ours)).sum()
+            wanted += float(shares[i, j] * divergence) / len(rows)
+    assert t.loss(rows, Granularity.SENTENCE).item() == pytest.approx(wanted, abs=1e-4)
 
 
 def test_a_passage_of_several_windows_is_left_out(encoder, queries, base, tmp_path: Path) -> None:
