@@ -15,6 +15,7 @@ from retrieval.writing import written
 
 if TYPE_CHECKING:
     from retrieval.encoder import Encoder
+    from retrieval.training.neighbours import Negatives
     from retrieval.training.passages import Passages
     from retrieval.training.rows import Row
 
@@ -51,6 +52,7 @@ def train_encoder(
     rows = [row for file in files for row in read_rows(file)]
     ours = not (base or recipe.dimension)  # a projection is of passages too, and over ours none is trained
     encoder, passages = _encoded([*rows, *beside], DEFAULT if ours else base or BASE, device, folder, note)
+    _tell_of_index(recipe.negatives, note)
     network = bundled_model() if base in ("", BASE) else base
     reads, begin = (PASSAGES, start or QUERIES) if ours else (None, start)
     trainer = Trainer(recipe, rows, passages, network, folder, device, begin, taught_by, reads)
@@ -120,6 +122,7 @@ def train_passages(
     rows = [row for file in files for row in read_rows(file)]
     questions = [row for file in asked for row in read_questions(file)]
     encoder, passages = _encoded([*rows, *questions], base or BASE, device, folder, note)
+    _tell_of_index(recipe.negatives, note)
     network = bundled_model() if base in ("", BASE) else base
     trainer = PassageTrainer(
         recipe, rows, passages, encoder, start or QUERIES, folder, device, network,
@@ -226,6 +229,11 @@ def _encoded(
     with counting(passages.num_blocks, "encoding passages") as advance:
         passages.encode(advance)
     return encoder, passages
+
+
+def _tell_of_index(negatives: Negatives, note: Callable[[str], None]) -> None:
+    if negatives == "index":
+        note("an index of these passages, to find negatives by")
 
 
 class _Running(Protocol):

@@ -187,7 +187,7 @@ def train_passages(
     batch_size: Annotated[int, typer.Option(min=2, help="Passages: half drawn, half near to those.")] = 24,
     negatives: Annotated[
         Negatives, typer.Option(help="Those near: found for the question by our index, read alike, or none.")
-    ] = Negatives.means,
+    ] = Negatives.by_index,
     weighed: Annotated[
         bool, typer.Option("--weighed", help="A row counts by how sure the base is of its passage among those near.")
     ] = False,

@@ -50,7 +50,7 @@ class Recipe:
     layers: int = 0  # of the network, from its top: what learns; 0: half of them
     steps: int = 500
     batch_size: int = 24  # half of it drawn, half of it passages near to those
-    negatives: Negatives = "means"  # how these are found: by our own index for the question, or by what reads alike
+    negatives: Negatives = "index"  # how these are found: by our own index for the question, or by what reads alike
     learning_rate: float = 2e-4
     warmup: int = 40
     propositions: float = 0.3  # share of the steps at their level

@@ -109,7 +109,7 @@ def test_more_weight_on_likeness_keeps_the_ranking_of_passages_nearer(
 
 
 def test_a_batch_holds_neighbours_and_no_passage_twice(passages, encoder, queries, base, tmp_path: Path) -> None:
-    t = trainer(RECIPE, passages, encoder, queries, tmp_path, base)
+    t = trainer(replace(RECIPE, negatives="means"), passages, encoder, queries, tmp_path, base)
     for _ in range(10):
         rows = t.draw()
         assert len(rows) == len({row.passage for row in rows}) == 8
@@ -128,7 +128,7 @@ def test_a_batch_holds_neighbours_and_no_passage_twice(passages, encoder, querie
 
 def test_the_index_finds_what_the_base_takes_for_an_answer(passages, encoder, queries, base, tmp_path: Path) -> None:
     """Beside the slow loop: whole passages by MaxSim, those below a row's own that no row asks the same of."""
-    t = trainer(replace(RECIPE, negatives="index"), passages, encoder, queries, tmp_path, base)
+    t = trainer(RECIPE, passages, encoder, queries, tmp_path, base)
     answering = {row.query: {passages.number(r) for r in ROWS if r.query == row.query} for row in ROWS}
     seen = 0
     for row in ROWS:
