@@ -51,8 +51,8 @@ def train_encoder(
     taught_by = Teacher.open(teacher, device, load_settings().precision) if teacher else None
     rows = [row for file in files for row in read_rows(file)]
     ours = not (base or recipe.dimension)  # a projection is of passages too, and over ours none is trained
-    encoder, passages = _encoded([*rows, *beside], DEFAULT if ours else base or BASE, device, folder, note)
-    _tell_of_index(recipe.negatives, note)
+    name = DEFAULT if ours else base or BASE
+    encoder, passages = _encoded([*rows, *beside], name, device, folder, note, recipe.negatives)
     network = bundled_model() if base in ("", BASE) else base
     reads, begin = (PASSAGES, start or QUERIES) if ours else (None, start)
     trainer = Trainer(recipe, rows, passages, network, folder, device, begin, taught_by, reads)
@@ -121,8 +121,7 @@ def train_passages(
     taught_by = Teacher.open(teacher, device, precision) if teacher else None
     rows = [row for file in files for row in read_rows(file)]
     questions = [row for file in asked for row in read_questions(file)]
-    encoder, passages = _encoded([*rows, *questions], base or BASE, device, folder, note)
-    _tell_of_index(recipe.negatives, note)
+    encoder, passages = _encoded([*rows, *questions], base or BASE, device, folder, note, recipe.negatives)
     network = bundled_model() if base in ("", BASE) else base
     trainer = PassageTrainer(
         recipe, rows, passages, encoder, start or QUERIES, folder, device, network,
@@ -208,9 +207,9 @@ def _same_recipe(file: Path, given: dict[str, Any], *, resume: bool) -> None:
 
 
 def _encoded(
-    rows: Sequence[Row], name: str, device: str, folder: Path, note: Callable[[str], None]
+    rows: Sequence[Row], name: str, device: str, folder: Path, note: Callable[[str], None], negatives: Negatives
 ) -> tuple[Encoder, Passages]:
-    """An encoder, and the rows' passages as it reads them: those that are not on disk yet are encoded."""
+    """An encoder, and the rows' passages as it reads them: what is not on disk yet is encoded and indexed."""
     from app.building import build_encoder, build_splitter
     from retrieval.checkpoints import BASE, DEFAULT, is_multi_vector
     from retrieval.training.passages import Passages
@@ -228,12 +227,10 @@ def _encoded(
     note(f"{len(rows)} rows over {len(passages)} parts of passages")
     with counting(passages.num_blocks, "encoding passages") as advance:
         passages.encode(advance)
-    return encoder, passages
-
-
-def _tell_of_index(negatives: Negatives, note: Callable[[str], None]) -> None:
     if negatives == "index":
         note("an index of these passages, to find negatives by")
+        passages.index.stats()  # made here and not at the first step
+    return encoder, passages
 
 
 class _Running(Protocol):

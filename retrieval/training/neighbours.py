@@ -36,7 +36,7 @@ class Mined:
     """
 
     def __init__(self, rows: Sequence[Row], passages: Passages) -> None:
-        self._passages, self._index = passages, passages.index()
+        self._passages, self._index = passages, passages.index
         self._answering: dict[str, set[int]] = {}
         for row in rows:
             self._answering.setdefault(row.query, set()).add(passages.number(row))

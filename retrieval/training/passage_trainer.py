@@ -174,13 +174,12 @@ class PassageTrainer(Steps):
         which, held = [i for i, _ in pairs], [j for _, j in pairs]
         read = [asked[places.index(j)] for j in held]
         logits, sure = self._lessons.of([asked[i] for i in which], [units[j] for j in held], read)
-        worth = [by_teacher, sure.to(self._device).new_ones(len(asked) - len(by_teacher))]
-        weights = torch.cat(worth)[which] * shares[which, held]
-        unmarked = torch.tensor([i >= len(by_teacher) for i in which], device=self._device)
-        weights = torch.where(unmarked, weights * sure.to(self._device), weights)  # of questions nothing else is known
+        logits, sure = logits.to(self._device), sure.to(self._device)
+        marked = len(by_teacher)  # of questions nothing is known but what the teacher is sure of
+        worth = torch.stack([by_teacher[i] if i < marked else sure[n] for n, i in enumerate(which)])
         sentences = sentences_of(units, held).to(self._device)
-        loss = taught(scores[which], sentences, logits.to(self._device), weights)
-        return loss * len(pairs) / len(by_teacher)  # the same weight a row as by its labels
+        loss = taught(scores[which], sentences, logits, worth * shares[which, held])
+        return loss * len(pairs) / marked  # the same weight a row as by its labels
 
     def _scores(
         self, rows: Sequence[Row], level: Granularity, read: Sequence[Tensor], units: Sequence[Units]

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import shutil
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from retrieval.encoder import Encoder, TokenVectors
-from retrieval.index.manifest import FILE
+from retrieval.errors import IndexFormatError
 from retrieval.index.token_index import TokenIndex
 from retrieval.retriever import Split
 from retrieval.text import Passage, Span
@@ -68,12 +70,14 @@ class Passages:
                 self._write(block)
             report("encoding passages")
 
+    @cached_property
     def index(self) -> TokenIndex:
-        """An index of them all, each by its number; made once and kept beside their vectors."""
+        """An index of them all, each by its number, kept beside their vectors; one that is damaged is made anew."""
         folder = self._folder / "index"
-        if (folder / FILE).exists():
+        try:
             index = TokenIndex.load(folder, self.encoder.name)
-        else:
+        except IndexFormatError:
+            shutil.rmtree(folder, ignore_errors=True)
             index = TokenIndex(self.encoder.dimension, self.encoder.name, bits=INDEX_BITS)
             for start in range(0, len(self), BLOCK):
                 numbers = range(start, min(start + BLOCK, len(self)))

@@ -150,18 +150,24 @@ def test_the_index_finds_what_the_base_takes_for_an_answer(passages, encoder, qu
 
 
 def test_an_index_for_negatives_is_made_once_and_mended(encoder, tmp_path: Path) -> None:
-    passages = Passages(ROWS, encoder, tmp_path, halves)
-    passages.encode()
-    version = passages.index().version
-    manifest = next(tmp_path.rglob("manifest.json"))
-    segments = {file: file.stat().st_mtime_ns for file in manifest.parent.iterdir() if file != manifest}
-    again = Passages(ROWS, encoder, tmp_path, halves)
-    again.encode()
-    assert again.index().version == version
-    assert segments
-    assert all(file.stat().st_mtime_ns == written for file, written in segments.items())
-    manifest.unlink()  # as where the making was cut off
-    assert again.index().version == version
+    def opened() -> str:
+        passages = Passages(ROWS, encoder, tmp_path, halves)
+        passages.encode()
+        return passages.index.version
+
+    def segments() -> dict[Path, int]:
+        return {file: file.stat().st_mtime_ns for file in next(tmp_path.rglob("index")).glob("*.tokens")}
+
+    version, made = opened(), segments()
+    assert made
+    assert opened() == version
+    assert segments() == made
+    next(tmp_path.rglob("manifest.json")).unlink()  # as where the making was cut off
+    assert opened() == version
+    for pattern in ("manifest.json", "*.tokens"):
+        damaged = next(tmp_path.rglob(pattern))
+        damaged.write_bytes(damaged.read_bytes()[:-9])
+        assert opened() == version
 
 
 def test_no_negatives_are_drawn_where_none_are_wanted(passages, encoder, queries, base, tmp_path: Path) -> None:
