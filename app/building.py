@@ -7,19 +7,19 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from app.errors import AppError
-from app.settings import Settings
-from app.store import Library
-from retrieval.alignment import NEAREST
+from propcite.app.errors import AppError
+from propcite.app.library.store import Library
+from propcite.app.settings import Settings
+from propcite.retrieval.alignment import NEAREST
 
 if TYPE_CHECKING:
-    from app.generators import Generator
-    from app.generators.prompted import Model
-    from attribution.judges import Judge
-    from attribution.judges.published import Published
-    from attribution.propcite import PropCite
-    from attribution.propositions import PropositionSplitter
-    from retrieval.encoder import Encoder
+    from propcite.app.answering.generators import Generator
+    from propcite.app.answering.generators.prompted import Model
+    from propcite.attribution.judges import Judge
+    from propcite.attribution.judges.published import Published
+    from propcite.attribution.propcite import PropCite
+    from propcite.attribution.propositions import PropositionSplitter
+    from propcite.retrieval.encoding.encoder import Encoder
 
 
 def build_library(settings: Settings) -> Library:
@@ -27,7 +27,7 @@ def build_library(settings: Settings) -> Library:
 
 
 def build_encoder(settings: Settings) -> Encoder:
-    from retrieval.encoder import Encoder
+    from propcite.retrieval.encoding.encoder import Encoder
 
     return Encoder(
         settings.encoder, device=settings.device, batch_size=settings.batch_size, precision=settings.precision
@@ -36,31 +36,31 @@ def build_encoder(settings: Settings) -> Encoder:
 
 def build_splitter(settings: Settings) -> PropositionSplitter:
     if settings.splitter == "rules":
-        from attribution.propositions.rules import RuleSplitter
+        from propcite.attribution.propositions.rules import RuleSplitter
 
         return RuleSplitter()
     if settings.splitter == "seq2seq":
-        from attribution.propositions.seq2seq import Seq2SeqSplitter
+        from propcite.attribution.propositions.seq2seq import Seq2SeqSplitter
 
         return Seq2SeqSplitter(_needed(settings, "splitter_model", "splitter"), device=settings.device)
     if settings.splitter == "llm":
-        from attribution.propositions.llm import LlmSplitter
+        from propcite.attribution.propositions.llm import LlmSplitter
 
         url, model = _needed(settings, "llm_url", "splitter"), _needed(settings, "splitter_model", "splitter")
         with _server_told():
             return LlmSplitter(url, model, api_key=settings.llm_key, timeout=settings.llm_timeout)
-    from attribution.propositions.learned import LearnedSplitter
+    from propcite.attribution.propositions.learned import LearnedSplitter
 
     return LearnedSplitter()
 
 
 def build_generator(settings: Settings) -> Generator:
     if settings.generator == "extractive":
-        from app.generators.extractive import ExtractiveGenerator
+        from propcite.app.answering.generators.extractive import ExtractiveGenerator
 
         return ExtractiveGenerator()
-    from app.generators.prompted import PromptedGenerator
-    from app.prompts import ALONE, load_prompt
+    from propcite.app.answering.generators.prompted import PromptedGenerator
+    from propcite.app.answering.prompts import ALONE, load_prompt
 
     name, prompt = _needed(settings, "generator_model", "generator"), load_prompt(settings.prompt)
     alone = load_prompt(settings.follow_up_prompt, ALONE)
@@ -70,7 +70,7 @@ def build_generator(settings: Settings) -> Generator:
         return PromptedGenerator(
             f"vllm/{shown}", _vllm(settings, sampling), prompt, alone, num_parallel=settings.vllm_parallel
         )
-    from attribution.endpoint import Endpoint
+    from propcite.attribution.llm.endpoint import Endpoint
 
     url = _needed(settings, "llm_url", "generator")
     with _server_told():
@@ -79,7 +79,7 @@ def build_generator(settings: Settings) -> Generator:
 
 
 def _vllm(settings: Settings, sampling: Mapping[str, Any]) -> Model:
-    from app.generators.vllm_engine import EngineOptions, VllmEngine
+    from propcite.app.answering.generators.vllm_engine import EngineOptions, VllmEngine
 
     options = EngineOptions(
         context=settings.vllm_context,
@@ -97,30 +97,30 @@ def build_judge(settings: Settings, encoder: Callable[[], Encoder]) -> Judge | N
     if settings.judge == "none":
         return None
     if settings.judge == "embedded":
-        from attribution.judges.embedded import EmbeddedJudge
+        from propcite.attribution.judges.embedded import EmbeddedJudge
 
         return EmbeddedJudge(encoder(), supported_from=settings.supported_from)
     if settings.judge == "cross":
-        from attribution.judges.cross import CrossJudge
+        from propcite.attribution.judges.cross import CrossJudge
 
         return CrossJudge(encoder(), device=settings.device, supported_from=settings.supported_from)
     judge = _outside_judge(settings)
     if not settings.judge_checks:
         return judge
-    from attribution.judges.word_checked import WordChecked
+    from propcite.attribution.judges.word_checked import WordChecked
 
     return WordChecked(judge, supported_from=settings.supported_from)
 
 
 def reading_precision(settings: Settings) -> str:
     """What passages are read with here, which the encoder tells too once it is loaded."""
-    from retrieval.precision import chosen
+    from propcite.retrieval.encoding.precision import chosen
 
     return chosen(settings.precision, _device(settings))
 
 
 def could_read_faster(settings: Settings) -> bool:
-    from retrieval.precision import could_be_faster
+    from propcite.retrieval.encoding.precision import could_be_faster
 
     return could_be_faster(settings.precision, _device(settings))
 
@@ -136,7 +136,7 @@ def _device(settings: Settings) -> str:
 def _outside_judge(settings: Settings) -> Judge:
     """A language model or a published network."""
     if settings.judge == "llm":
-        from attribution.judges.llm import LlmJudge
+        from propcite.attribution.judges.llm import LlmJudge
 
         url, model = _needed(settings, "llm_url", "judge"), _needed(settings, "judge_model", "judge")
         with _server_told():
@@ -147,8 +147,8 @@ def _outside_judge(settings: Settings) -> Judge:
                 timeout=settings.llm_timeout,
                 supported_from=settings.supported_from,
             )
-    from attribution.judges.entailment import BATCH
-    from attribution.judges.published import published_judge
+    from propcite.attribution.judges.entailment import BATCH
+    from propcite.attribution.judges.published import published_judge
 
     return published_judge(
         cast("Published", settings.judge),
@@ -180,7 +180,7 @@ def _needed(settings: Settings, name: str, part: str) -> str:
 def build_propcite(
     settings: Settings, encoder: Encoder, splitter: PropositionSplitter, judge: Judge | None
 ) -> PropCite:
-    from attribution.propcite import PropCite
+    from propcite.attribution.propcite import PropCite
 
     return PropCite(
         encoder,

@@ -9,59 +9,47 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from app.commands import (
+from propcite.app.commands import (
     COULD_NOT,
     INTERRUPTED,
-    adapting,
     answers,
     asking,
     cli,
     describing,
     documents,
-    evaluating,
-    evaluating_alce,
-    evaluating_history,
-    evaluating_ranking,
-    exchanging,
+    exchange,
     explaining,
     exports,
     feedback,
     indexes,
     ingesting,
-    keeping,
     lines,
     models,
     repairs,
-    runs,
     serving,
+    upkeep,
 )
-from retrieval.errors import PropCiteError
+from propcite.retrieval.errors import PropCiteError
 
-# A module's commands are there once it is imported.
+# A module adds its commands when it is imported.
 __all__ = [
-    "adapting",
     "answers",
     "asking",
     "cli",
     "describing",
     "documents",
-    "evaluating",
-    "evaluating_alce",
-    "evaluating_history",
-    "evaluating_ranking",
-    "exchanging",
+    "exchange",
     "explaining",
     "exports",
     "feedback",
     "indexes",
     "ingesting",
-    "keeping",
     "lines",
     "main",
     "models",
     "repairs",
-    "runs",
     "serving",
+    "upkeep",
 ]
 
 

@@ -1,6 +1,6 @@
 """What can go wrong in the application, each told in one line that names the next step."""
 
-from retrieval.errors import PropCiteError
+from propcite.retrieval.errors import PropCiteError
 
 
 class AppError(PropCiteError):

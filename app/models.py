@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from app.settings import Settings
+from propcite.app.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,10 +23,10 @@ class Model:
 
 
 def shipped(settings: Settings) -> Iterator[Model]:
-    from attribution.judges.weights import JUDGE
-    from attribution.propositions import WEIGHTS
-    from retrieval import checkpoints
-    from retrieval.queries import about
+    from propcite.attribution.judges.weights import JUDGE
+    from propcite.attribution.propositions import WEIGHTS
+    from propcite.retrieval.encoding import checkpoints
+    from propcite.retrieval.encoding.trained_networks import about
 
     base = Path(checkpoints.bundled_model()) / "model.safetensors"
     yield Model(

@@ -25,7 +25,7 @@ class Process:
     """`python -m MODULE WORDS`, begun with the first question, and anew after each that it did not survive."""
 
     def __init__(self, module: str, *words: str) -> None:
-        self._words = [sys.executable, "-m", module, *words]
+        self._words = [sys.executable, "-P", "-m", module, *words]
         self._running: subprocess.Popen[bytes] | None = None
 
     def ask(self, question: object, seconds: float) -> Any:
@@ -47,8 +47,7 @@ class Process:
 
     def _start(self) -> subprocess.Popen[bytes]:
         pipe = subprocess.PIPE
-        path = os.pathsep.join(place or os.getcwd() for place in sys.path)
-        alone = {"PYTHONPATH": path, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+        alone = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
         return subprocess.Popen(
             self._words, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, env={**os.environ, **alone}
         )

@@ -11,9 +11,9 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidationError
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
 from sqlalchemy import URL
 
-from app.errors import AppError
-from retrieval.alignment import FORMS, NEAREST, alignment_of
-from retrieval.errors import RetrievalError
+from propcite.app.errors import AppError
+from propcite.retrieval.alignment import FORMS, NEAREST, alignment_of
+from propcite.retrieval.errors import RetrievalError
 
 
 def _at_home(path: Path) -> Path:

@@ -15,16 +15,16 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from attribution.citations import CitedAnswer, CitedProposition, CitedSentence, Evidence, Label
-from attribution.formats.words import ELSEWHERE, notices, where
-from retrieval.text import Hit
+from propcite.attribution.citations import CitedAnswer, CitedProposition, CitedSentence, Evidence, Label
+from propcite.attribution.formats.words import ELSEWHERE, notices, where
+from propcite.retrieval.text import Hit
 
 if TYPE_CHECKING:  # the ingester loads the readers
-    from app.ingester import Outcome
-    from app.models import Model
-    from attribution.parts import Part
-    from attribution.repaired import Repaired
-    from retrieval.index import Told
+    from propcite.app.ingest.outcomes import Outcome
+    from propcite.app.models import Model
+    from propcite.attribution.citing.answer_parts import Part
+    from propcite.attribution.citing.repaired import Repaired
+    from propcite.retrieval.index import Told
 
 out = Console(highlight=False, soft_wrap=False)
 err = Console(stderr=True, highlight=False)

@@ -9,15 +9,15 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from app.terminal import MARKS, file_name, out
-from attribution.alternatives import Alternative
-from attribution.explaining import Explained
-from attribution.formats.why import MARKS as AS_SUCH
-from attribution.formats.why import TITLE
-from attribution.formats.why_words import Met, lines, met
-from attribution.formats.words import SIGNS as SIGNS_OF
-from attribution.formats.words import label_of, where
-from retrieval.explanation import Explanation
+from propcite.app.terminal import MARKS, file_name, out
+from propcite.attribution.citing.alternatives import Alternative
+from propcite.attribution.citing.explaining import Explained
+from propcite.attribution.formats.why import MARKS as AS_SUCH
+from propcite.attribution.formats.why import TITLE
+from propcite.attribution.formats.why_words import Met, lines, met
+from propcite.attribution.formats.words import SIGNS as SIGNS_OF
+from propcite.attribution.formats.words import label_of, where
+from propcite.retrieval.explanation import Explanation
 
 MOST_MATCHES = 4  # words of the source named for one of the fact
 NAMED_FROM = 0.02  # the share of what a word counted from which a match is named

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from attribution.citations import (
+from propcite.attribution.citations import (
     Citation,
     CitedAnswer,
     CitedProposition,
@@ -15,23 +15,23 @@ from attribution.citations import (
     Proposition,
     Verdict,
 )
-from attribution.errors import AttributionError
+from propcite.attribution.errors import AttributionError
 
 if TYPE_CHECKING:
-    from attribution.events import AnswerDone, SentenceCited, TextDelta, event_dict, event_json, server_sent
-    from attribution.many import acite, cite_many
-    from attribution.propcite import PropCite
-    from attribution.sources import as_passages
-    from attribution.stream import acite_stream, cite_stream
+    from propcite.attribution.citing.batch import acite, cite_many
+    from propcite.attribution.citing.sources import as_passages
+    from propcite.attribution.citing.stream import acite_stream, cite_stream
+    from propcite.attribution.events import AnswerDone, SentenceCited, TextDelta, event_dict, event_json, server_sent
+    from propcite.attribution.propcite import PropCite
 
 # These load numpy and the splitters: each is imported when it is first named, so that values stay cheap.
 _LATE = {
     "PropCite": "propcite",
-    "acite": "many",
-    "cite_many": "many",
-    "as_passages": "sources",
-    "acite_stream": "stream",
-    "cite_stream": "stream",
+    "acite": "citing.batch",
+    "cite_many": "citing.batch",
+    "as_passages": "citing.sources",
+    "acite_stream": "citing.stream",
+    "cite_stream": "citing.stream",
     **dict.fromkeys(("AnswerDone", "SentenceCited", "TextDelta", "event_dict", "event_json", "server_sent"), "events"),
 }
 
@@ -62,5 +62,5 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name not in _LATE:
-        raise AttributeError(f"module 'attribution' has no attribute {name!r}")
-    return getattr(import_module(f"attribution.{_LATE[name]}"), name)
+        raise AttributeError(f"module 'propcite.attribution' has no attribute {name!r}")
+    return getattr(import_module(f"propcite.attribution.{_LATE[name]}"), name)

@@ -7,10 +7,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from attribution.errors import AttributionError
-from retrieval.checkpoints import look_up, quiet
-from retrieval.errors import RetrievalError
-from retrieval.precision import dtype_of
+from propcite.attribution.errors import AttributionError
+from propcite.retrieval.encoding.checkpoints import look_up, quiet
+from propcite.retrieval.encoding.precision import dtype_of
+from propcite.retrieval.errors import RetrievalError
 
 _HUB_NAME = re.compile(r"\w[\w.-]*(?:/\w[\w.-]*)?")
 

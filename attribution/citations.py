@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from retrieval.text import Box, Passage, Span, words_of
+from propcite.retrieval.text import Box, Passage, Span, words_of
 
 MOST_CITATIONS = 3  # a sentence's markers, as ALCE counts them
 

@@ -1,6 +1,6 @@
 """What can go wrong while citing."""
 
-from retrieval.errors import PropCiteError
+from propcite.retrieval.errors import PropCiteError
 
 
 class AttributionError(PropCiteError):

@@ -17,8 +17,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from attribution.citations import Citation, CitedAnswer, CitedSentence
-from attribution.wire import to_dict
+from propcite.attribution.citations import Citation, CitedAnswer, CitedSentence
+from propcite.attribution.formats.json import to_dict
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 

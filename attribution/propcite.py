@@ -8,30 +8,27 @@ from functools import cache
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from attribution.citations import (
-    MOST_CITATIONS,
-    CitedAnswer,
-)
-from attribution.citing import Citing
-from attribution.deciding import CANDIDATES, MIN_SCORE, Decider
-from attribution.errors import AttributionError
-from attribution.judges import Judge
-from attribution.judges.embedded import EmbeddedJudge
-from attribution.methods import Method, method_of
-from attribution.parts import split_answer, text_of
-from attribution.propositions import PropositionSplitter
-from attribution.sources import as_passages
-from attribution.stopwatch import Stopwatch
-from retrieval.alignment import NEAREST, Alignment, alignment_of
-from retrieval.encoder import Encoder
-from retrieval.retriever import Retriever
-from retrieval.sentences import split_sentences
-from retrieval.text import Granularity, Passage, Sentence
+from propcite.attribution.citations import MOST_CITATIONS, CitedAnswer
+from propcite.attribution.citing.answer_parts import split_answer, text_of
+from propcite.attribution.citing.citing import Citing
+from propcite.attribution.citing.deciding import CANDIDATES, MIN_SCORE, Decider
+from propcite.attribution.citing.methods import Method, method_of
+from propcite.attribution.citing.sources import as_passages
+from propcite.attribution.citing.stopwatch import Stopwatch
+from propcite.attribution.errors import AttributionError
+from propcite.attribution.judges import Judge
+from propcite.attribution.judges.embedded import EmbeddedJudge
+from propcite.attribution.propositions import PropositionSplitter
+from propcite.retrieval.alignment import NEAREST, Alignment, alignment_of
+from propcite.retrieval.encoding.encoder import Encoder
+from propcite.retrieval.retriever import Retriever
+from propcite.retrieval.sentences import split_sentences
+from propcite.retrieval.text import Granularity, Passage, Sentence
 
 if TYPE_CHECKING:
-    from attribution.alternatives import Alternative
-    from attribution.explaining import Explained
-    from attribution.repaired import Repaired
+    from propcite.attribution.citing.alternatives import Alternative
+    from propcite.attribution.citing.explaining import Explained
+    from propcite.attribution.citing.repaired import Repaired
 
 Source = Retriever | Iterable[object]  # a collection, or what `as_passages` reads
 _LOADING = Lock()
@@ -91,7 +88,7 @@ class PropCite:
         self, answer: str, source: Iterable[object], *, collection: Retriever | None = None, question: str = ""
     ) -> Repaired:
         """The answer's own `[n]`, which count these passages from 1, checked: wrong ones go, missing ones come."""
-        from attribution.repair import repair
+        from propcite.attribution.citing.repair import repair
 
         return repair(self, answer, source, collection=collection, question=question)
 
@@ -105,7 +102,7 @@ class PropCite:
         alignment: Alignment | None = None,
     ) -> Explained:
         """Which words of a fact met which words of its source; facts count from 1, citations are named by marker."""
-        from attribution.explaining import explain_citation
+        from propcite.attribution.citing.explaining import explain_citation
 
         return explain_citation(self.encoder, self.splitter, answer, fact, citation, granularity, alignment)
 
@@ -118,13 +115,13 @@ class PropCite:
         k: int = 8,
     ) -> list[Alternative]:
         """What else was near a fact, ranked anew at any granularity and judged: facts count from 1."""
-        from attribution.alternatives import alternatives
+        from propcite.attribution.citing.alternatives import alternatives
 
         return alternatives(self, answer, fact, source, granularity, k)
 
     def citing(self, source: Source, collection: Retriever | None = None) -> Citing:
         """One answer's citing over these sources, for those who have it sentence by sentence."""
-        from attribution.remembering import asking_with, remembering
+        from propcite.attribution.citing.remembering import asking_with, remembering
 
         watch, own = Stopwatch(), remembering(self)
         source, collection = asking_with(own, source), asking_with(own, collection)
@@ -154,14 +151,14 @@ def _shipped_judge(name: str, encoder: Encoder) -> Judge:
     if name == "embedded":
         return EmbeddedJudge(encoder)
     if name == "cross":
-        from attribution.judges.cross import CrossJudge
+        from propcite.attribution.judges.cross import CrossJudge
 
         return CrossJudge(encoder)
     raise AttributionError(f"no judge {name!r} is shipped: give 'embedded', 'cross', None or a judge of your own")
 
 
 def _learned() -> PropositionSplitter:
-    from attribution.propositions.learned import LearnedSplitter
+    from propcite.attribution.propositions.learned import LearnedSplitter
 
     return LearnedSplitter()
 

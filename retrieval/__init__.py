@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from retrieval.errors import EncoderError, IndexFormatError, PropCiteError, RetrievalError
-from retrieval.text import Document, Granularity, Heading, Hit, Page, Passage, Sentence, Span
+from propcite.retrieval.errors import EncoderError, IndexFormatError, PropCiteError, RetrievalError
+from propcite.retrieval.text import Document, Granularity, Heading, Hit, Page, Passage, Sentence, Span
 
 if TYPE_CHECKING:
-    from retrieval.encoder import Encoder
-    from retrieval.retriever import Retriever
-    from retrieval.spans import score_spans
+    from propcite.retrieval.encoding.encoder import Encoder
+    from propcite.retrieval.retriever import Retriever
+    from propcite.retrieval.spans import score_spans
 
 __all__ = [
     "Document",
@@ -33,12 +33,16 @@ __all__ = [
     "score_spans",
 ]
 
-_LATE = {"Encoder": "retrieval.encoder", "Retriever": "retrieval.retriever", "score_spans": "retrieval.spans"}
+_LATE = {
+    "Encoder": "propcite.retrieval.encoding.encoder",
+    "Retriever": "propcite.retrieval.retriever",
+    "score_spans": "propcite.retrieval.spans",
+}
 
 
 def __getattr__(name: str) -> Any:
     if name not in _LATE:
-        raise AttributeError(f"module 'retrieval' has no attribute {name!r}")
+        raise AttributeError(f"module 'propcite.retrieval' has no attribute {name!r}")
     from importlib import import_module
 
     return getattr(import_module(_LATE[name]), name)

@@ -4,10 +4,10 @@ PropCiteError
 ├── RetrievalError          an encoder or a search could not run
 │   ├── EncoderError        a model is missing, damaged or does not fit
 │   └── IndexFormatError    an index is damaged, foreign or made by another encoder
-├── attribution.errors.AttributionError
+├── propcite.attribution.errors.AttributionError
 │   ├── EndpointError       a language model's server is not there or lets nobody in
 │   └── NotInAnswerError    an answer has no such fact or citation
-└── app.errors.AppError
+└── propcite.app.errors.AppError
 """
 
 

@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from retrieval.alignment import NEAREST, Alignment
-from retrieval.encoder import Encoder, TokenVectors
-from retrieval.errors import RetrievalError
-from retrieval.granularity import Ints
-from retrieval.retriever import PASSAGE_SHARE
-from retrieval.text import Granularity, Passage, Span
+from propcite.retrieval.alignment import NEAREST, Alignment
+from propcite.retrieval.encoding.encoder import Encoder, TokenVectors
+from propcite.retrieval.errors import RetrievalError
+from propcite.retrieval.granularity import Ints
+from propcite.retrieval.retriever import PASSAGE_SHARE
+from propcite.retrieval.text import Granularity, Passage, Span
 
 if TYPE_CHECKING:
-    from retrieval.retriever import Retriever
-    from retrieval.text import Hit
+    from propcite.retrieval.retriever import Retriever
+    from propcite.retrieval.text import Hit
 
 Doubles = npt.NDArray[np.float64]
 

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from retrieval.alignment import NEAREST, Alignment
-from retrieval.encoder import Floats, TokenVectors
-from retrieval.errors import RetrievalError
-from retrieval.text import Span
+from propcite.retrieval.alignment import NEAREST, Alignment
+from propcite.retrieval.encoding.encoder import Floats, TokenVectors
+from propcite.retrieval.errors import RetrievalError
+from propcite.retrieval.text import Span
 
 Ints = npt.NDArray[np.int64]
 
@@ -62,7 +62,7 @@ def _aligned(
     similarities: Floats, weights: Floats, tokens: TokenVectors, alignment: Alignment, words: Ints | None
 ) -> float:
     """One text's score under any alignment.  (q, t), (q,)"""
-    from retrieval.alignment.scoring import Texts, scores_of_runs
+    from propcite.retrieval.alignment.scoring import Texts, scores_of_runs
 
     same = salience = None
     if alignment.needs_words:

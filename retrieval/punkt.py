@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from functools import cache, lru_cache
 from typing import Protocol
 
-from retrieval.text import Span
+from propcite.retrieval.text import Span
 
 # Words that a name or an example follows: no sentence ends here, whatever comes next.
 NEVER_LAST = frozenset(

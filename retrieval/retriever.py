@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from retrieval.alignment import NEAREST, Alignment
-from retrieval.encoder import Encoder, Floats, TokenVectors, joined_if_all
-from retrieval.granularity import Ints, joined, score_units, span_weights
-from retrieval.index import Index, IndexHit
-from retrieval.index.token_index import TokenIndex
-from retrieval.text import Granularity, Hit, Passage, Span
+from propcite.retrieval.alignment import NEAREST, Alignment
+from propcite.retrieval.encoding.encoder import Encoder, Floats, TokenVectors, joined_if_all
+from propcite.retrieval.granularity import Ints, joined, score_units, span_weights
+from propcite.retrieval.index import Index, IndexHit
+from propcite.retrieval.index.token_index import TokenIndex
+from propcite.retrieval.text import Granularity, Hit, Passage, Span
 
 Units = Sequence[tuple[Span, ...]]  # pieces of one text, each one or more spans of it
 Split = Callable[[Sequence[str]], Sequence[Units]]  # the propositions of sentences

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from retrieval.punkt import sentence_starts
-from retrieval.text import Span
+from propcite.retrieval.punkt import sentence_starts
+from propcite.retrieval.text import Span
 
 MAX_CHARACTERS = 1200  # a sentence without any end is cut at a clause here
 LONGEST_ROW = 300  # characters: a longer line with a tab or wide gaps is prose

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from retrieval.alignment import NEAREST, Alignment
-from retrieval.encoder import Encoder, Floats
-from retrieval.errors import RetrievalError
-from retrieval.granularity import score_units, span_weights
-from retrieval.text import Granularity, Passage, Span
+from propcite.retrieval.alignment import NEAREST, Alignment
+from propcite.retrieval.encoding.encoder import Encoder, Floats
+from propcite.retrieval.errors import RetrievalError
+from propcite.retrieval.granularity import score_units, span_weights
+from propcite.retrieval.text import Granularity, Passage, Span
 
 Pieces = Sequence[Sequence[Span]]  # each one or more places in one text
 

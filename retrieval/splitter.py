@@ -10,9 +10,9 @@ from itertools import accumulate, chain, pairwise, takewhile
 from math import inf
 from typing import TypeVar
 
-from retrieval.punkt import EAST_ASIAN
-from retrieval.sentences import skip_space, split_sentences
-from retrieval.text import Box, Document, Heading, Page, Passage, Place, Sentence, Span
+from propcite.retrieval.punkt import EAST_ASIAN
+from propcite.retrieval.sentences import skip_space, split_sentences
+from propcite.retrieval.text import Box, Document, Heading, Page, Passage, Place, Sentence, Span
 
 __all__ = ["PassageSplitter", "passage_from_sentences", "passage_from_text", "split_sentences"]
 

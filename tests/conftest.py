@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
-    from retrieval.encoder import Encoder
+    from propcite.retrieval.encoding.encoder import Encoder
 
 if "PYTEST_XDIST_WORKER" in os.environ:
     # Threads of workers that share the cores wait for each other in circles; PyTorch, imported later, reads this.
@@ -35,7 +35,7 @@ def pytest_configure() -> None:
 @pytest.fixture(scope="session")
 def encoder() -> Encoder:
     """The bundled weights.  Imported late: a test that encodes nothing waits for no PyTorch."""
-    from retrieval.encoder import Encoder
+    from propcite.retrieval.encoding.encoder import Encoder
 
     return Encoder()
 

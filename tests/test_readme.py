@@ -9,9 +9,9 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from paths import ROOT
 from scripted_llm import Reply, ScriptedLlm
 
-ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCKS = [
     block for page in PAGES for block in re.findall(r"^```python\n(.*?)^```$", page.read_text("utf-8"), re.M | re.S)
@@ -34,8 +34,9 @@ SHOWN = (
 @contextmanager
 def served(folder: Path, llm_url: str) -> Iterator[str]:
     """`propcite serve` as the pages mean it, with a collection that says what the barrier cost."""
-    from attribution import PropCite
-    from tests.app.serving import loaded_from, parts_with, running_server
+    from serving import loaded_from, parts_with, running_server
+
+    from propcite.attribution import PropCite
 
     texts = {"harbour": {"cost.txt": "The barrier cost 410 million euros."}}
     loaded = loaded_from(PropCite.default())

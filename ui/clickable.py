@@ -9,9 +9,8 @@ from pathlib import Path
 import streamlit as st
 from streamlit.components.v2.types import ComponentRenderer
 
-from app.evaluate.runs import REPORT
-from attribution.formats.why import STYLE as WHY_STYLE
-from ui.render import AnswerPayload
+from propcite.attribution.formats.why import STYLE as WHY_STYLE
+from propcite.ui.render import AnswerPayload
 
 HERE = Path(__file__).parent
 ANSWER = """
@@ -25,29 +24,23 @@ ANSWER = """
 """
 PASSAGES = '<div class="propcite"><h2 class="unseen">Found</h2><div class="passages"></div></div>'
 WHY = '<div class="passages"></div>'
-RUN = '<div class="run passages"></div>'
 
 
 @cache
-def _component(name: str, html: str, script: str, *styles: Path) -> ComponentRenderer:
+def component(name: str, html: str, script: str, *styles: Path) -> ComponentRenderer:
     css = "\n".join(path.read_text("utf-8") for path in styles or (HERE / "clickable.css",))
     return st.components.v2.component(name, html=html, css=css, js=(HERE / script).read_text("utf-8"))
 
 
 def show_answer(payload: AnswerPayload, *, key: str, on_select: Callable[[], None]) -> None:
     """An answer with its evidence beside it.  `st.session_state[key]["fact"]`: the one clicked last."""
-    _component("propcite_answer", ANSWER, "clickable.js")(key=key, data=payload, on_fact_change=on_select)
+    component("propcite_answer", ANSWER, "clickable.js")(key=key, data=payload, on_fact_change=on_select)
 
 
 def show_passages(html: str, *, key: str) -> None:
-    _component("propcite_passages", PASSAGES, "passages.js")(key=key, data={"html": html})
-
-
-def show_run(html: str, *, key: str) -> None:
-    """Tables, plots and items of evaluation runs, as their report has them, in the page's colours."""
-    _component("propcite_run", RUN, "passages.js", REPORT, HERE / "runs" / "run.css")(key=key, data={"html": html})
+    component("propcite_passages", PASSAGES, "passages.js")(key=key, data={"html": html})
 
 
 def show_why(html: str, *, key: str) -> None:
     """Two texts whose words met, and the heat map of all pairs."""
-    _component("propcite_why", WHY, "passages.js", WHY_STYLE)(key=key, data={"html": html})
+    component("propcite_why", WHY, "passages.js", WHY_STYLE)(key=key, data={"html": html})

@@ -1,14 +1,10 @@
 """The page's entry: where its parts are found, what stays when one turns from view to view, and the views."""
 
-import sys
 from pathlib import Path
-
-# Streamlit puts ui/ on the path; our packages stand one above, before any folder `app` of the user's.
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import streamlit as st
 
-from ui import session
+from propcite.ui import session
 
 HERE = Path(__file__).parent
 st.set_page_config(page_title="PropCite", page_icon=str(HERE / "icon.svg"), layout="wide")

@@ -7,16 +7,16 @@ from html import escape
 
 import streamlit as st
 
-from app.store import CollectionInfo
-from attribution.alternatives import Alternative
-from attribution.citations import CitedAnswer, CitedProposition, Label
-from attribution.formats.words import SIGNS
-from retrieval.text import Granularity
-from ui import session
-from ui.clickable import show_passages
-from ui.render import NO_VIEWS, passage_html, title_html
-from ui.sources import Views, open_html
-from ui.words import Sources, place_line
+from propcite.app.library.store import CollectionInfo
+from propcite.attribution.citations import CitedAnswer, CitedProposition, Label
+from propcite.attribution.citing.alternatives import Alternative
+from propcite.attribution.formats.words import SIGNS
+from propcite.retrieval.text import Granularity
+from propcite.ui import session
+from propcite.ui.clickable import show_passages
+from propcite.ui.render import NO_VIEWS, passage_html, title_html
+from propcite.ui.sources import Views, open_html
+from propcite.ui.words import Sources, place_line
 
 NUM_NEAR = 9
 GROUPS = (

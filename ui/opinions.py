@@ -6,13 +6,13 @@ from functools import partial
 
 import streamlit as st
 
-from app.opinions import exported, opinion_on, words_in
-from app.store import CollectionInfo, Opinion, Words
-from attribution.citations import CitedAnswer, CitedProposition
-from retrieval.text import Granularity
-from ui import session
-from ui.render import plain
-from ui.words import NEITHER, counted, opinion_words
+from propcite.app.library.opinions import exported, opinion_on, words_in
+from propcite.app.library.store import CollectionInfo, Opinion, Words
+from propcite.attribution.citations import CitedAnswer, CitedProposition
+from propcite.retrieval.text import Granularity
+from propcite.ui import session
+from propcite.ui.render import plain
+from propcite.ui.words import NEITHER, counted, opinion_words
 
 NUM_OFFERED = 8  # sentences to choose a better one from
 

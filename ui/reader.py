@@ -6,15 +6,15 @@ from functools import partial
 
 import streamlit as st
 
-from app.store import CollectionInfo
-from attribution.citations import CitedAnswer, CitedProposition
-from attribution.cited_documents import Documents
-from attribution.formats import FORMATS
-from ui import near, opinions, session, why
-from ui.clickable import show_answer
-from ui.render import payload, plain
-from ui.sources import Views
-from ui.words import (
+from propcite.app.library.store import CollectionInfo
+from propcite.attribution.citations import CitedAnswer, CitedProposition
+from propcite.attribution.formats import FORMATS
+from propcite.attribution.formats.cited_documents import Documents
+from propcite.ui import near, opinions, session, why
+from propcite.ui.clickable import show_answer
+from propcite.ui.render import payload, plain
+from propcite.ui.sources import Views
+from propcite.ui.words import (
     Sources,
     coverage_line,
     evidence_line,

@@ -8,14 +8,14 @@ from html import escape
 from itertools import accumulate, pairwise
 from typing import TypedDict
 
-from attribution.addresses import is_address, words_at
-from attribution.citations import Citation, CitedAnswer, CitedProposition, CitedSentence, Evidence
-from attribution.events import AnswerDone, Event, SentenceCited, TextDelta
-from attribution.formats.words import NEAREST, NOT_NEAR, SIGNS, label_of
-from attribution.stating import stating
-from retrieval.text import Hit, Passage, Span
-from ui.sources import Views, open_html, original_html
-from ui.words import Fact, Sources, evidence_line, facts, place_line, reference
+from propcite.attribution.citations import Citation, CitedAnswer, CitedProposition, CitedSentence, Evidence
+from propcite.attribution.english.comparing.stating import stating
+from propcite.attribution.events import AnswerDone, Event, SentenceCited, TextDelta
+from propcite.attribution.formats.addresses import is_address, words_at
+from propcite.attribution.formats.words import NEAREST, NOT_NEAR, SIGNS, label_of
+from propcite.retrieval.text import Hit, Passage, Span
+from propcite.ui.sources import Views, open_html, original_html
+from propcite.ui.words import Fact, Sources, evidence_line, facts, place_line, reference
 
 NO_VIEWS: Views = {}
 STEPS = (

@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
 from threading import Thread
 
-# Streamlit puts ui/ on the path; our packages stand one above, before any folder `app` of the user's.
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
 from starlette.requests import Request
 from starlette.responses import FileResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from streamlit.starlette import App
 
-from app.bootstrap import Parts
-from app.errors import NotFoundError
-from app.processes import EndedError
-from app.settings import load_settings
-from app.viewing import Shown, Spot, Viewer, span_of
-from app.viewing.pages import WIDTH
-from retrieval.errors import PropCiteError
+from propcite.app.errors import NotFoundError
+from propcite.app.parts import Parts
+from propcite.app.processes import EndedError
+from propcite.app.settings import load_settings
+from propcite.app.viewing import Shown, Spot, Viewer, span_of
+from propcite.app.viewing.pages import WIDTH
+from propcite.retrieval.errors import PropCiteError
 
 MAIN = Path(__file__).with_name("main.py")
 

@@ -5,24 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 
 import streamlit as st
 
-from app.bootstrap import Parts
-from app.conditions import EXAMPLE
-from app.demo import DOCUMENTS
-from app.errors import NotFoundError
-from app.evaluate.starting import Measurements
-from app.ingester import Outcome, Source, gather
-from app.narrowing import documents_within, passages_within
-from app.pipeline import Pipeline
-from app.settings import Settings, load_settings
-from app.store import CollectionInfo
-from retrieval.errors import PropCiteError
-from retrieval.text import Granularity
-from ui.render import plain
-from ui.sources import View, Views
+from propcite.app.answering.pipeline import Pipeline
+from propcite.app.demo import DOCUMENTS
+from propcite.app.errors import NotFoundError
+from propcite.app.ingest.outcomes import Outcome
+from propcite.app.ingest.sources import Source, gather
+from propcite.app.library.conditions import EXAMPLE
+from propcite.app.library.narrowing import documents_within, passages_within
+from propcite.app.library.store import CollectionInfo
+from propcite.app.parts import Parts
+from propcite.app.settings import Settings, load_settings
+from propcite.retrieval.errors import PropCiteError
+from propcite.retrieval.text import Granularity
+from propcite.ui.render import plain
+from propcite.ui.sources import View, Views
 
 KEPT = (
     *("collection", "text-to-cite", "given-passages", "search-text", "granularity", "documents"),
@@ -56,16 +55,6 @@ def parts() -> Parts:
 @st.cache_resource(show_spinner=False, hash_funcs={Settings: Settings.model_dump_json})
 def _parts(settings: Settings) -> Parts:
     return Parts(settings)
-
-
-def measurements() -> Measurements:
-    """What was started on the page, known to all who use it."""
-    return _measurements(parts().settings.data_dir / "runs")
-
-
-@st.cache_resource(show_spinner=False)
-def _measurements(folder: Path) -> Measurements:
-    return Measurements(folder)
 
 
 def load_model() -> None:

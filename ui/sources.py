@@ -10,8 +10,8 @@ from html import escape
 from typing import NamedTuple
 from urllib.parse import quote, urlencode
 
-from attribution.formats.words import where
-from retrieval.text import Box, Passage, Span
+from propcite.attribution.formats.words import where
+from propcite.retrieval.text import Box, Passage, Span
 
 MOST_PAGES = 3  # of one piece of evidence
 

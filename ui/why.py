@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attribution.citations import CitedAnswer, CitedProposition
-from attribution.explaining import searched
-from attribution.formats.why import why_html
-from attribution.formats.why_words import lines
-from ui import session
-from ui.clickable import show_why
-from ui.render import plain
-from ui.words import evidence_of
+from propcite.attribution.citations import CitedAnswer, CitedProposition
+from propcite.attribution.citing.explaining import searched
+from propcite.attribution.formats.why import why_html
+from propcite.attribution.formats.why_words import lines
+from propcite.ui import session
+from propcite.ui.clickable import show_why
+from propcite.ui.render import plain
+from propcite.ui.words import evidence_of
 
 
 def show(answer: CitedAnswer, fact: CitedProposition) -> None:

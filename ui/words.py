@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import PureWindowsPath
 from typing import NamedTuple
 
-from app.store import Opinion
-from attribution.citations import CitedAnswer, CitedProposition, Evidence
-from attribution.cited_documents import Documents
-from attribution.formats.words import ELSEWHERE, SIGNS, label_of, where
-from attribution.formats.words import coverage_line as coverage_line  # the page says it too
-from attribution.formats.words import notices as notices
-from attribution.repaired import Check, State
-from retrieval.text import Passage, Span
+from propcite.app.library.store import Opinion
+from propcite.attribution.citations import CitedAnswer, CitedProposition, Evidence
+from propcite.attribution.citing.repaired import Check, State
+from propcite.attribution.formats.cited_documents import Documents
+from propcite.attribution.formats.words import ELSEWHERE, SIGNS, label_of, where
+from propcite.attribution.formats.words import coverage_line as coverage_line  # the page says it too
+from propcite.attribution.formats.words import notices as notices
+from propcite.retrieval.text import Passage, Span
 
 Sources = Mapping[str, str]  # a document's id -> where it came from; documents that are gone are missing
 

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
-from retrieval.errors import PropCiteError
+from propcite.retrieval.errors import PropCiteError
 
 if TYPE_CHECKING:  # the parts load models and databases: each command imports what it needs
-    from app.bootstrap import Parts
-    from app.store import CollectionInfo
+    from propcite.app.library.store import CollectionInfo
+    from propcite.app.parts import Parts
 
 BELOW, COULD_NOT, INTERRUPTED = 1, 2, 130
 
@@ -45,8 +45,8 @@ class Level(StrEnum):
 
 
 def open_parts(**arguments: object) -> Parts:
-    from app.bootstrap import Parts
-    from app.settings import load_settings
+    from propcite.app.parts import Parts
+    from propcite.app.settings import load_settings
 
     return Parts(load_settings(**arguments))
 
@@ -68,7 +68,7 @@ def write_json(data: object) -> None:
 def note(text: str) -> None:
     from rich.markup import escape
 
-    from app.terminal import err
+    from propcite.app.terminal import err
 
     err.print(f"[dim]{escape(text)}[/dim]", soft_wrap=True)
 
@@ -83,7 +83,7 @@ def opened(file: str) -> TextIO:
 
 
 def read_text(file: str) -> str:
-    from app.ingest import read_document
+    from propcite.app.ingest.readers import read_document
 
     if file != "-":
         return read_document(Path(file)).text
@@ -95,7 +95,7 @@ def read_text(file: str) -> str:
 
 def filter_lines(kind: type[Any], work: Callable[[Any], list[dict[str, Any]]], file: str = "-", most: int = 0) -> None:
     """Answer every line of a file or of standard input as it comes, at `most` so many together."""
-    from app import filters
+    from propcite.app.commands import filters
 
     def write(line: str) -> None:
         sys.stdout.write(line)

@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import sys
 from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.commands import (
+from propcite.app.commands import (
     BELOW,
     AsJson,
     Collection,
@@ -26,9 +25,9 @@ from app.commands import (
     read_text,
     write_json,
 )
-from app.commands.asking import After, GoOn, gone_on_from
-from app.commands.exports import Counted, Export, FormName, Offsets, Out, wanted
-from app.commands.given import (
+from propcite.app.commands.asking import After, GoOn, gone_on_from
+from propcite.app.commands.exports import Counted, Export, FormName, Offsets, Out, wanted
+from propcite.app.commands.given import (
     Batch,
     GeneratorName,
     JudgeName,
@@ -41,13 +40,13 @@ from app.commands.given import (
     read_passages,
     ways_given,
 )
-from app.commands.ingesting import ingest_shown
-from app.commands.streams import Streamed, Stripped, cite_as_it_comes, tell
-from retrieval.errors import PropCiteError
+from propcite.app.commands.ingesting import ingest_shown
+from propcite.app.commands.streams import Streamed, Stripped, cite_as_it_comes, tell
+from propcite.retrieval.errors import PropCiteError
 
 if TYPE_CHECKING:
-    from app.bootstrap import Parts
-    from attribution.citations import CitedAnswer
+    from propcite.app.parts import Parts
+    from propcite.attribution.citations import CitedAnswer
 
 MOST_ASKED = 256  # questions answered together when so many are waiting
 
@@ -67,9 +66,9 @@ def search(
     as_json: AsJson = False,
 ) -> None:
     """Rank passages, sentences or propositions of a collection; all from one encoding of each passage."""
-    from app.terminal import show_hits
-    from attribution.wire.hits import hit_json
-    from retrieval.text import Granularity
+    from propcite.app.terminal import show_hits
+    from propcite.attribution.formats.json.hits import hit_json
+    from propcite.retrieval.text import Granularity
 
     parts = open_parts(alignment=alignment or None)
     chosen = find_collection(parts, collection)
@@ -115,7 +114,7 @@ def ask(
     chosen = find_collection(parts, collection)
     pipeline = parts.pipeline(chosen, documents or (), where or ())
     if batch:
-        from app import filters
+        from propcite.app.commands import filters
 
         filter_lines(filters.AskLine, lambda lines: filters.ask(pipeline, lines), batch, most=MOST_ASKED)
         return
@@ -132,8 +131,8 @@ def ask(
 
 def _show_answer(answer: CitedAnswer, parts: Parts, export: Export | None = None, *, kept: bool = True) -> None:
     """One that is kept, with what became of its documents since."""
-    from app.terminal import file_name, show_answer
-    from attribution.cited_documents import with_documents
+    from propcite.app.terminal import file_name, show_answer
+    from propcite.attribution.formats.cited_documents import with_documents
 
     documents = parts.library.cited_documents(answer) if kept else {}
     if export:
@@ -164,7 +163,7 @@ def cite(
     most: Most = None,
 ) -> None:
     """Cite any text over a collection, over given passages, or over these first and the collection for the rest."""
-    from app import filters
+    from propcite.app.commands import filters
 
     if stream and (batch or form or out):
         raise PropCiteError("--stream writes events as they come: leave out --batch, --format and --out")
@@ -219,7 +218,7 @@ def schema(
     of: Annotated[Shape, typer.Argument(help="What `cite`, `repair` or `explain` writes.")] = Shape.answer,
 ) -> None:
     """Print the JSON schema of a cited answer, of a repaired one, or of an explanation."""
-    from attribution.wire.schemas import SCHEMAS
+    from propcite.attribution.formats.json.schemas import SCHEMAS
 
     write_json(SCHEMAS[of.value]())
 
@@ -227,7 +226,7 @@ def schema(
 @cli.command()
 def demo(collection: Collection = "demo") -> None:
     """Build the demo collection and answer its first question."""
-    from app.demo import DOCUMENTS, QUESTIONS
+    from propcite.app.demo import DOCUMENTS, QUESTIONS
 
     parts = open_parts()
     outcomes = ingest_shown(parts, [DOCUMENTS], collection, as_json=False)
@@ -257,6 +256,5 @@ def ui(
         except OSError as error:
             raise PropCiteError(f"port {port} is taken ({error.strerror}): give another with --port") from error
     # A process of its own, named by its file: the application never imports the page that shows it.
-    page = Path(__file__).parents[2] / "ui" / "launch.py"
     flags = ["--headless"] if headless else []
-    raise typer.Exit(subprocess.call([sys.executable, "-P", str(page), str(port), *flags]))
+    raise typer.Exit(subprocess.call([sys.executable, "-P", "-m", "propcite.ui.launch", str(port), *flags]))

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.commands import AsJson, cli, open_parts, write_json
-from retrieval.errors import PropCiteError
+from propcite.app.commands import AsJson, cli, open_parts, write_json
+from propcite.retrieval.errors import PropCiteError
 
 if TYPE_CHECKING:
-    from app.bootstrap import Parts
-    from app.store import CollectionInfo
+    from propcite.app.library.store import CollectionInfo
+    from propcite.app.parts import Parts
 
 After = Annotated[str, typer.Option("--after", help="The answer that the question goes on from, by its id.")]
 GoOn = Annotated[bool, typer.Option("--continue", help="Go on from the newest answer of the collection.")]
@@ -37,8 +37,8 @@ def prompts(
     as_json: AsJson = False,
 ) -> None:
     """List the prompts that a language model may be asked with, or write one, to be changed and given as a file."""
-    from app.prompts import KINDS, PLACES, load_prompt, shipped
-    from app.terminal import show_table
+    from propcite.app.answering.prompts import KINDS, PLACES, load_prompt, shipped
+    from propcite.app.terminal import show_table
 
     if name:
         prompt = load_prompt(name, KINDS.get(name, PLACES))

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from app.commands import AsJson, Collection, Where, cli, find_collection, note, open_parts, write_json
-from app.said import change_of
-from retrieval.errors import PropCiteError
+from propcite.app.commands import AsJson, Collection, Where, cli, find_collection, note, open_parts, write_json
+from propcite.app.library.fields import change_of
+from propcite.retrieval.errors import PropCiteError
 
 if TYPE_CHECKING:
-    from app.store import DocumentInfo
+    from propcite.app.library.store import DocumentInfo
 
 
 @cli.command()
@@ -32,7 +32,7 @@ def describe(
 
     Without anything to say it shows what is told.  What is said stays when the file changes.
     """
-    from app.narrowing import documents_within
+    from propcite.app.library.narrowing import documents_within
 
     parts = open_parts()
     chosen = find_collection(parts, collection)
@@ -64,7 +64,7 @@ def _told(info: DocumentInfo) -> dict[str, Any]:
 
 
 def _show(info: DocumentInfo) -> None:
-    from app.terminal import show_table
+    from propcite.app.terminal import show_table
 
     rows = {"id": info.id, "source": info.source, "title": info.title, **info.details}
     show_table(["", ""], [[key, shown(value)] for key, value in rows.items()])

@@ -7,21 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from app.commands import (
-    AsJson,
-    Collection,
-    Where,
-    cli,
-    find_collection,
-    note,
-    open_parts,
-    write_json,
-)
-from retrieval.errors import PropCiteError
+from propcite.app.commands import AsJson, Collection, Where, cli, find_collection, note, open_parts, write_json
+from propcite.retrieval.errors import PropCiteError
 
 if TYPE_CHECKING:
-    from app.bootstrap import Parts
-    from app.store import CollectionInfo
+    from propcite.app.library.store import CollectionInfo
+    from propcite.app.parts import Parts
 
 MOST_FOUND = 100
 
@@ -39,8 +30,8 @@ def list_(
     as_json: AsJson = False,
 ) -> None:
     """List collections, the documents of one (with --collection or --where), or the kept answers."""
-    from app.narrowing import documents_within
-    from app.store import Lacking
+    from propcite.app.library.narrowing import documents_within
+    from propcite.app.library.store import Lacking
 
     parts = open_parts()
     chosen = find_collection(parts, collection) if collection or where or versions or failed else None
@@ -73,7 +64,7 @@ def list_(
 def _list(rows: Sequence[Any], columns: Sequence[str], as_json: bool, none: str) -> None:
     from dataclasses import asdict
 
-    from app.terminal import show_table
+    from propcite.app.terminal import show_table
 
     if as_json:
         write_json(
@@ -96,7 +87,7 @@ def _cell(row: Any, column: str) -> str:
 
 
 def _show_stats(parts: Parts, collection: CollectionInfo) -> None:
-    from retrieval.alignment import NEAREST
+    from propcite.retrieval.alignment import NEAREST
 
     stats = parts.workspace(collection).stats()
     if stats is not None:
@@ -137,7 +128,7 @@ def remove(
 @cli.command()
 def reindex(collection: Collection = "", as_json: AsJson = False) -> None:
     """Build a collection's index anew from the stored passages, for another encoder or after damage."""
-    from app.terminal import counting
+    from propcite.app.terminal import counting
 
     parts = open_parts()
     chosen = find_collection(parts, collection)

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.commands import AsJson, Level, cli, find_collection, note, open_parts, opened, write_json
-from retrieval.errors import PropCiteError
+from propcite.app.commands import AsJson, Level, cli, find_collection, note, open_parts, opened, write_json
+from propcite.retrieval.errors import PropCiteError
 
 if TYPE_CHECKING:
-    from app.bootstrap import Parts
-    from attribution.citations import CitedAnswer
-    from attribution.explaining import Explained
+    from propcite.app.parts import Parts
+    from propcite.attribution.citations import CitedAnswer
+    from propcite.attribution.citing.explaining import Explained
 
 LAST = "last"
 Html = Annotated[
@@ -36,10 +36,10 @@ def explain(
     html: Html = None,
 ) -> None:
     """Show which words of a fact met which words of its source, and how much each counted."""
-    from app.terminal_why import show_explained
-    from attribution.wire.explanations import explanation_json
-    from retrieval.alignment import alignment_of
-    from retrieval.text import Granularity
+    from propcite.app.terminal_why import show_explained
+    from propcite.attribution.formats.json.explanations import explanation_json
+    from propcite.retrieval.alignment import alignment_of
+    from propcite.retrieval.text import Granularity
 
     aligned = alignment_of(alignment) if alignment else None
     parts = open_parts()
@@ -66,9 +66,9 @@ def evidence(
     as_json: AsJson = False,
 ) -> None:
     """Show what else of the collection comes near a fact: other support, near misses, and what speaks against it."""
-    from app.terminal_why import show_alternatives
-    from attribution.wire.alternatives import alternative_json
-    from retrieval.text import Granularity
+    from propcite.app.terminal_why import show_alternatives
+    from propcite.attribution.formats.json.alternatives import alternative_json
+    from propcite.retrieval.text import Granularity
 
     parts = open_parts()
     found = named_answer(parts, answer)
@@ -83,7 +83,7 @@ def evidence(
 def named_answer(parts: Parts, name: str) -> CitedAnswer:
     """A kept answer by its id, the newest, or one that a file holds."""
     if name == "-" or Path(name).is_file():
-        from attribution.formats.native import from_native
+        from propcite.attribution.formats.native import from_native
 
         with opened(name) as file:
             return from_native(file.read())
@@ -96,8 +96,8 @@ def named_answer(parts: Parts, name: str) -> CitedAnswer:
 
 
 def _write_page(explained: Explained, out: Path) -> None:
-    from attribution.formats.plain import encoded
-    from attribution.formats.why import why_page
+    from propcite.attribution.formats.plain import encoded
+    from propcite.attribution.formats.why import why_page
 
     try:
         out.write_bytes(encoded(why_page(explained)))

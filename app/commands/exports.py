@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.commands import AsJson, cli, note, write_json
-from retrieval.errors import PropCiteError
+from propcite.app.commands import AsJson, cli, note, write_json
+from propcite.retrieval.errors import PropCiteError
 
 if TYPE_CHECKING:  # the forms load numpy: only an answer in one of them needs it
-    from attribution.citations import CitedAnswer
-    from attribution.cited_documents import Documents
-    from attribution.formats import Format, Unit
+    from propcite.attribution.citations import CitedAnswer
+    from propcite.attribution.formats import Format, Unit
+    from propcite.attribution.formats.cited_documents import Documents
 
 
 class Counted(StrEnum):
@@ -41,7 +41,7 @@ class Export:
 
     def write(self, answer: CitedAnswer, documents: Documents | None = None) -> None:
         if self.as_json and self.out is None:
-            from attribution.formats.native import to_native
+            from propcite.attribution.formats.native import to_native
 
             write_json(to_native(answer, self.unit))  # one line, for whatever reads the pipe
             return
@@ -64,7 +64,7 @@ def wanted(as_json: bool, name: str, out: Path | None, offsets: Counted) -> Expo
         if out or offsets is not Counted.code_points:
             raise PropCiteError("--out and --offsets need a --format: propcite formats lists them")
         return None
-    from attribution.formats import FORMATS, Unit
+    from propcite.attribution.formats import FORMATS, Unit
 
     form = FORMATS.get(name or "json")
     if form is None:
@@ -98,8 +98,8 @@ def show_data(data: bytes) -> None:
 @cli.command()
 def formats(as_json: AsJson = False) -> None:
     """List the formats that an answer can be written in."""
-    from app.terminal import show_table
-    from attribution.formats import FORMATS
+    from propcite.app.terminal import show_table
+    from propcite.attribution.formats import FORMATS
 
     listed = FORMATS.values()
     if as_json:

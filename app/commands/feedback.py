@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from app.commands import AsJson, cli, find_collection, note, open_parts, write_json
-from retrieval.errors import PropCiteError
+from propcite.app.commands import AsJson, cli, find_collection, note, open_parts, write_json
+from propcite.retrieval.errors import PropCiteError
 
 if TYPE_CHECKING:
-    from app.bootstrap import Parts
-    from app.store import Feedback
+    from propcite.app.library.store import Feedback
+    from propcite.app.parts import Parts
 
 feedback = typer.Typer(no_args_is_help=True, help="What people say of citations: labels to measure a judge by.")
 cli.add_typer(feedback, name="feedback")
@@ -34,7 +34,7 @@ OfCollection = Annotated[str, typer.Option("--collection", "-c", help="Only answ
 @feedback.command()
 def facts(answer: AnswerId, as_json: AsJson = False) -> None:
     """List an answer's facts by number, with their citations and what was said of them."""
-    from app.terminal import show_table
+    from propcite.app.terminal import show_table
 
     parts = open_parts()
     found = parts.library.answer(answer)
@@ -73,8 +73,8 @@ def give(
     as_json: AsJson = False,
 ) -> None:
     """Say whether a citation is right.  Of a fact without citations: whether it is right that nothing supports it."""
-    from app.opinions import opinion_on, words_of_source
-    from app.store import Opinion
+    from propcite.app.library.opinions import opinion_on, words_of_source
+    from propcite.app.library.store import Opinion
 
     if words and opinion is not Said.better:
         raise PropCiteError("--words belong to better: propcite feedback give ANSWER FACT better --words '…'")
@@ -92,7 +92,7 @@ def give(
 @feedback.command("list")
 def list_(collection: OfCollection = "", as_json: AsJson = False) -> None:
     """List what was said, the oldest first."""
-    from app.terminal import show_table
+    from propcite.app.terminal import show_table
 
     found = _given(open_parts(), collection)
     if as_json:
@@ -119,8 +119,8 @@ def export(
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write into this file.")] = None,
 ) -> None:
     """Write what was said as JSON lines of claim, evidence and label: propcite eval cite reads them."""
-    from app.commands.exports import show_data
-    from app.opinions import exported
+    from propcite.app.commands.exports import show_data
+    from propcite.app.library.opinions import exported
 
     parts = open_parts()
     lines = exported(parts, find_collection(parts, collection) if collection else None)

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from retrieval.errors import PropCiteError
+from propcite.retrieval.errors import PropCiteError
 
 if TYPE_CHECKING:
-    from app.filters import PassageLine
-    from retrieval.text import Passage
+    from propcite.app.commands.filters import PassageLine
+    from propcite.retrieval.text import Passage
 
 
 class Generators(StrEnum):
@@ -80,7 +80,7 @@ def ways_given(
 
 def read_passages(path: Path) -> list[Passage]:
     """The passages of a file, each known by its id or its number."""
-    from app.filters import passages_of
+    from propcite.app.commands.filters import passages_of
 
     try:
         lines = path.read_text("utf-8-sig").split("\n")
@@ -95,7 +95,7 @@ def read_passages(path: Path) -> list[Passage]:
 def _read(path: Path, number: int, line: str) -> PassageLine:
     from pydantic import TypeAdapter, ValidationError
 
-    from app.filters import PassageLine
+    from propcite.app.commands.filters import PassageLine
 
     try:
         return TypeAdapter(PassageLine).validate_json(line)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from app.commands import BELOW, AsJson, Collection, cli, find_collection, note, open_parts, write_json
+from propcite.app.commands import BELOW, AsJson, Collection, cli, find_collection, note, open_parts, write_json
 
 index = typer.Typer(no_args_is_help=True, help="A collection's index: its size, its faults, its repair.")
 cli.add_typer(index, name="index")
@@ -18,7 +18,7 @@ def stats(collection: Collection = "", as_json: AsJson = False) -> None:
     """Show what a collection's index holds: passages, tokens, bytes, segments, deletions, how it is searched."""
     from dataclasses import asdict
 
-    from app.terminal import show_table
+    from propcite.app.terminal import show_table
 
     parts = open_parts()
     chosen = find_collection(parts, collection)
@@ -49,7 +49,7 @@ def check(
 
     Exit code 1 when something is wrong and was not repaired.
     """
-    from app.terminal import sharing
+    from propcite.app.terminal import sharing
 
     parts = open_parts()
     chosen = find_collection(parts, collection)
@@ -76,7 +76,7 @@ def check(
 @index.command()
 def compact(collection: Collection = "", as_json: AsJson = False) -> None:
     """Join the parts of an index into one and give the room of deleted passages back."""
-    from app.terminal import sharing
+    from propcite.app.terminal import sharing
 
     parts = open_parts()
     chosen = find_collection(parts, collection)

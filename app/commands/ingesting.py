@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.commands import BELOW, COULD_NOT, AsJson, Collection, cli, note, open_parts, write_json
-from app.ingest.kinds import KINDS
-from app.said import change_of
-from retrieval.errors import PropCiteError
+from propcite.app.commands import BELOW, COULD_NOT, AsJson, Collection, cli, note, open_parts, write_json
+from propcite.app.ingest.readers.kinds import KINDS
+from propcite.app.library.fields import change_of
+from propcite.retrieval.errors import PropCiteError
 
 if TYPE_CHECKING:
-    from app.bootstrap import Parts
-    from app.ingester import Ingester, Outcome, Source
-    from app.store import Change
+    from propcite.app.ingest.ingester import Ingester
+    from propcite.app.ingest.outcomes import Outcome
+    from propcite.app.ingest.sources import Source
+    from propcite.app.library.store import Change
+    from propcite.app.parts import Parts
 
 THERE = ("added", "changed", "moved", "unchanged")
 Show = Callable[["Outcome"], None]
@@ -64,7 +66,7 @@ def ingest_shown(
     prune: bool = False,
     timings: bool = False,
 ) -> list[Outcome]:
-    from app.ingester import gather
+    from propcite.app.ingest.sources import gather
 
     sources, outcomes = gather(paths)
     show = _shower(as_json)
@@ -94,7 +96,7 @@ def ingest_shown(
 def _shower(as_json: bool) -> Show:
     from dataclasses import asdict
 
-    from app.terminal import show_outcome
+    from propcite.app.terminal import show_outcome
 
     return (lambda outcome: write_json(asdict(outcome))) if as_json else show_outcome
 
@@ -103,7 +105,7 @@ def _read(
     ingester: Ingester, sources: Sequence[Source], show: Show, change: Change | None = None, *, again: bool = False
 ) -> list[Outcome]:
     """Each outcome is shown when it is safe on disk; what is said of the documents is said when all are."""
-    from app.terminal import sharing
+    from propcite.app.terminal import sharing
 
     outcomes = []
     with sharing() as told:
@@ -139,8 +141,8 @@ def _show_spent(ingester: Ingester) -> None:
 
 def _watch(parts: Parts, paths: Sequence[str], name: str, as_json: bool, change: Change, prune: bool) -> None:
     """Until an interrupt; what is wrong with one change does not end it.  What turns out the same is not told."""
-    from app.ingester import gather
-    from app.ingester.watching import changes
+    from propcite.app.ingest.sources import gather
+    from propcite.app.ingest.watching import changes
 
     tell = _shower(as_json)
 

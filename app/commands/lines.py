@@ -6,14 +6,14 @@ from typing import Annotated
 
 import typer
 
-from app.commands import cli, filter_lines, note, open_parts, read_text
+from propcite.app.commands import cli, filter_lines, note, open_parts, read_text
 
 
 @cli.command()
 def rank() -> None:
     r"""Filter: {"query", "title", "sentences"} a line -> {"scores"}; or {"query", "query_spans", "text", "spans"}."""
-    from app import rank_lines
-    from retrieval.text import Granularity
+    from propcite.app.commands import rank_lines
+    from propcite.retrieval.text import Granularity
 
     parts = open_parts()
     encoder, alignment = parts.encoder, parts.alignment()  # a wrong setting is told before any line is read
@@ -28,13 +28,13 @@ def split(
     text: Annotated[bool, typer.Option("--text", help="Plain text in, its claims as text out.")] = False,
 ) -> None:
     r"""Filter: {"sentence"} a line -> {"propositions": \[{"text", "spans": \[\[start, end]], "check_worthy"}]}."""
-    from app import filters
+    from propcite.app.commands import filters
 
     parts = open_parts()
     splitter = parts.splitter  # a wrong setting is told before any line is read
     if text:
-        from app.terminal import show_claims
-        from attribution.parts import split_answer
+        from propcite.app.terminal import show_claims
+        from propcite.attribution.citing.answer_parts import split_answer
 
         show_claims(split_answer(read_text(file), splitter))
         return
@@ -44,7 +44,7 @@ def split(
 @cli.command()
 def judge() -> None:
     r"""Filter: {"claim", "evidence": \[text…]} a line -> {"support": 0..1, "verdict", "reason"}."""
-    from app import filters
+    from propcite.app.commands import filters
 
     parts = open_parts()
     judge = parts.judge  # a wrong setting is told before any line is read

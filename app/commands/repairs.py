@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from app.commands import (
+from propcite.app.commands import (
     BELOW,
     AsJson,
     Collection,
@@ -17,8 +17,8 @@ from app.commands import (
     read_text,
     write_json,
 )
-from app.commands.given import Batch, JudgeName, MethodName, PassagesFile, read_passages, ways_given
-from retrieval.errors import PropCiteError
+from propcite.app.commands.given import Batch, JudgeName, MethodName, PassagesFile, read_passages, ways_given
+from propcite.retrieval.errors import PropCiteError
 
 
 @cli.command()
@@ -32,10 +32,10 @@ def repair(
     judge: JudgeName = None,
 ) -> None:
     """Check an answer's own markers: keep the right, drop the wrong, add the missing.  Exit 1 when some changed."""
-    from app import filters
-    from app.terminal import show_repair
-    from attribution.repair import repair as repaired
-    from attribution.wire.repairs import repair_json
+    from propcite.app.commands import filters
+    from propcite.app.terminal import show_repair
+    from propcite.attribution.citing.repair import repair as repaired
+    from propcite.attribution.formats.json.repairs import repair_json
 
     parts = open_parts(**ways_given(method, judge, None, None))
     pipeline = parts.pipeline(find_collection(parts, collection)) if collection else None

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.commands import AsJson, cli, note, open_parts, write_json
-from retrieval.errors import PropCiteError
+from propcite.app.commands import AsJson, cli, note, open_parts, write_json
+from propcite.retrieval.errors import PropCiteError
 
 if TYPE_CHECKING:
-    from app.store import Key
+    from propcite.app.library.store import Key
 
 keys = typer.Typer(no_args_is_help=True, help="Keys of the HTTP server: made, listed, revoked.")
 cli.add_typer(keys, name="keys")
@@ -41,7 +41,7 @@ def serve(
     """Serve cite, ask, search and documents over HTTP, and an OpenAI-compatible endpoint that cites."""
     import uvicorn
 
-    from app.server.application import create_app
+    from propcite.app.server.application import create_app
 
     listening = _listening(host, port)
     parts = open_parts()
@@ -98,7 +98,7 @@ def create(
     as_json: AsJson = False,
 ) -> None:
     """Make a key.  It is shown this once; only a digest is kept."""
-    from app.store import Scope
+    from propcite.app.library.store import Scope
 
     key, secret = open_parts().keys.create(name, Scope(scope.value), collections or (), owner)
     if as_json:
@@ -111,7 +111,7 @@ def create(
 @keys.command("list")
 def list_(as_json: AsJson = False) -> None:
     """List the keys, revoked ones too."""
-    from app.terminal import show_table
+    from propcite.app.terminal import show_table
 
     found = open_parts().keys.all()
     if as_json:

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.commands import document_names, find_collection, opened
-from app.commands.given import read_passages
-from retrieval.errors import PropCiteError
+from propcite.app.commands import document_names, find_collection, opened
+from propcite.app.commands.given import read_passages
+from propcite.retrieval.errors import PropCiteError
 
 if TYPE_CHECKING:  # the events load numpy
-    from app.bootstrap import Parts
-    from attribution.citations import CitedAnswer
-    from attribution.events import Event
+    from propcite.app.parts import Parts
+    from propcite.attribution.citations import CitedAnswer
+    from propcite.attribution.events import Event
 
 AT_MOST = 1 << 16  # bytes read at once
 WAIT = 0.03  # seconds
@@ -32,7 +32,7 @@ def cite_as_it_comes(
     parts: Parts, file: str, passages: Path | None, collection: str, *, as_json: bool, strip_markers: bool
 ) -> CitedAnswer:
     """Tell every event as it comes.  -> the whole answer"""
-    from attribution.stream import cite_stream
+    from propcite.attribution.citing.stream import cite_stream
 
     names: dict[str, str] = {}
     given = read_passages(passages) if passages else ()
@@ -68,7 +68,7 @@ def pieces(file: str) -> Iterator[str]:
 
 
 def _written(events: Iterable[Event]) -> CitedAnswer:
-    from attribution.events import AnswerDone, event_json
+    from propcite.attribution.events import AnswerDone, event_json
 
     answer = None
     for event in events:
@@ -81,8 +81,8 @@ def _written(events: Iterable[Event]) -> CitedAnswer:
 
 def _shown(events: Iterable[Event], names: dict[str, str]) -> CitedAnswer:
     """The text up to the last sentence that is cited, then the next; in the end the facts."""
-    from app.terminal import show_facts, show_piece, show_understood
-    from attribution.events import AnswerDone, SentenceCited, TextDelta
+    from propcite.app.terminal import show_facts, show_piece, show_understood
+    from propcite.attribution.events import AnswerDone, SentenceCited, TextDelta
 
     coming, at = "", 0  # text that is not shown yet, and where it stands in the answer
     for event in events:

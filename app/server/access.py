@@ -9,9 +9,9 @@ from typing import Annotated
 from fastapi import Depends, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
-from app.server.errors import RequestError, hidden
-from app.server.service import Service
-from app.store import Key, Scope
+from propcite.app.library.store import Key, Scope
+from propcite.app.server.errors import RequestError, hidden
+from propcite.app.server.service import Service
 
 ANYONE = "anyone"
 _bearer = HTTPBearer(auto_error=False, description="A key of `propcite keys create`; none is asked for on loopback.")

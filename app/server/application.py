@@ -15,13 +15,13 @@ from fastapi.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.bootstrap import Parts
-from app.server.limits import BodyLimit, OwnPagesOnly
-from app.server.problems import add_handlers, one_line
-from app.server.proxy.conversation import Proxy
-from app.server.routes import answers, asking, chat, citing, collections, documents, health, searching, sources
-from app.server.service import Service
-from app.settings import Settings
+from propcite.app.parts import Parts
+from propcite.app.server.limits import BodyLimit, OwnPagesOnly
+from propcite.app.server.problems import add_handlers, one_line
+from propcite.app.server.proxy.conversation import Proxy
+from propcite.app.server.routes import answers, asking, chat, citing, collections, documents, health, searching, sources
+from propcite.app.server.service import Service
+from propcite.app.settings import Settings
 
 log = logging.getLogger("propcite.server")
 MULTIPART = 1 << 20  # what a form adds to its files

@@ -9,13 +9,13 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from threading import Lock
 
-from app.server.errors import too_busy
-from app.server.work import Work
-from attribution.citations import CitedAnswer
-from attribution.many import TOGETHER, cite_many
-from attribution.propcite import PropCite
-from retrieval.retriever import Retriever
-from retrieval.text import Passage
+from propcite.app.server.errors import too_busy
+from propcite.app.server.work import Work
+from propcite.attribution.citations import CitedAnswer
+from propcite.attribution.citing.batch import TOGETHER, cite_many
+from propcite.attribution.propcite import PropCite
+from propcite.retrieval.retriever import Retriever
+from propcite.retrieval.text import Passage
 
 MOST_CHARACTERS = 20_000  # of answers cited together: a long one keeps few others waiting
 

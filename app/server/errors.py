@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.errors import AppError, NotFoundError
+from propcite.app.errors import AppError, NotFoundError
 
 
 class RequestError(AppError):

@@ -12,7 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.server.problems import respond
+from propcite.app.server.problems import respond
 
 LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 UNREAD = {"Connection": "close"}

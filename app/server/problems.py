@@ -12,10 +12,10 @@ from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
-from app.errors import GeneratorError, InUseError, NotFoundError, ReadError, StoreError
-from app.server.errors import RequestError
-from attribution.errors import AttributionError, EndpointError, NotInAnswerError
-from retrieval.errors import PropCiteError, RetrievalError
+from propcite.app.errors import GeneratorError, InUseError, NotFoundError, ReadError, StoreError
+from propcite.app.server.errors import RequestError
+from propcite.attribution.errors import AttributionError, EndpointError, NotInAnswerError
+from propcite.retrieval.errors import PropCiteError, RetrievalError
 
 log = logging.getLogger("propcite.server")
 

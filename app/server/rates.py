@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable
 from threading import Lock
 
-from app.server.errors import RequestError
+from propcite.app.server.errors import RequestError
 
 MINUTE = 60.0
 

@@ -9,21 +9,21 @@ from dataclasses import replace
 from threading import Event, Lock
 from typing import TYPE_CHECKING
 
-from app.bootstrap import Parts
-from app.errors import AppError
-from app.server.batching import CitingDesk
-from app.server.errors import RequestError, hidden, not_ready
-from app.server.metrics import Metrics
-from app.server.rates import Rates
-from app.server.work import Work
-from app.store import CollectionInfo
-from app.uploads import Uploads
-from app.viewing import Viewer
-from retrieval.errors import PropCiteError, RetrievalError
-from retrieval.text import Granularity
+from propcite.app.errors import AppError
+from propcite.app.ingest.uploads import Uploads
+from propcite.app.library.store import CollectionInfo
+from propcite.app.parts import Parts
+from propcite.app.server.batching import CitingDesk
+from propcite.app.server.errors import RequestError, hidden, not_ready
+from propcite.app.server.metrics import Metrics
+from propcite.app.server.rates import Rates
+from propcite.app.server.work import Work
+from propcite.app.viewing import Viewer
+from propcite.retrieval.errors import PropCiteError, RetrievalError
+from propcite.retrieval.text import Granularity
 
 if TYPE_CHECKING:
-    from app.pipeline import Pipeline
+    from propcite.app.answering.pipeline import Pipeline
 
 log = logging.getLogger("propcite.server")
 AGAIN_S = 10.0  # between two tries to load what could not be loaded
@@ -84,7 +84,7 @@ class Service:
         whole = self._whole(name)
         if not documents and not where:
             return whole
-        from app.narrowing import passages_within
+        from propcite.app.library.narrowing import passages_within
 
         return replace(whole, within=passages_within(self.parts.library, whole.collection, documents, where))
 

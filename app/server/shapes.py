@@ -1,4 +1,4 @@
-"""What requests say and what answers hold beside a cited answer, which `attribution.wire` describes."""
+"""Shapes of requests and responses; `propcite.attribution.formats.json` has that of a cited answer."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, Tag
 
-from app.ingester import Outcome
-from app.settings import alignment_name
-from app.store import AnswerInfo, DocumentInfo, FailureInfo, Feedback, Opinion
-from attribution.formats import FORMATS, Unit
-from attribution.wire.alternatives import AlternativeJson
-from retrieval.alignment import FORMS
-from retrieval.text import Granularity
+from propcite.app.ingest.outcomes import Outcome
+from propcite.app.library.store import AnswerInfo, DocumentInfo, FailureInfo, Feedback, Opinion
+from propcite.app.settings import alignment_name
+from propcite.attribution.formats import FORMATS, Unit
+from propcite.attribution.formats.json.alternatives import AlternativeJson
+from propcite.retrieval.alignment import FORMS
+from propcite.retrieval.text import Granularity
 
 
 def cleaned(text: str) -> str:

@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
 from typing import Any, Protocol, TypeVar
 
-from app.server.work import Work
+from propcite.app.server.work import Work
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)

@@ -8,7 +8,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from threading import Lock
 from typing import TypeVar
 
-from app.server.errors import too_busy
+from propcite.app.server.errors import too_busy
 
 T = TypeVar("T")
 

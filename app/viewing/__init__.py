@@ -10,7 +10,7 @@
 | `marking` | words found again in HTML, and marked |
 """
 
-from app.viewing.reading import Spot
-from app.viewing.viewer import Shown, Viewer, span_of
+from propcite.app.viewing.reading import Spot
+from propcite.app.viewing.viewer import Shown, Viewer, span_of
 
 __all__ = ["Shown", "Spot", "Viewer", "span_of"]

@@ -7,10 +7,10 @@ from collections import OrderedDict
 from pathlib import Path
 from threading import Lock
 
-from app.errors import AppError, NotFoundError, ReadError
-from app.originals import Original
-from app.processes import EndedError, Process
-from app.viewing.drawing import Asked, NotDrawn
+from propcite.app.errors import AppError, NotFoundError, ReadError
+from propcite.app.library.originals import Original
+from propcite.app.processes import EndedError, Process
+from propcite.app.viewing.drawing import Asked, NotDrawn
 
 NARROWEST, WIDTH, WIDEST = 200, 1000, 2000
 SECONDS, MEGABYTES = 20.0, 2048
@@ -21,7 +21,7 @@ class Pages:
     """Draws one page at a time, and remembers the last ones."""
 
     def __init__(self) -> None:
-        self._process = Process("app.viewing.process", str(MEGABYTES))
+        self._process = Process("propcite.app.viewing.process", str(MEGABYTES))
         self._drawing = Lock()
         self._kept: OrderedDict[tuple[Original, int, int], bytes] = OrderedDict()
 

@@ -8,11 +8,11 @@ from html import escape
 from itertools import pairwise
 from pathlib import Path
 
-from app.originals import Original
-from app.viewing.marking import Quoted, marked
-from app.viewing.rendered import markdown_html, page_html
-from app.viewing.tables import rows_of, table_html
-from retrieval.text import Document, Span
+from propcite.app.library.originals import Original
+from propcite.app.viewing.marking import Quoted, marked
+from propcite.app.viewing.rendered import markdown_html, page_html
+from propcite.app.viewing.tables import rows_of, table_html
+from propcite.retrieval.text import Document, Span
 
 # Nothing acts and nothing is fetched, whatever a document holds; a browser that reads it has no origin to act for.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'; sandbox"
@@ -52,7 +52,7 @@ def reading(document: Document, original: Original | None, spot: Spot, *, dark: 
 
 def _as_meant(document: Document, original: Original, spot: Spot) -> str:
     """Empty for other kinds, for a damaged file, and where the cited words were not found in it."""
-    from app.errors import ReadError
+    from propcite.app.errors import ReadError
 
     try:
         if original.kind in TABLES:

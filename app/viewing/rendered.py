@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from app.ingest.decoding import decode
-from app.ingest.html import declared_charset
-from app.ingest.markdown import front_matter
+from propcite.app.ingest.readers.decoding import decode
+from propcite.app.ingest.readers.html import declared_charset
+from propcite.app.ingest.readers.markdown import front_matter
 
 _TAGS = {
     *"h1 h2 h3 h4 h5 h6 p div span br hr blockquote pre code kbd samp ul ol li dl dt dd table caption".split(),

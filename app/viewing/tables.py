@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from html import escape
 from itertools import chain, groupby, islice
 
-from app.ingest.rows import Row, bounded, has_names
+from propcite.app.ingest.readers.rows import Row, bounded, has_names
 
 BEFORE, AFTER = 30, 60  # rows shown above the first that is cited, and below it
 MOST_COLUMNS = 60
@@ -15,9 +15,9 @@ MOST_COLUMNS = 60
 
 def rows_of(kind: str, name: str, data: bytes) -> Iterator[Row]:
     """The rows of a spreadsheet or of delimited values, as its reader counts them."""
-    from app.ingest.delimited import csv_rows, tsv_rows
-    from app.ingest.odf import ods_rows
-    from app.ingest.xlsx import xlsx_rows
+    from propcite.app.ingest.readers.delimited import csv_rows, tsv_rows
+    from propcite.app.ingest.readers.odf import ods_rows
+    from propcite.app.ingest.readers.xlsx import xlsx_rows
 
     delimited = tsv_rows if name.lower().endswith(".tsv") else csv_rows
     reads: dict[str, Callable[[str, bytes], Iterator[Row]]] = {"csv": delimited, "xlsx": xlsx_rows, "ods": ods_rows}

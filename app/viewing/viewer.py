@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from app.errors import NotFoundError
-from app.viewing.pages import WIDTH, Pages
-from app.viewing.reading import NOTHING, POLICY, Spot, reading
-from retrieval.text import Span
+from propcite.app.errors import NotFoundError
+from propcite.app.viewing.pages import WIDTH, Pages
+from propcite.app.viewing.reading import NOTHING, POLICY, Spot, reading
+from propcite.retrieval.text import Span
 
 if TYPE_CHECKING:
-    from app.bootstrap import Parts
+    from propcite.app.parts import Parts
 
 KEPT_S = 86_400  # a document's id names its content, so a browser may keep what it has seen of it
 SAFE = {"X-Content-Type-Options": "nosniff", "Cross-Origin-Resource-Policy": "same-origin"}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from attribution.citations import CitedAnswer
-from attribution.events import SentenceCited, event_dict
+from propcite.attribution.citations import CitedAnswer
+from propcite.attribution.events import SentenceCited, event_dict
 
 
 def citations_of(sentence: SentenceCited) -> list[dict[str, Any]]:

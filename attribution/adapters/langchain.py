@@ -12,11 +12,11 @@ from typing import Any
 
 from langchain_core.runnables import Runnable, RunnableConfig
 
-from attribution.adapters.messages import Values, cited_values
-from attribution.many import acite
-from attribution.propcite import PropCite
-from attribution.stream import acite_stream, cite_stream
-from attribution.unmarking import unmarked
+from propcite.attribution.adapters.messages import Values, cited_values
+from propcite.attribution.citing.batch import acite
+from propcite.attribution.citing.stream import acite_stream, cite_stream
+from propcite.attribution.propcite import PropCite
+from propcite.attribution.prose.unmarking import unmarked
 
 Dict = dict[str, Any]
 

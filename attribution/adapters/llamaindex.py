@@ -14,12 +14,12 @@ from llama_index.core.base.response.schema import RESPONSE_TYPE, AsyncStreamingR
 from llama_index.core.callbacks import CallbackManager
 from llama_index.core.schema import QueryBundle
 
-from attribution.adapters.citations import all_citations, summary
-from attribution.citations import CitedAnswer
-from attribution.errors import AttributionError
-from attribution.many import acite
-from attribution.propcite import PropCite
-from attribution.stream import AsyncCitedStream, CitedStream, acite_stream, cite_stream
+from propcite.attribution.adapters.citations import all_citations, summary
+from propcite.attribution.citations import CitedAnswer
+from propcite.attribution.citing.batch import acite
+from propcite.attribution.citing.stream import AsyncCitedStream, CitedStream, acite_stream, cite_stream
+from propcite.attribution.errors import AttributionError
+from propcite.attribution.propcite import PropCite
 
 
 @dataclass

@@ -8,10 +8,10 @@ from typing import Any
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 from langchain_core.runnables.utils import AddableDict
 
-from attribution.adapters.citations import all_citations, citations_of, summary
-from attribution.citations import CitedAnswer
-from attribution.errors import AttributionError
-from attribution.events import AnswerDone, Event, SentenceCited, TextDelta
+from propcite.attribution.adapters.citations import all_citations, citations_of, summary
+from propcite.attribution.citations import CitedAnswer
+from propcite.attribution.errors import AttributionError
+from propcite.attribution.events import AnswerDone, Event, SentenceCited, TextDelta
 
 ANSWER = ("answer", "output", "result")
 DOCUMENTS = ("documents", "context", "source_documents")

@@ -16,21 +16,21 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from attribution.citations import CitedAnswer
-from attribution.cited_documents import Documents, with_documents
-from attribution.formats.alce import to_alce, to_alce_item
-from attribution.formats.anthropic import to_anthropic
-from attribution.formats.bibtex import to_bibtex
-from attribution.formats.cohere import to_cohere
-from attribution.formats.csv import to_csv
-from attribution.formats.html import to_html
-from attribution.formats.markdown import to_markdown
-from attribution.formats.native import to_native
-from attribution.formats.offsets import Unit
-from attribution.formats.openai import to_openai, to_openai_chat, to_openai_files
-from attribution.formats.pdf import browser, printed
-from attribution.formats.plain import encoded, json_text
-from attribution.formats.w3c import to_w3c
+from propcite.attribution.citations import CitedAnswer
+from propcite.attribution.formats.alce import to_alce, to_alce_item
+from propcite.attribution.formats.anthropic import to_anthropic
+from propcite.attribution.formats.bibtex import to_bibtex
+from propcite.attribution.formats.cited_documents import Documents, with_documents
+from propcite.attribution.formats.cohere import to_cohere
+from propcite.attribution.formats.csv import to_csv
+from propcite.attribution.formats.html import to_html
+from propcite.attribution.formats.markdown import to_markdown
+from propcite.attribution.formats.native import to_native
+from propcite.attribution.formats.offsets import Unit
+from propcite.attribution.formats.openai import to_openai, to_openai_chat, to_openai_files
+from propcite.attribution.formats.pdf import browser, printed
+from propcite.attribution.formats.plain import encoded, json_text
+from propcite.attribution.formats.w3c import to_w3c
 
 __all__ = ["FORMATS", "Format", "Unit", "Write"]
 
@@ -102,7 +102,7 @@ def _bibtex(
 
 
 def _docx(answer: CitedAnswer) -> bytes:
-    from attribution.formats.docx import to_docx  # the one form that needs a library of its own
+    from propcite.attribution.formats.docx import to_docx  # the one form that needs a library of its own
 
     return to_docx(answer)
 

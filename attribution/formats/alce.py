@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from typing_extensions import TypedDict
 
-from attribution.citations import CitedAnswer, CitedSentence
-from retrieval.text import Passage, Span
+from propcite.attribution.citations import CitedAnswer, CitedSentence
+from propcite.retrieval.text import Passage, Span
 
 JOINER = "\u2060"
 
@@ -79,7 +79,7 @@ def to_alce_item(answer: CitedAnswer, docs: Sequence[Passage] | None = None) -> 
 
 def from_alce(text: str, split: Callable[[str], Sequence[Span]] | None = None) -> list[AlceSentence]:
     """The sentences of a marked answer, as a sentence splitter finds them, and what each cites."""
-    from retrieval.sentences import split_sentences  # loads nltk
+    from propcite.retrieval.sentences import split_sentences  # loads nltk
 
     sentences = (span.of(text).strip() for span in (split or split_sentences)(text))
     return [AlceSentence(unmarked(s), tuple(int(n) for n in re.findall(r"\[(\d+)", s))) for s in sentences]

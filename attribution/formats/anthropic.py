@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from attribution.citations import Citation, CitedAnswer
-from attribution.formats.offsets import Offsets, Unit
-from attribution.formats.pieces import claims
-from retrieval.text import Passage, Span
+from propcite.attribution.citations import Citation, CitedAnswer
+from propcite.attribution.formats.offsets import Offsets, Unit
+from propcite.attribution.formats.pieces import claims
+from propcite.retrieval.text import Passage, Span
 
 
 def to_anthropic(

@@ -7,9 +7,9 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from attribution.citations import CitedAnswer
-from attribution.cited_documents import CitedDocument, Documents
-from attribution.formats.plain import one_line
+from propcite.attribution.citations import CitedAnswer
+from propcite.attribution.formats.cited_documents import CitedDocument, Documents
+from propcite.attribution.formats.plain import one_line
 
 # In LaTeX these speak; letters beyond ASCII stay as they are, which biber and today's BibTeX read as UTF-8.
 _SPEAKS = {

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from attribution.citations import Citation, CitedAnswer
-from attribution.formats.offsets import Offsets, Unit
-from attribution.formats.pieces import Claim, claims
+from propcite.attribution.citations import Citation, CitedAnswer
+from propcite.attribution.formats.offsets import Offsets, Unit
+from propcite.attribution.formats.pieces import Claim, claims
 
 
 def to_cohere(answer: CitedAnswer, unit: Unit = Unit.CODE_POINTS) -> dict[str, Any]:

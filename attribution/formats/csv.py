@@ -6,10 +6,10 @@ import csv
 import io
 from collections.abc import Iterator
 
-from attribution.citations import Citation, CitedAnswer, CitedProposition, Evidence
-from attribution.formats.plain import printable
-from attribution.formats.words import label_of
-from retrieval.text import Span
+from propcite.attribution.citations import Citation, CitedAnswer, CitedProposition, Evidence
+from propcite.attribution.formats.plain import printable
+from propcite.attribution.formats.words import label_of
+from propcite.retrieval.text import Span
 
 COLUMNS = (
     "answer_id question sentence fact verdict probability reason kind marker title pages places quote document_id "

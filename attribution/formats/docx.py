@@ -16,10 +16,10 @@ from docx.shared import Pt, RGBColor
 from docx.text.paragraph import Paragraph
 from docx.text.run import Run
 
-from attribution.citations import Citation, CitedAnswer, CitedProposition, Evidence
-from attribution.formats.pieces import Piece, Source, parted, pieces, sources
-from attribution.formats.plain import one_line, printable
-from attribution.formats.words import (
+from propcite.attribution.citations import Citation, CitedAnswer, CitedProposition, Evidence
+from propcite.attribution.formats.pieces import Piece, Source, parted, pieces, sources
+from propcite.attribution.formats.plain import one_line, printable
+from propcite.attribution.formats.words import (
     NEAREST,
     NOT_NEAR,
     NOTHING_NEAR,

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from attribution.addresses import words_at
-from attribution.citations import Citation, CitedAnswer, CitedProposition, Evidence
-from attribution.formats.page import page, safe
-from attribution.formats.pieces import Piece, Source, parted, pieces, sources
-from attribution.formats.plain import one_line
-from attribution.formats.words import (
+from propcite.attribution.citations import Citation, CitedAnswer, CitedProposition, Evidence
+from propcite.attribution.formats.addresses import words_at
+from propcite.attribution.formats.page import page, safe
+from propcite.attribution.formats.pieces import Piece, Source, parted, pieces, sources
+from propcite.attribution.formats.plain import one_line
+from propcite.attribution.formats.words import (
     ELSEWHERE,
     NEAREST,
     NOT_NEAR,
@@ -22,7 +22,7 @@ from attribution.formats.words import (
     title_of,
     where,
 )
-from retrieval.text import Span
+from propcite.retrieval.text import Span
 
 
 def to_html(answer: CitedAnswer) -> str:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from attribution.addresses import words_at
-from attribution.citations import Citation, CitedAnswer, CitedProposition, Evidence
-from attribution.formats.pieces import Piece, Source, pieces, sources
-from attribution.formats.plain import one_line, printable
-from attribution.formats.words import (
+from propcite.attribution.citations import Citation, CitedAnswer, CitedProposition, Evidence
+from propcite.attribution.formats.addresses import words_at
+from propcite.attribution.formats.pieces import Piece, Source, pieces, sources
+from propcite.attribution.formats.plain import one_line, printable
+from propcite.attribution.formats.words import (
     NEAREST,
     NOT_NEAR,
     NOTHING_NEAR,

@@ -10,10 +10,10 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from attribution.citations import CitedAnswer
-from attribution.errors import AttributionError
-from attribution.formats.offsets import Offsets, Unit
-from attribution.wire import SCHEMA, from_json, to_dict
+from propcite.attribution.citations import CitedAnswer
+from propcite.attribution.errors import AttributionError
+from propcite.attribution.formats.json import SCHEMA, from_json, to_dict
+from propcite.attribution.formats.offsets import Offsets, Unit
 
 Place = Callable[[int], int]
 

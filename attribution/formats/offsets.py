@@ -7,7 +7,7 @@ from enum import StrEnum
 import numpy as np
 import numpy.typing as npt
 
-from retrieval.text import Span
+from propcite.retrieval.text import Span
 
 
 class Unit(StrEnum):

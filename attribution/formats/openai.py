@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote
 
-from attribution.addresses import is_address
-from attribution.citations import CitedAnswer
-from attribution.formats.offsets import Offsets, Unit
-from attribution.formats.pieces import claims
-from attribution.formats.words import title_of
-from retrieval.text import Passage, Span
+from propcite.attribution.citations import CitedAnswer
+from propcite.attribution.formats.addresses import is_address
+from propcite.attribution.formats.offsets import Offsets, Unit
+from propcite.attribution.formats.pieces import claims
+from propcite.attribution.formats.words import title_of
+from propcite.retrieval.text import Passage, Span
 
 
 def to_openai(answer: CitedAnswer, unit: Unit = Unit.CODE_POINTS) -> dict[str, Any]:

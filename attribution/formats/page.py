@@ -6,7 +6,7 @@ from functools import cache
 from html import escape
 from pathlib import Path
 
-from attribution.formats.plain import printable
+from propcite.attribution.formats.plain import printable
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"  # whatever a text holds, a browser loads and runs nothing
 

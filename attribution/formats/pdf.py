@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from attribution.errors import AttributionError
+from propcite.attribution.errors import AttributionError
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge", "microsoft-edge")
 FLAGS = (

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from attribution.citations import Citation, CitedAnswer, CitedProposition
-from retrieval.text import Passage, Span
+from propcite.attribution.citations import Citation, CitedAnswer, CitedProposition
+from propcite.retrieval.text import Passage, Span
 
 _STOPS = re.compile(r"""[.,;:!?…。！？،؟۔।)\]}"'”’»]*""")
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import quote as percent
 
-from attribution.addresses import is_address
-from attribution.citations import CitedAnswer, CitedProposition, Evidence, Verdict
-from retrieval.text import Passage, Span
+from propcite.attribution.citations import CitedAnswer, CitedProposition, Evidence, Verdict
+from propcite.attribution.formats.addresses import is_address
+from propcite.retrieval.text import Passage, Span
 
 CONTEXT = "http://www.w3.org/ns/anno.jsonld"
 AROUND = 32  # characters of prefix and suffix

@@ -9,14 +9,14 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 
-from attribution.explaining import Explained
-from attribution.formats.page import page, safe
-from attribution.formats.plain import one_line
-from attribution.formats.why_words import Met, lines, met
-from attribution.formats.words import place_of, title_of
-from retrieval.alignment.forms import SALIENT
-from retrieval.explanation import Explanation, Word
-from retrieval.text import Span
+from propcite.attribution.citing.explaining import Explained
+from propcite.attribution.formats.page import page, safe
+from propcite.attribution.formats.plain import one_line
+from propcite.attribution.formats.why_words import Met, lines, met
+from propcite.attribution.formats.words import place_of, title_of
+from propcite.retrieval.alignment.forms import SALIENT
+from propcite.retrieval.explanation import Explanation, Word
+from propcite.retrieval.text import Span
 
 NUM_COLOURS = 8
 STEPS = 10  # of strength

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from enum import StrEnum
 
-from attribution.explaining import Explained
-from attribution.formats.words import SIGNS, label_of
-from retrieval.alignment import NEAREST
-from retrieval.explanation import Explanation
-from retrieval.text import Granularity
+from propcite.attribution.citing.explaining import Explained
+from propcite.attribution.formats.words import SIGNS, label_of
+from propcite.retrieval.alignment import NEAREST
+from propcite.retrieval.explanation import Explanation
+from propcite.retrieval.text import Granularity
 
 # Over the demo's questions the same word reaches 0.61 to 0.90 (5% to 95%), other words of any sentence 0.05 to 0.45.
 FOUND_FROM = 0.6

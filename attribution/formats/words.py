@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from attribution.citations import CitedAnswer, CitedProposition, Evidence, Label
-from retrieval.text import Passage, Span
+from propcite.attribution.citations import CitedAnswer, CitedProposition, Evidence, Label
+from propcite.retrieval.text import Passage, Span
 
 # A sign and words for each verdict: colour is never the only signal.
 SIGNS = {

@@ -7,8 +7,8 @@ from copy import copy
 from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
-from attribution.citations import Label, Verdict
-from attribution.errors import AttributionError
+from propcite.attribution.citations import Label, Verdict
+from propcite.attribution.errors import AttributionError
 
 SUPPORTED_FROM = 0.5
 PARTLY_FROM = 0.3

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from retrieval.sentences import split_sentences
+from propcite.retrieval.sentences import split_sentences
 
 
 def chunks(text: str, fits: Callable[[str], bool]) -> list[str]:

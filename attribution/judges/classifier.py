@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from attribution.checkpoints import load_classifier
-from attribution.judges.entailment import Reading, Row
-from attribution.judges.labels import meaning_of
-from attribution.judges.special import Cleaner
-from attribution.judges.t5 import MINICHECK_WINDOW, evidence_room
+from propcite.attribution.checkpoints import load_classifier
+from propcite.attribution.judges.entailment import Reading, Row
+from propcite.attribution.judges.labels import meaning_of
+from propcite.attribution.judges.special import Cleaner
+from propcite.attribution.judges.t5 import MINICHECK_WINDOW, evidence_room
 
 NLI = "cross-encoder/nli-deberta-v3-small"
 WINDOW = 512  # tokens; few such networks were taught more

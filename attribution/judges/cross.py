@@ -8,13 +8,13 @@ from copy import copy
 from pathlib import Path
 from statistics import fmean
 
-from attribution.citations import Verdict
-from attribution.judges import SUPPORTED_FROM, Case
-from attribution.judges.checks import RULES, checked, refused
-from attribution.judges.embedded import EmbeddedJudge, Features, probability, support_logit
-from attribution.judges.nearest import readable, readings
-from attribution.judges.weights import JUDGE, load
-from retrieval.encoder import Encoder
+from propcite.attribution.citations import Verdict
+from propcite.attribution.judges import SUPPORTED_FROM, Case
+from propcite.attribution.judges.checks import RULES, checked, refused
+from propcite.attribution.judges.embedded import EmbeddedJudge, Features, probability, support_logit
+from propcite.attribution.judges.nearest import readable, readings
+from propcite.attribution.judges.weights import JUDGE, load
+from propcite.retrieval.encoding.encoder import Encoder
 
 MOST_PIECES = 3000  # word pieces of one forward pass, padding counted
 SHORT_WORDS = 130  # evidence of so many words is read whole
@@ -28,8 +28,8 @@ class CrossEncoder:
     """Triples of claim, evidence and context -> logits of support.  One network, safe to share among threads."""
 
     def __init__(self, weights: Path = JUDGE, *, device: str = "") -> None:
-        from attribution.judges.network import Reader
-        from retrieval.checkpoints import bundled_model
+        from propcite.attribution.judges.network import Reader
+        from propcite.retrieval.encoding.checkpoints import bundled_model
 
         trained = load(weights, device)
         self.network, self.name, self.about = trained.network, trained.name, trained.about

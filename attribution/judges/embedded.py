@@ -9,14 +9,14 @@ from statistics import fmean
 
 import numpy as np
 
-from attribution import words
-from attribution.citations import Verdict
-from attribution.judges import SUPPORTED_FROM, Case
-from attribution.judges.checks import RULES, checked
-from attribution.judges.nearest import readings
-from attribution.memory import Memory
-from retrieval.encoder import Encoder, Floats, TokenVectors
-from retrieval.text import Passage
+from propcite.attribution.citations import Verdict
+from propcite.attribution.citing.memory import Memory
+from propcite.attribution.english import words
+from propcite.attribution.judges import SUPPORTED_FROM, Case
+from propcite.attribution.judges.checks import RULES, checked
+from propcite.attribution.judges.nearest import readings
+from propcite.retrieval.encoding.encoder import Encoder, Floats, TokenVectors
+from propcite.retrieval.text import Passage
 
 
 @dataclass(frozen=True, slots=True)

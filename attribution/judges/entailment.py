@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import Protocol
 
-from attribution.citations import Label, Verdict
-from attribution.errors import AttributionError
-from attribution.judges import SUPPORTED_FROM, Case, label_of
-from attribution.judges.chunks import chunks
+from propcite.attribution.citations import Label, Verdict
+from propcite.attribution.errors import AttributionError
+from propcite.attribution.judges import SUPPORTED_FROM, Case, label_of
+from propcite.attribution.judges.chunks import chunks
 
 BATCH = 16
 LEAST_ROOM = 8  # tokens that must be left for evidence beside a claim

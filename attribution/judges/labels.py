@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from attribution.errors import AttributionError
+from propcite.attribution.errors import AttributionError
 
 _SUPPORT = set("entailment entail entails entailed support supports supported consistent attributable".split())
 _AGAINST = set("contradiction contradict contradicts contradicted contradictory refute refutes refuted".split())

@@ -10,12 +10,12 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Lock
 from typing import Literal
 
-from attribution.citations import Label, Verdict
-from attribution.endpoint import Endpoint, Message
-from attribution.judges import SUPPORTED_FROM, Case, label_of
-from attribution.judges.chunks import chunks
-from attribution.judges.verdicts import VERDICTS, WORDS, Form, Said
-from attribution.troubles import NoAnswerError, one_line
+from propcite.attribution.citations import Label, Verdict
+from propcite.attribution.judges import SUPPORTED_FROM, Case, label_of
+from propcite.attribution.judges.chunks import chunks
+from propcite.attribution.judges.verdicts import VERDICTS, WORDS, Form, Said
+from propcite.attribution.llm.endpoint import Endpoint, Message
+from propcite.attribution.llm.failures import NoAnswerError, one_line
 
 Style = Literal["auto", "verdict", "minicheck"]
 

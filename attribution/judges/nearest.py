@@ -6,9 +6,9 @@ from collections import Counter
 from dataclasses import replace
 from math import fsum, log
 
-from attribution.judges import Case
-from attribution.words import content_words
-from retrieval.sentences import split_sentences
+from propcite.attribution.english.words import content_words
+from propcite.attribution.judges import Case
+from propcite.retrieval.sentences import split_sentences
 
 NEAREST = 60  # words: in long evidence a claim's own sentences are hard to tell from all the others'
 

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 from transformers import AutoModel, AutoTokenizer
 
-from retrieval.checkpoints import quiet
+from propcite.retrieval.encoding.checkpoints import quiet
 
 LONGEST = 256  # word pieces of a pair that are read
 LONGEST_CLAIM = 80

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from attribution.judges import SUPPORTED_FROM
-from attribution.judges.entailment import BATCH, EntailmentJudge, Reader
+from propcite.attribution.judges import SUPPORTED_FROM
+from propcite.attribution.judges.entailment import BATCH, EntailmentJudge, Reader
 
 Published = Literal["true", "minicheck", "nli"]
 
@@ -28,8 +28,8 @@ def published_judge(
 
 
 def _reader(name: Published, model: str, labels: Sequence[str], device: str, precision: str) -> Reader:
-    from attribution.checkpoints import is_seq2seq
-    from attribution.judges import classifier, t5
+    from propcite.attribution.checkpoints import is_seq2seq
+    from propcite.attribution.judges import classifier, t5
 
     if name == "true":
         return t5.true_reader(model or t5.TRUE, device=device, precision=precision)

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from attribution.checkpoints import load_seq2seq
-from attribution.errors import AttributionError
-from attribution.judges.entailment import Reading, Row
-from attribution.judges.special import Cleaner
+from propcite.attribution.checkpoints import load_seq2seq
+from propcite.attribution.errors import AttributionError
+from propcite.attribution.judges.entailment import Reading, Row
+from propcite.attribution.judges.special import Cleaner
 
 TRUE = "google/t5_xxl_true_nli_mixture"
 MINICHECK = "lytang/MiniCheck-Flan-T5-Large"

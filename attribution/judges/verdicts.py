@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from attribution.citations import Label
-from attribution.endpoint import Message
-from attribution.replies import Answer
-from attribution.troubles import sendable
+from propcite.attribution.citations import Label
+from propcite.attribution.llm.endpoint import Message
+from propcite.attribution.llm.failures import sendable
+from propcite.attribution.llm.replies import Answer
 
 TASK = """\
 You compare a claim with evidence and say whether the evidence states the claim.

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from attribution.errors import AttributionError
-from retrieval.checkpoints import BUNDLED_SHA256, bundled_model
-from retrieval.differences import add, difference, misfit
-from retrieval.writing import written
+from propcite.attribution.errors import AttributionError
+from propcite.retrieval.encoding.checkpoints import BUNDLED_SHA256, bundled_model
+from propcite.retrieval.encoding.weight_deltas import add, difference, misfit
+from propcite.retrieval.saving import written
 
 if TYPE_CHECKING:
-    from attribution.judges.network import Network
+    from propcite.attribution.judges.network import Network
 
 JUDGE = Path(__file__).parents[1] / "models" / "judge.safetensors"
 BODY = "base."
@@ -47,7 +47,7 @@ def load(path: Path = JUDGE, device: str = "") -> Trained:
 def _network(tensors: dict[str, Any], path: Path, device: str) -> Network:
     import torch
 
-    from attribution.judges.network import Network
+    from propcite.attribution.judges.network import Network
 
     network = Network(bundled_model())
     if unknown := misfit(network, tensors):
@@ -60,7 +60,7 @@ def save(path: Path, network: Network, about: dict[str, Any]) -> None:
     """What training changed and the head in one file, by rename."""
     from safetensors.torch import save_file
 
-    from attribution.judges.network import Network as Fresh
+    from propcite.attribution.judges.network import Network as Fresh
 
     start, trained = Fresh(bundled_model()).state_dict(), network.state_dict()
     body = {name: t for name, t in trained.items() if name.startswith(BODY)}

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from attribution import words
-from attribution.citations import Label, Verdict
-from attribution.judges import SUPPORTED_FROM, Case, Judge, accepting_from
-from attribution.judges.checks import RULES, checked
+from propcite.attribution.citations import Label, Verdict
+from propcite.attribution.english import words
+from propcite.attribution.judges import SUPPORTED_FROM, Case, Judge, accepting_from
+from propcite.attribution.judges.checks import RULES, checked
 
 
 class WordChecked:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
-from attribution.citations import Proposition
+from propcite.attribution.citations import Proposition
 
 WEIGHTS = Path(__file__).parents[1] / "models" / "splitter.safetensors"  # the learned splitter's, shipped
 

@@ -11,13 +11,13 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from attribution.citations import Proposition
-from attribution.propositions.checkworthy import needs_citation
-from attribution.propositions.grammar.verbs import PAST_ONLY, PAST_OR_PARTICIPLE, THIRD_PERSON
-from attribution.propositions.matching import NEGATIONS, Word, akin, match, nearness, words_in
-from attribution.propositions.sentence import LETTER, spans_of_run, whole, without_marks
-from attribution.words import FUNCTION_WORDS, numbers
-from retrieval.text import Span
+from propcite.attribution.citations import Proposition
+from propcite.attribution.english.grammar.verbs import PAST_ONLY, PAST_OR_PARTICIPLE, THIRD_PERSON
+from propcite.attribution.english.words import FUNCTION_WORDS, numbers
+from propcite.attribution.propositions.checkworthy import needs_citation
+from propcite.attribution.propositions.matching import NEGATIONS, Word, akin, match, nearness, words_in
+from propcite.attribution.propositions.sentence import LETTER, spans_of_run, whole, without_marks
+from propcite.retrieval.text import Span
 
 MOST_WORDS = 300  # a longer sentence is a list or a broken text: it stays whole
 MOST_TEXTS = 100  # what comes after is a model that repeats itself

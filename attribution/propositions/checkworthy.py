@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from attribution.propositions.grammar.tagging import tag
-from attribution.propositions.grammar.verbs import BASE_VERBS
+from propcite.attribution.english.grammar.tagging import tag
+from propcite.attribution.english.grammar.verbs import BASE_VERBS
 
 MOST_HEADING_WORDS = 8  # a longer line without a verb is a broken sentence, and may state something
 

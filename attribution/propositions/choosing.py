@@ -13,11 +13,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy.cluster.hierarchy import fcluster, linkage
 
-from attribution.propositions.asides import Aside, deeds, larger_place, titles
-from attribution.propositions.frames import Frame, frame, told_with
-from attribution.propositions.grammar import Fact, Tagged
-from attribution.propositions.grammar import lexicon as lex
-from attribution.propositions.units import Unit, tokens_of
+from propcite.attribution.english.frames.asides import Aside, deeds, larger_place, titles
+from propcite.attribution.english.frames.frames import Frame, frame, told_with
+from propcite.attribution.english.frames.units import Unit, tokens_of
+from propcite.attribution.english.grammar import Fact, Tagged
+from propcite.attribution.english.grammar import lexicon as lex
 
 Floats = npt.NDArray[np.float32]
 

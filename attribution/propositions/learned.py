@@ -8,17 +8,17 @@ from copy import copy
 from dataclasses import replace
 from pathlib import Path
 
-from attribution.citations import Proposition
-from attribution.metrics import word_spans
-from attribution.propositions import WEIGHTS
-from attribution.propositions.antecedent import with_antecedent
-from attribution.propositions.choosing import Reading, chosen
-from attribution.propositions.grammar import Fact, Piece, Tagged, tag
-from attribution.propositions.rules import clauses, lost
-from attribution.propositions.sentence import undivided, whole, without_marks
-from attribution.propositions.telling import told
-from retrieval.checkpoints import bundled_model
-from retrieval.text import Span
+from propcite.attribution.citations import Proposition
+from propcite.attribution.english.grammar import Fact, Piece, Tagged, tag
+from propcite.attribution.english.pronouns.antecedent import with_antecedent
+from propcite.attribution.propositions import WEIGHTS
+from propcite.attribution.propositions.choosing import Reading, chosen
+from propcite.attribution.propositions.metrics import word_spans
+from propcite.attribution.propositions.rules import clauses, lost
+from propcite.attribution.propositions.sentence import undivided, whole, without_marks
+from propcite.attribution.propositions.telling import told
+from propcite.retrieval.encoding.checkpoints import bundled_model
+from propcite.retrieval.text import Span
 
 BATCH = 32
 OWN = 1  # the role of a word that one claim alone holds
@@ -32,7 +32,7 @@ class LearnedSplitter:
     """
 
     def __init__(self, weights: Path = WEIGHTS, *, style: str = "any") -> None:
-        from attribution.propositions.network import Network
+        from propcite.attribution.propositions.network import Network
 
         self.style = _known(style)
         self._network = Network.load(weights, bundled_model())
@@ -47,7 +47,7 @@ class LearnedSplitter:
 
     def learned_from(self, sentence: str) -> bool:
         """Whether the weights were trained on a sentence: it cannot measure them."""
-        from attribution.propositions.network import fingerprint
+        from propcite.attribution.propositions.network import fingerprint
 
         return fingerprint(sentence) in self._network.seen
 
@@ -89,7 +89,7 @@ class LearnedSplitter:
 
 
 def _known(style: str) -> str:
-    from attribution.propositions.network import STYLES
+    from propcite.attribution.propositions.network import STYLES
 
     if style not in STYLES:
         raise ValueError(f"style is one of {', '.join(STYLES)}, got {style!r}")

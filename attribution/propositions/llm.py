@@ -12,13 +12,13 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from threading import Lock
 
-from attribution.citations import Proposition
-from attribution.endpoint import Endpoint
-from attribution.propositions import PropositionSplitter
-from attribution.propositions.alignment import propositions_from_texts
-from attribution.propositions.rules import RuleSplitter
-from attribution.propositions.sentence import LETTER, whole, without_marks
-from attribution.troubles import NoAnswerError, one_line, sendable
+from propcite.attribution.citations import Proposition
+from propcite.attribution.llm.endpoint import Endpoint
+from propcite.attribution.llm.failures import NoAnswerError, one_line, sendable
+from propcite.attribution.propositions import PropositionSplitter
+from propcite.attribution.propositions.alignment import propositions_from_texts
+from propcite.attribution.propositions.rules import RuleSplitter
+from propcite.attribution.propositions.sentence import LETTER, whole, without_marks
 
 PROMPT_VERSION = "1"
 MOST_CHARACTERS = 4_000  # a longer "sentence" is a list or a broken text; its propositions would overflow any answer

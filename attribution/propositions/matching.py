@@ -10,9 +10,9 @@ from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
 
-from attribution.propositions.grammar.verbs import IRREGULAR
-from attribution.propositions.sentence import LETTER
-from attribution.words import FUNCTION_WORDS, MONTHS, NUMBER_WORDS, SCALES, stem
+from propcite.attribution.english.grammar.verbs import IRREGULAR
+from propcite.attribution.english.words import FUNCTION_WORDS, MONTHS, NUMBER_WORDS, SCALES, stem
+from propcite.attribution.propositions.sentence import LETTER
 
 WINDOW = 3  # words on each side that break ties between equal words: a 7 x 7 filter
 NEIGHBOUR = 0.01  # what an equal neighbour counts; 36 of them stay below one equal word

@@ -18,9 +18,9 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 from transformers import AutoModel, AutoTokenizer
 
-from attribution.errors import AttributionError
-from retrieval.checkpoints import quiet
-from retrieval.text import Span
+from propcite.attribution.errors import AttributionError
+from propcite.retrieval.encoding.checkpoints import quiet
+from propcite.retrieval.text import Span
 
 RANK = 32
 HEAD = 160  # the width in which two words are compared

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from attribution.citations import Proposition
-from attribution.propositions.antecedent import with_antecedent
-from attribution.propositions.grammar import Fact, Tagged, facts, tag
-from attribution.propositions.grammar import lexicon as lex
-from attribution.propositions.sentence import LETTER, undivided, whole, without_marks
-from attribution.propositions.telling import told
+from propcite.attribution.citations import Proposition
+from propcite.attribution.english.grammar import Fact, Tagged, facts, tag
+from propcite.attribution.english.grammar import lexicon as lex
+from propcite.attribution.english.pronouns.antecedent import with_antecedent
+from propcite.attribution.propositions.sentence import LETTER, undivided, whole, without_marks
+from propcite.attribution.propositions.telling import told
 
 MOST_WORDS = 200  # a longer sentence is a list or a broken text: it stays whole
 _VERBS = frozenset("BHMVYELI")

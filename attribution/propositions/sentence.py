@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
-from attribution.citations import Proposition
-from attribution.propositions.checkworthy import needs_citation
-from attribution.propositions.grammar import lexicon as lex
-from retrieval.text import Span
+from propcite.attribution.citations import Proposition
+from propcite.attribution.english.grammar import lexicon as lex
+from propcite.attribution.propositions.checkworthy import needs_citation
+from propcite.retrieval.text import Span
 
 _MARKERS = re.compile(r"[ \t]*\[\d{1,3}(?:\s?[,;–-]\s?\d{1,3})*\]")
 _BULLET = re.compile(r"\s*(?:[-*+•‣◦▪>]+\s+|\(?\d{1,3}[.)]\s+|#{1,6}\s+)+")

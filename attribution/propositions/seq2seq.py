@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from attribution.checkpoints import load_seq2seq
-from attribution.citations import Proposition
-from attribution.errors import AttributionError
-from attribution.propositions.alignment import propositions_from_texts
-from attribution.propositions.sentence import undivided, whole, without_marks
+from propcite.attribution.checkpoints import load_seq2seq
+from propcite.attribution.citations import Proposition
+from propcite.attribution.errors import AttributionError
+from propcite.attribution.propositions.alignment import propositions_from_texts
+from propcite.attribution.propositions.sentence import undivided, whole, without_marks
 
 Style = Literal["auto", "segment", "propositionizer"]
 

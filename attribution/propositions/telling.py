@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from attribution.citations import Proposition
-from attribution.propositions.checkworthy import needs_citation
-from attribution.propositions.grammar import Fact, Piece, Tagged
-from attribution.propositions.sentence import spans_of_run
-from retrieval.text import Span
+from propcite.attribution.citations import Proposition
+from propcite.attribution.english.grammar import Fact, Piece, Tagged
+from propcite.attribution.propositions.checkworthy import needs_citation
+from propcite.attribution.propositions.sentence import spans_of_run
+from propcite.retrieval.text import Span
 
 _LOOSE = re.compile(r" +([,;]|['’](?:s\b|(?=\s|$)))")
 

@@ -19,15 +19,15 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F  # noqa: N812 - its usual name
 
-from attribution.errors import AttributionError
-from attribution.metrics import align, token_spans, word_spans
-from attribution.propositions.network import OWN, Network, fingerprint
-from attribution.words import FUNCTION_WORDS
-from retrieval.checkpoints import bundled_model
-from retrieval.lines import numbered_lines
-from retrieval.text import Span
-from retrieval.training import without_denormals
-from retrieval.writing import written
+from propcite.attribution.english.words import FUNCTION_WORDS
+from propcite.attribution.errors import AttributionError
+from propcite.attribution.propositions.metrics import align, token_spans, word_spans
+from propcite.attribution.propositions.network import OWN, Network, fingerprint
+from propcite.retrieval.encoding.checkpoints import bundled_model
+from propcite.retrieval.jsonl import numbered_lines
+from propcite.retrieval.saving import written
+from propcite.retrieval.text import Span
+from propcite.retrieval.training import without_denormals
 
 STYLE_UNKNOWN = 0.5  # the share of rows read without their style, so that `any` is learned from all but `clause`
 MARKED_TIMES = 3  # rows with marked words are few and exact: each counts so often

@@ -4,6 +4,6 @@ are aligned, and how salient each is.
 `pairs` and `gate` hold the mathematics on PyTorch; what is named here loads nothing.
 """
 
-from retrieval.alignment.forms import FORMS, NEAREST, Alignment, alignment_of
+from propcite.retrieval.alignment.forms import FORMS, NEAREST, Alignment, alignment_of
 
 __all__ = ["FORMS", "NEAREST", "Alignment", "alignment_of"]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from retrieval.errors import RetrievalError
+from propcite.retrieval.errors import RetrievalError
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -66,7 +66,7 @@ class Alignment:
 
     def pairs(self, similarities: Tensor, tokens: Tensor, same: Tensor | None = None) -> Tensor:
         """A from similarities (..., q, t), which tokens are there (..., t) and which are `same` (..., q, t)."""
-        from retrieval.alignment import pairs
+        from propcite.retrieval.alignment import pairs
 
         match self.kind:
             case "top-p":

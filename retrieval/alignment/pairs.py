@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from retrieval.alignment.gate import LOW, gate
+from propcite.retrieval.alignment.gate import LOW, gate
 
 
 def top_k(similarities: Tensor, tokens: Tensor, k: int) -> Tensor:

@@ -9,8 +9,8 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from retrieval.alignment.forms import Alignment
-from retrieval.alignment.pairs import aligned
+from propcite.retrieval.alignment.forms import Alignment
+from propcite.retrieval.alignment.pairs import aligned
 
 Floats = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int64]

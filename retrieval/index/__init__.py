@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from retrieval.alignment import NEAREST, Alignment
-from retrieval.encoder import Floats, TokenVectors
-from retrieval.granularity import Ints
-from retrieval.text import Granularity, Passage
+from propcite.retrieval.alignment import NEAREST, Alignment
+from propcite.retrieval.encoding.encoder import Floats, TokenVectors
+from propcite.retrieval.granularity import Ints
+from propcite.retrieval.text import Granularity, Passage
 
 Told = Callable[[str, float], None]  # what is being made, and the share of it that is done
 

@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from retrieval.encoder import Floats
-from retrieval.granularity import Ints
-from retrieval.index import nobody, tell_share
-from retrieval.index.codec import Rows, int_products
-from retrieval.index.container import Container, write_arrays
-from retrieval.index.pruning import Searched
-from retrieval.index.segment import Segment
+from propcite.retrieval.encoding.encoder import Floats
+from propcite.retrieval.granularity import Ints
+from propcite.retrieval.index import nobody, tell_share
+from propcite.retrieval.index.codec import Rows, int_products
+from propcite.retrieval.index.container import Container, write_arrays
+from propcite.retrieval.index.pruning import Searched
+from propcite.retrieval.index.segment import Segment
 
 Codes = npt.NDArray[np.uint16]
 

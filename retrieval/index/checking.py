@@ -9,13 +9,13 @@ from typing import Unpack
 
 import numpy as np
 
-from retrieval.errors import IndexFormatError
-from retrieval.index import Told, nobody
-from retrieval.index.container import Container
-from retrieval.index.manifest import Manifest, SegmentEntry, read_manifest
-from retrieval.index.parts import codes_path, faiss_path, read_part, segment_path
-from retrieval.index.segment import EACH_TOKEN, Segment
-from retrieval.index.token_index import IndexOptions, TokenIndex
+from propcite.retrieval.errors import IndexFormatError
+from propcite.retrieval.index import Told, nobody
+from propcite.retrieval.index.container import Container
+from propcite.retrieval.index.manifest import Manifest, SegmentEntry, read_manifest
+from propcite.retrieval.index.parts import codes_path, faiss_path, read_part, segment_path
+from propcite.retrieval.index.segment import EACH_TOKEN, Segment
+from propcite.retrieval.index.token_index import IndexOptions, TokenIndex
 
 
 @dataclass(frozen=True, slots=True)

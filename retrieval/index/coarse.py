@@ -14,15 +14,15 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from retrieval.encoder import Floats
-from retrieval.granularity import Ints
-from retrieval.index import kernels
-from retrieval.index.centroids import Centroids
-from retrieval.index.coarse_codes import Coded, best_of_parts, nearest_lists
-from retrieval.index.codec import Asked, int_products
-from retrieval.index.hits import Imputed, cut, listed_tokens, xtr_candidates
-from retrieval.index.lanes import LANES
-from retrieval.index.ranking import Mask, Wanted
+from propcite.retrieval.encoding.encoder import Floats
+from propcite.retrieval.granularity import Ints
+from propcite.retrieval.index import kernels
+from propcite.retrieval.index.centroids import Centroids
+from propcite.retrieval.index.coarse_codes import Coded, best_of_parts, nearest_lists
+from propcite.retrieval.index.codec import Asked, int_products
+from propcite.retrieval.index.hits import Imputed, cut, listed_tokens, xtr_candidates
+from propcite.retrieval.index.lanes import LANES
+from propcite.retrieval.index.ranking import Mask, Wanted
 
 LISTS_FROM = 2_000_000  # tokens from which lists name the passages to score
 LISTED = 1_000  # tokens compared with each query token

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from retrieval.encoder import Floats
-from retrieval.granularity import Ints
-from retrieval.index.centroids import Codes
-from retrieval.index.pruning import Searched
-from retrieval.index.ranking import Mask, members
-from retrieval.index.segment import Segment
+from propcite.retrieval.encoding.encoder import Floats
+from propcite.retrieval.granularity import Ints
+from propcite.retrieval.index.centroids import Codes
+from propcite.retrieval.index.pruning import Searched
+from propcite.retrieval.index.ranking import Mask, members
+from propcite.retrieval.index.segment import Segment
 
 Places = npt.NDArray[np.integer[Any]]
 

@@ -14,8 +14,8 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from retrieval.encoder import Floats
-from retrieval.granularity import Ints
+from propcite.retrieval.encoding.encoder import Floats
+from propcite.retrieval.granularity import Ints
 
 BITS = (16, 8, 4, 2, 1)
 AT_ONCE = 1 << 14  # tokens encoded at once

@@ -19,7 +19,7 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from retrieval.errors import IndexFormatError
+from propcite.retrieval.errors import IndexFormatError
 
 Array = npt.NDArray[Any]
 

@@ -10,15 +10,15 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from retrieval.errors import IndexFormatError
-from retrieval.index import Told, tell_share
-from retrieval.index.codec import Codec
-from retrieval.index.helping import Help
-from retrieval.index.holding import Holding
-from retrieval.index.joining import Kept, join_segments
-from retrieval.index.manifest import FILE, Manifest, read_manifest
-from retrieval.index.parts import Part, read_part, segment_path
-from retrieval.index.segment import read_segment, write_segment
+from propcite.retrieval.errors import IndexFormatError
+from propcite.retrieval.index import Told, tell_share
+from propcite.retrieval.index.codec import Codec
+from propcite.retrieval.index.helping import Help
+from propcite.retrieval.index.holding import Holding
+from propcite.retrieval.index.joining import Kept, join_segments
+from propcite.retrieval.index.manifest import FILE, Manifest, read_manifest
+from propcite.retrieval.index.parts import Part, read_part, segment_path
+from propcite.retrieval.index.segment import read_segment, write_segment
 
 MOST_SEGMENTS = 16  # more are joined when saving
 MOST_DELETED = 0.3  # the share of deleted passages above which saving rewrites the rest

@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from retrieval.encoder import Floats
-from retrieval.errors import IndexFormatError, RetrievalError
-from retrieval.granularity import Ints
-from retrieval.index.container import REPAIR, Container, write_anew
-from retrieval.index.faiss_device import MOST_FOUND, WORTH_IT, code_length, device
-from retrieval.index.hits import Hits
-from retrieval.index.pruning import Searched
-from retrieval.index.ranking import Mask
-from retrieval.index.segment import Segment
+from propcite.retrieval.encoding.encoder import Floats
+from propcite.retrieval.errors import IndexFormatError, RetrievalError
+from propcite.retrieval.granularity import Ints
+from propcite.retrieval.index.container import REPAIR, Container, write_anew
+from propcite.retrieval.index.faiss_device import MOST_FOUND, WORTH_IT, code_length, device
+from propcite.retrieval.index.hits import Hits
+from propcite.retrieval.index.pruning import Searched
+from propcite.retrieval.index.ranking import Mask
+from propcite.retrieval.index.segment import Segment
 
 MOST_LISTS = 1 << 15
 LEAST = 16  # tokens, without which no product quantiser of four bits can be trained

@@ -13,18 +13,18 @@ from pathlib import Path
 
 import numpy as np
 
-from retrieval.errors import IndexFormatError
-from retrieval.index import Told, tell_share
-from retrieval.index import faiss_tokens as by_faiss
-from retrieval.index.centroids import SAMPLED, Centroids, number_for, train_centroids
-from retrieval.index.coarse_codes import Coded
-from retrieval.index.container import Container, write_anew
-from retrieval.index.faiss_tokens import FaissTokens
-from retrieval.index.holding import Holding
-from retrieval.index.manifest import Manifest
-from retrieval.index.parts import Part, codes_path, faiss_path
-from retrieval.index.pruning import Pruning, Searched, known_pruning, known_share
-from retrieval.index.search import Regime
+from propcite.retrieval.errors import IndexFormatError
+from propcite.retrieval.index import Told, tell_share
+from propcite.retrieval.index import faiss_tokens as by_faiss
+from propcite.retrieval.index.centroids import SAMPLED, Centroids, number_for, train_centroids
+from propcite.retrieval.index.coarse_codes import Coded
+from propcite.retrieval.index.container import Container, write_anew
+from propcite.retrieval.index.faiss_tokens import FaissTokens
+from propcite.retrieval.index.holding import Holding
+from propcite.retrieval.index.manifest import Manifest
+from propcite.retrieval.index.parts import Part, codes_path, faiss_path
+from propcite.retrieval.index.pruning import Pruning, Searched, known_pruning, known_share
+from propcite.retrieval.index.search import Regime
 
 OUTGROWN = 4  # times as many tokens as the centroids were trained for
 MOST_SAMPLED = 1 << 19  # tokens that anything is trained on: they are in memory at once

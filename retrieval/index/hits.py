@@ -14,12 +14,12 @@ from itertools import pairwise
 
 import numpy as np
 
-from retrieval.encoder import Floats
-from retrieval.granularity import Ints
-from retrieval.index.coarse_codes import Coded, Places, best_of_parts
-from retrieval.index.codec import Asked
-from retrieval.index.ranking import Block, Mask, Ranked, Wanted, blocks_of, places, score_block, unpacked
-from retrieval.index.segment import Segment
+from propcite.retrieval.encoding.encoder import Floats
+from propcite.retrieval.granularity import Ints
+from propcite.retrieval.index.coarse_codes import Coded, Places, best_of_parts
+from propcite.retrieval.index.codec import Asked
+from propcite.retrieval.index.ranking import Block, Mask, Ranked, Wanted, blocks_of, places, score_block, unpacked
+from propcite.retrieval.index.segment import Segment
 
 AT_ONCE = 8_192  # tokens compared at once
 
@@ -73,7 +73,7 @@ def listed_tokens(coded: Coded, mask: Mask, near: list[Ints], asked: Asked) -> H
 
 def _similarities(coded: Coded, places: Ints, columns: Ints, asked: Asked) -> Floats:
     """Of pairs: tokens as they stand in lists, and the query's.  (h,), (h,) -> (h,)"""
-    from retrieval.index import kernels
+    from propcite.retrieval.index import kernels
 
     codec, payload, tokens = coded.segment.codec, np.asarray(coded.segment.payload), coded.order[places]
     if codec.bits == 16:

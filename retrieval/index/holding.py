@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterable, Sequence
 
 import numpy as np
 
-from retrieval.index.parts import Part
-from retrieval.index.ranking import Mask
+from propcite.retrieval.index.parts import Part
+from propcite.retrieval.index.ranking import Mask
 
 
 class Holding:

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from retrieval.granularity import Ints
-from retrieval.index.codec import Codec, Payload
-from retrieval.index.container import Pieces, write_arrays
-from retrieval.index.segment import EACH_TOKEN, Segment, narrow
+from propcite.retrieval.granularity import Ints
+from propcite.retrieval.index.codec import Codec, Payload
+from propcite.retrieval.index.container import Pieces, write_arrays
+from propcite.retrieval.index.segment import EACH_TOKEN, Segment, narrow
 
 JOINED_AT_ONCE = 1 << 18  # tokens held in memory while segments are joined
 

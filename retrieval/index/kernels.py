@@ -12,7 +12,7 @@ import numba as nb
 import numpy as np
 import numpy.typing as npt
 
-from retrieval.index.lanes import LANES, ask_ahead, best_run, raise_to, weighted
+from propcite.retrieval.index.lanes import LANES, ask_ahead, best_run, raise_to, weighted
 
 Array = npt.NDArray[Any]
 

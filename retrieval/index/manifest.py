@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from retrieval.errors import IndexFormatError
-from retrieval.index.container import replace_durably
+from propcite.retrieval.errors import IndexFormatError
+from propcite.retrieval.index.container import replace_durably
 
 FORMAT = 2
 FILE = "manifest.json"

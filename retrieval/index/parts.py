@@ -9,13 +9,13 @@ from pathlib import Path
 
 import numpy as np
 
-from retrieval.errors import IndexFormatError
-from retrieval.index.coarse_codes import Coded
-from retrieval.index.container import REPAIR, sync_folder
-from retrieval.index.faiss_tokens import FaissTokens
-from retrieval.index.manifest import SegmentEntry
-from retrieval.index.ranking import Mask
-from retrieval.index.segment import Segment, read_segment
+from propcite.retrieval.errors import IndexFormatError
+from propcite.retrieval.index.coarse_codes import Coded
+from propcite.retrieval.index.container import REPAIR, sync_folder
+from propcite.retrieval.index.faiss_tokens import FaissTokens
+from propcite.retrieval.index.manifest import SegmentEntry
+from propcite.retrieval.index.ranking import Mask
+from propcite.retrieval.index.segment import Segment, read_segment
 
 NUMBER = np.dtype("<u4")
 

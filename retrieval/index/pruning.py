@@ -12,10 +12,10 @@ from typing import Any, Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from retrieval.encoder import Floats, TokenVectors
-from retrieval.errors import RetrievalError
-from retrieval.granularity import Ints
-from retrieval.index.container import Container
+from propcite.retrieval.encoding.encoder import Floats, TokenVectors
+from propcite.retrieval.errors import RetrievalError
+from propcite.retrieval.granularity import Ints
+from propcite.retrieval.index.container import Container
 
 Mask = npt.NDArray[np.bool_]
 # Those that stand for each sentence, or for the passage, together; or those that say most by themselves.
@@ -36,7 +36,7 @@ def worth(pruning: Pruning, tokens: TokenVectors, starts: Ints) -> Floats:
         if tokens.salience is None:
             raise RetrievalError("this encoder does not tell how salient a passage's tokens are: prune by sentences")
         return tokens.salience
-    from retrieval.coverage import coverage
+    from propcite.retrieval.encoding.coverage import coverage
 
     if pruning == "coverage":
         return coverage(tokens.vectors, tokens.salience)

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from retrieval.alignment import NEAREST, Alignment
-from retrieval.encoder import Floats
-from retrieval.granularity import Ints, best_matches, joined
-from retrieval.index import IndexHit
-from retrieval.index.codec import Asked, Payload, Rows, int_products
-from retrieval.index.segment import HEAD, Segment
+from propcite.retrieval.alignment import NEAREST, Alignment
+from propcite.retrieval.encoding.encoder import Floats
+from propcite.retrieval.granularity import Ints, best_matches, joined
+from propcite.retrieval.index import IndexHit
+from propcite.retrieval.index.codec import Asked, Payload, Rows, int_products
+from propcite.retrieval.index.segment import HEAD, Segment
 
 BLOCK_TOKENS = 16_384  # of passages next to each other: large enough for the product, small in memory
 PICKED_TOKENS = 6_144  # of passages picked out: what is gathered stays in the second cache
@@ -147,7 +147,7 @@ def score_block(block: Block, unit_best: Floats, wanted: Wanted, mask: Mask) -> 
 
 def _aligned(block: Block, asked: Asked, wanted: Wanted, mask: Mask) -> Ranked:
     """Scores under any alignment, from the similarities of all tokens."""
-    from retrieval.alignment.scoring import Texts, scores_of_runs
+    from propcite.retrieval.alignment.scoring import Texts, scores_of_runs
 
     segment, alignment = block.segment, wanted.alignment
     similarities = segment.codec.similarities(segment.payload[block.tokens], segment.scales[block.tokens], asked)
@@ -189,7 +189,7 @@ def _best_plainly(block: Block, asked: Asked) -> Floats:
 
 def _best_compiled(block: Block, asked: Asked) -> Floats:
     """The same from integers, without similarities ever being written as floats."""
-    from retrieval.index import kernels
+    from propcite.retrieval.index import kernels
 
     segment = block.segment
     tokens = block.tokens
@@ -204,7 +204,7 @@ def _best_compiled(block: Block, asked: Asked) -> Floats:
 
 def unpacked(payload: Payload, unpacking: npt.NDArray[Any]) -> Rows:
     """The payload as integers, sooner than by looking up whole arrays."""
-    from retrieval.index import kernels
+    from propcite.retrieval.index import kernels
 
     wide = np.empty(payload.shape, unpacking.dtype)
     kernels.unpack(payload, unpacking, wide)

@@ -11,15 +11,15 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from retrieval.encoder import Floats
-from retrieval.granularity import Ints
-from retrieval.index import IndexHit
-from retrieval.index.centroids import Centroids
-from retrieval.index.coarse_codes import nearest_lists
-from retrieval.index.codec import Asked, Codec, int_products
-from retrieval.index.hits import Hits, Imputed, cut, listed_tokens, nearest_tokens, xtr_candidates
-from retrieval.index.parts import Part
-from retrieval.index.ranking import Block, Mask, Ranked, Wanted, best_hits, blocks_of, blocks_picked, rank
+from propcite.retrieval.encoding.encoder import Floats
+from propcite.retrieval.granularity import Ints
+from propcite.retrieval.index import IndexHit
+from propcite.retrieval.index.centroids import Centroids
+from propcite.retrieval.index.coarse_codes import nearest_lists
+from propcite.retrieval.index.codec import Asked, Codec, int_products
+from propcite.retrieval.index.hits import Hits, Imputed, cut, listed_tokens, nearest_tokens, xtr_candidates
+from propcite.retrieval.index.parts import Part
+from propcite.retrieval.index.ranking import Block, Mask, Ranked, Wanted, best_hits, blocks_of, blocks_picked, rank
 
 Regime = Literal["auto", "exact", "tokens", "faiss"]
 
@@ -151,7 +151,7 @@ class Search:
 
     def _coarsely(self, number: int) -> list[Ints]:
         """Candidates; a part without codes is read whole."""
-        from retrieval.index.coarse import CentroidTable, candidates
+        from propcite.retrieval.index.coarse import CentroidTable, candidates
 
         assert self.plan.centroids is not None
         table = CentroidTable.of(self.plan.centroids, *self._seeking)

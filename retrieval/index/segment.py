@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from retrieval.encoder import TokenVectors
-from retrieval.errors import IndexFormatError, RetrievalError
-from retrieval.granularity import Ints
-from retrieval.index.codec import Codec, Payload
-from retrieval.index.container import REPAIR, Container, write_arrays
-from retrieval.index.pruning import Pruning, Searched, most_worth, worth
-from retrieval.text import Passage
-from retrieval.windows import Offsets
+from propcite.retrieval.encoding.encoder import TokenVectors
+from propcite.retrieval.encoding.windows import Offsets
+from propcite.retrieval.errors import IndexFormatError, RetrievalError
+from propcite.retrieval.granularity import Ints
+from propcite.retrieval.index.codec import Codec, Payload
+from propcite.retrieval.index.container import REPAIR, Container, write_arrays
+from propcite.retrieval.index.pruning import Pruning, Searched, most_worth, worth
+from propcite.retrieval.text import Passage
 
 HEAD = -1  # the unit of tokens that belong to no sentence: special tokens and the title's
 MAPPED = ("payload", "scales", "token_starts", "token_lengths")  # one entry a token: read where a search touches them

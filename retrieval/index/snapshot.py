@@ -7,9 +7,9 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from retrieval.errors import IndexFormatError
-from retrieval.index.manifest import FILE, Manifest, read_manifest
-from retrieval.index.parts import NUMBER, codes_path, deleted_path, faiss_path, segment_path
+from propcite.retrieval.errors import IndexFormatError
+from propcite.retrieval.index.manifest import FILE, Manifest, read_manifest
+from propcite.retrieval.index.parts import NUMBER, codes_path, deleted_path, faiss_path, segment_path
 
 TRIES = 20  # each is a moment; a writer joins or removes parts now and then
 KINDS = ("segment-*", "centroids-*", "faiss-*")

@@ -16,23 +16,23 @@ from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
-from retrieval.alignment import NEAREST, Alignment
-from retrieval.checkpoints import keeping
-from retrieval.encoder import Floats, TokenVectors
-from retrieval.errors import IndexFormatError
-from retrieval.granularity import Ints
-from retrieval.index import IndexHit, IndexStats, Told, nobody
-from retrieval.index.codec import Codec
-from retrieval.index.disk import Disk
-from retrieval.index.helping import Help
-from retrieval.index.holding import Holding
-from retrieval.index.manifest import read_manifest
-from retrieval.index.parts import Part
-from retrieval.index.pruning import Pruning, known_pruning, known_share
-from retrieval.index.ranking import Wanted
-from retrieval.index.search import EXACT_UP_TO, RETRIEVED, Plan, Regime, Search, known_regime
-from retrieval.index.segment import build_segment, pruned
-from retrieval.text import Granularity, Passage
+from propcite.retrieval.alignment import NEAREST, Alignment
+from propcite.retrieval.encoding.checkpoints import keeping
+from propcite.retrieval.encoding.encoder import Floats, TokenVectors
+from propcite.retrieval.errors import IndexFormatError
+from propcite.retrieval.granularity import Ints
+from propcite.retrieval.index import IndexHit, IndexStats, Told, nobody
+from propcite.retrieval.index.codec import Codec
+from propcite.retrieval.index.disk import Disk
+from propcite.retrieval.index.helping import Help
+from propcite.retrieval.index.holding import Holding
+from propcite.retrieval.index.manifest import read_manifest
+from propcite.retrieval.index.parts import Part
+from propcite.retrieval.index.pruning import Pruning, known_pruning, known_share
+from propcite.retrieval.index.ranking import Wanted
+from propcite.retrieval.index.search import EXACT_UP_TO, RETRIEVED, Plan, Regime, Search, known_regime
+from propcite.retrieval.index.segment import build_segment, pruned
+from propcite.retrieval.text import Granularity, Passage
 
 BITS = 8
 

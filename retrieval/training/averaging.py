@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from retrieval.checkpoints import BASE_PASSAGES, PASSAGES_NETWORK, bundled_model, check_trained
-from retrieval.errors import RetrievalError
-from retrieval.queries import (
+from propcite.retrieval.encoding.checkpoints import BASE_PASSAGES, PASSAGES_NETWORK, bundled_model, check_trained
+from propcite.retrieval.encoding.salience import FILE, Salience
+from propcite.retrieval.encoding.trained_networks import (
     ASKING_NETWORK,
     SENTENCES_NETWORK,
     about,
@@ -23,7 +23,7 @@ from retrieval.queries import (
     write,
     write_model,
 )
-from retrieval.salience import FILE, Salience
+from propcite.retrieval.errors import RetrievalError
 
 
 def average(files: Sequence[Path], out: Path, share: float = 1.0) -> dict[str, Any]:

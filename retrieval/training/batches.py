@@ -8,8 +8,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from retrieval.training.passages import Units
-from retrieval.training.rows import Row
+from propcite.retrieval.training.passages import Units
+from propcite.retrieval.training.rows import Row
 
 TOGETHER = 8  # texts of like length that are read at once
 

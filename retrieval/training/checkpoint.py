@@ -7,8 +7,8 @@ from typing import Any
 
 import torch
 
-from retrieval.errors import PropCiteError, RetrievalError
-from retrieval.writing import written
+from propcite.retrieval.errors import PropCiteError, RetrievalError
+from propcite.retrieval.saving import written
 
 
 def keep(path: Path, state: dict[str, Any], error: type[PropCiteError] = RetrievalError) -> None:

@@ -9,10 +9,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from retrieval.training.losses import LOW
-from retrieval.training.passages import Units
-from retrieval.training.rows import Row
-from retrieval.training.teacher import Teacher
+from propcite.retrieval.training.losses import LOW
+from propcite.retrieval.training.passages import Units
+from propcite.retrieval.training.rows import Row
+from propcite.retrieval.training.teacher import Teacher
 
 
 class Lessons:

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F  # noqa: N812 - its usual name
 
-from retrieval.alignment.gate import gate
+from propcite.retrieval.alignment.gate import gate
 
 LOW = -1e4  # the score of what does not take part
 

@@ -8,8 +8,8 @@ from typing import Literal, get_args
 import torch
 from torch.nn import functional as F  # noqa: N812 - its usual name
 
-from retrieval.training.passages import Passages
-from retrieval.training.rows import Row
+from propcite.retrieval.training.passages import Passages
+from propcite.retrieval.training.rows import Row
 
 Negatives = Literal["index", "means", "none"]
 Near = Callable[[Row], Sequence[int]]  # passages by number

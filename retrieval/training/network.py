@@ -12,11 +12,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812 - its usual name
 
-from retrieval.errors import RetrievalError
-from retrieval.queries import MARKERS, apply_difference, queries_of
-from retrieval.salience import Salience, idf
-from retrieval.text import Granularity
-from retrieval.training.passages import Passages
+from propcite.retrieval.encoding.salience import Salience, idf
+from propcite.retrieval.encoding.trained_networks import MARKERS, apply_difference, queries_of
+from propcite.retrieval.errors import RetrievalError
+from propcite.retrieval.text import Granularity
+from propcite.retrieval.training.passages import Passages
 
 MOST_TOKENS = 64  # of a query that is trained on
 

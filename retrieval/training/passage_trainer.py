@@ -17,14 +17,14 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F  # noqa: N812 - its usual name
 
-from retrieval.checkpoints import bundled_model, fingerprint
-from retrieval.encoder import Encoder
-from retrieval.precision import dtype_of
-from retrieval.queries import PASSAGES, as_model, with_markers, write, write_model
-from retrieval.text import Granularity
-from retrieval.training.batches import TOGETHER, alike, joined, masks, sentences_of
-from retrieval.training.lessons import Lessons
-from retrieval.training.losses import (
+from propcite.retrieval.encoding.checkpoints import bundled_model, fingerprint
+from propcite.retrieval.encoding.encoder import Encoder
+from propcite.retrieval.encoding.precision import dtype_of
+from propcite.retrieval.encoding.trained_networks import PASSAGES, as_model, with_markers, write, write_model
+from propcite.retrieval.text import Granularity
+from propcite.retrieval.training.batches import TOGETHER, alike, joined, masks, sentences_of
+from propcite.retrieval.training.lessons import Lessons
+from propcite.retrieval.training.losses import (
     any_positive,
     passage_scores,
     shares_of_passages,
@@ -32,13 +32,13 @@ from retrieval.training.losses import (
     taught,
     unlike,
 )
-from retrieval.training.neighbours import Negatives
-from retrieval.training.network import Queries, layers_of, top_layers
-from retrieval.training.passages import Passages, Units
-from retrieval.training.pool import Pool
-from retrieval.training.rows import Row, as_claim
-from retrieval.training.steps import Steps
-from retrieval.training.teacher import Teacher
+from propcite.retrieval.training.neighbours import Negatives
+from propcite.retrieval.training.network import Queries, layers_of, top_layers
+from propcite.retrieval.training.passages import Passages, Units
+from propcite.retrieval.training.pool import Pool
+from propcite.retrieval.training.rows import Row, as_claim
+from propcite.retrieval.training.steps import Steps
+from propcite.retrieval.training.teacher import Teacher
 
 CHECKPOINT = "passages.pt"
 

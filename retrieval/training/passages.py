@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from retrieval.encoder import Encoder, TokenVectors
-from retrieval.errors import IndexFormatError
-from retrieval.index.token_index import TokenIndex
-from retrieval.retriever import Split
-from retrieval.text import Passage, Span
-from retrieval.training.rows import Row, as_passage
-from retrieval.writing import telling, written
+from propcite.retrieval.encoding.encoder import Encoder, TokenVectors
+from propcite.retrieval.errors import IndexFormatError
+from propcite.retrieval.index.token_index import TokenIndex
+from propcite.retrieval.retriever import Split
+from propcite.retrieval.saving import telling, written
+from propcite.retrieval.text import Passage, Span
+from propcite.retrieval.training.rows import Row, as_passage
 
 BLOCK = 128  # passages of one file
 INDEX_BITS = 4  # a number of the index that negatives are found by

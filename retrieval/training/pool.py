@@ -6,9 +6,9 @@ import random
 from collections.abc import Sequence
 from typing import Any
 
-from retrieval.training.neighbours import Negatives, near
-from retrieval.training.passages import Passages
-from retrieval.training.rows import Mixture, Row
+from propcite.retrieval.training.neighbours import Negatives, near
+from propcite.retrieval.training.passages import Passages
+from propcite.retrieval.training.rows import Mixture, Row
 
 
 class Pool:

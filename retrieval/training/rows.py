@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from retrieval.errors import RetrievalError
-from retrieval.lines import numbered_lines
-from retrieval.sentences import split_sentences
-from retrieval.splitter import passage_from_sentences
-from retrieval.text import Passage
+from propcite.retrieval.errors import RetrievalError
+from propcite.retrieval.jsonl import numbered_lines
+from propcite.retrieval.sentences import split_sentences
+from propcite.retrieval.splitter import passage_from_sentences
+from propcite.retrieval.text import Passage
 
 MOST_WORDS = 220  # of a passage that is trained on; a longer one is read in parts
 FEWEST_WORDS = 5  # of a claim made from a passage

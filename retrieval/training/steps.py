@@ -11,9 +11,9 @@ from typing import Any, ClassVar, Protocol
 import torch
 from torch import Tensor, nn
 
-from retrieval.errors import PropCiteError, RetrievalError
-from retrieval.training import without_denormals
-from retrieval.training.checkpoint import keep, kept
+from propcite.retrieval.errors import PropCiteError, RetrievalError
+from propcite.retrieval.training import without_denormals
+from propcite.retrieval.training.checkpoint import keep, kept
 
 
 class Plan(Protocol):

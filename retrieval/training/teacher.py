@@ -15,12 +15,12 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from retrieval.checkpoints import fingerprint
-from retrieval.errors import RetrievalError
-from retrieval.precision import dtype_of
-from retrieval.training.batches import alike
-from retrieval.training.rows import Row, as_passage
-from retrieval.writing import written
+from propcite.retrieval.encoding.checkpoints import fingerprint
+from propcite.retrieval.encoding.precision import dtype_of
+from propcite.retrieval.errors import RetrievalError
+from propcite.retrieval.saving import written
+from propcite.retrieval.training.batches import alike
+from propcite.retrieval.training.rows import Row, as_passage
 
 Kind = Literal["marked", "joint"]
 
@@ -43,7 +43,7 @@ class Teacher(nn.Module):
     """A transformer with one score: of the sentence that is marked, or of each."""
 
     def __init__(self, kind: Kind, base: str, precision: str = "float32") -> None:
-        from retrieval.queries import with_markers
+        from propcite.retrieval.encoding.trained_networks import with_markers
 
         super().__init__()
         transformer = with_markers(base)

@@ -11,11 +11,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from retrieval.checkpoints import bundled_model
-from retrieval.training.losses import told_apart
-from retrieval.training.rows import Mixture, Row
-from retrieval.training.steps import Steps
-from retrieval.training.teacher import Kind, Teacher
+from propcite.retrieval.encoding.checkpoints import bundled_model
+from propcite.retrieval.training.losses import told_apart
+from propcite.retrieval.training.rows import Mixture, Row
+from propcite.retrieval.training.steps import Steps
+from propcite.retrieval.training.teacher import Kind, Teacher
 
 CHECKPOINT = "teacher.pt"
 

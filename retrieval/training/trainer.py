@@ -12,19 +12,19 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from retrieval.checkpoints import bundled_model, fingerprint
-from retrieval.queries import as_model, reading, with_markers, write, write_model
-from retrieval.text import Granularity
-from retrieval.training.batches import joined, masks, sentences_of
-from retrieval.training.lessons import Lessons
-from retrieval.training.losses import any_positive, gated, salient_scores, taught, unit_scores, xtr_scores
-from retrieval.training.lowrank import adapt, plain
-from retrieval.training.neighbours import Negatives, near
-from retrieval.training.network import Queries, principal, rarity
-from retrieval.training.passages import Passages
-from retrieval.training.rows import Mixture, Row, as_claim
-from retrieval.training.steps import Steps
-from retrieval.training.teacher import Teacher
+from propcite.retrieval.encoding.checkpoints import bundled_model, fingerprint
+from propcite.retrieval.encoding.trained_networks import as_model, reading, with_markers, write, write_model
+from propcite.retrieval.text import Granularity
+from propcite.retrieval.training.batches import joined, masks, sentences_of
+from propcite.retrieval.training.lessons import Lessons
+from propcite.retrieval.training.losses import any_positive, gated, salient_scores, taught, unit_scores, xtr_scores
+from propcite.retrieval.training.lowrank import adapt, plain
+from propcite.retrieval.training.neighbours import Negatives, near
+from propcite.retrieval.training.network import Queries, principal, rarity
+from propcite.retrieval.training.passages import Passages
+from propcite.retrieval.training.rows import Mixture, Row, as_claim
+from propcite.retrieval.training.steps import Steps
+from propcite.retrieval.training.teacher import Teacher
 
 Way = Literal["none", "gate", "relu", "top-k"]
 

@@ -16,13 +16,13 @@ import pytest
 from commanded import Propcite, commanded
 from word_encoder import WordEncoder
 
-from app import bootstrap
-from app.bootstrap import Parts
-from app.settings import Settings, load_settings
-from app.store import Runs
+from propcite.app import parts as bootstrap
+from propcite.app.library.store import Runs
+from propcite.app.parts import Parts
+from propcite.app.settings import Settings, load_settings
 
 if TYPE_CHECKING:
-    from retrieval.encoder import Encoder
+    from propcite.retrieval.encoding.encoder import Encoder
 
 BINARIES = Path("/usr/lib/postgresql")
 
@@ -79,7 +79,7 @@ def loaded(encoder: Encoder) -> dict[str, object]:
     """The shipped models, loaded once for all servers of the tests."""
     from serving import loaded_from
 
-    from attribution.propcite import PropCite
+    from propcite.attribution.propcite import PropCite
 
     return loaded_from(PropCite(encoder))
 

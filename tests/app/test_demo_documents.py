@@ -10,8 +10,9 @@ from typing import Any
 import lxml.html
 import pypdfium2
 import pytest
+from paths import ROOT
 
-DEMO = Path(__file__).parents[2] / "app" / "demo"
+DEMO = ROOT / "app" / "demo"
 DOCUMENTS = DEMO / "documents"
 KINDS = {"answerable", "multi_document", "near_duplicate", "contradiction", "unanswerable", "follow_up_detail"}
 LINE_END_HYPHEN = "\ufffe"  # what PDFium reads where a word was broken
@@ -127,7 +128,7 @@ def test_a_word_broken_at_a_line_end_is_in_a_kept_pdf() -> None:
 
 def test_rebuilding_the_pdfs_gives_the_kept_text(tmp_path: Path) -> None:
     pytest.importorskip("reportlab", reason="reportlab is in the dev extra")
-    from app.demo.make_pdfs import build_all
+    from propcite.app.demo.make_pdfs import build_all
 
     made = build_all(tmp_path)
     assert [path.name for path in made] == sorted(path.name for path in DOCUMENTS.glob("*.pdf"))

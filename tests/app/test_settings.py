@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from app.errors import AppError
-from app.settings import Settings, load_settings
+from propcite.app.errors import AppError
+from propcite.app.settings import Settings, load_settings
 
 
 def refused(**arguments: object) -> str:

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from attribution.citations import CitedAnswer
-from attribution.errors import AttributionError
-from attribution.events import AnswerDone, SentenceCited, TextDelta
-from attribution.propcite import PropCite
-from retrieval.encoder import Encoder
+from propcite.attribution.citations import CitedAnswer
+from propcite.attribution.errors import AttributionError
+from propcite.attribution.events import AnswerDone, SentenceCited, TextDelta
+from propcite.attribution.propcite import PropCite
+from propcite.retrieval.encoding.encoder import Encoder
 
 NEEDED = "The barrier cost 410 million euros. The museum opened in 1987."
 ANSWER = "The barrier cost 410 million euros [2]. The museum opened in 1912."
@@ -36,7 +36,7 @@ class TestLangChain:
         from langchain_core.messages import AIMessage
         from langchain_core.runnables import RunnableLambda, RunnablePassthrough
 
-        from attribution.adapters.langchain import CiteAnswer
+        from propcite.attribution.adapters.langchain import CiteAnswer
 
         model = GenericFakeChatModel(messages=iter([AIMessage(ANSWER)] * 9))
         documents = [Document(page_content=NEEDED, metadata={"source": "report.txt"}, id="report")]
@@ -92,7 +92,7 @@ class TestLangChain:
         assert "".join(v["answer"].content for v in pieces if "answer" in v) == ANSWER
 
     def test_documents_that_come_after_the_first_words(self, propcite: PropCite) -> None:
-        from attribution.adapters.langchain import CiteAnswer
+        from propcite.attribution.adapters.langchain import CiteAnswer
 
         chunks = [{"answer": "The barrier "}, {"documents": [NEEDED]}, {"answer": "cost 410 million euros."}]
         *_, last = CiteAnswer(propcite).transform(iter(chunks))
@@ -116,7 +116,7 @@ class TestLangChain:
         ],
     )
     def test_what_cannot_be_cited_is_one_clear_line(self, propcite: PropCite, values: Any, line: str) -> None:
-        from attribution.adapters.langchain import CiteAnswer
+        from propcite.attribution.adapters.langchain import CiteAnswer
 
         step = CiteAnswer(propcite)
         with pytest.raises(AttributionError, match=line):
@@ -165,7 +165,7 @@ class TestLlamaIndex:
 
     @pytest.mark.parametrize("streaming", [False, True])
     def test_an_engine_answers_with_citations(self, propcite: PropCite, streaming: bool) -> None:
-        from attribution.adapters.llamaindex import CitingQueryEngine
+        from propcite.attribution.adapters.llamaindex import CitingQueryEngine
 
         response: Any = CitingQueryEngine(self.engine(streaming), propcite).query(QUESTION)
         assert str(response) == ANSWER
@@ -177,13 +177,13 @@ class TestLlamaIndex:
         assert [n.node_id for n in response.source_nodes] == ["report:1"]
 
     def test_the_same_for_asyncio(self, propcite: PropCite) -> None:
-        from attribution.adapters.llamaindex import CitingQueryEngine
+        from propcite.attribution.adapters.llamaindex import CitingQueryEngine
 
         response: Any = asyncio.run(CitingQueryEngine(self.engine(), propcite).aquery(QUESTION))
         assert [c.passage.id for c in response.cited.citations] == ["report:1"]
 
     def test_a_streaming_response_is_cited_as_it_comes(self, propcite: PropCite) -> None:
-        from attribution.adapters.llamaindex import stream_response
+        from propcite.attribution.adapters.llamaindex import stream_response
 
         events = list(stream_response(propcite, self.engine(streaming=True).query(QUESTION), strip_markers=True))
         assert "".join(e.text for e in events if isinstance(e, TextDelta)) == ANSWER.replace(" [2]", "")
@@ -193,7 +193,7 @@ class TestLlamaIndex:
     def test_an_asynchronous_stream(self, propcite: PropCite) -> None:
         from llama_index.core.base.response.schema import AsyncStreamingResponse
 
-        from attribution.adapters.llamaindex import astream_response
+        from propcite.attribution.adapters.llamaindex import astream_response
 
         async def pieces() -> AsyncIterator[str]:
             for piece in ANSWER.split(" "):
@@ -209,7 +209,7 @@ class TestLlamaIndex:
     def test_an_empty_response(self, propcite: PropCite) -> None:
         from llama_index.core.base.response.schema import Response
 
-        from attribution.adapters.llamaindex import cite_response
+        from propcite.attribution.adapters.llamaindex import cite_response
 
         assert cite_response(propcite, Response(None)).metadata["citations"] == []
 
@@ -220,7 +220,8 @@ def test_citing_needs_no_framework() -> None:
     import sys
 
     code = (
-        "import sys; from attribution import PropCite, acite, acite_stream, as_passages, cite_many, cite_stream;"
+        "import sys\n"
+        "from propcite.attribution import PropCite, acite, acite_stream, as_passages, cite_many, cite_stream\n"
         "print([m for m in sys.modules if m.split('.')[0] in ('langchain_core', 'llama_index', 'openai', 'torch')])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

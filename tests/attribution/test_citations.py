@@ -6,7 +6,7 @@ from dataclasses import FrozenInstanceError, fields, replace
 
 import pytest
 
-from attribution.citations import (
+from propcite.attribution.citations import (
     Citation,
     CitedAnswer,
     CitedProposition,
@@ -16,7 +16,7 @@ from attribution.citations import (
     Proposition,
     Verdict,
 )
-from retrieval.text import Page, Passage, Span
+from propcite.retrieval.text import Page, Passage, Span
 
 ANSWER = "The barrier has gates. It cost 410 million euros. Is that much?"
 GATES = Passage(

@@ -19,9 +19,9 @@ from pathlib import Path
 
 import torch
 
-from retrieval.encoder import Encoder
-from retrieval.splitter import passage_from_sentences
-from retrieval.text import Granularity
+from propcite.retrieval.encoding.encoder import Encoder
+from propcite.retrieval.splitter import passage_from_sentences
+from propcite.retrieval.text import Granularity
 
 GROUP, SENTENCES = 64, 8  # passages sent together; sentences of a row that are read
 ALONE = 64  # queries that are asked one by one

@@ -17,9 +17,9 @@ from pathlib import Path
 
 from lxml import etree
 
-from app.ingest import read_document
-from retrieval.splitter import PassageSplitter
-from retrieval.text import Box
+from propcite.app.ingest.readers import read_document
+from propcite.retrieval.splitter import PassageSplitter
+from propcite.retrieval.text import Box
 
 
 @dataclass(frozen=True)

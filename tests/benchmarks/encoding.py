@@ -24,12 +24,12 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from retrieval.checkpoints import BASE, bundled_model
-from retrieval.eight_bits import _compiled
-from retrieval.encoder import Encoder, TokenVectors
-from retrieval.queries import with_markers
-from retrieval.splitter import passage_from_sentences
-from retrieval.text import Passage
+from propcite.retrieval.encoding.checkpoints import BASE, bundled_model
+from propcite.retrieval.encoding.encoder import Encoder, TokenVectors
+from propcite.retrieval.encoding.int8 import _compiled
+from propcite.retrieval.encoding.trained_networks import with_markers
+from propcite.retrieval.splitter import passage_from_sentences
+from propcite.retrieval.text import Passage
 
 WINDOW = 512
 Arrays = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]  # ids and mask, (b, n)

@@ -15,15 +15,15 @@ from pathlib import Path
 
 import numpy as np
 from sklearn.metrics import roc_auc_score
+from tests.support.said_of_whom import ROWS
 
-from attribution.citations import Label, Verdict
-from attribution.judges import Case
-from attribution.judges.cross import CrossJudge, mixed
-from attribution.judges.embedded import probability, support_probability
-from attribution.judges.training.corpus import TIMES, is_held_out, rows_of
-from attribution.judges.training.marked import Marked, marked
-from retrieval.encoder import Encoder
-from tests.attribution.said_of_whom import ROWS
+from propcite.attribution.citations import Label, Verdict
+from propcite.attribution.judges import Case
+from propcite.attribution.judges.cross import CrossJudge, mixed
+from propcite.attribution.judges.embedded import probability, support_probability
+from propcite.attribution.judges.training.corpus import TIMES, is_held_out, rows_of
+from propcite.attribution.judges.training.marked import Marked, marked
+from propcite.retrieval.encoding.encoder import Encoder
 
 SEED = 7
 MOST = 300  # rows of one source that are measured

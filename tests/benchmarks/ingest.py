@@ -25,9 +25,9 @@ from tempfile import TemporaryDirectory
 from threading import Thread
 from typing import Any
 
-from app.bootstrap import Parts
-from app.ingest.kinds import ARCHIVES, is_known
-from app.settings import load_settings
+from propcite.app.ingest.readers.kinds import ARCHIVES, is_known
+from propcite.app.parts import Parts
+from propcite.app.settings import load_settings
 
 
 def chosen(folder: Path, number: int, most_bytes: int) -> list[Path]:
@@ -51,7 +51,7 @@ class Command:
     """`propcite ingest FOLDER` in a process of its own."""
 
     def __init__(self, folder: Path, data: Path) -> None:
-        words = [sys.executable, "-m", "app.cli", "ingest", str(folder), "--json", "--timings"]
+        words = [sys.executable, "-m", "propcite", "ingest", str(folder), "--json", "--timings"]
         environment = {**os.environ, "PROPCITE_DATA_DIR": str(data)}
         self.process = subprocess.Popen(
             words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True

@@ -101,8 +101,8 @@ def served(url: str) -> Iterator[tuple[str, int | None]]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    subprocess.run([sys.executable, "-m", "app.cli", "demo"], check=True, stdout=subprocess.DEVNULL)
-    command = [sys.executable, "-m", "app.cli", "serve", "--port", str(port)]
+    subprocess.run([sys.executable, "-m", "propcite", "demo"], check=True, stdout=subprocess.DEVNULL)
+    command = [sys.executable, "-m", "propcite", "serve", "--port", str(port)]
     server = subprocess.Popen(command, stderr=subprocess.DEVNULL, env=os.environ)
     try:
         wait_for(f"http://127.0.0.1:{port}/readyz")

@@ -14,16 +14,16 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from statistics import median
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "ui"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
 from browsing import browsing, inside, memory_mb, serving, wait_for
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
 
-from app.bootstrap import Parts
-from app.demo import DOCUMENTS, QUESTIONS
-from app.ingester import gather
-from app.settings import load_settings
+from propcite.app.demo import DOCUMENTS, QUESTIONS
+from propcite.app.ingest.sources import gather
+from propcite.app.parts import Parts
+from propcite.app.settings import load_settings
 
 SESSIONS = 10
 TURN = """

@@ -26,7 +26,6 @@ from typing import Any
 
 import httpx
 from starlette.types import Receive, Scope, Send
-
 from tests.benchmarks.load import served, wait_for
 
 ANSWER = (

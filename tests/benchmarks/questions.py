@@ -11,10 +11,10 @@ import tempfile
 from collections import defaultdict
 from pathlib import Path
 
-from app.bootstrap import Parts
-from app.demo import DOCUMENTS, QUESTIONS
-from app.ingester import gather
-from app.settings import load_settings
+from propcite.app.demo import DOCUMENTS, QUESTIONS
+from propcite.app.ingest.sources import gather
+from propcite.app.parts import Parts
+from propcite.app.settings import load_settings
 
 
 def main() -> None:

@@ -16,14 +16,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from app.bootstrap import Parts
-from app.evaluate.ranking.relevance import SENTENCES
-from app.evaluate.runs.aggregates import Aggregate, aggregates, grouped, measure_of
-from app.evaluate.runs.measured import MEAN, figures_by_source
-from app.evaluate.runs.tables import notes
-from app.evaluate.tables import NONE
-from app.settings import load_settings
-from app.store import RunInfo, RunItem
+from propcite.app.lab.ranking.relevance import SENTENCES
+from propcite.app.lab.runs.aggregates import Aggregate, aggregates, grouped, measure_of
+from propcite.app.lab.runs.measured import MEAN, figures_by_source
+from propcite.app.lab.runs.tables import notes
+from propcite.app.lab.tables import NONE
+from propcite.app.library.store import RunInfo, RunItem
+from propcite.app.parts import Parts
+from propcite.app.settings import load_settings
 
 OUT = Path(__file__).with_name("RESULTS.md")
 HEAD = """# Results
@@ -88,7 +88,7 @@ def kept(parts: Parts, job: Job) -> RunInfo | None:
 
 def measured(parts: Parts, job: Job, folder: Path) -> RunInfo:
     if (run := kept(parts, job)) is None:
-        words = [sys.executable, "-m", "app.cli", "eval", job.kind, str(folder / job.path), *job.words[1:]]
+        words = [sys.executable, "-m", "propcite", "eval", job.kind, str(folder / job.path), *job.words[1:]]
         subprocess.run(words, check=True, stdout=sys.stderr)
         run = kept(parts, job)
     if run is None:

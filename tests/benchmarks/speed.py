@@ -17,12 +17,12 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from app.bootstrap import Parts
-from app.demo import ANSWERS, DOCUMENTS, QUESTIONS
-from app.ingester import gather
-from app.settings import load_settings
-from retrieval.sentences import split_sentences
-from retrieval.text import Granularity
+from propcite.app.demo import ANSWERS, DOCUMENTS, QUESTIONS
+from propcite.app.ingest.sources import gather
+from propcite.app.parts import Parts
+from propcite.app.settings import load_settings
+from propcite.retrieval.sentences import split_sentences
+from propcite.retrieval.text import Granularity
 
 
 def median_ms(work: Callable[[], object], rounds: int) -> float:
@@ -40,7 +40,7 @@ def main() -> None:
     rounds = parser.parse_args().rounds
 
     help_ms = median_ms(
-        lambda: subprocess.run([sys.executable, "-m", "app.cli", "--help"], capture_output=True), rounds
+        lambda: subprocess.run([sys.executable, "-m", "propcite", "--help"], capture_output=True), rounds
     )
     print(f"{'propcite --help':44}{help_ms:>10.0f} ms")
     with tempfile.TemporaryDirectory() as folder:

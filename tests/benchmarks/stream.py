@@ -18,14 +18,14 @@ import time
 from collections.abc import AsyncIterator
 from dataclasses import replace
 
-from app.demo import ANSWERS, DOCUMENTS
-from app.ingest import read_document
-from attribution import AnswerDone, PropCite, SentenceCited, TextDelta, acite_stream, cite_many
-from attribution.desk import Desk
-from attribution.prose import Sentences
-from retrieval.retriever import Retriever
-from retrieval.splitter import PassageSplitter
-from retrieval.text import Passage
+from propcite.app.demo import ANSWERS, DOCUMENTS
+from propcite.app.ingest.readers import read_document
+from propcite.attribution import AnswerDone, PropCite, SentenceCited, TextDelta, acite_stream, cite_many
+from propcite.attribution.citing.background import Desk
+from propcite.attribution.prose.sentences import Sentences
+from propcite.retrieval.retriever import Retriever
+from propcite.retrieval.splitter import PassageSplitter
+from propcite.retrieval.text import Passage
 
 
 def ten_passages(propcite: PropCite, question: str) -> list[Passage]:

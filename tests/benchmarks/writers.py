@@ -19,10 +19,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from app.narrowing import documents_within
-from app.store import Change, Feedback, Library, Opinion, document_id
-from app.store.feedback import Feedbacks
-from attribution.citations import (
+from propcite.app.library.narrowing import documents_within
+from propcite.app.library.store import Change, Feedback, Library, Opinion, document_id
+from propcite.app.library.store.feedback import Feedbacks
+from propcite.attribution.citations import (
     Citation,
     CitedAnswer,
     CitedProposition,
@@ -32,7 +32,7 @@ from attribution.citations import (
     Proposition,
     Verdict,
 )
-from retrieval.text import Document, Passage, Span
+from propcite.retrieval.text import Document, Passage, Span
 
 NAME = "crowd"
 START_S = 120.0  # within which all have begun

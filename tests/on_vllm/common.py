@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from app.pipeline import Pipeline
-from attribution.citations import CitedAnswer
-from attribution.events import AnswerDone, SentenceCited, TextDelta
-from tests.app.shown import shown_of
+from shown import shown_of
+
+from propcite.app.answering.pipeline import Pipeline
+from propcite.attribution.citations import CitedAnswer
+from propcite.attribution.events import AnswerDone, SentenceCited, TextDelta
 
 QUESTIONS = ("What did the barrier cost?", "How high is it?", "When does the ferry leave?", "Who paid for the barrier?")
 SHOWN = shown_of(title="Notes")

@@ -14,11 +14,11 @@ from pathlib import Path
 from urllib.error import URLError
 
 import pytest
-
-from app.bootstrap import Parts
-from app.settings import load_settings
-from tests.app.word_encoder import WordEncoder
 from tests.on_vllm.tiny_llama import CONTEXT, save_tiny_llama
+from word_encoder import WordEncoder
+
+from propcite.app.parts import Parts
+from propcite.app.settings import load_settings
 
 HERE = Path(__file__).parent
 STARTS_IN = 300.0  # seconds, on a machine that does much beside

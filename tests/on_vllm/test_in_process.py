@@ -7,17 +7,17 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-
-from app.bootstrap import Parts
-from app.building import build_generator
-from app.errors import AppError
-from app.generators import Draft, drained
-from app.generators.prompted import PromptedGenerator
-from app.generators.vllm_engine import VllmEngine
-from app.settings import load_settings
-from attribution.citations import CitedAnswer
-from tests.app.shown import shown_of, written
+from shown import shown_of, written
 from tests.on_vllm.common import LONG, QUESTIONS, SHOWN, TOKENS, answered, is_left_out
+
+from propcite.app.answering.generators import Draft, drained
+from propcite.app.answering.generators.prompted import PromptedGenerator
+from propcite.app.answering.generators.vllm_engine import VllmEngine
+from propcite.app.building import build_generator
+from propcite.app.errors import AppError
+from propcite.app.parts import Parts
+from propcite.app.settings import load_settings
+from propcite.attribution.citations import CitedAnswer
 
 pytestmark = pytest.mark.vllm
 SETTINGS = {"generator": "vllm", "vllm_dtype": "float32", "vllm_eager": True}

@@ -8,20 +8,20 @@ from pathlib import Path
 from typing import cast
 
 import pytest
-
-from app.bootstrap import Parts
-from app.building import build_generator
-from app.errors import GeneratorError
-from app.generators import Generator, drained
-from app.generators.prompted import PromptedGenerator
-from app.prompts import load_prompt
-from app.settings import load_settings
-from attribution.citations import CitedAnswer
-from attribution.endpoint import Endpoint
-from attribution.errors import AttributionError
-from tests.app.shown import shown_of, written
+from shown import shown_of, written
 from tests.on_vllm.common import LONG, QUESTIONS, SHOWN, TOKENS, answered, is_left_out
 from tests.on_vllm.conftest import VllmServer
+
+from propcite.app.answering.generators import Generator, drained
+from propcite.app.answering.generators.prompted import PromptedGenerator
+from propcite.app.answering.prompts import load_prompt
+from propcite.app.building import build_generator
+from propcite.app.errors import GeneratorError
+from propcite.app.parts import Parts
+from propcite.app.settings import load_settings
+from propcite.attribution.citations import CitedAnswer
+from propcite.attribution.errors import AttributionError
+from propcite.attribution.llm.endpoint import Endpoint
 
 pytestmark = pytest.mark.vllm
 

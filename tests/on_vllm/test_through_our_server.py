@@ -10,11 +10,11 @@ from pathlib import Path
 import httpx
 import openai
 import pytest
-
-from app.bootstrap import Parts
-from tests.app.serving import running_server
+from serving import running_server
 from tests.on_vllm.common import QUESTIONS, TOKENS
 from tests.on_vllm.conftest import VllmServer
+
+from propcite.app.parts import Parts
 
 pytestmark = pytest.mark.vllm
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from app.prompts import FOLDER
+from propcite.app.answering.prompts import FOLDER
 
 CONTEXT = 4096  # tokens
 VOCABULARY = 1200

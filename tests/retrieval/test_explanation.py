@@ -11,15 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from retrieval.alignment import NEAREST, alignment_of
-from retrieval.encoder import Encoder, TokenVectors
-from retrieval.errors import RetrievalError
-from retrieval.explanation import Reading, compare, explain, explain_hit
-from retrieval.granularity import score_units
-from retrieval.retriever import Retriever
-from retrieval.splitter import passage_from_text
-from retrieval.text import Granularity, Span
-from retrieval.windows import NO_CHARACTER
+from propcite.retrieval.alignment import NEAREST, alignment_of
+from propcite.retrieval.encoding.encoder import Encoder, TokenVectors
+from propcite.retrieval.encoding.windows import NO_CHARACTER
+from propcite.retrieval.errors import RetrievalError
+from propcite.retrieval.explanation import Reading, compare, explain, explain_hit
+from propcite.retrieval.granularity import score_units
+from propcite.retrieval.retriever import Retriever
+from propcite.retrieval.splitter import passage_from_text
+from propcite.retrieval.text import Granularity, Span
 
 TEXTS = {
     "gates": "The tidal barrier has fourteen steel gates. They close when the water rises above 2.1 metres.",

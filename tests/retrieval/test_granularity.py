@@ -12,11 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-import attribution
-import retrieval
-from retrieval.encoder import Floats, TokenVectors
-from retrieval.granularity import best_matches, joined, score_units, span_weights
-from retrieval.text import Span
+from propcite import attribution, retrieval
+from propcite.retrieval.encoding.encoder import Floats, TokenVectors
+from propcite.retrieval.granularity import best_matches, joined, score_units, span_weights
+from propcite.retrieval.text import Span
 
 MODULES = [
     module.name

@@ -8,11 +8,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from retrieval.checkpoints import BASE
-from retrieval.encoder import Encoder
-from retrieval.retriever import Retriever, whole_sentences
-from retrieval.splitter import PassageSplitter, passage_from_text
-from retrieval.text import Document, Granularity, Heading, Hit, Passage, Span
+from propcite.retrieval.encoding.checkpoints import BASE
+from propcite.retrieval.encoding.encoder import Encoder
+from propcite.retrieval.retriever import Retriever, whole_sentences
+from propcite.retrieval.splitter import PassageSplitter, passage_from_text
+from propcite.retrieval.text import Document, Granularity, Heading, Hit, Passage, Span
 
 TEXTS = {
     "gates": "The tidal barrier has fourteen steel gates. They close when the water rises above 2.1 metres. "

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import tiny_models as tiny
 
-from retrieval import score_spans
-from retrieval.encoder import Encoder
-from retrieval.errors import RetrievalError
-from retrieval.splitter import passage_from_text
-from retrieval.text import Granularity, Span
+from propcite.retrieval import score_spans
+from propcite.retrieval.encoding.encoder import Encoder
+from propcite.retrieval.errors import RetrievalError
+from propcite.retrieval.splitter import passage_from_text
+from propcite.retrieval.text import Granularity, Span
 
 QUERY = "The harbour was dredged in spring, and its gates are made of steel"
 PASSAGE = passage_from_text(

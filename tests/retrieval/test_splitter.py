@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from retrieval.punkt import ends_sentence
-from retrieval.sentences import MAX_CHARACTERS, split_sentences
-from retrieval.splitter import SLACK, PassageSplitter, passage_from_sentences, passage_from_text
-from retrieval.text import Document, Heading, Page, Passage, Span
+from propcite.retrieval.punkt import ends_sentence
+from propcite.retrieval.sentences import MAX_CHARACTERS, split_sentences
+from propcite.retrieval.splitter import SLACK, PassageSplitter, passage_from_sentences, passage_from_text
+from propcite.retrieval.text import Document, Heading, Page, Passage, Span
 
 # A ¦ stands where a sentence begins; everything else is the text.
 ENGLISH = """

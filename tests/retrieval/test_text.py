@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrieval.text import Document, Granularity, Heading, Hit, Page, Passage, Sentence, Span, words_of
+from propcite.retrieval.text import Document, Granularity, Heading, Hit, Page, Passage, Sentence, Span, words_of
 
 TEXT = "The cat sat on the mat."
 

@@ -15,15 +15,14 @@ from pathlib import Path
 from selenium import webdriver
 from selenium.webdriver.common.by import By
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-sys.path.append(str(Path(__file__).resolve().parents[1] / "app"))
+sys.path.append(str(Path(__file__).resolve().parents[1] / "support"))
 
 from browsing import browsing, inside, serving, wait_for
 
-from app.bootstrap import Parts
-from app.demo import DOCUMENTS, QUESTIONS
-from app.ingester import gather
-from app.settings import load_settings
+from propcite.app.demo import DOCUMENTS, QUESTIONS
+from propcite.app.ingest.sources import gather
+from propcite.app.parts import Parts
+from propcite.app.settings import load_settings
 
 TEXT = (
     "Heron Bridge opens to the public on 28 May 2025. It is 96 metres long and 5.5 metres wide. "

@@ -11,17 +11,17 @@ import pytest
 import streamlit
 from streamlit.testing.v1 import AppTest
 
-import ui
-from app.bootstrap import Parts
-from app.ingester import Upload
-from app.opinions import exported, opinion_on
-from app.settings import load_settings
-from app.store import Opinion, Words
-from attribution.propcite import PropCite
-from attribution.propositions.rules import RuleSplitter
-from retrieval.encoder import Encoder
+import propcite.ui
+from propcite.app.ingest.sources import Upload
+from propcite.app.library.opinions import exported, opinion_on
+from propcite.app.library.store import Opinion, Words
+from propcite.app.parts import Parts
+from propcite.app.settings import load_settings
+from propcite.attribution.propcite import PropCite
+from propcite.attribution.propositions.rules import RuleSplitter
+from propcite.retrieval.encoding.encoder import Encoder
 
-MAIN = Path(ui.__file__).parent / "main.py"
+MAIN = Path(propcite.ui.__file__).parent / "main.py"
 TEXTS = {
     "bridge.txt": "Heron Bridge opens to the public in May.",
     "ferry.txt": "The ferry crosses the estuary every twenty minutes.",

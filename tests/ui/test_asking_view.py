@@ -7,20 +7,20 @@ from pathlib import Path
 
 import pytest
 import streamlit
+from scripted_llm import free_url
 from streamlit.testing.v1 import AppTest
 
-import ui
-from app.bootstrap import Parts
-from app.ingester import Upload
-from app.settings import load_settings
-from app.store import Library
-from attribution.citations import CitedAnswer
-from retrieval.encoder import Encoder
-from retrieval.text import Document
-from tests.scripted_llm import free_url
-from ui.session import MOST_NAMED
+import propcite.ui
+from propcite.app.ingest.sources import Upload
+from propcite.app.library.store import Library
+from propcite.app.parts import Parts
+from propcite.app.settings import load_settings
+from propcite.attribution.citations import CitedAnswer
+from propcite.retrieval.encoding.encoder import Encoder
+from propcite.retrieval.text import Document
+from propcite.ui.session import MOST_NAMED
 
-MAIN = Path(ui.__file__).parent / "main.py"
+MAIN = Path(propcite.ui.__file__).parent / "main.py"
 TEXTS = {
     "2022.txt": "The programme spent 71 million euros in 2022. It hired 38 apprentices in 2022.",
     "2023.txt": "The programme spent 84 million euros in 2023. It hired 54 apprentices in 2023.",

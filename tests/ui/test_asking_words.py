@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from app.steps import Step
-from app.store import AnswerInfo, Turn
-from app.store.tables import now
-from attribution.citations import (
+from propcite.app.answering.steps import Step
+from propcite.app.library.store import AnswerInfo, Turn
+from propcite.app.library.store.tables import now
+from propcite.attribution.citations import (
     Citation,
     CitedAnswer,
     CitedProposition,
@@ -17,10 +17,10 @@ from attribution.citations import (
     Proposition,
     Verdict,
 )
-from retrieval.text import Passage, Span
-from ui.asking.drawn import meter_html
-from ui.asking.turns import link_to
-from ui.asking.words import covered_line, history_help, history_label, percent, shares, step_lines, turn_line
+from propcite.retrieval.text import Passage, Span
+from propcite.ui.asking.drawn import meter_html
+from propcite.ui.asking.turns import link_to
+from propcite.ui.asking.words import covered_line, history_help, history_label, percent, shares, step_lines, turn_line
 
 TEXT = "It is tall. It is red, it is old. Is it? So."
 PASSAGE = Passage("p", "It is tall.")

@@ -15,12 +15,12 @@ from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
-from app.bootstrap import Parts
-from app.demo import DOCUMENTS, QUESTIONS
-from app.ingester import gather
-from app.settings import load_settings
-from app.store import Opinion
-from attribution.citations import CitedAnswer
+from propcite.app.demo import DOCUMENTS, QUESTIONS
+from propcite.app.ingest.sources import gather
+from propcite.app.library.store import Opinion
+from propcite.app.parts import Parts
+from propcite.app.settings import load_settings
+from propcite.attribution.citations import CitedAnswer
 
 pytestmark = [pytest.mark.browser, pytest.mark.skipif(not browsing.there(), reason=browsing.MISSING)]
 

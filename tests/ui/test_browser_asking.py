@@ -6,13 +6,13 @@ from urllib.parse import parse_qs, urlsplit
 import browsing
 import pytest
 from browsing import inside, press, wait_for
+from scripted_llm import Reply, Request, ScriptedLlm
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
 
-from app.bootstrap import Parts
-from app.ingester import Upload
-from app.settings import load_settings
-from tests.scripted_llm import Reply, Request, ScriptedLlm
+from propcite.app.ingest.sources import Upload
+from propcite.app.parts import Parts
+from propcite.app.settings import load_settings
 
 pytestmark = [pytest.mark.browser, pytest.mark.skipif(not browsing.there(), reason=browsing.MISSING)]
 

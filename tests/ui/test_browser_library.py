@@ -11,9 +11,9 @@ import pytest
 from browsing import sent, wait_for
 from selenium.webdriver.common.by import By
 
-from app.bootstrap import Parts
-from app.ingester import Upload
-from app.settings import load_settings
+from propcite.app.ingest.sources import Upload
+from propcite.app.parts import Parts
+from propcite.app.settings import load_settings
 
 pytestmark = [pytest.mark.browser, pytest.mark.skipif(not browsing.there(), reason=browsing.MISSING)]
 

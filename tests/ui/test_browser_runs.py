@@ -13,9 +13,9 @@ from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webelement import WebElement
 
-from app.bootstrap import Parts
-from app.settings import load_settings
-from app.store import RunItem, Runs
+from propcite.app.library.store import RunItem, Runs
+from propcite.app.parts import Parts
+from propcite.app.settings import load_settings
 
 pytestmark = [pytest.mark.browser, pytest.mark.skipif(not browsing.there(), reason=browsing.MISSING)]
 

@@ -19,9 +19,9 @@ from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webelement import WebElement
 
-from app.bootstrap import Parts
-from app.ingester import Upload
-from app.settings import load_settings
+from propcite.app.ingest.sources import Upload
+from propcite.app.parts import Parts
+from propcite.app.settings import load_settings
 
 pytestmark = [pytest.mark.browser, pytest.mark.skipif(not browsing.there(), reason=browsing.MISSING)]
 

@@ -15,9 +15,9 @@ from reportlab.pdfgen.canvas import Canvas
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
 
-from app.bootstrap import Parts
-from app.settings import load_settings
-from app.store import Opinion
+from propcite.app.library.store import Opinion
+from propcite.app.parts import Parts
+from propcite.app.settings import load_settings
 
 pytestmark = [pytest.mark.browser, pytest.mark.skipif(not browsing.there(), reason=browsing.MISSING)]
 

@@ -8,14 +8,14 @@ from pathlib import Path
 import browsing
 import pytest
 from browsing import inside, press, saying, wait_for
+from scripted_llm import Reply, ScriptedLlm
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
 
-from app.bootstrap import Parts
-from app.ingester import Upload
-from app.settings import load_settings
-from tests.scripted_llm import Reply, ScriptedLlm
-from ui.session import DEMO
+from propcite.app.ingest.sources import Upload
+from propcite.app.parts import Parts
+from propcite.app.settings import load_settings
+from propcite.ui.session import DEMO
 
 pytestmark = [pytest.mark.browser, pytest.mark.skipif(not browsing.there(), reason=browsing.MISSING)]
 

@@ -13,12 +13,12 @@ import pytest
 import streamlit
 from streamlit.testing.v1 import AppTest
 
-import ui
-from app.bootstrap import Parts
-from app.settings import load_settings
-from app.store import RunItem, Runs
+import propcite.ui
+from propcite.app.library.store import RunItem, Runs
+from propcite.app.parts import Parts
+from propcite.app.settings import load_settings
 
-MAIN = Path(ui.__file__).parent / "main.py"
+MAIN = Path(propcite.ui.__file__).parent / "main.py"
 HOSTILE = "<script>alert(1)</script> [x](javascript:alert(2))"
 JUDGE = "embedded/minilm"
 WAYS = ("propcite+judge", "sentence")

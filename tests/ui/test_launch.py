@@ -6,8 +6,8 @@ from pathlib import Path
 
 from streamlit import config
 
-import ui
-from ui.launch import command
+import propcite.ui
+from propcite.ui.launch import command
 
 
 def test_every_flag_is_one_that_streamlit_has() -> None:
@@ -26,7 +26,8 @@ def test_only_this_machine_is_served() -> None:
 
 def test_the_first_paint_loads_no_model_library() -> None:
     heavy = {"torch", "transformers", "sentence_transformers", "nltk", "scipy", "pypdfium2", "trafilatura"}
-    script = f"import sys, ui.session, ui.reader, app.ingest; print(*({heavy!r} & set(sys.modules)))"
-    root = Path(ui.__file__).parents[1]
+    script = "import sys, propcite.ui.session, propcite.ui.reader, propcite.app.ingest.readers; "
+    script += f"print(*({heavy!r} & set(sys.modules)))"
+    root = Path(propcite.ui.__file__).parents[1]
     loaded = subprocess.run([sys.executable, "-c", script], cwd=root, capture_output=True, text=True, check=True)
     assert loaded.stdout.split() == []

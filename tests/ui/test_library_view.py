@@ -12,17 +12,17 @@ import pytest
 import streamlit
 from streamlit.testing.v1 import AppTest
 
-import ui
-from app.bootstrap import Parts
-from app.ingester import Upload
-from app.settings import load_settings
-from app.store import Change, DocumentState, Order
-from app.uploads import Uploads
-from attribution.citations import CitedAnswer
-from retrieval.encoder import Encoder
-from ui.library.table import AT_ONCE
+import propcite.ui
+from propcite.app.ingest.sources import Upload
+from propcite.app.ingest.uploads import Uploads
+from propcite.app.library.store import Change, DocumentState, Order
+from propcite.app.parts import Parts
+from propcite.app.settings import load_settings
+from propcite.attribution.citations import CitedAnswer
+from propcite.retrieval.encoding.encoder import Encoder
+from propcite.ui.library.table import AT_ONCE
 
-MAIN = Path(ui.__file__).parent / "main.py"
+MAIN = Path(propcite.ui.__file__).parent / "main.py"
 BRIDGE = "# Heron Bridge\n\nHeron Bridge opens to the public on 14 May 2025. It is 96 metres long.\n"
 FERRY = "The *ferry* <b>\n\nThe ferry crosses the estuary every 20 minutes.\n"
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attribution.citations import (
+from propcite.attribution.citations import (
     Citation,
     CitedAnswer,
     CitedProposition,
@@ -22,11 +22,11 @@ from attribution.citations import (
     Proposition,
     Verdict,
 )
-from attribution.events import SentenceCited, TextDelta
-from retrieval.text import Box, Granularity, Hit, Page, Passage, Sentence, Span
-from ui import render, words
-from ui.render import growing
-from ui.sources import View
+from propcite.attribution.events import SentenceCited, TextDelta
+from propcite.retrieval.text import Box, Granularity, Hit, Page, Passage, Sentence, Span
+from propcite.ui import render, words
+from propcite.ui.render import growing
+from propcite.ui.sources import View
 
 ADDED = re.compile(r"<button.*?</button>", re.DOTALL)  # markers and notes: the page's own words
 TAG = re.compile(r"<[^>]*>")

@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import doctest
 import re
-import sys
 from html import unescape
-from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
-
-sys.path.append(str(Path(__file__).resolve().parents[1] / "app"))
-
 from sample_runs import any_item, run_info, sample_items
 
-from app.evaluate.runs.aggregates import measure_of
-from app.store import RunItem
-from ui.runs import render, words
-from ui.runs.render import items_html
+from propcite.app.lab.runs.aggregates import measure_of
+from propcite.app.library.store import RunItem
+from propcite.ui.evaluating import render, words
+from propcite.ui.evaluating.render import items_html
 
 TAG = re.compile(r"<[^>]*>")
 OURS = {"section", "h2", "h3", "ul", "li", "b", "p", "span", "dl", "div", "dt", "dd", "blockquote"}

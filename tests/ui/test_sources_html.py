@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from attribution.alternatives import Alternative
-from attribution.citations import Citation, CitedProposition, Evidence, Label, Proposition, Verdict
-from retrieval.text import Box, Granularity, Hit, Page, Passage, Span
-from ui import render
-from ui.near import near_html
-from ui.sources import View, open_html, original_html
-from ui.words import reference
+from propcite.attribution.citations import Citation, CitedProposition, Evidence, Label, Proposition, Verdict
+from propcite.attribution.citing.alternatives import Alternative
+from propcite.retrieval.text import Box, Granularity, Hit, Page, Passage, Span
+from propcite.ui import render
+from propcite.ui.near import near_html
+from propcite.ui.sources import View, open_html, original_html
+from propcite.ui.words import reference
 
 TEXT = "The bridge opens on 14 May. It is 96 metres long. Boats pass below."
 FIRST, SECOND, THIRD = Span(0, 27), Span(28, 49), Span(50, 67)

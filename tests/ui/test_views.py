@@ -9,16 +9,16 @@ import pytest
 import streamlit
 from streamlit.testing.v1 import AppTest
 
-import ui
-from app.bootstrap import Parts
-from app.ingester import Upload
-from app.settings import load_settings
-from app.store import Library, Opinion
-from attribution.formats import FORMATS
-from attribution.wire import to_json
-from retrieval.text import Granularity
+import propcite.ui
+from propcite.app.ingest.sources import Upload
+from propcite.app.library.store import Library, Opinion
+from propcite.app.parts import Parts
+from propcite.app.settings import load_settings
+from propcite.attribution.formats import FORMATS
+from propcite.attribution.formats.json import to_json
+from propcite.retrieval.text import Granularity
 
-MAIN = Path(ui.__file__).parent / "main.py"
+MAIN = Path(propcite.ui.__file__).parent / "main.py"
 BRIDGE = """# Heron Bridge
 
 Heron Bridge opens to the public on 14 May 2025. It is 96 metres long and 5.5 metres wide.

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from app.store import CollectionInfo
-from attribution.citations import CitedAnswer
+from propcite.app.library.store import CollectionInfo
+from propcite.attribution.citations import CitedAnswer
 
 NEXT = "next-question"
 

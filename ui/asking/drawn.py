@@ -10,8 +10,8 @@ from pathlib import Path
 import streamlit as st
 from streamlit.components.v2.types import ComponentRenderer
 
-from attribution.citations import CitedAnswer, Label
-from ui.asking.words import covered_line, shares
+from propcite.attribution.citations import CitedAnswer, Label
+from propcite.ui.asking.words import covered_line, shares
 
 HERE = Path(__file__).parent
 

@@ -6,11 +6,11 @@ from collections.abc import Collection, Sequence
 
 import streamlit as st
 
-from app.store import CollectionInfo
-from attribution.citations import CitedAnswer
-from retrieval.errors import PropCiteError
-from ui import session
-from ui.render import plain
+from propcite.app.library.store import CollectionInfo
+from propcite.attribution.citations import CitedAnswer
+from propcite.retrieval.errors import PropCiteError
+from propcite.ui import session
+from propcite.ui.render import plain
 
 NONE_YET = "There are no documents to ask yet: load the demo, or add your own in the Library."
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app.store import CollectionInfo
-from ui import reader, session
-from ui.asking.turns import begin_anew
-from ui.asking.words import history_help, history_label, page_line
-from ui.render import plain
+from propcite.app.library.store import CollectionInfo
+from propcite.ui import reader, session
+from propcite.ui.asking.turns import begin_anew
+from propcite.ui.asking.words import history_help, history_label, page_line
+from propcite.ui.render import plain
 
 AT_ONCE = 10
 HERE, ALL = "Here", "All collections"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app.pipeline import Pipeline
-from app.steps import Step, steps_line, steps_of
-from attribution.citations import CitedAnswer
-from ui.asking.words import NOW, step_line, step_lines
-from ui.render import growing, plain
+from propcite.app.answering.pipeline import Pipeline
+from propcite.app.answering.steps import Step, steps_line, steps_of
+from propcite.attribution.citations import CitedAnswer
+from propcite.ui.asking.words import NOW, step_line, step_lines
+from propcite.ui.render import growing, plain
 
 
 class Steps:

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from app.store import Turn
-from attribution.citations import CitedAnswer
-from ui import reader, session
-from ui.asking.asking import offer
-from ui.asking.words import turn_help, turn_line
-from ui.render import plain
-from ui.words import counted
+from propcite.app.library.store import Turn
+from propcite.attribution.citations import CitedAnswer
+from propcite.ui import reader, session
+from propcite.ui.asking.asking import offer
+from propcite.ui.asking.words import turn_help, turn_line
+from propcite.ui.render import plain
+from propcite.ui.words import counted
 
 LONG = 200  # characters of a question
 SHOWN = 3  # earlier turns; the others are behind a click

@@ -6,11 +6,11 @@ import json
 
 import streamlit as st
 
-from app.demo import QUESTIONS
-from app.store import CollectionInfo
-from ui import session
-from ui.asking.asking import offer
-from ui.render import plain
+from propcite.app.demo import QUESTIONS
+from propcite.app.library.store import CollectionInfo
+from propcite.ui import session
+from propcite.ui.asking.asking import offer
+from propcite.ui.render import plain
 
 NUM_SUGGESTED = 4
 

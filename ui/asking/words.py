@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from app.steps import STEPS, Step, duration
-from app.store import AnswerInfo, Turn
-from attribution.citations import CitedAnswer, Label
-from attribution.formats.words import label_of
-from ui.words import counted
+from propcite.app.answering.steps import STEPS, Step, duration
+from propcite.app.library.store import AnswerInfo, Turn
+from propcite.attribution.citations import CitedAnswer, Label
+from propcite.attribution.formats.words import label_of
+from propcite.ui.words import counted
 
 NOW = {
     "understand": "Reading the question in its conversation",

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app.ingest import SUFFIXES
-from attribution.addresses import is_address
-from ui import session
-from ui.library import jobs
+from propcite.app.ingest.readers import SUFFIXES
+from propcite.attribution.formats.addresses import is_address
+from propcite.ui import session
+from propcite.ui.library import jobs
 
 
 def show(name: str, *, is_open: bool) -> None:

@@ -6,15 +6,15 @@ from datetime import UTC, datetime
 
 import streamlit as st
 
-from app.bootstrap import Parts
-from app.doctor import Doctor
-from app.store import CollectionInfo
-from retrieval.errors import PropCiteError
-from retrieval.index.manifest import FILE
-from ui import adapting, session
-from ui.library.words import index_rows
-from ui.render import plain
-from ui.words import counted
+from propcite.app.library.doctor import Doctor
+from propcite.app.library.store import CollectionInfo
+from propcite.app.parts import Parts
+from propcite.retrieval.errors import PropCiteError
+from propcite.retrieval.index.manifest import FILE
+from propcite.ui import session
+from propcite.ui.library.words import index_rows
+from propcite.ui.render import plain
+from propcite.ui.words import counted
 
 
 def create() -> None:
@@ -35,7 +35,9 @@ def show(collection: CollectionInfo) -> None:
             _look_over(collection)
             if st.button("Make the index anew", key="reindex", icon=":material/refresh:"):
                 _reindex(collection)
-    adapting.show(collection)
+
+
+def show_removal(collection: CollectionInfo) -> None:
     with st.expander("Delete the collection", icon=":material/delete:", key="deleting"):
         _delete(collection)
 

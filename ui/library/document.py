@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app.errors import NotFoundError
-from app.said import change_of
-from app.store import CollectionInfo, DocumentInfo
-from attribution.addresses import is_address
-from ui import session
-from ui.asking.words import history_help, page_line
-from ui.library import jobs
-from ui.library.words import FIELDS, TAKEN, document_line, passage_line, said_lines, told
-from ui.render import plain
-from ui.words import counted
+from propcite.app.errors import NotFoundError
+from propcite.app.library.fields import change_of
+from propcite.app.library.store import CollectionInfo, DocumentInfo
+from propcite.attribution.formats.addresses import is_address
+from propcite.ui import session
+from propcite.ui.asking.words import history_help, page_line
+from propcite.ui.library import jobs
+from propcite.ui.library.words import FIELDS, TAKEN, document_line, passage_line, said_lines, told
+from propcite.ui.render import plain
+from propcite.ui.words import counted
 
 AT_ONCE = 10
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app.ingester.sources import stands_in
-from app.store import CollectionInfo, FailureInfo
-from ui import session
-from ui.library import jobs
-from ui.library.words import can_be_tried
-from ui.render import plain
-from ui.words import counted, file_name
+from propcite.app.ingest.sources import stands_in
+from propcite.app.library.store import CollectionInfo, FailureInfo
+from propcite.ui import session
+from propcite.ui.library import jobs
+from propcite.ui.library.words import can_be_tried
+from propcite.ui.render import plain
+from propcite.ui.words import counted, file_name
 
 SHOWN = 20
 

@@ -9,13 +9,13 @@ from typing import Protocol
 
 import streamlit as st
 
-from app.bootstrap import Parts
-from app.store import CollectionInfo
-from app.uploads import Job, Uploads, safe_name
-from ui import session
-from ui.library.words import SAID, about
-from ui.render import plain
-from ui.words import file_name
+from propcite.app.ingest.uploads import Job, Uploads, safe_name
+from propcite.app.library.store import CollectionInfo
+from propcite.app.parts import Parts
+from propcite.ui import session
+from propcite.ui.library.words import SAID, about
+from propcite.ui.render import plain
+from propcite.ui.words import file_name
 
 LOOK_S = 0.2  # between two looks at how far a job is
 SHOWN = 8  # outcomes of a job that stand open

@@ -7,14 +7,14 @@ from dataclasses import replace
 
 import streamlit as st
 
-from app.conditions import EXAMPLE
-from app.narrowing import documents_within
-from app.store import CollectionInfo, DocumentInfo, DocumentState, Order, Wanted
-from retrieval.errors import PropCiteError
-from ui import session
-from ui.asking.words import page_line
-from ui.library.words import ORDERS, STATES, row
-from ui.render import plain
+from propcite.app.library.conditions import EXAMPLE
+from propcite.app.library.narrowing import documents_within
+from propcite.app.library.store import CollectionInfo, DocumentInfo, DocumentState, Order, Wanted
+from propcite.retrieval.errors import PropCiteError
+from propcite.ui import session
+from propcite.ui.asking.words import page_line
+from propcite.ui.library.words import ORDERS, STATES, row
+from propcite.ui.render import plain
 
 AT_ONCE = 25
 

@@ -6,13 +6,13 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from app.ingester import Outcome
-from app.store import DocumentInfo, DocumentState, FailureInfo, Order
-from attribution.addresses import is_address
-from attribution.formats.words import where
-from retrieval.index import IndexStats
-from retrieval.text import Passage, Span
-from ui.words import counted, file_name
+from propcite.app.ingest.outcomes import Outcome
+from propcite.app.library.store import DocumentInfo, DocumentState, FailureInfo, Order
+from propcite.attribution.formats.addresses import is_address
+from propcite.attribution.formats.words import where
+from propcite.retrieval.index import IndexStats
+from propcite.retrieval.text import Passage, Span
+from propcite.ui.words import counted, file_name
 
 SAID = {
     "added": "added",

@@ -7,16 +7,15 @@ from pathlib import Path
 
 import streamlit as st
 
-import ui.asking
-from app.store import CollectionInfo
-from attribution.citations import CitedAnswer
-from retrieval.errors import PropCiteError
-from ui import reader, session
-from ui.asking import asking, failing, history, live, turns
-from ui.asking.asking import Asked
-from ui.asking.drawn import show_meter
-from ui.asking.welcome import welcome
-from ui.render import plain
+from propcite.app.library.store import CollectionInfo
+from propcite.attribution.citations import CitedAnswer
+from propcite.retrieval.errors import PropCiteError
+from propcite.ui import reader, session
+from propcite.ui.asking import asking, failing, history, live, turns
+from propcite.ui.asking.asking import Asked
+from propcite.ui.asking.drawn import show_meter
+from propcite.ui.asking.welcome import welcome
+from propcite.ui.render import plain
 
 
 def ask(collection: CollectionInfo, asked: Asked, documents: Sequence[str]) -> None:
@@ -55,7 +54,7 @@ def show_abstention(answer: CitedAnswer) -> None:
 
 
 def show() -> None:
-    st.html(Path(ui.asking.__file__).with_name("asking.css"))
+    st.html(Path(asking.__file__).with_name("asking.css"))
     answer = reader.opened()
     lost = failing.lost(answer)
     collection, stays = failing.collection_for(answer)

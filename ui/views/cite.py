@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app.pasted import passages_of
-from app.store import CollectionInfo
-from attribution.markers import without_markers
-from ui import reader, session
-from ui.words import check_line, counted
+from propcite.app.library.store import CollectionInfo
+from propcite.attribution.prose.markers import without_markers
+from propcite.ui import reader, session
+from propcite.ui.pasted import passages_of
+from propcite.ui.words import check_line, counted
 
 HELP = "A blank line between two. Markers in the text, like [1], count them."
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ui import session
-from ui.render import plain
-from ui.runs import comparing, item, kept, measuring, reading, words
-from ui.words import counted
+from propcite.ui import session
+from propcite.ui.evaluating import comparing, item, kept, measuring, reading, words
+from propcite.ui.render import plain
+from propcite.ui.words import counted
 
 NUM_RUNS = 20
 

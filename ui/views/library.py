@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app.store import CollectionInfo
-from ui import session
-from ui.library import adding, collection, document, failed, jobs, table
-from ui.render import plain
-from ui.words import counted
+from propcite.app.library.store import CollectionInfo
+from propcite.ui import session
+from propcite.ui.evaluating import adapting
+from propcite.ui.library import adding, collection, document, failed, jobs, table
+from propcite.ui.render import plain
+from propcite.ui.words import counted
 
 
 def show_collection(chosen: CollectionInfo | None) -> None:
@@ -25,6 +26,8 @@ def show_collection(chosen: CollectionInfo | None) -> None:
     if chosen.num_documents:
         table.show(chosen)
     collection.show(chosen)
+    adapting.show(chosen)
+    collection.show_removal(chosen)
 
 
 def show() -> None:

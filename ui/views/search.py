@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ui import session
-from ui.clickable import show_passages
-from ui.render import hits_html
+from propcite.ui import session
+from propcite.ui.clickable import show_passages
+from propcite.ui.render import hits_html
 
 NUM_HITS = 10
 

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 from fastapi.exceptions import RequestValidationError
 from pydantic import Field, ValidationError
 
-from app.server.shapes import GivenPassage, Narrowed, Text, Words, cleaned
+from propcite.app.server.shapes import GivenPassage, Narrowed, Text, Words, cleaned
 
 OURS = "propcite"
 MOST_ASKED = 1000  # characters of a question that are looked for

@@ -7,12 +7,12 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from app.server.proxy.asked import OURS
-from app.server.proxy.citing import Blanked, Citing, is_text, sentence_annotations, uncited
-from attribution.citations import CitedAnswer
-from attribution.events import AnswerDone, SentenceCited
-from attribution.unmarking import Unmarking
-from attribution.wire import to_dict
+from propcite.app.server.proxy.asked import OURS
+from propcite.app.server.proxy.citing import Blanked, Citing, is_text, sentence_annotations, uncited
+from propcite.attribution.citations import CitedAnswer
+from propcite.attribution.events import AnswerDone, SentenceCited
+from propcite.attribution.formats.json import to_dict
+from propcite.attribution.prose.unmarking import Unmarking
 
 Tell = Callable[[int, Mapping[str, Any]], Awaitable[None]]  # puts what is added to a choice's message in the stream
 

@@ -7,16 +7,16 @@ from collections.abc import AsyncIterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from app.server.problems import OWN_FAULT, one_line
-from app.server.proxy.asked import Asked
-from app.server.proxy.sources import Sources
-from app.server.service import Service
-from attribution.citations import CitedAnswer
-from attribution.events import SentenceCited
-from attribution.formats.openai import chat_annotations
-from attribution.stream import AsyncCitedStream, acite_stream
-from attribution.thoughts import Thoughts
-from retrieval.errors import PropCiteError
+from propcite.app.server.problems import OWN_FAULT, one_line
+from propcite.app.server.proxy.asked import Asked
+from propcite.app.server.proxy.sources import Sources
+from propcite.app.server.service import Service
+from propcite.attribution.citations import CitedAnswer
+from propcite.attribution.citing.stream import AsyncCitedStream, acite_stream
+from propcite.attribution.events import SentenceCited
+from propcite.attribution.formats.openai import chat_annotations
+from propcite.attribution.llm.thoughts import Thoughts
+from propcite.retrieval.errors import PropCiteError
 
 log = logging.getLogger("propcite.server")
 

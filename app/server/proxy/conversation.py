@@ -12,21 +12,21 @@ from fastapi import Request, Response
 from fastapi.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from app.server.access import Access
-from app.server.errors import RequestError
-from app.server.problems import openai_error
-from app.server.proxy.asked import Asked
-from app.server.proxy.chunks import DONE, encoded
-from app.server.proxy.citing import Citing
-from app.server.proxy.own import own_completion, own_models, own_pipeline, own_stream
-from app.server.proxy.passing import Passing
-from app.server.proxy.places import Places
-from app.server.proxy.sources import sources_of
-from app.server.proxy.upstream import Upstream, is_stream, kept_headers
-from app.server.proxy.whole import NO_JSON, cited_completion
-from app.server.routes.asking import UNBUFFERED
-from app.server.routes.shared import unless_gone
-from app.server.service import Service
+from propcite.app.server.access import Access
+from propcite.app.server.errors import RequestError
+from propcite.app.server.problems import openai_error
+from propcite.app.server.proxy.asked import Asked
+from propcite.app.server.proxy.chunks import DONE, encoded
+from propcite.app.server.proxy.citing import Citing
+from propcite.app.server.proxy.own import own_completion, own_models, own_pipeline, own_stream
+from propcite.app.server.proxy.passing import Passing
+from propcite.app.server.proxy.places import Places
+from propcite.app.server.proxy.sources import sources_of
+from propcite.app.server.proxy.upstream import Upstream, is_stream, kept_headers
+from propcite.app.server.proxy.whole import NO_JSON, cited_completion
+from propcite.app.server.routes.asking import UNBUFFERED
+from propcite.app.server.routes.shared import unless_gone
+from propcite.app.server.service import Service
 
 EVENTS = "text/event-stream"
 MOST_CHOICES = 16  # texts of one stream that are cited beside each other

@@ -14,19 +14,19 @@ from contextlib import aclosing
 from secrets import token_hex
 from typing import Any
 
-from app.pipeline import Pipeline
-from app.server.access import Access
-from app.server.errors import RequestError
-from app.server.problems import OWN_FAULT, one_line, openai_error, status_of
-from app.server.proxy.asked import OURS, Asked
-from app.server.proxy.chunks import DONE, delta, encoded
-from app.server.proxy.citing import sentence_annotations
-from app.server.streaming import COMMENT, told
-from attribution.citations import CitedAnswer
-from attribution.events import AnswerDone, Event, SentenceCited, TextDelta
-from attribution.formats.openai import chat_annotations
-from attribution.wire import to_dict
-from retrieval.errors import PropCiteError
+from propcite.app.answering.pipeline import Pipeline
+from propcite.app.server.access import Access
+from propcite.app.server.errors import RequestError
+from propcite.app.server.problems import OWN_FAULT, one_line, openai_error, status_of
+from propcite.app.server.proxy.asked import OURS, Asked
+from propcite.app.server.proxy.chunks import DONE, delta, encoded
+from propcite.app.server.proxy.citing import sentence_annotations
+from propcite.app.server.streaming import COMMENT, told
+from propcite.attribution.citations import CitedAnswer
+from propcite.attribution.events import AnswerDone, Event, SentenceCited, TextDelta
+from propcite.attribution.formats.json import to_dict
+from propcite.attribution.formats.openai import chat_annotations
+from propcite.retrieval.errors import PropCiteError
 
 log = logging.getLogger("propcite.server")
 MODEL = "propcite"

@@ -16,10 +16,10 @@ from typing import Any
 
 import httpx
 
-from app.server.problems import OWN_FAULT, openai_error
-from app.server.proxy.choices import CitedChoice
-from app.server.proxy.chunks import DONE, BrokenStreamError, Event, delta, encoded, events_of, frame_of, parted
-from app.server.proxy.citing import BROKE_OFF, Citing, index_of
+from propcite.app.server.problems import OWN_FAULT, openai_error
+from propcite.app.server.proxy.choices import CitedChoice
+from propcite.app.server.proxy.chunks import DONE, BrokenStreamError, Event, delta, encoded, events_of, frame_of, parted
+from propcite.app.server.proxy.citing import BROKE_OFF, Citing, index_of
 
 log = logging.getLogger("propcite.server")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from app.server.errors import too_busy
+from propcite.app.server.errors import too_busy
 
 
 class Places:

@@ -13,10 +13,10 @@ import httpx
 from fastapi import Request, Response
 from starlette.datastructures import Headers
 
-from app.errors import AppError
-from app.server.errors import RequestError
-from app.server.problems import one_line, openai_error
-from app.settings import Settings
+from propcite.app.errors import AppError
+from propcite.app.server.errors import RequestError
+from propcite.app.server.problems import one_line, openai_error
+from propcite.app.settings import Settings
 
 CONNECT_S = 10.0
 MOST_BYTES = 64 << 20  # of an answer that is read whole

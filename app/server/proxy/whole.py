@@ -7,12 +7,12 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from app.server.errors import RequestError
-from app.server.proxy.asked import OURS
-from app.server.proxy.citing import Citing, is_text
-from attribution.formats.openai import chat_annotations
-from attribution.unmarking import unmarked
-from attribution.wire import to_dict
+from propcite.app.server.errors import RequestError
+from propcite.app.server.proxy.asked import OURS
+from propcite.app.server.proxy.citing import Citing, is_text
+from propcite.attribution.formats.json import to_dict
+from propcite.attribution.formats.openai import chat_annotations
+from propcite.attribution.prose.unmarking import unmarked
 
 NO_JSON = "the model's server answered with something else than JSON: correct PROPCITE_LLM_URL"
 

@@ -6,12 +6,13 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 
-from app.errors import NotFoundError
-from app.opinions import opinion_on, words_of_source
-from app.server.access import Access, Reader, Writer
-from app.server.errors import RequestError
-from app.server.routes.shared import ANSWER, PROBLEMS, form_of, unless_gone
-from app.server.shapes import (
+from propcite.app.errors import NotFoundError
+from propcite.app.library.opinions import opinion_on, words_of_source
+from propcite.app.library.store import Feedback, Opinion
+from propcite.app.server.access import Access, Reader, Writer
+from propcite.app.server.errors import RequestError
+from propcite.app.server.routes.shared import ANSWER, PROBLEMS, form_of, unless_gone
+from propcite.app.server.shapes import (
     MOST_ASKED,
     Alternatives,
     Answers,
@@ -24,11 +25,10 @@ from app.server.shapes import (
     Text,
     Written,
 )
-from app.store import Feedback, Opinion
-from attribution.citations import CitedAnswer
-from attribution.wire.alternatives import alternative_json
-from attribution.wire.explanations import ExplanationJson, explanation_json
-from retrieval.alignment import alignment_of
+from propcite.attribution.citations import CitedAnswer
+from propcite.attribution.formats.json.alternatives import alternative_json
+from propcite.attribution.formats.json.explanations import ExplanationJson, explanation_json
+from propcite.retrieval.alignment import alignment_of
 
 router = APIRouter(tags=["answers"])
 

@@ -20,17 +20,17 @@ from contextlib import aclosing
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import StreamingResponse
 
-from app.pipeline import Pipeline
-from app.server.access import Access, Reader
-from app.server.problems import OWN_FAULT, one_line, problem, status_of
-from app.server.routes.shared import ANSWER, unless_gone, written
-from app.server.shapes import AskRequest
-from app.server.streaming import COMMENT, event, told
-from attribution.adapters.citations import citations_of
-from attribution.citations import CitedAnswer
-from attribution.events import AnswerDone, Event, SentenceCited, TextDelta, event_dict
-from attribution.formats import FORMATS
-from retrieval.errors import PropCiteError
+from propcite.app.answering.pipeline import Pipeline
+from propcite.app.server.access import Access, Reader
+from propcite.app.server.problems import OWN_FAULT, one_line, problem, status_of
+from propcite.app.server.routes.shared import ANSWER, unless_gone, written
+from propcite.app.server.shapes import AskRequest
+from propcite.app.server.streaming import COMMENT, event, told
+from propcite.attribution.adapters.citations import citations_of
+from propcite.attribution.citations import CitedAnswer
+from propcite.attribution.events import AnswerDone, Event, SentenceCited, TextDelta, event_dict
+from propcite.attribution.formats import FORMATS
+from propcite.retrieval.errors import PropCiteError
 
 log = logging.getLogger("propcite.server")
 router = APIRouter(tags=["ask"])

@@ -12,11 +12,11 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 from starlette.requests import ClientDisconnect
 
-from app.server.access import Access, Reader
-from app.server.errors import RequestError, hidden
-from app.server.proxy.asked import Extension, read_asked
-from app.server.proxy.conversation import Proxy
-from app.server.shapes import Name
+from propcite.app.server.access import Access, Reader
+from propcite.app.server.errors import RequestError, hidden
+from propcite.app.server.proxy.asked import Extension, read_asked
+from propcite.app.server.proxy.conversation import Proxy
+from propcite.app.server.shapes import Name
 
 router = APIRouter(tags=["chat"])
 

@@ -8,14 +8,14 @@ from typing import Any, Literal
 
 from fastapi import APIRouter, Request, Response
 
-from app.server.access import Access, Reader
-from app.server.errors import RequestError
-from app.server.routes.shared import ANSWER, PROBLEMS, passages_of, sources_of, unless_gone, written
-from app.server.shapes import CiteRequest, RepairRequest
-from attribution.citations import CitedAnswer
-from attribution.repair import repair
-from attribution.wire.repairs import RepairJson, repair_json
-from attribution.wire.schemas import SCHEMAS
+from propcite.app.server.access import Access, Reader
+from propcite.app.server.errors import RequestError
+from propcite.app.server.routes.shared import ANSWER, PROBLEMS, passages_of, sources_of, unless_gone, written
+from propcite.app.server.shapes import CiteRequest, RepairRequest
+from propcite.attribution.citations import CitedAnswer
+from propcite.attribution.citing.repair import repair
+from propcite.attribution.formats.json.repairs import RepairJson, repair_json
+from propcite.attribution.formats.json.schemas import SCHEMAS
 
 router = APIRouter(tags=["cite"])
 

@@ -6,11 +6,11 @@ from dataclasses import asdict
 
 from fastapi import APIRouter
 
-from app.server.access import Admin, Reader, Writer
-from app.server.errors import hidden
-from app.server.routes.shared import PROBLEMS
-from app.server.shapes import CollectionRequest, Collections, CollectionShape, Name
-from app.store import CollectionInfo
+from propcite.app.library.store import CollectionInfo
+from propcite.app.server.access import Admin, Reader, Writer
+from propcite.app.server.errors import hidden
+from propcite.app.server.routes.shared import PROBLEMS
+from propcite.app.server.shapes import CollectionRequest, Collections, CollectionShape, Name
 
 router = APIRouter(tags=["collections"])
 

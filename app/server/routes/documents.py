@@ -8,16 +8,16 @@ from typing import Annotated
 
 from fastapi import APIRouter, File, Form, Query, Response, UploadFile
 
-from app.errors import NotFoundError
-from app.ingest import SUFFIXES
-from app.narrowing import documents_within
-from app.server.access import Access, Reader, Writer
-from app.server.errors import RequestError
-from app.server.routes.shared import PROBLEMS
-from app.server.shapes import DescribeRequest, Documents, Failures, JobShape, Name, Removed, Text, cleaned_all
-from app.store import Change, CollectionInfo, DocumentInfo
-from app.uploads import Job, Uploads, safe_name
-from attribution.addresses import is_address
+from propcite.app.errors import NotFoundError
+from propcite.app.ingest.readers import SUFFIXES
+from propcite.app.ingest.uploads import Job, Uploads, safe_name
+from propcite.app.library.narrowing import documents_within
+from propcite.app.library.store import Change, CollectionInfo, DocumentInfo
+from propcite.app.server.access import Access, Reader, Writer
+from propcite.app.server.errors import RequestError
+from propcite.app.server.routes.shared import PROBLEMS
+from propcite.app.server.shapes import DescribeRequest, Documents, Failures, JobShape, Name, Removed, Text, cleaned_all
+from propcite.attribution.formats.addresses import is_address
 
 router = APIRouter(tags=["documents"])
 

@@ -6,12 +6,12 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request, Response
 
-from app.doctor import Doctor
-from app.server.access import Access, access
-from app.server.routes.shared import PROBLEMS
-from app.server.service import Service
-from app.server.shapes import Health, HealthFinding
-from app.store import Scope
+from propcite.app.library.doctor import Doctor
+from propcite.app.library.store import Scope
+from propcite.app.server.access import Access, access
+from propcite.app.server.routes.shared import PROBLEMS
+from propcite.app.server.service import Service
+from propcite.app.server.shapes import Health, HealthFinding
 
 router = APIRouter(tags=["health"])
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse
 
-from app.server.access import Reader
-from app.server.routes.shared import PROBLEMS, unless_gone
-from app.server.shapes import Found, SearchRequest
-from attribution.wire.hits import hit_json
-from retrieval.alignment import alignment_of
+from propcite.app.server.access import Reader
+from propcite.app.server.routes.shared import PROBLEMS, unless_gone
+from propcite.app.server.shapes import Found, SearchRequest
+from propcite.attribution.formats.json.hits import hit_json
+from propcite.retrieval.alignment import alignment_of
 
 router = APIRouter(tags=["search"])
 

@@ -9,14 +9,14 @@ from typing import Any, TypeVar
 
 from fastapi import Request, Response
 
-from app.server.errors import RequestError
-from app.server.service import Service
-from app.server.shapes import GivenPassage, Problem, Written
-from attribution.citations import CitedAnswer
-from attribution.formats import FORMATS
-from attribution.sources import as_passages
-from attribution.wire import AnswerJson
-from retrieval.text import Passage
+from propcite.app.server.errors import RequestError
+from propcite.app.server.service import Service
+from propcite.app.server.shapes import GivenPassage, Problem, Written
+from propcite.attribution.citations import CitedAnswer
+from propcite.attribution.citing.sources import as_passages
+from propcite.attribution.formats import FORMATS
+from propcite.attribution.formats.json import AnswerJson
+from propcite.retrieval.text import Passage
 
 T = TypeVar("T")
 

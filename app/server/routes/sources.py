@@ -8,12 +8,12 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 from fastapi.responses import FileResponse
 
-from app.errors import NotFoundError
-from app.server.access import Access, Reader
-from app.server.routes.shared import PROBLEMS
-from app.server.shapes import Name
-from app.viewing import Shown, Spot, span_of
-from app.viewing.pages import NARROWEST, WIDEST, WIDTH
+from propcite.app.errors import NotFoundError
+from propcite.app.server.access import Access, Reader
+from propcite.app.server.routes.shared import PROBLEMS
+from propcite.app.server.shapes import Name
+from propcite.app.viewing import Shown, Spot, span_of
+from propcite.app.viewing.pages import NARROWEST, WIDEST, WIDTH
 
 router = APIRouter(tags=["documents"])
 

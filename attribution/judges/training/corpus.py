@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from attribution.errors import AttributionError
-from attribution.judges.training.lexicon import Lexicon
-from attribution.judges.training.pairs import NO, Pair
-from attribution.judges.training.roles import Roles
-from attribution.judges.training.rows import Row, names_of, read
-from attribution.judges.training.texts import Claims, TextMaker
+from propcite.attribution.errors import AttributionError
+from propcite.attribution.judges.training.lexicon import Lexicon
+from propcite.attribution.judges.training.pairs import NO, Pair
+from propcite.attribution.judges.training.roles import Roles
+from propcite.attribution.judges.training.rows import Row, names_of, read
+from propcite.attribution.judges.training.texts import Claims, TextMaker
 
 ONE_IN = 3  # of the rows that people marked, one in so many is kept out
 TIMES = {"fool_me_twice": 3, "expertqa": 3, "attribute_first_lfqa": 3, "propsegment_ent": 2}

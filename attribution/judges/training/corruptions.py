@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import permutations
 
-from attribution.judges.training import wordings
-from attribution.judges.training.lexicon import Lexicon
-from attribution.judges.training.pairs import NO, YES, Pair, both_ways
-from attribution.words import MONTH_NAMES, NUMBER_WORDS, content_words
+from propcite.attribution.english.words import MONTH_NAMES, NUMBER_WORDS, content_words
+from propcite.attribution.judges.training import wordings
+from propcite.attribution.judges.training.lexicon import Lexicon
+from propcite.attribution.judges.training.pairs import NO, YES, Pair, both_ways
 
 _WORD = r"[^\W\d_][\w'’.-]*\w|[A-Z]"
 _NAME = re.compile(r"(?<![.!?]\s)(?<!^)\b[A-Z][\w'’-]+(?:\s+(?:(?:of|the|de|van|von|and)\s+)?[A-Z][\w'’-]+)*")

@@ -6,7 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from attribution.errors import AttributionError
+from propcite.attribution.errors import AttributionError
 
 SURE = 0.5  # a word is taken for its first meaning when so large a share of its counted uses has it
 SEEN = 1  # uses that must be counted at least

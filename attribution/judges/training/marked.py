@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from attribution.judges import Case
-from attribution.judges.training.rows import REFERENCE, Row, nearest, title_of
+from propcite.attribution.judges import Case
+from propcite.attribution.judges.training.rows import REFERENCE, Row, nearest, title_of
 
 MOST_SENTENCES = 12  # of one claim's evidence
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 
-from attribution.judges.training.pairs import NO, YES, Pair
+from propcite.attribution.judges.training.pairs import NO, YES, Pair
 
 # What the doer did (past), what was done to the other (participle), and a noun for it where there is one.
 _DEEDS = [

@@ -9,12 +9,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from attribution.errors import AttributionError
-from attribution.judges.training.corruptions import changes, names_in
-from attribution.judges.training.lexicon import Lexicon
-from attribution.judges.training.pairs import HALF, NO, YES, Pair, window
-from attribution.words import content_words, share_found
-from retrieval.lines import numbered_lines
+from propcite.attribution.english.words import content_words, share_found
+from propcite.attribution.errors import AttributionError
+from propcite.attribution.judges.training.corruptions import changes, names_in
+from propcite.attribution.judges.training.lexicon import Lexicon
+from propcite.attribution.judges.training.pairs import HALF, NO, YES, Pair, window
+from propcite.retrieval.jsonl import numbered_lines
 
 Row = Mapping[str, Any]
 

@@ -8,12 +8,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from attribution.errors import AttributionError
-from attribution.judges.training.corpus import pairs_of, rows_of, told_of
-from attribution.judges.training.lexicon import Lexicon
-from attribution.judges.training.texts import Claims
-from attribution.judges.training.trainer import CHECKPOINT, Recipe, Trainer
-from attribution.judges.weights import save
+from propcite.attribution.errors import AttributionError
+from propcite.attribution.judges.training.corpus import pairs_of, rows_of, told_of
+from propcite.attribution.judges.training.lexicon import Lexicon
+from propcite.attribution.judges.training.texts import Claims
+from propcite.attribution.judges.training.trainer import CHECKPOINT, Recipe, Trainer
+from propcite.attribution.judges.weights import save
 
 
 def train(

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from attribution.judges.training.pairs import NO, YES, Pair, window
-from attribution.judges.training.rows import Maker, Row
-from attribution.words import content_words, share_found
+from propcite.attribution.english.words import content_words, share_found
+from propcite.attribution.judges.training.pairs import NO, YES, Pair, window
+from propcite.attribution.judges.training.rows import Maker, Row
 
 Claims = Callable[[Sequence[str]], list[list[str]]]  # sentences to the propositions of each
 

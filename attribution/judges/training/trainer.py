@@ -11,11 +11,11 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F  # noqa: N812 - its usual name
 
-from attribution.errors import AttributionError
-from attribution.judges.network import Network, Reader
-from attribution.judges.training.pairs import Pair
-from retrieval.checkpoints import bundled_model
-from retrieval.training.steps import Steps
+from propcite.attribution.errors import AttributionError
+from propcite.attribution.judges.network import Network, Reader
+from propcite.attribution.judges.training.pairs import Pair
+from propcite.retrieval.encoding.checkpoints import bundled_model
+from propcite.retrieval.training.steps import Steps
 
 CHECKPOINT = "judge.pt"
 SORTED = 24  # batches whose pairs are sorted by length together

@@ -6,9 +6,9 @@ import random
 import re
 from dataclasses import replace
 
-from attribution.judges.training.lexicon import Lexicon
-from attribution.judges.training.pairs import MOSTLY, NO, Change, Pair, both_ways
-from attribution.words import FUNCTION_WORDS, NUMBER_WORDS
+from propcite.attribution.english.words import FUNCTION_WORDS, NUMBER_WORDS
+from propcite.attribution.judges.training.lexicon import Lexicon
+from propcite.attribution.judges.training.pairs import MOSTLY, NO, Change, Pair, both_ways
 
 _AUXILIARY = "is are was were has have had can could will would should must may might".split()
 _QUANTITIES = (

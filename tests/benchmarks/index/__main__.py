@@ -19,7 +19,6 @@ from pathlib import Path
 import platformdirs
 from rich.console import Console
 from rich.progress import Progress
-
 from tests.benchmarks.index import vectors
 from tests.benchmarks.index.engines import ENGINES, chosen
 from tests.benchmarks.index.report import Measured, compared, show

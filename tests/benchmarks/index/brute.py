@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-
 from tests.benchmarks.index.engines import Point
 from tests.benchmarks.index.store import Array, Corpus
 

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-
-from retrieval.encoder import TokenVectors
-from retrieval.text import Granularity
 from tests.benchmarks.index.engines import Point
 from tests.benchmarks.index.measuring import bytes_in
 from tests.benchmarks.index.store import SENTENCES, Array, Corpus
 from tests.benchmarks.index.texts import read_passages
+
+from propcite.retrieval.encoding.encoder import TokenVectors
+from propcite.retrieval.text import Granularity
 
 BATCH_TOKENS = 200_000
 ENCODER = "benchmark"
@@ -44,12 +44,12 @@ class Ours:
     def version(self) -> str:
         from importlib.metadata import version
 
-        from retrieval.index.token_index import TokenIndex  # noqa: F401
+        from propcite.retrieval.index.token_index import TokenIndex  # noqa: F401
 
         return f"propcite {version('propcite')}"
 
     def build(self) -> None:
-        from retrieval.index.token_index import TokenIndex
+        from propcite.retrieval.index.token_index import TokenIndex
 
         corpus = self._corpus
         assert corpus.texts is not None
@@ -64,7 +64,7 @@ class Ours:
         index.save(self._folder)
 
     def open(self) -> None:
-        from retrieval.index.token_index import TokenIndex
+        from propcite.retrieval.index.token_index import TokenIndex
 
         # `auto` is what an index does that was not told its regime, so it is another object over the same files.
         self._indexes = {r: TokenIndex.load(self._folder, ENCODER, regime=r) for r in (self._regime, "auto")}

@@ -6,7 +6,6 @@ from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
-
 from tests.benchmarks.index.engines import Point
 from tests.benchmarks.index.measuring import bytes_in
 from tests.benchmarks.index.store import Array, Corpus

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from rich import box
 from rich.console import Console
 from rich.table import Table
-
 from tests.benchmarks.index.engines import OURS
 from tests.benchmarks.index.measuring import Record
 from tests.benchmarks.index.ours import CHOSEN

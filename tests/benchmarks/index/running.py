@@ -12,7 +12,6 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from rich.console import Console
-
 from tests.benchmarks.index.engines import ENGINES, Entry
 from tests.benchmarks.index.measuring import Record, append, read_records
 from tests.benchmarks.index.store import Corpus

@@ -15,8 +15,8 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import track
 
-from retrieval.splitter import PassageSplitter
-from retrieval.text import Document, Passage, Sentence, Span
+from propcite.retrieval.splitter import PassageSplitter
+from propcite.retrieval.text import Document, Passage, Sentence, Span
 
 FORMAT = 1
 HELD_OUT = 400  # documents that only give queries

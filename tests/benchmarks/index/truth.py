@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-
 from tests.benchmarks.index.store import HEAD, SENTENCES, Corpus, Queries
 
 DEPTH = 100

@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
-
-from retrieval.text import Passage
 from tests.benchmarks.index.store import HEAD, Corpus, Queries, Store
 from tests.benchmarks.index.texts import read_passages, read_queries
+
+from propcite.retrieval.text import Passage
 
 CHUNK = 256  # passages written at a time: what an interruption costs at most
 NOISE = 0.3  # the length of what is added to a resampled token's unit vector: its cosine to the original is .96
@@ -28,7 +28,7 @@ def encode(texts: Path, folder: Path, encoder_name: str, tokens: int, console: C
     if kept and (store.tokens >= tokens or store.passages == kept["texts"]):
         return store
 
-    from retrieval.encoder import Encoder
+    from propcite.retrieval.encoding.encoder import Encoder
 
     encoder = Encoder(encoder_name)
     if kept and kept["name"] != encoder.name:

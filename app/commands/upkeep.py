@@ -1,0 +1,104 @@
+"""The library as a whole: looked over and mended, saved in one file and brought back."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from propcite.app.commands import BELOW, AsJson, cli, find_collection, note, open_parts, write_json
+
+if TYPE_CHECKING:
+    from propcite.app.library.doctor import Finding
+
+OnlyCollection = Annotated[str, typer.Option("--collection", "-c", help="Only this collection.")]
+
+
+@cli.command()
+def doctor(
+    mend: Annotated[bool, typer.Option("--mend", help="Mend what can be mended.")] = False,
+    collection: OnlyCollection = "",
+    quick: Annotated[bool, typer.Option("--quick", help="Without reading every index and every answer.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Look whether database, indexes, answers, files and models fit together.  Exit code 1 when something does not."""
+    from propcite.app.library import doctor as looking
+    from propcite.app.terminal import sharing
+
+    parts = open_parts()
+    chosen = [find_collection(parts, collection)] if collection else []
+    with sharing() as told:
+        found = list(looking.Doctor(parts, chosen, not quick, told).findings())
+        done, left = looking.mend(found) if mend else ([], found)
+    if as_json:
+        mended = [_told(one) for one in done]
+        write_json({"findings": [_told(one) for one in found], "mended": mended, "left": [_told(one) for one in left]})
+    else:
+        for one in done:
+            note(f"mended: {one.where}: {one.what}")
+        for one in left:
+            note(one.line)
+        if not found:
+            note(f"{collection or 'everything'} is as it should be")
+    if left:
+        raise typer.Exit(BELOW)
+
+
+def _told(one: Finding) -> dict[str, object]:
+    return {"where": one.where, "what": one.what, "mend": one.mend, "can_mend": one.fix is not None}
+
+
+@cli.command()
+def backup(
+    file: Annotated[Path, typer.Argument(help="The file to write.", metavar="FILE")],
+    without_index: Annotated[
+        bool, typer.Option("--without-index", help="Smaller: restoring makes the indexes anew from the passages.")
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Save everything that is kept in one file, while others ask, ingest and serve."""
+    from dataclasses import asdict
+
+    from propcite.app.library.backup import save
+    from propcite.app.terminal import sharing
+
+    parts = open_parts()
+    with sharing() as told:
+        data_dir = parts.settings.data_dir
+        saved = save(parts.library, data_dir, file, with_index=not without_index, force=force, told=told)
+    if as_json:
+        write_json({**asdict(saved), "path": str(saved.path)})
+        return
+    for line in saved.notes:
+        note(line)
+    held = f"{saved.collections} collections, {saved.documents} documents, {saved.answers} answers"
+    note(f"{file}: {held}, {saved.indexes} indexes, {saved.bytes / 2**20:.1f} MB")
+
+
+@cli.command()
+def restore(
+    file: Annotated[Path, typer.Argument(help="A file that propcite backup has written.", metavar="FILE")],
+    into: Annotated[Path | None, typer.Option("--into", help="Into this data directory.", metavar="DIR")] = None,
+    collection: OnlyCollection = "",
+    force: Annotated[bool, typer.Option("--force", help="Put it in the place of what is there.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Bring a backup back, into SQLite or PostgreSQL whichever it came from: whole or not at all."""
+    from dataclasses import asdict
+
+    from propcite.app.library import backup as kept
+    from propcite.app.terminal import sharing
+
+    parts = open_parts(data_dir=into)
+    with sharing() as told:
+        data_dir = parts.settings.data_dir
+        back = kept.restore(file, lambda: parts.library, data_dir, collection=collection, force=force, told=told)
+    if as_json:
+        write_json(asdict(back))
+        return
+    note(f"{len(back.collections)} collections, {back.documents} documents, {back.passages} passages came back")
+    for name in back.without_index:
+        note(f"{name} has no index of all its passages: propcite reindex --collection {shlex.quote(name)}")

@@ -1,0 +1,113 @@
+"""The kinds of files that can be read: their suffixes, and the function that reads each."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import PurePath
+from typing import Protocol
+
+from propcite.app.errors import ReadError
+from propcite.retrieval.text import Document
+
+# Which module reads a suffix, and its function; they are imported when the first such file comes.
+_READERS = {
+    ".txt": ("plain", "read_plain"),
+    ".text": ("plain", "read_plain"),
+    ".md": ("markdown", "read_markdown"),
+    ".markdown": ("markdown", "read_markdown"),
+    ".html": ("html", "read_html"),
+    ".htm": ("html", "read_html"),
+    ".xhtml": ("html", "read_html"),
+    ".pdf": ("pdf", "read_pdf"),
+    ".docx": ("docx", "read_docx"),
+    ".docm": ("docx", "read_docx"),
+    ".odt": ("odf", "read_odt"),
+    ".rtf": ("rtf", "read_rtf"),
+    ".epub": ("epub", "read_epub"),
+    ".pptx": ("pptx", "read_pptx"),
+    ".pptm": ("pptx", "read_pptx"),
+    ".ppsx": ("pptx", "read_pptx"),
+    ".odp": ("odf", "read_odp"),
+    ".xlsx": ("xlsx", "read_xlsx"),
+    ".xlsm": ("xlsx", "read_xlsx"),
+    ".ods": ("odf", "read_ods"),
+    ".csv": ("delimited", "read_csv"),
+    ".tsv": ("delimited", "read_tsv"),
+    ".json": ("json_records", "read_json"),
+    ".jsonl": ("json_records", "read_jsonl"),
+    ".ndjson": ("json_records", "read_jsonl"),
+    ".eml": ("mail", "read_eml"),
+    ".mbox": ("mail", "read_mbox"),
+}
+# Each member of an archive is a document of its own, so no function makes one of the archive.
+ARCHIVES = (".zip",)
+SUFFIXES = (*_READERS, *ARCHIVES)
+KINDS = (
+    "txt, md, html, pdf, docx, odt, rtf, epub, pptx, odp, xlsx, ods, csv, tsv, json, jsonl, eml, mbox, "
+    "and zip archives of these"
+)
+_OLD = {".doc": ".docx", ".dot": ".docx", ".xls": ".xlsx", ".ppt": ".pptx", ".pps": ".pptx", ".msg": ".eml"}
+_WEB_KINDS = {
+    "text/html": ".html",
+    "application/xhtml+xml": ".html",
+    "text/plain": ".txt",
+    "text/markdown": ".md",
+    "text/csv": ".csv",
+    "text/tab-separated-values": ".tsv",
+    "text/rtf": ".rtf",
+    "application/rtf": ".rtf",
+    "application/pdf": ".pdf",
+    "application/json": ".json",
+    "application/x-ndjson": ".jsonl",
+    "application/jsonl": ".jsonl",
+    "application/epub+zip": ".epub",
+    "application/zip": ".zip",
+    "message/rfc822": ".eml",
+    "application/mbox": ".mbox",
+    "application/vnd.oasis.opendocument.text": ".odt",
+    "application/vnd.oasis.opendocument.presentation": ".odp",
+    "application/vnd.oasis.opendocument.spreadsheet": ".ods",
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": ".docx",
+    "application/vnd.openxmlformats-officedocument.presentationml.presentation": ".pptx",
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": ".xlsx",
+}
+
+
+class Reader(Protocol):
+    def __call__(self, name: str, data: bytes) -> Document: ...
+
+
+def reader_of(name: str) -> Reader:
+    """What reads a file of this name."""
+    suffix = known_suffix(name)
+    if suffix in ARCHIVES:
+        raise ReadError(f"{name} is an archive inside another file: unpack it and add what it holds")
+    module, function = _READERS[suffix]
+    reader: Reader = getattr(import_module(f"propcite.app.ingest.readers.{module}"), function)
+    return reader
+
+
+def known_suffix(name: str) -> str:
+    suffix = PurePath(name).suffix.lower()
+    if refusal := old_kind(name):
+        raise refusal
+    if suffix not in SUFFIXES:
+        raise ReadError(f"{name} is not of a kind that can be read: save it as one of {KINDS}")
+    return suffix
+
+
+def old_kind(name: str) -> ReadError | None:
+    """Why a document of an old kind cannot be read; None for any other file."""
+    suffix = PurePath(name).suffix.lower()
+    if suffix not in _OLD:
+        return None
+    return ReadError(f"{name} is of an old kind that cannot be read: open it and save it as {_OLD[suffix]}")
+
+
+def is_known(name: str) -> bool:
+    return PurePath(name).suffix.lower() in SUFFIXES
+
+
+def suffix_of_type(content_type: str) -> str:
+    """The suffix that goes with a content type, or an empty string."""
+    return _WEB_KINDS.get(content_type.partition(";")[0].strip().lower(), "")

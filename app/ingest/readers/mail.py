@@ -1,0 +1,182 @@
+"""E-mail: who wrote to whom, the words, and what is attached, each attachment read as the file that it is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from email import policy
+from email.headerregistry import HeaderRegistry
+from email.message import EmailMessage
+from email.parser import BytesParser
+from typing import Any
+
+from propcite.app.errors import ReadError
+from propcite.app.ingest.readers.decoding import decode
+from propcite.app.ingest.readers.draft import Draft, one_line, stem
+from propcite.app.ingest.readers.html_blocks import html_tree, write_blocks
+from propcite.app.ingest.readers.kinds import is_known, reader_of
+from propcite.retrieval.text import Document
+
+_STARTS = re.compile(rb"^From [^\r\n]*\d{2}:\d{2}[^\r\n]*\r?\n(?=[!-9;-~]+:)", re.MULTILINE)
+_FLOWED = re.compile(r" \n(?!>)")
+_DEEPEST = 3  # messages attached to messages
+_MOST_ATTACHMENTS = 200
+_MEANT = {"content-type": "text/plain", "content-disposition": "inline", "content-transfer-encoding": "8bit"}
+_SHOWN = ("From", "To", "Cc", "Date")
+
+
+def read_eml(name: str, data: bytes) -> Document:
+    message = _message(data)
+    if not any(header in message for header in ("From", "To", "Date", "Subject", "Received")):
+        raise ReadError(f"{name} is no e-mail (it names no sender): save the message as .eml and add that")
+    draft = Draft()
+    _Writer(draft).message(message, "", level=1)
+    metadata = {"kind": "email", "author": _header(message, "From"), "date": _date(message)}
+    return draft.document(name, _header(message, "Subject"), metadata)
+
+
+def read_mbox(name: str, data: bytes) -> Document:
+    starts = [match.start() for match in _STARTS.finditer(data)]
+    if not starts or data[: starts[0]].strip():
+        raise ReadError(f"{name} is no mailbox (it begins with no message): export it as mbox and add that")
+    draft = Draft()
+    for number, (start, end) in enumerate(zip(starts, [*starts[1:], len(data)], strict=True), 1):
+        source = data[data.index(b"\n", start) + 1 : end]
+        message = _message(re.sub(rb"^>(>*From )", rb"\1", source, flags=re.MULTILINE))
+        _Writer(draft).message(message, f"message {number}", level=1)
+    return draft.document(name, stem(name), {"kind": "email", "messages": str(len(starts))})
+
+
+class _Headers(HeaderRegistry):
+    """Headers as they are written; one that the parser breaks on counts as not there."""
+
+    def __call__(self, name: str, value: str) -> Any:
+        try:
+            return super().__call__(name, value)
+        except Exception:  # it raises whatever its index or its comparison does
+            return super().__call__(name, _MEANT.get(name.lower(), ""))
+
+
+def _message(data: bytes) -> EmailMessage:
+    return BytesParser(EmailMessage, policy=policy.default.clone(header_factory=_Headers())).parsebytes(data)
+
+
+class _Writer:
+    def __init__(self, draft: Draft) -> None:
+        self.draft = draft
+        self._attachments = 0
+
+    def message(self, message: EmailMessage, place: str, level: int) -> None:
+        with self.draft.optional_place(place):
+            self.draft.block(_header(message, "Subject") or "(no subject)", level=level)
+            for number, header in enumerate(header for header in _SHOWN if header in message):
+                self.draft.block(f"{header}: {_header(message, header)}", tight=number > 0)
+            self._body(message)
+        for attached in _attachments(message):
+            self._attachment(attached, place, level + 1)
+
+    def _body(self, message: EmailMessage) -> None:
+        part = _body_part(message)
+        if part is None:
+            return
+        text = _text(part)
+        if part.get_content_subtype() == "html":
+            if (tree := html_tree(text)) is not None:
+                _mark_quotes(tree)
+                write_blocks(self.draft, tree)
+        else:
+            flowed = str(part.get_param("format", "")).lower() == "flowed"
+            text = text.replace("\r\n", "\n")
+            self.draft.block(_FLOWED.sub(" ", text) if flowed else text)
+
+    def _attachment(self, part: EmailMessage, place: str, level: int) -> None:
+        self._attachments += 1
+        if self._attachments > _MOST_ATTACHMENTS:
+            return
+        if part.get_content_type() == "message/rfc822":
+            inner = part.get_content()
+            if level <= _DEEPEST and isinstance(inner, EmailMessage):
+                self.message(inner, _joined(place, f"message {_header(inner, 'Subject')!r}"), level)
+            return
+        name = one_line(_file_name(part))
+        try:
+            document = reader_of(name)(name, _bytes(part)) if is_known(name) else None
+            why = "is not of a kind that is read here"
+        except ReadError as error:
+            document, why = None, str(error).removeprefix(name).strip()
+        if document is not None and document.text.strip():
+            self.draft.block(name, level=level)
+            self.draft.append(document, level, _joined(place, name))
+        elif name:
+            with self.draft.optional_place(place):
+                self.draft.block(f"Attached: {name} ({why.partition(':')[0]}).")
+
+
+def _joined(place: str, name: str) -> str:
+    return f"{place}, {name}" if place else name
+
+
+def _body_part(message: EmailMessage) -> EmailMessage | None:
+    """The plain words where there are some, else the page."""
+    for kind in ("plain", "html"):
+        try:
+            part: Any = message.get_body((kind,))
+        except (KeyError, AttributeError, ValueError, LookupError):  # multiparts without parts
+            return None
+        if part is not None and _text(part).strip():
+            found: EmailMessage = part
+            return found
+    return None
+
+
+def _text(part: EmailMessage) -> str:
+    payload = _bytes(part)
+    if not payload.strip():
+        return ""
+    try:
+        return decode("the message", payload.replace(b"\0", b""), declared=part.get_content_charset("") or "")
+    except ReadError:
+        return ""
+
+
+def _bytes(part: EmailMessage) -> bytes:
+    try:
+        payload = part.get_payload(decode=True)
+    except (ValueError, LookupError, TypeError, AssertionError):
+        return b""
+    return payload if isinstance(payload, bytes) else b""
+
+
+def _attachments(message: EmailMessage) -> Iterator[EmailMessage]:
+    body = _body_part(message)
+    waiting = [message]
+    while waiting:
+        part: Any = waiting.pop(0)
+        if part.is_multipart() and part.get_content_type() != "message/rfc822":
+            waiting[:0] = part.get_payload()
+        elif part is not message and part is not body and (_file_name(part) or part.is_multipart()):
+            yield part
+
+
+def _file_name(part: EmailMessage) -> str:
+    return part.get_filename("") or ""
+
+
+def _mark_quotes(tree: Any) -> None:
+    """A quoted message in a page begins with words that say so, as `>` does in plain text."""
+    from lxml import etree
+
+    for quote in tree.xpath("//blockquote[not(ancestor::blockquote)]"):
+        label = etree.Element("p")
+        label.text, label.tail = "Quoted:", quote.text
+        quote.text = None
+        quote.insert(0, label)
+
+
+def _header(message: EmailMessage, name: str) -> str:
+    return one_line(str(message.get(name, "")))
+
+
+def _date(message: EmailMessage) -> str:
+    moment: Any = getattr(message["Date"], "datetime", None)
+    return moment.date().isoformat() if moment is not None else ""

@@ -1,0 +1,122 @@
+"""Markdown to the text a person reads: no markup, headings known, lists and tables as lines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from propcite.app.ingest.readers.decoding import decode
+from propcite.app.ingest.readers.draft import Draft, clean
+from propcite.app.ingest.readers.html_blocks import html_tree, write_blocks
+from propcite.app.ingest.readers.rows import Row, write_rows
+from propcite.retrieval.text import Document
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
+
+_FRONT_MATTER = re.compile(r"\A\s*---[ \t]*\n(.*?\n)??(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
+_FRONT_LINE = re.compile(r"[\w-][\w .-]*:(?:\s|$)|\s|#|-\s|$")
+_FIELD = re.compile(r"(title|author|date)\s*:\s+(.*)", re.IGNORECASE)
+_UNREAD_TAG = re.compile(r"<(/?)(script|style)\b", re.IGNORECASE)
+# Deeper quotes and lists are left out by the parser, which would otherwise run out of stack.
+_DEEPEST = 100
+
+
+def read_markdown(name: str, data: bytes) -> Document:
+    fields, body = front_matter(clean(decode(name, data)))
+    draft = Draft()
+    write_markdown(draft, body)
+    return draft.document(name, fields.pop("title", ""), {"kind": "markdown", **fields})
+
+
+def front_matter(text: str) -> tuple[dict[str, str], str]:
+    """The title, author and date that a text opens with, between `---` lines, and the text after them.
+
+    >>> front_matter("---\\ntitle: 'Rivers'\\n---\\nThe Po.")
+    ({'title': 'Rivers'}, 'The Po.')
+    """
+    match = _FRONT_MATTER.match(text)
+    lines = (match[1] or "").splitlines() if match else []
+    # A text may also open with a rule and have another one further down: only lines that look like fields are taken.
+    if match is None or not all(_FRONT_LINE.match(line) for line in lines):
+        return {}, text
+    fields = {found[1].lower(): _unquoted(found[2]) for line in lines if (found := _FIELD.match(line))}
+    return {key: value for key, value in fields.items() if value}, text[match.end() :]
+
+
+def _unquoted(value: str) -> str:
+    value = value.strip()
+    if len(value) > 1 and value[0] == value[-1] and value[0] in "'\"":
+        return value[1:-1]
+    return re.sub(r"\s+#.*", "", value)
+
+
+def write_markdown(draft: Draft, text: str) -> None:
+    from markdown_it import MarkdownIt
+
+    parser = MarkdownIt("commonmark", {"maxNesting": _DEEPEST}).enable(["table", "strikethrough"])
+    _write_tokens(draft, parser.parse(text))
+
+
+def _write_tokens(draft: Draft, tokens: Sequence[Token]) -> None:
+    level = 0  # of the heading whose words come next
+    cells: list[str] | None = None  # of the table row that is open
+    rows: list[Row] = []  # of the table that is open
+    for token in tokens:
+        match token.type:
+            case "heading_open":
+                level = int(token.tag[1:])
+            case "heading_close":
+                level = 0
+            case "bullet_list_open":
+                draft.open_list(None)
+            case "ordered_list_open":
+                draft.open_list(int(token.attrs.get("start", 1)))
+            case "bullet_list_close" | "ordered_list_close":
+                draft.close_list()
+            case "list_item_open":
+                draft.open_item()
+            case "list_item_close":
+                draft.close_item()
+            case "tr_open":
+                cells = []
+            case "tr_close":
+                rows.append(Row(cells or []))
+                cells = None
+            case "table_close":
+                write_rows(draft, rows, named=True)
+                rows = []
+            case "inline":
+                words = inline_words(token.children or ())
+                if cells is None:
+                    draft.block(words, level=level)
+                else:
+                    cells.append(" ".join(words.split()))
+            case "fence" | "code_block":
+                draft.block(token.content)
+            case "html_block":
+                tree = html_tree(token.content)
+                if tree is not None:
+                    write_blocks(draft, tree)
+
+
+def inline_words(tokens: Iterable[Token]) -> str:
+    """What a person reads of a paragraph: links as their text, images as theirs, a soft break as a space."""
+    words: list[str] = []
+    unread = False  # inside an inline <script> or <style>
+    for token in tokens:
+        match token.type:
+            case "html_inline":
+                tag = _UNREAD_TAG.match(token.content)
+                unread = unread if tag is None else not tag[1]
+                words.append("\n" if token.content.lower().startswith("<br") else "")
+            case "softbreak":
+                words.append(" ")
+            case "hardbreak":
+                words.append("\n")
+            case "image":
+                words.append(inline_words(token.children or ()))
+            case _:
+                words.append("" if unread else token.content)
+    return re.sub(r" *\n *", "\n", re.sub(r"[ \t]+", " ", clean("".join(words)))).strip()

@@ -1,0 +1,10 @@
+"""Alembic's entry: migrates over the connection that the store hands in."""
+
+from alembic import context
+
+from propcite.app.library.store.tables import Table
+
+connection = context.config.attributes["connection"]
+context.configure(connection=connection, target_metadata=Table.metadata, render_as_batch=True)
+with context.begin_transaction():
+    context.run_migrations()

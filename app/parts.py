@@ -1,0 +1,179 @@
+"""The parts of one process, each opened or loaded when it is first needed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from propcite.app.building import (
+    build_encoder,
+    build_generator,
+    build_judge,
+    build_library,
+    build_propcite,
+    build_splitter,
+)
+from propcite.app.library.store import CollectionInfo, Feedbacks, Keys, Library, Runs
+from propcite.app.settings import Settings
+from propcite.retrieval.alignment import NEAREST, Alignment, alignment_of
+from propcite.retrieval.text import Span
+
+if TYPE_CHECKING:  # what shows a list or a kept answer needs no model: each part is imported when it is built
+    from propcite.app.answering.generators import Generator
+    from propcite.app.answering.pipeline import Pipeline
+    from propcite.app.ingest.ingester import Ingester
+    from propcite.app.library.originals import Finder, Originals
+    from propcite.app.library.workspace import Workspace
+    from propcite.attribution.judges import Judge
+    from propcite.attribution.propcite import PropCite
+    from propcite.attribution.propositions import PropositionSplitter
+    from propcite.retrieval.encoding.encoder import Encoder
+    from propcite.retrieval.retriever import Retriever
+
+_BUILDING = Lock()
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The parts of one process: the library opens at once, models load when they are first needed."""
+
+    settings: Settings
+
+    @cached_property
+    def library(self) -> Library:
+        return build_library(self.settings)
+
+    @cached_property
+    def keys(self) -> Keys:
+        return Keys(self.library.engine, self.library.url)
+
+    @cached_property
+    def runs(self) -> Runs:
+        return Runs(self.library.engine, self.library.url, self.settings.data_dir / "runs")
+
+    @cached_property
+    def feedback(self) -> Feedbacks:
+        return Feedbacks(self.library.engine, self.library.url)
+
+    @cached_property
+    def originals(self) -> Originals:
+        """The files that documents were read from, as far as they are kept."""
+        from propcite.app.library.originals import Originals
+
+        return Originals(self.settings.data_dir / "originals", self.library, self.settings.originals)
+
+    @cached_property
+    def finder(self) -> Finder:
+        from propcite.app.library.originals import Finder
+
+        return Finder(self.originals)
+
+    @cached_property
+    def encoder(self) -> Encoder:
+        return build_encoder(self.settings)
+
+    @cached_property
+    def propcite(self) -> PropCite:
+        return build_propcite(self.settings, self.encoder, self.splitter, self.judge)
+
+    @property
+    def generator(self) -> Generator:
+        with _BUILDING:  # a model that fills a GPU is not loaded twice
+            return self._generator
+
+    @cached_property
+    def _generator(self) -> Generator:
+        return build_generator(self.settings)
+
+    @cached_property
+    def judge(self) -> Judge | None:
+        return build_judge(self.settings, lambda: self.encoder)
+
+    @cached_property
+    def splitter(self) -> PropositionSplitter:
+        return build_splitter(self.settings)
+
+    def alignment(self, collection: CollectionInfo | None = None) -> Alignment:
+        """The one in force: that of the settings, else the collection's own as it is now, else each token's nearest."""
+        own = self.library.alignment(collection) if collection and not self.settings.alignment else ""
+        name = self.settings.alignment or own
+        return alignment_of(name) if name else NEAREST
+
+    def workspace(self, collection: CollectionInfo) -> Workspace:
+        from propcite.app.library.workspace import Workspace
+
+        settings = self.settings
+        return Workspace(
+            settings.data_dir,
+            self.library,
+            collection,
+            bits=settings.index_bits,
+            regime=settings.index,
+            exact_up_to=settings.exact_up_to,
+            searched_share=settings.searched_share,
+            stored_share=settings.stored_share,
+            pruning=settings.pruning,
+        )
+
+    def remove_collection(self, collection: CollectionInfo) -> None:
+        """With its documents, its answers, its index, and the files that were kept for it alone."""
+        workspace = self.workspace(collection)
+        contents = {info.sha256 for info in self.library.documents(collection)}
+        contents |= {info.sha256 for info in self.library.versions(collection)}
+        with workspace.writing():
+            self.library.remove_collection(collection)
+        workspace.remove()
+        self.originals.forget(contents)
+
+    def ingester(self, collection: CollectionInfo) -> Ingester:
+        from propcite.app.ingest.ingester import Ingester
+        from propcite.app.ingest.reader_pool import Limits
+
+        settings = self.settings
+        return Ingester(
+            self.library,
+            self.workspace(collection),
+            lambda: self.encoder,
+            passage_words=settings.passage_words,
+            most_bytes=settings.max_file_mb * 2**20,
+            limits=Limits.of(settings.readers, settings.read_seconds, settings.read_memory_mb),
+            originals=self.originals,
+        )
+
+    def pipeline(
+        self, collection: CollectionInfo, documents: Sequence[str] = (), where: Sequence[str] = ()
+    ) -> Pipeline:
+        """One collection's parts; with documents or conditions, over what these leave of it."""
+        from propcite.app.answering.pipeline import Pipeline
+        from propcite.app.library.narrowing import passages_within
+        from propcite.retrieval.retriever import Retriever
+
+        workspace = self.workspace(collection)
+
+        def open_retriever() -> Retriever:
+            return Retriever(
+                self.encoder,
+                workspace.index(self.encoder),
+                self.library.passages,
+                self.split,
+                alignment=self.alignment(collection),
+                asking=self.settings.asking_share,
+            )
+
+        return Pipeline(
+            library=self.library,
+            collection=collection,
+            open_retriever=open_retriever,
+            open_generator=lambda: self.generator,
+            propcite=self.propcite,
+            num_passages=self.settings.num_passages,
+            within=passages_within(self.library, collection, documents, where),
+        )
+
+    def split(self, sentences: Sequence[str]) -> list[list[tuple[Span, ...]]]:
+        """The propositions of sentences of the collection, as spans."""
+        found = self.splitter.split_many(sentences, [()] * len(sentences))
+        return [[proposition.spans for proposition in propositions] for propositions in found]

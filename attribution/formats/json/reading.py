@@ -1,0 +1,148 @@
+"""Plain values and JSON as a cited answer again; every quote is cut anew, and one that differs is refused."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from pydantic import ValidationError
+
+from propcite.attribution.citations import (
+    Citation,
+    CitedAnswer,
+    CitedProposition,
+    CitedSentence,
+    Evidence,
+    Label,
+    Proposition,
+    Verdict,
+)
+from propcite.attribution.errors import AttributionError
+from propcite.attribution.formats.json.schema import (
+    FIRST,
+    FOURTH,
+    SCHEMA,
+    SECOND,
+    THIRD,
+    AnswerJson,
+    BoxJson,
+    CitationJson,
+    EvidenceJson,
+    PassageJson,
+    PropositionJson,
+    SentenceJson,
+    VerdictJson,
+    adapter,
+)
+from propcite.retrieval.text import Box, Page, Passage, Place, Sentence, Span
+
+
+def from_json(text: str) -> CitedAnswer:
+    try:
+        return from_dict(adapter().validate_python(_upgraded(json.loads(text))))
+    except (ValueError, RecursionError) as error:
+        if not isinstance(error, ValidationError):
+            raise AttributionError(f"this is not a cited answer ({SCHEMA}): {error}") from error
+        first = error.errors(include_url=False)[0]
+        place = ".".join(str(part) for part in first["loc"]) or "the whole"
+        raise AttributionError(f"this is not a cited answer ({SCHEMA}): {place}: {first['msg']}") from error
+
+
+def from_dict(data: AnswerJson) -> CitedAnswer:
+    try:
+        passages = {p["id"]: _read_passage(p) for p in data["passages"]}
+        return CitedAnswer(
+            text=data["text"],
+            sentences=tuple(_read_sentence(s, data["text"], passages) for s in data["sentences"]),
+            question=data["question"],
+            collection=data["collection"],
+            abstained=data["abstained"],
+            index_version=data["index_version"],
+            models=data["models"],
+            timings_ms=data["timings_ms"],
+            incomplete=data["incomplete"],
+            notes=tuple(data["notes"]),
+            after=data["after"],
+            understood=data["understood"],
+            written_from=tuple(data["written_from"]),
+        )
+    except (KeyError, ValueError) as error:
+        raise AttributionError(f"this cited answer does not fit together: {error}") from error
+
+
+def _upgraded(data: Any) -> Any:
+    """An answer kept by an earlier version with what it lacks; by the first nothing was found elsewhere."""
+    if not isinstance(data, dict) or data.get("schema") not in (FIRST, SECOND, THIRD, FOURTH):
+        return data
+    first = data["schema"] == FIRST
+    new: dict[str, Any] = {"after": "", "understood": "", "written_from": []}
+    new |= {"uncited_spans": [], "index_version": ""} if first else {}
+    new |= {"incomplete": False, "notes": []} if data["schema"] in (FIRST, SECOND) else {}
+    parts = data if data["schema"] == FOURTH else _with_parts(data, first)
+    return {**new, **parts, "schema": SCHEMA}
+
+
+def _with_parts(value: Any, first: bool) -> Any:
+    """The same for what an answer is made of; what it has is kept."""
+    if isinstance(value, list):
+        return [_with_parts(item, first) for item in value]
+    if isinstance(value, dict):
+        new = {"id": "", "shown": True} if first and ("quote" in value or "spans" in value) else {}
+        new |= {"places": [], **({"boxes": []} if first else {})} if "pages" in value else {}
+        return {**new, **{name: _with_parts(item, first) for name, item in value.items()}}
+    return value
+
+
+def _read_verdict(data: VerdictJson) -> Verdict:
+    return Verdict(Label(data["label"]), data["probability"], data["reason"])
+
+
+def _read_evidence(data: EvidenceJson, passages: dict[str, Passage]) -> Evidence:
+    passage = passages[data["passage_id"]]
+    span, shown = Span(data["start"], data["end"]), data["shown"]
+    evidence = Evidence(passage, span, data["score"], data["passage_score"], shown)
+    if evidence.quote != data["quote"]:
+        raise ValueError(f"the quote {data['quote'][:60]!r} does not stand in passage {passage.id!r} where it says")
+    return evidence
+
+
+def _read_citation(data: CitationJson, passages: dict[str, Passage]) -> Citation:
+    return Citation(data["number"], _read_evidence(data, passages), _read_verdict(data["verdict"]))
+
+
+def _read_sentence(data: SentenceJson, answer: str, passages: dict[str, Passage]) -> CitedSentence:
+    span = Span(data["start"], data["end"])
+    if span.of(answer) != data["text"]:
+        raise ValueError(f"the sentence {data['text'][:60]!r} does not stand in the answer where it says")
+    return CitedSentence(span, tuple(_read_proposition(p, span, passages) for p in data["propositions"]), data["most"])
+
+
+def _read_proposition(data: PropositionJson, sentence: Span, passages: dict[str, Passage]) -> CitedProposition:
+    spans = tuple(Span(*span) for span in data["spans"])
+    if any(span.start < sentence.start or span.end > sentence.end for span in spans):
+        raise ValueError(f"the proposition {data['text'][:60]!r} leaves its sentence")
+    return CitedProposition(
+        Proposition(spans, data["text"], data["check_worthy"]),
+        _read_verdict(data["verdict"]) if data["verdict"] else None,
+        tuple(_read_citation(c, passages) for c in data["citations"]),
+        _read_evidence(data["nearest"], passages) if data["nearest"] else None,
+    )
+
+
+def _read_passage(data: PassageJson) -> Passage:
+    return Passage(
+        id=data["id"],
+        text=data["text"],
+        title=data["title"],
+        document_id=data["document_id"],
+        start=data["start"],
+        sentences=tuple(Sentence(Span(s["start"], s["end"]), s["is_heading"]) for s in data["sentences"]),
+        pages=tuple(Page(p["number"], Span(p["start"], p["end"])) for p in data["pages"]),
+        boxes=tuple(_read_box(box) for box in data["boxes"]),
+        places=tuple(Place(p["name"], Span(p["start"], p["end"])) for p in data["places"]),
+    )
+
+
+def _read_box(data: BoxJson) -> Box:
+    span = Span(data["start"], data["end"])
+    return Box(data["page"], span, data["left"], data["top"], data["right"], data["bottom"])

@@ -1,0 +1,140 @@
+"""A cited answer as plain values and as JSON."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from propcite.attribution.citations import Citation, CitedAnswer, CitedProposition, CitedSentence, Evidence, Verdict
+from propcite.attribution.formats.json.schema import (
+    SCHEMA,
+    AnswerJson,
+    BoxJson,
+    CitationJson,
+    EvidenceJson,
+    PassageJson,
+    SentenceJson,
+    VerdictJson,
+)
+from propcite.retrieval.text import Box, Passage
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def to_dict(answer: CitedAnswer) -> AnswerJson:
+    passages = {e.passage.id: e.passage for p in answer.propositions for e in _all_evidence(p)}
+    return {
+        "schema": SCHEMA,
+        "id": answer.id,
+        "question": answer.question,
+        "understood": answer.understood,
+        "after": answer.after,
+        "collection": answer.collection,
+        "text": answer.text,
+        "abstained": answer.abstained,
+        "incomplete": answer.incomplete,
+        "notes": list(answer.notes),
+        "coverage": round(answer.coverage, 4),
+        "sentences": [_sentence(s, answer.text) for s in answer.sentences],
+        "uncited": [p.proposition.text for p in answer.uncited],
+        "uncited_spans": [(s.start, s.end) for s in answer.uncited_spans],
+        "passages": [_passage(p) for p in passages.values()],
+        "written_from": list(answer.written_from),
+        "index_version": answer.index_version,
+        "models": dict(answer.models),
+        "timings_ms": dict(answer.timings_ms),
+    }
+
+
+def to_json(answer: CitedAnswer, *, indent: int | None = None) -> str:
+    """Half a character (a lone surrogate), which JSON cannot hold, is written as �; every place stays where it is."""
+    return _SURROGATE.sub("\ufffd", json.dumps(to_dict(answer), ensure_ascii=False, indent=indent))
+
+
+def _all_evidence(proposition: CitedProposition) -> list[Evidence]:
+    nearest = [proposition.nearest] if proposition.nearest else []
+    return [c.evidence for c in proposition.citations] + nearest
+
+
+def verdict_json(verdict: Verdict) -> VerdictJson:
+    return {"label": verdict.label.value, "probability": verdict.probability, "reason": verdict.reason}
+
+
+def evidence_json(evidence: Evidence) -> EvidenceJson:
+    passage, span = evidence.passage, evidence.span
+    place = passage.in_document(span)
+    return {
+        "passage_id": passage.id,
+        "document_id": passage.document_id,
+        "title": passage.title,
+        "quote": evidence.quote,
+        "start": span.start,
+        "end": span.end,
+        "document_start": place.start,
+        "document_end": place.end,
+        "pages": list(passage.pages_of(span)),
+        "boxes": [_box(box) for box in passage.boxes_of(span)],
+        "places": list(passage.places_of(span)),
+        "score": evidence.score,
+        "passage_score": evidence.passage_score,
+        "shown": evidence.shown,
+    }
+
+
+def _citation(citation: Citation) -> CitationJson:
+    return {
+        "id": citation.id,
+        "number": citation.number,
+        **evidence_json(citation.evidence),
+        "verdict": verdict_json(citation.verdict),
+    }
+
+
+def _sentence(sentence: CitedSentence, text: str) -> SentenceJson:
+    return {
+        "text": sentence.span.of(text),
+        "start": sentence.span.start,
+        "end": sentence.span.end,
+        "most": sentence.most,
+        "citations": [_citation(c) for c in sentence.citations],
+        "propositions": [
+            {
+                "id": p.id,
+                "text": p.proposition.text,
+                "spans": [(s.start, s.end) for s in p.proposition.spans],
+                "check_worthy": p.proposition.check_worthy,
+                "verdict": verdict_json(p.verdict) if p.verdict else None,
+                "citations": [_citation(c) for c in p.citations],
+                "nearest": evidence_json(p.nearest) if p.nearest else None,
+            }
+            for p in sentence.propositions
+        ],
+    }
+
+
+def _passage(passage: Passage) -> PassageJson:
+    return {
+        "id": passage.id,
+        "document_id": passage.document_id,
+        "title": passage.title,
+        "text": passage.text,
+        "start": passage.start,
+        "sentences": [
+            {"start": s.span.start, "end": s.span.end, "is_heading": s.is_heading} for s in passage.sentences
+        ],
+        "pages": [{"number": p.number, "start": p.span.start, "end": p.span.end} for p in passage.pages],
+        "boxes": [_box(box) for box in passage.boxes],
+        "places": [{"name": p.name, "start": p.span.start, "end": p.span.end} for p in passage.places],
+    }
+
+
+def _box(box: Box) -> BoxJson:
+    return {
+        "page": box.page,
+        "start": box.span.start,
+        "end": box.span.end,
+        "left": box.left,
+        "top": box.top,
+        "right": box.right,
+        "bottom": box.bottom,
+    }

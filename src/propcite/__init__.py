@@ -1,0 +1,1 @@
+"""PropCite: answers in which every fact shows the words that support it."""

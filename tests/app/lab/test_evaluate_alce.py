@@ -1,0 +1,383 @@
+"""propcite eval asqa, eli5, qampari and judge: files as they are, each step kept, one line for what is wrong."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from alce_samples import ASQA, ELI5, QAMPARI, results, saved
+from commanded import commanded
+from scripted_llm import Request, ScriptedLlm, error
+
+from propcite.app.errors import AppError
+from propcite.app.lab.alce.evaluating import Asked, Result, Scoring, evaluate, judge_itself
+from propcite.app.lab.alce.files import read_alce, result_json, write_json
+from propcite.app.lab.alce.table import as_lines, as_text
+from propcite.app.lab.alce.ways import WAYS
+from propcite.app.lab.runs.aggregates import costs, whole_cost
+from propcite.app.library.store import RunItem
+from propcite.app.parts import Parts
+from propcite.app.settings import load_settings
+from propcite.retrieval.encoding.encoder import Encoder
+from propcite.retrieval.errors import PropCiteError
+
+POSTHOC = [way for way in WAYS if way not in ("generate", "repair")]
+Evaluate = Callable[..., Result]
+
+
+@pytest.fixture
+def opened(tmp_path: Path, encoder: Encoder) -> Iterator[Callable[..., Parts]]:
+    there: list[Parts] = []
+
+    def open_them(**settings: Any) -> Parts:
+        parts = Parts(load_settings(**{"data_dir": tmp_path / "data", "splitter": "rules", **settings}))
+        parts.__dict__["encoder"] = encoder
+        there.append(parts)
+        return parts
+
+    yield open_them
+    for parts in there:
+        parts.library.close()
+
+
+@pytest.fixture
+def said() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def measure(opened: Callable[..., Parts], said: list[str]) -> Evaluate:
+    def call(kind: Any, path: Path, settings: dict[str, Any] | None = None, **asked: Any) -> Result:
+        return evaluate(opened(**settings or {}), Asked(kind, path, **asked), said.append)
+
+    return call
+
+
+def of(result: Result, way: str) -> dict[str, RunItem]:
+    return {item.key: item for item in result.items if item.way == way}
+
+
+def texts(result: Result, way: str) -> list[str]:
+    return [item.output["text"] for item in of(result, way).values()]
+
+
+def test_files_are_read_and_written_unchanged(tmp_path: Path) -> None:
+    result = {**results(ASQA, ["It rained [1]."] * len(ASQA)), "total_cost": 0.5, "data_note": {"a": [1, None]}}
+    for name, told in (("a.json", ASQA), ("b.json.gz", ASQA), ("c.json", result), ("d.json.gz", result)):
+        path = saved(tmp_path / name, told)
+        file = read_alce(path)
+        assert file.as_json == told
+        write_json(tmp_path / f"again-{name}", file.as_json)
+        assert read_alce(tmp_path / f"again-{name}").as_json == told
+    opened = gzip.open if path.suffix == ".gz" else open
+    assert opened(path, "rb").read(1) == b"{"
+
+
+def test_the_original_s_evaluator_finds_what_it_reads_in_a_result(tmp_path: Path) -> None:
+    questions = read_alce(saved(tmp_path / "a.json", ASQA)).questions
+    told = result_json([q.showing(2) for q in questions], ["It rained [1]."] * len(ASQA), {"ndoc": 2})
+    assert told["args"] == {"ndoc": 2}
+    for item, given in zip(told["data"], ASQA, strict=True):
+        assert {**item, "docs": given["docs"]} == {**given, "output": "It rained [1]."}
+        assert [doc["title"] for doc in item["docs"]] == [doc["title"] for doc in given["docs"][:2]]
+
+
+ITEM = ASQA[0]
+BAD: list[tuple[Any, str]] = [
+    ({"rows": []}, "holds no list of questions"),
+    ([], "holds no list of questions"),
+    ({"data": {}}, "holds no list of questions"),
+    (["a"], "item 1: the item"),
+    ([{"docs": []}], "item 1: question"),
+    ([{**ITEM, "question": 3}], "item 1: question"),
+    ([ITEM, {**ITEM, "sample_id": "x", "docs": [{"title": "no text"}]}], "item 2: docs.0.text"),
+    ([{**ITEM, "docs": "none"}], "item 1: docs"),
+    ([{**ITEM, "docs": []}], "1 of 1 questions have no docs (river)"),
+    ([{k: v for k, v in ITEM.items() if k != "docs"}], "give the file with the passages that were retrieved"),
+    ([ITEM, ITEM], "item 2: two items have the id river"),
+    ([{"question": "a?", "docs": ITEM["docs"]}] * 2, "item 2: 'a?' is there twice"),
+    ([{**ITEM, "question": " "}], "item 1 asks nothing"),
+    ([{**ITEM, "qa_pairs": [{"short_answers": "Po"}]}], "item 1: qa_pairs.0.short_answers"),
+]
+
+
+@pytest.mark.parametrize(("told", "wanted"), BAD)
+def test_what_is_not_alce_s_is_told_in_one_line(tmp_path: Path, told: Any, wanted: str) -> None:
+    with pytest.raises(AppError) as wrong:
+        read_alce(saved(tmp_path / "a.json", told))
+    assert wanted in str(wrong.value)
+    assert "\n" not in str(wrong.value)
+
+
+@pytest.mark.parametrize("data", [b"", b"{", b"\xff\xfe", b'{"question": "a"}\n{"question": "b"}\n', b"[" * 100_000])
+@pytest.mark.parametrize("name", ["a.json", "a.json.gz"])
+def test_no_json_is_told_in_one_line(tmp_path: Path, data: bytes, name: str) -> None:
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(AppError, match=r"is not ALCE's|holds no list") as wrong:
+        read_alce(tmp_path / name)
+    assert "\n" not in str(wrong.value)
+    with pytest.raises(AppError, match="cannot be read"):
+        read_alce(tmp_path / "absent.json")
+
+
+def test_a_file_of_another_task_is_told_with_its_command(tmp_path: Path, measure: Evaluate) -> None:
+    with pytest.raises(AppError, match="has no qa_pairs, which asqa is measured by: propcite eval eli5"):
+        measure("asqa", saved(tmp_path / "a.json", ELI5))
+    with pytest.raises(AppError, match="has no answers, which qampari is measured by: propcite eval asqa"):
+        measure("qampari", saved(tmp_path / "b.json", ASQA))
+
+
+def test_the_extractive_generator_types_no_markers_so_its_own_are_left_out(
+    tmp_path: Path, measure: Evaluate, said: list[str]
+) -> None:
+    result = measure("asqa", saved(tmp_path / "a.json", ASQA), out=tmp_path / "out")
+    assert "left out: generate and repair" in " ".join(said)
+    assert [way for way in dict.fromkeys(i.way for i in result.items) if way in WAYS] == POSTHOC
+    for way in POSTHOC:
+        items = of(result, way)
+        assert list(items) == [item["sample_id"] for item in ASQA]
+        for item in items.values():
+            assert {"citation_recall", "citation_precision", "citations", "str_em", "rouge_lsum", "length"} <= {
+                *item.measures
+            }
+            assert item.cost["cpu_seconds"] >= 0
+    assert of(result, "propcite")["bridge"].measures["citation_recall"] == 1.0
+    assert result.run.state == "done"
+    assert result.run.judge.startswith("embedded/")
+    written = json.loads((tmp_path / "out" / "asqa-propcite-ndoc5.json").read_text())
+    assert [item["output"] for item in written["data"]] == texts(result, "propcite")
+    text = as_text(result)
+    assert f"judge: {result.run.judge}" in text
+    assert "propcite+judge*" in text
+    assert "* cites by the judge that scores" in text
+    assert "the judge's own test" in text
+    lines = [json.loads(line) for line in as_lines(result)]
+    assert {line["judge"] for line in lines} == {result.run.judge}
+    assert {line["way"] for line in lines if line["own_judge"]} == {"propcite+judge"}
+    notes = ["by the judge that scores cite: propcite+judge", "1 of 3 answers abstain"]
+    assert result.run.about["notes"] == notes  # repair was left out
+
+
+def test_context_sizes_are_a_table_each(tmp_path: Path, measure: Evaluate, said: list[str]) -> None:
+    result = measure("asqa", saved(tmp_path / "a.json", ASQA), contexts=(1, 3), ways=("propcite",))
+    assert said[0] == "2 questions have fewer than 3 docs (bridge, museum): all of theirs are shown"
+    assert {item.way for item in result.items if "propcite" in item.way} == {"propcite, 1 docs", "propcite, 3 docs"}
+    text = as_text(result)
+    assert [table.split(", ")[2] for table in text.split("\n\n")[:2]] == ["1 docs", "3 docs"]
+    lines = [json.loads(line) for line in as_lines(result)]
+    assert {(line["way"], line["context"]) for line in lines} == {("propcite", "1 docs"), ("propcite", "3 docs")}
+
+
+OUTPUTS = [
+    "The Po is 652 kilometres long [2]. It ends in the Adriatic [1].",
+    "",
+    "The museum opens at nine [1].\nNothing here counts [1].",
+]
+
+
+def test_released_outputs_are_scored_as_they_are_and_cited_anew(
+    tmp_path: Path, measure: Evaluate, said: list[str]
+) -> None:
+    path = saved(tmp_path / "a.json", ASQA)
+    outputs = saved(tmp_path / "r.json", results(ASQA, OUTPUTS))
+    result = measure("asqa", path, outputs=outputs)
+    assert [i for i in said if "outputs are empty" in i] == [
+        "1 of 3 outputs are empty (bridge): citations leave them out"
+    ]
+    assert texts(result, "generate") == [OUTPUTS[0], "", "The museum opens at nine [1]."]
+    river = of(result, "generate")["river"].measures
+    assert (river["citation_recall"], river["citation_precision"]) == (0.5, 0.5)
+    assert of(result, "repair")["river"].measures["citation_recall"] == 1.0
+    assert of(result, "repair")["river"].output["text"].startswith("The Po is 652 kilometres long [1].")
+    assert of(result, "generate")["bridge"].measures["citation_recall"] is None
+    assert of(result, "generate")["bridge"].measures["length"] == 0
+    assert "[2]" not in of(result, "propcite")["river"].output["text"]
+    assert result.run.settings["answers"]["name"] == "r.json"
+
+
+def test_outputs_that_do_not_fit_are_told(tmp_path: Path, measure: Evaluate) -> None:
+    path = saved(tmp_path / "a.json", ASQA)
+    with pytest.raises(AppError, match=r"has no output for 1 questions \(museum\)"):
+        measure("asqa", path, outputs=saved(tmp_path / "r.json", results(ASQA[:2], OUTPUTS[:2])))
+    with pytest.raises(AppError, match=r"3 items have no output \(river, bridge, museum\)"):
+        measure("asqa", path, outputs=path)
+    with pytest.raises(AppError, match="both give the answers"):
+        measure("asqa", path, outputs=path, human=True)
+
+
+def test_what_people_wrote_is_cited_an_answer_an_item(tmp_path: Path, measure: Evaluate) -> None:
+    result = measure("asqa", saved(tmp_path / "a.json", ASQA), human=True, ways=("propcite", "repair"))
+    assert list(of(result, "propcite")) == ["river", "river#2", "bridge", "museum"]
+    assert not of(result, "repair")
+    assert "rouge_lsum" not in of(result, "propcite")["river"].measures  # it would be compared with itself
+    with pytest.raises(AppError, match="only ASQA"):
+        measure("eli5", saved(tmp_path / "e.json", ELI5), human=True)
+
+
+def test_eli5_is_measured_by_its_claims_too(tmp_path: Path, measure: Evaluate) -> None:
+    outputs = saved(tmp_path / "r.json", results(ELI5, ["Terns breed on the gravel roof [1]."]))
+    result = measure("eli5", saved(tmp_path / "e.json", ELI5), outputs=outputs, ways=("generate", "propcite"))
+    (item,) = of(result, "generate").values()
+    assert item.measures["claim_recall"] == 0.5
+    assert "str_em" not in item.measures
+    assert item.measures["rouge_lsum"] is not None
+
+
+def test_qampari_s_lists_are_cited_one_by_one(tmp_path: Path, measure: Evaluate) -> None:
+    outputs = saved(tmp_path / "r.json", results(QAMPARI, ["Po [3], Adige [2]."]))
+    result = measure("qampari", saved(tmp_path / "q.json", QAMPARI), outputs=outputs)
+    assert texts(result, "generate") == ["Po [3], Adige [2]."]
+    for way in ("postcite", "sentence", "propcite", "repair"):
+        names, markers = zip(*(one.split(" [") for one in texts(result, way)[0].rstrip(".").split(", ")), strict=True)
+        assert names == ("Po", "Adige")
+        assert [marker[0] for marker in markers] == ["1", "2"]
+    measures = of(result, "propcite")[QAMPARI[0]["id"]].measures
+    assert measures["qampari_precision"] == 1.0
+    assert measures["qampari_recall"] == pytest.approx(2 / 3)
+    assert "rouge_lsum" not in measures
+
+
+@pytest.mark.parametrize(("prompt", "used", "ways"), [("cite", "list_cite", 2), ("answer", "list", 1)])
+def test_a_model_is_asked_for_a_list(
+    prompt: str,
+    used: str,
+    ways: int,
+    tmp_path: Path,
+    opened: Callable[..., Parts],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    path = saved(tmp_path / "q.json", QAMPARI)
+    with ScriptedLlm("Po [1], Adige [2]." if prompt == "cite" else "Po, Adige.") as server:
+        settings = {"GENERATOR": "openai", "GENERATOR_MODEL": "m", "LLM_URL": server.base_url, "PROMPT": prompt}
+        for name, value in {**settings, "DATA_DIR": str(tmp_path / "data"), "SPLITTER": "rules"}.items():
+            monkeypatch.setenv(f"PROPCITE_{name}", value)
+        asked = [str(path), "--way", "generate", "--way", "propcite"]
+        said = commanded(monkeypatch, capsys)("eval", "qampari", *asked)
+    assert said.code == 0, said.err
+    assert "list of them" in server.requests[0].messages[0]["content"]
+    run = opened().runs.run("last")
+    assert run.settings["answers"]["prompt"] == used
+    items = {item.way: item for item in opened().runs.items(run.id)}
+    assert len({"generate", "propcite"} & set(items)) == ways
+    assert items["propcite"].output["text"] == "Po [1], Adige [2]."
+    assert items["propcite"].measures["qampari_precision"] == 1.0
+
+
+def test_a_run_with_other_settings_is_refused_while_one_is_unfinished(
+    tmp_path: Path, measure: Evaluate, opened: Callable[..., Parts]
+) -> None:
+    path = saved(tmp_path / "a.json", ASQA)
+    with ScriptedLlm(error(500, "no")) as server:
+        settings = {"generator": "openai", "generator_model": "m", "llm_url": server.base_url}
+        with pytest.raises(PropCiteError):
+            measure("asqa", path, settings, contexts=(2,))
+        with pytest.raises(AppError, match=r"is unfinished and had other settings \(context \[2\] -> \[3\]\)"):
+            measure("asqa", path, settings, contexts=(3,))
+    result = measure("asqa", path, contexts=(3,), ways=("propcite",), new=True)
+    assert result.run.state == "done"
+    assert len(opened().runs.of("asqa", "a.json")) == 2
+
+
+def test_answers_that_fail_are_tried_again_or_left_empty(tmp_path: Path, measure: Evaluate) -> None:
+    path = saved(tmp_path / "a.json", ASQA)
+
+    def answer(request: Request) -> Any:
+        return error(400, "no") if "museum" in request.prompt and refusing else "The Po is 652 kilometres long [1]."
+
+    refusing = True
+    with ScriptedLlm(answer) as server:
+        settings = {"generator": "openai", "generator_model": "m", "llm_url": server.base_url, "prompt": "cite"}
+        with pytest.raises(PropCiteError):
+            measure("asqa", path, settings, ways=("generate",))
+        result = measure("asqa", path, settings, ways=("generate",), failed_as_empty=True)
+        assert texts(result, "generate")[0] == "The Po is 652 kilometres long [1]."
+        assert "1 of 3 answers are empty" in as_text(result)
+        num_asked = len({request.prompt for request in server.requests})
+        assert num_asked == 3
+
+
+def test_tokens_are_counted_an_answer_and_a_judgement(tmp_path: Path, measure: Evaluate) -> None:
+    with ScriptedLlm(_said_of) as server:
+        settings = {"generator": "openai", "generator_model": "m", "llm_url": server.base_url, "prompt": "cite"}
+        scoring = Scoring("llm", "a-judge")
+        path = saved(tmp_path / "a.json", ASQA)
+        result = measure("asqa", path, settings, ways=("generate",), scoring=scoring, force=True)
+    written = of(result, "written")
+    asked = [request for request in server.requests if request.body.get("stream")]
+    assert [item.cost["prompt_tokens"] for item in written.values()] == [
+        sum(len(turn["content"].split()) for turn in request.messages)
+        for key in written
+        for request in asked
+        if next(item["question"] for item in ASQA if item["sample_id"] == key) in request.prompt
+    ]
+    assert {item.cost["completion_tokens"] for item in written.values()} == {7}
+    spent = costs(result.items)
+    assert spent["written"]["completion_tokens"] == 21
+    judged = [request for request in server.requests if not request.body.get("stream")]
+    assert whole_cost(spent)["completion_tokens"] == pytest.approx(21 + 4 * len(judged), abs=0.01)
+
+
+def _said_of(request: Request) -> str:
+    if request.body.get("stream"):
+        return "The Po is 652 kilometres long [1]."
+    return '{"verdict": "supported", "support": 95}'
+
+
+def test_a_judge_that_accepts_everything_is_refused_unless_forced(
+    tmp_path: Path, measure: Evaluate, opened: Callable[..., Parts], said: list[str]
+) -> None:
+    path = saved(tmp_path / "a.json", ASQA)
+    with ScriptedLlm('{"verdict": "supported", "support": 95}') as server:
+        settings = {"llm_url": server.base_url}
+        asked: dict[str, Any] = {"ways": ("postcite",), "scoring": Scoring("llm", "yes-sayer")}
+        with pytest.raises(AppError, match=r"llm/yes-sayer fails ALCE's shortcuts .*100\.0 recall.* or --force"):
+            measure("asqa", path, settings, **asked)
+        num_asked = len(server.requests)
+        assert opened().runs.list() == []  # it stands in the way of no other judge
+        assert not any("runs show" in line for line in said)  # nor is it named
+        result = measure("asqa", path, settings, force=True, **asked)
+        assert "FAILED" in as_text(result)
+        assert result.own_judge == frozenset()
+    assert num_asked
+
+
+def test_the_shipped_judge_passes_its_own_test(tmp_path: Path, opened: Callable[..., Parts], said: list[str]) -> None:
+    asked = Asked("asqa", saved(tmp_path / "a.json", ASQA))
+    run, checks = judge_itself(opened(), asked, said.append)
+    assert [one.check.name for one in checks] == ["itself", "another question's", "another of its own"]
+    assert all(one.holds for one in checks)
+    assert (run.kind, run.state, run.num_items) == ("judge", "done", 9)
+
+
+@pytest.mark.parametrize(
+    ("ways", "settings", "wanted"),
+    [
+        (("postcit",), {}, "there is no way 'postcit'"),
+        (("propcite+jugde",), {}, "there is no way 'propcite+jugde'"),
+        (("repair",), {"judge": "none"}, "repair needs a judge"),
+        (("propcite+judge",), {"judge": "none"}, "needs a judge"),
+    ],
+)
+def test_a_way_that_is_not_there_is_told(
+    tmp_path: Path, measure: Evaluate, ways: Sequence[str], settings: dict[str, Any], wanted: str
+) -> None:
+    with pytest.raises(AppError, match=re.escape(wanted)):
+        measure("asqa", saved(tmp_path / "a.json", ASQA), settings, ways=tuple(ways))
+
+
+def test_texts_that_no_model_reads_stop_nothing(tmp_path: Path, measure: Evaluate) -> None:
+    odd = [
+        {"question": "What? \ud800", "docs": [{"text": "", "title": None}, {"text": "…"}], "qa_pairs": []},
+        {"question": "Why?", "docs": [{"text": "\0 \ud83d It rained in May.", "title": ""}], "qa_pairs": None},
+        *ASQA,
+    ]
+    outputs = saved(tmp_path / "r.json", results(odd, ["\ud800 \0 [1].", "It rained in May [1].", *OUTPUTS]))
+    result = measure("asqa", saved(tmp_path / "a.json", odd), outputs=outputs)
+    assert len(of(result, "propcite")) == 5
+    assert of(result, "propcite")["Why?"].measures["citation_recall"] == 1.0

@@ -1,0 +1,141 @@
+"""A run that is killed goes on: no answer is written twice, no output cited or scored again."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import pytest
+from alce_samples import saved
+from scripted_llm import Request, ScriptedLlm
+
+from propcite.app.library.store import Library, RunItem, Runs
+
+NUM = 6
+WAYS = ("generate", "postcite", "propcite+judge", "repair")
+
+
+def questions() -> list[dict[str, Any]]:
+    return [
+        {
+            "sample_id": f"q{n}",
+            "question": f"How high is tower {n}?",
+            "qa_pairs": [{"question": "How high?", "short_answers": [f"{20 + n} metres"]}],
+            "annotations": [{"long_answer": f"Tower {n} is {20 + n} metres high."}],
+            "docs": [
+                {"title": f"Tower {n}", "text": f"Tower {n} is {20 + n} metres high. It was built in {1800 + 7 * n}."},
+                {"title": "Harbour", "text": f"The harbour has {n} cranes of steel."},
+            ],
+        }
+        for n in range(NUM)
+    ]
+
+
+def answer(request: Request) -> str:
+    found = re.search(r"How high is tower (\d+)\?", request.prompt)
+    assert found
+    return f"Tower {found[1]} is {20 + int(found[1])} metres high [1]. It is made of glass [2]."
+
+
+def command(path: Path, data_dir: Path, url: str) -> subprocess.Popen[str]:
+    """The command in a process of its own, as a person starts it."""
+    words = ["eval", "asqa", str(path), *(word for way in WAYS for word in ("--way", way))]
+    environment = {"PROPCITE_DATA_DIR": str(data_dir), "PROPCITE_LLM_URL": url, "PROPCITE_SPLITTER": "rules"}
+    environment |= {"PROPCITE_GENERATOR": "openai", "PROPCITE_GENERATOR_MODEL": "m", "PROPCITE_PROMPT": "cite"}
+    environment |= {"PROPCITE_LLM_PARALLEL": "2"}
+    return subprocess.Popen(
+        [sys.executable, "-m", "propcite", *words],
+        env={**os.environ, **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def kept(data_dir: Path) -> list[RunItem]:
+    if not (data_dir / "propcite.sqlite").exists():
+        return []
+    library = Library(f"sqlite:///{data_dir / 'propcite.sqlite'}")
+    try:
+        runs = Runs(library.engine, library.url)
+        return [item for run in runs.list() for item in runs.items(run.id)]
+    finally:
+        library.close()
+
+
+def test_a_run_that_is_killed_twice_goes_on_where_it_was(tmp_path: Path) -> None:
+    """Killed while the fourth answer is written, then as soon as something is cited."""
+    path, data_dir = saved(tmp_path / "towers.json", questions()), tmp_path / "data"
+    reached, go_on = Event(), Event()
+    asked: list[str] = []
+
+    def script(request: Request) -> str:
+        asked.append(request.prompt)
+        if len(asked) > 2 and not go_on.is_set():  # the first pair is kept, the second never comes
+            reached.set()
+            go_on.wait(300)
+        return answer(request)
+
+    with ScriptedLlm(script) as server:
+        first = command(path, data_dir, server.base_url)
+        assert reached.wait(300), first.communicate()[1]
+        time.sleep(0.5)  # the other of the pair is asked for
+        kill(first)
+        written = {item.key: item for item in kept(data_dir) if item.way == "written"}
+        assert len(written) == 2
+        before = len(asked)
+        go_on.set()
+        second = command(path, data_dir, server.base_url)
+        while second.poll() is None and not any(item.way in WAYS for item in kept(data_dir)):
+            time.sleep(0.05)
+        kill(second)
+        assert len(asked) - before == NUM - len(written)
+        done = {(item.way, item.key): item for item in kept(data_dir)}
+        third = command(path, data_dir, server.base_url)
+        out, err = third.communicate()
+        assert third.returncode == 0, err
+        assert "going on with run" in err
+        assert len(asked) - before == NUM - len(written)
+    after = {(item.way, item.key): item for item in kept(data_dir)}
+    assert {key: after["written", key] for key in written} == written
+    for place, item in done.items():  # what was scored is as it was, what was cited has the same markers
+        assert after[place] == item if item.measures else after[place].output["text"] == item.output["text"]
+    assert sum(way in WAYS for way, _ in after) == NUM * len(WAYS)
+    assert all(item.measures for item in after.values())
+    assert after["generate", "q3"].measures["citation_recall"] == 0.5
+    assert after["repair", "q3"].measures["citation_precision"] == 1.0
+    assert "repair*" in out
+
+
+def kill(process: subprocess.Popen[str]) -> None:
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+
+
+@pytest.mark.parametrize(
+    ("words", "wanted"),
+    [
+        (["eval", "asqa", "absent.json"], "absent.json cannot be read"),
+        (["eval", "judge", "absent.json"], "absent.json cannot be read"),
+        (["eval", "asqa", "absent.json", "--way", "magic"], "there is no way 'magic'"),
+        (["eval", "asqa", "a.json", "--outputs", "b.json", "--context", "5"], "leave out --context"),
+    ],
+)
+def test_the_command_tells_what_is_wrong_in_one_line(tmp_path: Path, words: list[str], wanted: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "propcite", *words],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert wanted in done.stderr.replace("\n", " ")
+    assert len(done.stderr.splitlines()) == 1

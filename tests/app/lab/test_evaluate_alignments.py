@@ -1,0 +1,169 @@
+"""`propcite eval alignments`: each strategy on the same candidates; what a fold of queries chooses for the others."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from commanded import Propcite, Said
+
+from propcite.app.lab.adapting.choosing import choose
+from propcite.app.lab.adapting.strategies import NAMES
+from propcite.app.lab.ranking.folds import folded, folds_of
+from propcite.app.library.store import RunItem
+from propcite.app.parts import Parts
+from propcite.app.settings import load_settings
+
+TEXTS = {
+    "gates": "The tidal barrier has fourteen steel gates. Each gate is closed in an hour.",
+    "cost": "The barrier cost 410 million euros. Divers checked its gates twice.",
+    "terns": "Terns breed on the gravel roof of the warehouse.",
+    "ferry": "The ferry crosses the bay every twenty minutes.",
+}
+QUERIES = {
+    "q1": ("How many steel gates?", "gates"),
+    "q2": ("What did the divers check?", "cost"),
+    "q3": ("Who breeds?", "terns"),
+}
+
+
+def beir(folder: Path, times: int = 1) -> Path:
+    """A small folder, its queries asked so many times."""
+    (folder / "qrels").mkdir(parents=True)
+    asked = {f"{name}-{n}": one for n in range(times) for name, one in QUERIES.items()}
+    corpus = [{"_id": name, "title": "", "text": text} for name, text in TEXTS.items()]
+    queries = [{"_id": name, "text": text} for name, (text, _) in asked.items()]
+    for name, rows in (("corpus", corpus), ("queries", queries)):
+        (folder / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (folder / "qrels" / "test.tsv").write_text("".join(f"{name}\t{right}\t1\n" for name, (_, right) in asked.items()))
+    return folder
+
+
+def refused(said: Said) -> str:
+    assert said.code == 2, said
+    assert said.err.splitlines()[-1].startswith("propcite: ")
+    return said.err.splitlines()[-1]
+
+
+def test_every_strategy_ranks_every_query_of_every_folder(propcite: Propcite, tmp_path: Path) -> None:
+    one, two = beir(tmp_path / "one"), beir(tmp_path / "two", 2)
+    said = propcite("eval", "alignments", one, two)
+    assert said.code == 0, said.err
+    tables = said.out.split("\n\n")
+    assert [table.splitlines()[0] for table in tables[:3]] == ["nDCG@10", "R@100", "MRR@10"]
+    assert ["one (n 3)" in tables[0], "two (n 6)" in tables[0], "mean (n 9)" in tables[0]] == [True] * 3
+    assert {line.split("  ")[0] for line in tables[0].splitlines()[2:]} == set(NAMES)
+    parts = Parts(load_settings())
+    run = parts.runs.run("last")
+    items = list(parts.runs.items(run.id))
+    parts.library.close()
+    assert (run.kind, run.name, run.state, run.num_items) == ("alignments", "one, two", "done", 9 * len(NAMES))
+    assert run.settings["candidates"] == 400
+    usual = {item.key: item for item in items if item.way == "top-k=1"}
+    assert usual["one/q1-0"].output["ranking"][0] == "gates"
+    assert usual["two/q1-1"].measures == usual["one/q1-0"].measures
+    by_words = next(item for item in items if (item.way, item.key) == ("exact", "one/q1-0"))
+    assert by_words.output["ranking"][0] == "gates"
+
+
+def test_the_usual_strategy_ranks_as_the_passages_are_ranked_elsewhere(propcite: Propcite, tmp_path: Path) -> None:
+    folder = beir(tmp_path / "one")
+    told = {}
+    for words in (
+        ("beir", folder, "--way", "exact", "--alignment", "top-k=4", "--alignment", "max"),
+        ("alignments", folder),
+    ):
+        said = propcite("eval", *words, "--format", "jsonl")
+        rows = [row for row in said.rows if row["measure"] == "nDCG@10" and row["of"] != "mean"]
+        told |= {row["way"]: row["value"] for row in rows}
+    assert told["exact, top-k=1"] == told["top-k=1"]
+    assert told["exact, top-k=4"] == told["top-k=4"]
+
+
+def test_the_settings_alignment_names_the_ways_of_passages(
+    propcite: Propcite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PROPCITE_ALIGNMENT", "top-p=50%")
+    said = propcite("eval", "beir", beir(tmp_path / "one"), "--way", "m_q", "--way", "xtr", "--way", "bm25")
+    assert {line.partition("  ")[0] for line in said.out.splitlines()[1:4]} == {"bm25", "m_q, top-p=50%", "xtr"}
+
+
+def test_what_was_measured_is_not_measured_again(propcite: Propcite, tmp_path: Path) -> None:
+    folder = beir(tmp_path / "one")
+    parts = Parts(load_settings())
+    assert propcite("eval", "alignments", folder, "--strategy", "top-k=2").code == 0
+    run = parts.runs.run("last")
+    before = {(item.key, item.way): item.cost for item in parts.runs.items(run.id)}
+    with parts.library.engine.begin() as connection:
+        connection.exec_driver_sql("DELETE FROM run_items WHERE key = 'one/q2-0'")
+        connection.exec_driver_sql("UPDATE runs SET state = 'unfinished'")
+    said = propcite("eval", "alignments", folder, "--strategy", "top-k=2")
+    assert f"going on with run {run.id}: 4 items are done" in said.err
+    after = {(item.key, item.way): item.cost for item in parts.runs.items(run.id)}
+    assert after.keys() == before.keys()
+    assert {key for key in before if after[key] == before[key]} == {key for key in before if key[0] != "one/q2-0"}
+    parts.library.close()
+
+
+def test_folds_are_told_below_and_as_lines(propcite: Propcite, tmp_path: Path) -> None:
+    folder = beir(tmp_path / "one", 2)
+    words = ("eval", "alignments", folder, "--strategy", "first", "--folds", "2")
+    said = propcite(*words)
+    assert "guarded gain" in said.out.splitlines()[-2]
+    assert said.out.splitlines()[-1].split()[:3] == ["one", "6", "3"]
+    told = propcite(*words, "--new", "--format", "jsonl").rows[-1]
+    assert (told["table"], told["source"], told["folds"]) == ("folds", "one", 3)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["one", "--strategy", "top-k=x"], "the alignment 'top-k=x' wants a whole number"),
+        (["one", "--folds", "2"], "one has 3 queries: folds of 2 need 4 or more"),
+        (["one", "other/one"], "two folders have the same name"),
+        (["nowhere"], "nowhere has no corpus.jsonl"),
+    ],
+)
+def test_what_cannot_be_measured_is_told(propcite: Propcite, tmp_path: Path, words: list[str], told: str) -> None:
+    beir(tmp_path / "one"), beir(tmp_path / "other" / "one")
+    assert told in refused(propcite("eval", "alignments", "--strategy", "max", *words))
+
+
+# Folds
+
+
+def item(source: str, number: int, **scores: float) -> list[RunItem]:
+    return [
+        RunItem(f"{source}/{number}", way, {"nDCG@10": value}, {"source": source}, {}) for way, value in scores.items()
+    ]
+
+
+def test_each_query_is_in_one_fold_at_most_and_never_ranked_by_its_own() -> None:
+    scores = np.arange(10.0)[:, None]
+    found = list(folded(scores, 4))
+    assert [(len(inside), len(rest)) for inside, rest in found] == [(4, 6), (4, 6)]
+    assert len({value for inside, _ in found for value in inside[:, 0]}) == 8
+    for inside, rest in found:
+        assert {*inside[:, 0], *rest[:, 0]} == set(range(10))
+
+
+def test_the_gain_of_folds_is_as_by_hand() -> None:
+    # The second is better by .25 on every query: each fold of four chooses it, and no chance would.
+    items = [one for n in range(8) for one in item("a", n, usual=0.5, other=0.75)]
+    [found] = folds_of(items, 4)
+    assert (found.default, found.best, found.best_ndcg) == (50.0, "other", 75.0)
+    assert (found.folds, found.gain, found.deviation, found.guarded_gain, found.changed) == (2, 25.0, 0.0, 25.0, 100.0)
+
+
+def test_the_guard_keeps_the_default_where_a_fold_was_lucky() -> None:
+    lucky = {0: 1.0}
+    rows = np.array([[0.5, lucky.get(n, 0.5)] for n in range(8)])
+    items = [one for n, (usual, other) in enumerate(rows) for one in item("a", n, usual=usual, other=other)]
+    items += [one for n in range(8) for one in item("b", n, usual=0.25, other=0.25)]
+    a, b, mean = folds_of(items, 4)
+    assert choose(rows[:4]).best == 1
+    assert (a.guarded_gain, a.changed) == (0.0, 0.0)
+    assert a.gain == 0.0  # what is left of the queries ranks alike
+    assert (b.default, mean.default, mean.queries) == (25.0, 37.5, 16)

@@ -1,0 +1,387 @@
+"""Measuring citations: figures that one can check by hand, rows of every kind, and what is wrong told with its line."""
+
+from __future__ import annotations
+
+import doctest
+import gzip
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.metrics import balanced_accuracy_score, roc_auc_score
+
+from propcite.app.errors import AppError
+from propcite.app.lab import tables
+from propcite.app.lab.citing import drawing, judging
+from propcite.app.lab.citing.answers import Cited
+from propcite.app.lab.citing.cite import evaluate
+from propcite.app.lab.citing.evidence import Ranked
+from propcite.app.lab.citing.gold import GoldAnswer, GoldEvidence, GoldVerdict, fairly, read_gold
+from propcite.app.lab.citing.judging import (
+    Judged,
+    Reliability,
+    Scored,
+    Threshold,
+    calibration_error,
+    judged,
+    reliability,
+    thresholds,
+)
+from propcite.app.lab.runs import significance
+from propcite.app.lab.runs.shares import Share
+from propcite.app.parts import Parts
+from propcite.app.settings import load_settings
+from propcite.attribution.citing.methods import METHODS
+from propcite.retrieval.encoding.encoder import TokenVectors
+from propcite.retrieval.errors import PropCiteError
+from propcite.retrieval.text import Passage
+
+DOCS = [
+    {"id": "gates", "title": "Barrier", "text": "The tidal barrier has fourteen steel gates."},
+    {"id": "cost", "title": "Barrier", "text": "The barrier cost 410 million euros."},
+    {"id": "terns", "title": "Birds", "text": "Terns breed on the gravel roof of the warehouse."},
+]
+ITEM = {
+    "question": "What is known of the barrier?",
+    "docs": DOCS,
+    "annotations": [
+        {
+            "long_answer": "The tidal barrier has fourteen steel gates. The barrier cost 410 million euros.",
+            "knowledge_doc_ids": ["gates", "cost"],
+        },
+        {"long_answer": "Terns breed on the roof of the warehouse.", "knowledge_doc_ids": ["terns"]},
+        {"long_answer": "Nobody said from what this was written.", "knowledge_doc_ids": []},
+    ],
+}
+SENTENCES = ["The barrier cost 410 million euros.", "Terns breed on the roof.", "It rained in May."]
+EVIDENCE = {
+    "source": "marked",
+    "level": "sentence",
+    "claim": "The cost of the barrier was 410 million euros.",
+    "docs": [{"title": "", "sentences": SENTENCES[1:]}, {"title": "", "sentences": SENTENCES[:1]}],
+    "supporting": [[1, 0]],
+    "label": "supported",
+}
+
+
+def verdict(claim: str, evidence: str, label: str, source: str = "told") -> dict[str, Any]:
+    return {"source": source, "level": "passage", "claim": claim, "docs": [{"text": evidence}], "label": label}
+
+
+VERDICTS = [
+    verdict("The barrier cost 410 million euros.", SENTENCES[0], "supported"),
+    verdict("The barrier cost 410 million euros.", SENTENCES[1], "not_supported"),
+    verdict("Terns breed on the roof.", SENTENCES[1], "supported"),
+    verdict("Terns breed on the roof.", SENTENCES[2], "partially"),
+]
+
+
+def lines(path: Path, *rows: object) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def parts(tmp_path_factory: pytest.TempPathFactory) -> Parts:
+    return Parts(load_settings(splitter="rules", data_dir=tmp_path_factory.mktemp("data")))
+
+
+def test_an_answer_is_a_row_for_each_person_who_said_what_it_was_written_from(tmp_path: Path) -> None:
+    for name, data in (
+        ("a.json", json.dumps([ITEM]).encode()),
+        ("b.json.gz", gzip.compress(json.dumps([ITEM]).encode())),
+    ):
+        (tmp_path / name).write_bytes(data)
+        rows = read_gold(tmp_path / name)
+        assert [(type(r), r.written_from) for r in rows if isinstance(r, GoldAnswer)] == [
+            (GoldAnswer, {"gates", "cost"}),
+            (GoldAnswer, {"terns"}),
+        ]
+    (tmp_path / "c.json").write_text(json.dumps({"data": [ITEM]}))
+    assert len(read_gold(tmp_path / "c.json")) == 2
+
+
+def test_claims_are_read_by_their_level(tmp_path: Path) -> None:
+    evidence, *verdicts = read_gold(lines(tmp_path / "rows.jsonl", EVIDENCE, *VERDICTS))
+    assert isinstance(evidence, GoldEvidence)
+    assert evidence.supporting == {(1, 0)}
+    assert [v.supported for v in verdicts if isinstance(v, GoldVerdict)] == [True, False, True, False]
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ("{", "line 1"),
+        ('{"claim": "a"}', "line 1: docs is missing; a row is {"),
+        (json.dumps({**VERDICTS[0], "label": "sure"}), "the label 'sure'"),
+        ("[1]", "line 1"),
+        (json.dumps({**VERDICTS[0], "claim": None}), "None where a text belongs"),
+        (json.dumps({**EVIDENCE, "claim": 3}), "3 where a text belongs"),
+        (json.dumps({**EVIDENCE, "docs": [{"sentences": [None]}]}), "None where a text belongs"),
+        (json.dumps({**EVIDENCE, "docs": []}), "without the sentence (1, 0)"),
+        (json.dumps({**EVIDENCE, "supporting": [[1, 7]]}), "without the sentence (1, 7)"),
+    ],
+)
+def test_a_bad_row_is_told_with_its_line(tmp_path: Path, row: str, said: str) -> None:
+    (tmp_path / "rows.jsonl").write_text(row + "\n")
+    with pytest.raises(AppError) as told:
+        read_gold(tmp_path / "rows.jsonl")
+    assert said in str(told.value)
+    assert "\n" not in str(told.value)
+
+
+@pytest.mark.parametrize("data", [b"{", b"[1]", b'[{"question": "q"}]', b"\xff\xfe"])
+def test_a_file_that_is_not_alce_s_is_told(tmp_path: Path, data: bytes) -> None:
+    (tmp_path / "a.json").write_bytes(data)
+    with pytest.raises(AppError, match="give ALCE's list"):
+        read_gold(tmp_path / "a.json")
+
+
+def test_a_document_that_is_given_twice_counts_once_and_two_of_one_id_are_told(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text(json.dumps([{**ITEM, "docs": [*DOCS, DOCS[0]]}]))
+    assert [len(row.passages) for row in read_gold(tmp_path / "a.json") if isinstance(row, GoldAnswer)] == [3, 3]
+    (tmp_path / "a.json").write_text(json.dumps([{**ITEM, "docs": [*DOCS, {**DOCS[0], "text": "Other."}]}]))
+    with pytest.raises(AppError, match="have the id gates"):
+        read_gold(tmp_path / "a.json")
+
+
+def test_rows_without_a_word_to_find_are_measured_all_the_same(parts: Parts, tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text(json.dumps([{**ITEM, "docs": []}, {**ITEM, "docs": [{"text": "a"}]}]))
+    (table,) = evaluate([tmp_path / "a.json"], parts, 10)
+    assert {(row.rows, row.f1) for row in table} == {(4, 0.0)}
+    without = {**EVIDENCE, "docs": [{"sentences": []}], "supporting": []}
+    ranked, cited = evaluate([lines(tmp_path / "r.jsonl", without, {**EVIDENCE, "claim": ""})], parts, 10)
+    assert {row.rows for row in (*ranked, *cited)} == {2}
+
+
+def test_claims_that_nothing_supports_have_no_threshold(
+    parts: Parts, tmp_path: Path, recwarn: pytest.WarningsRecorder
+) -> None:
+    tables = [list(table) for table in evaluate([lines(tmp_path / "r.jsonl", VERDICTS[1])], parts, 10)]
+    assert [type(row) for table in tables for row in table] == [Reliability]
+    assert not recwarn.list
+
+
+def test_few_rows_are_spread_over_each_source() -> None:
+    rows = [GoldVerdict(source, "", str(i), ("x",), True) for source in "ab" for i in range(10)]
+    assert [(r.source, r.claim) for r in fairly(rows, 3)] == [(s, c) for s in "ab" for c in ("0", "4", "8")]
+
+
+def test_every_way_of_citing_gets_a_line_with_the_judge_and_without(parts: Parts, tmp_path: Path) -> None:
+    (tmp_path / "tiny.json").write_text(json.dumps([ITEM]))
+    (table,) = evaluate([tmp_path / "tiny.json"], parts, 10)
+    assert all(isinstance(row, Cited) for row in table)
+    assert [(row.method, row.judge) for row in table] == [(m, j) for m in METHODS for j in ("no", "from 0.5")]
+    by_way = {(row.method, row.judge): row for row in table}
+    whole = by_way["propositions", "from 0.5"]
+    assert (whole.source, whole.rows, whole.precision, whole.recall, whole.f1) == ("tiny", 2, 100.0, 100.0, 100.0)
+    assert whole.citations == 1.5
+    twice = by_way["sentence-2", "no"]
+    assert twice.recall == 100.0
+    assert twice.precision < 80
+
+
+def test_sentences_are_ranked_and_claims_judged(parts: Parts, tmp_path: Path) -> None:
+    rows = lines(tmp_path / "rows.jsonl", EVIDENCE, *VERDICTS)
+    ranked, cited, judged, trusted, cuts = evaluate([rows], parts, 10)
+    assert [(r.ranking, r.p_at_1, r.r_at_5, r.mrr) for r in ranked if isinstance(r, Ranked)] == [
+        (ranking, 100.0, 100.0, 100.0) for ranking in ("bm25", "propcite-minilm")
+    ]
+    assert all(r.f1 == 100.0 for r in ranked)
+    assert [(c.method, c.judge) for c in cited if isinstance(c, Cited)] == [
+        (m, j) for m in ("propositions", "alone", "sentence", "sentence-2") for j in ("no", "from 0.5")
+    ]
+    assert all(c.recall == 100.0 for c in cited)
+    assert {(r.source, r.score) for r in judged if isinstance(r, Judged)} == {
+        (source, score) for source in ("told", "mean") for score in ("overlap", "similarity", "embedded")
+    }
+    assert all(r.auc == 100.0 for r in judged)
+    assert sum(r.rows for r in trusted if isinstance(r, Reliability)) == len(VERDICTS)
+    assert [(t.wanted_precision, t.precision, t.recall) for t in cuts if isinstance(t, Threshold)] == [
+        (wanted, 100.0, 100.0) for wanted in (80, 85, 90, 95)
+    ]
+
+
+def test_a_judge_is_measured_from_several_thresholds_on(parts: Parts, tmp_path: Path) -> None:
+    (tmp_path / "tiny.json").write_text(json.dumps([ITEM]))
+    (table,) = evaluate([tmp_path / "tiny.json"], parts, 10, ["propositions"], [0.25, 1.0])
+    assert [(row.method, row.judge) for row in table] == [
+        ("propositions", "no"),
+        ("propositions", "from 0.25"),
+        ("propositions", "from 1"),
+    ]
+    assert [row.citations for row in table] == [1.5, 1.5, 0.0]
+    assert parts.judge is not None
+    assert getattr(parts.judge, "supported_from", None) == 0.5  # the judge that was given stays as it was
+
+
+def test_nothing_is_read_twice_however_many_ways_ask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    parts = Parts(load_settings(splitter="rules"))
+    read: list[tuple[str, str, object]] = []
+    encode = parts.encoder.encode_passages
+
+    def encode_passages(passages: Sequence[Passage]) -> list[TokenVectors]:
+        read.extend((passage.text, passage.title, passage.sentences) for passage in passages)
+        return encode(passages)
+
+    monkeypatch.setattr(parts.encoder, "encode_passages", encode_passages)
+    (tmp_path / "tiny.json").write_text(json.dumps([ITEM]))
+    list(evaluate([tmp_path / "tiny.json", lines(tmp_path / "rows.jsonl", EVIDENCE, EVIDENCE)], parts, 10))
+    assert len(read) == len(set(read))
+    read.clear()
+    list(evaluate([lines(tmp_path / "rows.jsonl", *VERDICTS)], parts, 10))
+    assert sorted(text for text, _, _ in read) == sorted(SENTENCES)
+
+
+def test_bm25_is_asked_for_only_where_something_is_cited(
+    parts: Parts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "bm25s", None)
+    assert len(list(evaluate([lines(tmp_path / "rows.jsonl", *VERDICTS)], parts, 10))) == 3
+    monkeypatch.setattr(parts.encoder, "encode_passages", lambda _: pytest.fail("read before it was told"))
+    with pytest.raises(PropCiteError, match=r"propcite\[eval\]"):
+        list(evaluate([lines(tmp_path / "marked.jsonl", EVIDENCE)], parts, 10, ["propositions"]))
+
+
+def test_reliability_and_thresholds_by_hand() -> None:
+    rows = [GoldVerdict("told", "", "a", ("b",), supported) for supported in (True, True, True, True, False, False)]
+    told = Scored(rows, {"judge": np.array([0.95, 0.91, 0.6, 0.55, 0.58, 0.1]), "overlap": np.zeros(6)})
+    assert [(r.probability, r.rows, r.supported) for r in reliability(told)] == [
+        ("0.1-0.2", 1, 0.0),
+        ("0.5-0.6", 2, 50.0),
+        ("0.6-0.7", 1, 100.0),
+        ("0.9-1.0", 2, 100.0),
+    ]
+    assert [(t.wanted_precision, t.supported_from, t.precision, t.recall) for t in thresholds(told)] == [
+        (80, 0.55, 80.0, 100.0),
+        (85, 0.6, 100.0, 75.0),
+        (90, 0.6, 100.0, 75.0),
+        (95, 0.6, 100.0, 75.0),
+    ]
+
+
+def test_how_far_a_probability_is_from_what_turned_out_true() -> None:
+    sure = np.array([1.0, 1.0, 0.0, 0.0])
+    assert calibration_error(np.array([1, 1, 0, 0]), sure) == 0
+    assert calibration_error(np.array([0, 0, 1, 1]), sure) == 1
+    assert calibration_error(np.array([1, 0, 0, 0]), np.full(4, 0.55)) == pytest.approx(0.3)
+
+
+def test_the_examples_in_the_code_are_true() -> None:
+    for module in (drawing, judging):
+        assert doctest.testmod(module).failed == 0
+
+
+def test_figures_stand_under_their_names() -> None:
+    figures = (75.0, 50.0, 100.0, 50.0, 25.0, 75.0, 12.5, 0.0, 25.0)
+    rows = [Judged("told", 4, "overlap", *figures), Judged("mean", 4, "overlap", *figures)]
+    head, first, _ = tables.as_table(rows).splitlines()
+    assert head.split() == ["source", "rows", "score", "auc", "balanced", "accuracy", "calibration", "error"]
+    assert first.split()[3:] == "75.0 [50.0, 100.0] 50.0 [25.0, 75.0] 12.5 [0.0, 25.0]".split()
+    assert json.loads(tables.as_line(rows[0]))["table"] == "judged"
+    cuts = [Threshold("judge", wanted, cut, 0.5, 1.0, *figures[:6]) for wanted, cut in ((80, 0.7), (85, 0.783))]
+    shown = [line.split()[2:5] for line in tables.as_table(cuts).splitlines()[1:]]
+    assert shown == [["0.700", "[0.5,", "1.0]"], ["0.783", "[0.5,", "1.0]"]]
+
+
+def test_samples_of_claims_have_the_figures_that_these_claims_would_have() -> None:
+    rng = np.random.default_rng(0)
+    scores = rng.integers(0, 12, 40) / 11  # with ties
+    truth = rng.random(40) < 0.2 + 0.6 * scores
+    accepted, bins = scores >= 0.5, np.minimum((scores * 10).astype(np.int64), 9)
+    drawn = {
+        "auc": drawing.auc_drawn(truth, scores, 3),
+        "balanced": drawing.balanced_accuracy_drawn(truth, accepted, 3),
+        "calibration": drawing.calibration_error_drawn(truth, scores, bins, 3),
+        "cut": drawing.cut_drawn(truth, scores, 0.8, 3),
+    }
+    samples = np.concatenate(list(significance.resampled_counts(40, 3)))
+    assert {len(figures) for figures in drawn.values()} == {len(samples)}
+    for number in range(0, len(samples), 100):
+        some = np.repeat(np.arange(40), samples[number])
+        t, s = truth[some], scores[some]
+        assert drawn["auc"][number] == pytest.approx(roc_auc_score(t, s))
+        assert drawn["balanced"][number] == pytest.approx(balanced_accuracy_score(t, accepted[some]))
+        assert drawn["calibration"][number] == pytest.approx(calibration_error(t, s))
+        reaching = [cut for cut in np.unique(scores) if (s >= cut).any() and t[s >= cut].mean() >= 0.8 - 1e-12]
+        assert drawn["cut"][number] == min(reaching, default=1.0)
+
+
+def test_a_judge_s_figures_lie_in_their_intervals_and_more_claims_narrow_them() -> None:
+    def told(num: int) -> Scored:
+        rng = np.random.default_rng(1)
+        scores = rng.random(num)
+        right = rng.random(num) < scores
+        rows = [GoldVerdict(f"s{n % 2}", "", "c", ("e",), bool(right[n]), str(n)) for n in range(num)]
+        return Scored(rows, {"judge": scores, "overlap": scores})
+
+    few, many = (list(judged(told(num))) for num in (40, 400))
+    for row in few + many:
+        for name in ("auc", "balanced_accuracy", "calibration_error"):
+            low, value, high = (getattr(row, f"{name}{end}") for end in ("_low", "", "_high"))
+            assert low < value < high
+    assert [row.source for row in few] == ["s0", "s1", "mean"] * 2
+    assert few[2].auc_high - few[2].auc_low < few[0].auc_high - few[0].auc_low  # twice the claims
+    assert many[0].auc_high - many[0].auc_low < few[0].auc_high - few[0].auc_low
+    for cut in thresholds(told(400)):
+        assert cut.supported_from_low <= cut.supported_from <= cut.supported_from_high
+        assert cut.precision_low < cut.precision < cut.precision_high
+        assert cut.recall_low < cut.recall < cut.recall_high
+
+
+def test_the_command_writes_lines_for_programs(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "propcite", "eval", "cite", "--format", "jsonl", "--supported-from", "0.4"]
+    done = subprocess.run(
+        [*command, str(lines(tmp_path / "r.jsonl", *VERDICTS))],
+        env={**os.environ, "PROPCITE_SPLITTER": "rules"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    told = [json.loads(line) for line in done.stdout.splitlines()]
+    assert {row["table"] for row in told} == {"judged", "reliability", "threshold"}
+    empty = subprocess.run(
+        [*command, str(lines(tmp_path / "none.jsonl"))],
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert (empty.returncode, empty.stdout) == (2, "")
+    assert empty.stderr == "propcite: these files hold no row that says what supports what\n"
+
+
+def test_a_run_of_citing_is_kept_item_by_item_and_read_back_as_its_tables(parts: Parts, tmp_path: Path) -> None:
+    (tmp_path / "kept.json").write_text(json.dumps([ITEM]))
+    files = [tmp_path / "kept.json", lines(tmp_path / "kept.jsonl", EVIDENCE, *VERDICTS)]
+    tables_ = [list(table) for table in evaluate(files, parts, 10, ["propositions"])]
+    run = parts.runs.run("last")
+    assert (run.kind, run.name, run.state, run.judge) == ("cite", "kept.json, kept.jsonl", "done", parts.judge.name)
+    items = list(parts.runs.items(run.id))
+    assert run.num_items == 2 * 2 + 1 * 4 + 4 * 3
+    (first,) = [i for i in items if (i.key, i.way) == ("kept.json:0.0", "passages of answers: propositions, no judge")]
+    assert first.measures == {"precision": 1.0, "recall": 1.0, "citations": 2.0}
+    assert first.output["cited"] == first.output["wanted"] == ["cost", "gates"]
+    (judged,) = [i for i in items if (i.key, i.way) == ("kept.jsonl:2", "claims judged: embedded")]
+    assert judged.measures["right"] == 1.0
+    assert judged.output["judged"] == [{"probability": judged.measures["score"], "right": True}]
+    some = parts.runs.start("cite", run.name, run.settings, run.about, run.judge)
+    parts.runs.add(some.id, items[5:])  # as a run that was killed left them
+    said: list[str] = []
+    again = [list(table) for table in evaluate(files, parts, 10, ["propositions"], share=Share(say=said.append))]
+    assert said == [f"going on with run {some.id}: {len(items) - 5} items are done"]
+    assert again == tables_
+    assert parts.runs.run(some.id).num_items == len(items)
+
+
+def test_two_files_of_one_name_are_told(parts: Parts, tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    files = [lines(folder / "rows.jsonl", EVIDENCE) for folder in (tmp_path, tmp_path / "other")]
+    with pytest.raises(AppError, match=r"two files are named rows\.jsonl"):
+        list(evaluate(files, parts, 10))

@@ -1,0 +1,91 @@
+"""The own history measured: kept answers as ALCE measures them, and people beside the judge."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from commanded import Propcite, commanded
+from word_encoder import WordEncoder
+
+from propcite.app import parts as bootstrap
+from propcite.app.library.opinions import opinion_on
+from propcite.app.library.store import Opinion, Words
+from propcite.app.parts import Parts
+from propcite.attribution.citations import CitedAnswer
+
+FERRY = "The ferry leaves at seven. It carries ninety people and their bicycles across the bay.\n"
+GOOD = "The ferry leaves at seven."
+HALF = "The ferry leaves at seven. The moon is made of green cheese and glass."
+
+
+@pytest.fixture
+def propcite(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Propcite:
+    monkeypatch.setattr(bootstrap, "build_encoder", lambda _: WordEncoder())
+    monkeypatch.setenv("PROPCITE_SPLITTER", "rules")
+    return commanded(monkeypatch, capsys)
+
+
+@pytest.fixture
+def parts(open_parts: Callable[..., Parts], tmp_path: Path) -> Parts:
+    parts = open_parts(splitter="rules")
+    (tmp_path / "ferry.txt").write_text(FERRY)
+    list(parts.ingester(parts.library.create_collection("harbour")).ingest([tmp_path / "ferry.txt"]))
+    return parts
+
+
+def cite(parts: Parts, text: str) -> CitedAnswer:
+    return parts.pipeline(parts.library.collection("harbour")).cite(text)
+
+
+def say(parts: Parts, answer: CitedAnswer, fact: str, opinion: Opinion, better: Words | None = None) -> None:
+    parts.feedback.keep(opinion_on(answer, fact, opinion, better=better))
+
+
+def test_kept_answers_are_measured_as_alce_measures_them(propcite: Propcite, parts: Parts) -> None:
+    cite(parts, GOOD), cite(parts, HALF)
+    told = {row["measure"]: row["value"] for row in propcite("eval", "history", "--format", "jsonl").rows}
+    assert told["citation_recall"] == told["supported_facts"] == 0.75  # one answer whole, of the other a half
+    assert told["citation_precision"] == told["sentences"] - 0.5 == 1
+    said = propcite("eval", "history", "-c", "harbour")
+    assert said.out.startswith("harbour; judge: embedded/")
+    assert "nobody has said anything of a citation yet" in said.err
+    assert [run.kind for run in parts.runs.list()] == ["history", "history"]
+
+
+def test_people_are_compared_with_the_judge_of_that_day_and_with_that_of_now(propcite: Propcite, parts: Parts) -> None:
+    answer = cite(parts, HALF)
+    say(parts, answer, "1", Opinion.RIGHT)
+    say(parts, answer, "2", Opinion.RIGHT)  # nothing supports it
+    good = cite(parts, GOOD)
+    better = Words("p", 0, 11, "The moon is red")
+    say(parts, good, "1", Opinion.WRONG)
+    rows = propcite("eval", "history", "--format", "jsonl").rows
+    then, now = [row for row in rows if row.get("table") == "agreement"]
+    assert (then["judge"], then["labels"], now["labels"]) == ("of that day", 3, 3)
+    assert (then["supported"], then["agreement"]) == (33.3, 66.7)  # the judge was wrong where a person says so
+    assert then["kappa"] == 0.4
+    say(parts, good, "1", Opinion.BETTER, better)
+    said = propcite("eval", "history")
+    assert "of that day" in said.out
+    run = parts.runs.run("last")
+    assert run.settings != parts.runs.list()[1].settings  # what people say is a part of what is measured
+    shown = propcite("runs", "show", run.id)
+    assert "agreement with people" in shown.out
+
+
+def test_without_a_history_there_is_nothing_to_measure(propcite: Propcite, parts: Parts) -> None:
+    assert parts.library.answers() == []
+    said = propcite("eval", "history")
+    assert (said.code, said.out) == (2, "")
+    assert "propcite ask QUESTION keeps the first" in said.err
+    assert propcite("eval", "history", "-c", "nowhere").code == 2
+
+
+def test_one_opinion_alone_has_no_kappa(propcite: Propcite, parts: Parts) -> None:
+    say(parts, cite(parts, GOOD), "1", Opinion.RIGHT)
+    rows = propcite("eval", "history", "--format", "jsonl").rows
+    agreements = [row for row in rows if row.get("table") == "agreement"]
+    assert [(one["agreement"], one["kappa"], one["auc"]) for one in agreements] == [(100.0, None, None)] * 2
+    assert "  -  " in propcite("eval", "history").out

@@ -1,0 +1,70 @@
+"""`propcite eval pruning`: every choice of tokens searched, stored and asked by, with what the indexes take."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from test_evaluate_alignments import beir, refused
+
+from propcite.app.lab.ranking.pruning import KINDS, ways_of
+
+
+def lines(text: str) -> list[dict]:
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def test_each_way_is_measured_once_and_comes_to_the_same_again(propcite, tmp_path: Path) -> None:
+    folder = beir(tmp_path / "one")
+    words = ("eval", "pruning", folder, "--kind", "coverage", "--kind", "idf", "--share", 0.3, "--format", "jsonl")
+    said = propcite(*words)
+    assert said.code == 0, said
+    told = lines(said.out)
+    ways = {one["way"] for one in told if one.get("measure") == "nDCG@10"}
+    assert ways == {way.name for way in ways_of(["coverage", "idf"], [0.3])}
+    assert "coverage 30%, 50% look" in ways
+    assert "idf 30% stored" in ways
+    sizes = {one["way"]: one for one in told if one.get("table") == "size"}
+    assert sizes["all tokens"]["index"] == sizes["all tokens"]["searched"] == 1.0
+    assert sizes["coverage 30% stored"]["index"] < 1.0
+    whole = [one["value"] for one in told if one.get("way") == "all tokens" and one.get("of") == "mean"]
+    assert max(whole) <= 1.0
+    again = propcite(*words)  # a run that is finished is measured anew, and comes to the same
+    assert [one for one in lines(again.out) if one.get("measure") != "seconds"] == told
+
+
+def test_a_table_for_people(propcite, tmp_path: Path) -> None:
+    said = propcite("eval", "pruning", beir(tmp_path / "one"), "--kind", "random", "--share", "0.5")
+    assert said.code == 0, said
+    assert "random 50% stored" in said.out
+    assert "searched" in said.out
+
+
+def test_trained_salience_is_a_further_kind(propcite, tmp_path: Path) -> None:
+    from propcite.retrieval.encoding.checkpoints import QUERIES
+
+    words = ("eval", "pruning", beir(tmp_path / "one"), "--kind", "salience", "--weights", f"shipped={QUERIES}")
+    said = propcite(*words, "--share", "0.5", "--format", "jsonl")
+    assert said.code == 0, said
+    figures = {(one["way"], one["measure"]): one["value"] for one in lines(said.out) if one.get("of") == "mean"}
+    assert figures["shipped 50%", "nDCG@10"] == figures["salience 50%", "nDCG@10"]
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--kind", "luck"), "by 'luck'"),
+        (("--share", "0"), "no share 0"),
+        (("--share", "1.5"), "no share 1.5"),
+        (("--weights", "mine"), "give a name and a file"),
+        (("--weights", "mine=nowhere.safetensors"), "give a name and a file"),
+    ],
+)
+def test_what_cannot_be_is_told_in_one_line(propcite, tmp_path: Path, words, told: str) -> None:
+    said = propcite("eval", "pruning", beir(tmp_path / "one"), *words)
+    assert told in refused(said)
+
+
+def test_kinds_are_those_of_the_help() -> None:
+    assert KINDS == ("sentences", "coverage", "salience", "idf", "random")

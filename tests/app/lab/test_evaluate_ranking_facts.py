@@ -1,0 +1,158 @@
+"""`propcite eval facts`: files in the released form, the protocol held against a plain second writing of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from commanded import Propcite, commanded
+from hypothesis import given
+from hypothesis import strategies as st
+
+from propcite.app import parts as bootstrap
+from propcite.app.lab.ranking.encoders import Way
+from propcite.app.lab.ranking.fact_rows import QUERIES, TARGETS, Fact, Facts
+from propcite.app.lab.ranking.facts import DEPTH, Targets, by_tokens, item_of
+from propcite.app.library.store import RunItem
+from propcite.app.parts import Parts
+from propcite.app.settings import load_settings
+from propcite.retrieval.encoding.encoder import Encoder
+from propcite.retrieval.text import Span
+
+GATES = "The barrier has steel gates and cost 410 million euros."
+SAME = "Steel gates close the barrier, and terns breed on its roof."
+OTHER = "The warehouse burned in May."
+
+
+def fact(id_: str, sentence: str, words: str, *label: str, pairs: bool = False) -> dict[str, Any]:
+    """A row as it is released, its spans as objects or as pairs."""
+    start = sentence.index(words)
+    span = [start, start + len(words)] if pairs else {"start": start, "end": start + len(words)}
+    return {"id": id_, "sentence_text": sentence, "spans": [span], "label": list(label)}
+
+
+FACTS = [
+    fact("0_0_0_0", GATES, "The barrier has steel gates", "0_1_4_0"),
+    fact("0_0_0_1", GATES, "cost 410 million euros", "1_0_0_0", pairs=True),
+    fact("0_1_4_0", SAME, "Steel gates close the barrier", "0_0_0_0"),
+    fact("0_1_4_1", SAME, "terns breed on its roof"),
+    fact("1_0_0_0", OTHER, "The warehouse burned in May"),
+]
+
+
+def written(folder: Path, queries: Sequence[Any] = FACTS[:3], targets: Sequence[Any] = FACTS) -> Path:
+    folder.mkdir(exist_ok=True)
+    for name, rows in ((QUERIES, queries), (TARGETS, targets)):
+        text = "".join((row if isinstance(row, str) else json.dumps(row)) + "\n" for row in rows)
+        (folder / f"{name}.jsonl").write_text(text, "utf-8")
+    return folder
+
+
+@pytest.fixture
+def propcite(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], encoder: Encoder) -> Propcite:
+    """The command inside this process, with the weights that are loaded once for all tests."""
+    monkeypatch.setattr(bootstrap, "build_encoder", lambda _: encoder)
+    call = commanded(monkeypatch, capsys)
+    return lambda *words: call("eval", "facts", *map(str, words))
+
+
+def kept() -> dict[tuple[str, str], RunItem]:
+    parts = Parts(load_settings())
+    found = {(item.way, item.key): item for item in parts.runs.items(parts.runs.run("last").id)}
+    parts.library.close()
+    return found
+
+
+def test_facts_are_found_as_by_hand(propcite: Propcite, tmp_path: Path) -> None:
+    said = propcite(written(tmp_path / "facts"), "--way", "bm25")
+    assert said.code == 0, said.err
+    items = kept()
+    gates, cost = items["bm25", "0_0_0_0"], items["bm25", "0_0_0_1"]
+    assert gates.output["ranking"][0] == "0_1_4_0"  # the fact itself is left out
+    assert gates.measures["Success@1, proposition"] == gates.measures["Success@1, cluster"] == 1.0
+    # no target shares a word with the costs: the rest stays in its order, and the right one is last of four
+    assert cost.output["ranking"] == ["0_0_0_0", "0_1_4_0", "0_1_4_1", "1_0_0_0"]
+    assert cost.measures["Success@1, proposition"] == 0.0
+    assert cost.measures["R@5, proposition"] == cost.measures["R@20, cluster"] == 1.0
+
+
+def test_every_way_finds_the_fact_that_says_the_same(propcite: Propcite, tmp_path: Path) -> None:
+    said = propcite(written(tmp_path / "facts"))
+    assert said.code == 0, said.err
+    items = kept()
+    for way in ("bm25", "single-vector", "m_q", "m'_q", "m''_q"):
+        assert items[way, "0_0_0_0"].measures["Success@1, proposition"] == 1.0, way
+        assert f"\n{way} " in said.out
+    assert "R@20, document (n 3)" in said.out
+
+
+def test_a_facts_own_tokens_alone_count(encoder: Encoder) -> None:
+    """Each score is the mean, over the query's own tokens, of the best similarity among the target's own."""
+    targets = tuple(Fact(row["id"], row["sentence_text"], (_span(row["spans"][0]),)) for row in FACTS)
+    facts = Facts((), targets, (Path(__file__), Path(__file__)))
+    tokens = Targets.read(facts, encoder, load_settings())
+    scores = by_tokens(tokens, encoder, Way("m_q"), targets[:2])
+    for number, query in enumerate(targets[:2]):
+        asked = encoder.encode_queries([query.sentence])[0]
+        asked = asked.only(asked.within(query.spans))
+        for at in range(len(targets)):
+            own = tokens.tokens[tokens.starts[at] :][: _count(tokens, at)].astype(float)
+            assert scores[number, at] == pytest.approx(
+                sum(max(own @ vector) for vector in asked.vectors) / len(asked), abs=1e-3
+            )
+
+
+def _count(tokens: Targets, at: int) -> int:
+    ends = [*tokens.starts[1:], len(tokens.tokens)]
+    return int(ends[at] - tokens.starts[at])
+
+
+def _span(told: Any) -> Span:
+    return Span(*told) if isinstance(told, list) else Span(told["start"], told["end"])
+
+
+ids = st.builds("{}_{}_{}_{}".format, *(st.integers(0, 2) for _ in range(4)))
+
+
+@given(st.lists(ids, unique=True, min_size=1, max_size=60), st.data())
+def test_the_measures_are_those_of_the_protocol(targets: list[str], data: st.DataObject) -> None:
+    ranked = data.draw(st.permutations(targets))
+    labels = data.draw(st.lists(st.sampled_from(targets), unique=True, min_size=1, max_size=5))
+    itself = data.draw(st.sampled_from([*targets, "9_9_9_9"]))
+    item = item_of(Fact(itself, "a", (Span(0, 1),), tuple(labels)), "way", ranked[: DEPTH + 1], {})
+    rank = [name for name in ranked[: DEPTH + 1] if name != itself]
+    for level, fields in (("proposition", 4), ("sentence", 3), ("document", 2), ("cluster", 1)):
+        seen: list[str] = []
+        for name in rank:
+            prefix = "_".join(name.split("_")[:fields])
+            if prefix not in seen:
+                seen.append(prefix)
+        wanted = {"_".join(name.split("_")[:fields]) for name in labels}
+        assert item.measures[f"Success@1, {level}"] == len(wanted & set(seen[:1]))
+        for k in (5, 10, 20):
+            assert item.measures[f"R@{k}, {level}"] == pytest.approx(len(wanted & set(seen[:k])) / len(wanted))
+
+
+BAD = [
+    ({"targets": ["{"]}, "targets_all.jsonl, line 1: Invalid JSON"),
+    ({"targets": [FACTS[0], FACTS[0]]}, "line 2: the id '0_0_0_0' is there twice"),
+    ({"targets": FACTS[:1]}, "no target has the id '0_1_4_0'"),
+    ({"queries": FACTS[3:]}, "queries_all.jsonl, line 1: the fact '0_1_4_1' has no label"),
+    ({"queries": []}, "asks nothing"),
+    ({"targets": [{"id": "0", "spans": []}]}, "sentence_text is missing"),
+    ({"targets": [{"id": "0", "sentence_text": "a", "spans": [[0, 2]]}]}, "the span [0, 2] does not lie"),
+    ({"targets": [{"id": 0, "sentence_text": "a", "spans": []}]}, "id: Input should be a valid string"),
+]
+
+
+@pytest.mark.parametrize(("changed", "told"), BAD)
+def test_what_is_wrong_with_the_files_is_one_line(
+    propcite: Propcite, tmp_path: Path, changed: dict[str, Any], told: str
+) -> None:
+    said = propcite(written(tmp_path / "facts", **changed))
+    assert (said.code, said.out, said.err.count("\n")) == (2, "", 1), said.err
+    assert told in said.err
+    assert "give the folder of" in propcite(tmp_path).err

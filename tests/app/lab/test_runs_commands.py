@@ -1,0 +1,309 @@
+"""propcite runs: listed, shown, compared, exported, read back, removed; one line for what cannot be done."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import browsing
+import pytest
+from commanded import Propcite, Said, commanded
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from lxml import html
+from sample_runs import WAYS, any_item, run_info, sample_items, sample_run
+
+from propcite.app.lab.runs.exports import EXPORTS, read_json, to_csv, to_html, to_json, to_latex
+from propcite.app.library.store import RunInfo, RunItem, Runs
+
+
+@pytest.fixture
+def propcite(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Propcite:
+    return commanded(monkeypatch, capsys)
+
+
+def refused(said: Said) -> str:
+    assert (said.code, said.out) == (2, ""), said
+    assert said.err.count("\n") == 1, said.err
+    return said.err
+
+
+def test_runs_are_listed_newest_first(propcite: Propcite, runs: Runs) -> None:
+    assert "no runs yet: propcite eval --help" in propcite("runs", "list").err
+    first, last = sample_run(runs), sample_run(runs, judge="true")
+    told = propcite("runs", "list", "--json").json
+    assert [run["id"] for run in told] == [last.id, first.id]
+    assert (told[0]["kind"], told[0]["judge"], told[0]["num_items"]) == ("asqa", "true", 80)
+    out = propcite("runs", "list", "--limit", "1").out
+    assert last.id in out
+    assert first.id not in out
+
+
+def test_a_run_is_shown_with_intervals_and_costs(propcite: Propcite, runs: Runs) -> None:
+    run = sample_run(runs)
+    told = propcite("runs", "show", run.id[:8], "--json").json
+    figures = {(f["way"], f["measure"]): f for f in told["figures"]}
+    f1 = figures[WAYS[0], "citation_f1"]
+    assert f1["low"] < f1["value"] < f1["high"]
+    assert (f1["items"], f1["percent"], f1["judged"]) == (40, True, True)
+    assert told["costs"][WAYS[0]]["items"] == 40
+    said = propcite("runs", "show")  # the newest
+    assert said.out.startswith("asqa on asqa_dev.json, 40 items, 2 ways, judged by embedded/minilm\nrun " + run.id)
+    value, low, high = (f"{100 * f1[name]:.1f}" for name in ("value", "low", "high"))
+    assert f"{value} [{low}, {high}]" in said.out
+    assert WAYS[1] in said.out  # as it is, though it looks like markup
+    assert all(len(line) <= 120 for line in said.out.splitlines())
+    assert "thresholds judge: 0.5" in said.err
+
+
+def test_a_run_without_items_says_so(propcite: Propcite, runs: Runs) -> None:
+    empty = runs.start("beir", "cranfield", {}, {})
+    shown = propcite("runs", "show", empty.id)
+    assert shown.code == 0
+    assert "it has no items yet" in shown.err
+    for shape in ("latex", "html"):
+        assert "has no figures: give the command that began it again" in refused(
+            propcite("runs", "export", empty.id, "-f", shape)
+        )
+    assert propcite("runs", "export", empty.id, "-f", "json").json["items"] == []
+
+
+def test_a_comparison_shows_figures_and_the_items_that_moved(propcite: Propcite, runs: Runs) -> None:
+    a, b = sample_run(runs), sample_run(runs, better=0.2, seed=3)
+    (told, _) = propcite("runs", "compare", a.id, b.id, "--items", "3", "--measure", "citation_f1", "--json").json
+    assert told["moved"]["measure"] == "citation_f1"
+    moved = [abs(one["difference"]) for one in told["moved"]["items"]]
+    assert len(moved) == 3
+    assert moved == sorted(moved, reverse=True)
+    figure = next(f for f in told["figures"] if f["measure"] == "citation_recall")
+    assert figure["difference"] == pytest.approx(figure["b"] - figure["a"])
+    alone = propcite("runs", "compare", a.id, b.id, "--measure", "citation_recall")
+    assert "10 items that moved most in citation recall" in alone.out
+    unmoved = propcite("runs", "compare", a.id, b.id, "--measure", "str_em")
+    assert "no item moved in STR-EM" in unmoved.err
+    assert "moved most" not in unmoved.out
+    said = propcite("runs", "compare", f"{a.id}:{WAYS[0]}", f"{b.id}:{WAYS[0]}", "--items", "2")
+    assert said.out.count(f"run {b.id}") == 1
+    assert "2 items that moved most in citation recall" in said.out
+
+
+def test_other_judges_are_told_and_what_they_gave_is_left_out(propcite: Propcite, runs: Runs) -> None:
+    a, b = sample_run(runs, judge="one"), sample_run(runs, judge="other")
+    said = propcite("runs", "compare", a.id, b.id)
+    assert said.code == 0
+    assert "different judges (one and other) cannot be compared: citation recall" in said.err
+    assert "citation recall" not in said.out
+    alone = [runs.start("eli5", "x", {}, {}, judge).id for judge in ("one", "other")]
+    for id_ in alone:
+        runs.add(id_, [RunItem("q", "w", {"claim_recall": 0.5})])
+    assert "different judges (one and other) cannot be compared: claim recall; no other" in refused(
+        propcite("runs", "compare", *alone, "--json")
+    )
+
+
+def test_other_settings_are_named(propcite: Propcite, runs: Runs) -> None:
+    ids = [runs.start("asqa", "x", {"context": context}, {}).id for context in (5, 10)]
+    for id_ in ids:
+        runs.add(id_, [RunItem("q", "w", {"str_em": 0.5})])
+    assert "other settings: context 5 -> 10" in propcite("runs", "compare", *ids).err
+
+
+@pytest.mark.parametrize("shape", EXPORTS)
+def test_every_format_goes_to_standard_output_and_into_a_file(
+    propcite: Propcite, runs: Runs, tmp_path: Path, shape: str
+) -> None:
+    run = sample_run(runs, num=6)
+    said = propcite("runs", "export", run.id, "--format", shape, "--out", "told.txt")
+    assert (said.code, said.out) == (0, "")
+    with (tmp_path / "told.txt").open(encoding="utf-8", newline="") as file:
+        assert propcite("runs", "export", "last", "-f", shape).out == file.read()
+
+
+def test_a_run_goes_through_json_and_is_the_same(propcite: Propcite, runs: Runs) -> None:
+    run = sample_run(runs, num=5)
+    items = list(runs.items(run.id))
+    propcite("runs", "export", run.id, "-f", "json", "-o", "run.json")
+    assert f"run {run.id} is here already: propcite runs remove" in refused(propcite("runs", "import", "run.json"))
+    assert f"removed run {run.id} with 10 items" in propcite("runs", "remove", run.id).err
+    assert "no run" in refused(propcite("runs", "show", run.id))
+    assert propcite("runs", "import", "run.json", "--json").json["id"] == run.id
+    assert runs.run(run.id) == run
+    assert list(runs.items(run.id)) == items
+
+
+@given(st.lists(any_item, max_size=4, unique_by=lambda item: (item.way, item.key)), st.text())
+def test_any_run_is_read_back_from_json_as_it_was(told: list[RunItem], name: str) -> None:
+    run = replace(run_info(name), num_items=len(told))
+    assert read_json(to_json(run, told), "x") == (run, told)
+
+
+@given(st.lists(any_item, min_size=1, max_size=4))
+def test_any_run_is_a_table_that_a_spreadsheet_reads_and_computes_nothing(told: list[RunItem]) -> None:
+    header, *rows = csv.reader(io.StringIO(to_csv(run_info(), told).removeprefix("\ufeff"), newline=""))
+    assert len(rows) == len(told)
+    assert {len(row) for row in rows} == {len(header)}
+    texts = [row[at] for row in rows for at, name in enumerate(header) if name in ("item", "way", "question", "text")]
+    assert not any(text.lstrip().startswith(("=", "+", "-", "@")) for text in texts)
+
+
+def page_of(run: RunInfo, told: list[RunItem]) -> Any:
+    return html.document_fromstring(to_html(run, told).encode())
+
+
+def test_the_page_has_all_its_parts_and_loads_nothing() -> None:
+    page = page_of(run_info(command="propcite eval asqa <x>"), sample_items(40))
+    assert [section.get("id") for section in page.xpath("//section")] == [
+        "figures",
+        "costs",
+        "curves",
+        "parts",
+        "worst",
+    ]
+    assert len(page.xpath("//figure//*[local-name()='svg']")) == 2
+    assert len(page.xpath("//*[@class='three']//*[local-name()='svg']")) == 9  # three measures by three kinds of parts
+    assert not page.xpath("//script | //link | //img | //iframe | //*[@src] | //*[local-name()='image']")
+    assert all(found.startswith("#") for found in page.xpath("//@href | //@*[local-name()='href']"))
+    assert "default-src 'none'" in page.xpath("//meta[@http-equiv]/@content")[0]
+    assert [row.text_content() for row in page.xpath("//section[@id='figures']//tbody//th")] == [*WAYS, *WAYS]
+    assert page.xpath("//section[@id='figures']/p[@class='told']")[1].text.startswith("Plain mean over 2 sources (news")
+    assert page.xpath("//footer//code")[0].text == "propcite eval asqa <x>"
+    assert len(page.xpath("//ul[@class='worst']/li")) == 20
+    assert not page.xpath("//b")  # what a way is called is no markup
+
+
+def test_what_a_reader_must_know_stands_beside_the_figures(propcite: Propcite, runs: Runs) -> None:
+    run = runs.start("asqa", "x", {}, {"notes": ["x cites by <the> judge\nthat scores"]})
+    runs.add(run.id, [RunItem("q", "x", {"str_em": 0.5})])
+    assert "x cites by <the> judge" in propcite("runs", "show").err
+    assert "% x cites by <the> judge that scores" in propcite("runs", "export", "last", "-f", "latex").out
+    page = page_of(runs.run(run.id), list(runs.items(run.id)))
+    assert page.xpath("//section[@id='figures']//p[contains(@class, 'below')]")[0].text.startswith("x cites by <the>")
+
+
+def test_ways_of_different_kinds_have_tables_and_plots_of_their_own() -> None:
+    told = [
+        RunItem(f"q{n}", way, {measure: n / 9}, {"text": "word " * n})
+        for n in range(1, 10)
+        for way, measure in (("ranks", "P@1"), ("cites", "recall"))
+    ]
+    page = page_of(run_info(), told)
+    tables = page.xpath("//section[@id='figures']//table")
+    assert [[th.text_content() for th in table.xpath(".//th")] for table in tables] == [
+        ["way", "P@1, %", "ranks"],
+        ["way", "recall, %", "cites"],
+    ]
+    assert len(page.xpath("//*[@class='three']//*[local-name()='svg']")) == 2
+    assert [s.text.strip() for s in page.xpath("//section[@id='worst']//summary")] == ["ranks", "cites"]
+    assert to_latex(run_info(), told).count(r"\begin{table}") == 2
+
+
+def test_a_judge_without_figures_is_drawn_all_the_same() -> None:
+    told = [
+        RunItem("q1", "cites", {"recall": 0.5}),
+        RunItem("q2", "judge", {}, {"judged": [{"probability": 0.7, "right": True}]}),
+    ]
+    page = page_of(run_info(), told)
+    assert len(page.xpath("//section[@id='curves']//figure")) == 2
+
+
+def test_the_worst_items_stand_in_their_order() -> None:
+    told = [RunItem(f"q{n}", "w", {"str_em": n / 20}, {"question": f"Question {n}?"}) for n in range(20)]
+    keys = [p.text for p in page_of(run_info(), told).xpath("//p[@class='key']")]
+    assert keys == [f"q{n} · STR-EM {5 * n:.1f}" for n in range(10)]
+
+
+evil = st.text("<>&\"'/\\ scriptimgonerror=\x00\x01\r\n🌊", max_size=25)
+
+
+@settings(max_examples=12)  # each draws two pictures
+@given(evil, evil, evil)
+def test_no_text_of_a_run_becomes_markup(way: str, question: str, name: str) -> None:
+    measures: dict[str, float | None] = {"str_em": 0.5, f"own {name}": 1.0}
+    output = {"question": question, "text": name, "source": name, "judged": [{"probability": 0.3, "right": True}]}
+    told = [
+        RunItem("1", f"w{way}", measures, output),
+        RunItem(f"2{question}", f"w{way}", measures, {**output, "source": f"{question}."}),
+    ]
+    page = page_of(replace(run_info(name, command=way), settings={name: way}, judge=question), told)
+    assert not page.xpath("//script | //img | //link | //*[@onerror]")
+    assert {element.tag for element in page.xpath("//main/*")} <= {"header", "section", "footer"}
+
+
+def test_an_unfinished_run_is_told_as_such_on_its_page() -> None:
+    assert "This run is unfinished" in to_html(replace(run_info(), state="unfinished"), sample_items(4))
+
+
+@pytest.mark.browser
+@pytest.mark.skipif(not browsing.there(), reason=browsing.MISSING)
+def test_a_browser_shows_the_page_in_light_and_dark_and_complains_of_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "run.html"
+    file.write_text(to_html(run_info(), sample_items(30)), "utf-8")
+    colours = []
+    for dark in (False, True):
+        with browsing.browsing(390, 800, dark=dark) as driver:
+            driver.get(file.as_uri())
+            assert driver.get_log("browser") == []
+            assert driver.execute_script("return document.documentElement.scrollWidth") == 390
+            shown = "[...document.querySelectorAll('.plot')].every(e => e.getBoundingClientRect().width > 20)"
+            assert driver.execute_script(f"return {shown}")
+            text = "return getComputedStyle(document.querySelector('.plot text')).fill"
+            colours.append(driver.execute_script(text))
+    assert len(set(colours)) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "holds no run"),
+        ("{}", "propcite_run: Field required"),
+        ('{"propcite_run": 2, "run": {}, "items": []}', "propcite_run: Input should be 1"),
+        ("[" * 100_000, "holds no run"),
+        ('{"propcite_run": 1, "run": {"id": "../x"}, "items": []}', "run.id"),
+    ],
+)
+def test_what_holds_no_run_is_told_in_one_line(propcite: Propcite, tmp_path: Path, text: str, words: str) -> None:
+    (tmp_path / "x.json").write_text(text)
+    told = refused(propcite("runs", "import", "x.json"))
+    assert words in told
+    assert "propcite runs export RUN --format json" in told
+
+
+def test_an_item_twice_is_told(propcite: Propcite, runs: Runs, tmp_path: Path) -> None:
+    written = json.loads(to_json(sample_run(runs, num=1), sample_items(1)))
+    written["items"].append(written["items"][0])
+    (tmp_path / "x.json").write_text(json.dumps(written))
+    assert f"the item 'q0' by '{WAYS[0]}' is there 2 times" in refused(propcite("runs", "import", "x.json"))
+
+
+def test_an_item_of_another_shape_is_told_by_its_place(propcite: Propcite, runs: Runs, tmp_path: Path) -> None:
+    written = json.loads(to_json(sample_run(runs, num=2), sample_items(2)))
+    written["items"][3]["measures"]["str_em"] = "high"
+    (tmp_path / "x.json").write_text(json.dumps(written))
+    assert "items.3.measures.str_em" in refused(propcite("runs", "import", "x.json"))
+
+
+def test_what_cannot_be_done_is_one_line_with_the_next_step(propcite: Propcite, runs: Runs, tmp_path: Path) -> None:
+    assert "there is no run yet: propcite eval --help" in refused(propcite("runs", "show"))
+    run = sample_run(runs, num=3)
+    other = runs.start("asqa", "y.json", {}, {})
+    runs.add(other.id, [RunItem("elsewhere", WAYS[0], {"str_em": 1.0})])
+    missing = str(tmp_path / "nowhere" / "x.csv")
+    for words, told in (
+        (("show", "zzz"), "nearest: "),
+        (("remove", "zzz"), "propcite runs list shows all"),
+        (("export", run.id, "-o", missing), "--out names a file in a folder that exists"),
+        (("export", run.id, "-o", str(tmp_path)), "--out names a file"),
+        (("compare", run.id, other.id), "share no item"),
+        (("compare", run.id, run.id), "name two runs, or two ways as RUN:way RUN:way2"),
+        (("compare", f"{run.id}:postcite", other.id), "has no way 'postcite'"),
+        (("import", "nowhere.json"), "cannot be read"),
+    ):
+        assert told in refused(propcite("runs", *words)), words
+    pair = (f"{run.id}:{WAYS[0]}", f"{run.id}:{WAYS[1]}")
+    assert "no figure 'beauty' to compare: give one of citation_recall" in refused(
+        propcite("runs", "compare", *pair, "--items", "2", "--measure", "beauty")
+    )

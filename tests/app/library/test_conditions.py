@@ -1,0 +1,186 @@
+"""The language of conditions on documents: what holds, and one line for what cannot be read."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from propcite.app.errors import AppError
+from propcite.app.library.conditions import DEEPEST, condition_of
+from propcite.app.library.conditions.dates import compared, moment
+
+REPORT = {
+    "title": "Tides and currents (2nd)",
+    "kind": "pdf",
+    "author": ["Ana Rossi", "Zoë SS"],
+    "date": "2024-05-17",
+    "tags": ["budget", "to do"],
+    "pages": "12",
+    "weight": 3,
+    "draft": False,
+    "journal": {"volume": 7, "name": "Harbour"},
+    "note": "",
+    "nothing": None,
+}
+
+HOLDS = """
+kind=pdf
+kind=PDF
+kind==pdf
+kind=p?f
+title=tides*
+title="Tides and currents (2nd)"
+title = Tides and currents (2nd) and kind=pdf | title = "Tides and currents (2nd)" and kind=pdf
+(title=*(2nd)) and (kind=pdf)
+author=ana rossi
+author~ROSSI
+author~'zoë ss'
+author!=Somebody
+tags=budget
+tags="to do"
+tags in (x, to do)
+tags in ("budget")
+not tags=draft
+pages>9
+pages>=12.0 and pages<=12 and pages<100
+pages=012
+weight=3.0
+weight in (1, 2, 3)
+draft=false
+journal.volume>6
+journal.name~harb
+date=2024
+date=2024-05
+date=2024/5/17
+date>=2024-05 and date<=2024-05
+date>2024-05-16 and date<2024-06
+date="17 May 2024"
+date>2023 or date=nonsense
+author is set
+isbn is missing and note is missing and nothing is missing
+kind=txt or kind=html or kind=pdf
+kind=txt and kind=html or kind=pdf
+kind=pdf or kind=txt and kind=html
+not (kind=txt or kind=html)
+not not kind=pdf
+NOT kind=txt AND kind=pdf
+title<u
+isbn!=3
+'kind'=pdf
+"""
+
+FAILS = """
+kind=pd
+kind!=pdf
+title=and
+author=Rossi
+author!=Ana Rossi
+tags=bud
+tags!=budget
+pages>12
+pages<9
+weight>text
+date>2024
+date<2024-05
+date=2023
+date>=nonsense-but-later-by-letters and date is missing
+isbn>3
+isbn=3
+journal=7
+journal.none=7
+author is missing
+note is set
+(kind=pdf or kind=txt) and kind=html
+"""
+
+
+def lines(text: str) -> list[str]:
+    return [line.split(" | ")[-1] for line in text.strip().splitlines()]
+
+
+@pytest.mark.parametrize("line", lines(HOLDS))
+def test_what_holds(line: str) -> None:
+    assert condition_of(line).holds(REPORT)
+    assert not condition_of(f"not ({line})").holds(REPORT)
+
+
+@pytest.mark.parametrize("line", lines(FAILS))
+def test_what_does_not(line: str) -> None:
+    assert not condition_of(line).holds(REPORT)
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("", "at its end: a field's name is awaited"),
+        ("author", "at its end: give author=VALUE"),
+        ("date>", "at its end: a value is missing"),
+        ("kind=pdf and", "at its end: a field's name is awaited"),
+        ("kind=pdf or and", "at its end: give and=VALUE"),
+        ("(kind=pdf", "at its end: a bracket stays open"),
+        ("kind=pdf)", "at ')': here `and`, `or` or the end is awaited"),
+        ('title="a" b', "at 'b': here"),
+        ("tags in budget", "at 'budget': `in` needs a list in brackets"),
+        ("tags in (a, ", "at its end: a value is missing"),
+        ("tags in (a", "at its end: a list stays open"),
+        ("author is here", "at 'here': `is` goes on with"),
+        ("=pdf", "at '=pdf': a field's name is awaited"),
+        ("(" * 99 + "kind=pdf" + ")" * 99, f"more than {DEEPEST} in each other"),
+        ("not " * 99 + "kind=pdf", f"more than {DEEPEST} in each other"),
+    ],
+)
+def test_what_cannot_be_read_is_one_line_with_an_example(line: str, told: str) -> None:
+    with pytest.raises(AppError) as caught:
+        condition_of(line)
+    assert told in str(caught.value)
+    assert str(caught.value).endswith("as in kind=pdf and date>=2024-05")
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 250
+
+
+@given(st.text(alphabet=" ()\"'\\,=!<>~.abANDornotinis12-", max_size=40))
+def test_whatever_is_typed_is_read_or_told(line: str) -> None:
+    try:
+        condition = condition_of(line)
+    except AppError:
+        return
+    assert condition.holds(REPORT) in (True, False)
+    assert list(condition.asked())
+
+
+@given(st.text(max_size=30))
+def test_any_value_can_be_asked_for_in_quotes(value: str) -> None:
+    quoted = value.replace("\\", "\\\\").replace('"', '\\"')
+    assert condition_of(f'title~"{quoted}"').holds({"title": f"a {value} b"})
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("2024", "2024"),
+        ("2024-5", "2024-05"),
+        ("2024/12/31", "2024-12-31"),
+        ("2024-05-01 09:30", "2024-05-01T09:30:00"),
+        ("2024-05-01T23:30:00-02:00", "2024-05-02T01:30:00"),
+        ("2024-05-01 10:00:00.123456+00", "2024-05-01T10:00:00"),
+        ("D:20240501093000+02'00'", "2024-05-01T09:30:00"),
+        ("D:2024", "2024"),
+        ("18 October 2024", "2024-10-18"),
+        ("Oct. 18, 2024", "2024-10-18"),
+        ("October 2024", "2024-10"),
+        ("Fri, 18 Oct 2024 10:00:00 +0200", "2024-10-18T08:00:00"),
+        ("2024-13-01", None),
+        ("31 February 2024", None),
+        ("soon", None),
+        ("", None),
+        ("12", None),
+    ],
+)
+def test_dates_are_read_as_documents_write_them(text: str, read: str | None) -> None:
+    assert moment(text) == read
+
+
+def test_a_month_lies_in_its_year_and_a_bare_year_begins_with_it() -> None:
+    assert [compared("2024-05-17", w) for w in ("2023", "2024", "2025", "2024-05", "2024-05-18")] == [1, 0, -1, 0, -1]
+    assert [compared("2024", w) for w in ("2024", "2024-01", "2024-02")] == [0, 0, -1]

@@ -1,0 +1,217 @@
+"""What does not fit together is found in one line each, told with what mends it, and mended."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from commanded import Propcite, commanded
+from sqlalchemy import text
+from word_encoder import WordEncoder
+
+from propcite.app import parts as bootstrap
+from propcite.app.ingest.sources import Upload
+from propcite.app.library.doctor import Doctor, Finding, mend
+from propcite.app.parts import Parts
+from propcite.attribution import propositions
+from propcite.attribution.judges import weights
+from propcite.retrieval.encoding import checkpoints
+
+OpenParts = Callable[..., Parts]
+LETTERS = {"a.txt": "The heron stands in the reeds.", "b.txt": "The kingfisher dives for 3 fish."}
+
+
+@pytest.fixture
+def parts(open_parts: OpenParts) -> Parts:
+    parts = open_parts(splitter="rules", judge="none")
+    add(parts, LETTERS)
+    parts.pipeline(parts.library.collection("letters")).cite("The heron stands in the reeds. It eats 9 fish.")
+    return parts
+
+
+def add(parts: Parts, texts: dict[str, str]) -> None:
+    target = parts.library.create_collection("letters")
+    list(parts.ingester(target).ingest([Upload(name, words.encode()) for name, words in texts.items()]))
+
+
+def found(parts: Parts, *, deep: bool = True) -> list[Finding]:
+    """Without what the machine that runs this has."""
+    return [one for one in Doctor(parts, deep=deep).findings() if not one.where.startswith("disk")]
+
+
+def change(parts: Parts, statement: str) -> None:
+    with parts.library.engine.begin() as connection:
+        connection.execute(text(statement))
+
+
+def lose_the_index(parts: Parts) -> None:
+    for path in (parts.settings.data_dir / "indexes" / "1").glob("segment-*"):
+        path.unlink()
+
+
+def lose_a_document(parts: Parts) -> None:
+    change(parts, "DELETE FROM documents WHERE source = 'a.txt'")
+
+
+def leave_a_segment(parts: Parts) -> None:
+    (parts.settings.data_dir / "indexes" / "1" / "segment-0123456789ab.tokens").write_bytes(b"x" * 2000)
+
+
+def leave_an_index(parts: Parts) -> None:
+    folder = parts.settings.data_dir / "indexes" / "77"
+    folder.mkdir()
+    (folder / "manifest.json").write_text("{}")
+
+
+def leave_a_backup(parts: Parts) -> None:
+    folder = parts.settings.data_dir / ".backup-x"
+    folder.mkdir()
+    os.utime(folder, (time.time() - 9000,) * 2)
+
+
+def leave_uploads(parts: Parts) -> None:
+    (parts.settings.data_dir / "uploads" / "0123" / "job").mkdir(parents=True)
+
+
+def leave_a_lock(parts: Parts) -> None:
+    folder = parts.settings.data_dir / "runs"
+    folder.mkdir()
+    (folder / "nothing.lock").touch()
+
+
+def lose_citations(parts: Parts) -> None:
+    change(parts, "DELETE FROM citations")
+
+
+def count_wrongly(parts: Parts) -> None:
+    change(parts, "UPDATE answers SET num_facts = 7")
+
+
+def orphan_rows(parts: Parts) -> None:
+    with sqlite3.connect(parts.library.engine.url.database or "") as loose:  # which asks for no foreign keys
+        loose.execute(
+            "INSERT INTO feedback VALUES ('f', 'no such answer', '', '', 'right', NULL, '', '', '2024-01-01 00:00:00')"
+        )
+
+
+MENDED = [
+    (lose_the_index, "damaged, missing", "propcite index check --repair -c letters, or --mend"),
+    (lose_a_document, "1 passages are not in the library", "or --mend"),
+    (leave_a_segment, "1 files of a stopped writer (0.0 MB)", "--mend removes them"),
+    (leave_an_index, "is the index of no collection", "--mend removes it"),
+    (leave_a_backup, "was left by a stopped backup", "--mend removes it"),
+    (leave_uploads, "was left by a stopped server", "--mend removes it"),
+    (leave_a_lock, "1 files of runs that are no longer kept", "--mend removes them"),
+    (lose_citations, "what is noted of it differs", "--mend notes it anew"),
+    (count_wrongly, "what is noted of it differs", "--mend notes it anew"),
+    (orphan_rows, "1 rows of feedback belong to nothing", "--mend removes them"),
+]
+
+
+@pytest.mark.parametrize(("harm", "what", "how"), MENDED)
+def test_what_is_wrong_is_told_and_mended(parts: Parts, harm: Callable[[Parts], None], what: str, how: str) -> None:
+    assert found(parts) == []
+    harm(parts)
+    findings = found(parts)
+    assert what in findings[0].line
+    assert how in findings[0].line
+    assert all("\n" not in one.line for one in findings)
+    done, left = mend(findings)
+    assert (len(done), left) == (len(findings), [])
+    assert found(parts) == []
+    assert parts.library.answers()
+    assert parts.pipeline(parts.library.collection("letters")).search("kingfisher dives", k=1)
+
+
+def test_an_answer_that_cannot_be_read_is_told_and_never_removed(parts: Parts) -> None:
+    change(parts, "UPDATE answers SET body = '{}'")
+    [finding] = found(parts)
+    assert "cannot be read" in finding.line
+    assert "restore it from a backup" in finding.line
+    assert mend([finding]) == ([], [finding])
+    assert found(parts, deep=False) == []
+    assert len(parts.library.answers()) == 1
+
+
+def test_what_another_process_changes_now_is_looked_at_later(parts: Parts, open_parts: OpenParts) -> None:
+    with open_parts().workspace(parts.library.collection("letters")).writing():
+        [finding] = found(parts)
+    assert "is being changed by another process" in finding.line
+    assert finding.fix is None
+    assert found(parts) == []
+
+
+@pytest.mark.usefixtures("parts")
+def test_indexes_of_another_database_are_left_alone(open_parts: OpenParts, tmp_path: Path) -> None:
+    other = open_parts(database=f"sqlite:///{tmp_path / 'other.sqlite'}")
+    [finding] = found(other)
+    assert "remove it by hand if no other database has it" in finding.line
+    assert mend([finding]) == ([], [finding])
+
+
+def test_documents_that_a_stopped_server_accepted_are_never_removed(parts: Parts) -> None:
+    job = parts.settings.data_dir / "uploads" / "0123" / "job"
+    job.mkdir(parents=True)
+    (job / "job.json").write_text("{}")
+    [finding] = found(parts)
+    assert finding.mend == "propcite serve reads them"
+    assert mend([finding])[0] == []
+
+
+def test_a_database_of_a_server_is_looked_over_too(open_parts: OpenParts, database_url: str) -> None:
+    parts = open_parts(database=database_url, splitter="rules", judge="none")
+    add(parts, LETTERS)
+    assert found(parts) == []
+    lose_the_index(parts)
+    assert found(parts)
+
+
+def test_a_models_folder_that_is_not_there_is_told(open_parts: OpenParts) -> None:
+    [finding] = found(open_parts(judge_model="/nowhere/judge"))
+    assert finding.line == "settings: judge_model names /nowhere/judge, which is not there: set PROPCITE_JUDGE_MODEL"
+
+
+def test_each_of_the_shipped_weights_that_is_damaged_or_missing_is_told(
+    open_parts: OpenParts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parts = open_parts()
+    assert found(parts) == []
+    for module, name in ((checkpoints, "QUERIES"), (checkpoints, "PASSAGES"), (propositions, "WEIGHTS")):
+        cut_short = tmp_path / f"{name}.safetensors"
+        cut_short.write_bytes(getattr(module, name).read_bytes()[:-1000])
+        monkeypatch.setattr(module, name, cut_short)
+    monkeypatch.setattr(weights, "JUDGE", tmp_path / "nothing")
+    told = found(parts)
+    assert [one.where for one in told] == ["models"] * 4
+    for one, name in zip(told, ("QUERIES", "PASSAGES", "WEIGHTS", "nothing"), strict=True):
+        assert name in one.what
+        assert "damaged or missing" in one.what
+        assert one.mend == "install PropCite anew"
+
+
+def test_the_command_says_it_in_lines_and_exit_codes(
+    parts: Parts, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(bootstrap, "build_encoder", lambda _: WordEncoder())
+    monkeypatch.setattr("propcite.app.library.doctor.LEAST_FREE", 0)
+    propcite: Propcite = commanded(monkeypatch, capsys)
+    assert propcite("doctor").code == 0
+    lose_the_index(parts)
+    leave_an_index(parts)
+    told = propcite("doctor")
+    assert (told.code, told.out) == (1, "")
+    assert "collection letters: " in told.err
+    only = propcite("doctor", "-c", "letters", "--json")
+    assert (only.code, len(only.json["findings"])) == (1, told.err.count("\n") - 1)
+    assert propcite("doctor", "-c", "nowhere").code == 2
+    mended = propcite("doctor", "--mend")
+    assert mended.code == 0
+    assert mended.err.count("mended: ") == told.err.count("\n")
+    assert propcite("doctor", "--quick").err == "everything is as it should be\n"
+    parts.library.close()
+    Path(parts.library.engine.url.database or "").write_bytes(b"no database " * 500)
+    assert propcite("doctor").code == 2

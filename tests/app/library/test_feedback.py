@@ -1,0 +1,249 @@
+"""What people say of citations: kept with the answer, on every database, from the command line and over HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from commanded import Propcite, commanded
+from sample_answers import ANSWER
+from serving import running_server
+from sqlalchemy import text
+from word_encoder import WordEncoder
+
+from propcite.app import parts as bootstrap
+from propcite.app.commands.feedback import Said
+from propcite.app.errors import AppError, NotFoundError
+from propcite.app.lab.citing.gold import GoldVerdict, read_gold
+from propcite.app.library.opinions import labelled, opinion_on
+from propcite.app.library.store import CollectionInfo, Feedback, Feedbacks, Library, Opinion, Words
+from propcite.app.library.store.database import upgrade
+from propcite.app.parts import Parts
+from propcite.attribution.citations import CitedAnswer
+from propcite.attribution.errors import NotInAnswerError
+
+FERRY = "The ferry leaves at seven. It carries ninety people and their bicycles across the bay.\n"
+TEXT = "The ferry leaves at seven. It carries ninety people."
+BETTER = Words("cost", 0, 17, "It cost 5 million")
+
+
+@pytest.fixture
+def library(database_url: str) -> Iterator[Library]:
+    opened = Library(database_url)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def rivers(library: Library) -> CollectionInfo:
+    return library.create_collection("rivers")
+
+
+@pytest.fixture
+def feedbacks(library: Library, rivers: CollectionInfo) -> Feedbacks:
+    library.keep_answer(rivers, ANSWER)
+    return Feedbacks(library.engine, library.url)
+
+
+def said(opinion: Opinion = Opinion.RIGHT, fact: str = "1", **more: Any) -> Feedback:
+    return opinion_on(ANSWER, fact, opinion, **more)
+
+
+# The store
+
+
+def test_an_opinion_is_kept_and_the_newest_of_a_person_counts(feedbacks: Feedbacks) -> None:
+    feedbacks.keep(said(Opinion.WRONG, note=" another year "))
+    kept = feedbacks.keep(said(Opinion.BETTER, better=BETTER))
+    other = feedbacks.keep(said(Opinion.RIGHT, by="Ana"))
+    assert feedbacks.of(ANSWER.id) == [kept, other]
+    assert kept.better == BETTER
+    assert (kept.fact, kept.citation) == (ANSWER.facts[0].id, ANSWER.citations[0].id)
+    assert feedbacks.remove([kept.id, "nothing"]) == 1
+    assert feedbacks.all() == [other]
+
+
+def test_an_opinion_stays_when_the_same_answer_is_given_again(
+    feedbacks: Feedbacks, library: Library, rivers: CollectionInfo
+) -> None:
+    kept = feedbacks.keep(said())
+    library.keep_answer(rivers, replace(ANSWER, timings_ms={"split": 2.0}))
+    assert feedbacks.all(rivers) == [kept]
+    assert library.answer(ANSWER.id).timings_ms == {"split": 2.0}
+
+
+def test_opinions_go_with_their_collection(feedbacks: Feedbacks, library: Library, rivers: CollectionInfo) -> None:
+    feedbacks.keep(said())
+    assert feedbacks.all(library.create_collection("lakes")) == []
+    library.remove_collection(rivers)
+    assert feedbacks.all() == []
+
+
+def test_opinions_by_their_older_names_are_still_read(feedbacks: Feedbacks, library: Library) -> None:
+    kept = [
+        feedbacks.keep(said(Opinion.TOO_BROAD)),
+        feedbacks.keep(said(Opinion.BETTER, better=BETTER, by="Ana")),
+        feedbacks.keep(said(Opinion.WRONG, by="Ben")),
+    ]
+    with library.engine.begin() as connection:
+        upgrade(connection, "0005")
+        names = text("SELECT opinion FROM feedback ORDER BY given_at")
+        assert list(connection.scalars(names)) == ["too broad", "better one here", "wrong"]
+        upgrade(connection)
+    assert feedbacks.of(ANSWER.id) == kept
+    assert [one.opinion.value for one in kept] == ["too-broad", "better", "wrong"]
+
+
+def test_an_opinion_needs_an_answer_that_is_kept(feedbacks: Feedbacks) -> None:
+    with pytest.raises(NotFoundError, match="propcite list --answers"):
+        feedbacks.keep(replace(said(), answer_id="gone"))
+
+
+# What an opinion is on, and what it says
+
+
+@pytest.mark.parametrize(
+    ("fact", "more", "words"),
+    [
+        ("0", {}, "it has 5, counted from 1"),
+        ("nothing", {}, "no fact 'nothing'"),
+        ("2", {}, r"the fact has the citations \[2\], \[1\]: say which is meant"),
+        ("2", {"citation": "3"}, "say which is meant"),
+        ("3", {"citation": "1"}, "the fact has the citations none"),
+    ],
+)
+def test_what_is_not_there_is_told(fact: str, more: dict[str, str], words: str) -> None:
+    with pytest.raises(NotInAnswerError, match=words):
+        said(fact=fact, **more)
+
+
+def test_better_words_must_be_named() -> None:
+    with pytest.raises(AppError, match="say which words are better"):
+        said(Opinion.BETTER)
+
+
+def test_a_fact_and_a_citation_may_be_named_by_id_and_by_number() -> None:
+    price = ANSWER.facts[1]
+    by_number = said(fact="2", citation="2")
+    assert by_number == said(fact=price.id, citation=price.citations[0].id)
+    assert by_number.citation == price.citations[0].id
+
+
+@pytest.mark.parametrize(
+    ("given", "rows"),
+    [
+        (said(), [("Each gate weighs 300 tonnes 😀.", "supported")]),
+        (said(Opinion.TOO_BROAD), [("Each gate weighs 300 tonnes 😀.", "supported")]),
+        (said(Opinion.WRONG), [("Each gate weighs 300 tonnes 😀.", "not_supported")]),
+        (said(Opinion.BETTER, better=BETTER), [("It cost 5 million", "supported")]),
+        (said(fact="2", citation="2"), [("It cost 5 million They close.", "supported")]),
+        (said(Opinion.WRONG, fact="2", citation="1"), [("They close.", "not_supported")]),
+        (said(fact="3"), [("=2+2 is 4.", "not_supported")]),
+        (said(Opinion.WRONG, fact="3"), []),
+        (said(fact="5"), []),
+        (replace(said(), fact="gone"), []),
+        (replace(said(), citation="gone"), []),
+    ],
+)
+def test_opinions_become_labels(given: Feedback, rows: list[tuple[str, str]]) -> None:
+    found = [one.row for one in labelled({ANSWER.id: ANSWER}, [given])]
+    assert [(" ".join(d["text"] for d in row["docs"]), row["label"]) for row in found] == rows
+    assert list(labelled({}, [given])) == []
+
+
+# The command line
+
+
+@pytest.fixture
+def propcite(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Propcite:
+    monkeypatch.setattr(bootstrap, "build_encoder", lambda _: WordEncoder())
+    monkeypatch.setenv("PROPCITE_SPLITTER", "rules")
+    monkeypatch.setenv("PROPCITE_JUDGE", "none")
+    return commanded(monkeypatch, capsys)
+
+
+@pytest.fixture
+def answer(open_parts: Callable[..., Parts], tmp_path: Path) -> CitedAnswer:
+    """A kept answer over a collection."""
+    parts = open_parts(judge="none", splitter="rules")
+    (tmp_path / "ferry.txt").write_text(FERRY)
+    list(parts.ingester(parts.library.create_collection("default")).ingest([tmp_path / "ferry.txt"]))
+    return parts.pipeline(parts.library.collection("default")).cite(TEXT)
+
+
+def test_feedback_is_given_listed_exported_and_taken_back(
+    propcite: Propcite, answer: CitedAnswer, tmp_path: Path
+) -> None:
+    facts = propcite("feedback", "facts", answer.id, "--json").json
+    assert [f["fact"] for f in facts] == ["The ferry leaves at seven.", "[The ferry] carries ninety people."]
+    assert "nothing was said yet" in propcite("feedback", "list").err
+    assert propcite("feedback", "give", answer.id, "1", "wrong", "--note", "old timetable").code == 0
+    words = "ninety people   and their bicycles"
+    better = propcite("feedback", "give", answer.id, "2", "better", "--words", words, "--by", "Ana", "--json").json
+    assert better["better"]["quote"] == "ninety people and their bicycles"
+    assert propcite("feedback", "facts", answer.id, "--json").json[1]["said"] == ["better"]
+    listed = propcite("feedback", "list", "--json").json
+    assert [(one["opinion"], one["note"], one["by"]) for one in listed] == [
+        ("wrong", "old timetable", ""),
+        ("better", "", "Ana"),
+    ]
+    assert "old timetable" in propcite("feedback", "list").out
+    assert propcite("feedback", "export", "--out", str(tmp_path / "said.jsonl")).code == 0
+    rows = [row for row in read_gold(tmp_path / "said.jsonl") if isinstance(row, GoldVerdict)]
+    assert [(row.evidence, row.supported) for row in rows] == [
+        (("The ferry leaves at seven.",), False),
+        (("ninety people and their bicycles",), True),
+    ]
+    assert propcite("feedback", "export").out == (tmp_path / "said.jsonl").read_text("utf-8")
+    assert propcite("feedback", "remove", better["id"]).code == 0
+    assert propcite("feedback", "remove", better["id"]).code == 2
+    assert len(propcite("feedback", "list", "-c", "default", "--json").json) == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["give", "nothing", "1", "right"], "propcite list --answers"),
+        (["give", "ANSWER", "9", "right"], "it has 2, counted from 1"),
+        (["give", "ANSWER", "1", "right", "--words", "x"], "--words belong to better"),
+        (["give", "ANSWER", "1", "better"], "say which words are better"),
+        (["give", "ANSWER", "1", "better", "--words", "the moon is red"], "no passage says 'the moon is red'"),
+        (["export", "--out", "/nowhere/said.jsonl"], "give another --out"),
+    ],
+)
+def test_what_cannot_be_said_is_one_line(propcite: Propcite, answer: CitedAnswer, words: list[str], line: str) -> None:
+    said = propcite("feedback", *(answer.id if word == "ANSWER" else word for word in words))
+    assert said.code == 2
+    assert line in said.err
+    assert said.err.count("\n") == 1
+
+
+def test_the_command_line_has_the_names_of_the_store() -> None:
+    assert [said.value for said in Said] == [opinion.value for opinion in Opinion]
+
+
+# HTTP
+
+
+def test_a_chatbot_passes_on_what_its_users_say(open_parts: Callable[..., Parts], answer: CitedAnswer) -> None:
+    parts = open_parts(judge="none", splitter="rules")
+    with running_server(parts) as address, httpx.Client(base_url=f"{address}/v1/answers/{answer.id}") as http:
+        right = http.post("/feedback", json={"fact": 1, "opinion": "right", "by": "user-7"})
+        assert right.status_code == 201
+        better = http.post("/feedback", json={"fact": 2, "opinion": "better", "words": "ninety people and"})
+        assert better.json()["better"]["quote"] == "ninety people and"
+        assert http.get("/feedback").json()["feedback"] == [right.json(), better.json()]
+        for wrong, status in (
+            ({"fact": 9, "opinion": "right"}, 404),
+            ({"fact": 1, "opinion": "nonsense"}, 422),
+            ({"fact": 1, "opinion": "right", "words": "It"}, 422),
+            ({"fact": 1, "opinion": "better"}, 400),
+            ({"opinion": "right"}, 422),
+        ):
+            response = http.post("/feedback", json=wrong)
+            assert (response.status_code, response.headers["content-type"]) == (status, "application/problem+json")
+        assert httpx.get(f"{address}/v1/answers/nothing/feedback").status_code == 404

@@ -1,0 +1,146 @@
+"""Kept answers found by their words, page by page, in their conversations, and removed: on both databases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import pytest
+from sqlalchemy import text
+
+from propcite.app.errors import NotFoundError
+from propcite.app.library.store import CollectionInfo, Library
+from propcite.app.library.store.database import upgrade
+from propcite.app.library.store.history import MOST_TURNS
+from propcite.attribution.citations import CitedAnswer
+
+
+@pytest.fixture
+def library(database_url: str) -> Iterator[Library]:
+    opened = Library(database_url)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def rivers(library: Library) -> CollectionInfo:
+    return library.create_collection("rivers")
+
+
+def keep(library: Library, collection: CollectionInfo, question: str, words: str, after: str = "") -> CitedAnswer:
+    answer = CitedAnswer(words, question=question, collection=collection.name, after=after)
+    library.keep_answer(collection, answer)
+    return answer
+
+
+def talk(library: Library, collection: CollectionInfo, questions: Sequence[str]) -> list[CitedAnswer]:
+    """A conversation of these questions."""
+    said: list[CitedAnswer] = []
+    for question in questions:
+        said.append(keep(library, collection, question, f"About {question}", said[-1].id if said else ""))
+    return said
+
+
+def ids(library: Library, collection: CollectionInfo | None, words: str, **asked: bool) -> list[str]:
+    return [info.id for info in library.find_answers(collection, words, **asked).items]
+
+
+def test_answers_are_found_by_words_of_question_and_answer(library: Library, rivers: CollectionInfo) -> None:
+    lakes = library.create_collection("lakes")
+    po = keep(library, rivers, "How long is the PO? Über 600?", "It is 652 km long.")
+    garda = keep(library, lakes, "How deep is Garda?", "100% of it is deep_blue, 346 m.")
+    given = keep(library, rivers, "", "The Adige is 410 km long.")
+    assert ids(library, None, "how") == [garda.id, po.id]
+    assert ids(library, None, "LONG km") == [given.id, po.id]
+    assert ids(library, rivers, "über  po") == [po.id]
+    assert ids(library, rivers, "deep") == []
+    assert ids(library, None, "100% deep_blue") == [garda.id]
+    assert ids(library, None, "1%0 deep") == ids(library, None, "deepxblue") == []
+    assert ids(library, rivers, "", asked=True) == [po.id]
+    assert ids(library, rivers, "", asked=False) == [given.id]
+
+
+def test_what_was_understood_finds_an_answer_too(library: Library, rivers: CollectionInfo) -> None:
+    answer = CitedAnswer("9 m.", question="How deep is it?", understood="How deep is the Po?", collection="rivers")
+    library.keep_answer(rivers, answer)
+    assert ids(library, rivers, "po") == [answer.id]
+    assert [turn.understood for turn in library.conversation(answer.id)] == ["How deep is the Po?"]
+
+
+def test_many_answers_come_page_by_page_the_newest_first(library: Library, rivers: CollectionInfo) -> None:
+    made = [keep(library, rivers, f"Question {n}", "Yes.").id for n in range(7)][::-1]
+    pages = [library.find_answers(rivers, "question", first=first, limit=3) for first in (0, 3, 6, 9)]
+    assert [page.total for page in pages] == [7, 7, 7, 7]
+    assert [[info.id for info in page.items] for page in pages] == [made[:3], made[3:6], made[6:], []]
+
+
+def test_a_conversation_is_told_from_its_beginning(library: Library, rivers: CollectionInfo) -> None:
+    first, second, third = talk(library, rivers, ["Is it long?", "And deep?", "And wide?"])
+    other = keep(library, rivers, "And cold?", "No.", first.id)
+    turns = library.conversation(third.id)
+    assert [(turn.id, turn.question, turn.text) for turn in turns] == [
+        (a.id, a.question, a.text) for a in (first, second, third)
+    ]
+    assert [turn.id for turn in library.conversation(other.id[:8], rivers)] == [first.id, other.id]
+    assert library.find_answers(rivers, "deep").items[0].after == first.id
+    lakes = library.create_collection("lakes")
+    with pytest.raises(NotFoundError, match=r"no answer .* in 'lakes'"):
+        library.conversation(third.id, lakes)
+    with pytest.raises(NotFoundError, match="begin with ''"):
+        library.conversation("")
+
+
+def test_a_long_conversation_is_told_from_its_last_turns(library: Library, rivers: CollectionInfo) -> None:
+    said = talk(library, rivers, [f"Number {n}?" for n in range(MOST_TURNS + 3)])
+    assert [turn.id for turn in library.conversation(said[-1].id)] == [answer.id for answer in said[3:]]
+
+
+def test_an_answer_is_removed_with_those_that_follow_it(library: Library, rivers: CollectionInfo) -> None:
+    first, second, third = talk(library, rivers, ["Is it long?", "And deep?", "And wide?"])
+    other = keep(library, rivers, "And cold?", "No.", first.id)
+    assert set(library.following(first.id)) == {second.id, third.id, other.id}
+    assert library.remove_answer(second.id) == 2
+    assert ids(library, rivers, "") == [other.id, first.id]
+    assert library.remove_answer(second.id) == 0
+    assert [turn.id for turn in library.conversation(other.id)] == [first.id, other.id]
+    assert library.remove_answer(first.id) == 2
+    assert ids(library, rivers, "") == []
+
+
+def test_answers_that_follow_each_other_in_a_circle_end(library: Library, rivers: CollectionInfo) -> None:
+    one, other = talk(library, rivers, ["Is it long?", "And deep?"])
+    with library.engine.begin() as connection:
+        connection.execute(text("UPDATE answers SET after = :b WHERE id = :a"), {"a": one.id, "b": other.id})
+    assert [turn.id for turn in library.conversation(one.id)] == [other.id, one.id]
+    assert library.remove_answer(one.id) == 2
+
+
+def test_what_follows_an_answer_that_is_gone_begins_there(library: Library, rivers: CollectionInfo) -> None:
+    alone = keep(library, rivers, "And deep?", "No.", "feedbeef0123")
+    assert [turn.id for turn in library.conversation(alone.id)] == [alone.id]
+
+
+def test_answers_of_an_older_schema_are_found_by_their_words(library: Library, rivers: CollectionInfo) -> None:
+    kept = keep(library, rivers, "How long is the Pó?", "Straße:\0 652 km.")
+    with library.engine.begin() as connection:
+        upgrade(connection, "0011")
+        upgrade(connection)
+    assert ids(library, rivers, "PÓ strasse") == [kept.id]
+
+
+def test_what_failed_is_told_until_it_is_read_or_dismissed(library: Library, rivers: CollectionInfo) -> None:
+    library.note_failures(rivers, {"/a.pdf": "it is locked", "b.pdf": "it is empty"})
+    library.note_failures(rivers, {"/a.pdf": "it is damaged"})
+    assert {f.source: f.reason for f in library.failures(rivers)} == {"/a.pdf": "it is damaged", "b.pdf": "it is empty"}
+    library.note_failures(rivers, {}, ["b.pdf", "c.pdf"])
+    assert [f.source for f in library.failures(rivers)] == ["/a.pdf"]
+    assert library.failures(library.create_collection("lakes")) == []
+    library.remove_collection(rivers)
+    assert library.failures(rivers) == []
+
+
+def test_half_a_character_is_kept_as_none(library: Library, rivers: CollectionInfo) -> None:
+    answer = keep(library, rivers, "How long?", "652\ud800 km.")
+    assert ids(library, rivers, "652") == [answer.id]
+    library.keep_answer(rivers, replace(answer, timings_ms={"judge": 1.0}))
+    assert ids(library, rivers, "652") == [answer.id]

@@ -1,0 +1,278 @@
+"""Who may do what over HTTP: keys, scopes, collections, hosts and pages."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from serving import running_server
+
+from propcite.app.errors import NotFoundError, StoreError
+from propcite.app.library.store import Keys, Library, Scope
+from propcite.app.parts import Parts
+from propcite.app.server.errors import RequestError
+from propcite.app.server.rates import Rates
+
+QUICK = {"judge": "none", "splitter": "rules"}
+CITE = {"answer": "It rained.", "passages": ["It rained."]}
+
+
+@pytest.fixture
+def parts(open_parts: Callable[..., Parts], tmp_path: Path) -> Parts:
+    parts = open_parts(**QUICK)
+    for name in ("ours", "theirs"):
+        (tmp_path / f"{name}.txt").write_text(f"The secret of {name} is well kept.")
+        list(parts.ingester(parts.library.create_collection(name)).ingest([tmp_path / f"{name}.txt"]))
+    return parts
+
+
+@pytest.fixture
+def address(parts: Parts) -> Iterator[str]:
+    with running_server(parts, asks_for_keys=True) as address:
+        yield address
+
+
+def bearer(key: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {key}"}
+
+
+# Keys in the database
+
+
+@pytest.fixture
+def keys(database_url: str) -> Iterator[Keys]:
+    library = Library(database_url)
+    yield Keys(library.engine, library.url)
+    library.close()
+
+
+def test_a_key_is_known_by_its_secret_alone_and_until_it_is_revoked(keys: Keys) -> None:
+    key, secret = keys.create("chatbot", Scope.READ, ["ours"])
+    assert keys.find(secret) == key == keys.all()[0]
+    assert key.opens("ours")
+    assert not key.opens("theirs")
+    for wrong in (
+        "",
+        "pck",
+        secret[:-1],
+        secret + "x",
+        secret.replace("pck", "sk"),
+        key.id,
+        f"pck_{key.id}_",
+        "pck_\0_x",
+    ):
+        assert keys.find(wrong) is None
+    assert keys.any()
+    assert keys.revoke(key.id).revoked_at is not None
+    assert keys.find(secret) is None
+    assert not keys.any()
+    every, _ = keys.create("all", Scope.ADMIN)
+    assert every.collections is None
+    assert every.opens("whatever")
+    with pytest.raises(NotFoundError, match="keys list"):
+        keys.revoke("nothing")
+    with pytest.raises(StoreError, match="cannot be named"):
+        keys.create("\n", Scope.READ)
+
+
+def test_no_secret_is_kept(parts: Parts, tmp_path: Path) -> None:
+    _, secret = parts.keys.create("chatbot", Scope.READ)
+    parts.library.close()
+    held = b"".join(path.read_bytes() for path in (tmp_path / "data").glob("propcite.sqlite*"))
+    assert b"chatbot" in held
+    assert secret.split("_", 2)[2].encode() not in held
+
+
+# Keys over HTTP
+
+
+def test_without_a_key_nothing_is_told_but_that_the_server_lives(address: str, parts: Parts) -> None:
+    _, revoked = parts.keys.create("old", Scope.ADMIN)
+    parts.keys.revoke(parts.keys.all()[-1].id)
+    for headers in ({}, bearer("nonsense"), bearer(revoked), {"Authorization": "Basic eA=="}):
+        for method, path in (("POST", "/v1/cite"), ("GET", "/v1/collections"), ("GET", "/metrics")):
+            refused = httpx.request(method, address + path, json=CITE, headers=headers)
+            assert refused.status_code == 401
+            assert refused.headers["www-authenticate"] == "Bearer"
+            assert refused.headers["content-type"] == "application/problem+json"
+    assert httpx.get(f"{address}/healthz").status_code == 200
+    assert httpx.get(f"{address}/readyz").status_code == 200
+
+
+def test_each_scope_may_what_it_says(address: str, parts: Parts) -> None:
+    calls = {
+        Scope.READ: [("POST", "/v1/cite", CITE), ("GET", "/v1/documents?collection=ours", None)],
+        Scope.WRITE: [("POST", "/v1/collections", {"name": "new"})],
+        Scope.ADMIN: [("DELETE", "/v1/collections/new", None), ("GET", "/metrics", None)],
+    }
+    for scope in Scope:
+        _, key = parts.keys.create(scope.value, scope)
+        parts.library.create_collection("new")
+        for needed, requests in calls.items():
+            for method, path, body in requests:
+                response = httpx.request(method, address + path, json=body, headers=bearer(key))
+                assert (response.status_code != 403) == scope.covers(needed)
+                if scope.covers(needed):
+                    assert response.is_success
+
+
+def test_a_key_reaches_nothing_of_anothers_collection(address: str, parts: Parts) -> None:
+    """What it may not see is told in the very words for what is not there."""
+    _, key = parts.keys.create("ours", Scope.ADMIN, ["ours"])
+    theirs = parts.library.documents(parts.library.collection("theirs"))[0].id
+    file = {"files": ("a.txt", b"It rained.")}
+
+    kept = httpx.post(
+        f"{address}/v1/cite",
+        json={"answer": "The secret of theirs is well kept.", "collection": "theirs", "keep": True},
+        headers=bearer(parts.keys.create("t", Scope.READ, ["theirs"])[1]),
+    ).json()["id"]
+
+    def ask(name: str) -> list[httpx.Response]:
+        with httpx.Client(base_url=address, headers=bearer(key)) as http:
+            return [
+                http.post("/v1/search", json={"query": "secret", "collection": name}),
+                http.post("/v1/ask", json={"question": "The secret?", "collection": name}),
+                http.post("/v1/ask", json={"question": "The secret?", "collection": name, "stream": True}),
+                http.post("/v1/cite", json={"answer": "The secret.", "collection": name}),
+                http.post("/v1/cite", json={**CITE, "collection": name}),
+                http.post("/v1/repair", json={**CITE, "collection": name}),
+                http.get("/v1/documents", params={"collection": name}),
+                http.get("/v1/answers", params={"collection": name}),
+                http.post("/v1/documents", params={"collection": name}, files=file),
+                http.delete(f"/v1/documents/{theirs}", params={"collection": name}),
+                http.get(f"/v1/documents/{theirs}/file", params={"collection": name}),
+                http.get(f"/v1/documents/{theirs}/reading", params={"collection": name}),
+                http.get(f"/v1/documents/{theirs}/pages/1", params={"collection": name}),
+                http.delete(f"/v1/collections/{name}"),
+                http.post("/v1/collections", json={"name": name}),
+            ]
+
+    for hidden, missing in zip(ask("theirs"), ask("nothing"), strict=True):
+        assert hidden.status_code == 404
+        assert hidden.text.replace("theirs", "") == missing.text.replace("nothing", "")
+    with httpx.Client(base_url=address, headers=bearer(key)) as http:
+        assert [c["name"] for c in http.get("/v1/collections").json()["collections"]] == ["ours"]
+        assert http.delete(f"/v1/documents/{theirs}", params={"collection": "ours"}).status_code == 404
+        assert http.get(f"/v1/documents/{theirs}/file", params={"collection": "ours"}).status_code == 404
+        assert http.get(f"/v1/documents/{theirs}/reading", params={"collection": "ours"}).status_code == 404
+        assert http.get(f"/v1/answers/{kept}").status_code == 404
+        assert http.get(f"/v1/answers/{kept}/evidence").status_code == 404
+        narrowed = http.post("/v1/search", json={"query": "secret", "collection": "ours", "documents": [theirs]})
+        assert narrowed.status_code == 404
+        assert http.post("/v1/search", json={"query": "secret", "collection": "ours"}).json()["hits"]
+    assert len(parts.library.documents(parts.library.collection("theirs"))) == 1
+
+
+def test_a_job_is_told_only_to_keys_of_its_collection(address: str, parts: Parts) -> None:
+    _, writer = parts.keys.create("w", Scope.WRITE, ["ours"])
+    _, other = parts.keys.create("o", Scope.WRITE, ["theirs"])
+    files = {"files": ("a.txt", b"It rained.")}
+    sent = httpx.post(f"{address}/v1/documents?collection=ours&wait=true", files=files, headers=bearer(writer))
+    place = sent.headers["location"]
+    assert httpx.get(address + place, headers=bearer(writer)).json()["state"] == "done"
+    assert httpx.get(address + place, headers=bearer(other)).status_code == 404
+
+
+def test_a_key_comes_so_often_a_minute_and_no_more(open_parts: Callable[..., Parts]) -> None:
+    parts = open_parts(**QUICK, serve_rate=3)
+    keys = [parts.keys.create(name, Scope.READ)[1] for name in "ab"]
+    with running_server(parts, asks_for_keys=True) as address:
+        for key in keys:  # each for itself
+            got = [httpx.get(f"{address}/v1/collections", headers=bearer(key)) for _ in range(4)]
+            assert [one.status_code for one in got] == [200, 200, 200, 429]
+            assert 0 < int(got[-1].headers["retry-after"]) <= 60
+
+
+def test_a_minute_later_a_key_may_come_again() -> None:
+    now = 0.0
+    rates = Rates(2, lambda: now)
+    rates.come("a")
+    now = 30.0
+    rates.come("a")
+    with pytest.raises(RequestError, match="in 30 s"):
+        rates.come("a")
+    now = 60.0
+    rates.come("a")
+    with pytest.raises(RequestError, match="in 30 s"):
+        rates.come("a")
+
+
+# Hosts and pages
+
+
+def test_on_loopback_a_foreign_page_reaches_nothing(parts: Parts) -> None:
+    with running_server(parts) as address:
+        port = address.rpartition(":")[2]
+        assert httpx.get(f"{address}/v1/collections").status_code == 200
+        assert httpx.get(f"{address}/v1/collections", headers={"Host": f"localhost:{port}"}).status_code == 200
+        for headers in (
+            {"Host": "evil.example"},
+            {"Host": f"evil.example:{port}"},
+            {"Origin": "https://evil.example"},
+            {"Origin": "null"},
+        ):
+            refused = httpx.get(f"{address}/v1/collections", headers=headers)
+            assert refused.status_code == 403
+            assert "access-control-allow-origin" not in refused.headers
+        same = httpx.get(f"{address}/v1/collections", headers={"Origin": address})
+        assert same.status_code == 200
+
+
+def test_pages_that_are_named_may_call(open_parts: Callable[..., Parts]) -> None:
+    parts = open_parts(**QUICK, serve_origins=["https://chat.example"])
+    with running_server(parts) as address:
+        asked = {"Origin": "https://chat.example", "Access-Control-Request-Method": "POST"}
+        allowed = httpx.options(f"{address}/v1/cite", headers=asked)
+        assert allowed.headers["access-control-allow-origin"] == "https://chat.example"
+        got = httpx.post(f"{address}/v1/cite", json=CITE, headers={"Origin": "https://chat.example"})
+        assert got.headers["access-control-allow-origin"] == "https://chat.example"
+        assert httpx.post(f"{address}/v1/cite", json=CITE, headers={"Origin": "https://x.example"}).status_code == 403
+
+
+# The command line
+
+
+def propcite(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "propcite", *words], capture_output=True, text=True, check=False)
+
+
+def test_beyond_this_machine_a_server_without_a_key_does_not_start() -> None:
+    for words in (("--host", "0.0.0.0"), ("--keys",)):
+        refused = propcite("serve", "--port", "18600", *words)
+        assert refused.returncode == 2
+        assert refused.stderr.count("\n") == 1
+        assert "propcite keys create" in refused.stderr
+
+
+def test_a_port_or_address_that_cannot_be_had_is_told_in_a_line(address: str) -> None:
+    port = address.rpartition(":")[2]
+    for words in (("--port", port), ("--host", "no.such.host.example")):
+        refused = propcite("serve", *words)
+        assert refused.returncode == 2
+        assert "cannot be listened on" in refused.stderr
+        assert refused.stderr.count("\n") == 1
+
+
+def test_keys_are_made_listed_and_revoked_by_command() -> None:
+    made = json.loads(propcite("keys", "create", "chatbot", "--scope", "write", "-c", "ours", "--json").stdout)
+    assert made["scope"] == "write"
+    assert made["collections"] == ["ours"]
+    assert made["key"].startswith("pck_")
+    shown = propcite("keys", "create", "other")
+    assert shown.stdout.startswith("pck_")
+    assert "not shown again" in shown.stderr
+    listed = propcite("keys", "list")
+    assert "chatbot" in listed.stdout
+    assert made["key"] not in listed.stdout
+    assert "revoked" in propcite("keys", "revoke", made["id"]).stderr
+    revoked = {k["name"]: k["revoked_at"] for k in json.loads(propcite("keys", "list", "--json").stdout)}
+    assert revoked["chatbot"]
+    assert revoked["other"] is None
+    gone = propcite("keys", "revoke", "zzz")
+    assert (gone.returncode, gone.stderr.count("\n")) == (2, 1)

@@ -1,0 +1,325 @@
+"""Documents over HTTP: sent, read in the background, listed, removed; nothing that was accepted is lost."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from paths import SUPPORT
+from reportlab.pdfgen.canvas import Canvas
+from serving import running_server
+
+from propcite.app.ingest.uploads import Uploads, safe_name
+from propcite.app.parts import Parts
+
+QUICK = {"judge": "none", "splitter": "rules", "collection": "harbour"}
+
+
+class _Site(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        self.send_response(200 if self.path == "/ferry" else 404)
+        self.send_header("Content-Type", "text/html")
+        self.end_headers()
+        self.wfile.write(b"<html><title>Ferry</title><body><p>The ferry leaves at seven.</p></body></html>")
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def site() -> Iterator[str]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _Site)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+
+
+@pytest.fixture
+def parts(open_parts: Callable[..., Parts]) -> Parts:
+    return open_parts(**QUICK, max_file_mb=1)
+
+
+@pytest.fixture
+def http(parts: Parts) -> Iterator[httpx.Client]:
+    with running_server(parts) as address, httpx.Client(base_url=address, timeout=60) as client:
+        yield client
+
+
+def left_behind(parts: Parts) -> list[Path]:
+    return [
+        path for path in (parts.settings.data_dir / "uploads").rglob("*") if path.is_file() and "lock" not in path.name
+    ]
+
+
+def ended(http: httpx.Client, place: str) -> dict[str, Any]:
+    for _ in range(600):
+        job: dict[str, Any] = http.get(place).json()
+        if job["state"] in ("done", "failed"):
+            return job
+        time.sleep(0.05)
+    pytest.fail("the job does not end")
+
+
+def pdf(path: Path, text: str) -> bytes:
+    canvas = Canvas(str(path))
+    canvas.drawString(72, 700, text)
+    canvas.save()
+    return path.read_bytes()
+
+
+def test_documents_are_read_in_the_background_and_found(http: httpx.Client, parts: Parts, tmp_path: Path) -> None:
+    files = [
+        ("files", ("note.md", b"# Gates\n\nThe barrier has fourteen steel gates.\n")),
+        ("files", ("page.html", b"<html><body><p>The museum opened in 1987.</p></body></html>")),
+        ("files", ("sheet.pdf", pdf(tmp_path / "x.pdf", "The ferry leaves at seven."))),
+        ("files", ("empty.txt", b"")),
+    ]
+    sent = http.post("/v1/documents", files=files)
+    assert sent.status_code == 202
+    assert sent.json()["total"] == 4
+    job = ended(http, sent.headers["location"])
+    assert [(o["source"], o["state"]) for o in job["outcomes"]] == [
+        ("note.md", "added"), ("page.html", "added"), ("sheet.pdf", "added"), ("empty.txt", "failed"),
+    ]  # fmt: skip
+    assert "empty" in job["outcomes"][-1]["reason"]
+    for query, title in (("steel gates", "note.md"), ("museum opened", "page.html"), ("ferry leaves", "sheet.pdf")):
+        hit = http.post("/v1/search", json={"query": query}).json()["hits"][0]
+        sources = {d["id"]: d["source"] for d in http.get("/v1/documents").json()["documents"]}
+        assert sources[hit["document_id"]] == title
+    assert left_behind(parts) == []
+
+
+def test_a_document_sent_again_is_the_same_a_changed_one_takes_its_place(http: httpx.Client) -> None:
+    def send(data: bytes) -> dict[str, Any]:
+        sent = http.post("/v1/documents?wait=true", files={"files": ("a.txt", data)})
+        assert sent.status_code == 200
+        outcome: dict[str, Any] = sent.json()["outcomes"][0]
+        return outcome
+
+    assert send(b"It rained.")["state"] == "added"
+    assert send(b"It rained.")["state"] == "unchanged"
+    assert send(b"It snowed.")["state"] == "changed"
+    assert [hit["text"] for hit in http.post("/v1/search", json={"query": "rained snowed"}).json()["hits"]] == [
+        "It snowed."
+    ]
+
+
+def test_addresses_are_fetched_beside_files_where_it_is_allowed(open_parts: Callable[..., Parts], site: str) -> None:
+    with running_server(open_parts(**QUICK, fetch_inside=True)) as address, httpx.Client(base_url=address) as http:
+        given = {"addresses": [f"{site}/ferry", f"{site}/gone"]}
+        sent = http.post("/v1/documents", data=given, files={"files": ("a.txt", b"It rained.")})
+        assert (sent.status_code, sent.json()["total"]) == (202, 3)
+        job = ended(http, sent.headers["location"])
+        assert [(o["source"], o["state"]) for o in job["outcomes"]] == [
+            ("a.txt", "added"), (f"{site}/ferry", "added"), (f"{site}/gone", "failed"),
+        ]  # fmt: skip
+        found = http.post("/v1/search", json={"query": "ferry leaves"}).json()["hits"][0]
+        assert (found["title"], found["text"]) == ("Ferry", "The ferry leaves at seven.")
+        alone = http.post("/v1/documents?wait=true", data={"addresses": f"{site}/ferry"})
+        assert [o["state"] for o in alone.json()["outcomes"]] == ["unchanged"]
+
+
+def test_addresses_lead_into_no_file_and_no_network_of_the_server(http: httpx.Client, site: str) -> None:
+    for wrong in ("/etc/hostname", "file:///etc/hostname", "ftp://example.org/a", " ", "https://a\nb"):
+        refused = http.post("/v1/documents", data={"addresses": ["https://example.org", wrong]})
+        assert (refused.status_code, "is no web address" in refused.json()["detail"]) == (422, True)
+    nothing = http.post("/v1/documents")
+    assert (nothing.status_code, nothing.json()["detail"].startswith("no document: send files")) == (422, True)
+    many = http.post("/v1/documents", data={"addresses": [f"{site}/{number}" for number in range(101)]})
+    assert many.status_code == 413
+    (inside,) = http.post("/v1/documents?wait=true", data={"addresses": f"{site}/ferry"}).json()["outcomes"]
+    assert inside["state"] == "failed"
+    assert inside["reason"].endswith("set PROPCITE_FETCH_INSIDE=true")
+
+
+def test_what_was_sent_can_be_seen_again(http: httpx.Client, tmp_path: Path) -> None:
+    sheet = pdf(tmp_path / "x.pdf", "The ferry leaves at seven.")
+    files = [("files", ("sheet.pdf", sheet)), ("files", ("note.md", b"The barrier has *fourteen* gates."))]
+    http.post("/v1/documents?wait=true", files=files)
+    ids = {d["source"]: d["id"] for d in http.get("/v1/documents").json()["documents"]}
+
+    file = http.get(f"/v1/documents/{ids['sheet.pdf']}/file")
+    assert (file.content, file.headers["content-type"]) == (sheet, "application/pdf")
+    page = http.get(f"/v1/documents/{ids['sheet.pdf']}/pages/1", params={"width": 300})
+    assert page.headers["content-type"] == "image/jpeg"
+    assert page.content[:2] == b"\xff\xd8"
+    missing = http.get(f"/v1/documents/{ids['sheet.pdf']}/pages/2")
+    assert (missing.status_code, "has 1 pages, no page 2" in missing.json()["detail"]) == (404, True)
+    reading = http.get(f"/v1/documents/{ids['note.md']}/reading", params={"cited": "16-24"})
+    assert '<em><mark class="cited" id="cited">fourteen</mark></em>' in reading.text
+    assert reading.headers["content-security-policy"].startswith("default-src 'none'")
+    assert http.get(f"/v1/documents/{ids['note.md']}/reading", params={"cited": "<b>"}).status_code == 422
+    assert http.get(f"/v1/documents/{ids['note.md']}/pages/1").json()["detail"].startswith("note.md is no PDF")
+    assert http.get("/v1/documents/nobody/file").status_code == 404
+
+    answer = http.post("/v1/cite", json={"answer": "The ferry leaves at seven.", "collection": "harbour", "keep": True})
+    near = http.get(f"/v1/answers/{answer.json()['id']}/evidence", params={"granularity": "passage", "k": 1}).json()
+    assert [(one["text"], one["citation"]) for one in near["evidence"]] == [("The ferry leaves at seven.", 1)]
+
+
+def test_a_removed_document_is_found_no_more(http: httpx.Client) -> None:
+    http.post("/v1/documents?wait=true", files=[("files", ("a.txt", b"It rained.")), ("files", ("b.txt", b"Cats."))])
+    http.post("/v1/cite", json={"answer": "It rained.", "collection": "harbour", "keep": True})
+    id_ = next(d["id"] for d in http.get("/v1/documents").json()["documents"] if d["source"] == "a.txt")
+    assert http.delete(f"/v1/documents/{id_}").json()["id"] == id_
+    assert http.delete(f"/v1/documents/{id_}").status_code == 404
+    assert [hit["text"] for hit in http.post("/v1/search", json={"query": "rained"}).json()["hits"]] == ["Cats."]
+
+
+@pytest.mark.parametrize(
+    ("given", "name"),
+    [
+        ("../../../etc/cron.d/x.txt", "x.txt"),
+        ("/etc/passwd.md", "passwd.md"),
+        ("C:\\Windows\\..\\boot.txt", "boot.txt"),
+        ("a\x00b\n.txt", "ab.txt"),
+        ("x" * 400 + ".txt", "x" * 196 + ".txt"),
+        ("..%2f..%2fx.txt", "..%2f..%2fx.txt"),
+    ],
+)
+def test_a_files_name_never_leads_out_of_the_data_directory(given: str, name: str) -> None:
+    assert safe_name(given) == name
+
+
+def test_names_that_climb_are_kept_under_their_last_part(http: httpx.Client, tmp_path: Path, parts: Parts) -> None:
+    before = {path for path in tmp_path.rglob("*") if "data" not in path.parts}
+    sent = http.post("/v1/documents?wait=true", files={"files": ("../../../up.txt", b"It rained.")})
+    assert sent.json()["outcomes"][0]["source"] == "up.txt"
+    assert {path for path in tmp_path.rglob("*") if "data" not in path.parts} == before
+    assert left_behind(parts) == []
+
+
+def test_what_cannot_be_a_document_is_refused(http: httpx.Client, parts: Parts) -> None:
+    wrong = http.post("/v1/documents", files={"files": ("a.exe", b"MZ")})
+    assert wrong.status_code == 415
+    assert ".pdf" in wrong.json()["detail"]
+    assert http.post("/v1/documents", files={"files": ("..", b"x")}).status_code == 422
+    assert http.post("/v1/documents", files=[("files", (f"{n}.txt", b"x")) for n in range(101)]).status_code == 413
+    large = http.post("/v1/documents", files={"files": ("a.txt", b"x" * (3 * 2**20))})
+    assert large.status_code == 413
+    assert "PROPCITE_MAX_FILE_MB" in large.json()["detail"]
+    assert http.post("/v1/documents", json={}).status_code == 422
+    assert http.post("/v1/documents", files={"other": ("a.txt", b"x")}).status_code == 422
+    liar = http.post("/v1/documents?wait=true", files={"files": ("a.pdf", b"PK\x03\x04" + b"\0" * 1000)})
+    assert liar.json()["outcomes"][0]["state"] == "failed"
+    assert left_behind(parts) == []
+    assert http.get("/v1/jobs/nothing").status_code == 404
+
+
+def test_a_request_that_breaks_off_leaves_nothing(http: httpx.Client, parts: Parts) -> None:
+    port = http.base_url.port
+    assert port
+    head = (
+        "POST /v1/documents HTTP/1.1\r\nHost: localhost\r\nContent-Type: multipart/form-data; boundary=x\r\n"
+        "Content-Length: 100000\r\n\r\n--x\r\nContent-Disposition: form-data; name=files; filename=a.txt\r\n\r\nabc"
+    )
+    with socket.create_connection(("127.0.0.1", port)) as connection:
+        connection.sendall(head.encode())
+    assert http.get("/healthz").status_code == 200
+    assert left_behind(parts) == []
+
+
+def test_another_writer_of_the_collection_is_waited_for(http: httpx.Client, parts: Parts) -> None:
+    collection = parts.library.create_collection("harbour")
+    with parts.workspace(collection).writing():
+        place = http.post("/v1/documents", files={"files": ("a.txt", b"It rained.")}).headers["location"]
+        time.sleep(0.5)
+        assert http.get(place).json()["state"] == "reading"
+    assert ended(http, place)["state"] == "done"
+
+
+def test_what_was_accepted_is_read_after_a_kill(open_parts: Callable[..., Parts]) -> None:
+    """A server is killed with a job in line; the next reads it, though another server lives beside."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    settings = {f"PROPCITE_{name.upper()}": value for name, value in QUICK.items()}
+    command = [sys.executable, "-m", "propcite", "serve", "--port", str(port)]
+    env = {**os.environ, **settings}
+    with subprocess.Popen(command, env=env, stderr=subprocess.DEVNULL) as server:
+        try:
+            address = f"http://127.0.0.1:{port}"
+            until_ready(address)
+            with open_parts(**QUICK).workspace(open_parts(**QUICK).library.create_collection("harbour")).writing():
+                sent = httpx.post(f"{address}/v1/documents", files={"files": ("a.txt", b"The ferry leaves at seven.")})
+                assert sent.status_code == 202
+                server.send_signal(signal.SIGKILL)
+                server.wait()
+        finally:
+            server.kill()
+    beside = Uploads(open_parts(**QUICK))
+    place = beside.place("1-own", 0)
+    place.write_bytes(b"It is not accepted yet.")
+    with running_server(open_parts(**QUICK)) as address:
+        for _ in range(600):
+            found = httpx.get(f"{address}/v1/documents").json()
+            if found.get("documents"):
+                break
+            time.sleep(0.05)
+        assert [d["source"] for d in found["documents"]] == ["a.txt"]
+        assert place.exists()
+    beside.close()
+
+
+def until_ready(address: str) -> None:
+    for _ in range(1200):
+        with contextlib.suppress(httpx.HTTPError):
+            if httpx.get(f"{address}/readyz").status_code == 200:
+                return
+        time.sleep(0.1)
+    pytest.fail("the server does not come up")
+
+
+ENDING = """
+import sys
+from threading import Event
+
+from propcite.app.parts import Parts
+from propcite.app.ingest.uploads import Uploads
+from propcite.app.settings import load_settings
+from word_encoder import WordEncoder
+
+begun = Event()
+
+
+class Telling(WordEncoder):
+    def encode_passages(self, passages):
+        begun.set()
+        return super().encode_passages(passages)
+
+
+parts = Parts(load_settings(data_dir=sys.argv[1], judge="none", splitter="rules"))
+parts.__dict__["encoder"] = Telling()
+uploads = Uploads(parts)
+for number in range(700):
+    uploads.place("1-a", number).write_text(f"Crane {number} lifts {number + 2} tonnes.")
+uploads.accept("1-a", "harbour", [f"{number}.txt" for number in range(700)])
+begun.wait()
+"""
+
+
+def test_a_process_that_ends_does_not_wait_until_all_is_read(open_parts: Callable[..., Parts], tmp_path: Path) -> None:
+    """Its threads are waited for, but not for all that they were to do: the next process reads on."""
+    ended = subprocess.run([sys.executable, "-c", ENDING, str(tmp_path / "data")], cwd=SUPPORT, timeout=120, check=True)
+    assert ended.returncode == 0
+    parts = open_parts(**QUICK)
+    harbour = parts.library.collection("harbour")
+    assert 0 < harbour.num_documents < 700
+    later = Uploads(parts)
+    later.resume()
+    job = later.jobs("harbour")[0]
+    assert job.ended.wait(100)
+    assert parts.library.collection("harbour").num_documents == 700
+    later.close()

@@ -1,0 +1,304 @@
+"""The learned splitter: its choices by hand, its network on real sentences, and a training that ends in a file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from propcite.attribution.english.grammar import Piece, lexicon, tag
+from propcite.attribution.english.words import FUNCTION_WORDS, WORD
+from propcite.attribution.errors import AttributionError
+from propcite.attribution.propositions.choosing import Reading, agreement, chosen
+from propcite.attribution.propositions.learned import LearnedSplitter
+from propcite.attribution.propositions.telling import told
+
+SENTENCES = (
+    "Ada Lorne was born in Bergen in 1951 and moved to Oslo in 1970.",
+    "The bridge, which was built by a Danish firm, is 96 metres long and carries 4,000 cyclists a day.",
+    "Marta Sund is a Norwegian painter and sculptor.",
+    "Water freezes at 0 °C.",
+)
+
+
+@pytest.fixture(scope="module")
+def splitter() -> LearnedSplitter:
+    return LearnedSplitter()
+
+
+def parted(sentence: str) -> list[str]:
+    """The claims of a sentence that is one clause, where each of its words is taken for a claim of its own."""
+    s = tag(sentence, sentence)
+    count = len(s.words)
+    alone = Reading(np.eye(count, dtype=np.float32), np.ones(count, dtype=np.float32), [[at] for at in range(count)])
+    claims = chosen(s, (Piece(0, count - 1),), alone)
+    return [told(sentence, sentence, s, claim).text for claim in claims]
+
+
+def together(sentence: str) -> list[str]:
+    """The claims of the same, where every word is held with every other."""
+    s = tag(sentence, sentence)
+    count = len(s.words)
+    one = Reading(
+        np.ones((count, count), dtype=np.float32), np.ones(count, dtype=np.float32), [[i] for i in range(count)]
+    )
+    return [told(sentence, sentence, s, claim).text for claim in chosen(s, (Piece(0, count - 1),), one)]
+
+
+PARTED = [
+    ("The gates closed in May for repairs.", ["The gates closed in May.", "The gates closed for repairs."]),
+    (
+        "It is made from flour, water and salt.",
+        ["It is made from flour.", "It is made from water.", "It is made from salt."],
+    ),
+    ("Marta Sund is a Norwegian painter.", ["Marta Sund is Norwegian.", "Marta Sund is a painter."]),
+    ("Gold is a soft, yellow metal.", ["Gold is a soft metal.", "Gold is a yellow metal."]),
+    (
+        "The drug was 94% effective in adults and 87% effective in children.",
+        ["The drug was 94% effective in adults.", "The drug was 87% effective in children."],
+    ),
+    (
+        "She won several awards, including the Lund Prize and the Oslo Medal.",
+        ["She won several awards.", "She won the Lund Prize.", "She won the Oslo Medal."],
+    ),
+    (
+        "In 1969, Ada Lorne moved to Oslo with a friend.",
+        ["In 1969, Ada Lorne moved to Oslo.", "Ada Lorne moved with a friend."],
+    ),
+    (
+        "Ada Lorne and Bo Lind were awarded the prize.",
+        ["Ada Lorne was awarded the prize.", "Bo Lind was awarded the prize."],
+    ),
+    ("The shop sold nine boats in Norway.", ["The shop sold nine boats.", "The shop sold nine boats in Norway."]),
+]
+
+
+@pytest.mark.parametrize(("sentence", "wanted"), PARTED)
+def test_every_claim_keeps_its_subject_and_verb(sentence: str, wanted: list[str]) -> None:
+    assert parted(sentence) == wanted
+
+
+@pytest.mark.parametrize("sentence", [sentence for sentence, _ in PARTED if "including" not in sentence])
+def test_what_the_network_takes_for_one_claim_stays_one(sentence: str) -> None:
+    assert together(sentence) == [sentence]
+
+
+KEPT = [
+    "The pump did not fail in May or June.",
+    "Only two of the houses were damaged by the fire in May.",
+    "It was the first bridge in Norway.",
+    "The line runs between Oslo and Bergen.",
+    "The minister said that taxes would rise in May.",
+    "She is more likely than her brother to win in May.",
+    "The book is by Ada Lorne, a painter from Oslo, and Bo Lind.",
+]
+
+
+@pytest.mark.parametrize("sentence", KEPT)
+def test_nothing_is_left_out_of_what_is_true_only_as_a_whole(sentence: str) -> None:
+    assert parted(sentence) == [sentence]
+
+
+def test_a_place_and_a_title_are_told_in_passing() -> None:
+    sentence = "He married the painter Ada Lorne in Bergen, Norway."
+    s = tag(sentence, sentence)
+    pairs = np.eye(len(s.words), dtype=np.float32)
+    for said_by, names in ((3, (4, 5)), (9, (6, 7))):  # painter: Ada Lorne; Norway: in Bergen
+        pairs[said_by, list(names)] = 1
+    reading = Reading(pairs, np.ones(len(s.words), dtype=np.float32), [[at] for at in range(len(s.words))])
+    claims = [told(sentence, sentence, s, claim).text for claim in chosen(s, (Piece(0, 10),), reading)]
+    assert claims[-2:] == ["Ada Lorne was a painter.", "Bergen is in Norway."]
+    assert "Norway" not in " ".join(claims[:-1])
+
+
+def test_agreement_is_of_rows_and_of_each_other() -> None:
+    pairs = np.array([[0, 0, 0, 0], [1, 1, 0, 0], [0, 0, 0, 0], [1, 0, 0, 1]], dtype=np.float32)
+    assert agreement(pairs, [1, 3])[0, 1] == pytest.approx(0.5 * 1 / 3)
+
+
+READ = [
+    (SENTENCES[2], ["Marta Sund is Norwegian.", "Marta Sund is a painter.", "Marta Sund is a sculptor."]),
+    (SENTENCES[3], [SENTENCES[3]]),
+    (
+        "Tickets cost £12 for adults and £6 for children, and members enter free.",
+        ["Tickets cost £12 for adults.", "Tickets cost £6 for children.", "Members enter free."],
+    ),
+    (
+        "The river rises in the Alps, flows through four countries and enters the Black Sea near Sulina.",
+        [
+            "The river rises in the Alps.",
+            "The river flows through four countries.",
+            "The river enters the Black Sea near Sulina.",
+        ],
+    ),
+    ("The museum is open between 10 a.m. and 6 p.m.", ["The museum is open between 10 a.m. and 6 p.m."]),
+    ("The bridge opened in 1951 [2].", ["The bridge opened in 1951."]),
+]
+
+
+@pytest.mark.parametrize(("sentence", "wanted"), READ)
+def test_claims_read_as_sentences(splitter: LearnedSplitter, sentence: str, wanted: list[str]) -> None:
+    assert [p.text for p in splitter.split(sentence)] == wanted
+
+
+def test_facts_of_a_sentence_are_told_apart(splitter: LearnedSplitter) -> None:
+    said = [" ".join(s.of(SENTENCES[0]) for s in p.spans) for p in splitter.split(SENTENCES[0])]
+    assert any("Bergen" in claim and "Oslo" not in claim for claim in said)
+    assert any("Oslo" in claim and "Bergen" not in claim for claim in said)
+
+
+SINGLE = [
+    "Oslo is the capital of Norway.",
+    "The lake froze in January.",
+    "Insulin is produced by the beta cells of the pancreas.",
+    "Her second novel won the Lund Prize.",
+    "The company employs 4,200 people.",
+    "Bees communicate the location of food by dancing.",
+    "The tower stands 330 metres tall.",
+    "The treaty came into force two months later.",
+    "No one was hurt.",
+    "She has two brothers.",
+]
+
+
+@pytest.mark.parametrize("sentence", SINGLE)
+def test_a_sentence_with_one_fact_stays_whole(splitter: LearnedSplitter, sentence: str) -> None:
+    assert [p.text for p in splitter.split(sentence)] == [sentence]
+
+
+def test_a_pronoun_takes_its_antecedent_from_the_sentences_before(splitter: LearnedSplitter) -> None:
+    found = splitter.split("It is 6.4 metres high and was painted green.", ["The sea gate closed on Monday."])
+    assert found[0].text == "[The sea gate] is 6.4 metres high."
+
+
+def test_many_at_once_are_as_one_by_one(splitter: LearnedSplitter) -> None:
+    assert splitter.split_many(SENTENCES, [()] * len(SENTENCES)) == [splitter.split(sentence) for sentence in SENTENCES]
+
+
+def test_a_style_asks_the_same_network_otherwise(splitter: LearnedSplitter) -> None:
+    coarse = splitter.in_style("clause")
+    assert sum(len(coarse.split(s)) for s in SENTENCES) <= sum(len(splitter.split(s)) for s in SENTENCES)
+    with pytest.raises(ValueError, match="style is one of"):
+        splitter.in_style("fine")
+
+
+WHOLE = [
+    "Really?",
+    "Das Haus wurde 1951 gebaut und 1970 verkauft.",
+    "La maison, construite en 1951, a été vendue en 1970 et rénovée.",
+    "x = f(y)",
+    "for i in range(10): print(i, i ** 2)",
+    "| city | people |\n| Oslo | 700,000 |",
+    "https://example.org/a,b?c=d and https://example.org/e",
+    "a, b and " * 1500,
+    "ק" * 50,
+    "הגשר נבנה בשנת 1951, ונמכר בשנת 1970, ושופץ.",
+    "橋は1951年に建てられ、1970年に売却された。",
+    "Мост был построен в 1951 году, а в 1970 году продан.",
+    "Мост built в 1951 году and продан в 1970.",
+]
+
+
+@pytest.mark.parametrize("sentence", WHOLE)
+def test_what_is_no_english_sentence_stays_whole(splitter: LearnedSplitter, sentence: str) -> None:
+    (alone,) = splitter.split(sentence)
+    assert alone.spans[0].start == 0
+    assert alone.spans[-1].end >= len(sentence.rstrip()) - 1
+
+
+@pytest.mark.parametrize("sentence", ["", " ", "...", "\u200f", "—"])
+def test_what_says_nothing_is_no_proposition(splitter: LearnedSplitter, sentence: str) -> None:
+    assert splitter.split(sentence) == []
+
+
+def assert_nothing_is_lost(sentence: str, splitter: LearnedSplitter) -> None:
+    propositions = splitter.split(sentence)
+    held = set()
+    for p in propositions:
+        assert all(a.end <= b.start for a, b in zip(p.spans, p.spans[1:], strict=False))
+        assert p.spans[-1].end <= len(sentence)
+        held |= {i for s in p.spans for i in range(s.start, s.end)}
+    joining = FUNCTION_WORDS | lexicon.FUNCTION_WORDS  # "while" and "including" give way with the join that they made
+    if len(propositions) > 1:
+        content = [m for m in WORD.finditer(sentence) if m.group().lower() not in joining and not m.group().isdigit()]
+        assert all(m.start() in held for m in content if m.group() not in {"1"})
+
+
+PIECES = (
+    " ".join(SENTENCES) + " including such as both not only first after moving to because which said that than"
+    " while 2019, Oslo, and or but he it were “quoted” (aside)"
+).split()
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.sampled_from([*PIECES, "[1]", "—", "(", "😀", ",", ";"]), min_size=1, max_size=25))
+def test_spans_are_sorted_disjoint_and_lose_nothing(splitter: LearnedSplitter, words: list[str]) -> None:
+    assert_nothing_is_lost(" ".join(words), splitter)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text(max_size=80))
+def test_no_string_makes_it_raise(splitter: LearnedSplitter, sentence: str) -> None:
+    for p in splitter.split(sentence):
+        assert p.text.strip()
+
+
+def test_training_ends_in_weights_that_split(tmp_path: Path) -> None:
+    from propcite.attribution.propositions.training import read_examples, train
+
+    rows = [{"sentence": s, "propositions": [s.split(" and ")[0], s.split(" and ")[-1]]} for s in SENTENCES[:3]]
+    marked = {"sentence": "Ada sings.", "tokens": ["Ada", "sings", "."], "token_indices": [[0, 1]]}
+    clauses = {
+        "sentence": "Ada sings , and Bo paints .",
+        "propositions": ["Ada sings .", "Bo paints ."],
+        "style": "split_2",
+    }
+    data = tmp_path / "rows.jsonl"
+    data.write_text("".join(json.dumps(row) + "\n" for row in [*rows, marked, clauses]), "utf-8")
+    examples = read_examples(data)
+    assert [e.style for e in examples] == ["atomic"] * 3 + ["span", "clause"]
+    assert examples[3].propositions == (frozenset({0, 1}),)
+    assert examples[4].sentence == "Ada sings, and Bo paints."
+    steps = []
+    weights = train(examples, tmp_path / "own.safetensors", epochs=1, report=lambda *state: steps.append(state))
+    assert steps
+    assert weights.stat().st_size < 4_000_000
+    own = LearnedSplitter(weights)
+    assert own.split(SENTENCES[3])
+    assert own.learned_from(SENTENCES[0])
+    assert own.learned_from("Ada sings , and Bo paints .")
+    assert not own.learned_from(SENTENCES[3])
+
+
+def test_a_claim_without_a_word_of_its_own_takes_one() -> None:
+    from propcite.attribution.propositions.metrics import word_spans
+    from propcite.attribution.propositions.training import Example, anchored
+
+    sentence = "Bo was born in Oslo, Norway, in 1970."
+    born, lies, when = frozenset({0, 1, 2, 3, 4}), frozenset({3, 4, 5}), frozenset({0, 1, 2, 6, 7})
+    example = Example(sentence, tuple(word_spans(sentence)), (born, lies, when), "atomic")
+    own = anchored(example, 8)
+    assert own[5] is lies
+    assert own[7] is when
+    assert born in own
+
+
+def test_the_shipped_weights_know_what_they_were_not_trained_on(splitter: LearnedSplitter) -> None:
+    assert not any(splitter.learned_from(sentence) for sentence in SENTENCES)
+
+
+def test_a_bad_row_or_file_is_named(tmp_path: Path) -> None:
+    from propcite.attribution.propositions.training import read_examples
+
+    data = tmp_path / "rows.jsonl"
+    data.write_text('{"sentence": "Ada sings.", "propositions": ["Ada sings."]}\n{"sentence": 1}\n', "utf-8")
+    with pytest.raises(AttributionError, match=r"rows\.jsonl, line 2"):
+        read_examples(data)
+    broken = tmp_path / "broken.safetensors"
+    broken.write_bytes(b"no weights")
+    with pytest.raises(AttributionError, match="cannot be read"):
+        LearnedSplitter(broken)

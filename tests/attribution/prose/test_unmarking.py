@@ -1,0 +1,116 @@
+"""A language model's own markers vanish from a text as it comes, and nothing else does."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from timing import assert_grows_with_its_size
+
+from propcite.attribution.prose.unmarking import Unmarking, unmarked
+
+NUMBERS = st.lists(st.integers(1, 999), min_size=1, max_size=4).map(lambda n: ", ".join(map(str, n)))
+MARKERS = st.one_of(
+    NUMBERS.map("[{}]".format),
+    NUMBERS.map("[[{}]](https://a.b/c)".format),
+    NUMBERS.map("[Sources: {}]".format),
+    NUMBERS.map("(Source: {})".format),
+    st.integers(1, 99).map("[^{}]".format),
+    st.integers(1, 99).map("<sup>[{}]</sup>".format),
+    NUMBERS.map(lambda n: f"<sup>[{n}] [1], [2]</sup>"),
+    st.integers(0, 99).map("【{}†source】".format),
+    st.integers(0, 99).map("【4:{}†a report.pdf】".format),
+    st.integers(0, 99).map("<|file-{}|>".format),
+    st.integers(0, 99).map("\ue200cite\ue202turn0file{}\ue201".format),
+)
+WORDS = st.lists(st.sampled_from("It rained on the town (sources say so) a < b [0, 1] [2024] .".split()), max_size=6)
+SIGNS = st.sampled_from(
+    [
+        *"[](){}<>|,-^†:`\n\t #a19【】 ",
+        "[1]",
+        "[2, 3",
+        "source ",
+        "(Source: 2)",
+        "```\n",
+        "<|fi",
+        "and",
+        "<sup>",
+        "</sup>",
+    ]
+)
+
+
+def in_pieces(text: str, places: Sequence[int]) -> str:
+    edges = sorted({0, len(text), *(place % (len(text) + 1) for place in places)})
+    unmarking = Unmarking()
+    pieces = [unmarking.feed(text[a:b]) for a, b in pairwise(edges)]
+    return "".join(pieces) + unmarking.finish()
+
+
+@given(st.lists(SIGNS, max_size=40).map("".join), st.lists(st.integers(0, 1000), max_size=20))
+def test_however_a_text_is_cut_the_same_is_left(text: str, places: list[int]) -> None:
+    assert in_pieces(text, places) == unmarked(text)
+    assert in_pieces(text, range(len(text))) == unmarked(text)
+
+
+@given(st.lists(st.tuples(WORDS.map(" ".join), MARKERS), max_size=5))
+def test_no_piece_of_a_marker_is_ever_passed_on(parts: list[tuple[str, str]]) -> None:
+    text = "".join(f"{words} {marker}" for words, marker in parts)
+    unmarking, shown = Unmarking(), ""
+    left = " ".join("".join(f"{words} " for words, _ in parts).split())
+    for character in text:
+        shown += unmarking.feed(character)
+        assert left.replace(" ", "").startswith(shown.replace(" ", ""))
+    assert (shown + unmarking.finish()).replace(" ", "") == left.replace(" ", "")
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("It rained [1].", "It rained."),
+        ("[1] It rained. [2] It stopped.", "It rained. It stopped."),
+        ("It rained [1][2] and [3-5] stopped (refs 6 and 7).", "It rained and stopped."),
+        ("In [0, 1], in 2024 [2024], [a], [1.5] and (1).", "In [0, 1], in 2024 [2024], [a], [1.5] and (1)."),
+        ("See [the report](x) and [1](http://x.y/z).", "See [the report](x) and."),
+        ("Use `a[1]` or\n```\nb[2]\n```\nIt works [3].", "Use `a[1]` or\n```\nb[2]\n```\nIt works."),
+        ("An open `code [1]\nends with its line [2].", "An open `code [1]\nends with its line."),
+        ("It rained [1", "It rained [1"),
+        ("It rained<sup>[1], [2]</sup>.<SUP></SUP> Then it stopped <sup>[3] </sup>.", "It rained. Then it stopped."),
+        ("5 m<sup>2</sup> of rain<sup>[1]", "5 m<sup>2</sup> of rain<sup>"),
+        ("", ""),
+    ],
+)
+def test_what_is_left(text: str, left: str) -> None:
+    assert unmarked(text) == left
+
+
+@given(st.text(st.characters(exclude_characters="[(【<\ue200"), max_size=60), st.lists(st.integers(0, 99), max_size=9))
+def test_a_text_without_brackets_stays_as_it_is(text: str, places: list[int]) -> None:
+    assert in_pieces(text, places) == text
+
+
+def test_a_text_without_markers_is_hardly_held_back() -> None:
+    unmarking, text = Unmarking(), "It rained (a lot) on [the] town. 5 < 6 | 7"
+    passed = 0
+    for number, character in enumerate(text, start=1):
+        passed += len(unmarking.feed(character))
+        assert number - passed <= 2
+
+
+@pytest.mark.parametrize(
+    "unit", ["[", "[1", " ", "(source ", "`", "<|file", "【1†", "a [1] ", "\ue200", "[1](", "```\n"]
+)
+def test_time_grows_with_the_text_and_not_faster(unit: str) -> None:
+    def work(size: int) -> None:
+        text = unit * (size // len(unit))
+        in_pieces(text, range(0, len(text), 4))
+
+    assert_grows_with_its_size(work, 8_000, 32_000)
+
+
+def test_every_number_is_a_marker() -> None:
+    assert not re.search(r"\d", unmarked("".join(f"It rained [{n}]. " for n in range(1, 200))))

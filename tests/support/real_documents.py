@@ -1,0 +1,39 @@
+"""The real files of the readers' tests, and what must be true of every Document."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from paths import REAL_FILES
+
+from propcite.app.ingest.readers import document_from_bytes
+from propcite.retrieval.text import Document
+
+FOLDER = REAL_FILES
+
+
+def real(name: str) -> Document:
+    return checked(document_from_bytes(name, (FOLDER / name).read_bytes(), name))
+
+
+def checked(document: Document) -> Document:
+    """The document, once its headings and places are known to lie on words, in order and apart."""
+    for heading in document.headings:
+        words = heading.span.of(document.text)
+        assert words.strip() == words != ""
+        assert "\n" not in words
+    places = sorted(document.places, key=lambda place: place.span)
+    for place in places:
+        words = place.span.of(document.text)
+        assert place.name
+        assert words.strip() == words != ""
+    assert all(one.span.end <= other.span.start for one, other in pairwise(places))
+    return document
+
+
+def headings(document: Document) -> list[tuple[int, str]]:
+    return [(heading.level, heading.span.of(document.text)) for heading in document.headings]
+
+
+def places(document: Document) -> dict[str, str]:
+    return {place.name: place.span.of(document.text) for place in document.places}

@@ -1,0 +1,123 @@
+"""Two runs, or two ways of one, beside each other: the difference of every figure, and the items that moved."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from propcite.app.library.store import RunInfo
+from propcite.ui import session
+from propcite.ui.evaluating import kept, words
+from propcite.ui.evaluating.kept import show_run
+from propcite.ui.render import plain
+from propcite.ui.words import counted
+
+if TYPE_CHECKING:
+    from propcite.app.lab.runs.comparing import Comparison
+
+NUM_MOVED = 10
+EVERY = ""  # every way that both have
+NOTHING = "No figure is in both yet: go on with the run that is unfinished, then compare."
+
+
+def choose(run: RunInfo) -> None:
+    """Which run, or which of its own ways, stands beside this one."""
+    known = {other.id: other for other in words.comparable(run, kept.all_runs())}
+    with st.expander("Compare", icon=":material/compare_arrows:"):
+        other = st.selectbox("With", list(known), key="compare-run", format_func=lambda id_: _named(run, known[id_]))
+        left, right = st.columns(2)
+        first, second = _way(left, "First", run, 0, other), _way(right, "Second", known[other], 1, run.id)
+        sides = words.side(run.id, first), words.side(other, second)
+        st.button("Compare", key="compare", type="primary", on_click=partial(_go, *sides))
+
+
+def _go(first: str, second: str) -> None:
+    kept.go(run=first, beside=second)
+
+
+def _named(run: RunInfo, other: RunInfo) -> str:
+    if other.id == run.id:
+        return "This run: two of its ways"
+    return f"{words.title(other)} · {words.details(other, None)}"
+
+
+def _way(column: DeltaGenerator, name: str, run: RunInfo, place: int, other: str) -> str:
+    """One way of a run, or every way that both have; of one run there are only its own ways to compare."""
+    ways = words.ways_in(kept.items(run))
+    options = ways if run.id == other else [EVERY, *ways]
+    index = min(place, len(options) - 1) if run.id == other else 0
+    key = f"compare-{name}-{run.id}-{other}"
+    return column.selectbox(name, options, index, key=key, format_func=lambda way: way or "Every way that both have")
+
+
+def show(first: str, second: str) -> None:
+    """The comparisons that two names allow; what cannot be compared is told in a line."""
+    from propcite.app.lab.runs.comparing import compare
+
+    st.title("Compare", anchor=False)
+    with st.spinner("Comparing…"):
+        found = compare(session.parts().runs, first, second)
+    for number, one in enumerate(found):
+        _show(one, number)
+
+
+def _show(found: Comparison, number: int) -> None:
+    from propcite.app.lab.runs.tables import judges_differ, sides
+
+    for line in sides(found).splitlines():
+        st.caption(plain(line))
+    if not found.figures:
+        told = f"{judges_differ(found)}; no other figure is in both runs" if found.left_out else NOTHING
+        st.error(plain(told), icon=":material/error:")
+        return
+    if found.left_out:
+        st.warning(plain(judges_differ(found)), icon=":material/info:")
+    show_run(_tables(found), key=f"compared-{number}")
+    _other_settings(found)
+    _moved(found, number)
+
+
+def _tables(found: Comparison) -> str:
+    from propcite.app.lab.runs.tables import over_sources_words
+    from propcite.ui.evaluating.render import comparison_html
+
+    caption = "Under each difference the interval in which it lies in 95 of 100 samples; p by paired randomisation."
+    words_ = over_sources_words(found.sources)
+    means = comparison_html(found.over_sources, f"{words_[0].upper()}{words_[1:]}.") if found.over_sources else ""
+    return comparison_html(found.figures, caption) + means
+
+
+def _other_settings(found: Comparison) -> None:
+    from propcite.app.lab.runs.keeping import differences
+
+    if lines := differences(found.a.run.settings, found.b.run.settings):
+        with st.expander("Settings that differ", icon=":material/tune:"):
+            for line in lines:
+                st.text(line)
+
+
+def _moved(found: Comparison, number: int) -> None:
+    """The items that moved most in one figure, each to be opened on both sides."""
+    from propcite.app.lab.runs.comparing import moved
+
+    measures = [figure.measure for figure in found.figures]
+    first = next((at for at, figure in enumerate(found.figures) if figure.changed), 0)
+    by = st.selectbox(
+        "Items that moved in", measures, first, key=f"moved-by-{number}", format_func=lambda measure: measure.heading
+    )
+    items = moved(found, by)
+    most = f", the {NUM_MOVED} that moved most" if len(items) > NUM_MOVED else ""
+    st.caption(f"{counted(len(items), 'item')} moved{most}" if items else "No item moved")
+    names: Sequence[str] = found.a.name, found.b.name
+    with st.container(gap=None):
+        for one in items[:NUM_MOVED]:
+            st.button(
+                plain(words.moved_line(one, by)),
+                key=f"moved-{number}-{one.a.key}",
+                type="tertiary",
+                on_click=partial(kept.go, run=names[0], beside=names[1], item=one.a.key),
+            )

@@ -1,0 +1,144 @@
+"""One run: its figures, plots and costs, how it was made, its files to take along, and its items to look at."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from propcite.app.lab.starting import going_on
+from propcite.app.library.store import RunInfo
+from propcite.app.library.store.runs import DONE
+from propcite.ui import session
+from propcite.ui.evaluating import comparing, kept, measuring, words
+from propcite.ui.evaluating.kept import show_run
+from propcite.ui.render import plain
+from propcite.ui.words import counted
+
+NUM_ITEMS = 10
+SUFFIXES = {"csv": "csv", "json": "json", "latex": "tex", "html": "html"}
+MEDIA = {"csv": "text/csv", "json": "application/json", "latex": "application/x-tex", "html": "text/html"}
+SAID = {
+    "csv": "a row an item, for a spreadsheet",
+    "json": "all of it; propcite runs import reads it",
+    "latex": "a table for a paper",
+    "html": "a page that stands alone",
+}
+
+
+def show(run: RunInfo) -> None:
+    process = session.parts().runs.measured_by(run.id)
+    st.title(plain(words.title(run)), anchor=False)
+    st.caption(plain(words.details(run, process)))
+    if run.state != DONE and not process:
+        offer_to_go_on(run)
+    with st.spinner("Computing its figures…"):
+        figures = kept.figures(run)
+    if not figures:
+        st.info("It has no figures yet: they are here as soon as its first items are done.", icon=":material/info:")
+    else:
+        show_run(kept.once(run, _measured), key=f"figures-{run.id}")
+        _downloads(run)
+        comparing.choose(run)
+        with st.expander("Plots", icon=":material/monitoring:", expanded=True), st.spinner("Drawing…"), session.told():
+            _plots(run)
+        show_items(run)
+    with st.expander("Settings, models and machine", icon=":material/tune:"):
+        show_run(_made(run), key=f"made-{run.id}")
+
+
+def offer_to_go_on(run: RunInfo) -> None:
+    """What was left can be taken up where it was: here, or where it was begun."""
+    told = f"This run was interrupted at {words.progress(run)}; what was done is kept."
+    if again := going_on(run):
+        st.warning(told, icon=":material/pause_circle:")
+        st.button(
+            "Go on",
+            key=f"go-on-{run.id}",
+            type="primary",
+            icon=":material/play_arrow:",
+            on_click=measuring.begin,
+            args=(again,),
+        )
+    else:
+        st.warning(f"{told} Go on with the command that began it:", icon=":material/pause_circle:")
+        st.code(str(run.about.get("command") or "propcite eval"), language=None, wrap_lines=True)
+
+
+def _measured(run: RunInfo) -> str:
+    from propcite.app.lab.runs.report import measured
+
+    return measured(run, kept.items(run), kept.figures(run))
+
+
+def _plots(run: RunInfo) -> None:
+    if drawn := kept.once(run, _plotted):
+        show_run(drawn, key=f"plots-{run.id}")
+    else:
+        st.caption("Its items tell nothing that could be drawn: no probabilities, one length, one source.")
+
+
+def _plotted(run: RunInfo) -> str:
+    from propcite.app.lab.runs.report import plotted
+
+    return plotted(kept.items(run), kept.figures(run))
+
+
+def _made(run: RunInfo) -> str:
+    from propcite.app.lab.runs.report import made
+
+    return made(run)
+
+
+def _downloads(run: RunInfo) -> None:
+    """A menu of the formats; a file is made only when it is asked for."""
+    from propcite.app.lab.runs.exports import EXPORTS
+
+    with st.popover("Download", type="tertiary", icon=":material/download:", key="downloads"), st.container(gap=None):
+        for name in EXPORTS:
+            st.download_button(
+                f"**{name}** · {SAID[name]}",
+                partial(_file, run, name),
+                f"propcite-run-{run.id}.{SUFFIXES[name]}",
+                MEDIA[name],
+                key=f"download-{name}",
+                type="tertiary",
+                on_click="ignore",
+            )
+
+
+def _file(run: RunInfo, name: str) -> bytes:
+    from propcite.app.lab.runs.exports import EXPORTS
+    from propcite.attribution.formats.plain import encoded
+
+    return encoded(EXPORTS[name](run, kept.items(run)))
+
+
+def show_items(run: RunInfo) -> None:
+    """The items of one way, the worst first, each to be opened."""
+    from propcite.app.lab.runs.report import leading
+
+    st.subheader("Items", anchor=False)
+    ways = list(dict.fromkeys(figure.way for figure in kept.figures(run)))
+    left, right = st.columns(2)
+    way = left.selectbox("Way", ways, key=f"way-{run.id}") if len(ways) > 1 else ways[0]
+    text = right.text_input("Find", key=f"find-{run.id}", placeholder="Words of a question, or an id")
+    measure = leading([figure for figure in kept.figures(run) if figure.way == way])
+    found = words.ordered(kept.items(run), way, measure, text.strip())
+    shown = found[: st.session_state.get(f"more-{run.id}", NUM_ITEMS)]
+    goal = "lowest" if measure.goal >= 0 else "highest"
+    st.caption(plain(f"{counted(len(found), 'item')}, the {goal} {measure.heading} first") if found else "No such item")
+    with st.container(gap=None):
+        for item in shown:
+            st.button(
+                plain(words.item_line(item, measure)),
+                key=f"item-{item.key}",
+                type="tertiary",
+                on_click=partial(kept.go, run=run.id, item=item.key),
+            )
+    if len(shown) < len(found):
+        st.button("Show more", key="more", on_click=_more, args=(run.id,))
+
+
+def _more(run_id: str) -> None:
+    st.session_state[f"more-{run_id}"] = st.session_state.get(f"more-{run_id}", NUM_ITEMS) + 3 * NUM_ITEMS
