@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from propcite.attribution.judges import Judge
     from propcite.attribution.judges.published import Published
     from propcite.attribution.propcite import PropCite
-    from propcite.attribution.propositions import PropositionSplitter
+    from propcite.attribution.propositions import Splitter
     from propcite.retrieval.encoding.encoder import Encoder
 
 
@@ -34,7 +34,7 @@ def build_encoder(settings: Settings) -> Encoder:
     )
 
 
-def build_splitter(settings: Settings) -> PropositionSplitter:
+def build_splitter(settings: Settings) -> Splitter:
     if settings.splitter == "rules":
         from propcite.attribution.propositions.rules import RuleSplitter
 
@@ -177,9 +177,7 @@ def _needed(settings: Settings, name: str, part: str) -> str:
     return value
 
 
-def build_propcite(
-    settings: Settings, encoder: Encoder, splitter: PropositionSplitter, judge: Judge | None
-) -> PropCite:
+def build_propcite(settings: Settings, encoder: Encoder, splitter: Splitter, judge: Judge | None) -> PropCite:
     from propcite.attribution.propcite import PropCite
 
     return PropCite(
@@ -187,7 +185,7 @@ def build_propcite(
         splitter=splitter,
         judge=judge,
         method=settings.method,
-        most_citations=settings.most_citations,
+        max_citations=settings.most_citations,
         min_score=settings.min_score,
         min_margin=settings.min_margin,
         alignment=settings.alignment or NEAREST,

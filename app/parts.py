@@ -29,7 +29,7 @@ if TYPE_CHECKING:  # what shows a list or a kept answer needs no model: each par
     from propcite.app.library.workspace import Workspace
     from propcite.attribution.judges import Judge
     from propcite.attribution.propcite import PropCite
-    from propcite.attribution.propositions import PropositionSplitter
+    from propcite.attribution.propositions import Splitter
     from propcite.retrieval.encoding.encoder import Encoder
     from propcite.retrieval.retriever import Retriever
 
@@ -93,7 +93,7 @@ class Parts:
         return build_judge(self.settings, lambda: self.encoder)
 
     @cached_property
-    def splitter(self) -> PropositionSplitter:
+    def splitter(self) -> Splitter:
         return build_splitter(self.settings)
 
     def alignment(self, collection: CollectionInfo | None = None) -> Alignment:

@@ -22,8 +22,8 @@ from propcite.retrieval.text import Hit
 if TYPE_CHECKING:  # the ingester loads the readers
     from propcite.app.ingest.outcomes import Outcome
     from propcite.app.models import Model
-    from propcite.attribution.citing.answer_parts import Part
     from propcite.attribution.citing.repaired import Repaired
+    from propcite.attribution.citing.splitting import SplitSentence
     from propcite.retrieval.index import Told
 
 out = Console(highlight=False, soft_wrap=False)
@@ -147,7 +147,7 @@ def _place(evidence: Evidence, names: dict[str, str]) -> str:
     return ", ".join(filter(None, [name, where(passage, [evidence.span])]))
 
 
-def show_claims(parts: Sequence[Part]) -> None:
+def show_claims(parts: Sequence[SplitSentence]) -> None:
     """Each sentence, then its claims under it; what needs no support says so."""
     for part in parts:
         out.print(Text(" ".join(part.text.split()), style="bold"), soft_wrap=not out.is_terminal)

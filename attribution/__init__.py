@@ -18,20 +18,14 @@ from propcite.attribution.citations import (
 from propcite.attribution.errors import AttributionError
 
 if TYPE_CHECKING:
-    from propcite.attribution.citing.batch import acite, cite_many
     from propcite.attribution.citing.sources import as_passages
-    from propcite.attribution.citing.stream import acite_stream, cite_stream
     from propcite.attribution.events import AnswerDone, SentenceCited, TextDelta, event_dict, event_json, server_sent
     from propcite.attribution.propcite import PropCite
 
 # These load numpy and the splitters: each is imported when it is first named, so that values stay cheap.
 _LATE = {
     "PropCite": "propcite",
-    "acite": "citing.batch",
-    "cite_many": "citing.batch",
     "as_passages": "citing.sources",
-    "acite_stream": "citing.stream",
-    "cite_stream": "citing.stream",
     **dict.fromkeys(("AnswerDone", "SentenceCited", "TextDelta", "event_dict", "event_json", "server_sent"), "events"),
 }
 
@@ -49,11 +43,7 @@ __all__ = [
     "SentenceCited",
     "TextDelta",
     "Verdict",
-    "acite",
-    "acite_stream",
     "as_passages",
-    "cite_many",
-    "cite_stream",
     "event_dict",
     "event_json",
     "server_sent",

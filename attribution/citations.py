@@ -10,7 +10,7 @@ from enum import StrEnum
 
 from propcite.retrieval.text import Box, Passage, Span, words_of
 
-MOST_CITATIONS = 3  # a sentence's markers, as ALCE counts them
+MAX_CITATIONS = 3  # a sentence's markers, as ALCE counts them
 
 
 class Label(StrEnum):
@@ -140,17 +140,17 @@ class CitedSentence:
 
     span: Span
     propositions: tuple[CitedProposition, ...] = ()
-    most: int = MOST_CITATIONS
+    max_citations: int = MAX_CITATIONS
 
     @property
     def citations(self) -> tuple[Citation, ...]:
-        """The union over propositions, one a passage, the strongest first, at most `most`; in marker order."""
+        """The union over propositions, one a passage, the strongest first, at most `max_citations`; in marker order."""
         best: dict[str, Citation] = {}
         for citation in (c for p in self.propositions for c in p.citations):
             held = best.get(citation.passage.id)
             if held is None or citation.score > held.score:
                 best[citation.passage.id] = citation
-        strongest = sorted(best.values(), key=lambda c: -c.score)[: self.most]
+        strongest = sorted(best.values(), key=lambda c: -c.score)[: self.max_citations]
         return tuple(sorted(strongest, key=lambda c: c.number))
 
 

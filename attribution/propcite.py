@@ -1,96 +1,172 @@
-"""PropCite: split an answer, find each claim's nearest evidence, judge it, attach what holds."""
+"""PropCite: split an answer into facts, find evidence for each, judge it, and attach what supports it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import AsyncIterable, Iterable
+from copy import copy
 from functools import cache
 from threading import Lock
-from typing import TYPE_CHECKING
 
-from propcite.attribution.citations import MOST_CITATIONS, CitedAnswer
-from propcite.attribution.citing.answer_parts import split_answer, text_of
-from propcite.attribution.citing.citing import Citing
+from propcite.attribution.citations import MAX_CITATIONS, CitedAnswer
+from propcite.attribution.citing.alternatives import Alternative, alternatives
+from propcite.attribution.citing.answer_citer import AnswerCiter
+from propcite.attribution.citing.batch import Entry, acite, cite_many
 from propcite.attribution.citing.deciding import CANDIDATES, MIN_SCORE, Decider
-from propcite.attribution.citing.methods import Method, method_of
-from propcite.attribution.citing.sources import as_passages
-from propcite.attribution.citing.stopwatch import Stopwatch
+from propcite.attribution.citing.explaining import Explained, explain_citation
+from propcite.attribution.citing.method import Method
+from propcite.attribution.citing.methods import method_of
+from propcite.attribution.citing.repair import repair
+from propcite.attribution.citing.repaired import Repaired
+from propcite.attribution.citing.splitting import answer_text, split_answer
+from propcite.attribution.citing.stream import AsyncCitedStream, CitedStream, StreamCiter
+from propcite.attribution.citing.tools import Source, Tools
 from propcite.attribution.errors import AttributionError
 from propcite.attribution.judges import Judge
 from propcite.attribution.judges.embedded import EmbeddedJudge
-from propcite.attribution.propositions import PropositionSplitter
+from propcite.attribution.propositions import Splitter
 from propcite.retrieval.alignment import NEAREST, Alignment, alignment_of
-from propcite.retrieval.encoding.encoder import Encoder
+from propcite.retrieval.encoding.base import TextEncoder
+from propcite.retrieval.encoding.cache import MAX_TOKENS
+from propcite.retrieval.errors import PropCiteError
 from propcite.retrieval.retriever import Retriever
-from propcite.retrieval.sentences import split_sentences
-from propcite.retrieval.text import Granularity, Passage, Sentence
+from propcite.retrieval.text import Granularity
 
-if TYPE_CHECKING:
-    from propcite.attribution.citing.alternatives import Alternative
-    from propcite.attribution.citing.explaining import Explained
-    from propcite.attribution.citing.repaired import Repaired
-
-Source = Retriever | Iterable[object]  # a collection, or what `as_passages` reads
 _LOADING = Lock()
 
 
 class PropCite:
-    """Cites any text after it was written: a citation never depends on a language model typing it.
+    """Cites any text after it was written, so no citation depends on a language model typing it.
+
+    A `source` is a collection (`Retriever`) or passages: texts, dicts, Passages, LangChain Documents or LlamaIndex
+    nodes.  With a `collection` beside it, what the source does not support is looked for there, and marked as such.
 
     `judge` is "embedded", "cross" or any Judge; None accepts evidence by similarity alone, from `min_score` on.
-    `min_margin` asks that a claim's best passage lead the next by so much (the paper's threshold).  `method` is
-    PropCite's own or one that it is measured against.  `alignment` says which tokens of a claim and of given passages
-    count together; a collection has its own.
+    `min_margin` is how far a claim's best passage must lead the next (AGRaME's threshold).  `method` is PropCite's own
+    or the name of a baseline.  `alignment` says which tokens of a claim and of given passages are compared; a
+    collection has its own.  One PropCite serves all threads.
     """
 
     def __init__(
         self,
-        encoder: Encoder,
+        encoder: TextEncoder,
         *,
-        splitter: PropositionSplitter | None = None,
+        splitter: Splitter | None = None,
         judge: Judge | str | None = "embedded",
         method: Method | str = "propositions",
         candidates: int = CANDIDATES,
-        most_citations: int = MOST_CITATIONS,
+        max_citations: int = MAX_CITATIONS,
         min_score: float = MIN_SCORE,
         min_margin: float = 0.0,
         joint: bool = True,
         alignment: Alignment | str = NEAREST,
     ) -> None:
-        self.encoder = encoder
-        self.alignment = alignment_of(alignment) if isinstance(alignment, str) else alignment
-        self.splitter = splitter or _learned()
-        self.judge: Judge | None = _shipped_judge(judge, encoder) if isinstance(judge, str) else judge
-        self.method: Method = method_of(method) if isinstance(method, str) else method
-        self.most_citations = most_citations
-        self.decider = Decider(self.judge, candidates, self.method.num_cited, min_score, min_margin, joint)
+        way = method_of(method) if isinstance(method, str) else method
+        reader = _shipped_judge(judge, encoder) if isinstance(judge, str) else judge
+        self.tools = Tools(
+            encoder=encoder,
+            splitter=splitter or _learned_splitter(),
+            method=way,
+            decider=Decider(reader, candidates, way.num_cited, min_score, min_margin, joint),
+            alignment=alignment_of(alignment) if isinstance(alignment, str) else alignment,
+            max_citations=max_citations,
+        )
 
     @classmethod
     def default(cls) -> PropCite:
-        """With the parts that are shipped, loaded once in a process."""
+        """Return a PropCite with the shipped parts, loaded once per process."""
         with _LOADING:
             return _shipped()
+
+    @property
+    def encoder(self) -> TextEncoder:
+        return self.tools.encoder
+
+    @property
+    def splitter(self) -> Splitter:
+        return self.tools.splitter
+
+    @property
+    def judge(self) -> Judge | None:
+        return self.tools.judge
+
+    @property
+    def models(self) -> dict[str, str]:
+        """Return the names of the parts, as an answer records them."""
+        return self.tools.models
+
+    def cached(self, max_tokens: int = MAX_TOKENS) -> PropCite:
+        """Return the same PropCite with a cache, so that work over the same texts encodes none of them twice."""
+        other = copy(self)
+        other.tools = self.tools.cached(max_tokens)
+        return other
 
     def cite(
         self, answer: str, source: Source, *, collection: Retriever | None = None, question: str = ""
     ) -> CitedAnswer:
-        """The answer with the support of each of its claims in these passages, or in a whole collection.
+        """Return the answer with the support of each of its facts.
 
-        With a `collection` beside the passages that the answer was written from, what these do not support is looked
-        for there, and told apart.
+        A fact without support has a verdict and the nearest words of the source, but no citation.
         """
-        answer, citing = text_of(answer), self.citing(source, collection)
-        with citing.watch("split"):
-            parts = split_answer(answer, self.splitter)
-        return citing.answer(answer, citing.cite(parts), question)
+        answer, citer = answer_text(answer), AnswerCiter.over(self.tools, source, collection)
+        with citer.timer("split"):
+            sentences = split_answer(answer, self.splitter)
+        return citer.answer(answer, citer.cite(sentences), question)
+
+    def cite_many(
+        self,
+        entries: Iterable[Entry],
+        source: Source | None = None,
+        *,
+        collection: Retriever | None = None,
+    ) -> list[CitedAnswer | PropCiteError]:
+        """Cite many answers in one batch; an answer that cannot be cited has its error in its place.
+
+        An entry is (answer, passages) or (answer, passages, question); with one `source` for all it is the answer
+        alone.
+        """
+        return cite_many(self.tools, entries, source, collection)
+
+    async def acite(
+        self, answer: str, source: Source, *, collection: Retriever | None = None, question: str = ""
+    ) -> CitedAnswer:
+        """Cite beside an event loop, in a thread; a cancelled call ends after the sentences in work."""
+        return await acite(self.tools, answer, source, collection, question)
+
+    def stream(
+        self,
+        pieces: Iterable[str | None],
+        source: Source,
+        *,
+        collection: Retriever | None = None,
+        question: str = "",
+        strip_markers: bool = False,
+    ) -> CitedStream:
+        """Cite an answer while it is written, and return its events: text, sentences with citations, the answer.
+
+        `pieces` is the text as it comes; None or "" is a piece without text, which lets citations through.
+        `strip_markers` removes the markers that the writer typed.
+        """
+        citer = StreamCiter(self.tools, source, collection, question, strip_markers=strip_markers)
+        return CitedStream(citer, pieces)
+
+    def astream(
+        self,
+        pieces: AsyncIterable[str | None],
+        source: Source,
+        *,
+        collection: Retriever | None = None,
+        question: str = "",
+        strip_markers: bool = False,
+    ) -> AsyncCitedStream:
+        """Do as `stream` for asyncio; citations come even while the next piece of text is awaited."""
+        citer = StreamCiter(self.tools, source, collection, question, strip_markers=strip_markers)
+        return AsyncCitedStream(citer, pieces)
 
     def repair(
         self, answer: str, source: Iterable[object], *, collection: Retriever | None = None, question: str = ""
     ) -> Repaired:
-        """The answer's own `[n]`, which count these passages from 1, checked: wrong ones go, missing ones come."""
-        from propcite.attribution.citing.repair import repair
-
-        return repair(self, answer, source, collection=collection, question=question)
+        """Check an answer's own `[n]`, which number these passages from 1: drop wrong ones, add missing ones."""
+        return repair(self.tools, answer, source, collection, question)
 
     def explain(
         self,
@@ -101,9 +177,11 @@ class PropCite:
         granularity: Granularity | None = None,
         alignment: Alignment | None = None,
     ) -> Explained:
-        """Which words of a fact met which words of its source; facts count from 1, citations are named by marker."""
-        from propcite.attribution.citing.explaining import explain_citation
+        """Return which words of a fact matched which words of its source.
 
+        A fact is named by its number from 1 or its id, a citation by its marker or id; by default the first citation,
+        or the nearest miss of a fact without one.
+        """
         return explain_citation(self.encoder, self.splitter, answer, fact, citation, granularity, alignment)
 
     def alternatives(
@@ -114,66 +192,28 @@ class PropCite:
         granularity: Granularity = Granularity.SENTENCE,
         k: int = 8,
     ) -> list[Alternative]:
-        """What else was near a fact, ranked anew at any granularity and judged: facts count from 1."""
-        from propcite.attribution.citing.alternatives import alternatives
-
-        return alternatives(self, answer, fact, source, granularity, k)
-
-    def citing(self, source: Source, collection: Retriever | None = None) -> Citing:
-        """One answer's citing over these sources, for those who have it sentence by sentence."""
-        from propcite.attribution.citing.remembering import asking_with, remembering
-
-        watch, own = Stopwatch(), remembering(self)
-        source, collection = asking_with(own, source), asking_with(own, collection)
-        with watch("encode passages"):
-            retriever = own.over(source, collection.alignment if collection else None)
-        return Citing(own, retriever, collection, watch)
-
-    def over(self, source: Source, alignment: Alignment | None = None) -> Retriever | None:
-        """A collection as it is, or given passages, read now; None where there are none."""
-        if isinstance(source, Retriever):
-            return source
-        return _over(self.encoder, as_passages(source), alignment or self.alignment)
-
-    @property
-    def models(self) -> dict[str, str]:
-        judge = self.judge.name if self.judge else "none"
-        told = {"encoder": self.encoder.query_name, "splitter": self.splitter.name, "judge": judge}
-        return told if self.method.name == "propositions" else {**told, "method": self.method.name}
+        """Return what else of the source is near a fact, ranked at any granularity and judged; best first."""
+        return alternatives(self.tools, answer, fact, source, granularity, k)
 
 
 @cache
 def _shipped() -> PropCite:
+    from propcite.retrieval.encoding.encoder import Encoder
+
     return PropCite(Encoder())
 
 
-def _shipped_judge(name: str, encoder: Encoder) -> Judge:
+def _shipped_judge(name: str, encoder: TextEncoder) -> Judge:
     if name == "embedded":
         return EmbeddedJudge(encoder)
     if name == "cross":
         from propcite.attribution.judges.cross import CrossJudge
 
         return CrossJudge(encoder)
-    raise AttributionError(f"no judge {name!r} is shipped: give 'embedded', 'cross', None or a judge of your own")
+    raise AttributionError(f"no judge named {name!r} is shipped: use 'embedded', 'cross', None or your own Judge")
 
 
-def _learned() -> PropositionSplitter:
+def _learned_splitter() -> Splitter:
     from propcite.attribution.propositions.learned import LearnedSplitter
 
     return LearnedSplitter()
-
-
-def _over(encoder: Encoder, passages: Sequence[Passage], alignment: Alignment) -> Retriever | None:
-    """A retriever over given passages; none when there is no text to search.
-
-    A passage that says nothing of its sentences is split here: nothing of it could be cited otherwise.
-    """
-    readable = [
-        p if p.sentences else replace(p, sentences=tuple(map(Sentence, split_sentences(p.text))))
-        for p in passages
-        if any(c.isalnum() for c in p.text)
-    ]
-    try:
-        return Retriever.over(encoder, readable, alignment=alignment) if readable else None
-    except ValueError as error:
-        raise AttributionError(str(error)) from error

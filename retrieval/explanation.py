@@ -15,9 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from propcite.retrieval.alignment import NEAREST, Alignment
-from propcite.retrieval.encoding.encoder import Encoder, TokenVectors
+from propcite.retrieval.encoding.base import Ints, TextEncoder, TokenVectors
 from propcite.retrieval.errors import RetrievalError
-from propcite.retrieval.granularity import Ints
 from propcite.retrieval.retriever import PASSAGE_SHARE
 from propcite.retrieval.text import Granularity, Passage, Span
 
@@ -153,7 +152,7 @@ def _told(values: npt.NDArray[Any] | None, by: Alignment) -> npt.NDArray[Any]:
 
 
 def explain(
-    encoder: Encoder,
+    encoder: TextEncoder,
     text: str,
     passage: Passage,
     units: Sequence[Sequence[Span]],

@@ -11,11 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from propcite.retrieval.alignment import NEAREST, Alignment
-from propcite.retrieval.encoding.encoder import Floats, TokenVectors
+from propcite.retrieval.encoding.base import Floats, Ints, TokenVectors
 from propcite.retrieval.errors import RetrievalError
 from propcite.retrieval.text import Span
-
-Ints = npt.NDArray[np.int64]
 
 
 def best_matches(similarities: Floats, starts: Ints) -> Floats:

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from propcite.retrieval.alignment import NEAREST, Alignment
-from propcite.retrieval.encoding.encoder import Encoder, Floats, TokenVectors, joined_if_all
-from propcite.retrieval.granularity import Ints, joined, score_units, span_weights
+from propcite.retrieval.encoding.base import Floats, Ints, TextEncoder, TokenVectors, joined_if_all
+from propcite.retrieval.granularity import joined, score_units, span_weights
 from propcite.retrieval.index import Index, IndexHit
 from propcite.retrieval.index.token_index import TokenIndex
 from propcite.retrieval.text import Granularity, Hit, Passage, Span
@@ -80,7 +80,7 @@ class Retriever:
     the most salient, that look for candidates.
     """
 
-    encoder: Encoder
+    encoder: TextEncoder
     index: Index
     find: Callable[[Sequence[str]], Mapping[str, Passage]]
     split: Split = whole_sentences
@@ -92,7 +92,7 @@ class Retriever:
     @classmethod
     def over(
         cls,
-        encoder: Encoder,
+        encoder: TextEncoder,
         passages: Sequence[Passage],
         split: Split = whole_sentences,
         alignment: Alignment = NEAREST,

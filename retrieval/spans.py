@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from propcite.retrieval.alignment import NEAREST, Alignment
-from propcite.retrieval.encoding.encoder import Encoder, Floats
+from propcite.retrieval.encoding.base import Floats, TextEncoder
 from propcite.retrieval.errors import RetrievalError
 from propcite.retrieval.granularity import score_units, span_weights
 from propcite.retrieval.text import Granularity, Passage, Span
@@ -16,7 +16,7 @@ Pieces = Sequence[Sequence[Span]]  # each one or more places in one text
 
 
 def score_spans(
-    encoder: Encoder,
+    encoder: TextEncoder,
     query: str,
     pieces: Pieces,
     passage: Passage,

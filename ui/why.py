@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from propcite.attribution.citations import CitedAnswer, CitedProposition
-from propcite.attribution.citing.explaining import searched
+from propcite.attribution.citing.explaining import searched_granularity
 from propcite.attribution.formats.why import why_html
 from propcite.attribution.formats.why_words import lines
 from propcite.ui import session
@@ -20,7 +20,8 @@ def show(answer: CitedAnswer, fact: CitedProposition) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
         citation = _citation(answer, fact)
-        granularity = session.granularity("Compare with its", f"why-level-{answer.id}", searched(answer), str)
+        default = searched_granularity(answer)
+        granularity = session.granularity("Compare with its", f"why-level-{answer.id}", default, str)
     with session.told(), st.spinner("Comparing the words…"):
         session.load_model()
         explained = session.parts().propcite.explain(answer, fact.id, citation, granularity=granularity)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from propcite.app.library.store import Opinion
 from propcite.attribution.citations import CitedAnswer, CitedProposition, Evidence
-from propcite.attribution.citing.repaired import Check, State
+from propcite.attribution.citing.repaired import MarkerCheck, MarkerState
 from propcite.attribution.formats.cited_documents import Documents
 from propcite.attribution.formats.words import ELSEWHERE, SIGNS, label_of, where
 from propcite.attribution.formats.words import coverage_line as coverage_line  # the page says it too
@@ -108,17 +108,17 @@ def sources_told(documents: Documents) -> Sources:
 
 
 MARKERS = {
-    State.KEPT: ("✓", "right"),
-    State.DROPPED: ("✗", "wrong, taken out"),
-    State.UNKNOWN: ("✗", "there is no such passage"),
-    State.ADDED: ("+", "was missing"),
+    MarkerState.KEPT: ("✓", "right"),
+    MarkerState.DROPPED: ("✗", "wrong, taken out"),
+    MarkerState.UNKNOWN: ("✗", "there is no such passage"),
+    MarkerState.ADDED: ("+", "was missing"),
 }
 
 
-def check_line(check: Check, text: str) -> str:
+def check_line(check: MarkerCheck, text: str) -> str:
     """What became of one marker, in plain text."""
     sign, words = MARKERS[check.state]
-    reason = check.verdict.reason if check.verdict and check.state is State.DROPPED else ""
+    reason = check.verdict.reason if check.verdict and check.state is MarkerState.DROPPED else ""
     claim = " ".join(check.sentence.of(text).split())
     return f"{sign} [{check.number}] {words}: {claim}" + (f" ({reason})" if reason else "")
 

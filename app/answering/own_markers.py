@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from propcite.attribution.citing.repair import repair
-from propcite.attribution.citing.repaired import Repaired, State
+from propcite.attribution.citing.repaired import MarkerState, Repaired
 from propcite.attribution.propcite import PropCite
 from propcite.retrieval.text import Passage
 
 
 def marks_told(propcite: PropCite, given: str, passages: Sequence[Passage]) -> str:
     """How many of the answer's own markers, which count these passages from 1, are right, and how many are missing."""
-    return marks_line(repair(propcite, given, passages))
+    return marks_line(propcite.repair(given, passages))
 
 
 def marks_line(repaired: Repaired) -> str:
-    right, missing = len(repaired.numbers(State.KEPT)), len(repaired.numbers(State.ADDED))
+    right, missing = len(repaired.numbers(MarkerState.KEPT)), len(repaired.numbers(MarkerState.ADDED))
     typed = len(repaired.checks) - missing
     if not typed:
         return "the language model typed no markers of its own"

@@ -17,10 +17,8 @@ from propcite.app.errors import AppError, NotFoundError, StoreError
 from propcite.app.library.store import CollectionInfo, Library
 from propcite.attribution.citations import CitedAnswer
 from propcite.attribution.citing.alternatives import Alternative
-from propcite.attribution.citing.batch import cite_many
-from propcite.attribution.citing.repair import repair
 from propcite.attribution.citing.repaired import Repaired
-from propcite.attribution.citing.stream import CitedStream, cite_stream
+from propcite.attribution.citing.stream import CitedStream
 from propcite.attribution.events import AnswerDone, Event
 from propcite.attribution.propcite import PropCite
 from propcite.retrieval.alignment import Alignment
@@ -99,7 +97,7 @@ class Pipeline:
 
         def cite(pieces: Iterable[str]) -> CitedStream:
             over, collection = asked.shown.retriever, asked.collection
-            return cite_stream(self.propcite, pieces, over, collection=collection, question=asked.question)
+            return self.propcite.stream(pieces, over, collection=collection, question=asked.question)
 
         writing = self.open_generator().stream(asked.understood, asked.shown)
         return AnswerStream(writing, cite, lambda *answer: self._finished(asked, *answer))
@@ -113,7 +111,7 @@ class Pipeline:
         spent = _ms(start, time.perf_counter()) / max(1, len(drafts))  # of the whole batch, in equal shares
         both = [(a, d) for a, d in zip(asked, drafts, strict=True) if isinstance(a, _Asked) and isinstance(d, Draft)]
         texts = [(draft.text, one.shown.retriever) for one, draft in both]
-        cited = cite_many(self.propcite, texts, collection=retriever)
+        cited = self.propcite.cite_many(texts, collection=retriever)
         done = (
             answer if isinstance(answer, PropCiteError) else self._finished(one, answer, draft, spent)
             for (one, draft), answer in zip(both, cited, strict=True)
@@ -133,7 +131,7 @@ class Pipeline:
         """The same while the text is being written."""
         whole = self.retriever()
         first, then = (passages, whole) if passages else (whole, None)
-        with cite_stream(self.propcite, texts, first, collection=then, strip_markers=strip_markers) as stream:
+        with self.propcite.stream(texts, first, collection=then, strip_markers=strip_markers) as stream:
             for event in stream:
                 if isinstance(event, AnswerDone) and event.answer.text.strip():
                     event = AnswerDone(self.keep(event.answer))
@@ -147,7 +145,7 @@ class Pipeline:
 
     def repair(self, text: str, passages: Sequence[Passage]) -> Repaired:
         """Check a text's markers for these passages, and cite what they leave out, over the collection too."""
-        found = repair(self.propcite, _needed(text, "a text to repair"), passages, collection=self.retriever())
+        found = self.propcite.repair(_needed(text, "a text to repair"), passages, collection=self.retriever())
         return replace(found, answer=self.keep(found.answer))
 
     def keep(self, cited: CitedAnswer) -> CitedAnswer:

@@ -14,14 +14,12 @@ from typing_extensions import TypedDict
 
 from propcite.app.answering.pipeline import Pipeline
 from propcite.attribution.citations import CitedAnswer
-from propcite.attribution.citing.batch import cite_many
-from propcite.attribution.citing.repair import repair as repair_answer
 from propcite.attribution.citing.sources import free_id
 from propcite.attribution.formats.json import to_dict
 from propcite.attribution.formats.json.repairs import repair_json
 from propcite.attribution.judges import Case, Judge
 from propcite.attribution.propcite import PropCite
-from propcite.attribution.propositions import PropositionSplitter
+from propcite.attribution.propositions import Splitter
 from propcite.retrieval.errors import PropCiteError
 from propcite.retrieval.retriever import Retriever
 from propcite.retrieval.splitter import passage_from_text
@@ -149,7 +147,7 @@ def waiting_together(lines: Iterable[str], most: int) -> Iterator[list[str]]:
         raise entry.error
 
 
-def split(splitter: PropositionSplitter, lines: Sequence[SplitLine]) -> list[Answer]:
+def split(splitter: Splitter, lines: Sequence[SplitLine]) -> list[Answer]:
     found = splitter.split_many([line["sentence"] for line in lines], [line.get("context", []) for line in lines])
     return [
         {
@@ -182,7 +180,7 @@ def passages_of(lines: Sequence[PassageLine]) -> list[Passage]:
 def cite(propcite: PropCite, lines: Sequence[CiteLine], collection: Retriever | None = None) -> list[Answer]:
     """All in one batch; what their passages do not support is looked for in the collection, if there is one."""
     answers = [(line["answer"], passages_of(line["passages"]), line.get("question", "")) for line in lines]
-    return [_told(cited) for cited in cite_many(propcite, answers, collection=collection)]
+    return [_told(cited) for cited in propcite.cite_many(answers, collection=collection)]
 
 
 def _told(cited: CitedAnswer | PropCiteError) -> Answer:
@@ -195,7 +193,7 @@ def repair(propcite: PropCite, lines: Sequence[CiteLine], collection: Retriever 
     for line in lines:
         passages = passages_of(line["passages"])
         question = line.get("question", "")
-        repaired = repair_answer(propcite, line["answer"], passages, collection=collection, question=question)
+        repaired = propcite.repair(line["answer"], passages, collection=collection, question=question)
         answers.append(dict(repair_json(repaired)))
     return answers
 

@@ -34,7 +34,7 @@ def split(
     splitter = parts.splitter  # a wrong setting is told before any line is read
     if text:
         from propcite.app.terminal import show_claims
-        from propcite.attribution.citing.answer_parts import split_answer
+        from propcite.attribution.citing.splitting import split_answer
 
         show_claims(split_answer(read_text(file), splitter))
         return

@@ -34,7 +34,6 @@ def repair(
     """Check an answer's own markers: keep the right, drop the wrong, add the missing.  Exit 1 when some changed."""
     from propcite.app.commands import filters
     from propcite.app.terminal import show_repair
-    from propcite.attribution.citing.repair import repair as repaired
     from propcite.attribution.formats.json.repairs import repair_json
 
     parts = open_parts(**ways_given(method, judge, None, None))
@@ -46,7 +45,7 @@ def repair(
     if passages is None:
         raise PropCiteError("markers count passages: give these with --passages FILE")
     text, given = read_text(file), read_passages(passages)
-    found = pipeline.repair(text, given) if pipeline else repaired(parts.propcite, text, given)
+    found = pipeline.repair(text, given) if pipeline else parts.propcite.repair(text, given)
     if as_json:
         write_json(repair_json(found))
     else:

@@ -32,12 +32,11 @@ def cite_as_it_comes(
     parts: Parts, file: str, passages: Path | None, collection: str, *, as_json: bool, strip_markers: bool
 ) -> CitedAnswer:
     """Tell every event as it comes.  -> the whole answer"""
-    from propcite.attribution.citing.stream import cite_stream
 
     names: dict[str, str] = {}
     given = read_passages(passages) if passages else ()
     if given and not collection:
-        events: Iterable[Event] = cite_stream(parts.propcite, pieces(file), given, strip_markers=strip_markers)
+        events: Iterable[Event] = parts.propcite.stream(pieces(file), given, strip_markers=strip_markers)
     else:
         chosen = find_collection(parts, collection)
         names = document_names(parts, chosen)

@@ -14,9 +14,9 @@ from propcite.app.ingest.run import Run
 from propcite.app.ingest.sources import File, Source, stands_in, unpacked
 from propcite.app.library.store import CollectionInfo, Library
 from propcite.app.library.workspace import Workspace
-from propcite.attribution.citing.stopwatch import Stopwatch
 from propcite.retrieval.encoding.encoder import Encoder
 from propcite.retrieval.splitter import PassageSplitter
+from propcite.retrieval.timing import Timer
 
 if TYPE_CHECKING:
     from propcite.app.library.originals import Originals
@@ -47,7 +47,7 @@ class Ingester:
         self.limits = limits or Limits()
         self.originals = originals
         self.progress: Callable[[Progress], None] = lambda _: None
-        self.spent = Stopwatch()
+        self.spent = Timer()
 
     @property
     def collection(self) -> CollectionInfo:

@@ -18,8 +18,8 @@ from propcite.app.ingest.reading import Job, Read
 from propcite.app.ingest.sources import Source
 from propcite.app.library.store import Library
 from propcite.app.library.workspace import BATCH, Workspace
-from propcite.attribution.citing.stopwatch import Stopwatch
 from propcite.retrieval.encoding.encoder import Encoder
+from propcite.retrieval.timing import Timer
 
 if TYPE_CHECKING:
     from propcite.app.library.originals import Originals
@@ -74,7 +74,7 @@ class Run:
     readers: Readers
     known: Known
     originals: Originals | None
-    spent: Stopwatch
+    spent: Timer
     most_bytes: int
     again: bool = False
 
@@ -186,13 +186,13 @@ class Run:
         with self.spent("index"), self.workspace.changing(encoder) as index:
             for first in range(0, len(passages), BATCH):
                 batch = passages[first : first + BATCH]
-                with self.spent("encode", within="index"):
+                with self.spent("encode", inside="index"):
                     vectors = encoder.encode_passages(batch)
                 index.add(batch, vectors)
                 index.stage(self.workspace.folder)
             if before:  # a reader finds the old version until the library has the new one, and from then on that
                 self.workspace.save(index)
-            with self.spent("database", within="index"):
+            with self.spent("database", inside="index"):
                 for new in new_ones:
                     read = new.read
                     self.library.put_document(

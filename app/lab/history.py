@@ -112,7 +112,9 @@ def _score(answer: CitedAnswer, phi: Phi) -> CitationScore | None:
         Statement(" ".join(s.span.of(answer.text).split()), tuple(places[c.number] for c in s.citations))
         for s in answer.sentences
     ]
-    return citation_score(said, [docs[number] for number in places], phi, max(s.most for s in answer.sentences))
+    return citation_score(
+        said, [docs[number] for number in places], phi, max(s.max_citations for s in answer.sentences)
+    )
 
 
 def _item(row: History, score: CitationScore | None, cost: dict[str, float]) -> RunItem:

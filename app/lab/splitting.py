@@ -23,7 +23,7 @@ from propcite.app.lab.split_scores import Score, Spans, measures_of, scores
 from propcite.app.library.store.runs import RunItem
 from propcite.app.parts import Parts
 from propcite.app.settings import Settings
-from propcite.attribution.propositions import PropositionSplitter, metrics
+from propcite.attribution.propositions import Splitter, metrics
 from propcite.retrieval.jsonl import numbered_lines
 from propcite.retrieval.text import Span
 
@@ -94,7 +94,7 @@ def _gold(path: Path, number: int, source: str, row: GoldLine) -> Gold:
     return Gold(sentence, source, tuple(metrics.word_spans(sentence)), kept, id_)
 
 
-def spans_of(splitter: PropositionSplitter) -> SplitMany:
+def spans_of(splitter: Splitter) -> SplitMany:
     def split(sentences: Sequence[str]) -> list[Spans]:
         found = splitter.split_many(sentences, [()] * len(sentences))
         return [[p.spans for p in propositions] for propositions in found]

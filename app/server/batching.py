@@ -12,7 +12,7 @@ from threading import Lock
 from propcite.app.server.errors import too_busy
 from propcite.app.server.work import Work
 from propcite.attribution.citations import CitedAnswer
-from propcite.attribution.citing.batch import TOGETHER, cite_many
+from propcite.attribution.citing.batch import TOGETHER
 from propcite.attribution.propcite import PropCite
 from propcite.retrieval.retriever import Retriever
 from propcite.retrieval.text import Passage
@@ -81,7 +81,7 @@ class CitingDesk:
     def _together(self, batch: Sequence[Wanted]) -> None:
         try:
             entries = [(one.answer, one.source, one.question) for one in batch]
-            found = cite_many(self._propcite(), entries, collection=batch[0].collection)
+            found = self._propcite().cite_many(entries, collection=batch[0].collection)
         except Exception as error:  # each of those who wait is told
             for one in batch:
                 one.cited.set_exception(error)

@@ -13,8 +13,6 @@ from typing import Any
 from langchain_core.runnables import Runnable, RunnableConfig
 
 from propcite.attribution.adapters.messages import Values, cited_values
-from propcite.attribution.citing.batch import acite
-from propcite.attribution.citing.stream import acite_stream, cite_stream
 from propcite.attribution.propcite import PropCite
 from propcite.attribution.prose.unmarking import unmarked
 
@@ -72,7 +70,7 @@ class CiteAnswer(Runnable[Dict, Dict]):
 
     async def _acite(self, values: Dict) -> Dict:
         text, documents, question = self._read(values)
-        return cited_values(values, await acite(self.propcite, text, documents, question=question))
+        return cited_values(values, await self.propcite.acite(text, documents, question=question))
 
     def _read(self, values: Dict) -> tuple[str, Iterable[object], str]:
         arriving = Values()
@@ -93,8 +91,7 @@ class CiteAnswer(Runnable[Dict, Dict]):
                 arriving.others += arriving.add(chunk)
                 yield from arriving.taken()
 
-        with cite_stream(
-            self.propcite,
+        with self.propcite.stream(
             texts(),
             arriving.documents,
             question=arriving.question,
@@ -119,8 +116,7 @@ class CiteAnswer(Runnable[Dict, Dict]):
                 for text in arriving.taken():
                     yield text
 
-        async with acite_stream(
-            self.propcite,
+        async with self.propcite.astream(
             texts(),
             arriving.documents,
             question=arriving.question,

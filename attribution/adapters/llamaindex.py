@@ -16,8 +16,7 @@ from llama_index.core.schema import QueryBundle
 
 from propcite.attribution.adapters.citations import all_citations, summary
 from propcite.attribution.citations import CitedAnswer
-from propcite.attribution.citing.batch import acite
-from propcite.attribution.citing.stream import AsyncCitedStream, CitedStream, acite_stream, cite_stream
+from propcite.attribution.citing.stream import AsyncCitedStream, CitedStream
 from propcite.attribution.errors import AttributionError
 from propcite.attribution.propcite import PropCite
 
@@ -35,7 +34,7 @@ def cite_response(propcite: PropCite, response: Response, *, question: str = "")
 
 
 async def acite_response(propcite: PropCite, response: Response, *, question: str = "") -> CitedResponse:
-    return _cited(response, await acite(propcite, _text(response), response.source_nodes, question=question))
+    return _cited(response, await propcite.acite(_text(response), response.source_nodes, question=question))
 
 
 def stream_response(
@@ -43,14 +42,14 @@ def stream_response(
 ) -> CitedStream:
     """The events of a response that is still being written."""
     nodes, texts = response.source_nodes, response.response_gen
-    return cite_stream(propcite, texts, nodes, question=question, strip_markers=strip_markers)
+    return propcite.stream(texts, nodes, question=question, strip_markers=strip_markers)
 
 
 def astream_response(
     propcite: PropCite, response: AsyncStreamingResponse, *, question: str = "", strip_markers: bool = False
 ) -> AsyncCitedStream:
     texts: AsyncIterator[str] = response.async_response_gen()
-    return acite_stream(propcite, texts, response.source_nodes, question=question, strip_markers=strip_markers)
+    return propcite.astream(texts, response.source_nodes, question=question, strip_markers=strip_markers)
 
 
 class CitingQueryEngine(BaseQueryEngine):

@@ -1,23 +1,20 @@
-"""What else comes near a fact: ranked anew at any granularity, judged, and told apart from what is cited."""
+"""Find what else in the sources is near a fact, ranked at any granularity and judged."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from propcite.attribution.citations import CitedAnswer, CitedProposition, Label, Verdict
 from propcite.attribution.citing.deciding import Claim
-from propcite.attribution.citing.explaining import as_asked, check_comparable
+from propcite.attribution.citing.explaining import check_comparable, encoded_as
 from propcite.attribution.citing.lookup import fact_of
+from propcite.attribution.citing.tools import Source, Tools
 from propcite.retrieval.text import Granularity, Hit
-
-if TYPE_CHECKING:
-    from propcite.attribution.propcite import PropCite, Source
 
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
-    """A unit near a fact with its verdict; `number` is the marker of the citation that it is, or is part of, else 0."""
+    """A unit near a fact, with its verdict; `number` is the marker of the citation that it belongs to, else 0."""
 
     hit: Hit
     verdict: Verdict
@@ -29,16 +26,16 @@ class Alternative:
 
 
 def alternatives(
-    propcite: PropCite, answer: CitedAnswer, fact: str | int, source: Source, granularity: Granularity, k: int
+    tools: Tools, answer: CitedAnswer, fact: str | int, source: Source, granularity: Granularity, k: int
 ) -> list[Alternative]:
-    """The k nearest of a collection or of given passages, best first, by the fact's own tokens in their sentence."""
-    check_comparable(answer, propcite.encoder)
-    about, retriever = fact_of(answer, fact), propcite.over(source)
+    """Return the k units nearest to a fact, best first, ranked by the fact's own tokens in its sentence."""
+    check_comparable(answer, tools.encoder)
+    about, retriever = fact_of(answer, fact), tools.retriever(source)
     if retriever is None:
         return []
-    text, _, spans = as_asked(answer, about)
+    text, _, spans = encoded_as(answer, about)
     hits = tuple(retriever.search_spans([text], [[spans]], k, granularity)[0][0])
-    verdicts = propcite.decider.verdicts(Claim(replace(about.proposition, spans=spans), text, hits))
+    verdicts = tools.decider.verdicts(Claim(replace(about.proposition, spans=spans), text, hits))
     return [Alternative(hit, verdict, _number(about, hit)) for hit, verdict in zip(hits, verdicts, strict=True)]
 
 

@@ -1,4 +1,4 @@
-"""Citing as others do, over whole passages: BM25, and ALCE's POSTCITE.  To be measured against."""
+"""Baselines that cite whole passages: BM25, and ALCE's POSTCITE."""
 
 from __future__ import annotations
 
@@ -9,53 +9,54 @@ from typing import Any
 import numpy as np
 
 from propcite.attribution.citations import Proposition
-from propcite.attribution.citing.answer_parts import Part, whole
-from propcite.attribution.citing.memory import Memory
-from propcite.attribution.citing.methods import Found
+from propcite.attribution.citing.method import HitsByClaim
+from propcite.attribution.citing.splitting import SplitSentence
 from propcite.attribution.errors import AttributionError
-from propcite.retrieval.encoding.encoder import Floats
+from propcite.retrieval.encoding.base import Floats
+from propcite.retrieval.encoding.cache import VectorCache
+from propcite.retrieval.extras import install_command
 from propcite.retrieval.retriever import Retriever
 from propcite.retrieval.text import Granularity, Hit, Passage, Span
 
 Scores = Callable[[Sequence[str], Sequence[Passage]], Floats]  # (t), (p) -> (t, p)
 
-MOST_READ = 4096  # texts with a vector
+MAX_CACHED = 4096  # texts whose vectors are kept
 K1, B = 0.9, 0.4  # as the field's BM25 baselines have them
 
 
 class Bm25:
-    """Words alone."""
+    """Rank passages by BM25 alone."""
 
     name = "bm25"
     num_cited = 1
 
     def __init__(self) -> None:
-        _bm25s()  # what is missing is told before any text is read
+        _bm25s()  # report a missing package before any text is read
 
-    def claims(self, part: Part) -> tuple[Proposition, ...]:
-        return whole(part)
+    def claims(self, sentence: SplitSentence) -> tuple[Proposition, ...]:
+        return sentence.as_one_claim
 
-    def find(self, parts: Sequence[Part], retriever: Retriever, k: int) -> Found:
-        return _found(self.scores, parts, retriever, k)
+    def find(self, sentences: Sequence[SplitSentence], retriever: Retriever, k: int) -> HitsByClaim:
+        return _rank(self.scores, sentences, retriever, k)
 
     def scores(self, texts: Sequence[str], passages: Sequence[Passage]) -> Floats:
-        """Texts x passages; 0 where no word is shared, also where one side has none that counts."""
-        counted = CountedWords([f"{p.title} {p.text}" for p in passages])
+        """Return scores (texts, passages); 0 where a text and a passage share no indexed word."""
+        counted = Bm25Index([f"{p.title} {p.text}" for p in passages])
         return np.array([counted.scores(text) for text in texts], np.float32).reshape(len(texts), len(passages))
 
 
-class CountedWords:
-    """Texts whose words BM25 has counted, to be asked again and again."""
+class Bm25Index:
+    """A BM25 index over texts."""
 
     def __init__(self, texts: Sequence[str], k1: float = K1, b: float = B) -> None:
         self._num_texts = len(texts)
-        given = _words(texts)
-        self._index = _bm25s().BM25(k1=k1, b=b) if any(given) else None
+        words = _words(texts)
+        self._index = _bm25s().BM25(k1=k1, b=b) if any(words) else None
         if self._index:
-            self._index.index(given, show_progress=False)
+            self._index.index(words, show_progress=False)
 
     def scores(self, text: str) -> Floats:
-        """0 where no word is shared.  -> (t,)"""
+        """Return the score of each indexed text (t,); 0 where no word is shared."""
         words = [word for word in _words([text])[0] if self._index and word in self._index.vocab_dict]
         if not self._index or not words:
             return np.zeros(self._num_texts, dtype=np.float32)
@@ -64,14 +65,17 @@ class CountedWords:
 
 
 class PostCite:
-    """ALCE's POSTCITE: one vector a text, the nearest passage; `model` is a folder or name of sentence-transformers."""
+    """ALCE's POSTCITE: one vector per text; each sentence cites the nearest passage.
+
+    `model` is a folder or hub name that sentence-transformers loads; empty for the bundled MiniLM.
+    """
 
     name = "postcite"
     num_cited = 1
 
     def __init__(self, model: str = "") -> None:
         self.model = model
-        self._memory: Memory[Floats] = Memory(MOST_READ)
+        self._cache: VectorCache[Floats] = VectorCache(MAX_CACHED)
 
     @cached_property
     def _encoder(self) -> Any:
@@ -81,53 +85,52 @@ class PostCite:
 
         return SentenceTransformer(self.model or bundled_model())
 
-    def claims(self, part: Part) -> tuple[Proposition, ...]:
-        return whole(part)
+    def claims(self, sentence: SplitSentence) -> tuple[Proposition, ...]:
+        return sentence.as_one_claim
 
-    def find(self, parts: Sequence[Part], retriever: Retriever, k: int) -> Found:
-        return _found(self.scores, parts, retriever, k)
+    def find(self, sentences: Sequence[SplitSentence], retriever: Retriever, k: int) -> HitsByClaim:
+        return _rank(self.scores, sentences, retriever, k)
 
     def scores(self, texts: Sequence[str], passages: Sequence[Passage]) -> Floats:
         if not texts or not passages:
             return np.zeros((len(texts), len(passages)), dtype=np.float32)
-        asked, given = (self._vectors(some) for some in (texts, _as_read(passages)))
-        scores: Floats = asked @ given.T
+        scores: Floats = self._vectors(texts) @ self._vectors(_titled(passages)).T
         return scores
 
     def read(self, texts: Sequence[str], passages: Sequence[Passage]) -> None:
-        """Read what will be asked for, and what for, in one batch."""
-        self._vectors([*texts, *_as_read(passages)])
+        """Encode texts and passages in one batch, for later calls of `scores`."""
+        self._vectors([*texts, *_titled(passages)])
 
     def _vectors(self, texts: Sequence[str]) -> Floats:
-        """(t, d); what was read last is known."""
-        return np.concatenate(self._memory.recall(texts, texts, self._encoded))
+        """Return unit vectors (t, d), from the cache where they are in it."""
+        return np.concatenate(self._cache.recall(texts, texts, self._encoded))
 
     def _encoded(self, texts: list[str]) -> list[Floats]:
         return [v[None] for v in self._encoder.encode(texts, normalize_embeddings=True, show_progress_bar=False)]
 
 
-def _as_read(passages: Sequence[Passage]) -> list[str]:
+def _titled(passages: Sequence[Passage]) -> list[str]:
     return [f"{p.title}. {p.text}" if p.title else p.text for p in passages]
 
 
-def _found(scores: Scores, parts: Sequence[Part], retriever: Retriever, k: int) -> Found:
-    """The whole sentence asks, and passages answer."""
+def _rank(scores: Scores, sentences: Sequence[SplitSentence], retriever: Retriever, k: int) -> HitsByClaim:
+    """Rank all passages for each whole sentence."""
     passages = retriever.passages()
-    return [[_best(row, passages, k)] for row in scores([part.text for part in parts], passages)]
+    return [[_best(row, passages, k)] for row in scores([sentence.text for sentence in sentences], passages)]
 
 
 def _bm25s() -> Any:
     try:
         import bm25s
     except ImportError as error:
-        raise AttributionError("BM25 needs a package more: pip install 'propcite[eval]'") from error
+        raise AttributionError(f"BM25 needs the package bm25s: {install_command('eval')}") from error
     return bm25s
 
 
 def _words(texts: Sequence[str]) -> list[list[str]]:
-    """The words of each text that BM25 counts: neither function words nor single letters."""
-    found: list[list[str]] = _bm25s().tokenize(list(texts), return_ids=False, show_progress=False) if texts else []
-    return found
+    """Return the words of each text that BM25 indexes: no stop words, no single letters."""
+    words: list[list[str]] = _bm25s().tokenize(list(texts), return_ids=False, show_progress=False) if texts else []
+    return words
 
 
 def _best(scores: Floats, passages: Sequence[Passage], k: int) -> list[Hit]:

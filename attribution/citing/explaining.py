@@ -1,6 +1,6 @@
-"""Why a fact's evidence was found: which words of the fact met which words of the source, and how much each counted.
+"""Explain why a fact's evidence was found: which of its words matched which words of the source, and their weight.
 
-The answer's sentence and the passage are read anew; a citation holds its passage, so no index and no database is asked.
+The answer's sentence and the passage are encoded again.  A citation holds its passage, so this needs no index.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from propcite.attribution.citations import Citation, CitedAnswer, CitedProposition, Evidence
 from propcite.attribution.citing.lookup import citation_of, fact_of
 from propcite.attribution.errors import AttributionError, NotInAnswerError
-from propcite.attribution.propositions import PropositionSplitter
+from propcite.attribution.propositions import Splitter
 from propcite.retrieval.alignment import NEAREST, Alignment, alignment_of
-from propcite.retrieval.encoding.encoder import Encoder
+from propcite.retrieval.encoding.base import TextEncoder
 from propcite.retrieval.explanation import Explanation, explain
 from propcite.retrieval.text import Granularity, Span, words_of
 
@@ -24,9 +24,9 @@ Unit = tuple[Span, ...]
 class Explained:
     """A fact, one piece of its evidence, and their explanation.
 
-    `number` counts the answer's facts from 1; `citation` is None for a near miss.  `text` is what was read of the
-    answer, its place there begins at `start`, None where the fact was read by itself; the words of `explanation` lie
-    in it and in the passage, of which `unit` was compared.
+    `number` counts the answer's facts from 1; `citation` is None for a near miss.  `text` is what was encoded of the
+    answer, from `start` on, which is None if the fact was encoded by itself.  The words of `explanation` lie in `text`
+    and in the passage; `unit` is the part of the passage that was compared.
     """
 
     answer: CitedAnswer
@@ -45,18 +45,18 @@ class Explained:
 
 
 def explain_citation(
-    encoder: Encoder,
-    splitter: PropositionSplitter,
+    encoder: TextEncoder,
+    splitter: Splitter,
     answer: CitedAnswer,
     fact: str | int = 1,
     citation: str | int = "",
     granularity: Granularity | None = None,
     alignment: Alignment | None = None,
 ) -> Explained:
-    """Of a fact by number or id, and of its citation by marker or id: without a name its first, or its near miss.
+    """Explain a citation of a fact, named by number, marker or id; by default its first citation, or its near miss.
 
-    `granularity` says against what: the evidence's sentence, its whole passage, or the nearest proposition of it; by
-    default what the answer's method searched for.  `alignment` says which words count, by default as when it was cited.
+    `granularity` says what of the evidence is compared: its sentence, its whole passage, or its nearest proposition;
+    by default what the answer's method searched for.  `alignment` is by default that of the answer.
     """
     check_comparable(answer, encoder)
     about = fact_of(answer, fact)
@@ -64,36 +64,36 @@ def explain_citation(
     evidence = cited.evidence if cited else about.nearest
     number = answer.facts.index(about) + 1
     if evidence is None:
-        raise NotInAnswerError(
-            f"nothing came near fact {number}, so nothing explains it: cite the answer over more sources"
-        )
-    level, aligned = granularity or searched(answer), alignment or _aligned(answer)
-    text, start, spans = as_asked(answer, about)
+        raise NotInAnswerError(f"fact {number} has no evidence to explain: cite the answer over more sources")
+    level, aligned = granularity or searched_granularity(answer), alignment or _aligned(answer)
+    text, start, spans = encoded_as(answer, about)
     units = _units(evidence, level, splitter)
     try:
-        found = explain(encoder, text, evidence.passage, units, spans=spans, granularity=level, alignment=aligned)
+        explanations = explain(
+            encoder, text, evidence.passage, units, spans=spans, granularity=level, alignment=aligned
+        )
     except ValueError as error:
         raise AttributionError(f"fact {number} or its source has no word to compare: choose another fact") from error
-    explanation, unit = max(zip(found, units, strict=True), key=lambda pair: pair[0].score)
+    explanation, unit = max(zip(explanations, units, strict=True), key=lambda pair: pair[0].score)
     return Explained(answer, number, about, evidence, cited, text, start, unit, explanation)
 
 
-def check_comparable(answer: CitedAnswer, encoder: Encoder) -> None:
-    """Whether there is something to explain, and it can be read as it was."""
+def check_comparable(answer: CitedAnswer, encoder: TextEncoder) -> None:
+    """Raise AttributionError unless the answer was cited by token vectors of this encoder."""
     method = answer.models.get("method", "")
     if method in WITHOUT_TOKENS:
         raise AttributionError(
-            f"this answer was cited by {method}, which compares no token vectors: cite it anew by 'propositions'"
+            f"this answer was cited by {method}, which compares no token vectors: cite it again with 'propositions'"
         )
     made_by = answer.models.get("encoder", encoder.query_name)
     if made_by != encoder.query_name:
         raise AttributionError(
-            f"this answer was cited with the encoder {made_by}, here is {encoder.query_name}: cite it anew, or use that"
+            f"this answer was cited with the encoder {made_by}, not {encoder.query_name}: cite it again, or use that"
         )
 
 
-def searched(answer: CitedAnswer) -> Granularity:
-    """What the answer's evidence was looked for among."""
+def searched_granularity(answer: CitedAnswer) -> Granularity:
+    """Return the granularity at which the answer's evidence was searched."""
     return Granularity.PASSAGE if answer.models.get("method") == "paper" else Granularity.SENTENCE
 
 
@@ -101,8 +101,8 @@ def _aligned(answer: CitedAnswer) -> Alignment:
     return alignment_of(answer.models["alignment"]) if "alignment" in answer.models else NEAREST
 
 
-def as_asked(answer: CitedAnswer, fact: CitedProposition) -> tuple[str, int | None, Unit]:
-    """What was encoded for a fact, where that stands in the answer, and the fact's spans in it."""
+def encoded_as(answer: CitedAnswer, fact: CitedProposition) -> tuple[str, int | None, Unit]:
+    """Return the text that was encoded for a fact, where it starts in the answer, and the fact's spans in the text."""
     proposition = fact.proposition
     if answer.models.get("method") == "alone":
         return proposition.text, None, (Span(0, len(proposition.text)),)
@@ -110,8 +110,8 @@ def as_asked(answer: CitedAnswer, fact: CitedProposition) -> tuple[str, int | No
     return sentence.of(answer.text), sentence.start, tuple(s.shifted(-sentence.start) for s in proposition.spans)
 
 
-def _units(evidence: Evidence, level: Granularity, splitter: PropositionSplitter) -> list[Unit]:
-    """What of the evidence may be compared: the whole passage, its sentences, or their propositions."""
+def _units(evidence: Evidence, level: Granularity, splitter: Splitter) -> list[Unit]:
+    """Return the parts of the evidence to compare: the whole passage, its sentences, or their propositions."""
     text = evidence.passage.text
     if level is Granularity.PASSAGE:
         return [(Span(0, len(text)).trimmed(text),)]
@@ -119,16 +119,16 @@ def _units(evidence: Evidence, level: Granularity, splitter: PropositionSplitter
     if level is Granularity.SENTENCE:
         return [(sentence,) for sentence in sentences]
     split = splitter.split_many([sentence.of(text) for sentence in sentences], [()] * len(sentences))
-    found = [
+    units = [
         tuple(span.shifted(sentence.start) for span in proposition.spans)
         for sentence, propositions in zip(sentences, split, strict=True)
         for proposition in propositions
     ]
-    return found or [(sentence,) for sentence in sentences]
+    return units or [(sentence,) for sentence in sentences]
 
 
 def _sentences(evidence: Evidence) -> list[Span]:
-    """The sentences of evidence that is longer than one; else the evidence."""
+    """Return the sentences of evidence that has several; else the evidence itself."""
     text = evidence.passage.text
     within = [s.span.trimmed(text) for s in evidence.passage.sentences if not s.is_heading]
     within = [s for s in within if s.overlaps(evidence.span) and any(c.isalnum() for c in s.of(text))]

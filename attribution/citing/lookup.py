@@ -1,4 +1,4 @@
-"""A fact of an answer and one of its citations, by what people call them: a number, a marker or an id."""
+"""Find a fact of an answer, or one of its citations, by number, marker or id."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from propcite.attribution.errors import NotInAnswerError
 
 
 def fact_of(answer: CitedAnswer, name: str | int) -> CitedProposition:
-    """By its number among the facts, from 1, or by its id."""
+    """Find a fact by its number, counted from 1, or by its id."""
     for number, fact in enumerate(answer.facts, start=1):
         if str(name) in (str(number), fact.id):
             return fact
@@ -17,11 +17,11 @@ def fact_of(answer: CitedAnswer, name: str | int) -> CitedProposition:
 
 
 def citation_of(fact: CitedProposition, name: str | int = "") -> Citation | None:
-    """By its marker or its id; an only one needs no name.  None for a fact without any, where none is named."""
+    """Find a fact's citation by marker or id.  `name` may be empty if there is only one; None if there are none."""
     if not name and len(fact.citations) < 2:
         return next(iter(fact.citations), None)
     for citation in fact.citations:
         if str(name) in (citation.id, str(citation.number)):
             return citation
     markers = ", ".join(f"[{c.number}]" for c in fact.citations) or "none"
-    raise NotInAnswerError(f"the fact has the citations {markers}: say which is meant")
+    raise NotInAnswerError(f"the fact has the citations {markers}: name one of them")

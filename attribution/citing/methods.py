@@ -1,89 +1,71 @@
-"""How candidates for an answer's claims are found: PropCite's way, and the simpler ones that it is measured against."""
+"""Ways to find evidence for an answer's claims: PropCite's own, the paper's ablations, and baselines by name."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Protocol
 
 from propcite.attribution.citations import Proposition
-from propcite.attribution.citing.answer_parts import Part, whole
+from propcite.attribution.citing.method import HitsByClaim, Method
+from propcite.attribution.citing.splitting import SplitSentence
 from propcite.attribution.errors import AttributionError
 from propcite.retrieval.retriever import Retriever
 from propcite.retrieval.text import Granularity, Hit, Span
 
-Found = list[list[list[Hit]]]  # sentences x claims x hits, best first
-
-
-class Method(Protocol):
-    """What is asked for each sentence, and how what supports it is looked for."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def num_cited(self) -> int:
-        """How many passages one claim may cite."""
-        ...
-
-    def claims(self, part: Part) -> tuple[Proposition, ...]: ...
-
-    def find(self, parts: Sequence[Part], retriever: Retriever, k: int) -> Found:
-        """The k best pieces of evidence for each claim of each part that needs support; none for the others."""
-        ...
-
 
 @dataclass(frozen=True, slots=True)
 class InContext:
-    """The paper's way: a sentence is encoded once and whole, each proposition asks with its own tokens alone.
+    """Encode each sentence once and whole; search for each proposition with its own tokens only.
 
-    With sentences as evidence this is PropCite's own; with passages it is the paper's.
+    With sentences as evidence this is PropCite's method, with passages it is AGRaME's.
     """
 
     name: str = "propositions"
     granularity: Granularity = Granularity.SENTENCE
     num_cited: int = 1
 
-    def claims(self, part: Part) -> tuple[Proposition, ...]:
-        return part.propositions
+    def claims(self, sentence: SplitSentence) -> tuple[Proposition, ...]:
+        return sentence.propositions
 
-    def find(self, parts: Sequence[Part], retriever: Retriever, k: int) -> Found:
-        spans = [[p.spans for p in _needing(part.propositions)] for part in parts]
-        return _spread(parts, retriever.search_spans([part.text for part in parts], spans, k, self.granularity))
+    def find(self, sentences: Sequence[SplitSentence], retriever: Retriever, k: int) -> HitsByClaim:
+        spans = [[p.spans for p in _needing(sentence.propositions)] for sentence in sentences]
+        return _spread(
+            sentences, retriever.search_spans([sentence.text for sentence in sentences], spans, k, self.granularity)
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Alone:
-    """The paper's ablation (i): each proposition's text is encoded by itself, without its sentence."""
+    """AGRaME's ablation (i): encode each proposition's text by itself, without its sentence."""
 
     name: str = "alone"
     granularity: Granularity = Granularity.SENTENCE
     num_cited: int = 1
 
-    def claims(self, part: Part) -> tuple[Proposition, ...]:
-        return part.propositions
+    def claims(self, sentence: SplitSentence) -> tuple[Proposition, ...]:
+        return sentence.propositions
 
-    def find(self, parts: Sequence[Part], retriever: Retriever, k: int) -> Found:
-        texts = [p.text for part in parts for p in _needing(part.propositions)]
+    def find(self, sentences: Sequence[SplitSentence], retriever: Retriever, k: int) -> HitsByClaim:
+        texts = [p.text for sentence in sentences for p in _needing(sentence.propositions)]
         hits = retriever.search_spans(texts, [[(Span(0, len(text)),)] for text in texts], k, self.granularity)
         each = iter(row for rows in hits for row in rows)
-        return _spread(parts, [list(islice(each, len(_needing(part.propositions)))) for part in parts])
+        return _spread(sentences, [list(islice(each, len(_needing(sentence.propositions)))) for sentence in sentences])
 
 
 @dataclass(frozen=True, slots=True)
 class WholeSentences:
-    """The paper's ablations (ii) and (iii): the whole sentence asks, and its best one or two passages are cited."""
+    """AGRaME's ablations (ii) and (iii): search with the whole sentence, and cite its best one or two passages."""
 
     name: str = "sentence"
     granularity: Granularity = Granularity.SENTENCE
     num_cited: int = 1
 
-    def claims(self, part: Part) -> tuple[Proposition, ...]:
-        return whole(part)
+    def claims(self, sentence: SplitSentence) -> tuple[Proposition, ...]:
+        return sentence.as_one_claim
 
-    def find(self, parts: Sequence[Part], retriever: Retriever, k: int) -> Found:
-        texts = [part.text for part in parts]
+    def find(self, sentences: Sequence[SplitSentence], retriever: Retriever, k: int) -> HitsByClaim:
+        texts = [sentence.text for sentence in sentences]
         return retriever.search_spans(texts, [[(Span(0, len(text)),)] for text in texts], k, self.granularity)
 
 
@@ -91,12 +73,12 @@ def _needing(claims: Sequence[Proposition]) -> list[Proposition]:
     return [claim for claim in claims if claim.check_worthy]
 
 
-def _spread(parts: Sequence[Part], found: Sequence[Sequence[list[Hit]]]) -> Found:
-    """Hits of the propositions that need support at their places, and none for the others."""
+def _spread(sentences: Sequence[SplitSentence], hits_by_sentence: Sequence[Sequence[list[Hit]]]) -> HitsByClaim:
+    """Put the hits at the places of the propositions that need support; the others get none."""
     rows = []
-    for part, hits in zip(parts, found, strict=True):
+    for sentence, hits in zip(sentences, hits_by_sentence, strict=True):
         each = iter(hits)
-        rows.append([next(each) if p.check_worthy else [] for p in part.propositions])
+        rows.append([next(each) if p.check_worthy else [] for p in sentence.propositions])
     return rows
 
 
@@ -104,10 +86,10 @@ METHODS = ("propositions", "paper", "alone", "sentence", "sentence-2", "postcite
 
 
 def method_of(name: str) -> Method:
-    """A way of citing by its name, one of `METHODS`."""
+    """Return a method by its name, one of `METHODS`."""
     from propcite.attribution.citing.baselines import Bm25, PostCite
 
-    making: dict[str, Callable[[], Method]] = {
+    factories: dict[str, Callable[[], Method]] = {
         "propositions": InContext,
         "paper": lambda: InContext("paper", Granularity.PASSAGE),
         "alone": Alone,
@@ -116,6 +98,6 @@ def method_of(name: str) -> Method:
         "postcite": PostCite,
         "bm25": Bm25,
     }
-    if name not in making:
-        raise AttributionError(f"there is no method {name!r} of citing: give one of {', '.join(making)}")
-    return making[name]()
+    if name not in factories:
+        raise AttributionError(f"no citing method is named {name!r}: use one of {', '.join(factories)}")
+    return factories[name]()

@@ -1,4 +1,4 @@
-"""Repair of an answer that cites by itself: each of its markers is checked, wrong ones go, missing ones come."""
+"""Repair an answer that types its own `[n]`: drop the wrong markers, add the missing ones."""
 
 from __future__ import annotations
 
@@ -6,110 +6,113 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from propcite.attribution.citations import CitedProposition, CitedSentence, Evidence, Verdict
-from propcite.attribution.citing.answer_parts import Part, split_answer, text_of
-from propcite.attribution.citing.citing import Citing
-from propcite.attribution.citing.repaired import Check, Repaired, State
+from propcite.attribution.citing.answer_citer import AnswerCiter
+from propcite.attribution.citing.repaired import MarkerCheck, MarkerState, Repaired
 from propcite.attribution.citing.sources import as_counted
-from propcite.attribution.propcite import PropCite
+from propcite.attribution.citing.splitting import SplitSentence, answer_text, split_answer
+from propcite.attribution.citing.tools import Tools
 from propcite.attribution.prose.markers import Marker, without_markers
 from propcite.retrieval.retriever import Retriever
 from propcite.retrieval.text import Passage, Span
 
 
 def repair(
-    propcite: PropCite,
-    answer: str,
-    source: Iterable[object],
-    *,
-    collection: Retriever | None = None,
-    question: str = "",
+    tools: Tools, answer: str, source: Iterable[object], collection: Retriever | None = None, question: str = ""
 ) -> Repaired:
-    """Check an answer's own `[n]`, which count these passages from 1, and cite what they leave unsupported.
+    """MarkerCheck an answer's own `[n]`, which number these passages from 1, and cite what they leave unsupported.
 
-    Passages are what `as_passages` reads; one that is given twice has two numbers, and either is right.
-    With a `collection`, what no passage supports is looked for there; that has no number and no marker.
+    A passage that is given twice has two numbers, and either is right.  What no passage supports is looked for in the
+    `collection`; that has no number, so it gets no marker.
     """
-    unmarked, passages = without_markers(text_of(answer)), as_counted(source)
-    citing = propcite.citing(list({(p.id, p.text): p for p in passages}.values()), collection)
-    with citing.watch("split"):
-        parts = split_answer(unmarked.text, propcite.splitter)
-    marked = _by_sentence(unmarked.markers, parts)
-    tried = _tried(citing, parts, marked, passages)
-    anew = citing.propositions(parts)
-    merged = [_merged(anew[i], [tried[i, n] for n in numbers if (i, n) in tried]) for i, numbers in enumerate(marked)]
-    numbered = citing.numbered(parts, merged)
-    sentences = [_showing_all(s) if numbers else s for s, numbers in zip(numbered, marked, strict=True)]
-    cited = citing.answer(unmarked.text, sentences, question)
-    checks = tuple(_checks(parts, marked, tried, sentences, passages))
-    return Repaired(answer, cited, tuple(passages), checks)
+    unmarked, passages = without_markers(answer_text(answer)), as_counted(source)
+    citer = AnswerCiter.over(tools, list({(p.id, p.text): p for p in passages}.values()), collection)
+    with citer.timer("split"):
+        sentences = split_answer(unmarked.text, citer.tools.splitter)
+    markers = _by_sentence(unmarked.markers, sentences)
+    by_marker = _cited_by_marker(citer, sentences, markers, passages)
+    free = citer.propositions(sentences)
+    merged = [
+        _merged(free[i], [by_marker[i, n] for n in numbers if (i, n) in by_marker]) for i, numbers in enumerate(markers)
+    ]
+    numbered = citer.numbered(sentences, merged)
+    cited = [_showing_all(s) if numbers else s for s, numbers in zip(numbered, markers, strict=True)]
+    checks = tuple(_checks(sentences, markers, by_marker, cited, passages))
+    return Repaired(answer, citer.answer(unmarked.text, cited, question), tuple(passages), checks)
 
 
-def _by_sentence(markers: Sequence[Marker], parts: Sequence[Part]) -> list[dict[int, Span]]:
-    """The numbers at each sentence: those in it or behind it, and those in front of it at the beginning of a line."""
-    found: list[dict[int, Span]] = [{} for _ in parts]
+def _by_sentence(markers: Sequence[Marker], sentences: Sequence[SplitSentence]) -> list[dict[int, Span]]:
+    """Return the numbers at each sentence: in it, behind it, or in front of it at the beginning of a line."""
+    by_sentence: list[dict[int, Span]] = [{} for _ in sentences]
     for marker in markers:
-        behind = [i for i, part in enumerate(parts) if part.span.start < marker.place]
-        ahead = [i for i, part in enumerate(parts) if part.span.end > marker.place]
+        behind = [i for i, sentence in enumerate(sentences) if sentence.span.start < marker.place]
+        ahead = [i for i, sentence in enumerate(sentences) if sentence.span.end > marker.place]
         at = (ahead[:1] or behind[-1:]) if marker.before else (behind[-1:] or ahead[:1])
         for i in at:
             for number in marker.numbers:
-                found[i].setdefault(number, marker.span)
-    return found
+                by_sentence[i].setdefault(number, marker.span)
+    return by_sentence
 
 
-Tried = dict[tuple[int, int], list[CitedProposition]]
+ByMarker = dict[tuple[int, int], list[CitedProposition]]  # (sentence, number) to the sentence's claims
 
 
-def _tried(
-    citing: Citing, parts: Sequence[Part], marked: Sequence[dict[int, Span]], passages: Sequence[Passage]
-) -> Tried:
-    """What each sentence's claims find in each passage that it names, judged in one batch."""
-    asked = [(i, n) for i, numbers in enumerate(marked) for n in numbers if 1 <= n <= len(passages)]
-    rows = citing.propositions_within([(parts[i], passages[n - 1].id) for i, n in asked])
-    return dict(zip(asked, rows, strict=True))
+def _cited_by_marker(
+    citer: AnswerCiter,
+    sentences: Sequence[SplitSentence],
+    markers: Sequence[dict[int, Span]],
+    passages: Sequence[Passage],
+) -> ByMarker:
+    """Cite each sentence from each passage that it names, all in one batch."""
+    places = [(i, n) for i, numbers in enumerate(markers) for n in numbers if 1 <= n <= len(passages)]
+    rows = citer.propositions_within([(sentences[i], passages[n - 1].id) for i, n in places])
+    return dict(zip(places, rows, strict=True))
 
 
-def _merged(anew: Sequence[CitedProposition], tried: Sequence[Sequence[CitedProposition]]) -> list[CitedProposition]:
-    """A claim keeps the passages that the answer named for it and that support it; others are cited anew."""
+def _merged(
+    free: Sequence[CitedProposition], by_marker: Sequence[Sequence[CitedProposition]]
+) -> list[CitedProposition]:
+    """Keep for each claim the named passages that support it; where none does, what PropCite cites by itself."""
     merged = []
-    for i, proposition in enumerate(anew):
-        named = [row[i] for row in tried if row[i].citations]
-        citations = tuple(c for p in named for c in p.citations)
-        merged.append(replace(named[0], citations=citations) if named else proposition)
+    for i, proposition in enumerate(free):
+        supported = [row[i] for row in by_marker if row[i].citations]
+        citations = tuple(c for p in supported for c in p.citations)
+        merged.append(replace(supported[0], citations=citations) if supported else proposition)
     return merged
 
 
 def _showing_all(sentence: CitedSentence) -> CitedSentence:
-    """What the answer names for a sentence is kept, however many passages these are."""
+    """Show all passages that the answer rightly names for a sentence, however many they are."""
     passages = {c.passage.id for p in sentence.propositions for c in p.citations}
-    return replace(sentence, most=max(sentence.most, len(passages)))
+    return replace(sentence, max_citations=max(sentence.max_citations, len(passages)))
 
 
 def _checks(
-    parts: Sequence[Part],
-    marked: Sequence[dict[int, Span]],
-    tried: Tried,
-    sentences: Sequence[CitedSentence],
+    sentences: Sequence[SplitSentence],
+    markers: Sequence[dict[int, Span]],
+    by_marker: ByMarker,
+    cited: Sequence[CitedSentence],
     passages: Sequence[Passage],
-) -> Iterator[Check]:
+) -> Iterator[MarkerCheck]:
     ids = {passage.id: number for number, passage in reversed(list(enumerate(passages, start=1)))}
-    for i, (part, numbers, sentence) in enumerate(zip(parts, marked, sentences, strict=True)):
-        shown = {c.passage.id: c for c in sentence.citations if c.passage.id in ids}
-        named = {passages[number - 1].id for number in numbers if (i, number) in tried}
+    for i, (sentence, numbers, result) in enumerate(zip(sentences, markers, cited, strict=True)):
+        shown = {c.passage.id: c for c in result.citations if c.passage.id in ids}
+        named = {passages[number - 1].id for number in numbers if (i, number) in by_marker}
         for number, marker in numbers.items():
-            if (i, number) not in tried:
-                yield Check(number, State.UNKNOWN, part.span, marker)
+            if (i, number) not in by_marker:
+                yield MarkerCheck(number, MarkerState.UNKNOWN, sentence.span, marker)
                 continue
-            verdict, evidence = _best(tried[i, number])
-            state = State.KEPT if passages[number - 1].id in shown else State.DROPPED
-            yield Check(number, state, part.span, marker, verdict, evidence)
+            verdict, evidence = _best(by_marker[i, number])
+            state = MarkerState.KEPT if passages[number - 1].id in shown else MarkerState.DROPPED
+            yield MarkerCheck(number, state, sentence.span, marker, verdict, evidence)
         for name, citation in shown.items():
             if name not in named:
-                yield Check(ids[name], State.ADDED, part.span, None, citation.verdict, citation.evidence)
+                yield MarkerCheck(
+                    ids[name], MarkerState.ADDED, sentence.span, None, citation.verdict, citation.evidence
+                )
 
 
 def _best(row: Sequence[CitedProposition]) -> tuple[Verdict | None, Evidence | None]:
-    """The likeliest support among a sentence's claims; none when no claim needs any."""
+    """Return the likeliest support among a sentence's claims; (None, None) if no claim needs any."""
     judged = [p for p in row if p.verdict is not None]
     best = max(judged, key=lambda p: p.verdict.probability if p.verdict else 0.0, default=None)
     if best is None:

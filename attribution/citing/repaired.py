@@ -1,4 +1,4 @@
-"""Values of a repaired answer: what became of each marker, and the answer cited anew."""
+"""A repaired answer: what happened to each of its markers, and the answer with its citations."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from propcite.attribution.formats.alce import marked
 from propcite.retrieval.text import Passage, Span
 
 
-class State(StrEnum):
-    """What became of a marker."""
+class MarkerState(StrEnum):
+    """What happened to a marker."""
 
     KEPT = "kept"
     DROPPED = "dropped"
@@ -20,14 +20,15 @@ class State(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
-    """One number at one sentence: `marker` is its place in the given answer, none when PropCite added it.
+class MarkerCheck:
+    """One number at one sentence.
 
-    `verdict` is the best that the passage reaches for any claim of the sentence, `evidence` the words that reach it.
+    `marker` is its place in the original answer, None if PropCite added it.  `verdict` is the best that the passage
+    reaches for any claim of the sentence, `evidence` the words that reach it.
     """
 
     number: int
-    state: State
+    state: MarkerState
     sentence: Span
     marker: Span | None = None
     verdict: Verdict | None = None
@@ -36,22 +37,25 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Repaired:
-    """An answer cited anew.  `answer` is without markers of its own; `checks` is the difference to what was given."""
+    """A repaired answer.
+
+    `given` is the original text; `answer` is cited and has no markers of its own; `checks` list what changed.
+    """
 
     given: str
     answer: CitedAnswer
     passages: tuple[Passage, ...]
-    checks: tuple[Check, ...]
+    checks: tuple[MarkerCheck, ...]
 
     @property
     def text(self) -> str:
-        """The answer with its right markers, numbered as the passages were given."""
+        """Return the answer with correct markers, numbered as the passages were given."""
         return marked(self.answer, self.passages)
 
-    def numbers(self, state: State) -> tuple[int, ...]:
-        """The numbers that a state befell, in the order of the answer."""
+    def numbers(self, state: MarkerState) -> tuple[int, ...]:
+        """Return the numbers with this state, in the order of the answer."""
         return tuple(check.number for check in self.checks if check.state is state)
 
     @property
     def changed(self) -> bool:
-        return any(check.state is not State.KEPT for check in self.checks)
+        return any(check.state is not MarkerState.KEPT for check in self.checks)

@@ -1,117 +1,180 @@
-"""Citing while the answer is still being written: text as it comes, each sentence's citations once it has ended."""
+"""Cite an answer while it is written: text as it comes, then each sentence with its citations once it has ended."""
 
 from __future__ import annotations
 
 import asyncio
 import inspect
+from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Generator, Iterable, Iterator
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
+from itertools import islice
 from types import TracebackType
 from typing import Any, Self
 
 from propcite.attribution.citations import CitedAnswer
-from propcite.attribution.citing.background import Desk
+from propcite.attribution.citing.answer_citer import AnswerCiter, encode_claims
+from propcite.attribution.citing.splitting import MAX_CONTEXT, split_sentences
+from propcite.attribution.citing.tools import Source, Tools, sentences_as_evidence
 from propcite.attribution.errors import AttributionError
-from propcite.attribution.events import AnswerDone, Event, TextDelta
-from propcite.attribution.propcite import PropCite, Source
+from propcite.attribution.events import AnswerDone, Event, SentenceCited, TextDelta
 from propcite.attribution.prose.sentences import Sentences
 from propcite.attribution.prose.unmarking import Unmarking
 from propcite.retrieval.retriever import Retriever
+from propcite.retrieval.text import Span
 
+BATCH = 16  # sentences cited together when so many wait
+AHEAD, MAX_AHEAD = 4, 256  # sentences of passages that are encoded ahead at a time, and in all
 END = object()
 
 
-def cite_stream(
-    propcite: PropCite,
-    tokens: Iterable[str | None],
-    source: Source,
-    *,
-    collection: Retriever | None = None,
-    question: str = "",
-    strip_markers: bool = False,
-) -> CitedStream:
-    """The events of an answer whose text comes in pieces, or None where a piece has none.
+class StreamCiter:
+    """Text goes in as it is written, events come out.  Sentences are cited in a thread, in the order of the text.
 
-    Passages are encoded while the first sentence is written.  Citations come out with the next piece, also an empty
-    one.  `strip_markers` takes out the markers that the writer typed.  Who stops early, by `break` or an error, leaves
-    nothing running.
+    While no sentence waits, the thread encodes evidence that the judge is likely to read.
     """
-    return CitedStream(Arriving(propcite, source, collection, question, strip_markers), tokens)
-
-
-def acite_stream(
-    propcite: PropCite,
-    tokens: AsyncIterable[str | None],
-    source: Source,
-    *,
-    collection: Retriever | None = None,
-    question: str = "",
-    strip_markers: bool = False,
-) -> AsyncCitedStream:
-    """The same for asyncio; citations come even while the next piece of text is waited for."""
-    return AsyncCitedStream(Arriving(propcite, source, collection, question, strip_markers), tokens)
-
-
-class Arriving:
-    """An answer being written: its text so far, and the desk where its sentences are cited."""
 
     def __init__(
-        self, propcite: PropCite, source: Source, collection: Retriever | None, question: str, strip_markers: bool
+        self, tools: Tools, source: Source, collection: Retriever | None, question: str, *, strip_markers: bool
     ) -> None:
-        self.question = question
-        self.desk = Desk(propcite, source, collection)
+        self._tools, self._question = tools.cached(), question
+        self._cited: list[SentenceCited] = []
         self._texts: list[str] = []
         self._sentences = Sentences()
         self._unmarking = Unmarking() if strip_markers else None
+        self._waiting: deque[tuple[Span, str]] = deque()  # sentences that have ended: place in the answer, and text
+        self._before: deque[str] = deque(maxlen=MAX_CONTEXT)
+        self._jobs: deque[Future[list[SentenceCited]]] = deque()
+        self._thread = ThreadPoolExecutor(1, "propcite-stream")
+        self._opening = self._thread.submit(AnswerCiter.over, self._tools, source, collection)
+        if not isinstance(source, Retriever) and self._tools.encoding_judge:
+            self._thread.submit(self._encode_ahead, None)
 
-    def take(self, token: object) -> Iterator[Event]:
-        """The events of the next piece of text."""
-        if token is not None and not isinstance(token, str):
-            raise AttributionError(f"a piece of the answer is a {type(token).__name__}: give its text, or None")
-        yield from self._text(self._unmarking.feed(token or "") if self._unmarking else token or "")
-        yield from self.desk.ready()
+    def feed(self, piece: object) -> Iterator[Event]:
+        """Yield the events of the next piece of text, and those of sentences cited meanwhile."""
+        if piece is not None and not isinstance(piece, str):
+            raise AttributionError(f"a piece of the answer is a {type(piece).__name__}: give its text, or None")
+        yield from self._add(self._unmarking.feed(piece or "") if self._unmarking else piece or "")
+        yield from self.ready()
 
     def finish(self) -> Iterator[Event]:
-        """The events of the text's end; sentences are still to be cited then."""
-        yield from self._text(self._unmarking.finish() if self._unmarking else "")
+        """Yield the events of the end of the text; `rest` then cites the sentences that still wait."""
+        yield from self._add(self._unmarking.finish() if self._unmarking else "")
         for sentence in self._sentences.finish():
-            self.desk.put(sentence)
+            self._put(sentence)
 
-    def _text(self, text: str) -> Iterator[Event]:
-        if text:
-            self._texts.append(text)
-            for sentence in self._sentences.feed(text):
-                self.desk.put(sentence)
-            yield TextDelta(text)
+    def ready(self) -> Iterator[SentenceCited]:
+        """Yield the sentences that were cited since the last call."""
+        if self._opening.done():
+            self.opened()  # report passages that cannot be cited at once
+        while self._jobs and self._jobs[0].done():
+            cited = self._jobs.popleft().result()
+            self._cited += cited
+            yield from cited
+
+    def rest(self) -> Iterator[SentenceCited]:
+        """Wait for the sentences that are not cited yet, and yield them."""
+        self.opened()
+        while self._jobs:
+            self._jobs[0].result()
+            yield from self.ready()
+
+    def opened(self) -> AnswerCiter:
+        """Wait until the passages are encoded; raise the error of passages that cannot be cited."""
+        return self._opening.result()
+
+    @property
+    def next_job(self) -> Future[list[SentenceCited]] | None:
+        """Return the citing that ends next; None where no sentence waits."""
+        return self._jobs[0] if self._jobs else None
 
     @property
     def so_far(self) -> CitedAnswer:
-        return self.desk.answer("".join(self._texts), self.question)
+        """Return the answer with the citations that are ready."""
+        text, sentences = "".join(self._texts), tuple(event.sentence for event in self._cited)
+        if not self._is_open:
+            return CitedAnswer(text, sentences, self._question, models=self._tools.models)
+        return self.opened().answer(text, sentences, self._question)
+
+    @property
+    def spent(self) -> dict[str, float]:
+        """Return the milliseconds of each step so far; empty before the passages are encoded."""
+        return self.opened().timer.spent if self._is_open else {}
+
+    def close(self) -> None:
+        """Stop: the sentence in work is finished, waiting ones are dropped, and no thread is left."""
+        self._thread.shutdown(wait=True, cancel_futures=True)
+        for job in self._jobs:
+            if not job.cancelled() and not job.exception():
+                self._cited += job.result()
+        self._jobs.clear()
+
+    @property
+    def _is_open(self) -> bool:
+        opening = self._opening
+        return opening.done() and not opening.cancelled() and not opening.exception()
+
+    def _add(self, text: str) -> Iterator[Event]:
+        if text:
+            self._texts.append(text)
+            for sentence in self._sentences.feed(text):
+                self._put(sentence)
+            yield TextDelta(text)
+
+    def _put(self, sentence: tuple[Span, str]) -> None:
+        self._waiting.append(sentence)
+        self._jobs.append(self._thread.submit(self._cite))
+
+    def _cite(self) -> list[SentenceCited]:
+        """Cite the sentences that wait; none are left where an earlier job took them along."""
+        batch = [self._waiting.popleft() for _ in range(min(BATCH, len(self._waiting)))]
+        citer = self.opened()
+        texts = [*self._before, *(text for _, text in batch)]
+        places = range(len(self._before), len(texts))
+        self._before.extend(texts[len(self._before) :])
+        with citer.timer("split"):
+            contexts = [texts[max(0, place - MAX_CONTEXT) : place] for place in places]
+            spans, own = [span for span, _ in batch], [text for _, text in batch]
+            sentences = split_sentences(spans, own, contexts, self._tools.splitter)
+        with citer.timer("score"):
+            encode_claims(self._tools, sentences)
+        return [SentenceCited(s, one.text) for s, one in zip(citer.cite(sentences), sentences, strict=True)]
+
+    def _encode_ahead(self, evidence: Iterator[str] | None) -> None:
+        """Encode a few sentences of evidence, then queue again, so that a sentence of the answer goes first."""
+        if evidence is None:
+            retriever = self.opened().retriever
+            evidence = islice(sentences_as_evidence(retriever.passages() if retriever else []), MAX_AHEAD)
+        batch, judge = list(islice(evidence, AHEAD)), self._tools.encoding_judge
+        if batch and judge:
+            judge.read(batch)
+            with suppress(RuntimeError):  # closed meanwhile
+                self._thread.submit(self._encode_ahead, evidence)
 
 
 class CitedStream(Iterator[Event]):
-    """The events of an answer, in order; `so_far` is what has been cited of it, also after an interruption."""
+    """The events of an answer, in order.  Leaving it early, by `break` or an error, leaves nothing running."""
 
-    def __init__(self, arriving: Arriving, tokens: Iterable[str | None]) -> None:
-        self._arriving = arriving
-        self._events = _events(arriving, tokens)
+    def __init__(self, citer: StreamCiter, pieces: Iterable[str | None]) -> None:
+        self._citer = citer
+        self._events = self._run(pieces)
 
     def __next__(self) -> Event:
         return next(self._events)
 
     @property
     def so_far(self) -> CitedAnswer:
-        return self._arriving.so_far
+        """Return the answer with the citations that are ready, also after an interruption."""
+        return self._citer.so_far
 
     @property
     def spent(self) -> dict[str, float]:
-        """Milliseconds of each step of the citing so far."""
-        return self._arriving.desk.spent
+        """Return the milliseconds of each step of the citing so far."""
+        return self._citer.spent
 
     def close(self) -> None:
         self._events.close()
-        self._arriving.desk.close()
+        self._citer.close()
 
     def __enter__(self) -> Self:
         return self
@@ -119,24 +182,38 @@ class CitedStream(Iterator[Event]):
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.close()
 
+    def _run(self, pieces: Iterable[str | None]) -> Generator[Event, None, None]:
+        coming = iter(pieces)
+        try:
+            for piece in coming:
+                yield from self._citer.feed(piece)
+            yield from self._citer.finish()
+            yield from self._citer.rest()
+            yield AnswerDone(self._citer.so_far)
+        finally:
+            self._citer.close()
+            if inspect.isgenerator(coming):
+                coming.close()
+
 
 class AsyncCitedStream(AsyncIterator[Event]):
-    """The same for asyncio."""
+    """The same for asyncio: citations come even while the next piece of text is awaited."""
 
-    def __init__(self, arriving: Arriving, tokens: AsyncIterable[str | None]) -> None:
-        self._arriving = arriving
-        self._events = _async_events(arriving, tokens)
+    def __init__(self, citer: StreamCiter, pieces: AsyncIterable[str | None]) -> None:
+        self._citer = citer
+        self._events = self._run(pieces)
 
     async def __anext__(self) -> Event:
         return await anext(self._events)
 
     @property
     def so_far(self) -> CitedAnswer:
-        return self._arriving.so_far
+        """Return the answer with the citations that are ready, also after an interruption."""
+        return self._citer.so_far
 
     async def aclose(self) -> None:
         await self._events.aclose()
-        await asyncio.to_thread(self._arriving.desk.close)
+        await asyncio.to_thread(self._citer.close)
 
     async def __aenter__(self) -> Self:
         return self
@@ -146,56 +223,40 @@ class AsyncCitedStream(AsyncIterator[Event]):
     ) -> None:
         await self.aclose()
 
+    async def _run(self, pieces: AsyncIterable[str | None]) -> AsyncGenerator[Event, None]:
+        source = aiter(pieces)
+        coming: asyncio.Future[Any] | None = asyncio.ensure_future(anext(source, END))
+        try:
+            while coming or self._citer.next_job:
+                await _first_of(coming, self._citer.next_job)
+                for event in self._arrived(coming):
+                    yield event
+                if coming and coming.done():
+                    coming = None if coming.result() is END else asyncio.ensure_future(anext(source, END))
+            await asyncio.to_thread(self._citer.opened)
+            yield AnswerDone(self._citer.so_far)
+        finally:
+            await self._stop(coming, source)
 
-def _events(arriving: Arriving, tokens: Iterable[str | None]) -> Generator[Event, None, None]:
-    pieces = iter(tokens)
-    try:
-        for token in pieces:
-            yield from arriving.take(token)
-        yield from arriving.finish()
-        yield from arriving.desk.rest()
-        yield AnswerDone(arriving.so_far)
-    finally:
-        arriving.desk.close()
-        if inspect.isgenerator(pieces):
-            pieces.close()
+    def _arrived(self, coming: asyncio.Future[Any] | None) -> Iterator[Event]:
+        """Yield the events of the piece that has come, if one has, and of sentences cited meanwhile."""
+        if coming is None or not coming.done():
+            return self._citer.ready()
+        return self._citer.finish() if coming.result() is END else self._citer.feed(coming.result())
 
-
-async def _async_events(arriving: Arriving, tokens: AsyncIterable[str | None]) -> AsyncGenerator[Event, None]:
-    pieces = aiter(tokens)
-    coming: asyncio.Future[Any] | None = asyncio.ensure_future(anext(pieces, END))
-    try:
-        while coming or arriving.desk.oldest:
-            await _either(coming, arriving.desk.oldest)
-            for event in _told(arriving, coming):
-                yield event
-            if coming and coming.done():
-                coming = None if coming.result() is END else asyncio.ensure_future(anext(pieces, END))
-        await asyncio.to_thread(arriving.desk.opened)
-        yield AnswerDone(arriving.so_far)
-    finally:
-        await _closed(arriving.desk, coming, pieces)
-
-
-def _told(arriving: Arriving, coming: asyncio.Future[Any] | None) -> Iterator[Event]:
-    if coming is None or not coming.done():
-        return arriving.desk.ready()
-    return arriving.finish() if coming.result() is END else arriving.take(coming.result())
+    async def _stop(self, coming: asyncio.Future[Any] | None, source: AsyncIterator[Any]) -> None:
+        if coming is not None:
+            coming.cancel()
+            with suppress(asyncio.CancelledError, Exception):
+                await coming
+        if inspect.isasyncgen(source):
+            await source.aclose()
+        await asyncio.to_thread(self._citer.close)
 
 
-async def _either(coming: asyncio.Future[Any] | None, job: Future[Any] | None) -> None:
-    """Wait for the next piece of text or the next citations; neither is cancelled by this."""
+async def _first_of(coming: asyncio.Future[Any] | None, job: Future[Any] | None) -> None:
+    """Wait for the next piece of text or the next citations, whichever is first; cancel neither."""
     both = [coming] if coming else []
     if job is not None:
         both.append(asyncio.wrap_future(job))
     await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
-
-
-async def _closed(desk: Desk, coming: asyncio.Future[Any] | None, pieces: AsyncIterator[Any]) -> None:
-    if coming is not None:
-        coming.cancel()
-        with suppress(asyncio.CancelledError, Exception):
-            await coming
-    if inspect.isasyncgen(pieces):
-        await pieces.aclose()
-    await asyncio.to_thread(desk.close)

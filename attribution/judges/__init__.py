@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
-from typing import Any, Protocol, cast
+from typing import Any, Protocol, cast, runtime_checkable
 
 from propcite.attribution.citations import Label, Verdict
 from propcite.attribution.errors import AttributionError
+from propcite.retrieval.encoding.base import TextEncoder
 
 SUPPORTED_FROM = 0.5
 PARTLY_FROM = 0.3
@@ -40,6 +41,22 @@ class Judge(Protocol):
     def judge(self, cases: Sequence[Case]) -> list[Verdict]: ...
 
 
+@runtime_checkable
+class EncodingJudge(Judge, Protocol):
+    """A judge that compares token vectors, so that it can share the cache of whatever cites with it."""
+
+    @property
+    def encoder(self) -> TextEncoder: ...
+
+    def reading_with(self, encoder: TextEncoder) -> Judge:
+        """Return the same judge with another encoder, such as a cache of its own."""
+        ...
+
+    def read(self, evidence: Sequence[str]) -> object:
+        """Encode evidence that is likely to be judged soon."""
+        ...
+
+
 def accepting_from(judge: Judge, supported_from: float) -> Judge:
     """The same judge with another threshold; what it reads with is shared."""
     if not hasattr(judge, "supported_from"):
@@ -56,4 +73,4 @@ def label_of(probability: float, supported_from: float = SUPPORTED_FROM) -> Labe
     return Label.PARTLY if probability >= min(PARTLY_FROM, supported_from) else Label.UNSUPPORTED
 
 
-__all__ = ["PARTLY_FROM", "SUPPORTED_FROM", "Case", "Judge", "accepting_from", "label_of"]
+__all__ = ["PARTLY_FROM", "SUPPORTED_FROM", "Case", "EncodingJudge", "Judge", "accepting_from", "label_of"]

@@ -14,7 +14,7 @@ from propcite.attribution.judges.checks import RULES, checked, refused
 from propcite.attribution.judges.embedded import EmbeddedJudge, Features, probability, support_logit
 from propcite.attribution.judges.nearest import readable, readings
 from propcite.attribution.judges.weights import JUDGE, load
-from propcite.retrieval.encoding.encoder import Encoder
+from propcite.retrieval.encoding.base import TextEncoder
 
 MOST_PIECES = 3000  # word pieces of one forward pass, padding counted
 SHORT_WORDS = 130  # evidence of so many words is read whole
@@ -75,7 +75,7 @@ class CrossJudge:
 
     def __init__(
         self,
-        encoder: Encoder,
+        encoder: TextEncoder,
         *,
         weights: Path = JUDGE,
         device: str = "",
@@ -87,13 +87,14 @@ class CrossJudge:
         self.name = f"cross/{self.cross.name}+{RULES}"
 
     @property
-    def encoder(self) -> Encoder:
+    def encoder(self) -> TextEncoder:
         return self.embedded.encoder
 
-    @encoder.setter
-    def encoder(self, encoder: Encoder) -> None:
-        self.embedded = copy(self.embedded)
-        self.embedded.encoder = encoder
+    def reading_with(self, encoder: TextEncoder) -> CrossJudge:
+        """Return the same judge with another encoder for claims; the network and the cache of evidence are shared."""
+        other = copy(self)
+        other.embedded = self.embedded.reading_with(encoder)
+        return other
 
     def judge(self, cases: Sequence[Case]) -> list[Verdict]:
         return [

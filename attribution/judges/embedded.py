@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from statistics import fmean
 
 import numpy as np
 
 from propcite.attribution.citations import Verdict
-from propcite.attribution.citing.memory import Memory
 from propcite.attribution.english import words
 from propcite.attribution.judges import SUPPORTED_FROM, Case
 from propcite.attribution.judges.checks import RULES, checked
 from propcite.attribution.judges.nearest import readings
-from propcite.retrieval.encoding.encoder import Encoder, Floats, TokenVectors
+from propcite.retrieval.encoding.base import Floats, TextEncoder, TokenVectors
+from propcite.retrieval.encoding.cache import CachedEncoder
 from propcite.retrieval.text import Passage
 
 
@@ -44,11 +45,11 @@ class EmbeddedJudge:
     Evidence that it read last it knows: answers over one collection are often judged by the same sentences.
     """
 
-    def __init__(self, encoder: Encoder, *, supported_from: float = SUPPORTED_FROM) -> None:
+    def __init__(self, encoder: TextEncoder, *, supported_from: float = SUPPORTED_FROM) -> None:
         self.encoder = encoder
         self.supported_from = supported_from
         self.name = f"embedded/{encoder.name}+{RULES}"
-        self._evidence = Memory()
+        self._evidence = CachedEncoder(encoder)
 
     def judge(self, cases: Sequence[Case]) -> list[Verdict]:
         features = self.features(cases)
@@ -70,8 +71,13 @@ class EmbeddedJudge:
 
     def read(self, evidence: Sequence[str]) -> list[TokenVectors]:
         """Each piece of evidence as it is compared; what is likely to be judged may be read before."""
-        passages = [Passage(id="", text=text) for text in evidence]
-        return self._evidence.recall(evidence, passages, self.encoder.encode_passages)
+        return self._evidence.encode_passages([Passage(id="", text=text) for text in evidence])
+
+    def reading_with(self, encoder: TextEncoder) -> EmbeddedJudge:
+        """Return the same judge with another encoder for claims; the cache of evidence is shared."""
+        other = copy(self)
+        other.encoder = encoder
+        return other
 
     def verdict(self, case: Case, features: Features) -> Verdict:
         """The score's verdict, unless plain words forbid it: other numbers, units, names, or a "not" on one side."""

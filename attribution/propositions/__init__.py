@@ -11,7 +11,7 @@ from propcite.attribution.citations import Proposition
 WEIGHTS = Path(__file__).parents[1] / "models" / "splitter.safetensors"  # the learned splitter's, shipped
 
 
-class PropositionSplitter(Protocol):
+class Splitter(Protocol):
     """Anything that names the propositions of a sentence as spans of that sentence.
 
     `context` holds the sentences that came before it in the same answer, oldest first.

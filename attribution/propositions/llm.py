@@ -15,7 +15,7 @@ from threading import Lock
 from propcite.attribution.citations import Proposition
 from propcite.attribution.llm.endpoint import Endpoint
 from propcite.attribution.llm.failures import NoAnswerError, one_line, sendable
-from propcite.attribution.propositions import PropositionSplitter
+from propcite.attribution.propositions import Splitter
 from propcite.attribution.propositions.alignment import propositions_from_texts
 from propcite.attribution.propositions.rules import RuleSplitter
 from propcite.attribution.propositions.sentence import LETTER, whole, without_marks
@@ -90,7 +90,7 @@ class LlmSplitter:
         seed: int = 0,
         max_tokens: int = 2048,
         num_parallel: int = 4,
-        fallback: PropositionSplitter | None = None,
+        fallback: Splitter | None = None,
     ) -> None:
         options = {"response_format": RESPONSE_FORMAT, "seed": seed, "temperature": temperature}
         self._endpoint = Endpoint(

@@ -11,9 +11,9 @@ from torch import Tensor
 
 from propcite.retrieval.alignment.forms import Alignment
 from propcite.retrieval.alignment.pairs import aligned
+from propcite.retrieval.encoding.base import Ints
 
 Floats = npt.NDArray[np.float32]
-Ints = npt.NDArray[np.int64]
 
 AT_ONCE = 1 << 22  # similarities held at once, padding included
 

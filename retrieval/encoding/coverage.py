@@ -14,7 +14,7 @@ import numba as nb
 import numpy as np
 import numpy.typing as npt
 
-from propcite.retrieval.encoding.encoder import Floats
+from propcite.retrieval.encoding.base import Floats
 
 Array = npt.NDArray[Any]
 

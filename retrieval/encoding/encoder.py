@@ -6,80 +6,25 @@ A passage is encoded once.  A text longer than the model's window is encoded in 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from propcite.retrieval.encoding import checkpoints, layouts
+from propcite.retrieval.encoding.base import Floats, Ids, Mask, TokenVectors
 from propcite.retrieval.encoding.precision import chosen, dtype_of, tokens_at_once
-from propcite.retrieval.encoding.windows import Ids, Offsets, Text, Window, Windows
+from propcite.retrieval.encoding.windows import Text, Window, Windows
 from propcite.retrieval.errors import EncoderError
-from propcite.retrieval.text import Granularity, Passage, Span
+from propcite.retrieval.text import Granularity, Passage
 
 if TYPE_CHECKING:
     from propcite.retrieval.encoding.int8 import EightBits
 
-Floats = npt.NDArray[np.float32]
-Mask = npt.NDArray[np.bool_]
 _Row = tuple[Ids, Mask, Floats]  # a text's ids (n,), which of them count (n,), vectors (n, d)
 Weigh = Callable[[Ids, Floats], Floats]  # tokens' ids (n,) and vectors (n, d) to salience (n,)
-
-
-@dataclass(frozen=True, slots=True)
-class TokenVectors:
-    """One text's tokens: unit vectors, and the characters that each stands for.  (n, d) and (n, 2).
-
-    `salience` says how much each token counts, (n,); without it all count alike.  `ids` are the vocabulary's, (n,).
-    """
-
-    vectors: Floats
-    offsets: Offsets
-    salience: Floats | None = None
-    ids: Ids | None = None
-
-    def __len__(self) -> int:
-        return len(self.vectors)
-
-    def weights(self, mask: Mask | None = None) -> Floats:
-        """Weights that make a sum over these tokens their mean by salience, so scores do not grow with length.  (n,)
-
-        >>> tokens = TokenVectors(np.eye(3), np.zeros((3, 2)), np.array([3.0, 9.0, 1.0]))
-        >>> tokens.weights(np.array([True, False, True])).tolist()
-        [0.75, 0.0, 0.25]
-        """
-        chosen = np.ones(len(self), np.float32) if mask is None else mask.astype(np.float32)
-        salient = chosen if self.salience is None else chosen * self.salience
-        total = float(salient.sum())
-        if total <= 0:  # tokens of no weight are all that there is
-            salient, total = chosen, max(float(chosen.sum()), 1.0)
-        return (salient / total).astype(np.float32)
-
-    def only(self, chosen: Mask | npt.NDArray[np.int64]) -> TokenVectors:
-        """These tokens alone, in the order in which they are named."""
-        salience = None if self.salience is None else self.salience[chosen]
-        ids = None if self.ids is None else self.ids[chosen]
-        return TokenVectors(self.vectors[chosen], self.offsets[chosen], salience, ids)
-
-    @staticmethod
-    def joined(parts: Sequence[TokenVectors]) -> TokenVectors:
-        """The tokens of several texts, or of several pieces of one; what not all of them know is left out."""
-        return TokenVectors(
-            np.concatenate([p.vectors for p in parts]),
-            np.concatenate([p.offsets for p in parts]),
-            joined_if_all([p.salience for p in parts]),
-            joined_if_all([p.ids for p in parts]),
-        )
-
-    def within(self, spans: Iterable[Span]) -> Mask:
-        """Which tokens share a character with one of the spans.  -> (n,)"""
-        mask = np.zeros(len(self), dtype=bool)
-        for span in spans:
-            mask |= (self.offsets[:, 0] < span.end) & (self.offsets[:, 1] > span.start)
-        return mask
 
 
 class Encoder:
@@ -240,9 +185,3 @@ class _States:
             self.ids, self.mask = self.ids.numpy(force=True), self.mask.bool().numpy(force=True)
             self.vectors = self.vectors.float().numpy(force=True)
         return self.ids[number], self.mask[number], self.vectors[number]
-
-
-def joined_if_all(arrays: Sequence[npt.NDArray[Any] | None]) -> npt.NDArray[Any] | None:
-    """The arrays one after the other; none where one is not known."""
-    known = [array for array in arrays if array is not None]
-    return np.concatenate(known) if known and len(known) == len(arrays) else None

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from propcite.retrieval.errors import EncoderError
 
 if TYPE_CHECKING:
-    from propcite.retrieval.encoding.encoder import Floats
+    from propcite.retrieval.encoding.base import Floats
 
 FILE = "salience.safetensors"  # beside a model's own files
 

@@ -10,8 +10,8 @@ from operator import add
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from propcite.retrieval.encoding.base import Ids, Offsets
 from propcite.retrieval.errors import EncoderError
 from propcite.retrieval.text import Span
 
@@ -21,9 +21,6 @@ NO_CHARACTER = -1  # the offset of a token that stands for no character of the t
 
 _SURROGATE = re.compile("[\ud800-\udfff]")  # half a character: no tokenizer reads it
 _SPACE = re.compile(r"\s+")
-
-Ids = npt.NDArray[np.int64]
-Offsets = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True)

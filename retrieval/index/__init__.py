@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from propcite.retrieval.alignment import NEAREST, Alignment
-from propcite.retrieval.encoding.encoder import Floats, TokenVectors
-from propcite.retrieval.granularity import Ints
+from propcite.retrieval.encoding.base import Floats, Ints, TokenVectors
 from propcite.retrieval.text import Granularity, Passage
 
 Told = Callable[[str, float], None]  # what is being made, and the share of it that is done

@@ -10,8 +10,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from propcite.retrieval.encoding.encoder import Floats
-from propcite.retrieval.granularity import Ints
+from propcite.retrieval.encoding.base import Floats, Ints
 from propcite.retrieval.index import nobody, tell_share
 from propcite.retrieval.index.codec import Rows, int_products
 from propcite.retrieval.index.container import Container, write_arrays

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from propcite.retrieval.encoding.encoder import Floats
-from propcite.retrieval.granularity import Ints
+from propcite.retrieval.encoding.base import Floats, Ints
 from propcite.retrieval.index import kernels
 from propcite.retrieval.index.centroids import Centroids
 from propcite.retrieval.index.coarse_codes import Coded, best_of_parts, nearest_lists

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from propcite.retrieval.encoding.encoder import Floats
-from propcite.retrieval.granularity import Ints
+from propcite.retrieval.encoding.base import Floats, Ints
 from propcite.retrieval.index.centroids import Codes
 from propcite.retrieval.index.pruning import Searched
 from propcite.retrieval.index.ranking import Mask, members

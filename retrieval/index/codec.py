@@ -14,8 +14,7 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from propcite.retrieval.encoding.encoder import Floats
-from propcite.retrieval.granularity import Ints
+from propcite.retrieval.encoding.base import Floats, Ints
 
 BITS = (16, 8, 4, 2, 1)
 AT_ONCE = 1 << 14  # tokens encoded at once

@@ -15,8 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from propcite.retrieval.encoding.encoder import Floats
-from propcite.retrieval.granularity import Ints
+from propcite.retrieval.encoding.base import Floats, Ints
 
 CODE_LENGTHS = (96, 64, 56, 48, 40, 32, 28, 24, 20, 16, 12, 8, 4, 3, 2, 1)  # bytes a token that a device can read
 MOST_FOUND = 2048  # tokens for a query token

@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from propcite.retrieval.encoding.encoder import Floats
+from propcite.retrieval.encoding.base import Floats, Ints
 from propcite.retrieval.errors import IndexFormatError, RetrievalError
-from propcite.retrieval.granularity import Ints
 from propcite.retrieval.index.container import REPAIR, Container, write_anew
 from propcite.retrieval.index.faiss_device import MOST_FOUND, WORTH_IT, code_length, device
 from propcite.retrieval.index.hits import Hits

@@ -14,8 +14,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from propcite.retrieval.encoding.encoder import Floats
-from propcite.retrieval.granularity import Ints
+from propcite.retrieval.encoding.base import Floats, Ints
 from propcite.retrieval.index.coarse_codes import Coded, Places, best_of_parts
 from propcite.retrieval.index.codec import Asked
 from propcite.retrieval.index.ranking import Block, Mask, Ranked, Wanted, blocks_of, places, score_block, unpacked

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from propcite.retrieval.granularity import Ints
+from propcite.retrieval.encoding.base import Ints
 from propcite.retrieval.index.codec import Codec, Payload
 from propcite.retrieval.index.container import Pieces, write_arrays
 from propcite.retrieval.index.segment import EACH_TOKEN, Segment, narrow

@@ -12,9 +12,8 @@ from typing import Any, Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from propcite.retrieval.encoding.encoder import Floats, TokenVectors
+from propcite.retrieval.encoding.base import Floats, Ints, TokenVectors
 from propcite.retrieval.errors import RetrievalError
-from propcite.retrieval.granularity import Ints
 from propcite.retrieval.index.container import Container
 
 Mask = npt.NDArray[np.bool_]

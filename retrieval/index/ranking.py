@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from propcite.retrieval.alignment import NEAREST, Alignment
-from propcite.retrieval.encoding.encoder import Floats
-from propcite.retrieval.granularity import Ints, best_matches, joined
+from propcite.retrieval.encoding.base import Floats, Ints
+from propcite.retrieval.granularity import best_matches, joined
 from propcite.retrieval.index import IndexHit
 from propcite.retrieval.index.codec import Asked, Payload, Rows, int_products
 from propcite.retrieval.index.segment import HEAD, Segment

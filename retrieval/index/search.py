@@ -11,8 +11,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from propcite.retrieval.encoding.encoder import Floats
-from propcite.retrieval.granularity import Ints
+from propcite.retrieval.encoding.base import Floats, Ints
 from propcite.retrieval.index import IndexHit
 from propcite.retrieval.index.centroids import Centroids
 from propcite.retrieval.index.coarse_codes import nearest_lists

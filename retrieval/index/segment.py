@@ -12,10 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from propcite.retrieval.encoding.encoder import TokenVectors
-from propcite.retrieval.encoding.windows import Offsets
+from propcite.retrieval.encoding.base import Ints, Offsets, TokenVectors
 from propcite.retrieval.errors import IndexFormatError, RetrievalError
-from propcite.retrieval.granularity import Ints
 from propcite.retrieval.index.codec import Codec, Payload
 from propcite.retrieval.index.container import REPAIR, Container, write_arrays
 from propcite.retrieval.index.pruning import Pruning, Searched, most_worth, worth

@@ -17,10 +17,9 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 
 from propcite.retrieval.alignment import NEAREST, Alignment
+from propcite.retrieval.encoding.base import Floats, Ints, TokenVectors
 from propcite.retrieval.encoding.checkpoints import keeping
-from propcite.retrieval.encoding.encoder import Floats, TokenVectors
 from propcite.retrieval.errors import IndexFormatError
-from propcite.retrieval.granularity import Ints
 from propcite.retrieval.index import IndexHit, IndexStats, Told, nobody
 from propcite.retrieval.index.codec import Codec
 from propcite.retrieval.index.disk import Disk

@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from propcite.retrieval.encoding.encoder import Encoder, TokenVectors
+from propcite.retrieval.encoding.base import Ints, TokenVectors
+from propcite.retrieval.encoding.encoder import Encoder
 from propcite.retrieval.errors import IndexFormatError
 from propcite.retrieval.index.token_index import TokenIndex
 from propcite.retrieval.retriever import Split
@@ -28,7 +29,6 @@ from propcite.retrieval.training.rows import Row, as_passage
 BLOCK = 128  # passages of one file
 INDEX_BITS = 4  # a number of the index that negatives are found by
 
-Ints = npt.NDArray[np.int64]
 _Told = tuple[tuple[Span, ...], str]  # a proposition's places in its passage, and its words
 
 

@@ -60,9 +60,9 @@ def test_a_sentence_shows_the_strongest_in_the_order_of_their_markers() -> None:
     one, two, three, four = cited(GATES, 1, 0.6), cited(COST, 2, 0.3), cited(LAW, 3, 0.9), cited(BIRDS, 4, 0.7)
     sentence = CitedSentence(Span(0, 22), (claim(four), claim(one), claim(two), claim(three)))
     assert sentence.citations == (one, three, four)
-    assert replace(sentence, most=1).citations == (three,)
-    assert replace(sentence, most=0).citations == ()
-    assert replace(sentence, most=9).citations == (one, two, three, four)
+    assert replace(sentence, max_citations=1).citations == (three,)
+    assert replace(sentence, max_citations=0).citations == ()
+    assert replace(sentence, max_citations=9).citations == (one, two, three, four)
 
 
 def test_a_sentence_without_propositions_shows_nothing() -> None:

@@ -24,8 +24,9 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from propcite.retrieval.encoding.base import TokenVectors
 from propcite.retrieval.encoding.checkpoints import BASE, bundled_model
-from propcite.retrieval.encoding.encoder import Encoder, TokenVectors
+from propcite.retrieval.encoding.encoder import Encoder
 from propcite.retrieval.encoding.int8 import _compiled
 from propcite.retrieval.encoding.trained_networks import with_markers
 from propcite.retrieval.splitter import passage_from_sentences

@@ -20,9 +20,9 @@ from dataclasses import replace
 
 from propcite.app.demo import ANSWERS, DOCUMENTS
 from propcite.app.ingest.readers import read_document
-from propcite.attribution import AnswerDone, PropCite, SentenceCited, TextDelta, acite_stream, cite_many
-from propcite.attribution.citing.background import Desk
-from propcite.attribution.prose.sentences import Sentences
+from propcite.attribution import AnswerDone, PropCite, SentenceCited, TextDelta
+from propcite.attribution.citing.stream import StreamCiter
+from propcite.attribution.prose.sentences import sentences_of
 from propcite.retrieval.retriever import Retriever
 from propcite.retrieval.splitter import PassageSplitter
 from propcite.retrieval.text import Passage
@@ -48,7 +48,7 @@ async def one(propcite: PropCite, text: str, passages: list[Passage], seconds: f
             yield token
 
     waits = []
-    async for event in acite_stream(propcite, tokens(), passages):
+    async for event in propcite.astream(tokens(), passages):
         if isinstance(event, SentenceCited):
             now = time.perf_counter()
             behind = [when for at, when in handed if at > event.sentence.span.end + 1]
@@ -59,16 +59,17 @@ async def one(propcite: PropCite, text: str, passages: list[Passage], seconds: f
 
 def processor_ms(propcite: PropCite, text: str, passages: list[Passage], rest: float) -> list[float]:
     """Processor time of each of the first sentences alone, `rest` seconds after the passages were encoded."""
-    sentences = Sentences()
-    desk, spent = Desk(propcite, passages, None), []
-    desk.opened()
+    citer, spent = StreamCiter(propcite.tools, passages, None, "", strip_markers=False), []
+    citer.opened()
     time.sleep(rest)
-    for sentence in [*sentences.feed(text), *sentences.finish()][:5]:
+    begun = 0
+    for span in sentences_of(text)[1:6]:  # a sentence has ended once the next one is there
+        piece, begun = text[begun : span.end], span.end
         start = time.process_time()
-        desk.put(sentence)
-        list(desk.rest())
+        list(citer.feed(piece))
+        list(citer.rest())
         spent.append(1000 * (time.process_time() - start))
-    desk.close()
+    citer.close()
     return spent
 
 
@@ -100,7 +101,7 @@ def main() -> None:
         for answer in answers:
             propcite.cite(answer, passages[:5])
         middle = time.perf_counter()
-        cite_many(propcite, answers, passages[:5])
+        propcite.cite_many(answers, passages[:5])
         alone.append(middle - start)
         together.append(time.perf_counter() - middle)
     print(

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from propcite.retrieval.alignment import NEAREST, alignment_of
-from propcite.retrieval.encoding.encoder import Encoder, TokenVectors
+from propcite.retrieval.encoding.base import TokenVectors
+from propcite.retrieval.encoding.encoder import Encoder
 from propcite.retrieval.encoding.windows import NO_CHARACTER
 from propcite.retrieval.errors import RetrievalError
 from propcite.retrieval.explanation import Reading, compare, explain, explain_hit

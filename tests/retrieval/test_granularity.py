@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from propcite import attribution, retrieval
-from propcite.retrieval.encoding.encoder import Floats, TokenVectors
+from propcite.retrieval.encoding.base import Floats, TokenVectors
 from propcite.retrieval.granularity import best_matches, joined, score_units, span_weights
 from propcite.retrieval.text import Span
 

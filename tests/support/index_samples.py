@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from propcite.retrieval.encoding.encoder import Floats, TokenVectors
+from propcite.retrieval.encoding.base import Floats, TokenVectors
 from propcite.retrieval.index import IndexHit
 from propcite.retrieval.index.token_index import TokenIndex
 from propcite.retrieval.text import Passage, Sentence, Span

@@ -143,5 +143,5 @@ def answers(draw: st.DrawFn) -> CitedAnswer:
             proposition = Proposition(tuple(sorted(draw(st.sets(spans_in(span), min_size=1, max_size=2)))), draw(texts))
             nearest = None if citations else draw(st.none() | evidences(pool))
             facts.append(CitedProposition(proposition, Verdict(draw(labels), 0.3, draw(texts)), citations, nearest))
-        sentences.append(CitedSentence(span, tuple(facts), most=draw(st.integers(1, 3))))
+        sentences.append(CitedSentence(span, tuple(facts), max_citations=draw(st.integers(1, 3))))
     return CitedAnswer(text, tuple(sentences), draw(texts), index_version="1", models={"judge": draw(texts)})

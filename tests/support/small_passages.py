@@ -10,7 +10,7 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from propcite.retrieval.encoding.encoder import Floats, TokenVectors
+from propcite.retrieval.encoding.base import Floats, TokenVectors
 from propcite.retrieval.index import IndexHit
 from propcite.retrieval.text import Passage, Sentence, Span
 

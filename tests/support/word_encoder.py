@@ -9,7 +9,7 @@ from functools import cache
 
 import numpy as np
 
-from propcite.retrieval.encoding.encoder import Floats, TokenVectors
+from propcite.retrieval.encoding.base import Floats, TokenVectors
 from propcite.retrieval.encoding.windows import NO_CHARACTER
 from propcite.retrieval.text import Granularity, Passage
 

@@ -13,7 +13,7 @@ from propcite.app.library.store import Turn
 from propcite.attribution.english import words
 from propcite.attribution.english.comparing.rows import rows_beside
 from propcite.attribution.english.questions import Exchange, standing_alone
-from propcite.retrieval.encoding.encoder import Floats, TokenVectors
+from propcite.retrieval.encoding.base import Floats, TokenVectors
 from propcite.retrieval.errors import PropCiteError
 from propcite.retrieval.granularity import joined
 from propcite.retrieval.retriever import Retriever

@@ -16,7 +16,8 @@ from propcite.app.lab.runs.significance import Floats
 from propcite.app.library.store import CollectionInfo
 from propcite.app.parts import Parts
 from propcite.retrieval.alignment import NEAREST, Alignment
-from propcite.retrieval.encoding.encoder import Encoder, TokenVectors
+from propcite.retrieval.encoding.base import TokenVectors
+from propcite.retrieval.encoding.encoder import Encoder
 from propcite.retrieval.errors import RetrievalError
 from propcite.retrieval.index.token_index import TokenIndex
 

@@ -6,7 +6,8 @@ import math
 from collections.abc import Collection, Iterable, Sequence
 
 from propcite.retrieval.alignment import NEAREST, Alignment, alignment_of
-from propcite.retrieval.encoding.encoder import Encoder, TokenVectors
+from propcite.retrieval.encoding.base import TokenVectors
+from propcite.retrieval.encoding.encoder import Encoder
 from propcite.retrieval.index.search import REFINED
 from propcite.retrieval.index.token_index import TokenIndex
 

@@ -18,10 +18,7 @@ from propcite.app.lab.citing.ways import ALWAYS, Remembering
 from propcite.app.parts import Parts
 from propcite.attribution.citations import CitedAnswer
 from propcite.attribution.citing.baselines import PostCite
-from propcite.attribution.citing.batch import cite_many
 from propcite.attribution.citing.methods import METHODS, method_of
-from propcite.attribution.citing.remembering import remembering
-from propcite.attribution.citing.repair import repair
 from propcite.attribution.formats.alce import to_alce
 from propcite.attribution.judges import Judge
 from propcite.attribution.propcite import PropCite
@@ -75,9 +72,9 @@ class Cited:
     propcite: PropCite
 
     def outputs(self, written: Sequence[Written]) -> list[str]:
-        if isinstance(method := self.propcite.method, PostCite):
+        if isinstance(method := self.propcite.tools.method, PostCite):
             read_together(method, written)
-        cited = cite_many(self.propcite, [(one.text, one.retriever) for one in written])
+        cited = self.propcite.cite_many([(one.text, one.retriever) for one in written])
         return [to_alce(_answer(answer), one.passages) for answer, one in zip(cited, written, strict=True)]
 
 
@@ -88,7 +85,7 @@ class Mended:
     propcite: PropCite
 
     def outputs(self, written: Sequence[Written]) -> list[str]:
-        return [to_alce(repair(self.propcite, one.given, one.passages).answer, one.passages) for one in written]
+        return [to_alce(self.propcite.repair(one.given, one.passages).answer, one.passages) for one in written]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +103,7 @@ class Listed:
 
 def sharing(parts: Parts) -> PropCite:
     """The parts with one memory for all ways, so that what one has read none reads again."""
-    return remembering(PropCite(parts.encoder, splitter=Remembering(parts.splitter), judge=parts.judge), TOKENS)
+    return PropCite(parts.encoder, splitter=Remembering(parts.splitter), judge=parts.judge).cached(TOKENS)
 
 
 def ways_of(
@@ -158,7 +155,7 @@ def _way(shared: PropCite, name: str, most: int, margin: float) -> Way:
     base, _, more = name.partition("+")
 
     def made(judge: Judge | None, **options: Any) -> PropCite:
-        return PropCite(shared.encoder, splitter=shared.splitter, judge=judge, most_citations=most, **options)
+        return PropCite(shared.encoder, splitter=shared.splitter, judge=judge, max_citations=most, **options)
 
     if name == GENERATE:
         return AsWritten()

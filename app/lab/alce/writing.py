@@ -16,7 +16,7 @@ from propcite.app.library.store.runs import RunItem
 from propcite.app.parts import Parts
 from propcite.app.settings import Settings
 from propcite.attribution.prose.unmarking import unmarked
-from propcite.retrieval.encoding.encoder import Encoder
+from propcite.retrieval.encoding.base import TextEncoder
 from propcite.retrieval.errors import PropCiteError
 from propcite.retrieval.retriever import Retriever
 from propcite.retrieval.text import Granularity, Passage
@@ -61,16 +61,16 @@ def readable(passages: Iterable[Passage]) -> list[Passage]:
     return [passage for passage in passages if any(map(str.isalnum, passage.text))]
 
 
-def read_all(rows: Sequence[Row], encoder: Encoder) -> None:
+def read_all(rows: Sequence[Row], encoder: TextEncoder) -> None:
     """The documents of these rows in one batch, for an encoder that remembers."""
     encoder.encode_passages(readable(passage for row in rows for passage in row.question.passages))
 
 
-def retriever_over(encoder: Encoder, passages: Sequence[Passage]) -> Retriever:
+def retriever_over(encoder: TextEncoder, passages: Sequence[Passage]) -> Retriever:
     return Retriever.over(encoder, readable(passages))
 
 
-def as_written(row: Row, answer: Answer, encoder: Encoder) -> Written:
+def as_written(row: Row, answer: Answer, encoder: TextEncoder) -> Written:
     question = row.question
     retriever = retriever_over(encoder, question.passages)
     return Written(question.text, answer.text, answer.given, question.passages, retriever)
@@ -104,7 +104,7 @@ def from_outputs(questions: Sequence[Question], outputs: AlceFile) -> tuple[list
 
 def written_by(
     parts: Parts,
-    encoder: Encoder,
+    encoder: TextEncoder,
     rows: Sequence[Row],
     keep: Callable[[Sequence[RunItem]], None],
     *,
@@ -150,7 +150,7 @@ def _at_once(settings: Settings) -> int:
     return TOGETHER if settings.generator == "extractive" else settings.llm_parallel
 
 
-def _asked(row: Row, encoder: Encoder) -> tuple[str, Shown]:
+def _asked(row: Row, encoder: TextEncoder) -> tuple[str, Shown]:
     passages = row.question.passages
     return row.question.text, Shown(passages, retriever_over(encoder, passages))
 

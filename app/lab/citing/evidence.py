@@ -16,7 +16,7 @@ from propcite.app.lab.runs.significance import interval
 from propcite.app.library.store.runs import RunItem
 from propcite.attribution.citing.baselines import Bm25
 from propcite.attribution.propositions.metrics import Agreement
-from propcite.retrieval.encoding.encoder import Encoder
+from propcite.retrieval.encoding.base import TextEncoder
 from propcite.retrieval.retriever import Retriever
 from propcite.retrieval.text import Granularity, Passage, Span
 
@@ -46,14 +46,14 @@ class Ranked:
     f1: float
 
 
-def evidence_ways(ways: Sequence[Way], encoder: Encoder) -> list[str]:
+def evidence_ways(ways: Sequence[Way], encoder: TextEncoder) -> list[str]:
     """The names of all that is measured on a claim: rankings, and those ways that cite sentences."""
     citing = [named(SENTENCES, way) for way in ways if way.cites_sentences]
     return [f"{RANKING}: {BM25}", f"{RANKING}: {_name(encoder)}", *citing]
 
 
 def sentence_evidence(
-    todos: Sequence[Todo[GoldEvidence]], ways: Sequence[Way], encoder: Encoder, bm25: Bm25
+    todos: Sequence[Todo[GoldEvidence]], ways: Sequence[Way], encoder: TextEncoder, bm25: Bm25
 ) -> Iterator[RunItem]:
     """Rankings of all sentences of each claim's documents, and what those ways cite that cite sentences."""
     for todo, retriever in over_each(todos, lambda todo: todo.row.documents, encoder):
@@ -99,7 +99,7 @@ def ranked_table(items: Iterable[RunItem]) -> Iterator[Ranked]:
         yield Ranked(source, len(found), name, *(round(100 * x, 1) for x in told))
 
 
-def _name(encoder: Encoder) -> str:
+def _name(encoder: TextEncoder) -> str:
     return encoder.query_name.split("@")[0]
 
 

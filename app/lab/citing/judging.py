@@ -20,12 +20,11 @@ from propcite.app.lab.runs.aggregates import ratio
 from propcite.app.lab.runs.keeping import Todo, clocked, portion
 from propcite.app.lab.runs.significance import Floats, between, interval
 from propcite.app.library.store.runs import RunItem
-from propcite.attribution.citing.remembering import remembering
 from propcite.attribution.english import words
 from propcite.attribution.judges import SUPPORTED_FROM, Case
 from propcite.attribution.propcite import PropCite
-from propcite.retrieval.encoding.encoder import Encoder
-from propcite.retrieval.granularity import Ints, score_units
+from propcite.retrieval.encoding.base import Ints, TextEncoder
+from propcite.retrieval.granularity import score_units
 from propcite.retrieval.text import Passage, Span
 
 BINS = 10
@@ -223,7 +222,7 @@ def _bins(scores: Floats) -> Ints:
 
 def scorers(propcite: PropCite) -> dict[str, Scorer]:
     """Word overlap and similarity alone, and the judge beside them; both read with one memory."""
-    both = remembering(propcite)
+    both = propcite.cached()
     encoder, judge = both.encoder, both.judge
     plain: dict[str, Scorer] = {
         "overlap": lambda cases: [words.plain_share(case.claim, case.text) for case in cases],
@@ -234,7 +233,7 @@ def scorers(propcite: PropCite) -> dict[str, Scorer]:
     return {**plain, judge.name.split("/")[0]: lambda cases: [v.probability for v in judge.judge(cases)]}
 
 
-def similarities(cases: Sequence[Case], encoder: Encoder) -> list[float]:
+def similarities(cases: Sequence[Case], encoder: TextEncoder) -> list[float]:
     """Each claim's mean over its tokens of the best similarity in its evidence, the best piece of it."""
     claims = encoder.encode_queries([case.claim for case in cases])
     texts = list(dict.fromkeys(text for case in cases for text in case.evidence))

@@ -10,11 +10,10 @@ from typing import TypeVar
 from propcite.app.parts import Parts
 from propcite.attribution.citations import Proposition
 from propcite.attribution.citing.methods import method_of
-from propcite.attribution.citing.remembering import remembering
 from propcite.attribution.judges import accepting_from
 from propcite.attribution.propcite import PropCite
-from propcite.attribution.propositions import PropositionSplitter
-from propcite.retrieval.encoding.encoder import Encoder
+from propcite.attribution.propositions import Splitter
+from propcite.retrieval.encoding.base import TextEncoder
 from propcite.retrieval.retriever import Retriever
 from propcite.retrieval.text import Granularity, Passage
 
@@ -39,14 +38,14 @@ class Way:
 
     @property
     def cites_sentences(self) -> bool:
-        return getattr(self.propcite.method, "granularity", None) is Granularity.SENTENCE
+        return getattr(self.propcite.tools.method, "granularity", None) is Granularity.SENTENCE
 
 
 @dataclass(slots=True)
 class Remembering:
     """A splitter that splits each sentence once, however many ways of citing ask."""
 
-    splitter: PropositionSplitter
+    splitter: Splitter
     told: dict[tuple[str, tuple[str, ...]], list[Proposition]] = field(default_factory=dict)
 
     @property
@@ -66,7 +65,7 @@ class Remembering:
 
 def ways_of(parts: Parts, methods: Sequence[str], supported_from: Sequence[float] = ()) -> list[Way]:
     """Every method without a judge and with it; all share one memory, so that what one has read none reads again."""
-    both = remembering(PropCite(parts.encoder, splitter=Remembering(parts.splitter), judge=parts.judge))
+    both = PropCite(parts.encoder, splitter=Remembering(parts.splitter), judge=parts.judge).cached()
     judges = {}
     if both.judge is not None:
         for threshold in supported_from or [parts.settings.supported_from]:
@@ -82,7 +81,7 @@ def ways_of(parts: Parts, methods: Sequence[str], supported_from: Sequence[float
 
 
 def over_each(
-    rows: Sequence[Row], passages: Callable[[Row], Passages], encoder: Encoder
+    rows: Sequence[Row], passages: Callable[[Row], Passages], encoder: TextEncoder
 ) -> Iterator[tuple[Row, Retriever]]:
     """Each row with its passages; rows that follow each other over the same ones share what was encoded."""
     for given, same in groupby(rows, key=passages):

@@ -22,7 +22,8 @@ from propcite.app.lab.runs.shares import Share
 from propcite.app.library.store.runs import RunItem
 from propcite.app.parts import Parts
 from propcite.retrieval.alignment import alignment_of
-from propcite.retrieval.encoding.encoder import Encoder, TokenVectors
+from propcite.retrieval.encoding.base import TokenVectors
+from propcite.retrieval.encoding.encoder import Encoder
 from propcite.retrieval.index.token_index import TokenIndex
 
 MEASURES = ("nDCG@10", "R@100", "RR@10")

@@ -16,7 +16,8 @@ from propcite.app.lab.runs.about import about_run, model
 from propcite.app.parts import Parts
 from propcite.app.settings import Settings
 from propcite.retrieval.alignment import alignment_of
-from propcite.retrieval.encoding.encoder import Encoder, TokenVectors
+from propcite.retrieval.encoding.base import TokenVectors
+from propcite.retrieval.encoding.encoder import Encoder
 from propcite.retrieval.text import Granularity
 
 MARKERS = {

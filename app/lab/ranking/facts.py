@@ -22,8 +22,9 @@ from propcite.app.lab.runs.shares import Share
 from propcite.app.library.store.runs import RunItem
 from propcite.app.parts import Parts
 from propcite.app.settings import Settings
-from propcite.retrieval.encoding.encoder import Encoder, Floats, Mask, TokenVectors
-from propcite.retrieval.granularity import Ints, best_matches
+from propcite.retrieval.encoding.base import Floats, Ints, Mask, TokenVectors
+from propcite.retrieval.encoding.encoder import Encoder
+from propcite.retrieval.granularity import best_matches
 from propcite.retrieval.text import Passage
 
 SINGLE = "single-vector"
@@ -100,9 +101,9 @@ def scorers_of(ways: Sequence[Way], facts: Facts, encoders: Encoders, settings: 
 
 
 def by_words(targets: Sequence[Fact]) -> Scorer:
-    from propcite.attribution.citing.baselines import CountedWords
+    from propcite.attribution.citing.baselines import Bm25Index
 
-    counted = CountedWords([fact.words for fact in targets])
+    counted = Bm25Index([fact.words for fact in targets])
     return lambda facts: np.stack([counted.scores(fact.words) for fact in facts])
 
 

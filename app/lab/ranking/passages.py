@@ -21,7 +21,8 @@ from propcite.app.library.store.runs import RunItem
 from propcite.app.parts import Parts
 from propcite.app.settings import Settings
 from propcite.retrieval.alignment import NEAREST, alignment_of
-from propcite.retrieval.encoding.encoder import Encoder, Floats, TokenVectors
+from propcite.retrieval.encoding.base import Floats, TokenVectors
+from propcite.retrieval.encoding.encoder import Encoder
 from propcite.retrieval.encoding.salience import idf
 from propcite.retrieval.index.token_index import TokenIndex
 
@@ -138,9 +139,9 @@ def _told(index: TokenIndex) -> dict[str, Any]:
 
 
 def by_words(collection: Beir, depth: int) -> Rank:
-    from propcite.attribution.citing.baselines import CountedWords
+    from propcite.attribution.citing.baselines import Bm25Index
 
-    counted = CountedWords([f"{p.title} {p.text}" for p in collection.passages])
+    counted = Bm25Index([f"{p.title} {p.text}" for p in collection.passages])
 
     def rank(queries: Sequence[str]) -> Iterator[tuple[list[str], Cost]]:
         for query in queries:

@@ -26,8 +26,9 @@ from propcite.app.lab.runs.keeping import Todo, added, clocked, measure, open_ru
 from propcite.app.lab.runs.shares import Share
 from propcite.app.library.store.runs import RunItem
 from propcite.app.parts import Parts
+from propcite.retrieval.encoding.base import Floats, TokenVectors
 from propcite.retrieval.encoding.coverage import coverage
-from propcite.retrieval.encoding.encoder import Encoder, Floats, TokenVectors
+from propcite.retrieval.encoding.encoder import Encoder
 from propcite.retrieval.encoding.salience import Salience, idf
 from propcite.retrieval.index.search import REFINED
 from propcite.retrieval.index.token_index import IndexOptions, TokenIndex

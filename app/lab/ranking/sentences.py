@@ -22,7 +22,8 @@ from propcite.app.lab.runs.keeping import Todo, clocked, measure, open_run, port
 from propcite.app.lab.runs.shares import Share
 from propcite.app.library.store.runs import RunItem
 from propcite.app.parts import Parts
-from propcite.retrieval.encoding.encoder import Encoder, Floats, TokenVectors
+from propcite.retrieval.encoding.base import Floats, TokenVectors
+from propcite.retrieval.encoding.encoder import Encoder
 from propcite.retrieval.granularity import joined, score_units
 from propcite.retrieval.index.pruning import Pruning
 from propcite.retrieval.index.segment import pruned
@@ -120,9 +121,9 @@ def _name(place: tuple[int, int]) -> str:
 
 def by_words(rows: Sequence[RankRow]) -> Scorer:
     """BM25 that has counted the words of all sentences of all rows."""
-    from propcite.attribution.citing.baselines import CountedWords
+    from propcite.attribution.citing.baselines import Bm25Index
 
-    counted = CountedWords([text for row in rows for text in row.texts], K1, B)
+    counted = Bm25Index([text for row in rows for text in row.texts], K1, B)
     ends = accumulate((len(row.places) for row in rows), initial=0)
     spans = {row.id: span for row, span in zip(rows, pairwise(ends), strict=True)}
 

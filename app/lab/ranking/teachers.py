@@ -12,7 +12,7 @@ from propcite.app.lab.files import digest_of
 from propcite.app.lab.ranking.rank_rows import RankRow
 from propcite.app.lab.ranking.scorers import Cost, Scorer
 from propcite.app.lab.runs.keeping import clocked
-from propcite.retrieval.encoding.encoder import Floats
+from propcite.retrieval.encoding.base import Floats
 from propcite.retrieval.text import Passage
 from propcite.retrieval.training.rows import Row, parts
 from propcite.retrieval.training.teacher import WEIGHTS, Teacher

@@ -12,7 +12,7 @@ from propcite.app.server.proxy.asked import Asked
 from propcite.app.server.proxy.sources import Sources
 from propcite.app.server.service import Service
 from propcite.attribution.citations import CitedAnswer
-from propcite.attribution.citing.stream import AsyncCitedStream, acite_stream
+from propcite.attribution.citing.stream import AsyncCitedStream
 from propcite.attribution.events import SentenceCited
 from propcite.attribution.formats.openai import chat_annotations
 from propcite.attribution.llm.thoughts import Thoughts
@@ -44,8 +44,7 @@ class Citing:
         return self.finished(replace(answer, text=text), reason)
 
     def stream(self, pieces: AsyncIterable[str]) -> AsyncCitedStream:
-        return acite_stream(
-            self.service.parts.propcite,
+        return self.service.parts.propcite.astream(
             pieces,
             self.sources.first,
             collection=self.sources.collection,

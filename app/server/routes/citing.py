@@ -13,7 +13,6 @@ from propcite.app.server.errors import RequestError
 from propcite.app.server.routes.shared import ANSWER, PROBLEMS, passages_of, sources_of, unless_gone, written
 from propcite.app.server.shapes import CiteRequest, RepairRequest
 from propcite.attribution.citations import CitedAnswer
-from propcite.attribution.citing.repair import repair
 from propcite.attribution.formats.json.repairs import RepairJson, repair_json
 from propcite.attribution.formats.json.schemas import SCHEMAS
 
@@ -63,7 +62,7 @@ async def repaired(request: Request, asked: RepairRequest, access: Reader) -> Re
     def work() -> RepairJson:
         collection = service.pipeline(name).retriever() if name else None
         propcite, passages = service.parts.propcite, sources_of(asked.passages)
-        found = repair(propcite, asked.answer, passages, collection=collection, question=asked.question)
+        found = propcite.repair(asked.answer, passages, collection=collection, question=asked.question)
         return repair_json(found)
 
     return await unless_gone(request, service.work.run(work))

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from pydantic import TypeAdapter
 from typing_extensions import TypedDict
 
-from propcite.attribution.citing.repaired import Check, Repaired
+from propcite.attribution.citing.repaired import MarkerCheck, Repaired
 from propcite.attribution.formats.json.schema import AnswerJson, EvidenceJson, VerdictJson, published
 from propcite.attribution.formats.json.writing import evidence_json, to_dict, verdict_json
 
@@ -55,7 +55,7 @@ def repair_json(repaired: Repaired) -> RepairJson:
     }
 
 
-def _check(check: Check) -> CheckJson:
+def _check(check: MarkerCheck) -> CheckJson:
     return {
         "number": check.number,
         "state": check.state.value,

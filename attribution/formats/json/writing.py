@@ -95,7 +95,7 @@ def _sentence(sentence: CitedSentence, text: str) -> SentenceJson:
         "text": sentence.span.of(text),
         "start": sentence.span.start,
         "end": sentence.span.end,
-        "most": sentence.most,
+        "most": sentence.max_citations,
         "citations": [_citation(c) for c in sentence.citations],
         "propositions": [
             {

@@ -24,7 +24,8 @@ from propcite.app.errors import GeneratorError
 from propcite.attribution.errors import AttributionError
 from propcite.attribution.llm.endpoint import Endpoint
 from propcite.attribution.llm.usage import Usage, metered
-from propcite.retrieval.encoding.encoder import Encoder, TokenVectors
+from propcite.retrieval.encoding.base import TokenVectors
+from propcite.retrieval.encoding.encoder import Encoder
 from propcite.retrieval.retriever import Retriever
 from propcite.retrieval.splitter import passage_from_text
 from propcite.retrieval.text import Granularity, Passage

@@ -92,10 +92,9 @@ def test_pieces_are_whole_characters(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_on_a_terminal_the_text_comes_with_its_markers(open_parts: Any) -> None:
-    from propcite.attribution.citing.stream import cite_stream
 
     parts: Parts = open_parts()
-    events = cite_stream(parts.propcite, list(TEXT), [PASSAGE])
+    events = parts.propcite.stream(list(TEXT), [PASSAGE])
     with out.capture() as shown:
         answer = streams._shown(events, {})
     text = shown.get()

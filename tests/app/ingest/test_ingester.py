@@ -23,7 +23,7 @@ from propcite.app.ingest.sources import Upload, gather
 from propcite.app.library.store import CollectionInfo
 from propcite.app.parts import Parts
 from propcite.attribution.citations import CitedAnswer
-from propcite.retrieval.encoding.encoder import TokenVectors
+from propcite.retrieval.encoding.base import TokenVectors
 from propcite.retrieval.errors import IndexFormatError
 from propcite.retrieval.index.token_index import TokenIndex
 from propcite.retrieval.text import Passage

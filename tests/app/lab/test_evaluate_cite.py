@@ -38,7 +38,7 @@ from propcite.app.lab.runs.shares import Share
 from propcite.app.parts import Parts
 from propcite.app.settings import load_settings
 from propcite.attribution.citing.methods import METHODS
-from propcite.retrieval.encoding.encoder import TokenVectors
+from propcite.retrieval.encoding.base import TokenVectors
 from propcite.retrieval.errors import PropCiteError
 from propcite.retrieval.text import Passage
 

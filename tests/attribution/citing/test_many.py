@@ -15,11 +15,11 @@ from same_answers import PASSAGES, shape
 from timing import assert_grows_with_its_size, cpu_seconds
 
 from propcite.attribution.citations import CitedAnswer
-from propcite.attribution.citing.answer_parts import Part
-from propcite.attribution.citing.batch import THREADS, acite, cite_many
-from propcite.attribution.citing.citing import AT_ONCE
-from propcite.attribution.citing.methods import Found, WholeSentences
-from propcite.attribution.citing.remembering import remembering
+from propcite.attribution.citing.answer_citer import BATCH
+from propcite.attribution.citing.batch import THREADS
+from propcite.attribution.citing.method import HitsByClaim
+from propcite.attribution.citing.methods import WholeSentences
+from propcite.attribution.citing.splitting import SplitSentence
 from propcite.attribution.errors import AttributionError
 from propcite.attribution.propcite import PropCite, Source
 from propcite.attribution.propositions.rules import RuleSplitter
@@ -46,7 +46,7 @@ def propcite(encoder: Encoder) -> PropCite:
 def test_a_batch_gives_what_each_answer_gives_alone(propcite: PropCite, own: bool) -> None:
     alone = [shape(propcite.cite(answer, PASSAGES)) for answer in ANSWERS]
     pairs: list[tuple[str, Source]] = [(answer, list(PASSAGES)) for answer in ANSWERS]
-    found = cite_many(propcite, pairs) if own else cite_many(propcite, ANSWERS, PASSAGES)
+    found = propcite.cite_many(pairs) if own else propcite.cite_many(ANSWERS, PASSAGES)
     assert [shape(answer) for answer in found] == alone
 
 
@@ -57,7 +57,7 @@ def test_a_hundred_pages_take_time_by_the_page(encoder: Encoder, way: str) -> No
     text = "The barrier cost money in year {n} [1]. It has gates, and more of them came later than was planned.\n\n"
     ways: dict[str, Any] = {
         "cite": lambda answer: quick.cite(answer, PASSAGES),
-        "cite_many": lambda answer: cite_many(quick, [answer], PASSAGES)[0],
+        "cite_many": lambda answer: quick.cite_many([answer], PASSAGES)[0],
         "repair": lambda answer: quick.repair(answer, PASSAGES).answer,
     }
 
@@ -72,22 +72,22 @@ def test_of_a_long_answer_some_sentences_are_asked_for_at_a_time(encoder: Encode
     asked: list[int] = []
 
     class Counting(WholeSentences):
-        def find(self, parts: Sequence[Part], retriever: Retriever, k: int) -> Found:
-            asked.append(len(parts))
-            found = super().find(parts[:1], retriever, k)
-            return [*found, *([[]] for _ in parts[1:])]
+        def find(self, sentences: Sequence[SplitSentence], retriever: Retriever, k: int) -> HitsByClaim:
+            asked.append(len(sentences))
+            found = super().find(sentences[:1], retriever, k)
+            return [*found, *([[]] for _ in sentences[1:])]
 
     propcite = PropCite(encoder, splitter=RuleSplitter(), judge=None, method=Counting())
     text = "It rained. " * 1000
-    for cite in (propcite.cite, propcite.repair, lambda *given: cite_many(propcite, [given, ("It rained.", [])])):
+    for cite in (propcite.cite, propcite.repair, lambda *given: propcite.cite_many([given, ("It rained.", [])])):
         asked.clear()
         cite(text, PASSAGES)
-        assert (sum(asked), max(asked) <= AT_ONCE) == (1000, True)
+        assert (sum(asked), max(asked) <= BATCH) == (1000, True)
 
 
 def test_an_entry_may_say_what_was_asked(propcite: PropCite) -> None:
     text = "The barrier cost 410 million euros."
-    found = cite_many(propcite, [(text, PASSAGES, "What did it cost?"), (text, PASSAGES)])
+    found = propcite.cite_many([(text, PASSAGES, "What did it cost?"), (text, PASSAGES)])
     assert [one.question for one in found if isinstance(one, CitedAnswer)] == ["What did it cost?", ""]
     assert [getattr(one, "id", "") for one in found] == [
         propcite.cite(text, PASSAGES, question=question).id for question in ("What did it cost?", "")
@@ -96,7 +96,7 @@ def test_an_entry_may_say_what_was_asked(propcite: PropCite) -> None:
 
 def test_passages_of_one_id_in_two_entries_are_told_apart(propcite: PropCite) -> None:
     text = "The barrier cost 410 million euros."
-    first, second = cite_many(propcite, [(text, {"id": "a", "text": text}), (text, {"id": "a", "text": "It rained."})])
+    first, second = propcite.cite_many([(text, {"id": "a", "text": text}), (text, {"id": "a", "text": "It rained."})])
     assert isinstance(first, CitedAnswer)
     assert isinstance(second, CitedAnswer)
     assert ([c.quote for c in first.citations], second.citations) == ([text], ())
@@ -105,25 +105,25 @@ def test_passages_of_one_id_in_two_entries_are_told_apart(propcite: PropCite) ->
 def test_a_collection_serves_a_batch(propcite: PropCite) -> None:
     collection = Retriever.over(propcite.encoder, PASSAGES)
     alone = [shape(propcite.cite(answer, collection)) for answer in ANSWERS]
-    assert [shape(answer) for answer in cite_many(propcite, ANSWERS, collection)] == alone
+    assert [shape(answer) for answer in propcite.cite_many(ANSWERS, collection)] == alone
 
 
 def test_a_bad_entry_has_its_error_and_the_others_their_answers(propcite: PropCite) -> None:
     bad: list[Any] = [(3, PASSAGES), "ab", (ANSWERS[0], [3]), (ANSWERS[0], [PASSAGES[0]] * 2), (ANSWERS[0],), None]
     good = (ANSWERS[0], PASSAGES)
-    found = cite_many(propcite, [good, *bad, good])
+    found = propcite.cite_many([good, *bad, good])
     assert shape(found[0]) == shape(found[-1]) == shape(propcite.cite(*good))
     for error, line in zip(
         found[1:-1], ["an entry", "an entry", "source 1", "two passages", "an entry", "an entry"], strict=True
     ):
         assert isinstance(error, AttributionError)
         assert str(error).startswith(line)
-    assert cite_many(propcite, []) == []
+    assert propcite.cite_many([]) == []
 
 
 def test_what_the_passages_do_not_support_is_looked_for_in_the_collection(propcite: PropCite) -> None:
     collection = Retriever.over(propcite.encoder, PASSAGES)
-    found = cite_many(propcite, [(answer, PASSAGES[:1]) for answer in ANSWERS], collection=collection)
+    found = propcite.cite_many([(answer, PASSAGES[:1]) for answer in ANSWERS], collection=collection)
     alone = [propcite.cite(answer, PASSAGES[:1], collection=collection) for answer in ANSWERS]
     assert [shape(one) for one in found] == [shape(one) for one in alone]
     assert {c.shown for answer in alone for c in answer.citations} == {True, False}
@@ -132,14 +132,14 @@ def test_what_the_passages_do_not_support_is_looked_for_in_the_collection(propci
 def test_a_batch_is_faster_than_one_by_one(propcite: PropCite) -> None:
     pairs: list[tuple[str, Source]] = [(answer, PASSAGES) for answer in ANSWERS * 2]
 
-    together = cpu_seconds(lambda: cite_many(propcite, pairs))
+    together = cpu_seconds(lambda: propcite.cite_many(pairs))
     alone = cpu_seconds(lambda: [propcite.cite(*pair) for pair in pairs])
     sys.stdout.write(f"{len(pairs)} answers: {together:.2f} s together, {alone:.2f} s one by one\n")
     assert together < alone
 
 
 def test_a_memory_gives_what_the_encoder_gives(propcite: PropCite) -> None:
-    reading = remembering(propcite, most_tokens=12)
+    reading = propcite.cached(max_tokens=12)
     texts = ["It rained.", "It stopped.", "It rained."]
     for granularity in (Granularity.PASSAGE, Granularity.SENTENCE):
         found = reading.encoder.encode_queries(texts, granularity)
@@ -168,7 +168,7 @@ def test_acite_leaves_the_loop_free(propcite: PropCite) -> None:
                 await asyncio.sleep(0.005)
 
         ticking = asyncio.create_task(tick())
-        found = await asyncio.gather(*(acite(propcite, answer, PASSAGES, question="What?") for answer in ANSWERS))
+        found = await asyncio.gather(*(propcite.acite(answer, PASSAGES, question="What?") for answer in ANSWERS))
         done.set()
         await ticking
         return found, ticks
@@ -195,7 +195,7 @@ def test_a_cancelled_answer_is_not_cited_to_its_end(propcite: PropCite) -> None:
 
     async def cancel() -> None:
         task = asyncio.create_task(
-            acite(PropCite(propcite.encoder, splitter=Counting()), "It rained. " * 2000, PASSAGES)
+            PropCite(propcite.encoder, splitter=Counting()).acite("It rained. " * 2000, PASSAGES)
         )
         while not split:
             await asyncio.sleep(0.01)
@@ -210,7 +210,7 @@ def test_a_cancelled_answer_is_not_cited_to_its_end(propcite: PropCite) -> None:
 
 def test_an_error_reaches_who_awaits(propcite: PropCite) -> None:
     with pytest.raises(AttributionError, match="source 1"):
-        asyncio.run(acite(propcite, "It rained.", [3]))
+        asyncio.run(propcite.acite("It rained.", [3]))
 
 
 # Threads

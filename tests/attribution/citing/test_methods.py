@@ -110,7 +110,7 @@ class Counting:
 
 
 def test_postcite_forgets_what_was_read_longest_ago_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("propcite.attribution.citing.baselines.MOST_READ", 3)
+    monkeypatch.setattr("propcite.attribution.citing.baselines.MAX_CACHED", 3)
     baseline, network = PostCite(), Counting()
     vars(baseline)["_encoder"] = network
     for text in ("a", "bb", "ccc", "a", "dddd", "a", "bb"):

@@ -199,7 +199,7 @@ def test_a_sentence_shows_at_most_three_markers(encoder: Encoder, lenient: PropC
     answer = lenient.cite(text, PASSAGES)
     assert ids(answer) == [["fish"], ["museum"], ["cost"], ["chess"]]
     assert len(markers(answer)[0]) == 3
-    one = PropCite(encoder, splitter=Halves(), judge=Lenient(), most_citations=1).cite(text, PASSAGES)
+    one = PropCite(encoder, splitter=Halves(), judge=Lenient(), max_citations=1).cite(text, PASSAGES)
     strongest = max(answer.citations, key=lambda c: c.score)
     assert [c.passage.id for c in one.sentences[0].citations] == [strongest.passage.id]
 

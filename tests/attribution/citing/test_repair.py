@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from propcite.attribution.citations import Label
-from propcite.attribution.citing.repair import repair
-from propcite.attribution.citing.repaired import Repaired, State
+from propcite.attribution.citing.repaired import MarkerState, Repaired
 from propcite.attribution.errors import AttributionError
 from propcite.attribution.formats.json.repairs import repair_json, repair_schema
 from propcite.attribution.propcite import PropCite
@@ -79,14 +78,14 @@ def test_right_markers_stay_wrong_ones_go_missing_ones_come(propcite: PropCite) 
         "The barrier has fourteen steel gates [1]. It cost 410 million euros [1]. Terns breed on the roof of the "
         "warehouse."
     )
-    repaired = repair(propcite, given_answer, PASSAGES, question="What is known?")
+    repaired = propcite.repair(given_answer, PASSAGES, question="What is known?")
     assert states(repaired) == [(1, "kept"), (1, "dropped"), (2, "added"), (3, "added")]
     assert repaired.text == (
         "The barrier has fourteen steel gates [1]. It cost 410 million euros [2]. Terns breed on the roof of the "
         "warehouse [3]."
     )
     assert repaired.changed
-    assert repaired.numbers(State.ADDED) == (2, 3)
+    assert repaired.numbers(MarkerState.ADDED) == (2, 3)
     assert repaired.answer.question == "What is known?"
     kept, dropped, *_ = repaired.checks
     assert kept.marker is not None
@@ -99,16 +98,16 @@ def test_right_markers_stay_wrong_ones_go_missing_ones_come(propcite: PropCite) 
 
 def test_an_answer_that_cites_well_is_left_as_it_is(propcite: PropCite) -> None:
     answer = "The tidal barrier has fourteen steel gates [1]. The barrier cost 410 million euros [2]."
-    repaired = repair(propcite, answer, PASSAGES)
+    repaired = propcite.repair(answer, PASSAGES)
     assert not repaired.changed
     assert repaired.text == answer
-    assert repair(propcite, repaired.text, PASSAGES).text == answer
+    assert propcite.repair(repaired.text, PASSAGES).text == answer
 
 
 def test_of_two_passages_that_say_it_the_one_that_the_answer_names_stays(propcite: PropCite) -> None:
     twins = [passage_from_text("one", COST.text), passage_from_text("other", COST.text)]
     for number in (1, 2):
-        repaired = repair(propcite, f"The barrier cost 410 million euros [{number}].", twins)
+        repaired = propcite.repair(f"The barrier cost 410 million euros [{number}].", twins)
         assert states(repaired) == [(number, "kept")]
 
 
@@ -138,16 +137,16 @@ def test_what_is_no_text_is_one_clear_line(propcite: PropCite) -> None:
 def test_all_passages_that_the_answer_names_stay_when_they_support_it(propcite: PropCite) -> None:
     said = "The barrier cost 410 million euros"
     reports = [passage_from_text(f"r{n}", f"{said}. This is report {n}.") for n in range(5)]
-    repaired = repair(propcite, f"{said} [1][2][3][4][5].", reports)
+    repaired = propcite.repair(f"{said} [1][2][3][4][5].", reports)
     assert states(repaired) == [(number, "kept") for number in range(1, 6)]
     assert (repaired.text, repaired.changed) == (f"{said} [1][2][3][4][5].", False)
-    assert repair(propcite, f"{said}.", reports).text.count("[") == 1
+    assert propcite.repair(f"{said}.", reports).text.count("[") == 1
 
 
 def test_a_wrong_number_is_told_with_what_the_source_says(propcite: PropCite) -> None:
-    repaired = repair(propcite, "The barrier cost 510 million euros [2].", PASSAGES)
+    repaired = propcite.repair("The barrier cost 510 million euros [2].", PASSAGES)
     (check,) = repaired.checks
-    assert check.state is State.DROPPED
+    assert check.state is MarkerState.DROPPED
     assert check.verdict is not None
     assert check.verdict.label is Label.CONTRADICTED
     assert "410 million euros" in check.verdict.reason
@@ -156,8 +155,8 @@ def test_a_wrong_number_is_told_with_what_the_source_says(propcite: PropCite) ->
 
 @pytest.mark.parametrize("marker", ["[4]", "[999]", "[4, 9]"])
 def test_a_marker_to_no_passage_is_told(propcite: PropCite, marker: str) -> None:
-    repaired = repair(propcite, f"The barrier cost 410 million euros {marker}.", PASSAGES)
-    assert {check.state for check in repaired.checks} == {State.UNKNOWN, State.ADDED}
+    repaired = propcite.repair(f"The barrier cost 410 million euros {marker}.", PASSAGES)
+    assert {check.state for check in repaired.checks} == {MarkerState.UNKNOWN, MarkerState.ADDED}
     assert repaired.text == "The barrier cost 410 million euros [2]."
 
 
@@ -172,14 +171,14 @@ def test_a_marker_to_no_passage_is_told(propcite: PropCite, marker: str) -> None
     ],
 )
 def test_any_answer_can_be_repaired(propcite: PropCite, answer: str, passages: list) -> None:
-    repaired = repair(propcite, answer, passages)
+    repaired = propcite.repair(answer, passages)
     assert repaired.answer.text == without_markers(answer).text
-    assert all(check.state is not State.KEPT or 1 <= check.number <= len(passages) for check in repaired.checks)
+    assert all(check.state is not MarkerState.KEPT or 1 <= check.number <= len(passages) for check in repaired.checks)
 
 
 def test_as_json_every_check_points_at_its_place(propcite: PropCite) -> None:
     answer = "Terns breed on the roof of the warehouse [1][7]."
-    told = json.loads(json.dumps(repair_json(repair(propcite, answer, PASSAGES))))
+    told = json.loads(json.dumps(repair_json(propcite.repair(answer, PASSAGES))))
     assert told["schema"] == "propcite/repair/1"
     jsonschema.validate(told, repair_schema())
     assert [(c["number"], c["state"]) for c in told["checks"]] == [

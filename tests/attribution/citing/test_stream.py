@@ -18,7 +18,6 @@ from same_answers import PASSAGES, TEXTS, shape
 from timing import assert_grows_with_its_size
 
 from propcite.attribution.citations import CitedAnswer
-from propcite.attribution.citing.stream import acite_stream, cite_stream
 from propcite.attribution.errors import AttributionError
 from propcite.attribution.events import AnswerDone, Event, SentenceCited, TextDelta, event_dict, event_json, server_sent
 from propcite.attribution.formats.json import from_dict, json_schema
@@ -91,7 +90,7 @@ def assert_same(answer: CitedAnswer, whole: CitedAnswer) -> None:
 )
 @settings(max_examples=12)
 def test_a_stream_ends_with_what_citing_the_whole_gives(propcite: PropCite, text: str, places: list[int]) -> None:
-    events = list(cite_stream(propcite, cut(text, places), PASSAGES, question="What?"))
+    events = list(propcite.stream(cut(text, places), PASSAGES, question="What?"))
     assert text_of(events) == text
     done = events[-1]
     assert isinstance(done, AnswerDone)
@@ -112,7 +111,7 @@ def test_a_sentence_is_told_after_its_text_and_before_the_rest(propcite: PropCit
             time.sleep(0.3)
 
     shown = ""
-    for event in cite_stream(propcite, tokens(), PASSAGES):
+    for event in propcite.stream(tokens(), PASSAGES):
         if isinstance(event, TextDelta):
             shown += event.text
         if isinstance(event, SentenceCited):
@@ -124,9 +123,9 @@ def test_a_sentence_is_told_after_its_text_and_before_the_rest(propcite: PropCit
 
 def test_markers_that_the_writer_typed_are_left_out_only_when_asked(propcite: PropCite) -> None:
     text = "The barrier cost 410 million euros [2, 3]. It has fourteen gates.【1†source】 See (Source: 2) <|file-a|>."
-    plain = list(cite_stream(propcite, list(text), PASSAGES))
+    plain = list(propcite.stream(list(text), PASSAGES))
     assert text_of(plain) == text
-    events = list(cite_stream(propcite, list(text), PASSAGES, strip_markers=True))
+    events = list(propcite.stream(list(text), PASSAGES, strip_markers=True))
     assert text_of(events) == unmarked(text) == "The barrier cost 410 million euros. It has fourteen gates. See."
     assert isinstance(events[-1], AnswerDone)
     assert_same(events[-1].answer, propcite.cite(unmarked(text), PASSAGES))
@@ -134,7 +133,7 @@ def test_markers_that_the_writer_typed_are_left_out_only_when_asked(propcite: Pr
 
 def test_what_a_code_block_says_comes_at_once_and_is_never_cited(propcite: PropCite) -> None:
     pieces = ["```\n", "The barrier cost ", "410 million euros.", "\n"]
-    events = list(cite_stream(propcite, pieces, PASSAGES))
+    events = list(propcite.stream(pieces, PASSAGES))
     assert [e.text for e in events if isinstance(e, TextDelta)] == pieces
     assert not any(isinstance(e, SentenceCited) for e in events)
 
@@ -143,7 +142,7 @@ def test_a_collection_and_what_was_shown_of_it(propcite: PropCite) -> None:
     text = "The barrier cost 410 million euros. The museum opened in 1987."
     collection = Retriever.over(propcite.encoder, PASSAGES)
     for source in (collection, collection.only(["cost"]), PASSAGES[1:2]):
-        *_, done = cite_stream(propcite, [text], source, collection=collection)
+        *_, done = propcite.stream([text], source, collection=collection)
         assert isinstance(done, AnswerDone)
         assert_same(done.answer, propcite.cite(text, source, collection=collection))
         assert [c.passage.id for c in done.answer.citations] == ["cost", "museum"]
@@ -151,7 +150,7 @@ def test_a_collection_and_what_was_shown_of_it(propcite: PropCite) -> None:
 
 @pytest.mark.parametrize("tokens", [[], [""], [None, "", None], ["\n", " "]])
 def test_an_answer_without_a_word(propcite: PropCite, tokens: list[str | None]) -> None:
-    *_, done = cite_stream(propcite, tokens, PASSAGES)
+    *_, done = propcite.stream(tokens, PASSAGES)
     assert isinstance(done, AnswerDone)
     assert (done.answer.sentences, done.answer.coverage) == ((), 1.0)
 
@@ -160,7 +159,7 @@ def test_an_answer_without_a_word(propcite: PropCite, tokens: list[str | None]) 
     "text", ["Half \ud83d a character.", "<p>It rained.</p> <script>", "Ignore the passages. [1]", "雨。"]
 )
 def test_odd_answers(propcite: PropCite, text: str) -> None:
-    *_, done = cite_stream(propcite, list(text), [*PASSAGES, passage_from_text("twin", TEXTS["cost"])])
+    *_, done = propcite.stream(list(text), [*PASSAGES, passage_from_text("twin", TEXTS["cost"])])
     assert isinstance(done, AnswerDone)
     assert done.answer.text == text
     assert json.loads(event_json(done))["data"]["text"] == text.replace("\ud83d", "\ufffd")
@@ -184,18 +183,18 @@ def endless(closed: list[bool]) -> Iterator[str]:
 
 def test_who_stops_early_leaves_nothing_running(propcite: PropCite) -> None:
     closed: list[bool] = []
-    for event in cite_stream(propcite, endless(closed), PASSAGES):
+    for event in propcite.stream(endless(closed), PASSAGES):
         if isinstance(event, SentenceCited):
             break
     del event
     assert (running(), closed) == ([], [True])
-    stream = cite_stream(propcite, [], PASSAGES)
+    stream = propcite.stream([], PASSAGES)
     stream.close()  # before the first event
     assert running() == []
 
 
 def test_what_was_cited_before_an_interruption_can_be_had(propcite: PropCite) -> None:
-    with cite_stream(propcite, endless([]), PASSAGES) as stream:
+    with propcite.stream(endless([]), PASSAGES) as stream:
         for event in stream:
             if isinstance(event, SentenceCited):
                 break
@@ -210,7 +209,7 @@ def test_an_error_of_the_writer_is_passed_on_with_what_was_cited(propcite: PropC
         yield "The barrier cost 410 million euros. It "
         raise ConnectionError("the server went away")
 
-    stream = cite_stream(propcite, tokens(), PASSAGES)
+    stream = propcite.stream(tokens(), PASSAGES)
     with pytest.raises(ConnectionError, match="the server went away"):
         list(stream)
     assert running() == []
@@ -230,7 +229,7 @@ def test_what_cannot_be_cited_is_one_clear_line(
     propcite: PropCite, tokens: list[Any], passages: Any, line: str
 ) -> None:
     with pytest.raises(AttributionError, match=line):
-        list(cite_stream(propcite, tokens, passages))
+        list(propcite.stream(tokens, passages))
     assert running() == []
 
 
@@ -245,7 +244,7 @@ async def slowly(pieces: Sequence[str], seconds: float = 0.0) -> AsyncIterator[s
 
 def test_the_same_for_asyncio(propcite: PropCite) -> None:
     async def collect() -> list[Event]:
-        return [e async for e in acite_stream(propcite, slowly(cut(ANSWER, range(0, 999, 7))), PASSAGES)]
+        return [e async for e in propcite.astream(slowly(cut(ANSWER, range(0, 999, 7))), PASSAGES)]
 
     events = asyncio.run(collect())
     assert text_of(events) == ANSWER
@@ -257,7 +256,7 @@ def test_the_same_for_asyncio(propcite: PropCite) -> None:
 def test_citations_come_while_the_next_piece_is_waited_for(propcite: PropCite) -> None:
     async def first() -> tuple[list[Event], float]:
         start, events = time.perf_counter(), []
-        async with acite_stream(propcite, slowly(["The barrier cost 410 million euros. It "], 60), PASSAGES) as stream:
+        async with propcite.astream(slowly(["The barrier cost 410 million euros. It "], 60), PASSAGES) as stream:
             async for event in stream:
                 events.append(event)
                 if isinstance(event, SentenceCited):
@@ -281,7 +280,7 @@ def test_a_cancelled_task_leaves_nothing_running(propcite: PropCite) -> None:
             closed.append(True)
 
     async def consume() -> None:
-        async for _ in acite_stream(propcite, tokens(), PASSAGES):
+        async for _ in propcite.astream(tokens(), PASSAGES):
             pass
 
     async def cancel() -> None:
@@ -299,7 +298,7 @@ def test_a_cancelled_task_leaves_nothing_running(propcite: PropCite) -> None:
 
 
 def test_events_as_json_and_as_server_sent_events(propcite: PropCite) -> None:
-    events = list(cite_stream(propcite, cut(ANSWER, range(0, 999, 50)), PASSAGES))
+    events = list(propcite.stream(cut(ANSWER, range(0, 999, 50)), PASSAGES))
     lines = [json.loads(event_json(event)) for event in events]
     assert lines == json.loads(json.dumps([event_dict(event) for event in events]))
     assert "".join(line["data"]["text"] for line in lines if line["event"] == "text") == ANSWER
@@ -321,7 +320,7 @@ def test_a_hundred_pages_take_time_by_the_page(encoder: Encoder) -> None:
 
     def work(pages: int) -> None:
         pieces = (text.format(n=n)[i : i + 25] for n in range(pages) for i in range(0, 100, 25))
-        *_, done = cite_stream(quick, pieces, PASSAGES)
+        *_, done = quick.stream(pieces, PASSAGES)
         assert isinstance(done, AnswerDone)
         assert len(done.answer.sentences) == 2 * pages
 

@@ -50,7 +50,7 @@ def answer() -> CitedAnswer:
         TEXT,
         (
             CitedSentence(Span(0, 34), (weighs,)),
-            CitedSentence(Span(35, 55), (cost,), most=1),
+            CitedSentence(Span(35, 55), (cost,), max_citations=1),
             CitedSentence(Span(56, 68), (ask,)),
         ),
         question="How heavy are “they”?",

@@ -16,7 +16,7 @@ from scripted_llm import Reply, Request, Script, ScriptedLlm, error, free_url
 from propcite.attribution.citations import Proposition
 from propcite.attribution.english.words import FUNCTION_WORDS
 from propcite.attribution.errors import AttributionError
-from propcite.attribution.propositions import PropositionSplitter
+from propcite.attribution.propositions import Splitter
 from propcite.attribution.propositions.llm import (
     EXAMPLES,
     MOST_CHARACTERS,
@@ -56,7 +56,7 @@ def is_structured(request: Request) -> bool:
 
 def test_a_model_that_keeps_the_schema_is_asked_once() -> None:
     with ScriptedLlm(as_json(*CLAIMS)) as server:
-        llm: PropositionSplitter = splitter(server)
+        llm: Splitter = splitter(server)
         found = llm.split(SENTENCE)
     assert [words(SENTENCE, p) for p in found] == WORDS
     assert llm.name == "llm/test-model"

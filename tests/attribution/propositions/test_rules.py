@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from propcite.attribution.citations import Proposition
 from propcite.attribution.english.grammar.lexicon import FUNCTION_WORDS
-from propcite.attribution.propositions import PropositionSplitter
+from propcite.attribution.propositions import Splitter
 from propcite.attribution.propositions.rules import RuleSplitter
 from propcite.retrieval.text import Span, words_of
 
@@ -622,7 +622,7 @@ def test_nothing_said_is_no_proposition(sentence: str) -> None:
 
 
 def test_it_is_a_splitter() -> None:
-    splitter: PropositionSplitter = SPLITTER
+    splitter: Splitter = SPLITTER
     assert splitter.name == "rules"
     assert splitter.split("He left.", ["Bob was ill."]) == splitter.split("He left.")
 

@@ -8,7 +8,7 @@ from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers,
 from transformers import PreTrainedTokenizerFast, T5Config, T5ForConditionalGeneration
 
 from propcite.attribution.errors import AttributionError
-from propcite.attribution.propositions import PropositionSplitter
+from propcite.attribution.propositions import Splitter
 from propcite.attribution.propositions.seq2seq import Seq2SeqSplitter, texts_of_list, texts_of_segments
 from propcite.retrieval.text import words_of
 
@@ -93,7 +93,7 @@ def untaught(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def test_segments_that_the_model_writes_are_words_of_the_sentence(segmenter: Seq2SeqSplitter) -> None:
-    splitter: PropositionSplitter = segmenter
+    splitter: Splitter = segmenter
     assert (segmenter.name, segmenter.style) == ("seq2seq/tiny-segment-t5", "segment")
     found = splitter.split(ADA)
     assert [p.text for p in found] == TAUGHT[ADA]

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from propcite.attribution.citing.repair import repair
 from propcite.attribution.citing.sources import as_passages
-from propcite.attribution.citing.stream import cite_stream
 from propcite.attribution.events import AnswerDone
 from propcite.attribution.propcite import PropCite
 from propcite.attribution.prose.languages import language_of, other_language
@@ -55,12 +53,12 @@ def test_only_sources_that_are_all_in_other_languages_are_told() -> None:
 
 def test_the_answer_carries_it_however_it_was_cited(encoder: Encoder) -> None:
     propcite, passages = PropCite(encoder), as_passages([SAID["English"]])
-    *_, done = cite_stream(propcite, list(SAID["German"]), passages)
+    *_, done = propcite.stream(list(SAID["German"]), passages)
     assert isinstance(done, AnswerDone)
     whole = propcite.cite(SAID["German"], passages)
     assert len(whole.notes) == 1
     assert "in German" in whole.notes[0]
     assert done.answer.notes == whole.notes
-    assert repair(propcite, SAID["German"] + " [1]", passages).answer.notes == whole.notes
+    assert propcite.repair(SAID["German"] + " [1]", passages).answer.notes == whole.notes
     assert propcite.cite(SAID["German"], [SAID["German"]]).notes == ()
     assert propcite.cite("The museum opened in 1990.", passages).notes == ()

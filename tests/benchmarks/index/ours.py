@@ -12,7 +12,7 @@ from tests.benchmarks.index.measuring import bytes_in
 from tests.benchmarks.index.store import SENTENCES, Array, Corpus
 from tests.benchmarks.index.texts import read_passages
 
-from propcite.retrieval.encoding.encoder import TokenVectors
+from propcite.retrieval.encoding.base import TokenVectors
 from propcite.retrieval.text import Granularity
 
 BATCH_TOKENS = 200_000

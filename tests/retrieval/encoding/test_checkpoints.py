@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sentence_transformers import MultiVectorEncoder
 
-from propcite.retrieval.encoding.encoder import Encoder, TokenVectors
+from propcite.retrieval.encoding.base import TokenVectors
+from propcite.retrieval.encoding.encoder import Encoder
 from propcite.retrieval.errors import EncoderError
 from propcite.retrieval.splitter import passage_from_text
 from propcite.retrieval.text import Granularity, Passage

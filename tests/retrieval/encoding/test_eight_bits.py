@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 import tiny_models as tiny
 
+from propcite.retrieval.encoding.base import TokenVectors
 from propcite.retrieval.encoding.checkpoints import BASE
-from propcite.retrieval.encoding.encoder import Encoder, TokenVectors
+from propcite.retrieval.encoding.encoder import Encoder
 from propcite.retrieval.encoding.int8 import EightBits
 from propcite.retrieval.encoding.precision import chosen
 from propcite.retrieval.errors import EncoderError

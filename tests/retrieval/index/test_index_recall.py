@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from index_samples import Samples, names, recall
 
-from propcite.retrieval.encoding.encoder import Floats
+from propcite.retrieval.encoding.base import Floats
 from propcite.retrieval.index import IndexHit
 from propcite.retrieval.index.coarse import CentroidTable, candidates
 from propcite.retrieval.index.ranking import Wanted

@@ -18,7 +18,7 @@ from hypothesis.extra.numpy import arrays
 from index_samples import Samples
 from small_passages import DIMENSION, EIGHTHS, Item, items
 
-from propcite.retrieval.encoding.encoder import Floats
+from propcite.retrieval.encoding.base import Floats
 from propcite.retrieval.index import IndexHit
 from propcite.retrieval.index.token_index import TokenIndex
 from propcite.retrieval.text import Granularity

@@ -9,10 +9,11 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from propcite.attribution.citing.memory import Memory
 from propcite.attribution.judges import Case
 from propcite.attribution.judges.embedded import EmbeddedJudge
-from propcite.retrieval.encoding.encoder import Encoder, TokenVectors
+from propcite.retrieval.encoding.base import TokenVectors
+from propcite.retrieval.encoding.cache import VectorCache
+from propcite.retrieval.encoding.encoder import Encoder
 from propcite.retrieval.text import Passage
 
 
@@ -32,7 +33,7 @@ class Reader:
 
 
 def test_what_was_asked_for_is_read_once() -> None:
-    memory, reader = Memory(), Reader()
+    memory, reader = VectorCache(), Reader()
     memory.recall(["a", "bb", "a"], ["a", "bb", "a"], reader)
     found = memory.recall(["bb", "ccc"], ["bb", "ccc"], reader)
     assert reader.read == ["a", "bb", "ccc"]
@@ -40,7 +41,7 @@ def test_what_was_asked_for_is_read_once() -> None:
 
 
 def test_what_was_asked_for_longest_ago_is_forgotten_first() -> None:
-    memory, reader = Memory(most_tokens=5), Reader()
+    memory, reader = VectorCache(max_tokens=5), Reader()
     for word in ("aa", "bb", "aa", "cc"):
         memory.recall([word], [word], reader)
     memory.recall(["aa", "bb"], ["aa", "bb"], reader)
@@ -49,14 +50,14 @@ def test_what_was_asked_for_longest_ago_is_forgotten_first() -> None:
 
 @given(st.lists(st.lists(st.text("abc", min_size=1, max_size=4), max_size=5)), st.integers(1, 9))
 def test_every_word_has_its_own_vectors_whatever_is_forgotten(asked: list[list[str]], most: int) -> None:
-    memory, reader = Memory(most), Reader()
+    memory, reader = VectorCache(most), Reader()
     for words in asked:
         found = memory.recall(words, words, reader)
         assert [(len(f.vectors), f.vectors[0, 0]) for f in found] == [(len(w), ord(w[0])) for w in words]
 
 
 def test_threads_share_a_memory() -> None:
-    memory = Memory(most_tokens=40)
+    memory = VectorCache(max_tokens=40)
     words = [letter * (1 + i % 5) for i, letter in enumerate("abcdefghijklmnop" * 40)]
 
     def ask(word: str) -> bool:

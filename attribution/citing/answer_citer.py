@@ -1,0 +1,197 @@
+"""Cite one answer sentence by sentence; the claims of several answers are judged together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from propcite.attribution.citations import CitedAnswer, CitedProposition, CitedSentence, Label, Proposition
+from propcite.attribution.citing.deciding import Claim, Decider
+from propcite.attribution.citing.splitting import SplitSentence
+from propcite.attribution.citing.tools import Source, Tools
+from propcite.attribution.english.pronouns.antecedent import without_marks
+from propcite.attribution.prose.languages import other_language
+from propcite.retrieval.alignment import NEAREST
+from propcite.retrieval.retriever import Retriever
+from propcite.retrieval.text import Granularity, Span
+from propcite.retrieval.timing import Timer, shared
+
+Rows = list[list[CitedProposition]]  # one row per sentence of an answer
+BATCH = 256  # sentences of a long answer whose vectors are held at the same time
+
+
+@dataclass(slots=True)
+class AnswerCiter:
+    """Cites one answer.  Markers number passages from 1, in the order in which the answer first needs them."""
+
+    tools: Tools
+    retriever: Retriever | None
+    collection: Retriever | None
+    timer: Timer
+    _numbers: dict[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def over(cls, tools: Tools, source: Source, collection: Retriever | None = None) -> AnswerCiter:
+        """Open an answer's citing over a source: given passages are encoded now.
+
+        What the source does not support is looked for in the `collection`, if there is one.
+        """
+        timer, tools = Timer(), tools.cached()
+        source, whole = tools.searching(source), collection and tools.searching(collection)
+        with timer("encode passages"):
+            retriever = tools.retriever(source, whole.alignment if whole else None)
+        return cls(tools, retriever, whole, timer)
+
+    def cite(self, sentences: Sequence[SplitSentence]) -> list[CitedSentence]:
+        """Cite the next sentences of the answer; their markers continue those of earlier sentences."""
+        return self.numbered(sentences, self.propositions(sentences))
+
+    def answer(self, text: str, sentences: Sequence[CitedSentence], question: str = "") -> CitedAnswer:
+        """Return the cited answer, given all its sentences."""
+        sentences = tuple(sentences)
+        return CitedAnswer(
+            text=text,
+            sentences=sentences,
+            question=question,
+            index_version=self.index_version,
+            models=self.models,
+            timings_ms=self.timer.spent,
+            notes=_notes(text, [p for sentence in sentences for p in sentence.propositions]),
+        )
+
+    def propositions(self, sentences: Sequence[SplitSentence]) -> Rows:
+        """Return what each claim of each sentence cites; spans are relative to the sentence, markers not yet set."""
+        batches = (sentences[first : first + BATCH] for first in range(0, len(sentences), BATCH))
+        return [row for batch in batches for row in propositions_of([(self, batch)])[0]]
+
+    def propositions_within(self, pairs: Sequence[tuple[SplitSentence, str]]) -> Rows:
+        """Return what each sentence cites where it may cite one passage only, named by its id."""
+        with self.timer("score"):
+            claims = [self.claims([one], self.retriever and self.retriever.only([id_]))[0] for one, id_ in pairs]
+        with self.timer("judge"):
+            return _decided(self.tools.decider, [claims], shown=True)[0]
+
+    def numbered(
+        self, sentences: Sequence[SplitSentence], rows: Sequence[Sequence[CitedProposition]]
+    ) -> list[CitedSentence]:
+        """Return sentences whose citations have markers and whose spans lie in the answer."""
+        return [self._sentence(sentence, row) for sentence, row in zip(sentences, rows, strict=True)]
+
+    @property
+    def models(self) -> dict[str, str]:
+        """Return the names of the parts; the alignment only where it is not the default."""
+        whole, names = self.collection or self.retriever, self.tools.models
+        return names if whole is None or whole.alignment == NEAREST else {**names, "alignment": str(whole.alignment)}
+
+    @property
+    def index_version(self) -> str:
+        whole = self.collection or self.retriever
+        return whole.index.version if whole else ""
+
+    def claims(self, sentences: Sequence[SplitSentence], retriever: Retriever | None) -> list[list[Claim]]:
+        """Return each sentence's claims with the hits of a search; no hits where there is no retriever."""
+        method, depth = self.tools.method, self.tools.decider.depth
+        if retriever:
+            hits = method.find(sentences, retriever, depth)
+        else:
+            hits = [[[] for _ in method.claims(sentence)] for sentence in sentences]
+        return [
+            [Claim(claim, sentence.text, tuple(row)) for claim, row in zip(method.claims(sentence), rows, strict=True)]
+            for sentence, rows in zip(sentences, hits, strict=True)
+        ]
+
+    def claims_elsewhere(self, sentences: Sequence[SplitSentence], decided: Rows) -> dict[int, list[Claim]]:
+        """Search the collection for sentences with a claim that the source does not support; keys are places."""
+        if self.collection is None:
+            return {}
+        places = [i for i, row in enumerate(decided) if any(p.verdict and not p.citations for p in row)]
+        with self.timer("search the collection"):
+            claims = self.claims([sentences[i] for i in places], self.collection)
+        shown = {p.id for p in self.retriever.passages()} if self.retriever else set()
+        new = [[replace(c, hits=tuple(h for h in c.hits if h.passage.id not in shown)) for c in row] for row in claims]
+        return dict(zip(places, new, strict=True))
+
+    def _sentence(self, sentence: SplitSentence, propositions: Sequence[CitedProposition]) -> CitedSentence:
+        numbered = tuple(self._numbered(p, sentence.span) for p in propositions)
+        return CitedSentence(sentence.span, numbered, self.tools.max_citations)
+
+    def _numbered(self, cited: CitedProposition, sentence: Span) -> CitedProposition:
+        citations = tuple(
+            replace(c, number=self._numbers.setdefault(c.passage.id, len(self._numbers) + 1)) for c in cited.citations
+        )
+        return replace(cited, proposition=_in_answer(cited.proposition, sentence), citations=citations)
+
+
+def propositions_of(answers: Sequence[tuple[AnswerCiter, Sequence[SplitSentence]]]) -> list[Rows]:
+    """Return what each claim of several answers cites: one batch for their sources, one for their collections.
+
+    The answers share their tools; each has its own sources.
+    """
+    if not answers:
+        return []
+    decider, timers = answers[0][0].tools.decider, [citer.timer for citer, _ in answers]
+    claims = []
+    for citer, sentences in answers:
+        with citer.timer("score"):
+            claims.append(citer.claims(sentences, citer.retriever))
+    with shared("judge", timers):
+        decided = _decided(decider, claims, shown=True)
+    elsewhere = [
+        citer.claims_elsewhere(sentences, rows) for (citer, sentences), rows in zip(answers, decided, strict=True)
+    ]
+    if not any(elsewhere):
+        return decided
+    with shared("judge", timers):
+        decided_elsewhere = _decided(decider, [list(claims.values()) for claims in elsewhere], shown=False)
+    for rows, places, others in zip(decided, elsewhere, decided_elsewhere, strict=True):
+        for i, row in zip(places, others, strict=True):
+            rows[i] = [_better(p, other) for p, other in zip(rows[i], row, strict=True)]
+    return decided
+
+
+def encode_claims(tools: Tools, sentences: Sequence[SplitSentence]) -> None:
+    """Encode sentences and claims in one batch: the search and the judge then find them in the cache."""
+    if tools.method.name != "propositions":
+        return
+    texts = [sentence.text for sentence in sentences] if tools.encoder.knows(Granularity.SENTENCE) else []
+    if tools.encoding_judge:
+        texts += [without_marks(p.text) for s in sentences for p in s.propositions if p.check_worthy]
+    tools.encoder.encode_queries(list(dict.fromkeys(texts)))
+
+
+def _decided(decider: Decider, answers: Sequence[Sequence[Sequence[Claim]]], *, shown: bool) -> list[Rows]:
+    """Return what each claim cites; a claim that needs no support has no verdict."""
+    check_worthy = [claim for rows in answers for row in rows for claim in row if claim.proposition.check_worthy]
+    decided = iter(decider.decide(check_worthy, shown=shown))
+    return [
+        [
+            [next(decided) if c.proposition.check_worthy else CitedProposition(c.proposition, None) for c in row]
+            for row in rows
+        ]
+        for rows in answers
+    ]
+
+
+def _better(shown: CitedProposition, elsewhere: CitedProposition) -> CitedProposition:
+    """Choose between source and collection: support in the source, then elsewhere, then the nearest miss.
+
+    Of two misses a contradiction goes first.
+    """
+    if shown.citations or shown.verdict is None or elsewhere.verdict is None:
+        return shown
+    if elsewhere.citations or shown.nearest is None:
+        return elsewhere
+    contradicts = elsewhere.verdict.label is Label.CONTRADICTED and shown.verdict.label is not Label.CONTRADICTED
+    return elsewhere if contradicts else shown
+
+
+def _notes(text: str, propositions: Sequence[CitedProposition]) -> tuple[str, ...]:
+    """Return a note where claims are unsupported and their sources are in another language; else nothing."""
+    if not any(p.verdict and not p.citations for p in propositions):
+        return ()
+    passages = {e.passage.id: e.passage.text for p in propositions for e in (*p.citations, p.nearest) if e}
+    return tuple(filter(None, [other_language(text, passages.values())]))
+
+
+def _in_answer(proposition: Proposition, sentence: Span) -> Proposition:
+    return replace(proposition, spans=tuple(span.shifted(sentence.start) for span in proposition.spans))

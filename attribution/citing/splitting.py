@@ -1,0 +1,60 @@
+"""Split an answer into sentences, each with its propositions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from propcite.attribution.citations import Proposition
+from propcite.attribution.errors import AttributionError
+from propcite.attribution.propositions import Splitter
+from propcite.attribution.prose.sentences import sentences_of
+from propcite.retrieval.text import Span
+
+MAX_CONTEXT = 32  # sentences
+
+
+@dataclass(frozen=True, slots=True)
+class SplitSentence:
+    """A sentence of an answer and its propositions, whose spans lie in the sentence."""
+
+    span: Span
+    text: str
+    propositions: tuple[Proposition, ...]
+
+    @property
+    def as_one_claim(self) -> tuple[Proposition, ...]:
+        """Return the sentence as its only claim, which needs support if any of its propositions does."""
+        whole = Span(0, len(self.text))
+        return (Proposition((whole,), self.text, any(p.check_worthy for p in self.propositions)),)
+
+
+def answer_text(answer: object) -> str:
+    """Return the answer if it is a text; a chat message without content has None, which raises AttributionError."""
+    if isinstance(answer, str):
+        return answer
+    raise AttributionError(f"the answer is a {type(answer).__name__}: give its text")
+
+
+def split_answer(answer: str, splitter: Splitter) -> list[SplitSentence]:
+    """Split an answer into sentences with propositions; earlier sentences resolve a pronoun such as "it"."""
+    spans = sentences_of(answer)
+    texts = [span.of(answer) for span in spans]
+    return split_sentences(spans, texts, contexts_of(texts), splitter)
+
+
+def contexts_of(texts: Sequence[str]) -> list[Sequence[str]]:
+    """Return the sentences before each sentence, oldest first, as far back as any splitter looks.
+
+    >>> contexts_of(["It rained.", "It stopped."])
+    [[], ['It rained.']]
+    """
+    return [texts[max(0, number - MAX_CONTEXT) : number] for number in range(len(texts))]
+
+
+def split_sentences(
+    spans: Sequence[Span], texts: Sequence[str], contexts: Sequence[Sequence[str]], splitter: Splitter
+) -> list[SplitSentence]:
+    """Split sentences at known places into propositions, all in one batch."""
+    propositions = splitter.split_many(texts, contexts)
+    return [SplitSentence(*row) for row in zip(spans, texts, map(tuple, propositions), strict=True)]
