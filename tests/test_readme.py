@@ -13,6 +13,7 @@ from paths import ROOT
 from scripted_llm import Reply, ScriptedLlm
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+LINKED = [*PAGES, *(ROOT / "docs" / "decisions").glob("*.md"), *(ROOT / "tests" / "benchmarks").glob("*.md")]
 BLOCKS = [
     block for page in PAGES for block in re.findall(r"^```python\n(.*?)^```$", page.read_text("utf-8"), re.M | re.S)
 ]
@@ -67,7 +68,7 @@ def anchors(page: Path) -> set[str]:
     }
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", LINKED, ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_link_leads_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text("utf-8")):
         if "://" in target:
@@ -79,5 +80,5 @@ def test_every_link_leads_somewhere(page: Path) -> None:
 
 
 def test_every_page_is_found_from_the_readme() -> None:
-    told = PAGES[0].read_text("utf-8")
-    assert all(f"(docs/{page.name})" in told for page in PAGES[1:])
+    readme = PAGES[0].read_text("utf-8")
+    assert all(f"(docs/{page.name})" in readme for page in PAGES[1:])
