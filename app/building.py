@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from propcite.app.answering.generators import Generator
     from propcite.app.answering.generators.prompted import Model
     from propcite.attribution.judges import Judge
-    from propcite.attribution.judges.published import Published
+    from propcite.attribution.judges.published_judges import PublishedName
     from propcite.attribution.propcite import PropCite
     from propcite.attribution.propositions import Splitter
     from propcite.retrieval.encoding.encoder import Encoder
@@ -60,10 +60,10 @@ def build_generator(settings: Settings) -> Generator:
 
         return ExtractiveGenerator()
     from propcite.app.answering.generators.prompted import PromptedGenerator
-    from propcite.app.answering.prompts import ALONE, load_prompt
+    from propcite.app.answering.prompts import STANDALONE, load_prompt
 
     name, prompt = _needed(settings, "generator_model", "generator"), load_prompt(settings.prompt)
-    alone = load_prompt(settings.follow_up_prompt, ALONE)
+    alone = load_prompt(settings.follow_up_prompt, STANDALONE)
     sampling = {"max_tokens": settings.max_tokens, "temperature": settings.temperature, "seed": settings.seed}
     if settings.generator == "vllm":
         shown = Path(name).name if Path(name).is_dir() else name
@@ -107,22 +107,22 @@ def build_judge(settings: Settings, encoder: Callable[[], Encoder]) -> Judge | N
     judge = _outside_judge(settings)
     if not settings.judge_checks:
         return judge
-    from propcite.attribution.judges.word_checked import WordChecked
+    from propcite.attribution.judges.word_checks import WordCheckedJudge
 
-    return WordChecked(judge, supported_from=settings.supported_from)
+    return WordCheckedJudge(judge, supported_from=settings.supported_from)
 
 
 def reading_precision(settings: Settings) -> str:
     """What passages are read with here, which the encoder tells too once it is loaded."""
-    from propcite.retrieval.encoding.precision import chosen
+    from propcite.retrieval.encoding.precision import resolve_precision
 
-    return chosen(settings.precision, _device(settings))
+    return resolve_precision(settings.precision, _device(settings))
 
 
 def could_read_faster(settings: Settings) -> bool:
-    from propcite.retrieval.encoding.precision import could_be_faster
+    from propcite.retrieval.encoding.precision import openvino_would_help
 
-    return could_be_faster(settings.precision, _device(settings))
+    return openvino_would_help(settings.precision, _device(settings))
 
 
 def _device(settings: Settings) -> str:
@@ -147,17 +147,17 @@ def _outside_judge(settings: Settings) -> Judge:
                 timeout=settings.llm_timeout,
                 supported_from=settings.supported_from,
             )
-    from propcite.attribution.judges.entailment import BATCH
-    from propcite.attribution.judges.published import published_judge
+    from propcite.attribution.judges.entailment import BATCH_SIZE
+    from propcite.attribution.judges.published_judges import published_judge
 
     return published_judge(
-        cast("Published", settings.judge),
+        cast("PublishedName", settings.judge),
         settings.judge_model,
         labels=[label for label in settings.judge_labels.split(",") if label.strip()],
         device=settings.device,
         precision=settings.precision,
         supported_from=settings.supported_from,
-        batch_size=settings.batch_size or BATCH,
+        batch_size=settings.batch_size or BATCH_SIZE,
     )
 
 

@@ -1,14 +1,14 @@
-"""What can go wrong in the application, each told in one line that names the next step."""
+"""Errors of the application; each message is one line and names the next step."""
 
 from propcite.retrieval.errors import PropCiteError
 
 
 class AppError(PropCiteError):
-    """A command or a page could not do what was asked."""
+    """A command, request or page could not do its work."""
 
 
 class ReadError(AppError):
-    """A file cannot be read as a document; the others go on.  `source` is its path where there is one."""
+    """A file cannot be read as a document; others are not affected.  `source` is its path if it has one."""
 
     def __init__(self, message: str, source: str = "") -> None:
         super().__init__(message)
@@ -16,7 +16,7 @@ class ReadError(AppError):
 
 
 class NotFoundError(AppError):
-    """A collection, document or answer of that name does not exist."""
+    """There is no collection, document or answer of that name."""
 
 
 class StoreError(AppError):
@@ -24,12 +24,12 @@ class StoreError(AppError):
 
 
 class InUseError(StoreError):
-    """Another writer has it: trying again later helps."""
+    """Another process is writing; trying again later helps."""
 
 
 class CollidedError(InUseError):
-    """Another writer did the same at the same moment: a second try finds it done."""
+    """Another process wrote the same at the same moment; a second try finds it done."""
 
 
 class GeneratorError(AppError):
-    """No answer could be written; another question, or the same one later, may be answered."""
+    """No answer could be generated; another question, or the same one later, may succeed."""

@@ -23,50 +23,50 @@ class Model:
 
 
 def shipped(settings: Settings) -> Iterator[Model]:
-    from propcite.attribution.judges.weights import JUDGE
-    from propcite.attribution.propositions import WEIGHTS
-    from propcite.retrieval.encoding import checkpoints
-    from propcite.retrieval.encoding.trained_networks import about
+    from propcite.attribution.judges.weights import JUDGE_WEIGHTS
+    from propcite.attribution.propositions import SPLITTER_WEIGHTS
+    from propcite.retrieval.encoding import bundled
+    from propcite.retrieval.encoding.trained_networks import network_info
 
-    base = Path(checkpoints.bundled_model()) / "model.safetensors"
+    base = Path(bundled.bundled_model()) / "model.safetensors"
     yield Model(
         "encoder",
-        checkpoints.DEFAULT,
-        settings.encoder in ("", checkpoints.DEFAULT),
-        _megabytes(checkpoints.QUERIES, checkpoints.PASSAGES),
+        bundled.DEFAULT,
+        settings.encoder in ("", bundled.DEFAULT),
+        _megabytes(bundled.QUERIES_FILE, bundled.PASSAGES_FILE),
         "a trained network for passages, and one for queries after sentences and propositions",
-        _made(about(checkpoints.PASSAGES)),
+        _made(network_info(bundled.PASSAGES_FILE)),
     )
     yield Model(
         "encoder",
-        checkpoints.QUERIES_ALONE,
-        settings.encoder == checkpoints.QUERIES_ALONE,
-        _megabytes(checkpoints.QUERIES),
-        f"the same queries over passages as {checkpoints.BASE} reads them: an index of its own",
-        _made(about(checkpoints.QUERIES)),
+        bundled.QUERIES_ALONE,
+        settings.encoder == bundled.QUERIES_ALONE,
+        _megabytes(bundled.QUERIES_FILE),
+        f"the same queries over passages as {bundled.BASE} reads them: an index of its own",
+        _made(network_info(bundled.QUERIES_FILE)),
     )
     yield Model(
         "encoder",
-        checkpoints.BASE,
-        settings.encoder == checkpoints.BASE,
+        bundled.BASE,
+        settings.encoder == bundled.BASE,
         _megabytes(base),
-        f"{checkpoints.BUNDLED} token by token, untrained; sentences are asked for as passages are",
-        f"published weights, sha256 {checkpoints.BUNDLED_SHA256[:12]}",
+        f"{bundled.BUNDLED} token by token, untrained; sentences are asked for as passages are",
+        f"published weights, sha256 {bundled.BUNDLED_SHA256[:12]}",
     )
     yield Model(
         "splitter",
         "learned",
         settings.splitter == "learned",
-        _megabytes(WEIGHTS),
-        f"names the facts of a sentence, on {checkpoints.BUNDLED}",
+        _megabytes(SPLITTER_WEIGHTS),
+        f"names the facts of a sentence, on {bundled.BUNDLED}",
         "its card: attribution/models/README.md",
     )
     yield Model(
         "judge",
         "cross",
         settings.judge == "cross",
-        _megabytes(JUDGE),
-        f"reads claim and evidence together, on {checkpoints.BUNDLED}",
+        _megabytes(JUDGE_WEIGHTS),
+        f"reads claim and evidence together, on {bundled.BUNDLED}",
         "its card: attribution/models/README.md",
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from threading import Lock
@@ -16,7 +16,7 @@ from propcite.app.building import (
     build_propcite,
     build_splitter,
 )
-from propcite.app.library.store import CollectionInfo, Feedbacks, Keys, Library, Runs
+from propcite.app.library.store import CollectionInfo, FeedbackStore, Keys, Library, Runs
 from propcite.app.settings import Settings
 from propcite.retrieval.alignment import NEAREST, Alignment, alignment_of
 from propcite.retrieval.text import Span
@@ -25,12 +25,14 @@ if TYPE_CHECKING:  # what shows a list or a kept answer needs no model: each par
     from propcite.app.answering.generators import Generator
     from propcite.app.answering.pipeline import Pipeline
     from propcite.app.ingest.ingester import Ingester
+    from propcite.app.ingest.outcomes import Progress
     from propcite.app.library.originals import Finder, Originals
     from propcite.app.library.workspace import Workspace
     from propcite.attribution.judges import Judge
     from propcite.attribution.propcite import PropCite
     from propcite.attribution.propositions import Splitter
     from propcite.retrieval.encoding.encoder import Encoder
+    from propcite.retrieval.index import ProgressReport
     from propcite.retrieval.retriever import Retriever
 
 _BUILDING = Lock()
@@ -48,15 +50,15 @@ class Parts:
 
     @cached_property
     def keys(self) -> Keys:
-        return Keys(self.library.engine, self.library.url)
+        return Keys(self.library)
 
     @cached_property
     def runs(self) -> Runs:
-        return Runs(self.library.engine, self.library.url, self.settings.data_dir / "runs")
+        return Runs(self.library, self.settings.data_dir / "runs")
 
     @cached_property
-    def feedback(self) -> Feedbacks:
-        return Feedbacks(self.library.engine, self.library.url)
+    def feedback(self) -> FeedbackStore:
+        return FeedbackStore(self.library)
 
     @cached_property
     def originals(self) -> Originals:
@@ -102,14 +104,16 @@ class Parts:
         name = self.settings.alignment or own
         return alignment_of(name) if name else NEAREST
 
-    def workspace(self, collection: CollectionInfo) -> Workspace:
+    def workspace(self, collection: CollectionInfo, progress: ProgressReport | None = None) -> Workspace:
         from propcite.app.library.workspace import Workspace
+        from propcite.retrieval.index import ignore_progress
 
         settings = self.settings
         return Workspace(
             settings.data_dir,
             self.library,
             collection,
+            progress=progress or ignore_progress,
             bits=settings.index_bits,
             regime=settings.index,
             exact_up_to=settings.exact_up_to,
@@ -123,24 +127,32 @@ class Parts:
         workspace = self.workspace(collection)
         contents = {info.sha256 for info in self.library.documents(collection)}
         contents |= {info.sha256 for info in self.library.versions(collection)}
-        with workspace.writing():
+        with workspace.write_lock():
             self.library.remove_collection(collection)
         workspace.remove()
-        self.originals.forget(contents)
+        self.originals.remove_unused(contents)
 
-    def ingester(self, collection: CollectionInfo) -> Ingester:
+    def ingester(self, collection: CollectionInfo, progress: Callable[[Progress], None] | None = None) -> Ingester:
+        """Build an ingester; `progress` is called after each document, and while the index does long work."""
         from propcite.app.ingest.ingester import Ingester
-        from propcite.app.ingest.reader_pool import Limits
+        from propcite.app.ingest.outcomes import Progress
+        from propcite.app.ingest.reader_pool import ReaderLimits
 
         settings = self.settings
+
+        def report_index(step: str, share: float) -> None:
+            if progress:
+                progress(Progress(share, step=step))
+
         return Ingester(
             self.library,
-            self.workspace(collection),
+            self.workspace(collection, report_index),
             lambda: self.encoder,
             passage_words=settings.passage_words,
-            most_bytes=settings.max_file_mb * 2**20,
-            limits=Limits.of(settings.readers, settings.read_seconds, settings.read_memory_mb),
+            max_bytes=settings.max_file_mb * 2**20,
+            limits=ReaderLimits.of(settings.readers, settings.read_seconds, settings.read_memory_mb),
             originals=self.originals,
+            progress=progress,
         )
 
     def pipeline(
@@ -148,7 +160,7 @@ class Parts:
     ) -> Pipeline:
         """One collection's parts; with documents or conditions, over what these leave of it."""
         from propcite.app.answering.pipeline import Pipeline
-        from propcite.app.library.narrowing import passages_within
+        from propcite.app.library.selection import selected_passages
         from propcite.retrieval.retriever import Retriever
 
         workspace = self.workspace(collection)
@@ -160,7 +172,7 @@ class Parts:
                 self.library.passages,
                 self.split,
                 alignment=self.alignment(collection),
-                asking=self.settings.asking_share,
+                asking_share=self.settings.asking_share,
             )
 
         return Pipeline(
@@ -170,7 +182,7 @@ class Parts:
             open_generator=lambda: self.generator,
             propcite=self.propcite,
             num_passages=self.settings.num_passages,
-            within=passages_within(self.library, collection, documents, where),
+            within=selected_passages(self.library, collection, documents, where),
         )
 
     def split(self, sentences: Sequence[str]) -> list[list[tuple[Span, ...]]]:

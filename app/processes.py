@@ -1,4 +1,4 @@
-"""Another process that answers one question after another, and may hang or die without harm to who asks."""
+"""A helper process that answers one request after another; it may hang or crash without harm to its caller."""
 
 from __future__ import annotations
 
@@ -13,85 +13,89 @@ from threading import Event, Timer
 from typing import IO, Any
 
 
-class EndedError(Exception):
-    """The process did not survive a question; `late` where it was ended because its time was over."""
+class ProcessEndedError(Exception):
+    """The process ended during a request; `late` if it was killed at the time limit."""
 
     def __init__(self, late: bool) -> None:
         super().__init__("late" if late else "ended")
         self.late = late
 
 
-class Process:
-    """`python -m MODULE WORDS`, begun with the first question, and anew after each that it did not survive."""
+class HelperProcess:
+    """`python -m MODULE ARGUMENTS`, started at the first request and again after each request that ended it."""
 
-    def __init__(self, module: str, *words: str) -> None:
-        self._words = [sys.executable, "-P", "-m", module, *words]
-        self._running: subprocess.Popen[bytes] | None = None
+    def __init__(self, module: str, *arguments: str) -> None:
+        self._command = [sys.executable, "-P", "-m", module, *arguments]
+        self._process: subprocess.Popen[bytes] | None = None
 
-    def ask(self, question: object, seconds: float) -> Any:
-        running = self._running = self._running or self._start()
+    def request(self, request: object, seconds: float) -> Any:
+        """Send a request and return the reply; after `seconds` the process is killed."""
+        process = self._process = self._process or self._start()
         late = Event()
-        timer = Timer(seconds, _stop, (running, late))
+        timer = Timer(seconds, _kill_late, (process, late))
         timer.daemon = True
         timer.start()
         try:
-            into, out = _pipes(running)
-            pickle.dump(question, into, pickle.HIGHEST_PROTOCOL)
-            into.flush()
-            return pickle.load(out)
+            stdin, stdout = _pipes(process)
+            pickle.dump(request, stdin, pickle.HIGHEST_PROTOCOL)
+            stdin.flush()
+            return pickle.load(stdout)
         except (EOFError, OSError, ValueError, pickle.UnpicklingError) as error:
             self.kill()
-            raise EndedError(late.is_set()) from error
+            raise ProcessEndedError(late.is_set()) from error
         finally:
             timer.cancel()
 
     def _start(self) -> subprocess.Popen[bytes]:
         pipe = subprocess.PIPE
-        alone = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+        one_thread = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
         return subprocess.Popen(
-            self._words, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, env={**os.environ, **alone}
+            self._command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, env={**os.environ, **one_thread}
         )
 
     def kill(self) -> None:
-        running, self._running = self._running, None
-        if running is not None:
-            running.kill()
-            running.wait()
-            for end in _pipes(running):
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+            process.wait()
+            for pipe in _pipes(process):
                 with suppress(OSError):
-                    end.close()
+                    pipe.close()
 
 
-def _stop(running: subprocess.Popen[bytes], late: Event) -> None:
+def _kill_late(process: subprocess.Popen[bytes], late: Event) -> None:
     late.set()
-    running.kill()
+    process.kill()
 
 
-def _pipes(running: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:
-    assert running.stdin
-    assert running.stdout
-    return running.stdin, running.stdout
+def _pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:
+    assert process.stdin
+    assert process.stdout
+    return process.stdin, process.stdout
 
 
-def answer_all(answer: Callable[[Any], object], megabytes: int) -> None:
-    """In that process: ends when nobody asks any more.  What a library prints does not get between the answers."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever asks decides what an interrupt means
-    _limit(megabytes)
-    with os.fdopen(os.dup(1), "wb") as answers:
+def serve_requests(answer: Callable[[Any], object], megabytes: int) -> None:
+    """Answer requests in the helper process until standard input ends.
+
+    Standard output is redirected to standard error, so that a library that prints cannot damage the replies.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the caller decides what an interrupt means
+    _limit_memory(megabytes)
+    with os.fdopen(os.dup(1), "wb") as replies:
         os.dup2(2, 1)
         while True:
             try:
-                question = pickle.load(sys.stdin.buffer)
+                request = pickle.load(sys.stdin.buffer)
             except EOFError:
                 return
-            pickle.dump(answer(question), answers, pickle.HIGHEST_PROTOCOL)
-            answers.flush()
+            pickle.dump(answer(request), replies, pickle.HIGHEST_PROTOCOL)
+            replies.flush()
 
 
-def _limit(megabytes: int) -> None:
-    """A document that unpacks without end takes this process along, not the machine."""
+def _limit_memory(megabytes: int) -> None:
+    """Limit the memory, so that a document that unpacks without end takes down this process and not the machine."""
     try:
         import resource
-    except ImportError:  # only Unix has limits of this kind
+    except ImportError:  # only Unix has these limits
         return
     resource.setrlimit(resource.RLIMIT_AS, (megabytes * 2**20, resource.RLIM_INFINITY))

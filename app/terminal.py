@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from propcite.attribution.citations import CitedAnswer, CitedProposition, CitedSentence, Evidence, Label
-from propcite.attribution.formats.words import ELSEWHERE, notices, where
+from propcite.attribution.formats.wording import ELSEWHERE, location_of, notices
 from propcite.retrieval.text import Hit
 
 if TYPE_CHECKING:  # the ingester loads the readers
@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # the ingester loads the readers
     from propcite.app.models import Model
     from propcite.attribution.citing.repaired import Repaired
     from propcite.attribution.citing.splitting import SplitSentence
-    from propcite.retrieval.index import Told
+    from propcite.retrieval.index import ProgressReport
 
 out = Console(highlight=False, soft_wrap=False)
 err = Console(stderr=True, highlight=False)
@@ -136,7 +136,7 @@ def _indented(markup: str, by: int) -> None:
 
 
 def _source(evidence: Evidence, names: dict[str, str]) -> str:
-    said = [_place(evidence, names), "" if evidence.shown else ELSEWHERE, evidence.gone]
+    said = [_place(evidence, names), "" if evidence.shown else ELSEWHERE, evidence.document_status]
     place = ", ".join(filter(None, said))
     return f"{escape(place)}: “{escape(' '.join(evidence.quote.split()))}”"
 
@@ -144,7 +144,7 @@ def _source(evidence: Evidence, names: dict[str, str]) -> str:
 def _place(evidence: Evidence, names: dict[str, str]) -> str:
     passage = evidence.passage
     name = names.get(passage.document_id) or passage.title or passage.id
-    return ", ".join(filter(None, [name, where(passage, [evidence.span])]))
+    return ", ".join(filter(None, [name, location_of(passage, [evidence.span])]))
 
 
 def show_claims(parts: Sequence[SplitSentence]) -> None:
@@ -249,7 +249,7 @@ def counting(total: int, what: str) -> Iterator[Advance]:
 
 
 @contextmanager
-def sharing() -> Iterator[Told]:
+def sharing() -> Iterator[ProgressReport]:
     """The same for work that tells what it does and the share of it that is done."""
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 

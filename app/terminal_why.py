@@ -12,16 +12,15 @@ from rich.text import Text
 from propcite.app.terminal import MARKS, file_name, out
 from propcite.attribution.citing.alternatives import Alternative
 from propcite.attribution.citing.explaining import Explained
-from propcite.attribution.formats.why import MARKS as AS_SUCH
-from propcite.attribution.formats.why import TITLE
-from propcite.attribution.formats.why_words import Met, lines, met
-from propcite.attribution.formats.words import SIGNS as SIGNS_OF
-from propcite.attribution.formats.words import label_of, where
+from propcite.attribution.formats.explanations.html import SENTENCE_NAME, TITLE_NAME
+from propcite.attribution.formats.explanations.text import WordMatch, explanation_lines, word_match
+from propcite.attribution.formats.wording import SIGNS as SIGNS_OF
+from propcite.attribution.formats.wording import label_of, location_of
 from propcite.retrieval.explanation import Explanation
 
 MOST_MATCHES = 4  # words of the source named for one of the fact
 NAMED_FROM = 0.02  # the share of what a word counted from which a match is named
-SIGNS = {Met.SAME: ("✓", "green"), Met.OTHER: ("≈", "yellow"), Met.NONE: ("○", "dim")}
+SIGNS = {WordMatch.SAME: ("✓", "green"), WordMatch.OTHER: ("≈", "yellow"), WordMatch.NONE: ("○", "dim")}
 
 
 def show_explained(explained: Explained, sources: Mapping[str, str]) -> None:
@@ -33,7 +32,7 @@ def show_explained(explained: Explained, sources: Mapping[str, str]) -> None:
     out.print(f"{number} {escape(_place(explained, sources))}: “{escape(quote)}”\n")
     out.print(_table(explained.explanation))
     out.print()
-    for line in lines(explained):
+    for line in explanation_lines(explained):
         out.print(Text(line), soft_wrap=not out.is_terminal)
 
 
@@ -43,7 +42,7 @@ def show_alternatives(near: Sequence[Alternative], sources: Mapping[str, str]) -
         mark, colour = MARKS[one.label]
         cited = f" [bold cyan]\\[{one.number}][/]" if one.number else ""
         name = file_name(sources.get(one.hit.passage.document_id, "")) or one.hit.passage.title
-        place = ", ".join(filter(None, [name, where(one.hit.passage, one.hit.spans)]))
+        place = ", ".join(filter(None, [name, location_of(one.hit.passage, one.hit.spans)]))
         likely = f"[{colour}]{mark} {SIGNS_OF[one.label][1]}, {one.verdict.probability:.0%}[/{colour}]"
         out.print(f"[bold cyan]{rank:>2}[/]  {one.hit.score:.3f}  {likely}{cited}  [dim]{escape(place)}[/]")
         out.print(Padding(escape(" ".join(one.hit.text.split())), (0, 0, 0, 4)))
@@ -54,7 +53,7 @@ def show_alternatives(near: Sequence[Alternative], sources: Mapping[str, str]) -
 
 def _place(explained: Explained, sources: Mapping[str, str]) -> str:
     evidence = explained.evidence
-    id_, stands = evidence.passage.document_id, where(evidence.passage, [evidence.span])
+    id_, stands = evidence.passage.document_id, location_of(evidence.passage, [evidence.span])
     title = evidence.passage.title or evidence.passage.id
     gone = " (no longer in the library)" if id_ and explained.answer.collection else ""
     name = file_name(sources[id_]) if id_ in sources else f"{title}{gone}"
@@ -70,9 +69,9 @@ def _table(found: Explanation) -> Table:
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("in the source", overflow="fold")
     for i, word in enumerate(found.query):
-        if word.speaks or word.span is None:
-            sign, colour = SIGNS[met(found, i)]
-            said = Text(word.text or AS_SUCH, style=colour if colour == "dim" else "")
+        if word.has_content or word.span is None:
+            sign, colour = SIGNS[word_match(found, i)]
+            said = Text(word.text or SENTENCE_NAME, style=colour if colour == "dim" else "")
             weight = f"{word.weight or 0.0:.0%}"
             table.add_row(Text(sign, colour), said, weight, f"{found.nearness[i]:.2f}", _matched(found, i))
     return table
@@ -80,6 +79,6 @@ def _table(found: Explanation) -> Table:
 
 def _matched(found: Explanation, word: int) -> Text:
     matches = [m for m in found.matches(word)[:MOST_MATCHES] if m.share >= NAMED_FROM]
-    named = [(found.source[m.source].text or TITLE, m.share) for m in matches]
+    named = [(found.source[m.source].text or TITLE_NAME, m.share) for m in matches]
     alone = len(named) == 1
     return Text(", ".join(name if alone else f"{name} {share:.0%}" for name, share in named))

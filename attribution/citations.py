@@ -1,4 +1,4 @@
-"""Values of an answer and its support; frozen, every quote cut from its source, never typed."""
+"""Frozen values of a cited answer.  A quote is always a slice of its source, never a text of its own."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from propcite.retrieval.text import Box, Passage, Span, words_of
+from propcite.retrieval.text import Box, Passage, Span, join_spans
 
-MAX_CITATIONS = 3  # a sentence's markers, as ALCE counts them
+MAX_CITATIONS = 3  # markers per sentence, as in ALCE
 
 
 class Label(StrEnum):
-    """What a judge may say of evidence."""
+    """The verdict of a judge on evidence."""
 
     SUPPORTED = "supported"
     PARTLY = "partly"
@@ -24,7 +24,7 @@ class Label(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a judge says of evidence: a label, the probability that it supports the claim, and what differs."""
+    """A judge's label for evidence, the probability that it supports the claim, and what differs."""
 
     label: Label
     probability: float
@@ -35,7 +35,7 @@ class Verdict:
 class Proposition:
     """The smallest claim in a sentence that can be true or false by itself: one or more spans of that sentence.
 
-    `text` reads by itself; it may carry a shared subject or an antecedent that the spans do not hold.
+    `text` can be understood alone; it may contain a shared subject or an antecedent from outside the spans.
     `check_worthy` is false for questions, transitions and talk about the conversation: they need no citation.
     """
 
@@ -48,9 +48,9 @@ class Proposition:
 class Evidence:
     """A span of a passage proposed for a proposition, with its similarity.
 
-    `shown` is false for what was found elsewhere in the collection: the writer of the answer did not have it.
-    `gone` is what became of its document since, in words, and `address` where on the web that document is, where these
-    are known; they are no part of what was said.
+    `shown` is false if the span was found elsewhere in the collection, in a passage that the writer of the answer did
+    not have.  `document_status` says in words that the document was replaced or removed since, `address` is its web
+    address; both are empty if unknown, and evidence that differs in them alone is equal.
     """
 
     passage: Passage
@@ -58,7 +58,7 @@ class Evidence:
     score: float
     passage_score: float
     shown: bool = True
-    gone: str = field(default="", compare=False)
+    document_status: str = field(default="", compare=False)
     address: str = field(default="", compare=False)
 
     @property
@@ -68,7 +68,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """Accepted evidence.  `number` is its passage's marker in the answer, counted by first appearance from 1."""
+    """Accepted evidence.  `number` is the marker of its passage; passages are numbered from 1 by first appearance."""
 
     number: int
     evidence: Evidence
@@ -96,12 +96,12 @@ class Citation:
 
     @property
     def boxes(self) -> tuple[Box, ...]:
-        """The lines of the source on which the quote is seen."""
+        """Return the rectangles of the lines on which the quote is visible in its document."""
         return self.passage.boxes_of(self.span)
 
     @property
     def places(self) -> tuple[str, ...]:
-        """Where a person finds the quote in a source without pages: `slide 3`, `Budget, row 14`."""
+        """Return named places of the quote in a source without pages: `slide 3`, `Budget, row 14`."""
         return self.passage.places_of(self.span)
 
     @property
@@ -110,16 +110,16 @@ class Citation:
 
     @property
     def id(self) -> str:
-        """Stable: the same words of the same passage have the same id in every answer."""
+        """Return an id that is the same in every answer for the same words of the same passage."""
         return _digest("citation", self.passage.id, f"{self.span.start}:{self.span.end}", self.quote)
 
 
 @dataclass(frozen=True, slots=True)
 class CitedProposition:
-    """A proposition of the answer with what was found for it.
+    """A proposition of the answer with its verdict and citations.
 
-    Its spans lie in the answer.  Several citations support it together.  `nearest` is the best evidence that was not
-    good enough, for a proposition without a citation.  `verdict` is None for a proposition that needs no support.
+    Its spans lie in the answer.  Several citations support it together.  `nearest` is the best rejected evidence of a
+    proposition without a citation.  `verdict` is None if the proposition needs no support.
     """
 
     proposition: Proposition
@@ -129,7 +129,7 @@ class CitedProposition:
 
     @property
     def id(self) -> str:
-        """Stable: the same claim at the same place of an answer has the same id."""
+        """Return an id that is the same for the same claim at the same place of an answer."""
         places = (f"{span.start}:{span.end}" for span in self.proposition.spans)
         return _digest("proposition", self.proposition.text, *places)
 
@@ -144,11 +144,11 @@ class CitedSentence:
 
     @property
     def citations(self) -> tuple[Citation, ...]:
-        """The union over propositions, one a passage, the strongest first, at most `max_citations`; in marker order."""
+        """Return the strongest citations of all propositions, one per passage, at most `max_citations`, by number."""
         best: dict[str, Citation] = {}
         for citation in (c for p in self.propositions for c in p.citations):
-            held = best.get(citation.passage.id)
-            if held is None or citation.score > held.score:
+            previous = best.get(citation.passage.id)
+            if previous is None or citation.score > previous.score:
                 best[citation.passage.id] = citation
         strongest = sorted(best.values(), key=lambda c: -c.score)[: self.max_citations]
         return tuple(sorted(strongest, key=lambda c: c.number))
@@ -156,15 +156,15 @@ class CitedSentence:
 
 @dataclass(frozen=True, slots=True)
 class CitedAnswer:
-    """An answer, its sentences, their propositions, the citations of each, and what stayed uncited.
+    """An answer, its sentences, their propositions, and the citations of each.
 
-    `collection` names what it was cited over; it is empty for given passages.  `index_version` names which passages
-    these were and the encoder that read them.  `incomplete` when its writing ended too soon; `notes` are what else a
-    reader must know of how it was written.
+    `collection` is the name of the collection that it cites, empty for passages passed in.  `index_version` identifies
+    the passages searched and the encoder.  `incomplete` is true if the writing stopped early; `notes` hold what else
+    readers must know of how it was written.
 
-    `after` is the id of the answer that this one follows in a conversation; `understood` is the question as it was
-    looked for, where it is not the very words that were asked.  `written_from` are the ids of the passages that its
-    writer was given, the best first.
+    `after` is the id of the answer that this one follows in a conversation.  `understood` is the question that was
+    searched for, if it differs from `question`.  `written_from` are the ids of the passages that the writer had, the
+    best first.
     """
 
     text: str
@@ -183,9 +183,9 @@ class CitedAnswer:
 
     @property
     def id(self) -> str:
-        """Stable: the same answer to the same question, cited alike over the same collection, has the same id.
+        """Return an id that is the same for the same answer, question, collection and citations.
 
-        One that follows another is another answer than the same words at the beginning of a conversation.
+        An answer that follows another has an id other than that of the same words at the start of a conversation.
         """
         parts = [self.collection, self.question, self.text]
         parts += [f"{c.passage.id}:{c.span.start}:{c.span.end}" for c in self.citations]
@@ -198,42 +198,42 @@ class CitedAnswer:
 
     @property
     def facts(self) -> tuple[CitedProposition, ...]:
-        """The propositions that need support, with it or without; people count them from 1."""
+        """Return the propositions that need support, with or without it; people count them from 1."""
         return tuple(p for p in self.propositions if p.proposition.check_worthy)
 
     @property
     def citations(self) -> tuple[Citation, ...]:
-        """Every citation of every proposition, in the order of the answer."""
+        """Return every citation of every proposition, in the order of the answer."""
         return tuple(c for p in self.propositions for c in p.citations)
 
     @property
     def passages(self) -> tuple[Passage, ...]:
-        """The cited passages in the order of their markers."""
+        """Return the cited passages in the order of their markers."""
         numbered = {c.number: c.passage for c in self.citations}
         return tuple(numbered[n] for n in sorted(numbered))
 
     @property
     def uncited(self) -> tuple[CitedProposition, ...]:
-        """The propositions that need support and have none: reported, not hidden."""
+        """Return the propositions that need support and have none."""
         return tuple(p for p in self.facts if not p.citations)
 
     @property
     def uncited_spans(self) -> tuple[Span, ...]:
-        """The answer's words that need support and have none, without those that another proposition has cited."""
-        bare = bytearray(len(self.text))
+        """Return the spans that need support and have none, without words that another proposition has cited."""
+        bare = bytearray(len(self.text))  # 1 for each character of uncited words
         for p in (*self.uncited, *(p for p in self.propositions if p.citations)):
             for span in p.proposition.spans:
                 bare[span.start : span.end] = (b"\0" if p.citations else b"\1") * len(span)
-        spans = (Span(*found.span()).trimmed(self.text) for found in re.finditer(rb"\x01+", bare))
+        spans = (Span(*run.span()).trimmed(self.text) for run in re.finditer(rb"\x01+", bare))
         return tuple(span for span in spans if any(c.isalnum() for c in span.of(self.text)))
 
     @property
     def coverage(self) -> float:
-        """The share of the propositions that need support and have it; 1 when none needs any."""
+        """Return the share of the facts that have support; 1 if there are none."""
         return sum(bool(p.citations) for p in self.facts) / len(self.facts) if self.facts else 1.0
 
     def words(self, spans: Iterable[Span]) -> str:
-        return words_of(spans, self.text)
+        return join_spans(spans, self.text)
 
 
 def _digest(*parts: str) -> str:

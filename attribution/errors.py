@@ -1,15 +1,15 @@
-"""What can go wrong while citing."""
+"""Errors of citing."""
 
 from propcite.retrieval.errors import PropCiteError
 
 
 class AttributionError(PropCiteError):
-    """An answer, its passages or their stored form cannot be used as given."""
+    """An answer, its passages or their stored form cannot be used."""
 
 
 class EndpointError(AttributionError):
-    """A language model's server is not there, lets nobody in or has no such model."""
+    """A language model's server cannot be reached, refuses access or does not have the model."""
 
 
 class NotInAnswerError(AttributionError):
-    """An answer has no fact, or a fact no citation, of that name."""
+    """An answer has no such fact, or a fact no such citation."""

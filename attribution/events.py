@@ -1,26 +1,24 @@
-"""What a stream of a cited answer tells, and its form as JSON and as server-sent events.
+"""Events of a streamed answer, as JSON and as server-sent events.
 
 | `event` | `data` |
 |---|---|
-| `text` | `{"text"}`: the next characters of the answer, as they came |
+| `text` | `{"text"}`: the next characters of the answer |
 | `sentence` | `{"text", "start", "end", "most", "citations", "propositions"}`: a sentence, as in the whole answer |
 | `done` | the whole cited answer, as `propcite schema` describes it |
 
-Texts joined are the answer; a `sentence` comes after all of its text, and never changes what was told before.
+The texts joined are the answer.  A `sentence` comes after all of its text, and later events never change it.
 """
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from propcite.attribution.citations import Citation, CitedAnswer, CitedSentence
 from propcite.attribution.formats.json import to_dict
-
-_SURROGATE = re.compile("[\ud800-\udfff]")
+from propcite.attribution.formats.text import without_surrogates
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +30,7 @@ class TextDelta:
 
 @dataclass(frozen=True, slots=True)
 class SentenceCited:
-    """A sentence of the answer with its citations; `text` is its words, its spans lie in the answer."""
+    """A sentence of the answer with its citations.  `text` is the sentence; its spans lie in the answer."""
 
     sentence: CitedSentence
     text: str
@@ -44,7 +42,7 @@ class SentenceCited:
 
 @dataclass(frozen=True, slots=True)
 class AnswerDone:
-    """The whole answer, as citing it at once gives it."""
+    """The whole answer, the same as `cite` returns."""
 
     answer: CitedAnswer
 
@@ -53,7 +51,7 @@ Event = TextDelta | SentenceCited | AnswerDone
 
 
 def event_dict(event: Event) -> dict[str, Any]:
-    """An event as plain values.
+    """Return an event as plain values.
 
     >>> event_dict(TextDelta("It is "))
     {'event': 'text', 'data': {'text': 'It is '}}
@@ -68,25 +66,25 @@ def event_dict(event: Event) -> dict[str, Any]:
 
 
 def event_json(event: Event) -> str:
-    """An event as one line of JSON; half a character, which JSON cannot hold, is written as �."""
+    """Return an event as one line of JSON; a lone surrogate, which JSON cannot hold, becomes �."""
     return _json(event_dict(event))
 
 
 def server_sent(event: Event) -> str:
-    """An event as a web page's EventSource reads it.
+    """Return an event as a server-sent event, which EventSource in a browser reads.
 
     >>> server_sent(TextDelta("It is "))
     'event: text\\ndata: {"text": "It is "}\\n\\n'
     """
-    told = event_dict(event)
-    return f"event: {told['event']}\ndata: {_json(told['data'])}\n\n"
+    fields = event_dict(event)
+    return f"event: {fields['event']}\ndata: {_json(fields['data'])}\n\n"
 
 
 def _json(data: Mapping[str, Any]) -> str:
-    return _SURROGATE.sub("\ufffd", json.dumps(data, ensure_ascii=False))
+    return without_surrogates(json.dumps(data, ensure_ascii=False))
 
 
 def _sentence(event: SentenceCited) -> Mapping[str, Any]:
-    """As the whole answer tells it; what stands before is left blank, so that places are right."""
+    """Return the sentence as in the whole answer; the text before it is padded with blanks to keep its place."""
     text = " " * event.sentence.span.start + event.text
     return to_dict(CitedAnswer(text, (event.sentence,)))["sentences"][0]

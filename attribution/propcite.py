@@ -44,6 +44,11 @@ class PropCite:
     `min_margin` is how far a claim's best passage must lead the next (AGRaME's threshold).  `method` is PropCite's own
     or the name of a baseline.  `alignment` says which tokens of a claim and of given passages are compared; a
     collection has its own.  One PropCite serves all threads.
+
+    >>> from propcite import PropCite
+    >>> answer = PropCite.default().cite("The barrier is 7 metres high.", ["The barrier is 6.4 metres high."])
+    >>> [(fact.verdict.label.value, fact.verdict.reason) for fact in answer.facts]
+    [('contradicted', 'source says 6.4 metres; answer says 7 metres')]
     """
 
     def __init__(

@@ -1,6 +1,6 @@
 """Find the passages, sentences and propositions that support a text.
 
-`Encoder` and `Retriever` load PyTorch; they are imported when first named, so that values stay cheap.
+`Encoder` and `Retriever` load PyTorch, so they are imported on first use.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ __all__ = [
     "score_spans",
 ]
 
-_LATE = {
+_LAZY = {
     "Encoder": "propcite.retrieval.encoding.encoder",
     "Retriever": "propcite.retrieval.retriever",
     "score_spans": "propcite.retrieval.spans",
@@ -41,8 +41,8 @@ _LATE = {
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _LATE:
+    if name not in _LAZY:
         raise AttributeError(f"module 'propcite.retrieval' has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(_LATE[name]), name)
+    return getattr(import_module(_LAZY[name]), name)

@@ -1,18 +1,18 @@
-"""What can go wrong, told in one line that names the next step.
+"""The errors that PropCite raises; each message is one line and names the next step.
 
 PropCiteError
 ├── RetrievalError          an encoder or a search could not run
 │   ├── EncoderError        a model is missing, damaged or does not fit
 │   └── IndexFormatError    an index is damaged, foreign or made by another encoder
 ├── propcite.attribution.errors.AttributionError
-│   ├── EndpointError       a language model's server is not there or lets nobody in
+│   ├── EndpointError       a language model's server is unreachable or refuses access
 │   └── NotInAnswerError    an answer has no such fact or citation
 └── propcite.app.errors.AppError
 """
 
 
 class PropCiteError(Exception):
-    """Base of every error a person may cause; the command line and the page show its text and nothing else."""
+    """Base of all errors that users may cause; the command line and the page show its message without a traceback."""
 
 
 class RetrievalError(PropCiteError):

@@ -1,7 +1,7 @@
-"""Why a text was found: which of its words met which words of a source, and how much each pair counted.
+"""Explain a score: which words of a query matched which words of a source, and how much each pair contributed.
 
-A score is a sum over pairs of tokens, sim(Q, D) = 1/Z sum S * A (see `retrieval.alignment`).  Here it is told pair by
-pair, with the pieces of a word joined: all that is told adds up to the score that a search gives.
+A score is a sum over pairs of tokens, sim(Q, D) = 1/Z sum S * A (see `retrieval.alignment`).  Here the tokens of each
+word are added up, so the contributions of all pairs of words add up to the score that a search returns.
 """
 
 from __future__ import annotations
@@ -9,32 +9,29 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from propcite.retrieval.alignment import NEAREST, Alignment
-from propcite.retrieval.encoding.base import Ints, TextEncoder, TokenVectors
+from propcite.retrieval.encoding.base import Floats, Ints, Mask, TextEncoder, TokenVectors
 from propcite.retrieval.errors import RetrievalError
-from propcite.retrieval.retriever import PASSAGE_SHARE
-from propcite.retrieval.text import Granularity, Passage, Span
-
-if TYPE_CHECKING:
-    from propcite.retrieval.retriever import Retriever
-    from propcite.retrieval.text import Hit
+from propcite.retrieval.retriever import PASSAGE_SHARE, Retriever
+from propcite.retrieval.text import Granularity, Hit, Passage, Span
 
 Doubles = npt.NDArray[np.float64]
 
+# Scripts without spaces between words: each token is a word.
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
-_STOPS = " \t\r\n.,;:!?…\"'“”‘’«»()[]{}*_"
+_PUNCTUATION = " \t\r\n.,;:!?…\"'“”‘’«»()[]{}*_"
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word and its place; without one it stands for tokens that are no characters of the text: marks, a title.
+    """A word and its place; a word without a span stands for all tokens outside the text: markers and the title's.
 
-    `weight` is its share of the salience of all words here, None where the model tells none.
+    `weight` is its share of the salience of all words of its text, None if the model gives none.
     """
 
     text: str
@@ -42,14 +39,14 @@ class Word:
     weight: float | None = None
 
     @property
-    def speaks(self) -> bool:
-        """Whether it is more than stops."""
-        return any(c not in _STOPS for c in self.text)
+    def has_content(self) -> bool:
+        """Return whether it is more than punctuation."""
+        return any(c not in _PUNCTUATION for c in self.text)
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A word of the source, by its number, that counted for a word of the query: for which share of what that did."""
+    """A source word, by number, that matched a query word, with its share of all contributions to that word."""
 
     source: int
     share: float
@@ -58,11 +55,11 @@ class Match:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Explanation:
-    """A unit's score, pair by pair of words.
+    """A unit's score by pairs of words.
 
-    contributions (q, t) add up to `unit_score`; similarities (q, t) are those of the nearest pieces, whether they
-    count or not; nearness (q,) is what a word reached: the mean similarity of its pairs that count.  `score` joins the
-    unit's with its passage's, which counts for `share`.
+    contributions (q, t) add up to `unit_score`; similarities (q, t) are those of the most similar tokens of both words,
+    whether they count or not; nearness (q,) is the mean similarity of the pairs that count for a word.  `score`
+    combines the unit's score with its passage's, which counts for `passage_share`.
     """
 
     query: tuple[Word, ...]
@@ -73,7 +70,7 @@ class Explanation:
     alignment: Alignment = NEAREST
     granularity: Granularity = Granularity.PASSAGE
     passage_score: float = 0.0
-    share: float = 0.0
+    passage_share: float = 0.0
 
     @property
     def unit_score(self) -> float:
@@ -81,73 +78,73 @@ class Explanation:
 
     @property
     def score(self) -> float:
-        return (1.0 - self.share) * self.unit_score + self.share * self.passage_score
+        return (1.0 - self.passage_share) * self.unit_score + self.passage_share * self.passage_score
 
     def matches(self, word: int) -> list[Match]:
-        """The source's words that counted for this word of the query, what counted most first."""
+        """Return the source words that contributed to this query word, the largest contribution first."""
         row = np.abs(self.contributions[word])
-        counted = sorted(np.flatnonzero(row > 0).tolist(), key=lambda i: -row[i])
-        return [Match(i, float(row[i] / row.sum()), float(self.similarities[word, i])) for i in counted]
+        numbers = sorted(np.flatnonzero(row > 0).tolist(), key=lambda i: -row[i])
+        return [Match(i, float(row[i] / row.sum()), float(self.similarities[word, i])) for i in numbers]
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """A text and those of its tokens that are compared."""
+class EncodedText:
+    """A text with those of its token vectors that are compared."""
 
     text: str
     tokens: TokenVectors
 
     @classmethod
-    def of(cls, text: str, tokens: TokenVectors, spans: Sequence[Span]) -> Reading:
-        """The tokens of these spans alone, read in the whole text."""
+    def within(cls, text: str, tokens: TokenVectors, spans: Sequence[Span]) -> EncodedText:
+        """Keep only the tokens in these spans; they were encoded with the whole text around them."""
         return cls(text, tokens.only(tokens.within(spans)))
 
 
-def compare(query: Reading, source: Reading, alignment: Alignment = NEAREST) -> Explanation:
-    """What each pair of words counts: weight_i * A_ij * u_j * S_ij / Z, summed over the pieces of both words."""
+def compare(query: EncodedText, source: EncodedText, alignment: Alignment = NEAREST) -> Explanation:
+    """Explain the score of two texts by weight_i * A_ij * u_j * S_ij / Z, summed over the tokens of each word."""
     if not len(query.tokens) or not len(source.tokens):
-        raise ValueError(f"wanted two texts with words, got {len(query.tokens)} and {len(source.tokens)} tokens")
+        raise ValueError(f"both texts need words to compare, got {len(query.tokens)} and {len(source.tokens)} tokens")
     similarities = query.tokens.vectors @ source.tokens.vectors.T
-    counts = _counts(query.tokens, source.tokens, similarities, alignment)
-    asked, given = _Words.of(query), _Words.of(source)
-    contributions = asked.summed(given.summed((counts * similarities).T).T)
-    counted = asked.summed(counts).sum(axis=1)
+    counts = _pair_weights(query.tokens, source.tokens, similarities, alignment)
+    query_words, source_words = _Words.of(query), _Words.of(source)
+    contributions = query_words.sums(source_words.sums((counts * similarities).T).T)
+    totals = query_words.sums(counts).sum(axis=1)
     return Explanation(
-        asked.weighed(query.text, query.tokens.weights()),
-        given.weighed(source.text, None if source.tokens.salience is None else source.tokens.weights()),
+        query_words.weighted(query.text, query.tokens.weights()),
+        source_words.weighted(source.text, None if source.tokens.salience is None else source.tokens.weights()),
         contributions,
-        asked.nearest(given.nearest(similarities.T).T),
-        np.divide(contributions.sum(axis=1), counted, out=np.zeros_like(counted), where=counted > 0),
+        query_words.largest(source_words.largest(similarities.T).T),
+        np.divide(contributions.sum(axis=1), totals, out=np.zeros_like(totals), where=totals > 0),
         alignment,
     )
 
 
-def _counts(query: TokenVectors, source: TokenVectors, similarities: npt.NDArray[np.float32], by: Alignment) -> Doubles:
-    """weight_i * A_ij * u_j / Z of each pair of tokens.  -> (q, t)"""
+def _pair_weights(query: TokenVectors, source: TokenVectors, similarities: Floats, alignment: Alignment) -> Doubles:
+    """Return weight_i * A_ij * u_j / Z for each pair of tokens.  -> (q, t)"""
     import torch
 
     weights = query.weights().astype(np.float64)
-    asking = np.flatnonzero(weights)  # what has no weight is no first token either
-    same = torch.from_numpy(_same(query, source, by)[asking]) if by.needs_words else None
-    there = torch.ones(len(source), dtype=torch.bool)
+    weighted = np.flatnonzero(weights)  # "first" means the first token with weight, so the others are left out
+    same = torch.from_numpy(_same_words(query, source, alignment)[weighted]) if alignment.needs_words else None
+    present = torch.ones(len(source), dtype=torch.bool)
     counts = np.zeros(similarities.shape)
-    counts[asking] = by.pairs(torch.from_numpy(similarities[asking]), there, same).numpy()
+    counts[weighted] = alignment.pairs(torch.from_numpy(similarities[weighted]), present, same).numpy()
     counts *= weights[:, None]
-    if by.salient:
-        counts *= _told(source.salience, by)
-    total = float(weights.sum() if by.of_all else counts.sum())
+    if alignment.salient:
+        counts *= _required(source.salience, alignment)
+    total = float(weights.sum() if alignment.counts_unmatched else counts.sum())
     return counts / total if total > 0 else counts
 
 
-def _same(query: TokenVectors, source: TokenVectors, by: Alignment) -> npt.NDArray[np.bool_]:
-    """Which tokens are the same word.  -> (q, t)"""
-    same: npt.NDArray[np.bool_] = _told(query.ids, by)[:, None] == _told(source.ids, by)[None, :]
+def _same_words(query: TokenVectors, source: TokenVectors, alignment: Alignment) -> Mask:
+    """Return which tokens are the same word.  -> (q, t)"""
+    same: Mask = _required(query.ids, alignment)[:, None] == _required(source.ids, alignment)[None, :]
     return same
 
 
-def _told(values: npt.NDArray[Any] | None, by: Alignment) -> npt.NDArray[Any]:
+def _required(values: npt.NDArray[Any] | None, alignment: Alignment) -> npt.NDArray[Any]:
     if values is None:
-        raise RetrievalError(f"the alignment {by} asks what this encoder does not tell of tokens: take another")
+        raise RetrievalError(f"the alignment {alignment} needs token data that this encoder lacks: choose another one")
     return values
 
 
@@ -160,62 +157,67 @@ def explain(
     spans: Sequence[Span] | None = None,
     granularity: Granularity = Granularity.SENTENCE,
     tokens: TokenVectors | None = None,
-    share: float = PASSAGE_SHARE,
+    passage_share: float = PASSAGE_SHARE,
     alignment: Alignment = NEAREST,
 ) -> list[Explanation]:
-    """Why units of a passage score what they do for a text, or for some spans of it read in their context.
+    """Explain the scores of a passage's units for a text, or for some spans of the text encoded in their context.
 
-    Each unit is one or more spans.  Of a whole passage there is one explanation, and its title is compared too.
-    `tokens` are the passage's where they are known.
+    Each unit has one or more spans.  A whole passage has one explanation, in which its title is compared too.  `tokens`
+    are the passage's vectors if they are already known.
     """
 
-    def asking(level: Granularity) -> Reading:
-        read = encoder.encode_queries([text], level)[0]
-        return Reading(text, read) if spans is None else Reading.of(text, read, spans)
+    def query_for(level: Granularity) -> EncodedText:
+        query = encoder.encode_queries([text], level)[0]
+        return EncodedText(text, query) if spans is None else EncodedText.within(text, query, spans)
 
     tokens = encoder.encode_passages([passage])[0] if tokens is None else tokens
-    query, whole = asking(granularity), Reading(passage.text, tokens)
+    query, whole = query_for(granularity), EncodedText(passage.text, tokens)
     if granularity == Granularity.PASSAGE:
-        found = compare(query, whole, alignment)
-        return [replace(found, passage_score=found.unit_score)]
-    own = encoder.knows(granularity) and share  # then passages are asked for with another marker
-    score = compare(asking(Granularity.PASSAGE) if own else query, whole, alignment).unit_score
-    compared = (compare(query, Reading.of(passage.text, tokens, unit), alignment) for unit in units)
-    return [replace(one, granularity=granularity, passage_score=score, share=share) for one in compared]
+        explanation = compare(query, whole, alignment)
+        return [replace(explanation, passage_score=explanation.unit_score)]
+    has_passage_marker = encoder.knows(granularity) and passage_share
+    score = compare(query_for(Granularity.PASSAGE) if has_passage_marker else query, whole, alignment).unit_score
+    explanations = (compare(query, EncodedText.within(passage.text, tokens, unit), alignment) for unit in units)
+    return [
+        replace(one, granularity=granularity, passage_score=score, passage_share=passage_share) for one in explanations
+    ]
 
 
 def explain_hit(retriever: Retriever, text: str, hit: Hit) -> Explanation:
-    """Why a search for this text found this unit, from the very vectors that it compared."""
-    (found,) = explain(
+    """Explain why a search for this text returned this hit, from the vectors in the index."""
+    (explanation,) = explain(
         retriever.encoder,
         text,
         hit.passage,
         [hit.spans],
         granularity=hit.granularity,
         tokens=retriever.index.vectors(hit.passage.id),
-        share=retriever.passage_share,
+        passage_share=retriever.passage_share,
         alignment=retriever.alignment,
     )
-    return found
+    return explanation
 
 
 @dataclass(frozen=True, slots=True)
 class _Words:
-    """The words of a reading, None for what stands for no character, and which of them each token belongs to."""
+    """The words of an encoded text, and for each token the number of its word.
+
+    One word is None: it owns the tokens that cover no character.
+    """
 
     spans: list[Span | None]
     owners: Ints
 
     @classmethod
-    def of(cls, reading: Reading) -> _Words:
+    def of(cls, encoded: EncodedText) -> _Words:
         spans: list[Span | None] = []
         owners = []
-        for start, end in reading.tokens.offsets.tolist():
+        for start, end in encoded.tokens.offsets.tolist():
             last = spans[-1] if spans else None
             if start < 0:
                 spans += [] if None in spans else [None]
                 owners.append(spans.index(None))
-            elif last is not None and _goes_on(reading.text, last, start):
+            elif last is not None and _continues(encoded.text, last, start):
                 spans[-1] = Span(last.start, max(last.end, end))
                 owners.append(len(spans) - 1)
             else:
@@ -223,37 +225,37 @@ class _Words:
                 owners.append(len(spans) - 1)
         return cls(spans, np.asarray(owners, dtype=np.int64))
 
-    def summed(self, values: Doubles) -> Doubles:
-        """Sums over the pieces of each word.  (n, m) -> (words, m)"""
+    def sums(self, values: Doubles) -> Doubles:
+        """Return sums over the tokens of each word.  (n, m) -> (words, m)"""
         sums = np.zeros((len(self.spans), values.shape[1]))
         np.add.at(sums, self.owners, values)
         return sums
 
-    def nearest(self, values: npt.NDArray[np.floating]) -> Doubles:
-        """The largest among the pieces of each word.  (n, m) -> (words, m)"""
+    def largest(self, values: npt.NDArray[np.floating]) -> Doubles:
+        """Return the largest value among the tokens of each word.  (n, m) -> (words, m)"""
         largest = np.full((len(self.spans), values.shape[1]), -np.inf)
         np.maximum.at(largest, self.owners, values)
         return largest
 
-    def weighed(self, text: str, weights: npt.NDArray[np.float32] | None) -> tuple[Word, ...]:
-        shares = None if weights is None else self.summed(weights[:, None].astype(np.float64))[:, 0]
+    def weighted(self, text: str, weights: Floats | None) -> tuple[Word, ...]:
+        shares = None if weights is None else self.sums(weights[:, None].astype(np.float64))[:, 0]
         return tuple(
             _word(text, span, None if shares is None else float(shares[number]))
             for number, span in enumerate(self.spans)
         )
 
 
-def _goes_on(text: str, last: Span, start: int) -> bool:
-    """Whether a token that starts here belongs to the word before it; some scripts have no space between words."""
+def _continues(text: str, last: Span, start: int) -> bool:
+    """Return whether a token that starts here belongs to the word before it."""
     return last.start <= start <= last.end and not any(_UNSPACED.match(text, i) for i in (start - 1, start) if i >= 0)
 
 
 def _word(text: str, span: Span | None, weight: float | None) -> Word:
-    """The word without the stops around it, unless it is nothing else."""
+    """Build a word without surrounding punctuation, unless it is nothing else."""
     if span is None:
         return Word("", None, weight)
-    said = span.of(text)
-    if bare := said.strip(_STOPS):
-        start = span.start + said.index(bare)
+    whole = span.of(text)
+    if bare := whole.strip(_PUNCTUATION):
+        start = span.start + whole.index(bare)
         span = Span(start, start + len(bare))
     return Word(span.of(text), span, weight)

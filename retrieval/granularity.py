@@ -1,4 +1,4 @@
-"""Score any unit from one passage encoding: the block of token similarities holds every granularity at once.
+"""Score any unit of a passage from one encoding of it: the token similarities of a passage serve every granularity.
 
 Mask with -inf, never by multiplication: a padded 0 beats a negative score.
 """
@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from propcite.retrieval.alignment import NEAREST, Alignment
 from propcite.retrieval.encoding.base import Floats, Ints, TokenVectors
@@ -17,7 +16,7 @@ from propcite.retrieval.text import Span
 
 
 def best_matches(similarities: Floats, starts: Ints) -> Floats:
-    """Each query token's best similarity in each run of tokens.  (n, q), (u,) -> (u, q)
+    """Return each query token's best similarity in each run of tokens.  (n, q), (u,) -> (u, q)
 
     Runs are contiguous, non-empty and in order: run i holds tokens starts[i] to starts[i + 1].
 
@@ -28,7 +27,7 @@ def best_matches(similarities: Floats, starts: Ints) -> Floats:
 
 
 def span_weights(tokens: TokenVectors, propositions: Sequence[Sequence[Span]]) -> Floats:
-    """One row of weights for each group of spans: its own tokens only, read in its context.  -> (p, q)"""
+    """Return one row of weights per group of spans, with weight on the group's own tokens only.  -> (p, q)"""
     rows = [tokens.weights(tokens.within(spans)) for spans in propositions]
     return np.stack(rows) if rows else np.zeros((0, len(tokens)), dtype=np.float32)
 
@@ -41,9 +40,9 @@ def score_units(
     alignment: Alignment = NEAREST,
     words: Ints | None = None,
 ) -> Floats:
-    """Each unit's score against one passage's tokens; a unit without a token scores -inf.  (q, d), (q,) -> (u,)
+    """Score each unit by its own tokens; a unit without a token scores -inf.  (q, d), (q,) -> (u,)
 
-    `words` are the query's tokens in the vocabulary, (q,), for an alignment that asks for them.
+    `words` (q,) are the vocabulary ids of the query's tokens, for alignments that need them.
     """
     similarities = query @ passage.vectors.T
     scores = np.full(len(units), -np.inf, dtype=np.float32)
@@ -52,38 +51,38 @@ def score_units(
         if mask.any() and alignment == NEAREST:
             scores[number] = float(weights @ similarities[:, mask].max(axis=1))
         elif mask.any():
-            scores[number] = _aligned(similarities[:, mask], weights, passage.only(mask), alignment, words)
+            scores[number] = _aligned_score(similarities[:, mask], weights, passage.only(mask), alignment, words)
     return scores
 
 
-def _aligned(
+def _aligned_score(
     similarities: Floats, weights: Floats, tokens: TokenVectors, alignment: Alignment, words: Ints | None
 ) -> float:
-    """One text's score under any alignment.  (q, t), (q,)"""
-    from propcite.retrieval.alignment.scoring import Texts, scores_of_runs
+    """Score one text under any alignment.  (q, t), (q,)"""
+    from propcite.retrieval.alignment.scoring import TextTokens, score_runs
 
     same = salience = None
     if alignment.needs_words:
         if words is None or tokens.ids is None:
-            raise RetrievalError(f"the alignment {alignment} asks for words, which this encoder does not tell")
+            raise RetrievalError(f"the alignment {alignment} needs vocabulary ids, which this encoder does not provide")
         same = tokens.ids[:, None] == words
     if alignment.salient:
         if tokens.salience is None:
             raise RetrievalError(
-                f"the alignment {alignment} asks for tokens' salience, which this encoder does not tell"
+                f"the alignment {alignment} needs the salience of tokens, which this encoder does not provide"
             )
         salience = tokens.salience
     runs = np.array([0, len(tokens)])
-    found = scores_of_runs(similarities.T, runs, weights[None], alignment, Texts(same, salience))
-    return float(found[0, 0])
+    scores = score_runs(similarities.T, runs, weights[None], alignment, TextTokens(same, salience))
+    return float(scores[0, 0])
 
 
-def joined(unit: npt.NDArray[np.float32], passage: npt.NDArray[np.float32], share: float) -> npt.NDArray[np.float32]:
-    """A unit's score with its passage's: the passage counts for `share` of the whole.
+def combine_scores(unit: Floats, passage: Floats, share: float) -> Floats:
+    """Combine a unit's score with its passage's, which counts for `share` of the sum.
 
-    >>> joined(np.array([0.8], dtype=np.float32), np.array([0.6], dtype=np.float32), 0.5).round(2).tolist()
+    >>> combine_scores(np.array([0.8], dtype=np.float32), np.array([0.6], dtype=np.float32), 0.5).round(2).tolist()
     [0.699999988079071]
     """
-    if share in (0.0, 1.0):  # what does not count may be without a score
+    if share in (0.0, 1.0):  # the score that does not count may be missing (-inf)
         return passage if share else unit
     return ((1.0 - share) * unit + share * passage).astype(np.float32)

@@ -1,4 +1,4 @@
-"""Files of JSON lines, gzipped or not: what training and measuring read."""
+"""Read files of JSON lines, gzipped or not."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from propcite.retrieval.errors import RetrievalError
 
 
 def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """The lines that hold something, with their numbers."""
+    """Yield the lines that are not blank, with their numbers."""
     try:
         with path.open("rb") as stored, gzip.open(stored) if path.suffix == ".gz" else stored as file:
             for number, line in enumerate(file, start=1):

@@ -1,6 +1,6 @@
-"""Finds where sentences begin in a paragraph: nltk's Punkt decides, with word lists of our own and nothing downloaded.
+"""Find where sentences begin in a paragraph, with nltk's Punkt and our own word lists; nothing is downloaded.
 
-Punkt hears only the word before a stop and the word after it, so a decision costs the same in any text.
+A decision depends only on the words around a stop, so it costs the same in any text.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Protocol
 
 from propcite.retrieval.text import Span
 
-# Words that a name or an example follows: no sentence ends here, whatever comes next.
+# A name or an example follows these words: no sentence ends here, whatever comes next.
 NEVER_LAST = frozenset(
     """
     adm brig capt cmdr cmdt col cpl cpt dr fr gen gov hon lt maj messrs mr mrs ms mx pfc pres prof profs pvt rep reps
@@ -21,7 +21,7 @@ NEVER_LAST = frozenset(
     """.split()
 )
 
-# Words cut short that may also close a sentence: the word after them decides (a starter below does).
+# Abbreviations that may also end a sentence: the next word decides (one of STARTERS begins a sentence).
 ABBREVIATIONS = frozenset(
     """
     abr acad al appl approx assn assoc asst attn aug ave avg biol blvd bros bull cap cca cdr cent cert chem chron circ
@@ -36,7 +36,7 @@ ABBREVIATIONS = frozenset(
     """.split()
 )
 
-# Written small these are everyday words, or the ends of one: only with a capital are they short for something.
+# In lower case these are everyday words or word endings; only capitalized they are abbreviations.
 SHORT_WITH_CAPITAL = frozenset(
     """
     adm ala ark aug ave brig bull cap cent chap chem col comm comp conf cong dec del dev dist doc eng ens fr ga gen
@@ -46,7 +46,7 @@ SHORT_WITH_CAPITAL = frozenset(
     """.split()
 )
 
-# Short only where a number follows: "No." and "Fig." are words or answers otherwise.
+# Abbreviations only before a number: otherwise "No." and "Fig." are words or answers.
 BEFORE_NUMBER = frozenset(
     """
     no nos nr fig figs vol vols ch chap chaps sec secs sect sects art arts p pp pg pgs par para paras eq eqs eqn eqns
@@ -64,8 +64,8 @@ MONTHS = frozenset(
 )
 DAYS = frozenset("mon tue tues wed thu thur thurs fri sat sun".split())
 
-# Words that open sentences and are written small elsewhere.  No surnames or particles of names (do, see, will, de, la):
-# "J. De Niro" has to stay whole.
+# Words that begin sentences and are in lower case elsewhere.  No surnames or particles of names (do, see, will, de,
+# la): "J. De Niro" must stay whole.
 STARTERS = frozenset(
     """
     a about above according accordingly additionally after afterwards all almost along alongside already also although
@@ -98,10 +98,10 @@ STARTERS = frozenset(
     """.split()
 )
 
-# A German ordinal stands after these: "der 2. Weltkrieg", "am 3. Oktober".
+# A German ordinal follows these: "der 2. Weltkrieg", "am 3. Oktober".
 ARTICLES = frozenset("der die das den dem des am im vom zum zur beim ins seit ab bis einen einem".split())
 
-# Names that end in a mark of their own.
+# Names that end in an exclamation mark.
 MARKED_NAMES = frozenset("yahoo jeopardy wham oklahoma yum".split())
 
 # "5 p.m. John left": a stop after the time ends the sentence unless the time goes on.
@@ -113,7 +113,7 @@ TIME_GOES_ON = frozenset(
     """.split()
 )
 
-# Written small by hurried people, these still open a sentence: "it was late. he left".
+# These begin a sentence even in lower case, as hurried writers type them: "it was late. he left".
 SMALL_STARTERS = frozenset("he she it they we this these there however i i'm it's http https www".split())
 
 # The letter after these is no initial: "World War I. Historians", "vitamin D. Cells".
@@ -121,8 +121,8 @@ LETTERED = frozenset("war vitamin hepatitis grade plan".split())
 
 EAST_ASIAN = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uac00-\ud7af\u0e00-\u0eff"  # scripts that use few spaces
 
-# Every repetition that may meet a long run is possessive: a text of a million dots or brackets takes linear time.
-_FREE = "。！？｡．।॥؟۔።။"  # these end a sentence with no space after them
+# Repetitions over long runs are possessive: a text of a million dots or brackets takes linear time.
+_FREE = "。！？｡．।॥؟۔።။"  # these end a sentence without a space after them
 _CLOSERS = "\\)\\]}\"'`”’»«›‹」』）】〉》〕］｝"
 _FACES = "\U0001f600-\U0001f64f\U0001f910-\U0001f92f\U0001f970-\U0001f97a"
 _CITED = (
@@ -142,18 +142,18 @@ _ALPHANUMERIC = re.compile(r"[^\W_]")
 _LONG_WORD = re.compile(r"[^\W\d_]{4,}")
 _DOTTED = re.compile(r"(?:[^\W\d_]{1,3}\.-?)+[^\W\d_]{1,3}")
 _NUMBER = re.compile(r"[IVXLC]{2,}|[A-Z]{0,6}-?\d.*|[A-Z]")
-_SEEN_SMALL = 1 << 5  # Punkt's flag for "written small inside a sentence"
+_SEEN_SMALL = 1 << 5  # Punkt's flag for "lower case inside a sentence"
 
 
 class _Abbreviations(set[str]):
-    """Every dotted run of letters is one too: U.S, J.R.R, z.B, Ph.D."""
+    """A set that also contains every dotted run of letters: U.S, J.R.R, z.B, Ph.D."""
 
     def __contains__(self, word: object) -> bool:
         return super().__contains__(word) or (isinstance(word, str) and _DOTTED.fullmatch(word) is not None)
 
 
 class _Contexts(dict[str, int]):
-    """Punkt reads unknown words too; a defaultdict would keep each of them for ever."""
+    """Contexts of words, 0 for unknown ones; Punkt's defaultdict would store each of them forever."""
 
     def __missing__(self, word: str) -> int:
         return 0
@@ -167,16 +167,16 @@ class _Punkt(Protocol):
 
 @cache
 def _punkt() -> _Punkt:
-    return _with(ABBREVIATIONS | SHORT_WITH_CAPITAL)
+    return _build(ABBREVIATIONS | SHORT_WITH_CAPITAL)
 
 
 @cache
 def english_punkt() -> _Punkt:
-    """Punkt alone, without what stands around it here: it decides every stop by itself."""
-    return _with(NEVER_LAST | ABBREVIATIONS | SHORT_WITH_CAPITAL)
+    """Return plain Punkt with our word lists, without the rules of this module."""
+    return _build(NEVER_LAST | ABBREVIATIONS | SHORT_WITH_CAPITAL)
 
 
-def _with(abbreviations: frozenset[str]) -> _Punkt:
+def _build(abbreviations: frozenset[str]) -> _Punkt:
     # Imported late: nltk takes a second to load.
     from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer
 
@@ -194,20 +194,20 @@ def _with(abbreviations: frozenset[str]) -> _Punkt:
 
 
 def sentence_starts(text: str, block: Span) -> Iterator[int]:
-    """Where a sentence begins inside the block, its first one left out; each has at least one letter or digit."""
+    """Yield where sentences after the first begin in the block; each has at least one letter or digit."""
     has_case: bool | None = None
-    start = looked = block.start
+    start = checked = block.start
     has_words = False
     for stop in _STOP.finditer(text, block.start, block.end):
-        has_words = has_words or _ALPHANUMERIC.search(text, looked, stop.start()) is not None
-        looked = stop.start()
+        has_words = has_words or _ALPHANUMERIC.search(text, checked, stop.start()) is not None
+        checked = stop.start()
         if not has_words or stop.end() == block.end:
             continue
         if has_case is None:
             has_case = any(map(str.isupper, text[block.start : block.end]))
         if _is_end(text, stop, Span(start, block.end), has_case) and _ALPHANUMERIC.search(text, stop.end(), block.end):
             yield stop.end()
-            start = looked = stop.end()
+            start = checked = stop.end()
             has_words = False
 
 
@@ -217,9 +217,9 @@ def _is_end(text: str, stop: re.Match[str], rest: Span, has_case: bool) -> bool:
     after = _FOLLOWING.match(text, cut, rest.end)
     following = (after and after[1]) or text[cut]
     if text[cut] == "`" and text[cut : cut + 2] != "``":
-        following = "`"  # a name in code has its own case
+        following = "`"  # code: its case says nothing
     if mark[-1] in _FREE:
-        # 「行く。」と言った: the quotation goes on as a part of its sentence.
+        # 「行く。」と言った: the sentence continues after the quotation.
         return not (mark == "．" and following[0].isdecimal()) and not (tail and text[cut] in "とっ")
     if not stop["space"]:
         return _is_end_without_space(before, mark, tail, following, text[cut])
@@ -233,7 +233,7 @@ def _is_end(text: str, stop: re.Match[str], rest: Span, has_case: bool) -> bool:
 
 
 def _is_end_without_space(before: str, mark: str, tail: str, following: str, character: str) -> bool:
-    """The space was lost, or the script uses none: "It rained.[1]Then", "It rained.Then", "真的吗?他"."""
+    """Decide a stop without a space after it: "It rained.[1]Then", "It rained.Then", "真的吗?他"."""
     if re.match(f"[{EAST_ASIAN}]", character):
         return mark[-1] in "!?" or (mark == "." and re.search(f"[{EAST_ASIAN}]$", before) is not None)
     if "]" in tail:
@@ -244,9 +244,9 @@ def _is_end_without_space(before: str, mark: str, tail: str, following: str, cha
 
 @lru_cache(maxsize=1 << 15)
 def ends_sentence(previous: str, word: str, stop: str, following: str, has_case: bool = True) -> bool:
-    """Whether `word` with its `stop` closes a sentence between the words `previous` and `following`.
+    """Return whether a sentence ends after `word` and its `stop`, between the words `previous` and `following`.
 
-    Without case (a text all in small letters) a small letter after the stop says nothing.
+    In a text without capitals (`has_case` is False) a small letter after the stop says nothing.
 
     >>> ends_sentence("met", "Dr", ".", "Smith"), ends_sentence("at", "noon", ".", "Smith")
     (False, True)
@@ -279,6 +279,6 @@ def _is_end_of_word(previous: str, word: str, is_ellipsis: bool, following: str,
         return False
     if (is_small and not (is_numbered and low in BEFORE_NUMBER)) or (len(word) == 1 and previous.lower() in LETTERED):
         return True
-    # "J. A. Smith": the second initial is no article.
+    # "J. A. Smith": a second initial is not the article "a".
     after = "1" if is_numbered else "Name" if following[1:] == "." else following
     return _punkt().text_contains_sentbreak(f"{word}{'...' if is_ellipsis else '.'} {after}")

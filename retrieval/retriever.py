@@ -1,8 +1,7 @@
-"""Retriever = encoder + index + passages: from a text to the passages, sentences and propositions nearest to it."""
+"""Search a collection: encode a text and rank the passages, sentences or propositions nearest to it."""
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,25 +10,26 @@ import numpy as np
 
 from propcite.retrieval.alignment import NEAREST, Alignment
 from propcite.retrieval.encoding.base import Floats, Ints, TextEncoder, TokenVectors, joined_if_all
-from propcite.retrieval.granularity import joined, score_units, span_weights
+from propcite.retrieval.granularity import combine_scores, score_units, span_weights
 from propcite.retrieval.index import Index, IndexHit
 from propcite.retrieval.index.token_index import TokenIndex
 from propcite.retrieval.text import Granularity, Hit, Passage, Span
+from propcite.retrieval.timing import Timer
 
-Units = Sequence[tuple[Span, ...]]  # pieces of one text, each one or more spans of it
-Split = Callable[[Sequence[str]], Sequence[Units]]  # the propositions of sentences
-PASSAGE_SHARE = 0.3  # how much of a sentence's score is its passage's
-SPLIT_AT_ONCE = 8  # sentences split together while looking for propositions
+Units = Sequence[tuple[Span, ...]]  # pieces of one text, each of one or more spans
+Split = Callable[[Sequence[str]], Sequence[Units]]  # returns the propositions of each sentence
+PASSAGE_SHARE = 0.3  # of the passage's score in a sentence's
+SPLIT_BATCH = 8  # sentences split together in a search for propositions
 
 
 def whole_sentences(sentences: Sequence[str]) -> Sequence[Units]:
-    """The splitter of those who have none: every sentence is one proposition."""
+    """Return each sentence as one proposition: the default where no splitter is set."""
     return [[(Span(0, len(sentence)),)] for sentence in sentences]
 
 
 @dataclass(frozen=True, slots=True)
-class _Rows:
-    """One row of token weights for each thing that is ranked alone: against units, and against their passages."""
+class _Weights:
+    """One row of token weights per piece of a query, for scoring units and for scoring their passages.  (n, q) each"""
 
     units: Floats
     passages: Floats
@@ -37,47 +37,47 @@ class _Rows:
 
 @dataclass(frozen=True, slots=True)
 class _Query:
-    """A text's tokens as they ask for units and, where the model tells the two apart, as they ask for passages."""
+    """A text's tokens as a query for units and, if the model distinguishes the two, as a query for passages."""
 
     for_units: TokenVectors
     for_passages: TokenVectors | None = None
 
     @property
     def vectors(self) -> Floats:
-        """Both in one matrix, so that one pass over an index serves both.  (q, d)"""
+        """Return both in one matrix, so that one pass over an index serves both.  (q, d)"""
         if self.for_passages is None:
             return self.for_units.vectors
         return np.concatenate([self.for_units.vectors, self.for_passages.vectors])
 
     @property
     def words(self) -> Ints | None:
-        """What these tokens are in the vocabulary.  (q,)"""
+        """Return the tokens' vocabulary ids, None if unknown.  (q,)"""
         return joined_if_all([tokens.ids for tokens in (self.for_units, self.for_passages) if tokens])
 
     @property
-    def whole(self) -> _Rows:
-        """The whole text."""
-        return self._rows(lambda tokens: tokens.weights()[None, :])
+    def whole(self) -> _Weights:
+        """Return the weights of the whole text."""
+        return self._weights(lambda tokens: tokens.weights()[None, :])
 
-    def of(self, pieces: Units) -> _Rows:
-        """Each piece of the text by its own tokens."""
-        return self._rows(lambda tokens: span_weights(tokens, pieces))
+    def of(self, pieces: Units) -> _Weights:
+        """Return one row per piece, with weight on the piece's own tokens only."""
+        return self._weights(lambda tokens: span_weights(tokens, pieces))
 
-    def _rows(self, weights: Callable[[TokenVectors], Floats]) -> _Rows:
-        units = weights(self.for_units)
+    def _weights(self, weigh: Callable[[TokenVectors], Floats]) -> _Weights:
+        units = weigh(self.for_units)
         if self.for_passages is None:
-            return _Rows(units, units)
-        passages = weights(self.for_passages)
-        nothing = np.zeros_like(units), np.zeros_like(passages)
-        return _Rows(np.hstack([units, nothing[1]]), np.hstack([nothing[0], passages]))
+            return _Weights(units, units)
+        passages = weigh(self.for_passages)
+        return _Weights(np.hstack([units, np.zeros_like(passages)]), np.hstack([np.zeros_like(units), passages]))
 
 
 @dataclass(frozen=True, slots=True)
 class Retriever:
-    """Searches one collection.  `find` gives the passages of some ids; `split` names sentences' propositions.
+    """Searches one collection.
 
-    `alignment` says which tokens of a query and of a text count together; `asking` is the share of a query's tokens,
-    the most salient, that look for candidates.
+    `find` returns passages by id, `split` the propositions of sentences.  `alignment` is the pairs of tokens that
+    count.  Only the most salient `asking_share` of a query's tokens look for candidates.  `allow` limits the search to
+    these passage ids.
     """
 
     encoder: TextEncoder
@@ -86,7 +86,7 @@ class Retriever:
     split: Split = whole_sentences
     passage_share: float = PASSAGE_SHARE
     alignment: Alignment = NEAREST
-    asking: float = 1.0
+    asking_share: float = 1.0
     allow: frozenset[str] | None = None
 
     @classmethod
@@ -97,37 +97,36 @@ class Retriever:
         split: Split = whole_sentences,
         alignment: Alignment = NEAREST,
     ) -> Retriever:
-        """A retriever over these passages alone, in memory."""
+        """Build an in-memory retriever over these passages."""
         by_id = {p.id: p for p in passages}
         if len(by_id) < len(passages):
-            (twice, _), *_ = Counter(p.id for p in passages).most_common(1)
-            raise ValueError(f"two passages have the same id {twice[:60]!r}: give each its own")
+            (duplicate, _), *_ = Counter(p.id for p in passages).most_common(1)
+            raise ValueError(f"two passages have the same id {duplicate[:60]!r}: give each its own")
         index = TokenIndex(encoder.dimension, encoder.name, bits=16)
         index.add(passages, encoder.encode_passages(passages))
         return cls(encoder, index, lambda ids: {i: by_id[i] for i in ids if i in by_id}, split, alignment=alignment)
 
     def only(self, ids: Iterable[str]) -> Retriever:
-        """The same retriever over the passages of these ids alone; they are left out before ranking, not after."""
-        wanted = frozenset(ids)
-        return replace(self, allow=wanted if self.allow is None else wanted & self.allow)
+        """Return this retriever limited to these passages; others are excluded before ranking, not after."""
+        allowed = frozenset(ids)
+        return replace(self, allow=allowed if self.allow is None else allowed & self.allow)
 
     def search(
         self,
         text: str,
         granularity: Granularity = Granularity.PASSAGE,
         k: int = 10,
-        timings: dict[str, float] | None = None,
+        timer: Timer | None = None,
     ) -> list[Hit]:
-        """The k units nearest to the whole text, best first.  `timings` receives milliseconds a stage."""
+        """Return the k units nearest to the whole text, best first; `timer` measures the stages."""
         if not text.strip() or k < 1:
             return []
-        start = time.perf_counter()
-        query = self._read([text], granularity)[0]
-        if timings is not None:
-            timings["encode"] = 1000 * (time.perf_counter() - start)
+        timer = Timer() if timer is None else timer
+        with timer("encode"):
+            query = self._encode([text], granularity)[0]
         if granularity == Granularity.PROPOSITION:
-            return self._propositions(query, query.whole, k, timings)
-        return self._units(query, query.whole, granularity, k, timings)[0]
+            return self._propositions(query, query.whole, k, timer)
+        return self._units(query, query.whole, granularity, k, timer)[0]
 
     def search_spans(
         self,
@@ -136,90 +135,94 @@ class Retriever:
         k: int,
         granularity: Granularity = Granularity.SENTENCE,
     ) -> list[list[list[Hit]]]:
-        """For each piece of each text the k nearest units, ranked by the piece's own tokens only.
+        """Return the k nearest units for each piece of each text, ranked by the piece's own tokens only.
 
-        A text is encoded once and whole, so a piece is read in its context.  -> texts x pieces x hits
+        A text is encoded whole, so a piece is read in its context.  -> texts x pieces x hits
         """
-        read = zip(self._read(texts, granularity), spans, strict=True)
+        timer = Timer()
+        queries = zip(self._encode(texts, granularity), spans, strict=True)
         if granularity == Granularity.PROPOSITION:
-            return [[self._propositions(query, query.of([piece]), k) for piece in pieces] for query, pieces in read]
-        return [self._units(query, query.of(pieces), granularity, k) for query, pieces in read]
+            return [
+                [self._propositions(query, query.of([piece]), k, timer) for piece in pieces]
+                for query, pieces in queries
+            ]
+        return [self._units(query, query.of(pieces), granularity, k, timer) for query, pieces in queries]
 
     def passages(self) -> list[Passage]:
-        """All passages that a search may return, in the order of their ids."""
-        found = self.find(sorted(self.index.ids() if self.allow is None else self.allow))
-        return [found[i] for i in sorted(found)]
+        """Return all passages that a search may return, in the order of their ids."""
+        by_id = self.find(sorted(self.index.ids() if self.allow is None else self.allow))
+        return [by_id[i] for i in sorted(by_id)]
 
-    def _read(self, texts: Sequence[str], granularity: Granularity) -> list[_Query]:
-        """Each text as a query for units of this granularity, and for the passages that hold them."""
+    def _encode(self, texts: Sequence[str], granularity: Granularity) -> list[_Query]:
+        """Encode each text as a query for units of this granularity and for the passages around them."""
         units = self.encoder.encode_queries(texts, granularity)
         if granularity == Granularity.PASSAGE or not self.encoder.knows(granularity) or not self.passage_share:
             return [_Query(query) for query in units]
         return [_Query(*both) for both in zip(units, self.encoder.encode_queries(texts), strict=True)]
 
     def _units(
-        self, query: _Query, rows: _Rows, granularity: Granularity, k: int, timings: dict[str, float] | None = None
+        self, query: _Query, weights: _Weights, granularity: Granularity, k: int, timer: Timer
     ) -> list[list[Hit]]:
-        """The best under the retriever's alignment."""
-        if not len(rows.units):
+        """Return the k best passages or sentences for each row of weights."""
+        if not len(weights.units):
             return []
         allow = self.allow
         while True:
-            found = self.index.search(
+            rows = self.index.search(
                 query.vectors,
-                rows.units,
+                weights.units,
                 k=k,
                 granularity=granularity,
                 passage_share=self.passage_share,
-                passage_weights=rows.passages,
+                passage_weights=weights.passages,
                 allow=allow,
-                asking=self.asking,
-                worths=self._worths(query) if self.asking < 1 else None,
+                asking_share=self.asking_share,
+                worths=self._worths(query) if self.asking_share < 1 else None,
                 alignment=self.alignment,
                 words=query.words,
-                timings=timings,
+                timer=timer,
             )
-            ids = {hit.passage_id for row in found for hit in row}
+            ids = {hit.passage_id for row in rows for hit in row}
             passages = self.find(list(ids))
             if len(passages) == len(ids):
-                return [[_hit(hit, passages[hit.passage_id]) for hit in row] for row in found]
-            # A document is being replaced or removed: its passages must not take the places of others.
+                return [[_hit(hit, passages[hit.passage_id]) for hit in row] for row in rows]
+            # A document is being replaced or removed: search again without its passages, so that others move up.
             allow = frozenset(self.index.ids() if allow is None else allow) - (ids - passages.keys())
 
     def _worths(self, query: _Query) -> Floats | None:
-        """Of both readings of the query in one row, as their vectors lie in one matrix.  (q,)"""
+        """Return the encoder's `worths` of all query tokens, in the order of `query.vectors`; None if unknown.  (q,)"""
         parts = [tokens for tokens in (query.for_units, query.for_passages) if tokens]
         return joined_if_all([self.encoder.worths(tokens) for tokens in parts])
 
-    def _propositions(self, query: _Query, asked: _Rows, k: int, timings: dict[str, float] | None = None) -> list[Hit]:
-        """The best for one row of weights.
+    def _propositions(self, query: _Query, weights: _Weights, k: int, timer: Timer) -> list[Hit]:
+        """Return the k best propositions for one row of weights, splitting only as many sentences as needed.
 
-        Exact where tokens are aligned with their nearest, though few sentences are split: there a proposition never
-        beats its own sentence, so once k of them beat the next sentence nothing better can follow.
+        Under the alignment `NEAREST` the result is exact: a proposition never scores above its own sentence, so once k
+        propositions score at least as high as the next sentence nothing better can follow.
         """
         best: list[Hit] = []
-        seen, wanted = 0, 4 * k
+        done, limit = 0, 4 * k
         while True:
-            sentences = self._units(query, asked, Granularity.SENTENCE, wanted, timings)[0]
-            for first in range(seen, len(sentences), SPLIT_AT_ONCE):
+            sentences = self._units(query, weights, Granularity.SENTENCE, limit, timer)[0]
+            for first in range(done, len(sentences), SPLIT_BATCH):
                 if len(best) >= k and best[k - 1].score >= sentences[first].score:
                     return best[:k]
-                found = self._within(sentences[first : first + SPLIT_AT_ONCE], query, asked)
-                best = sorted([*best, *found], key=lambda hit: -hit.score)
-            if len(sentences) < wanted:
+                hits = self._propositions_of(sentences[first : first + SPLIT_BATCH], query, weights)
+                best = sorted([*best, *hits], key=lambda hit: -hit.score)
+            if len(sentences) < limit:
                 return best[:k]
-            seen, wanted = len(sentences), 4 * wanted
+            done, limit = len(sentences), 4 * limit
 
-    def _within(self, sentences: Sequence[Hit], query: _Query, asked: _Rows) -> list[Hit]:
-        """The propositions of these sentences, each with its own score."""
+    def _propositions_of(self, sentences: Sequence[Hit], query: _Query, weights: _Weights) -> list[Hit]:
+        """Split these sentences and score each proposition."""
         places = [(hit.passage, hit.spans[0]) for hit in sentences]
         hits = []
         for hit, pieces in zip(sentences, self.split([p.of(passage.text) for passage, p in places]), strict=True):
             passage, place = hit.passage, hit.spans[0]
             units = [tuple(s.shifted(place.start) for s in spans) for spans in pieces]
-            tokens, weights = self.index.vectors(passage.id), asked.units[0]
-            alone = score_units(query.vectors, weights, tokens, units, self.alignment, query.words)
-            scores = joined(alone, np.full_like(alone, hit.passage_score), self.passage_share)
+            tokens = self.index.vectors(passage.id)
+            alone = score_units(query.vectors, weights.units[0], tokens, units, self.alignment, query.words)
+            scores = combine_scores(alone, np.full_like(alone, hit.passage_score), self.passage_share)
             hits += [
                 Hit(passage, Granularity.PROPOSITION, unit, float(score), hit.passage_score)
                 for unit, score in zip(units, scores, strict=True)

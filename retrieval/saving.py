@@ -1,4 +1,4 @@
-"""Weights on their way to disk: what hinders them is one line, and nothing half written stays under their name."""
+"""Write model files to disk atomically, with errors in one line."""
 
 from __future__ import annotations
 
@@ -8,28 +8,28 @@ from pathlib import Path
 
 from propcite.retrieval.errors import PropCiteError, RetrievalError
 
-OF_RUST = "(os error "  # what safetensors and tokenizers say in errors of their own, the latter in a plain Exception
+RUST_OS_ERROR = "(os error "  # in messages of safetensors and tokenizers, whose own errors are no OSError
 
 
 @contextmanager
-def telling(place: Path, error: type[PropCiteError] = RetrievalError) -> Iterator[None]:
-    """A full disk, a folder that may not be written: each library that writes here has its own word for it."""
+def write_errors(path: Path, error: type[PropCiteError] = RetrievalError) -> Iterator[None]:
+    """Turn a full disk or a read-only folder into one line: each library that writes has its own error for it."""
     try:
         yield
-    except Exception as why:
-        if not isinstance(why, OSError) and OF_RUST not in str(why):
+    except Exception as cause:
+        if not isinstance(cause, OSError) and RUST_OS_ERROR not in str(cause):
             raise
-        reason = getattr(why, "strerror", None) or " ".join(str(why).split())
+        reason = getattr(cause, "strerror", None) or " ".join(str(cause).split())
         raise error(
-            f"{place} cannot be written ({reason}): free space or give another --out; a training goes on with --resume"
-        ) from why
+            f"{path} cannot be written ({reason}): free space or give another --out; --resume continues a training"
+        ) from cause
 
 
 @contextmanager
-def written(path: Path, error: type[PropCiteError] = RetrievalError) -> Iterator[Path]:
-    """A name beside this one to write to, which becomes it when all is there."""
+def atomic_write(path: Path, error: type[PropCiteError] = RetrievalError) -> Iterator[Path]:
+    """Yield a temporary path beside this one; it replaces this one when the block ends without an error."""
     new = path.with_name(f"{path.name}.new")
-    with telling(path, error):
+    with write_errors(path, error):
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
             yield new

@@ -1,4 +1,4 @@
-"""Splits a text into sentences, by places that cover it exactly."""
+"""Split a text into sentences whose spans cover it exactly."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from itertools import pairwise
 from propcite.retrieval.punkt import sentence_starts
 from propcite.retrieval.text import Span
 
-MAX_CHARACTERS = 1200  # a sentence without any end is cut at a clause here
-LONGEST_ROW = 300  # characters: a longer line with a tab or wide gaps is prose
+MAX_CHARACTERS = 1200  # a longer sentence is split, preferably after a clause
+MAX_ROW_LENGTH = 300  # characters; a longer line with a tab or wide gaps is prose, not a table row
 
 _NEWLINES = "\r\n\x85\u2028\u2029"
 _LINE = re.compile(rf"(?P<words>\S[^{_NEWLINES}]*+)(?P<space>\s*+)")
@@ -35,7 +35,7 @@ _SPACE = re.compile(r"\s*+")
 
 
 def split_sentences(text: str) -> list[Span]:
-    """The sentences' places; they cover the text exactly, white space belongs to the sentence before it.
+    """Return the sentences' spans; they cover the text exactly, white space belongs to the sentence before it.
 
     >>> [span.of("Dr. No left. [1] It rained.") for span in split_sentences("Dr. No left. [1] It rained.")]
     ['Dr. No left. [1] ', 'It rained.']
@@ -53,7 +53,7 @@ class _Line:
     start: int
     words: str
     kind: str
-    is_last: bool  # a blank line follows
+    ends_paragraph: bool  # a blank line follows
 
 
 def _lines(text: str) -> Iterator[_Line]:
@@ -65,13 +65,13 @@ def _lines(text: str) -> Iterator[_Line]:
 
 
 def _has_cells(words: str) -> bool:
-    if len(words) >= LONGEST_ROW:
+    if len(words) >= MAX_ROW_LENGTH:
         return False
     return " | " in words or _COLUMN.search(words) is not None or len(_CELL_EDGE.findall(words)) > 1
 
 
 def _blocks(text: str) -> Iterator[tuple[Span, bool]]:
-    """Paragraphs, headings, list items and table rows; True marks a row, which is one sentence."""
+    """Yield paragraphs, headings, list items and table rows; True marks a row, which is one sentence."""
     first: _Line | None = None
     previous: _Line | None = None
     start = 0
@@ -87,22 +87,22 @@ def _blocks(text: str) -> Iterator[tuple[Span, bool]]:
 
 
 def _opens_block(line: _Line, previous: _Line, first: _Line) -> bool:
-    if previous.is_last or previous.kind in ("heading", "rule", "row"):
+    if previous.ends_paragraph or previous.kind in ("heading", "rule", "row"):
         return True
     match line.kind:
         case "prose":
-            return _broken_on_purpose(previous.words, line.words)
+            return _is_own_line(previous.words, line.words)
         case "rule":
-            return previous is not first  # else it underlines a heading
+            return previous is not first  # otherwise it underlines a heading
         case "reference":
-            return first.kind == "reference"  # else it cites what stands before it
+            return first.kind == "reference"  # otherwise it is a citation at a line start
         case "number" | "letter":
             return line.kind == first.kind or previous.words[-1] in ":;"
     return True
 
 
-def _broken_on_purpose(words: str, following: str) -> bool:
-    """Wrapped text fills its lines: where the next word had room, the line is a heading or stands for itself."""
+def _is_own_line(words: str, following: str) -> bool:
+    """Return whether a line was not wrapped: wrapped text fills its lines, but here the next word had room."""
     width = max(40, len(words), len(following))
     if len(words) > 0.75 * width or words[-1] == "." or following[0].islower() or not following[0].isalnum():
         return False
@@ -111,21 +111,21 @@ def _broken_on_purpose(words: str, following: str) -> bool:
 
 
 def _limited(text: str, start: int, end: int) -> Iterator[Span]:
-    """The sentence, or pieces of it that are at most MAX_CHARACTERS long without the white space after them."""
+    """Yield the sentence, or pieces of at most MAX_CHARACTERS characters without the white space after them."""
     last = start + len(text[start:end].rstrip())
     while True:
         begin = skip_space(text, start)
         if last - begin <= MAX_CHARACTERS:
             break
         window = text[begin : begin + MAX_CHARACTERS + 1]
-        found = _CLAUSE.match(window) or _SPACED.match(window)
-        cut = skip_space(text, begin + (found.end() if found else MAX_CHARACTERS))
+        match = _CLAUSE.match(window) or _SPACED.match(window)
+        cut = skip_space(text, begin + (match.end() if match else MAX_CHARACTERS))
         yield Span(start, cut)
         start = cut
     yield Span(start, end)
 
 
 def skip_space(text: str, start: int) -> int:
-    """Where the words begin from this place on."""
+    """Return the position of the first character from `start` on that is no white space."""
     match = _SPACE.match(text, start)
     return match.end() if match else start

@@ -1,4 +1,4 @@
-"""Splits a document into passages of whole sentences, by places that cover its text exactly."""
+"""Split a document into passages of whole sentences that cover its text exactly."""
 
 from __future__ import annotations
 
@@ -14,18 +14,16 @@ from propcite.retrieval.punkt import EAST_ASIAN
 from propcite.retrieval.sentences import skip_space, split_sentences
 from propcite.retrieval.text import Box, Document, Heading, Page, Passage, Place, Sentence, Span
 
-__all__ = ["PassageSplitter", "passage_from_sentences", "passage_from_text", "split_sentences"]
-
-TINY = 15  # words: a section with a smaller body joins the next one
-SLACK = 1.5  # a passage of several sentences is never longer than this times num_words
+MIN_SECTION_WORDS = 15  # a section with a smaller body is merged with the next one
+MAX_OVERFILL = 1.5  # a passage of several sentences is never longer than this times num_words
 _HASHES = re.compile(r"^#{1,6}\s+|\s+#+$")
-# Scripts without spaces count a word for every two characters; a run without space, one for every twenty.
+# In scripts without spaces two characters count as a word, elsewhere each twenty characters without a space.
 _COUNTED = re.compile(rf"[{EAST_ASIAN}]{{1,2}}|[^\s{EAST_ASIAN}]{{1,20}}")
 
 
 @dataclass(frozen=True, slots=True)
 class _Section:
-    """What stands under one heading; `path` names it from the highest heading down."""
+    """The text under one heading; `path` is the heading with those above it, the highest first."""
 
     path: tuple[str, ...]
     sentences: tuple[Sentence, ...]
@@ -34,7 +32,7 @@ class _Section:
 
 @dataclass(frozen=True, slots=True)
 class PassageSplitter:
-    """Groups whole sentences into passages of about `num_words` words that begin anew at each heading."""
+    """Groups whole sentences into passages of about `num_words` words; each heading begins a new passage."""
 
     num_words: int = 100
 
@@ -43,11 +41,11 @@ class PassageSplitter:
             raise ValueError(f"num_words must be at least 1, got {self.num_words}")
 
     def split(self, document: Document) -> list[Passage]:
-        pages, boxes, places = _in_order(document.pages), _in_order(document.boxes), _in_order(document.places)
+        pages, boxes, places = _sorted(document.pages), _sorted(document.boxes), _sorted(document.places)
         passages: list[Passage] = []
-        for section in _joined(_sections(document), self.num_words):
+        for section in _merged(_sections(document), self.num_words):
             title = _title(document.title, section.path)
-            for sentences in _grouped(section.sentences, document.text, self.num_words):
+            for sentences in _groups(section.sentences, document.text, self.num_words):
                 span = Span(sentences[0].span.start, sentences[-1].span.end)
                 passages.append(
                     Passage(
@@ -57,23 +55,23 @@ class PassageSplitter:
                         document_id=document.id,
                         start=span.start,
                         sentences=tuple(Sentence(s.span.shifted(-span.start), s.is_heading) for s in sentences),
-                        pages=_within(pages, span),
-                        boxes=_within(boxes, span),
-                        places=_within(places, span),
+                        pages=_take(pages, span),
+                        boxes=_take(boxes, span),
+                        places=_take(places, span),
                     )
                 )
         return passages
 
 
 def passage_from_text(id: str, text: str, title: str = "", document_id: str = "") -> Passage:  # noqa: A002
-    """A passage that a caller gives whole."""
+    """Build a passage from a text, which is split into sentences."""
     return Passage(id, text, title, document_id, sentences=tuple(map(Sentence, split_sentences(text))))
 
 
 def passage_from_sentences(id: str, sentences: Sequence[str], title: str = "") -> Passage:  # noqa: A002
-    """A passage of sentences already split, joined by one space, which belongs to the sentence before it.
+    """Build a passage from sentences, joined by spaces; each space belongs to the sentence before it.
 
-    It has one sentence for each that was given: an empty one has an empty span.
+    The passage has as many sentences as the input: an empty one has an empty span.
     """
     last = max((number for number, words in enumerate(sentences) if words), default=0)
     pieces = [words + " " if words and number < last else words for number, words in enumerate(sentences)]
@@ -84,19 +82,19 @@ def passage_from_sentences(id: str, sentences: Sequence[str], title: str = "") -
 _Placed = TypeVar("_Placed", Page, Box, Place)
 
 
-def _in_order(placed: Iterable[_Placed]) -> deque[_Placed]:
-    return deque(sorted(placed, key=lambda one: one.span))
+def _sorted(items: Iterable[_Placed]) -> deque[_Placed]:
+    return deque(sorted(items, key=lambda item: item.span))
 
 
-def _within(placed: deque[_Placed], span: Span) -> tuple[_Placed, ...]:
-    """Those that overlap the span, cut to it, in its coordinates; those that end before it are taken off."""
-    while placed and placed[0].span.end <= span.start:
-        placed.popleft()
-    found = takewhile(lambda one: one.span.start < span.end, placed)
+def _take(items: deque[_Placed], span: Span) -> tuple[_Placed, ...]:
+    """Return the items that overlap the span, limited to it and shifted; drop those that end before it."""
+    while items and items[0].span.end <= span.start:
+        items.popleft()
+    candidates = takewhile(lambda item: item.span.start < span.end, items)
     return tuple(
-        replace(one, span=Span(max(one.span.start, span.start), min(one.span.end, span.end)).shifted(-span.start))
-        for one in found
-        if one.span.overlaps(span)
+        replace(item, span=Span(max(item.span.start, span.start), min(item.span.end, span.end)).shifted(-span.start))
+        for item in candidates
+        if item.span.overlaps(span)
     )
 
 
@@ -118,7 +116,7 @@ def _sections(document: Document) -> Iterator[_Section]:
 
 
 def _headings(document: Document) -> list[Heading]:
-    """In order, without blank or overlapping ones; the white space around a heading belongs to it."""
+    """Return the headings in order, without blank or overlapping ones; each includes the white space around it."""
     text, at = document.text, 0
     headings: list[Heading] = []
     for heading in sorted(document.headings, key=lambda heading: heading.span):
@@ -139,23 +137,23 @@ def _num_words(text: str, sentences: Iterable[Sentence]) -> int:
     return sum(len(_COUNTED.findall(sentence.span.of(text))) for sentence in sentences)
 
 
-def _joined(sections: Iterable[_Section], num_words: int) -> list[_Section]:
-    """A heading without a body joins the section after it, and so does a tiny section where both are small."""
-    joined: list[_Section] = []
+def _merged(sections: Iterable[_Section], num_words: int) -> list[_Section]:
+    """Merge headings without a body, and tiny sections if both are small, with the section after them."""
+    merged: list[_Section] = []
     for section in sections:
-        last = joined[-1] if joined else section
-        small = last.body_words < TINY and last.body_words + section.body_words <= num_words
-        if joined and (small or not last.body_words):
-            joined[-1] = _join(last, section)
+        last = merged[-1] if merged else section
+        small = last.body_words < MIN_SECTION_WORDS and last.body_words + section.body_words <= num_words
+        if merged and (small or not last.body_words):
+            merged[-1] = _merge(last, section)
         else:
-            joined.append(section)
-    if len(joined) > 1 and not joined[-1].body_words:
-        joined[-2:] = [_join(*joined[-2:])]
-    return joined
+            merged.append(section)
+    if len(merged) > 1 and not merged[-1].body_words:
+        merged[-2:] = [_merge(*merged[-2:])]
+    return merged
 
 
-def _join(first: _Section, second: _Section) -> _Section:
-    """Named by what both have in common; a heading alone names nothing."""
+def _merge(first: _Section, second: _Section) -> _Section:
+    """Merge two sections; the path is what both share, or that of the one with a body if the other has none."""
     shared = takewhile(lambda names: names[0] == names[1], zip(first.path, second.path, strict=False))
     path = tuple(name for name, _ in shared)
     if not first.body_words or not second.body_words:
@@ -168,12 +166,12 @@ def _title(title: str, path: tuple[str, ...]) -> str:
     return " › ".join(name for name in (title.strip(), *names) if name)
 
 
-def _grouped(sentences: Sequence[Sentence], text: str, num_words: int) -> list[tuple[Sentence, ...]]:
-    """Whole sentences in groups with sizes nearest to num_words, by least squares: 120 stay, 150 become 75 + 75."""
+def _groups(sentences: Sequence[Sentence], text: str, num_words: int) -> list[tuple[Sentence, ...]]:
+    """Group whole sentences so that sizes are nearest to num_words by least squares: 120 stay, 150 become 75 + 75."""
     units: list[list[Sentence]] = []
     for sentence in sentences:
         if units and units[-1][-1].is_heading:
-            units[-1].append(sentence)  # a heading stays with what it heads
+            units[-1].append(sentence)  # a heading stays with the sentence after it
         else:
             units.append([sentence])
     sizes = [_num_words(text, unit) for unit in units]
@@ -184,7 +182,7 @@ def _grouped(sentences: Sequence[Sentence], text: str, num_words: int) -> list[t
         size = 0
         for start in range(end - 1, -1, -1):
             size += sizes[start]
-            if size > SLACK * num_words and start < end - 1:
+            if size > MAX_OVERFILL * num_words and start < end - 1:
                 break
             cost = costs[start] + (size - num_words) ** 2
             if cost < costs[end]:

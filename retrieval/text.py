@@ -1,4 +1,4 @@
-"""Texts and places in them: frozen values whose offsets are half-open Unicode code points."""
+"""Documents, passages and spans: frozen values whose offsets are half-open ranges of Unicode code points."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from enum import StrEnum
 
 
 class Granularity(StrEnum):
-    """The unit being ranked; a query marker tells an encoder that knows markers which one."""
+    """The unit that a search ranks; encoders with markers encode a query for it with the unit's own marker."""
 
     PASSAGE = "passage"
     SENTENCE = "sentence"
@@ -17,7 +17,7 @@ class Granularity(StrEnum):
 
 @dataclass(frozen=True, slots=True, order=True)
 class Span:
-    """Characters `start` to `end`, end excluded, of a named text.
+    """Characters `start` to `end`, end excluded, of a text.
 
     >>> Span(4, 7).of("the cat sat")
     'cat'
@@ -37,7 +37,7 @@ class Span:
         return self.end > self.start
 
     def of(self, text: str) -> str:
-        """The words themselves.  A span that does not lie in the text is an error, never a shorter quote."""
+        """Return these characters of the text; ValueError if the span ends after the text."""
         if self.end > len(text):
             raise ValueError(f"span {self.start}:{self.end} ends after the text's {len(text)} characters")
         return text[self.start : self.end]
@@ -46,7 +46,7 @@ class Span:
         return Span(self.start + by, self.end + by)
 
     def trimmed(self, text: str) -> Span:
-        """The same span without white space at its ends; an all-blank span shrinks to its start."""
+        """Return the span without white space at its ends; a blank span becomes empty at its start."""
         words = self.of(text)
         left = len(words) - len(words.lstrip())
         right = len(words.rstrip())
@@ -56,10 +56,10 @@ class Span:
         return self.start < other.end and other.start < self.end
 
 
-def words_of(spans: Iterable[Span], text: str) -> str:
-    """What several spans of one text say together, joined by ` … ` where something lies between them.
+def join_spans(spans: Iterable[Span], text: str) -> str:
+    """Join the texts of several spans, with ` … ` wherever text between them is left out.
 
-    >>> words_of([Span(0, 3), Span(8, 11)], "the cat sat")
+    >>> join_spans([Span(0, 3), Span(8, 11)], "the cat sat")
     'the … sat'
     """
     pieces: list[str] = []
@@ -73,7 +73,7 @@ def words_of(spans: Iterable[Span], text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading line of a document: its place and its depth (1 is the highest)."""
+    """A heading line of a document: its span and its level (1 is the highest)."""
 
     span: Span
     level: int
@@ -81,7 +81,7 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page of a source: its number as a reader counts it (from 1) and the characters that stand on it."""
+    """A page of a source: its number, counted from 1, and the characters on it."""
 
     number: int
     span: Span
@@ -89,7 +89,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """Where characters are seen: a rectangle of a page, in shares of it from its upper left corner."""
+    """A rectangle of a page that shows some characters, in fractions of the page from its upper left corner."""
 
     page: int
     span: Span
@@ -101,7 +101,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a person finds characters of a source that has no pages: `slide 3`, `Budget, row 14`, `line 7`."""
+    """A named position in a source without pages: `slide 3`, `Budget, row 14`, `line 7`."""
 
     name: str
     span: Span
@@ -109,9 +109,9 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A source as it was given: its text, and where its headings and pages lie in it; `boxes` are its lines as seen.
+    """A source: its text and the headings, pages, lines (`boxes`) and named places in it.
 
-    `places` are named as its reader counts them, and never pages that nobody can see.
+    `pages` are only those whose numbers readers can see; other sources may have `places` instead.
     """
 
     id: str
@@ -127,7 +127,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence's place in its text.  Sentences cover their text exactly; a heading is one, but is never evidence."""
+    """A sentence's span.  The sentences of a text cover it exactly; a heading is a sentence, but never evidence."""
 
     span: Span
     is_heading: bool = False
@@ -135,9 +135,9 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A piece of a document: encoded once, and what a search returns.
+    """A piece of a document that is encoded as a whole.
 
-    `start` is where it begins in the document; `sentences`, `pages`, `boxes` and `places` lie in `text`, which the
+    `start` is its position in the document.  `sentences`, `pages`, `boxes` and `places` refer to `text`, which the
     sentences cover exactly.
     """
 
@@ -158,19 +158,19 @@ class Passage:
         return tuple(page.number for page in self.pages if page.span.overlaps(span))
 
     def boxes_of(self, span: Span) -> tuple[Box, ...]:
-        """The lines on which these characters are seen, where the source is one that is seen."""
+        """Return the lines that show these characters; empty if the source has no layout."""
         return tuple(box for box in self.boxes if box.span.overlaps(span))
 
     def places_of(self, span: Span) -> tuple[str, ...]:
-        """The names of where these characters are found, where the source has such."""
+        """Return the names of the places of these characters; empty if the source has none."""
         return tuple(dict.fromkeys(place.name for place in self.places if place.span.overlaps(span)))
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A unit with its score: what a search returns.  `spans` lie in the passage; a proposition may have several.
+    """A result of a search: a unit and its score.  `spans` lie in the passage; a proposition may have several.
 
-    `score` ranks; it joins the unit's own similarity with that of its passage, kept apart as `passage_score`.
+    Hits are ranked by `score`, which combines the unit's own similarity with its passage's (`passage_score`).
     """
 
     passage: Passage
@@ -181,4 +181,4 @@ class Hit:
 
     @property
     def text(self) -> str:
-        return words_of(self.spans, self.passage.text)
+        return join_spans(self.spans, self.passage.text)

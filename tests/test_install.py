@@ -108,7 +108,7 @@ def test_a_command_runs_no_file_of_the_working_folder(strangers: Path) -> None:
 @pytest.mark.parametrize(
     "code",
     [
-        "from propcite.app.viewing.pages import Pages; pages = Pages(); pages.begin(); pages.close()",
+        "from propcite.app.viewing.page_images import PageImages; pages = PageImages(); pages.start(); pages.close()",
         "import subprocess; from propcite.ui.launch import command; "
         "command = [*command(8501, headless=True), '--help']; subprocess.run(command, check=True, capture_output=True)",
         "from pathlib import Path; from propcite.app.lab.starting import Measurements; "

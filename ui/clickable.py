@@ -9,7 +9,7 @@ from pathlib import Path
 import streamlit as st
 from streamlit.components.v2.types import ComponentRenderer
 
-from propcite.attribution.formats.why import STYLE as WHY_STYLE
+from propcite.attribution.formats.explanations.html import STYLE as WHY_STYLE
 from propcite.ui.render import AnswerPayload
 
 HERE = Path(__file__).parent

@@ -10,7 +10,7 @@ import streamlit as st
 from propcite.app.library.store import CollectionInfo
 from propcite.attribution.citations import CitedAnswer, CitedProposition, Label
 from propcite.attribution.citing.alternatives import Alternative
-from propcite.attribution.formats.words import SIGNS
+from propcite.attribution.formats.wording import SIGNS
 from propcite.retrieval.text import Granularity
 from propcite.ui import session
 from propcite.ui.clickable import show_passages

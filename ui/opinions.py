@@ -6,8 +6,8 @@ from functools import partial
 
 import streamlit as st
 
-from propcite.app.library.opinions import exported, opinion_on, words_in
-from propcite.app.library.store import CollectionInfo, Opinion, Words
+from propcite.app.library.feedback import export_feedback, make_feedback, quoted_span
+from propcite.app.library.store import CollectionInfo, Opinion, QuotedSpan
 from propcite.attribution.citations import CitedAnswer, CitedProposition
 from propcite.retrieval.text import Granularity
 from propcite.ui import session
@@ -42,7 +42,7 @@ def offer(collection: CollectionInfo) -> None:
     if number := len(parts.feedback.all(collection)):
         st.download_button(
             f"Download {counted(number, 'opinion')} on its answers",
-            lambda: exported(parts, collection),
+            lambda: export_feedback(parts, collection),
             f"propcite-{collection.name}-opinions.jsonl",
             "application/jsonl",
             key="opinions",
@@ -66,17 +66,17 @@ def _keep(answer: CitedAnswer, fact: CitedProposition, citation: str, key: str, 
     if opinion is None:
         session.parts().feedback.remove([before])
     elif opinion is not Opinion.BETTER:
-        session.parts().feedback.keep(opinion_on(answer, fact.id, opinion, citation=citation))
+        session.parts().feedback.save(make_feedback(answer, fact.id, opinion, citation=citation))
 
 
-def _offer(answer: CitedAnswer, fact: CitedProposition, citation: str, chosen: Words | None) -> None:
+def _offer(answer: CitedAnswer, fact: CitedProposition, citation: str, chosen: QuotedSpan | None) -> None:
     """The nearest sentences of the collection, one of which may be the better one."""
     parts = session.parts()
     with session.told(), st.spinner("Looking for other places…"):
         pipeline = session.pipeline(parts.library.collection(answer.collection))
         hits = pipeline.search(fact.proposition.text, Granularity.SENTENCE, NUM_OFFERED)
         cited = {(c.passage.id, c.span.start) for c in fact.citations}
-        offered = {hit.text: words_in(hit.passage, hit.spans[0]) for hit in hits}
+        offered = {hit.text: quoted_span(hit.passage, hit.spans[0]) for hit in hits}
         offered = {text: words for text, words in offered.items() if (words.passage_id, words.start) not in cited}
         if chosen:
             offered.setdefault(chosen.quote, chosen)
@@ -84,7 +84,7 @@ def _offer(answer: CitedAnswer, fact: CitedProposition, citation: str, chosen: W
 
         def keep() -> None:
             better = offered[st.session_state[key]]
-            parts.feedback.keep(opinion_on(answer, fact.id, Opinion.BETTER, citation=citation, better=better))
+            parts.feedback.save(make_feedback(answer, fact.id, Opinion.BETTER, citation=citation, better=better))
 
         place = list(offered).index(chosen.quote) if chosen else None
         st.radio("Which words are better?", list(offered), index=place, key=key, format_func=plain, on_change=keep)

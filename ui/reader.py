@@ -45,7 +45,7 @@ def opened() -> CitedAnswer | None:
 def show(answer: CitedAnswer) -> None:
     tell_how(answer)
     documents = session.parts().library.cited_documents(answer)
-    gone = {document.id for document in documents.values() if document.gone}
+    gone = {document.id for document in documents.values() if document.status}
     _read(answer, sources_told(documents), session.views(documents, gone))
     _downloads(answer, documents)
 
@@ -63,14 +63,14 @@ def _downloads(answer: CitedAnswer, documents: Documents) -> None:
     with st.popover("Download", type="tertiary", icon=":material/download:", key="downloads"), st.container(gap=None):
         for form in FORMATS.values():
             st.download_button(
-                f"**{form.name}** · {plain(form.what)}",
+                f"**{form.name}** · {plain(form.description)}",
                 partial(form.write, answer, documents=documents),
                 f"propcite-{answer.id}{form.suffix}",
                 form.media_type,
                 key=f"download-{form.name}",
                 type="tertiary",
                 on_click="ignore",
-                disabled=bool(lacking := form.lacks()),
+                disabled=bool(lacking := form.missing_program()),
                 help=f"needs {lacking}" if lacking else None,
             )
 

@@ -9,10 +9,10 @@ from itertools import accumulate, pairwise
 from typing import TypedDict
 
 from propcite.attribution.citations import Citation, CitedAnswer, CitedProposition, CitedSentence, Evidence
-from propcite.attribution.english.comparing.stating import stating
 from propcite.attribution.events import AnswerDone, Event, SentenceCited, TextDelta
-from propcite.attribution.formats.addresses import is_address, words_at
-from propcite.attribution.formats.words import NEAREST, NOT_NEAR, SIGNS, label_of
+from propcite.attribution.formats.text import is_address, link_to_words
+from propcite.attribution.formats.wording import SIGNS, label_of, nearest_line
+from propcite.attribution.propositions.nearest_clause import nearest_clause
 from propcite.retrieval.text import Hit, Passage, Span
 from propcite.ui.sources import Views, open_html, original_html
 from propcite.ui.words import Fact, Sources, evidence_line, facts, place_line, reference
@@ -178,8 +178,8 @@ def evidence_html(cited: CitedProposition, sources: Sources, views: Views = NO_V
         for place, c in enumerate(cited.citations)
     ]
     if not shown and cited.nearest is not None:
-        said = NEAREST.get(label_of(cited), NOT_NEAR)
-        shown = [f'<p class="nearest">{said}</p>{source_html(cited.nearest, sources, views, is_open=False)}']
+        nearest = source_html(cited.nearest, sources, views, is_open=False)
+        shown = [f'<p class="nearest">{nearest_line(cited)}</p>{nearest}']
     reason = cited.verdict.reason if cited.verdict else ""
     return (
         f'<header>{badge_html(cited)}{STEPS}</header><p class="claim">{escape(cited.proposition.text)}</p>'
@@ -210,7 +210,7 @@ def source_html(
 ) -> str:
     """A passage with the words that support, or nearly support, a fact."""
     kind = "source" if number is not None else "source near"
-    stated = [span.shifted(evidence.span.start) for span in stating(claim, evidence.quote)] if claim else []
+    stated = [span.shifted(evidence.span.start) for span in nearest_clause(claim, evidence.quote)] if claim else []
     marker = f'<span class="number">[{number}]</span> ' if number is not None else ""
     return (
         f'<section class="{kind}"><h3>{marker}{title_html(evidence.passage)}</h3>'
@@ -244,7 +244,7 @@ def _lead(evidence: Evidence, sources: Sources) -> str:
     source = sources.get(evidence.passage.document_id, "")
     if not is_address(source):
         return ""
-    address = escape(words_at(source, evidence.quote))
+    address = escape(link_to_words(source, evidence.quote))
     return f' · <a href="{address}" target="_blank" rel="noopener noreferrer">open it there</a>'
 
 

@@ -15,10 +15,11 @@ from streamlit.starlette import App
 
 from propcite.app.errors import NotFoundError
 from propcite.app.parts import Parts
-from propcite.app.processes import EndedError
+from propcite.app.processes import ProcessEndedError
 from propcite.app.settings import load_settings
-from propcite.app.viewing import Shown, Spot, Viewer, span_of
-from propcite.app.viewing.pages import WIDTH
+from propcite.app.viewing.document_html import Highlight
+from propcite.app.viewing.page_images import DEFAULT_WIDTH
+from propcite.app.viewing.viewer import Viewer, ViewerResponse, parse_span
 from propcite.retrieval.errors import PropCiteError
 
 MAIN = Path(__file__).with_name("main.py")
@@ -29,7 +30,7 @@ def viewer() -> Viewer:
     return Viewer(Parts(load_settings()))
 
 
-def answering(show: Callable[[Request], Shown]) -> Callable[[Request], Response]:
+def answering(show: Callable[[Request], ViewerResponse]) -> Callable[[Request], Response]:
     """What is asked for, or one line that says why not."""
 
     def answer(request: Request) -> Response:
@@ -44,27 +45,27 @@ def answering(show: Callable[[Request], Shown]) -> Callable[[Request], Response]
     return answer
 
 
-def page(request: Request) -> Shown:
+def page(request: Request) -> ViewerResponse:
     width = request.query_params.get("width", "")
-    asked = int(width) if width.isdecimal() and len(width) < 6 else WIDTH
-    return viewer().page(request.path_params["id"], request.path_params["number"], asked)
+    asked = int(width) if width.isdecimal() and len(width) < 6 else DEFAULT_WIDTH
+    return viewer().page_image(request.path_params["id"], request.path_params["number"], asked)
 
 
-def reading(request: Request) -> Shown:
+def reading(request: Request) -> ViewerResponse:
     asked = request.query_params
-    spot = Spot(span_of(asked.get("cited", "")), span_of(asked.get("passage", "")))
+    spot = Highlight(parse_span(asked.get("cited", "")), parse_span(asked.get("passage", "")))
     dark = {"dark": True, "light": False}.get(asked.get("theme", ""))
-    return viewer().reading(request.path_params["id"], spot, dark)
+    return viewer().html(request.path_params["id"], spot, dark)
 
 
-def file(request: Request) -> Shown:
+def file(request: Request) -> ViewerResponse:
     return viewer().file(request.path_params["id"])
 
 
 def begin() -> None:
     """What draws pages is ready before the first is looked at; what is wrong is told where it is asked for."""
-    with suppress(PropCiteError, EndedError):
-        viewer().pages.begin()
+    with suppress(PropCiteError, ProcessEndedError):
+        viewer().page_images.start()
 
 
 @asynccontextmanager
@@ -72,7 +73,7 @@ async def lifespan(_: App) -> AsyncIterator[None]:
     Thread(target=begin, name="propcite-pages", daemon=True).start()
     yield
     if viewer.cache_info().currsize:
-        viewer().pages.close()
+        viewer().page_images.close()
 
 
 ROUTES = [

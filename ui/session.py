@@ -11,10 +11,10 @@ import streamlit as st
 from propcite.app.answering.pipeline import Pipeline
 from propcite.app.demo import DOCUMENTS
 from propcite.app.errors import NotFoundError
-from propcite.app.ingest.outcomes import Outcome
+from propcite.app.ingest.outcomes import Outcome, Progress
 from propcite.app.ingest.sources import Source, gather
 from propcite.app.library.conditions import EXAMPLE
-from propcite.app.library.narrowing import documents_within, passages_within
+from propcite.app.library.selection import selected_documents, selected_passages
 from propcite.app.library.store import CollectionInfo
 from propcite.app.parts import Parts
 from propcite.app.settings import Settings, load_settings
@@ -73,7 +73,7 @@ def pipeline(collection: CollectionInfo, documents: Sequence[str] = ()) -> Pipel
     """
     load_model()
     whole = _pipeline(parts(), collection)
-    return replace(whole, within=passages_within(whole.library, collection, documents))
+    return replace(whole, within=selected_passages(whole.library, collection, documents))
 
 
 def _known_by(collection: CollectionInfo) -> tuple[int, str]:
@@ -107,7 +107,7 @@ def choose_documents(collection: CollectionInfo) -> list[str]:
     """Ids of the documents that are asked, chosen in the sidebar by name, by a condition or both; none for all."""
     titles = {}
     if collection.num_documents <= MOST_NAMED:
-        known = parts().library.about_documents(collection)
+        known = parts().library.document_fields(collection)
         titles = {i: str(about["title"] or about["source"]) for i, about in known.items()}
     chosen = [i for i in st.session_state.get("documents", ()) if i in titles]
     if st.session_state.get("documents", chosen) != chosen:
@@ -130,7 +130,7 @@ def _named(titles: dict[str, str]) -> list[str]:
 
 
 def _left(collection: CollectionInfo, named: Sequence[str], where: str) -> list[str]:
-    found = documents_within(parts().library, collection, named, [where])
+    found = selected_documents(parts().library, collection, named, [where])
     if not found:
         raise NotFoundError(f"no document is left where {where}: change it in the sidebar")
     return found
@@ -175,7 +175,7 @@ def offer_demo(why: str) -> None:
 def views(document_ids: Iterable[str], gone: Collection[str] = ()) -> Views:
     """What can be shown of documents: their files, where these are still what was read, and the texts of those here."""
     ids = set(document_ids)
-    kinds = parts().finder.known(ids)
+    kinds = parts().finder.kinds(ids)
     return {i: View(kinds.get(i, ""), i not in gone) for i in ids}
 
 
@@ -183,13 +183,11 @@ def add(collection: CollectionInfo, sources: Sequence[Source]) -> list[Outcome]:
     """Documents into a collection, with a bar that tells how far they are and what is left."""
     load_model()
     bar = st.progress(0.0, text="Reading…")
-    ingester = parts().ingester(collection)
 
-    def say(what: str, share: float) -> None:
-        bar.progress(share, text=what)
+    def report(progress: Progress) -> None:
+        bar.progress(progress.share, text=progress.line)
 
-    ingester.progress = lambda progress: say(progress.line, progress.share)
-    ingester.workspace.told = say
+    ingester = parts().ingester(collection, report)
     outcomes = list(ingester.ingest(sources))
     bar.empty()
     return outcomes

@@ -10,7 +10,7 @@ from html import escape
 from typing import NamedTuple
 from urllib.parse import quote, urlencode
 
-from propcite.attribution.formats.words import where
+from propcite.attribution.formats.wording import location_of
 from propcite.retrieval.text import Box, Passage, Span
 
 MOST_PAGES = 3  # of one piece of evidence
@@ -36,7 +36,7 @@ def original_html(passage: Passage, spans: Sequence[Span], views: Views, *, is_o
         figures = [_frame(passage, spans)]
     if not figures:
         return ""
-    place = where(passage, spans)
+    place = location_of(passage, spans)
     told = f"In the document{': ' + escape(place) if place else ''}"
     return (
         f'<details class="original"{" open" if is_open else ""}><summary>{told}</summary>{"".join(figures)}</details>'

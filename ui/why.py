@@ -6,8 +6,8 @@ import streamlit as st
 
 from propcite.attribution.citations import CitedAnswer, CitedProposition
 from propcite.attribution.citing.explaining import searched_granularity
-from propcite.attribution.formats.why import why_html
-from propcite.attribution.formats.why_words import lines
+from propcite.attribution.formats.explanations.html import explanation_html
+from propcite.attribution.formats.explanations.text import explanation_lines
 from propcite.ui import session
 from propcite.ui.clickable import show_why
 from propcite.ui.render import plain
@@ -25,10 +25,10 @@ def show(answer: CitedAnswer, fact: CitedProposition) -> None:
     with session.told(), st.spinner("Comparing the words…"):
         session.load_model()
         explained = session.parts().propcite.explain(answer, fact.id, citation, granularity=granularity)
-        first, *others = lines(explained)
+        first, *others = explanation_lines(explained)
         st.markdown(f"**{plain(first)}**")
         st.markdown(plain(" ".join(others)))
-        show_why(why_html(explained), key=f"why-shown-{answer.id}")
+        show_why(explanation_html(explained), key=f"why-shown-{answer.id}")
 
 
 def _citation(answer: CitedAnswer, fact: CitedProposition) -> str:

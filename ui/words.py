@@ -10,9 +10,9 @@ from propcite.app.library.store import Opinion
 from propcite.attribution.citations import CitedAnswer, CitedProposition, Evidence
 from propcite.attribution.citing.repaired import MarkerCheck, MarkerState
 from propcite.attribution.formats.cited_documents import Documents
-from propcite.attribution.formats.words import ELSEWHERE, SIGNS, label_of, where
-from propcite.attribution.formats.words import coverage_line as coverage_line  # the page says it too
-from propcite.attribution.formats.words import notices as notices
+from propcite.attribution.formats.wording import ELSEWHERE, SIGNS, label_of, location_of
+from propcite.attribution.formats.wording import coverage_line as coverage_line  # the page says it too
+from propcite.attribution.formats.wording import notices as notices
 from propcite.retrieval.text import Passage, Span
 
 Sources = Mapping[str, str]  # a document's id -> where it came from; documents that are gone are missing
@@ -91,7 +91,7 @@ def place_line(passage: Passage, spans: Sequence[Span], sources: Sources) -> str
     source = sources.get(passage.document_id)
     gone = "no longer in the library" if passage.document_id else "given with the text"
     places = [file_name(source) if source else gone]
-    return " · ".join(filter(None, [*places, where(passage, spans)]))
+    return " · ".join(filter(None, [*places, location_of(passage, spans)]))
 
 
 def sources_told(documents: Documents) -> Sources:
@@ -101,7 +101,9 @@ def sources_told(documents: Documents) -> Sources:
     {'a': 'tides.pdf · source removed'}
     """
     return {
-        i: " · ".join(filter(None, [file_name(document.source) if document.gone else document.source, document.gone]))
+        i: " · ".join(
+            filter(None, [file_name(document.source) if document.status else document.source, document.status])
+        )
         for i, document in documents.items()
         if document.source
     }

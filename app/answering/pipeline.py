@@ -1,23 +1,19 @@
-"""The main path: retrieve, write, cite, keep."""
+"""The main path of an answer: retrieve, write, cite, store."""
 
 from __future__ import annotations
 
 import shlex
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import repeat
 
-from propcite.app.answering.generators import Draft, Generator, Shown
-from propcite.app.answering.own_markers import marks_told
+from propcite.app.answering.generators import Draft, GenerationContext, Generator
 from propcite.app.answering.running import AnswerStream
-from propcite.app.answering.steps import Watch, nobody
 from propcite.app.errors import AppError, NotFoundError, StoreError
 from propcite.app.library.store import CollectionInfo, Library
 from propcite.attribution.citations import CitedAnswer
 from propcite.attribution.citing.alternatives import Alternative
-from propcite.attribution.citing.repaired import Repaired
+from propcite.attribution.citing.repaired import MarkerState, Repaired
 from propcite.attribution.citing.stream import CitedStream
 from propcite.attribution.events import AnswerDone, Event
 from propcite.attribution.propcite import PropCite
@@ -25,27 +21,31 @@ from propcite.retrieval.alignment import Alignment
 from propcite.retrieval.errors import PropCiteError
 from propcite.retrieval.retriever import Retriever
 from propcite.retrieval.text import Granularity, Hit, Passage
+from propcite.retrieval.timing import StepReport, Timer, shared
 
-MOST_TURNS = 6  # of a conversation that a question is understood from
+MAX_TURNS = 6  # of a conversation, from which a question is understood
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
-    """A question, as it was asked and as it stands alone, what its answer is made from, the whole collection, and the
-    milliseconds of each step until here."""
+class _Request:
+    """A question with everything its answer is made from.
+
+    `understood` is the question as it stands alone, `context` what the generator gets, `timer` the steps so far.
+    """
 
     question: str
     understood: str
-    shown: Shown
+    context: GenerationContext
     collection: Retriever
-    spent: dict[str, float]
+    timer: Timer
 
 
 @dataclass(frozen=True, slots=True)
 class Pipeline:
-    """One collection's parts, chosen in bootstrap.  `open_retriever` gives the collection as it is now.
+    """Searches, answers and cites over one collection, and stores what it cites.
 
-    The generator is opened by the first question: who only searches or cites needs no language model.
+    `open_retriever` returns the collection as it is now.  `open_generator` is called by the first question: searching
+    and citing need no language model.  `within` limits everything to these passages; None allows all.
     """
 
     library: Library
@@ -54,165 +54,185 @@ class Pipeline:
     open_generator: Callable[[], Generator]
     propcite: PropCite
     num_passages: int = 8
-    within: frozenset[str] | None = None  # the passages that may be looked at, None for all
+    within: frozenset[str] | None = None
 
     def search(
         self,
         text: str,
         granularity: Granularity = Granularity.PASSAGE,
         k: int = 10,
-        timings: dict[str, float] | None = None,
+        timer: Timer | None = None,
         *,
         alignment: Alignment | None = None,
     ) -> list[Hit]:
-        """The nearest units; under an `alignment`, where one is given that is not the collection's."""
+        """Return the k nearest units, best first, under the collection's alignment or the given one."""
         retriever = self.retriever()
         if alignment is not None:
             retriever = replace(retriever, alignment=alignment)
-        return retriever.search(_needed(text, "a search"), granularity, k, timings)
+        return retriever.search(_required(text, "a search"), granularity, k, timer)
 
     def answer(self, question: str, after: str = "") -> CitedAnswer:
-        """Answer a question from the collection, every fact cited from the passages that the answer was made from.
+        """Answer a question, with every fact cited from the passages that the answer was written from.
 
-        `after` is the answer, by its id, that the question goes on from: what it leaves out is filled from there.
+        `after` is the id of an answer that the question follows: what the question leaves out is filled from there.
         """
-        asked = self._asked(question, self.retriever(), after)
-        start = time.perf_counter()
-        draft = self.open_generator().generate_many([(asked.understood, asked.shown)])[0]
+        request = self._request(question, self.retriever(), after)
+        writing = Timer()
+        with writing("write"):
+            draft = self.open_generator().generate_many([(request.understood, request.context)])[0]
         if isinstance(draft, PropCiteError):
             raise draft
-        spent = _ms(start, time.perf_counter())
         answer = self.propcite.cite(
-            draft.text, asked.shown.retriever, collection=asked.collection, question=asked.question
+            draft.text, request.context.retriever, collection=request.collection, question=request.question
         )
-        return self._finished(asked, answer, draft, spent)
+        return self._finished(request, answer, draft, writing)
 
-    def answer_stream(self, question: str, after: str = "", watch: Watch = nobody) -> AnswerStream:
-        """The same while it is written: text as it comes, each sentence's citations, then the answer as it is kept.
+    def answer_stream(self, question: str, after: str = "", report: StepReport | None = None) -> AnswerStream:
+        """Answer while the text is written: text as it comes, each sentence's citations, the answer as it is stored.
 
-        A question that cannot be asked is told here, trouble with the writing where the events are read.  `watch`
-        hears of the steps before the writing, the stream's `steps` tell the others.
+        A question that cannot be answered raises here; errors of the writing are raised where events are read.
+        `report` gets the steps before the writing, the stream's `steps` hold the others.
         """
-        asked = self._asked(question, self.retriever(), after, watch)
+        request = self._request(question, self.retriever(), after, report)
 
         def cite(pieces: Iterable[str]) -> CitedStream:
-            over, collection = asked.shown.retriever, asked.collection
-            return self.propcite.stream(pieces, over, collection=collection, question=asked.question)
+            source, collection = request.context.retriever, request.collection
+            return self.propcite.stream(pieces, source, collection=collection, question=request.question)
 
-        writing = self.open_generator().stream(asked.understood, asked.shown)
-        return AnswerStream(writing, cite, lambda *answer: self._finished(asked, *answer))
+        writing = self.open_generator().stream(request.understood, request.context)
+        return AnswerStream(writing, cite, lambda *answer: self._finished(request, *answer))
 
     def answer_many(self, questions: Sequence[str]) -> list[CitedAnswer | PropCiteError]:
-        """Many questions, written in one batch and cited in one; one that fails has its error in its place."""
+        """Answer many questions, written and cited in one batch; one that fails has its error in its place."""
         retriever = self.retriever()
-        asked = [self._asked_or_why_not(question, retriever) for question in questions]
-        start = time.perf_counter()
-        drafts = self._drafts(asked)
-        spent = _ms(start, time.perf_counter()) / max(1, len(drafts))  # of the whole batch, in equal shares
-        both = [(a, d) for a, d in zip(asked, drafts, strict=True) if isinstance(a, _Asked) and isinstance(d, Draft)]
-        texts = [(draft.text, one.shown.retriever) for one, draft in both]
+        requests = [self._request_or_error(question, retriever) for question in questions]
+        timers = [Timer() for _ in requests]
+        with shared("write", timers):
+            drafts = self._drafts(requests)
+        written = [
+            (request, draft, timer)
+            for request, draft, timer in zip(requests, drafts, timers, strict=True)
+            if isinstance(request, _Request) and isinstance(draft, Draft)
+        ]
+        texts = [(draft.text, request.context.retriever) for request, draft, _ in written]
         cited = self.propcite.cite_many(texts, collection=retriever)
-        done = (
-            answer if isinstance(answer, PropCiteError) else self._finished(one, answer, draft, spent)
-            for (one, draft), answer in zip(both, cited, strict=True)
+        answers = (
+            answer if isinstance(answer, PropCiteError) else self._finished(request, answer, draft, timer)
+            for (request, draft, timer), answer in zip(written, cited, strict=True)
         )
-        return [draft if isinstance(draft, PropCiteError) else next(done) for draft in drafts]
+        return [draft if isinstance(draft, PropCiteError) else next(answers) for draft in drafts]
 
     def cite(self, text: str, passages: Sequence[Passage] = (), *, question: str = "") -> CitedAnswer:
         """Cite any text over the whole collection; with passages that it was written from, over these first."""
-        text, retriever = _needed(text, "a text to cite"), self.retriever()
+        text, retriever = _required(text, "a text to cite"), self.retriever()
         if not passages:
-            return self.keep(self.propcite.cite(text, retriever, question=question))
-        return self.keep(self.propcite.cite(text, passages, collection=retriever, question=question))
+            return self.store(self.propcite.cite(text, retriever, question=question))
+        return self.store(self.propcite.cite(text, passages, collection=retriever, question=question))
 
     def cite_stream(
         self, texts: Iterable[str], passages: Sequence[Passage] = (), *, strip_markers: bool = False
     ) -> Iterator[Event]:
-        """The same while the text is being written."""
+        """Cite a text while it is written, as `cite` does."""
         whole = self.retriever()
-        first, then = (passages, whole) if passages else (whole, None)
-        with self.propcite.stream(texts, first, collection=then, strip_markers=strip_markers) as stream:
+        source, collection = (passages, whole) if passages else (whole, None)
+        with self.propcite.stream(texts, source, collection=collection, strip_markers=strip_markers) as stream:
             for event in stream:
                 if isinstance(event, AnswerDone) and event.answer.text.strip():
-                    event = AnswerDone(self.keep(event.answer))
+                    event = AnswerDone(self.store(event.answer))
                 yield event
 
     def alternatives(
         self, answer: CitedAnswer, fact: str | int, granularity: Granularity = Granularity.SENTENCE, k: int = 8
     ) -> list[Alternative]:
-        """What else of the collection comes near a fact of a kept answer, ranked and judged as it is now."""
+        """Return what else of the collection is near a fact of a stored answer, ranked and judged as it is now."""
         return self.propcite.alternatives(answer, fact, self.retriever(), granularity, k)
 
     def repair(self, text: str, passages: Sequence[Passage]) -> Repaired:
-        """Check a text's markers for these passages, and cite what they leave out, over the collection too."""
-        found = self.propcite.repair(_needed(text, "a text to repair"), passages, collection=self.retriever())
-        return replace(found, answer=self.keep(found.answer))
+        """Check a text's markers for these passages, and cite what they leave out over the collection too."""
+        repaired = self.propcite.repair(_required(text, "a text to repair"), passages, collection=self.retriever())
+        return replace(repaired, answer=self.store(repaired.answer))
 
-    def keep(self, cited: CitedAnswer) -> CitedAnswer:
-        """The answer as one over this collection, in the library."""
+    def store(self, cited: CitedAnswer) -> CitedAnswer:
+        """Store an answer in the library as one over this collection, and return it with the collection's name."""
         answer = replace(cited, collection=self.collection.name)
-        self.library.keep_answer(self.collection, answer)
+        self.library.save_answer(self.collection, answer)
         return answer
 
     def retriever(self) -> Retriever:
-        """The collection as it is now; an empty one is told before any model loads."""
+        """Return the collection as it is now; an empty one raises NotFoundError before any model loads."""
         refuse_empty(self.library, self.collection)
         retriever = self.open_retriever()
         refuse_empty(self.library, self.collection, retriever.index)
         return retriever if self.within is None else retriever.only(self.within)
 
-    def _asked(self, question: str, collection: Retriever, after: str = "", watch: Watch = nobody) -> _Asked:
-        """The question with the passages that its answer will be made from."""
-        question = understood = _needed(question, "a question")
-        spent: dict[str, float] = {}
-        before = self.library.conversation(after, self.collection)[-MOST_TURNS:] if after else []
-        if before:
-            with _step("understand", spent, watch):
-                understood = self.open_generator().understand(question, before)
-        with _step("retrieve", spent, watch):
+    def _request(
+        self, question: str, collection: Retriever, after: str = "", report: StepReport | None = None
+    ) -> _Request:
+        """Understand the question and retrieve the passages that its answer will be made from."""
+        question = understood = _required(question, "a question")
+        timer = Timer(report)
+        turns = self.library.conversation(after, self.collection)[-MAX_TURNS:] if after else []
+        if turns:
+            with timer("understand"):
+                understood = self.open_generator().understand(question, turns)
+        with timer("retrieve"):
             passages = tuple(hit.passage for hit in collection.search(understood, k=self.num_passages))
-            shown = Shown(passages, collection.only(passage.id for passage in passages), tuple(before))
-        return _Asked(question, understood, shown, collection, spent)
+            context = GenerationContext(passages, collection.only(passage.id for passage in passages), tuple(turns))
+        return _Request(question, understood, context, collection, timer)
 
-    def _asked_or_why_not(self, question: str, collection: Retriever) -> _Asked | PropCiteError:
+    def _request_or_error(self, question: str, collection: Retriever) -> _Request | PropCiteError:
         try:
-            return self._asked(question, collection)
+            return self._request(question, collection)
         except PropCiteError as error:
             return error
 
-    def _drafts(self, asked: Sequence[_Asked | PropCiteError]) -> list[Draft | PropCiteError]:
-        """A draft for each question; where none can be written at all, each has the reason."""
-        good = [(one.understood, one.shown) for one in asked if isinstance(one, _Asked)]
+    def _drafts(self, requests: Sequence[_Request | PropCiteError]) -> list[Draft | PropCiteError]:
+        """Return a draft or an error per request; where none can be written at all, each has that error."""
+        valid = [(one.understood, one.context) for one in requests if isinstance(one, _Request)]
         try:
-            written = iter(self.open_generator().generate_many(good))
+            drafts = iter(self.open_generator().generate_many(valid))
         except PropCiteError as error:
-            written = repeat(error)
-        return [next(written) if isinstance(one, _Asked) else one for one in asked]
+            drafts = repeat(error)
+        return [next(drafts) if isinstance(one, _Request) else one for one in requests]
 
-    def _finished(self, asked: _Asked, answer: CitedAnswer, draft: Draft, spent: float) -> CitedAnswer:
-        """The answer with all that is known of how it was made, as it is kept."""
-        generator, before = self.open_generator(), asked.shown.before
+    def _finished(self, request: _Request, answer: CitedAnswer, draft: Draft, writing: Timer) -> CitedAnswer:
+        """Store the answer with everything known of how it was made, and return it."""
+        generator, turns = self.open_generator(), request.context.turns
         made_by = {"generator": generator.name, "prompt": generator.prompt}
-        made_by |= {"understanding": generator.understanding} if before else {}
-        own = marks_told(self.propcite, draft.given, asked.shown.passages) if draft.given else ""
-        return self.keep(
+        made_by |= {"understanding": generator.understanding} if turns else {}
+        own_markers = self._note_on_markers(draft.given, request.context.passages) if draft.given else ""
+        return self.store(
             replace(
                 answer,
-                question=asked.question,
+                question=request.question,
                 abstained=draft.abstained,
                 incomplete=draft.incomplete,
-                notes=(*draft.notes, *answer.notes, *filter(None, [own])),
+                notes=(*draft.notes, *answer.notes, *filter(None, [own_markers])),
                 models={**answer.models, **{kind: name for kind, name in made_by.items() if name}},
-                timings_ms={**asked.spent, "write": round(spent, 2), **answer.timings_ms},
-                after=before[-1].id if before else "",
-                understood=asked.understood if asked.understood != asked.question else "",
-                written_from=tuple(passage.id for passage in asked.shown.passages),
+                timings_ms={**request.timer.spent, **writing.spent, **answer.timings_ms},
+                after=turns[-1].id if turns else "",
+                understood=request.understood if request.understood != request.question else "",
+                written_from=tuple(passage.id for passage in request.context.passages),
             )
         )
 
+    def _note_on_markers(self, text: str, passages: Sequence[Passage]) -> str:
+        """Say how many of the markers that the language model typed are right, and how many are missing."""
+        return note_on_markers(self.propcite.repair(text, passages))
+
+
+def note_on_markers(repaired: Repaired) -> str:
+    """Say in one line how many of an answer's own markers are right, and how many are missing."""
+    right, missing = len(repaired.numbers(MarkerState.KEPT)), len(repaired.numbers(MarkerState.ADDED))
+    typed = len(repaired.checks) - missing
+    if not typed:
+        return "the language model typed no markers of its own"
+    note = f"{right} of the {typed} markers that the language model typed {'is' if right == 1 else 'are'} right"
+    return f"{note}, {missing} {'is' if missing == 1 else 'are'} missing" if missing else note
+
 
 def refuse_empty(library: Library, collection: CollectionInfo, index: Sized | None = None) -> None:
-    """Tell what to do where there is nothing to search; of the index only where it is given."""
+    """Raise an error that names the next step where a collection, or its index if one is given, is empty."""
     name, quoted = collection.name, shlex.quote(collection.name)
     if library.is_empty(collection):
         raise NotFoundError(f"the collection {name!r} is empty: propcite ingest PATH --collection {quoted}")
@@ -220,22 +240,8 @@ def refuse_empty(library: Library, collection: CollectionInfo, index: Sized | No
         raise StoreError(f"the index of {name!r} is gone: run propcite reindex --collection {quoted}")
 
 
-def _needed(text: str, what: str) -> str:
+def _required(text: str, what: str) -> str:
     if not text.strip():
         raise AppError(f"{what} needs some words")
-    # Half of a surrogate pair, as of a bad byte on the command line; a zero, which PostgreSQL does not keep.
+    # Half a surrogate pair, as of a bad byte on the command line, and a zero, which PostgreSQL does not store.
     return text.encode(errors="replace").decode().replace("\0", "\ufffd")
-
-
-@contextmanager
-def _step(name: str, spent: dict[str, float], watch: Watch) -> Iterator[None]:
-    """A step that is timed, and told when it begins and when it has ended."""
-    watch(name, None)
-    start = time.perf_counter()
-    yield
-    spent[name] = _ms(start, time.perf_counter())
-    watch(name, spent[name])
-
-
-def _ms(start: float, end: float) -> float:
-    return round(1000 * (end - start), 2)

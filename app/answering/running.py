@@ -1,8 +1,7 @@
-"""An answer told while it is written, which may be stopped at any moment and from any thread."""
+"""An answer whose events are read while it is written, and which any thread may stop."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Iterator
 from threading import Event as Flag
 from threading import Lock
@@ -14,28 +13,29 @@ from propcite.app.answering.steps import Step, spent_by_step
 from propcite.attribution.citations import CitedAnswer
 from propcite.attribution.citing.stream import CitedStream
 from propcite.attribution.events import AnswerDone, Event
+from propcite.retrieval.timing import Timer
 
 STOPPED = "stopped before its end: what was written last is not cited"
 
-Keep = Callable[[CitedAnswer, Draft, float], CitedAnswer]  # the third is the milliseconds that the writing took
+Finish = Callable[[CitedAnswer, Draft, Timer], CitedAnswer]  # stores the answer and returns it as it is stored
 
 
 class _StoppedError(Exception):
-    """Raised where the text comes in, once nobody wants more of it."""
+    """Raised where text comes in once the answer was stopped."""
 
 
 class AnswerStream(Iterator[Event]):
-    """The events of an answer; the last is the answer as it was kept, which `kept` gives from then on.
+    """The events of an answer; the last one is the answer as it is stored, which `stored` returns from then on.
 
-    `close` ends the writing at once, also while another thread waits for the next event.  What came until then is
-    kept as incomplete, with the citations that were ready; where no text came, nothing is kept.
+    `close` stops the writing at once, also while another thread waits for the next event.  What was written until
+    then is stored as incomplete, with the citations that were ready; without any text nothing is stored.
     """
 
-    def __init__(self, writing: Writing, cite: Callable[[Iterable[str]], CitedStream], keep: Keep) -> None:
-        self.kept: CitedAnswer | None = None
-        self._writing, self._keep = writing, keep
+    def __init__(self, writing: Writing, cite: Callable[[Iterable[str]], CitedStream], finish: Finish) -> None:
+        self.stored: CitedAnswer | None = None
+        self._writing, self._timer, self._finish = writing, Timer(), finish
         self._stopped, self._lock, self._over = Flag(), Lock(), False
-        self._draft, self._started, self._ended = Draft(""), 0.0, 0.0
+        self._draft = Draft("")
         self._cited = cite(self._pieces())
 
     def __next__(self) -> Event:
@@ -52,17 +52,18 @@ class AnswerStream(Iterator[Event]):
                 raise
             if isinstance(event, AnswerDone):
                 self._over = True
-                self.kept = self._keep(event.answer, self._draft, self._spent())
-                return AnswerDone(self.kept)
+                self.stored = self._finish(event.answer, self._draft, self._timer)
+                return AnswerDone(self.stored)
             return event
 
     @property
     def steps(self) -> list[Step]:
-        """What has begun of the writing and the citing, with its time so far."""
+        """Return the steps of writing and citing that have begun, with their time so far."""
         cited = self._cited.spent
-        spent = spent_by_step(cited) if "split" in cited else {}  # passages are opened before there is anything to cite
-        written = [Step("write", self._spent(), bool(self._ended))] if self._started else []
-        return [*written, *(Step(name, ms, self.kept is not None) for name, ms in spent.items())]
+        spent = spent_by_step(cited) if "split" in cited else {}  # passages are encoded before anything is cited
+        ms = self._timer.spent.get("write")
+        written = [] if ms is None else [Step("write", ms, "write" not in self._timer.running)]
+        return [*written, *(Step(name, ms, self.stored is not None) for name, ms in spent.items())]
 
     def close(self) -> None:
         self._stopped.set()
@@ -83,20 +84,18 @@ class AnswerStream(Iterator[Event]):
         self._writing.close()
         answer = self._cited.so_far
         if answer.text.strip():
-            self.kept = self._keep(answer, Draft(answer.text, incomplete=True, notes=(STOPPED,)), self._spent())
+            self.stored = self._finish(answer, Draft(answer.text, incomplete=True, notes=(STOPPED,)), self._timer)
 
     def _pieces(self) -> Iterator[str]:
-        """The text as it comes; empty pieces let citations through that are ready meanwhile."""
-        self._started = time.perf_counter()
+        """Yield the text as it comes; empty pieces let citations through that are ready meanwhile."""
+        self._timer.begin("write")
         try:
             while True:
                 if self._stopped.is_set():
                     raise _StoppedError
                 yield next(self._writing)
-        except StopIteration as ended:
-            self._draft, self._ended = ended.value, time.perf_counter()
+        except StopIteration as end:
+            self._draft = end.value
         finally:
             self._writing.close()
-
-    def _spent(self) -> float:
-        return 1000 * ((self._ended or time.perf_counter()) - (self._started or time.perf_counter()))
+            self._timer.end("write")

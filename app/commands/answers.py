@@ -40,9 +40,10 @@ from propcite.app.commands.given import (
     read_passages,
     ways_given,
 )
-from propcite.app.commands.ingesting import ingest_shown
+from propcite.app.commands.ingestion import ingest_and_report
 from propcite.app.commands.streams import Streamed, Stripped, cite_as_it_comes, tell
 from propcite.retrieval.errors import PropCiteError
+from propcite.retrieval.timing import Timer
 
 if TYPE_CHECKING:
     from propcite.app.parts import Parts
@@ -72,17 +73,17 @@ def search(
 
     parts = open_parts(alignment=alignment or None)
     chosen = find_collection(parts, collection)
-    took: dict[str, float] = {}
+    timer = Timer()
     level = Granularity(granularity.value)
-    hits = parts.pipeline(chosen, documents or (), where or ()).search(text, level, k, took)
+    hits = parts.pipeline(chosen, documents or (), where or ()).search(text, level, k, timer)
     if as_json:
         write_json([hit_json(hit) for hit in hits])
     else:
         show_hits(hits, document_names(parts, chosen))
-    if lacking := parts.encoder.lacking(level):
-        note(lacking)
+    if missing := parts.encoder.missing_marker_note(level):
+        note(missing)
     if timings:
-        note(", ".join(f"{stage} {ms:.1f} ms" for stage, ms in took.items()))
+        note(", ".join(f"{stage} {ms:.1f} ms" for stage, ms in timer.spent.items()))
     if not hits:
         raise typer.Exit(BELOW)
 
@@ -218,9 +219,12 @@ def schema(
     of: Annotated[Shape, typer.Argument(help="What `cite`, `repair` or `explain` writes.")] = Shape.answer,
 ) -> None:
     """Print the JSON schema of a cited answer, of a repaired one, or of an explanation."""
-    from propcite.attribution.formats.json.schemas import SCHEMAS
+    from propcite.attribution.formats.json import json_schema
+    from propcite.attribution.formats.json.explanations import explanation_schema
+    from propcite.attribution.formats.json.repairs import repair_schema
 
-    write_json(SCHEMAS[of.value]())
+    schemas = {Shape.answer: json_schema, Shape.repair: repair_schema, Shape.explanation: explanation_schema}
+    write_json(schemas[of]())
 
 
 @cli.command()
@@ -229,7 +233,7 @@ def demo(collection: Collection = "demo") -> None:
     from propcite.app.demo import DOCUMENTS, QUESTIONS
 
     parts = open_parts()
-    outcomes = ingest_shown(parts, [DOCUMENTS], collection, as_json=False)
+    outcomes = ingest_and_report(parts, [DOCUMENTS], collection, as_json=False)
     question = json.loads(QUESTIONS.read_text("utf-8").splitlines()[0])["question"]
     chosen = parts.library.collection(collection)
     kept = next((a.id for a in parts.library.answers(chosen) if a.question == question), None)

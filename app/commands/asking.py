@@ -37,11 +37,11 @@ def prompts(
     as_json: AsJson = False,
 ) -> None:
     """List the prompts that a language model may be asked with, or write one, to be changed and given as a file."""
-    from propcite.app.answering.prompts import KINDS, PLACES, load_prompt, shipped
+    from propcite.app.answering.prompts import FIELDS, KINDS, load_prompt, shipped
     from propcite.app.terminal import show_table
 
     if name:
-        prompt = load_prompt(name, KINDS.get(name, PLACES))
+        prompt = load_prompt(name, KINDS.get(name, FIELDS))
         if as_json:
             write_json({"name": prompt.name, "version": prompt.version, "what": prompt.what, "turns": prompt.turns})
         else:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from propcite.app.commands import AsJson, Collection, Where, cli, find_collection, note, open_parts, write_json
-from propcite.app.library.fields import change_of
+from propcite.app.library.fields import parse_change
 from propcite.retrieval.errors import PropCiteError
 
 if TYPE_CHECKING:
@@ -32,15 +32,15 @@ def describe(
 
     Without anything to say it shows what is told.  What is said stays when the file changes.
     """
-    from propcite.app.library.narrowing import documents_within
+    from propcite.app.library.selection import selected_documents
 
     parts = open_parts()
     chosen = find_collection(parts, collection)
     documents, said = _parted(words or (), bool(where))
-    ids = documents_within(parts.library, chosen, documents, where or ())
+    ids = selected_documents(parts.library, chosen, documents, where or ())
     if not documents and not where:
         raise PropCiteError("name a document or give --where: propcite describe minutes.pdf author='Ana Rossi'")
-    change = change_of(said, tags, untag)
+    change = parse_change(said, tags, untag)
     if change:
         count = parts.library.describe(ids, change)
         note(f"{count} {'document' if count == 1 else 'documents'} described")
@@ -86,7 +86,7 @@ def owner(
     parts = open_parts()
     chosen = find_collection(parts, collection)
     if name is not None:
-        parts.library.keep_owner(chosen, name)
+        parts.library.set_owner(chosen, name)
     now = chosen.owner if name is None else name
     if as_json:
         write_json({"collection": chosen.name, "owner": now})

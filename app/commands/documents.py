@@ -30,8 +30,8 @@ def list_(
     as_json: AsJson = False,
 ) -> None:
     """List collections, the documents of one (with --collection or --where), or the kept answers."""
-    from propcite.app.library.narrowing import documents_within
-    from propcite.app.library.store import Lacking
+    from propcite.app.library.selection import selected_documents
+    from propcite.app.library.store import AnswerProblem
 
     parts = open_parts()
     chosen = find_collection(parts, collection) if collection or where or versions or failed else None
@@ -41,14 +41,14 @@ def list_(
     elif failed and chosen is not None:
         rows, columns = parts.library.failures(chosen), ["source", "reason", "failed_at"]
     elif answers or unsupported or contradicted:
-        lacking = Lacking.UNSUPPORTED if unsupported else Lacking.CONTRADICTED if contradicted else None
-        rows = parts.library.answers(chosen, lacking=lacking)
+        lacking = AnswerProblem.UNSUPPORTED if unsupported else AnswerProblem.CONTRADICTED if contradicted else None
+        rows = parts.library.answers(chosen, problem=lacking)
         columns = ["id", "question", "collection", *(["facts"] if lacking else []), "asked_at"]
     elif versions and chosen is not None:
         rows = parts.library.versions(chosen)
         columns = ["document_id", "title", "source", "added_at", "ended_at", "became"]
     elif chosen is not None:
-        rows = parts.library.documents(chosen, documents_within(parts.library, chosen, (), where) if where else None)
+        rows = parts.library.documents(chosen, selected_documents(parts.library, chosen, (), where) if where else None)
         columns = ["id", "title", "source", "num_passages"]
     else:
         rows = parts.library.collections()
@@ -115,7 +115,7 @@ def remove(
         said = f"removed the collection {chosen.name} with {chosen.num_documents} documents"
     else:
         found = parts.library.find_document(chosen, document)
-        cited = parts.library.answers_citing(found.id)
+        cited = parts.library.count_answers_citing(found.id)
         parts.ingester(chosen).remove(found.id)
         removed = {"id": found.id, "source": found.source, "answers_citing": cited}
         said = f"removed {found.source}" + (f"; {cited} kept answers still quote it" if cited else "")
@@ -134,8 +134,7 @@ def reindex(collection: Collection = "", as_json: AsJson = False) -> None:
     chosen = find_collection(parts, collection)
     note(f"encoding {chosen.num_passages} passages")
     with counting(chosen.num_passages, "encoding") as advance:
-        workspace = parts.workspace(chosen)
-        workspace.told = lambda what, share: advance(f"{what} {share:.0%}", 0)
+        workspace = parts.workspace(chosen, progress=lambda what, share: advance(f"{what} {share:.0%}", 0))
         count = workspace.rebuild(parts.encoder, advance)
     if as_json:
         write_json({"collection": chosen.name, "passages": count})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -36,9 +37,9 @@ def export(
     chosen = FORMATS.get(form)
     if chosen is None:
         raise PropCiteError(f"there is no format {form!r}: give one of {', '.join(FORMATS)}")
-    if lacking := chosen.lacks():
+    if lacking := chosen.missing_program():
         raise PropCiteError(f"{form} needs {lacking}, which is not here: install it, or take --format html")
-    if offsets is not Counted.code_points and not chosen.counts:
+    if offsets is not Counted.code_points and not chosen.has_units:
         raise PropCiteError(f"{form} cannot count places in {offsets.value}: leave --offsets out")
     parts = open_parts()
     ids = _ids(parts, answers or (), collection)
@@ -58,11 +59,11 @@ def _ids(parts: Parts, answers: Sequence[str], collection: str) -> list[str]:
 
 def _one_file(parts: Parts, ids: Iterable[str], form: Format, unit: Unit) -> Iterator[bytes]:
     if form.name == "bibtex":
-        from propcite.attribution.formats.bibtex import entries
-        from propcite.attribution.formats.plain import encoded
+        from propcite.attribution.formats.bibtex import bibtex_entries
+        from propcite.attribution.formats.text import utf8
 
         cited = {i: d for one in ids for i, d in _cited(parts, parts.library.answer(one)).items()}
-        yield encoded(entries(cited.values()))
+        yield utf8(bibtex_entries(cited.values()))
         return
     for one in ids:
         yield form.write(parts.library.answer(one), unit)
@@ -78,10 +79,10 @@ def _together(pieces: Iterable[bytes], out: Path | None) -> None:
         for piece in pieces:
             show_data(piece)
         return
-    from propcite.app.library.backup.archive import replaced
+    from propcite.app.library.backup.archive import replace_file
 
     try:
-        with replaced(out) as file:
+        with replace_file(out) as file:
             file.writelines(pieces)
     except OSError as error:
         raise PropCiteError(f"{out} cannot be written ({error.strerror}): give another --out") from error
@@ -110,14 +111,14 @@ def import_(
 
     Each goes to the collection that it was cited over, which is made if it is not there.
     """
-    from propcite.app.library.importing import import_answers, read_answers
+    from propcite.app.library.answer_import import import_answers, read_answers
 
     parts = open_parts()
     outcomes = []
     for outcome in import_answers(parts.library, read_answers(_text(file)), collection or parts.settings.collection):
         outcomes.append(outcome)
         if as_json:
-            write_json(outcome.told)
+            write_json(asdict(outcome))
         elif outcome.reason:
             note(f"{file}, {outcome.place}: {outcome.reason}")
     new, bad = sum(o.state == "kept" for o in outcomes), sum(o.state == "failed" for o in outcomes)

@@ -67,7 +67,7 @@ def evidence(
 ) -> None:
     """Show what else of the collection comes near a fact: other support, near misses, and what speaks against it."""
     from propcite.app.terminal_why import show_alternatives
-    from propcite.attribution.formats.json.alternatives import alternative_json
+    from propcite.attribution.formats.json.hits import alternative_json
     from propcite.retrieval.text import Granularity
 
     parts = open_parts()
@@ -83,7 +83,7 @@ def evidence(
 def named_answer(parts: Parts, name: str) -> CitedAnswer:
     """A kept answer by its id, the newest, or one that a file holds."""
     if name == "-" or Path(name).is_file():
-        from propcite.attribution.formats.native import from_native
+        from propcite.attribution.formats.json.native import from_native
 
         with opened(name) as file:
             return from_native(file.read())
@@ -96,11 +96,11 @@ def named_answer(parts: Parts, name: str) -> CitedAnswer:
 
 
 def _write_page(explained: Explained, out: Path) -> None:
-    from propcite.attribution.formats.plain import encoded
-    from propcite.attribution.formats.why import why_page
+    from propcite.attribution.formats.explanations.html import explanation_page
+    from propcite.attribution.formats.text import utf8
 
     try:
-        out.write_bytes(encoded(why_page(explained)))
+        out.write_bytes(utf8(explanation_page(explained)))
     except OSError as error:
         raise PropCiteError(f"{out} cannot be written ({error.strerror}): give another --html") from error
     note(f"written to {out}")

@@ -41,7 +41,7 @@ class Export:
 
     def write(self, answer: CitedAnswer, documents: Documents | None = None) -> None:
         if self.as_json and self.out is None:
-            from propcite.attribution.formats.native import to_native
+            from propcite.attribution.formats.json.native import to_native
 
             write_json(to_native(answer, self.unit))  # one line, for whatever reads the pipe
             return
@@ -69,10 +69,10 @@ def wanted(as_json: bool, name: str, out: Path | None, offsets: Counted) -> Expo
     form = FORMATS.get(name or "json")
     if form is None:
         raise PropCiteError(f"there is no format {name!r}: give one of {', '.join(FORMATS)}")
-    if offsets is not Counted.code_points and not form.counts:
+    if offsets is not Counted.code_points and not form.has_units:
         raise PropCiteError(f"{form.name} cannot count places in {offsets.value}: leave --offsets out")
     _check_file(form, out)
-    if lacking := form.lacks():
+    if lacking := form.missing_program():
         raise PropCiteError(f"{form.name} needs {lacking}, which is not here: install it, or take --format html")
     return Export(form, Unit(offsets.value), out, as_json)
 
@@ -103,6 +103,8 @@ def formats(as_json: AsJson = False) -> None:
 
     listed = FORMATS.values()
     if as_json:
-        write_json([{"name": f.name, "suffix": f.suffix, "media_type": f.media_type, "what": f.what} for f in listed])
+        write_json(
+            [{"name": f.name, "suffix": f.suffix, "media_type": f.media_type, "what": f.description} for f in listed]
+        )
     else:
-        show_table(("format", "file", "what it is"), [(f.name, f.suffix, f.what) for f in listed])
+        show_table(("format", "file", "what it is"), [(f.name, f.suffix, f.description) for f in listed])

@@ -73,16 +73,16 @@ def give(
     as_json: AsJson = False,
 ) -> None:
     """Say whether a citation is right.  Of a fact without citations: whether it is right that nothing supports it."""
-    from propcite.app.library.opinions import opinion_on, words_of_source
+    from propcite.app.library.feedback import find_quote, make_feedback
     from propcite.app.library.store import Opinion
 
     if words and opinion is not Said.better:
         raise PropCiteError("--words belong to better: propcite feedback give ANSWER FACT better --words '…'")
     parts = open_parts()
     found = parts.library.answer(answer)
-    better = words_of_source(parts.pipeline(parts.library.collection(found.collection)), words) if words else None
-    given = opinion_on(found, fact, Opinion(opinion.value), citation=citation, better=better, note=remark, by=by)
-    kept = parts.feedback.keep(given)
+    better = find_quote(parts.pipeline(parts.library.collection(found.collection)), words) if words else None
+    given = make_feedback(found, fact, Opinion(opinion.value), citation=citation, better=better, note=remark, by=by)
+    kept = parts.feedback.save(given)
     if as_json:
         write_json(_as_dict(kept))
     else:
@@ -120,10 +120,10 @@ def export(
 ) -> None:
     """Write what was said as JSON lines of claim, evidence and label: propcite eval cite reads them."""
     from propcite.app.commands.exports import show_data
-    from propcite.app.library.opinions import exported
+    from propcite.app.library.feedback import export_feedback
 
     parts = open_parts()
-    lines = exported(parts, find_collection(parts, collection) if collection else None)
+    lines = export_feedback(parts, find_collection(parts, collection) if collection else None)
     if out is None:
         show_data(lines.encode())
         return

@@ -53,8 +53,8 @@ def check(
 
     parts = open_parts()
     chosen = find_collection(parts, collection)
-    workspace = parts.workspace(chosen)
-    with sharing() as workspace.told:
+    with sharing() as report:
+        workspace = parts.workspace(chosen, progress=report)
         faults = workspace.faults()
         encoded = workspace.repair(lambda: parts.encoder) if faults and repair else 0
         left = workspace.faults() if repair else faults
@@ -80,8 +80,8 @@ def compact(collection: Collection = "", as_json: AsJson = False) -> None:
 
     parts = open_parts()
     chosen = find_collection(parts, collection)
-    workspace = parts.workspace(chosen)
-    with sharing() as workspace.told:
+    with sharing() as report:
+        workspace = parts.workspace(chosen, progress=report)
         before = workspace.stats()
         workspace.compact()
         after = workspace.stats()

@@ -17,8 +17,8 @@ def rank() -> None:
 
     parts = open_parts()
     encoder, alignment = parts.encoder, parts.alignment()  # a wrong setting is told before any line is read
-    if lacking := encoder.lacking(Granularity.SENTENCE):
-        note(lacking)
+    if missing := encoder.missing_marker_note(Granularity.SENTENCE):
+        note(missing)
     filter_lines(rank_lines.RankLine, lambda lines: rank_lines.rank(encoder, lines, alignment))
 
 

@@ -51,7 +51,7 @@ def serve(
             f"a server at {host} needs a key, and there is none: propcite keys create NAME --scope write makes one"
         )
     _log_lines()
-    app = create_app(parts, on_loopback=on_loopback, asks_for_keys=ask_keys or not on_loopback)
+    app = create_app(parts, on_loopback=on_loopback, requires_keys=ask_keys or not on_loopback)
     shown = f"[{host}]" if ":" in host else host
     note(f"PropCite listens at http://{shown}:{port}  ·  /docs shows its routes, Ctrl-C stops it")
     config = uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=GRACE_S)

@@ -47,7 +47,7 @@ def doctor(
 
 
 def _told(one: Finding) -> dict[str, object]:
-    return {"where": one.where, "what": one.what, "mend": one.mend, "can_mend": one.fix is not None}
+    return {"where": one.where, "what": one.what, "mend": one.remedy, "can_mend": one.fix is not None}
 
 
 @cli.command()
@@ -62,13 +62,13 @@ def backup(
     """Save everything that is kept in one file, while others ask, ingest and serve."""
     from dataclasses import asdict
 
-    from propcite.app.library.backup import save
+    from propcite.app.library.backup import create_backup
     from propcite.app.terminal import sharing
 
     parts = open_parts()
     with sharing() as told:
         data_dir = parts.settings.data_dir
-        saved = save(parts.library, data_dir, file, with_index=not without_index, force=force, told=told)
+        saved = create_backup(parts.library, data_dir, file, with_index=not without_index, force=force, progress=told)
     if as_json:
         write_json({**asdict(saved), "path": str(saved.path)})
         return
@@ -95,7 +95,9 @@ def restore(
     parts = open_parts(data_dir=into)
     with sharing() as told:
         data_dir = parts.settings.data_dir
-        back = kept.restore(file, lambda: parts.library, data_dir, collection=collection, force=force, told=told)
+        back = kept.restore_backup(
+            file, lambda: parts.library, data_dir, collection=collection, force=force, progress=told
+        )
     if as_json:
         write_json(asdict(back))
         return

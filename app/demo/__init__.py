@@ -1,4 +1,4 @@
-"""The demo collection: documents about an invented city's harbour, and questions over them."""
+"""The demo collection: documents about an invented city's harbour, with questions and answers about them."""
 
 from pathlib import Path
 

@@ -1,6 +1,6 @@
-"""Builds the demo collection's PDFs from pdf_sources/: `python app/demo/make_pdfs.py`.
+"""Build the demo collection's PDFs from pdf_sources/: `python app/demo/make_pdfs.py`.
 
-reportlab is a development dependency, so the built PDFs are kept in documents/. A source opens with `key: value` lines;
+reportlab is a development dependency, so the PDFs are stored in documents/.  A source begins with `key: value` lines;
 after an empty line come `# headings`, paragraphs (one line each), `- bullets` and `| table | rows |`.
 """
 
@@ -27,7 +27,7 @@ HERE = Path(__file__).parent
 SOURCES = HERE / "pdf_sources"
 DOCUMENTS = HERE / "documents"
 
-# (regular, bold, size). Only Vera, which comes with reportlab, has the letter Ł.
+# (regular, bold, size).  Only Vera, which is included in reportlab, has the letter Ł.
 FONTS = {
     "serif": ("Times-Roman", "Times-Bold", 12.5),
     "sans": ("Helvetica", "Helvetica-Bold", 11.0),
@@ -36,12 +36,12 @@ FONTS = {
 INK, GREY = HexColor(0x1F3044), HexColor(0x66727F)
 SOFT_HYPHEN = "\u00ad"
 MARGIN = 28 * mm
-PADDING = 6.0  # points that reportlab's frame keeps between the margin and the text
+PADDING = 6.0  # points between the margin and the text in reportlab's frame
 
 
 @dataclass(frozen=True)
 class Source:
-    """A PDF's text: what stands above the first empty line, and the lines below it."""
+    """The source of a PDF: the fields above the first empty line, and the lines below it."""
 
     meta: dict[str, str]
     lines: list[str]
@@ -54,7 +54,7 @@ class Source:
 
 
 def hyphenate(text: str, breaks: dict[str, str]) -> str:
-    """Put a soft hyphen wherever a known word may break.  {"pier": "pi-er"}: "Pier" -> "Pi\u00ader"."""
+    """Put soft hyphens into words at the given breaks.  {"pier": "pi-er"}: "Pier" -> "Pi\u00ader"."""
 
     def word(match: re.Match[str]) -> str:
         letters = iter(match[0])
@@ -124,13 +124,13 @@ def story(source: Source) -> list[Flowable]:
 
 
 def build(path: Path, folder: Path) -> Path:
-    """Build one source's PDF; the same source gives the same bytes."""
+    """Build one source's PDF, byte for byte the same each time."""
     source = Source.read(path)
     for name in ("Vera", "VeraBd"):
         registerFont(TTFont(name, f"{name}.ttf"))
     regular = FONTS[source.meta["font"]][0]
 
-    def furniture(canvas: Canvas, template: SimpleDocTemplate) -> None:
+    def header_and_footer(canvas: Canvas, template: SimpleDocTemplate) -> None:
         canvas.saveState()
         canvas.setFont(regular, 8)
         canvas.setFillColor(GREY)
@@ -154,7 +154,7 @@ def build(path: Path, folder: Path) -> Path:
         creator="app/demo/make_pdfs.py",
         invariant=1,
     )
-    template.build(story(source), onFirstPage=furniture, onLaterPages=furniture)
+    template.build(story(source), onFirstPage=header_and_footer, onLaterPages=header_and_footer)
     return target
 
 
@@ -163,5 +163,5 @@ def build_all(folder: Path = DOCUMENTS) -> list[Path]:
 
 
 if __name__ == "__main__":
-    for made in build_all():
-        sys.stdout.write(f"{made} {made.stat().st_size} bytes\n")
+    for pdf in build_all():
+        sys.stdout.write(f"{pdf} {pdf.stat().st_size} bytes\n")

@@ -1,1 +1,1 @@
-"""Add files to a collection: read ahead in processes of their own, encoded together, stored whole or not at all."""
+"""Add documents to a collection: parsed ahead in other processes, encoded in groups, stored whole or not at all."""

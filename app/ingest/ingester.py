@@ -1,19 +1,24 @@
-"""One collection's way in: what is new is read, encoded and kept; what is known is recognised, what is gone removed."""
+"""Add sources to a collection: parse them ahead, encode and store them in groups, remove documents that are gone."""
 
 from __future__ import annotations
 
+import hashlib
 import os
+import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from propcite.app.ingest.known import Known
+from propcite.app.errors import ReadError
 from propcite.app.ingest.outcomes import Outcome, Progress
-from propcite.app.ingest.reader_pool import Limits, Readers
-from propcite.app.ingest.run import Run
-from propcite.app.ingest.sources import File, Source, stands_in, unpacked
+from propcite.app.ingest.reader_pool import ParsedDocument, RawDocument, ReaderLimits, ReaderPool
+from propcite.app.ingest.registry import Registry, StoredDocument
+from propcite.app.ingest.sources import File, Source, file_of, unpack_archives
 from propcite.app.library.store import CollectionInfo, Library
-from propcite.app.library.workspace import Workspace
+from propcite.app.library.workspace import BATCH, Workspace
 from propcite.retrieval.encoding.encoder import Encoder
 from propcite.retrieval.splitter import PassageSplitter
 from propcite.retrieval.timing import Timer
@@ -21,12 +26,40 @@ from propcite.retrieval.timing import Timer
 if TYPE_CHECKING:
     from propcite.app.library.originals import Originals
 
+GROUP_PASSAGES = 64  # passages of several documents that are encoded and stored at once
+MAX_WAIT_S = 5.0  # a parsed document waits no longer than this for others of its group
+READ_AHEAD = 3  # sources per reader that are parsed before their turn
+
+
+@dataclass(slots=True)
+class _Group:
+    """Documents that are stored at once, the documents that they replace, and the outcomes to report afterwards."""
+
+    outcomes: list[Outcome] = field(default_factory=list)
+    documents: list[ParsedDocument] = field(default_factory=list)
+    replaced: list[StoredDocument] = field(default_factory=list)
+    since: float = 0.0
+
+    @property
+    def is_full(self) -> bool:
+        num_passages = sum(len(document.passages) for document in self.documents)
+        return num_passages >= GROUP_PASSAGES or time.monotonic() - self.since > MAX_WAIT_S
+
+    def add(
+        self, outcome: Outcome, document: ParsedDocument | None = None, replaced: StoredDocument | None = None
+    ) -> None:
+        if not self.outcomes:
+            self.since = time.monotonic()
+        self.outcomes.append(outcome)
+        self.documents += [document] if document else []
+        self.replaced += [replaced] if replaced else []
+
+    def has(self, location: str) -> bool:
+        return any(document.location == location for document in self.documents)
+
 
 class Ingester:
-    """Adds sources to one collection.  Unchanged ones are skipped, changed ones take the place of their old version.
-
-    `progress` hears how far it is; `spent` counts where the time went.
-    """
+    """Adds sources to one collection: unchanged ones are skipped, changed ones replace their old version."""
 
     def __init__(
         self,
@@ -35,72 +68,184 @@ class Ingester:
         load_encoder: Callable[[], Encoder],
         *,
         passage_words: int,
-        most_bytes: int,
-        limits: Limits | None = None,
+        max_bytes: int,
+        limits: ReaderLimits | None = None,
         originals: Originals | None = None,
+        progress: Callable[[Progress], None] | None = None,
     ) -> None:
         self.library = library
         self.workspace = workspace
-        self.load_encoder = load_encoder  # called only when something must be encoded: a second run is quick
+        self.load_encoder = load_encoder  # called only if something must be encoded: a run without changes is quick
         self.splitter = PassageSplitter(passage_words)
-        self.most_bytes = most_bytes
-        self.limits = limits or Limits()
+        self.max_bytes = max_bytes
+        self.limits = limits or ReaderLimits()
         self.originals = originals
-        self.progress: Callable[[Progress], None] = lambda _: None
-        self.spent = Timer()
+        self.progress = progress
+        self.timer = Timer()
 
     @property
     def collection(self) -> CollectionInfo:
         return self.workspace.collection
 
     def ingest(self, sources: Iterable[Source | Path], *, again: bool = False) -> Iterator[Outcome]:
-        """One outcome a source, in order, as soon as it is safe on disk; stopping between two loses nothing.
+        """Yield one outcome per source, in order, as soon as it is safe on disk.  Stopping between two loses nothing.
 
-        `again` reads what is unchanged too, as a new version: readers learn.
+        `again` also reads unchanged sources, as new versions: a newer reader may read more of a file.
         """
         files = (File(source) if isinstance(source, Path) else source for source in sources)
-        given = list(unpacked(files, self.most_bytes))
-        with self.workspace.writing(), Readers(self.splitter, self.limits) as readers:
-            if self.workspace.differs():
-                self.workspace.mend(self.load_encoder())
-            known = Known(self.library, self.collection)
-            run = Run(
-                self.library,
-                self.workspace,
-                self.load_encoder,
-                readers,
-                known,
-                self.originals,
-                self.spent,
-                self.most_bytes,
-                again,
-            )
-            yield from self._noted(run.outcomes(given, self.progress))
+        items = list(unpack_archives(files, self.max_bytes))
+        with self.workspace.write_lock(), ReaderPool(self.splitter, self.limits) as pool:
+            if self.workspace.differs_from_library():
+                self.workspace.sync(self.load_encoder())
+            registry = Registry(self.library, self.collection)
+            outcomes = self._store_in_groups(self._parse_ahead(items, registry, pool, again), registry)
+            yield from self._record_failures(self._report_progress(outcomes, items))
 
-    def _noted(self, outcomes: Iterator[Outcome]) -> Iterator[Outcome]:
-        """What fails is kept until it is read; an archive, until anything in it is."""
+    def _record_failures(self, outcomes: Iterator[Outcome]) -> Iterator[Outcome]:
+        """Keep each failure until its source is read; that of an archive, until any member is."""
         failing = {failure.source for failure in self.library.failures(self.collection)}
         for outcome in outcomes:
             if outcome.state == "failed":
                 self.library.note_failures(self.collection, {outcome.source: outcome.reason})
-            elif read := failing & {outcome.source, stands_in(outcome.source)}:
+            elif read := failing & {outcome.source, file_of(outcome.source)}:
                 self.library.note_failures(self.collection, {}, read)
             yield outcome
 
+    def _report_progress(self, outcomes: Iterator[Outcome], items: Sequence[Source | Outcome]) -> Iterator[Outcome]:
+        start, passages, size = time.monotonic(), 0, 0
+        sizes = [1 if isinstance(item, Outcome) else 1 + item.size for item in items]
+        total = sum(sizes)
+        for done, outcome in enumerate(outcomes, start=1):
+            size += sizes[done - 1]
+            passages += outcome.num_passages if outcome.state in ("added", "changed") else 0
+            if self.progress:
+                self.progress(Progress(size / total, done, len(items), passages, time.monotonic() - start))
+            yield outcome
+
+    # Parsing
+
+    def _parse_ahead(
+        self, items: Sequence[Source | Outcome], registry: Registry, pool: ReaderPool, again: bool
+    ) -> Iterator[ParsedDocument | Outcome]:
+        """Yield each source's parsed document or outcome in order, while the sources behind it are being parsed."""
+        pending: deque[Outcome | ParsedDocument | Future[ParsedDocument]] = deque()
+        undecided: set[str] = set()  # locations and contents that pending documents will change in the registry
+        for item in items:
+            raw = item if isinstance(item, Outcome) else self._read(item)
+            if isinstance(raw, Outcome):
+                pending.append(raw)
+            else:
+                if not undecided.isdisjoint((raw.location, raw.sha256)):
+                    yield from map(self._finish, pending)
+                    pending.clear()
+                    undecided.clear()
+                if self.originals and self.originals.wants(raw.location):
+                    self.originals.save(raw.sha256, raw.data)  # also of a recognized document: its file may be gone
+                outcome = registry.recognize(raw, again=again)
+                if outcome is None:
+                    old = registry.get(raw.location)
+                    undecided |= {raw.location, raw.sha256, old.sha256 if old else raw.sha256}
+                pending.append(outcome or pool.submit(registry.with_id(raw)))
+            while len(pending) > READ_AHEAD * pool.num:
+                yield self._finish(pending.popleft())
+        yield from map(self._finish, pending)
+
+    def _read(self, source: Source) -> RawDocument | Outcome:
+        try:
+            with self.timer("read"):
+                data = source.read(self.max_bytes)
+        except ReadError as error:
+            return Outcome(source.location, "failed", reason=str(error))
+        return RawDocument(source.location, source.name, data, hashlib.sha256(data).hexdigest())
+
+    def _finish(self, result: Outcome | ParsedDocument | Future[ParsedDocument]) -> ParsedDocument | Outcome:
+        """Wait for a document to be parsed; one that failed becomes an outcome."""
+        if isinstance(result, Future):
+            with self.timer("wait for readers"):
+                result = result.result()
+        if isinstance(result, Outcome):
+            return result
+        if result.reason:
+            self._forget_originals([result.sha256])
+            return Outcome(result.location, "failed", reason=result.reason)
+        for step, ms in result.timings.items():
+            self.timer.add(step, ms)
+        return result
+
+    # Storing
+
+    def _store_in_groups(self, items: Iterator[ParsedDocument | Outcome], registry: Registry) -> Iterator[Outcome]:
+        group = _Group()
+        for item in items:
+            if isinstance(item, Outcome):
+                group.add(item)
+            else:
+                if group.has(item.location):
+                    yield from self._store(group)
+                    group = _Group()
+                with self.timer("compare"):
+                    outcome, old = registry.add(item)
+                group.add(outcome, item, old)
+            if not group.documents or group.is_full:
+                yield from self._store(group)
+                group = _Group()
+        yield from self._store(group)
+
+    def _store(self, group: _Group) -> Iterator[Outcome]:
+        """Store a group's documents in a fixed order, so that a crash at any moment loses and doubles nothing.
+
+        Vectors are encoded and staged, the library takes the documents, then the index names the vectors.  The next
+        ingest repairs an index that lacks this last step.
+        """
+        if group.documents:
+            self._write(group)
+        yield from group.outcomes
+
+    def _write(self, group: _Group) -> None:
+        encoder = self.load_encoder()
+        passages = [passage for document in group.documents for passage in document.passages]
+        replaced = [i for old in group.replaced for i in self.library.passage_ids(self.collection, old.id)]
+        with self.timer("index"), self.workspace.edit(encoder) as index:
+            for first in range(0, len(passages), BATCH):
+                batch = passages[first : first + BATCH]
+                with self.timer("encode", inside="index"):
+                    vectors = encoder.encode_passages(batch)
+                index.add(batch, vectors)
+                index.stage(self.workspace.folder)
+            if replaced:  # until the library has the new version readers find the old one, and from then on the new one
+                self.workspace.save(index)
+            with self.timer("database", inside="index"):
+                for parsed in group.documents:
+                    self.library.put_document(
+                        self.collection,
+                        parsed.document,
+                        parsed.sha256,
+                        parsed.passages,
+                        signature=parsed.signature,
+                    )
+            index.delete(replaced)
+        self._forget_originals([old.sha256 for old in group.replaced])
+
+    def _forget_originals(self, contents: Sequence[str]) -> None:
+        """Remove kept files that no document needs any more."""
+        if self.originals:
+            self.originals.remove_unused(contents)
+
+    # Removing
+
     def remove(self, document_id: str) -> None:
-        """Out of the library first: from that moment no search returns it."""
-        with self.workspace.writing():
+        """Remove a document from the library first, so that no search returns it from that moment on."""
+        with self.workspace.write_lock():
             ids = self.library.passage_ids(self.collection, document_id)
-            contents = [content.sha256 for content in self.library.contents([document_id]).values()]
+            contents = [content.sha256 for content in self.library.source_files([document_id]).values()]
             self.library.remove_document(document_id)
-            self.workspace.forget(ids)
-            if self.originals:
-                self.originals.forget(contents)
+            self.workspace.delete_passages(ids)
+            self._forget_originals(contents)
 
     def prune(self, folders: Sequence[Path]) -> Iterator[Outcome]:
-        """Remove what lay in these folders as a file that is gone; a folder that is gone itself loses nothing."""
+        """Remove documents whose files in these folders are gone; a folder that is gone itself loses nothing."""
         inside = [os.path.join(os.path.realpath(folder), "") for folder in folders if folder.is_dir()]
         for document in self.library.documents(self.collection):
-            if document.source.startswith(tuple(inside)) and not os.path.exists(stands_in(document.source)):
+            if document.source.startswith(tuple(inside)) and not os.path.exists(file_of(document.source)):
                 self.remove(document.id)
                 yield Outcome(document.source, "removed", document.title, document.id, document.num_passages)

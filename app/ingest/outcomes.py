@@ -1,4 +1,4 @@
-"""What became of a source, and how far the work has come."""
+"""What became of each source of an ingest, and how far the ingest has come."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ State = Literal["added", "changed", "moved", "unchanged", "duplicate", "removed"
 
 @dataclass(frozen=True, slots=True)
 class Alike:
-    """Another document that says nearly the same: the share of its runs of words that both have."""
+    """A near duplicate of a document, with the estimated share of word runs that both have."""
 
     source: str
     share: float
@@ -18,7 +18,7 @@ class Alike:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one file.  `reason` tells why it failed, or which other file it is the same as."""
+    """What became of one source.  `reason` says why it failed, or which document it is a duplicate of."""
 
     source: str
     state: State
@@ -31,13 +31,18 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far the work has come; what is left is told from the bytes, since files differ in size."""
+    """How far an ingest has come.
 
-    done: int
-    total: int
-    passages: int
-    seconds: float
+    `share` counts bytes rather than files, since files differ in size.  While the index does long work of its own,
+    `step` names that work and `share` is of it.
+    """
+
     share: float
+    done: int = 0
+    total: int = 0
+    passages: int = 0
+    seconds: float = 0.0
+    step: str = ""
 
     @property
     def passages_per_second(self) -> float:
@@ -45,17 +50,20 @@ class Progress:
 
     @property
     def seconds_left(self) -> float | None:
-        """None while nothing can be told."""
+        """Estimate the remaining time; None while nothing is done."""
         return self.seconds * (1 - self.share) / self.share if self.share else None
 
     @property
     def line(self) -> str:
+        """Describe the progress in one line.
+
+        >>> Progress(0.25, done=3, total=10, passages=40, seconds=2.0).line
+        '3 of 10 files, 20 passages per second, 0:06 left'
         """
-        >>> Progress(3, 10, 40, 2.0, 0.25).line
-        '3 of 10 files, 20 passages a second, 0:06 left'
-        """
+        if self.step:
+            return self.step
         left = self.seconds_left
-        told = [f"{self.done} of {self.total} files"]
-        told += [f"{self.passages_per_second:.3g} passages a second"] if self.passages else []
-        told += [f"{left // 60:.0f}:{left % 60:02.0f} left"] if left is not None and self.passages else []
-        return ", ".join(told)
+        parts = [f"{self.done} of {self.total} files"]
+        parts += [f"{self.passages_per_second:.3g} passages per second"] if self.passages else []
+        parts += [f"{left // 60:.0f}:{left % 60:02.0f} left"] if left is not None and self.passages else []
+        return ", ".join(parts)

@@ -1,47 +1,105 @@
-"""Sources read ahead, side by side, each in a process that may hang or die without harm to the rest."""
+"""Parse documents in a pool of processes, so that a file may hang or crash its reader without harm to the others.
+
+`python -m propcite.app.ingest.reader_pool WORDS MEGABYTES` is such a process: it reads pickled raw documents from
+standard input and writes parsed ones.
+"""
 
 from __future__ import annotations
 
 import os
+import sys
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from threading import local
 from types import TracebackType
 
-from propcite.app.ingest.reading import Job, Read, failed, read
-from propcite.app.processes import EndedError, Process
+from propcite.app.errors import ReadError
+from propcite.app.ingest.near_duplicates import signature
+from propcite.app.ingest.readers import document_from_bytes
+from propcite.app.processes import HelperProcess, ProcessEndedError, serve_requests
 from propcite.retrieval.splitter import PassageSplitter
+from propcite.retrieval.text import Document, Passage
+from propcite.retrieval.timing import Timer
 
-AT_ONCE = (".txt", ".text", ".md", ".markdown")  # as quick to read as to send elsewhere
-SMALL = 2**20  # bytes
+IN_PROCESS_SUFFIXES = (".txt", ".text", ".md", ".markdown")  # parsing them is as quick as sending them elsewhere
+MAX_IN_PROCESS_BYTES = 2**20
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
-    """How many read side by side, and what one source may take of a machine."""
+class RawDocument:
+    """A source's bytes; before parsing it gets the document id that its passages are named after."""
+
+    location: str
+    name: str
+    data: bytes
+    sha256: str
+    document_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedDocument:
+    """A document with its passages, or the reason why it could not be parsed."""
+
+    location: str
+    sha256: str
+    document: Document
+    passages: list[Passage] = field(default_factory=list)
+    signature: bytes = b""
+    reason: str = ""
+    timings: dict[str, float] = field(default_factory=dict)  # ms per step
+
+
+def parse(raw: RawDocument, splitter: PassageSplitter) -> ParsedDocument:
+    """Parse a document and split it into passages.  Any error becomes its reason, so that no file stops the others."""
+    timer = Timer()
+    try:
+        with timer("parse"):
+            document = replace(document_from_bytes(raw.name, raw.data, raw.location), id=raw.document_id)
+        with timer("split"):
+            passages = splitter.split(document)
+            minhash = signature(document.text)
+    except ReadError as error:
+        return _failed(raw, str(error))
+    except MemoryError:
+        reason = f"{raw.name} needs more memory than PROPCITE_READ_MEMORY_MB allows: split it, or raise the limit"
+        return _failed(raw, reason)
+    except Exception as error:
+        what = " ".join(f"{type(error).__name__}: {error}".split())
+        return _failed(raw, f"{raw.name} cannot be read ({what[:200]}): save it again, or convert it to another format")
+    return ParsedDocument(raw.location, raw.sha256, document, passages, minhash, timings=timer.spent)
+
+
+def _failed(raw: RawDocument, reason: str) -> ParsedDocument:
+    document = Document(raw.document_id, "", source=raw.location)
+    return ParsedDocument(raw.location, raw.sha256, document, reason=reason)
+
+
+@dataclass(frozen=True, slots=True)
+class ReaderLimits:
+    """The number of reader processes, and the time and memory that each may take for a document."""
 
     num: int = field(default_factory=lambda: max(1, min(4, (os.cpu_count() or 1) - 1)))
     seconds: float = 300.0
     megabytes: int = 4096
 
     @classmethod
-    def of(cls, num: int, seconds: float, megabytes: int) -> Limits:
-        """As many readers as there are cores to spare where `num` is 0."""
+    def of(cls, num: int, seconds: float, megabytes: int) -> ReaderLimits:
+        """Build limits from settings, where 0 readers means as many as there are spare cores."""
         return cls(num, seconds, megabytes) if num else cls(seconds=seconds, megabytes=megabytes)
 
 
-class Readers:
-    """Processes that are started when they are needed."""
+class ReaderPool:
+    """Parses documents in processes that are started when they are first needed."""
 
-    def __init__(self, splitter: PassageSplitter, limits: Limits) -> None:
+    def __init__(self, splitter: PassageSplitter, limits: ReaderLimits) -> None:
         self.num = limits.num
         self._splitter, self._limits = splitter, limits
         self._threads = ThreadPoolExecutor(limits.num, "propcite-readers")
-        self._own = local()
-        self._processes: list[Process] = []
+        self._thread_data = local()  # one process per thread
+        self._processes: list[HelperProcess] = []
 
-    def __enter__(self) -> Readers:
+    def __enter__(self) -> ReaderPool:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
@@ -50,27 +108,39 @@ class Readers:
             process.kill()
         self._threads.shutdown(wait=True)
 
-    def begin(self, job: Job) -> Read | Future[Read]:
-        """What is plain text and small is read before this returns."""
-        if PurePath(job.name).suffix.lower() in AT_ONCE and len(job.data) <= SMALL:
-            return read(job, self._splitter)
-        return self._threads.submit(self._ask, job)
+    def submit(self, raw: RawDocument) -> ParsedDocument | Future[ParsedDocument]:
+        """Begin to parse a document; small plain text is parsed before this returns."""
+        if PurePath(raw.name).suffix.lower() in IN_PROCESS_SUFFIXES and len(raw.data) <= MAX_IN_PROCESS_BYTES:
+            return parse(raw, self._splitter)
+        return self._threads.submit(self._parse_in_process, raw)
 
-    def _ask(self, job: Job) -> Read:
-        if not hasattr(self._own, "process"):
-            words = str(self._splitter.num_words), str(self._limits.megabytes)
-            self._own.process = Process("propcite.app.ingest.process", *words)
-            self._processes.append(self._own.process)
-        seconds = self._limits.seconds
+    def _parse_in_process(self, raw: RawDocument) -> ParsedDocument:
+        if not hasattr(self._thread_data, "process"):
+            arguments = str(self._splitter.num_words), str(self._limits.megabytes)
+            self._thread_data.process = HelperProcess(__name__, *arguments)
+            self._processes.append(self._thread_data.process)
         try:
-            found = self._own.process.ask(job, seconds)
-        except EndedError as error:
-            return failed(job, _ended(job.name, seconds if error.late else 0))
-        assert isinstance(found, Read)
-        return found
+            parsed = self._thread_data.process.request(raw, self._limits.seconds)
+        except ProcessEndedError as error:
+            return _failed(raw, _ended(raw.name, self._limits.seconds if error.late else 0))
+        assert isinstance(parsed, ParsedDocument)
+        return parsed
 
 
 def _ended(name: str, seconds: float) -> str:
     if seconds:
         return f"{name} was not read within {seconds:g} seconds: split it, or raise PROPCITE_READ_SECONDS"
-    return f"{name} ended its reader: it is damaged or hostile, save it anew or leave it out"
+    return f"{name} crashed its reader: it is damaged or malicious, save it again or leave it out"
+
+
+def run_reader(words: str, megabytes: str) -> None:
+    """Parse what the parent process sends until it ends."""
+    splitter = PassageSplitter(int(words))
+    serve_requests(lambda raw: parse(raw, splitter), int(megabytes))
+
+
+if __name__ == "__main__":
+    # The parent cannot unpickle classes of `__main__`, so this process uses those of the imported module.
+    from propcite.app.ingest import reader_pool
+
+    reader_pool.run_reader(*sys.argv[1:])

@@ -1,4 +1,4 @@
-"""What can be read: a file, bytes with a name, what an archive holds, an address of the web."""
+"""The sources of documents: files, bytes with a name, members of archives, and web addresses."""
 
 from __future__ import annotations
 
@@ -10,26 +10,27 @@ from typing import Protocol
 
 from propcite.app.errors import ReadError
 from propcite.app.ingest.outcomes import Outcome
-from propcite.app.ingest.readers import check_size, find_files, read_bytes, source_of
-from propcite.app.ingest.readers.archives import Member as InArchive
-from propcite.app.ingest.readers.archives import is_archive, members
-from propcite.attribution.formats.addresses import is_address
+from propcite.app.ingest.readers import check_size, find_files, read_bytes, source_path
+from propcite.app.ingest.readers.archive import is_archive, members
+from propcite.attribution.formats.text import is_address
 
 
 class Source(Protocol):
-    """`place` is what the library knows it by, `name` says how it is read."""
+    """Something that a document can be read from."""
 
     @property
-    def place(self) -> str: ...
+    def location(self) -> str:
+        """The path, address or upload name by which the library identifies the document."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """The file name, whose suffix decides how the bytes are read."""
 
     @property
     def size(self) -> int:
-        """Its bytes, as far as that is known before it is read."""
+        """The number of bytes, or 0 if it is not known before they are read."""
 
-    def read(self, most_bytes: int) -> bytes: ...
+    def read(self, max_bytes: int) -> bytes: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +38,8 @@ class File:
     path: Path
 
     @property
-    def place(self) -> str:
-        return source_of(self.path)
+    def location(self) -> str:
+        return source_path(self.path)
 
     @property
     def name(self) -> str:
@@ -51,8 +52,8 @@ class File:
         except (OSError, ValueError):
             return 0
 
-    def read(self, most_bytes: int) -> bytes:
-        return read_bytes(self.path, most_bytes)
+    def read(self, max_bytes: int) -> bytes:
+        return read_bytes(self.path, max_bytes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,43 +64,24 @@ class Upload:
     data: bytes
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         return self.name
 
     @property
     def size(self) -> int:
         return len(self.data)
 
-    def read(self, most_bytes: int) -> bytes:
-        check_size(self.name, len(self.data), most_bytes)
+    def read(self, max_bytes: int) -> bytes:
+        check_size(self.name, len(self.data), max_bytes)
         return self.data
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
-    """A file in an archive: `papers.zip!/2024/tides.pdf`."""
-
-    member: InArchive
-
-    @property
-    def place(self) -> str:
-        return self.member.source
-
-    @property
-    def name(self) -> str:
-        return self.member.name
-
-    @property
-    def size(self) -> int:
-        return self.member.archive.members[self.member.path].file_size
-
-    def read(self, most_bytes: int) -> bytes:
-        return self.member.read(most_bytes)
-
-
 @dataclass(slots=True)
-class Web:
-    """What lies at an address; what it is called is known once it is here.  `private`: also inside this network."""
+class WebFile:
+    """A page or file at a web address.  Its name is known once it was fetched.
+
+    `private` allows addresses inside this network.
+    """
 
     url: str
     private: bool = False
@@ -107,45 +89,45 @@ class Web:
     size: int = 0
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         return self.url
 
-    def read(self, most_bytes: int) -> bytes:
+    def read(self, max_bytes: int) -> bytes:
         from propcite.app.ingest.readers.web import fetch
 
-        found = fetch(self.url, most_bytes=most_bytes, private=self.private)
-        self.name = found.name
-        return found.data
+        fetched = fetch(self.url, max_bytes=max_bytes, private=self.private)
+        self.name = fetched.name
+        return fetched.data
 
 
 def gather(paths: Sequence[Path | str]) -> tuple[list[Source], list[Outcome]]:
-    """The sources that these paths and addresses name, and an outcome for each path that names none."""
+    """Find the sources at paths and web addresses.  Return them and a failed outcome for each path without any."""
     addresses = [path for path in paths if isinstance(path, str) and is_address(path)]
     files, errors = find_files([Path(path) for path in paths if path not in addresses])
     failed = [Outcome(error.source, "failed", reason=str(error)) for error in errors]
-    return [*map(File, files), *(Web(url, private=True) for url in addresses)], failed
+    return [*map(File, files), *(WebFile(url, private=True) for url in addresses)], failed
 
 
-def unpacked(sources: Iterable[Source], most_bytes: int) -> Iterator[Source | Outcome]:
-    """The same with the members of each archive in its place."""
+def unpack_archives(sources: Iterable[Source], max_bytes: int) -> Iterator[Source | Outcome]:
+    """Yield the sources, with each archive replaced by its members; those that cannot be read as failed outcomes."""
     for source in sources:
         if not is_archive(source.name):
             yield source
             continue
         try:
-            file = source.path if isinstance(source, File) else source.read(most_bytes)
-            inside, errors = members(source.name, file, source.place)
+            file = source.path if isinstance(source, File) else source.read(max_bytes)
+            inside, errors = members(source.name, file, source.location)
         except ReadError as error:
-            yield Outcome(source.place, "failed", reason=str(error))
+            yield Outcome(source.location, "failed", reason=str(error))
             continue
         yield from (Outcome(error.source, "failed", reason=str(error)) for error in errors)
-        yield from map(Member, inside)
+        yield from inside
 
 
-def stands_in(place: str) -> str:
-    """The file that a place lies in: that of an archive, else itself.
+def file_of(location: str) -> str:
+    """Return the file that a location lies in: the archive of a member, else the location itself.
 
-    >>> stands_in("/a/papers.zip!/2024/tides.pdf"), stands_in("/a/tides.pdf")
+    >>> file_of("/a/papers.zip!/2024/tides.pdf"), file_of("/a/tides.pdf")
     ('/a/papers.zip', '/a/tides.pdf')
     """
-    return place.partition("!/")[0]
+    return location.partition("!/")[0]

@@ -1,4 +1,4 @@
-"""The commands that train what is shipped: files in, weights out, resumable, with their progress shown."""
+"""Train the shipped models on files of rows, with progress, checkpoints and resuming: what `propcite train` runs."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any, Protocol
 from propcite.app.settings import load_settings
 from propcite.app.terminal import counting
 from propcite.retrieval.errors import PropCiteError
-from propcite.retrieval.saving import written
+from propcite.retrieval.saving import atomic_write
 
 if TYPE_CHECKING:
     from propcite.retrieval.encoding.encoder import Encoder
-    from propcite.retrieval.training.neighbours import Negatives
-    from propcite.retrieval.training.passages import Passages
+    from propcite.retrieval.training.hard_negatives import Negatives
+    from propcite.retrieval.training.passages import EncodedPassages
     from propcite.retrieval.training.rows import Row
 
-RECIPE = "recipe.json"  # in the folder of a whole model
+RECIPE_FILE = "recipe.json"  # in the folder of a whole model
 
 
 def train_encoder(
@@ -33,33 +33,37 @@ def train_encoder(
     note: Callable[[str], None],
     start: Path | None = None,
     teacher: Path | None = None,
-    beside: Sequence[Row] = (),
+    more_rows: Sequence[Row] = (),
     **options: Any,
 ) -> dict[str, Any]:
-    """The queries' network from rows of ranked sentences; ours is taught further unless a base is named.
+    """Train the network for queries on rows of ranked sentences; return the paths of the results.
 
-    Texts of `beside` are encoded with the rows', for a training that follows.
+    Without a base the bundled queries are trained further.  The passages of `more_rows` are encoded too, for a later
+    training.
     """
-    from propcite.retrieval.encoding.checkpoints import BASE, DEFAULT, PASSAGES, QUERIES, bundled_model
+    from propcite.retrieval.encoding.bundled import BASE, DEFAULT, PASSAGES_FILE, QUERIES_FILE, bundled_model
+    from propcite.retrieval.training.query_trainer import CHECKPOINT, QueryRecipe, QueryTrainer
     from propcite.retrieval.training.rows import read_rows
     from propcite.retrieval.training.teacher import Teacher
-    from propcite.retrieval.training.trainer import CHECKPOINT, Recipe, Trainer
 
-    recipe = Recipe(**options)
+    recipe = QueryRecipe(**options)
     folder = work or out / "work"
-    checkpoint = _free(folder / CHECKPOINT, resume=resume)
-    taught_by = Teacher.open(teacher, device, load_settings().precision) if teacher else None
+    checkpoint = _checkpoint_path(folder / CHECKPOINT, resume=resume)
+    loaded_teacher = Teacher.open(teacher, device, load_settings().precision) if teacher else None
     rows = [row for file in files for row in read_rows(file)]
-    ours = not (base or recipe.dimension)  # a projection is of passages too, and over ours none is trained
-    name = DEFAULT if ours else base or BASE
-    encoder, passages = _encoded([*rows, *beside], name, device, folder, note, recipe.negatives)
+    # A projection changes the passages' vectors too, so it is trained over the base and not over the default encoder.
+    further = not (base or recipe.dimension)
+    encoder_name = DEFAULT if further else base or BASE
+    encoder, passages = _encode_passages([*rows, *more_rows], encoder_name, device, folder, note, recipe.negatives)
     network = bundled_model() if base in ("", BASE) else base
-    reads, begin = (PASSAGES, start or QUERIES) if ours else (None, start)
-    trainer = Trainer(recipe, rows, passages, network, folder, device, begin, taught_by, reads)
+    passage_network, start = (PASSAGES_FILE, start or QUERIES_FILE) if further else (None, start)
+    trainer = QueryTrainer(
+        recipe, rows, passages, network, folder, device, start, loaded_teacher, passage_network
+    )  # fmt: skip
     _run(trainer, recipe.steps, folder, resume=resume, note=note)
-    made = trainer.save(out, {**_about(rows), "over": encoder.name})
+    paths = trainer.save(out, {**_info(rows), "over": encoder.name})
     checkpoint.unlink()
-    return {**{name: str(path) for name, path in made.items()}, "steps": recipe.steps}
+    return {**{name: str(path) for name, path in paths.items()}, "steps": recipe.steps}
 
 
 def train_teacher(
@@ -73,18 +77,18 @@ def train_teacher(
     note: Callable[[str], None],
     **options: Any,
 ) -> dict[str, Any]:
-    """A network that reads query and passage together, from rows of ranked sentences.  -> what was made"""
+    """Train a network that reads query and passage together on rows of ranked sentences; return where it is."""
     from propcite.retrieval.training.rows import read_rows
-    from propcite.retrieval.training.teaching import CHECKPOINT, Recipe, Teaching
+    from propcite.retrieval.training.teacher_trainer import CHECKPOINT, TeacherRecipe, TeacherTrainer
 
-    recipe = Recipe(**options)
+    recipe = TeacherRecipe(**options)
     folder = work or out / "work"
-    checkpoint = _free(folder / CHECKPOINT, resume=resume)
+    checkpoint = _checkpoint_path(folder / CHECKPOINT, resume=resume)
     rows = [row for file in files for row in read_rows(file)]
-    teaching = Teaching(recipe, rows, folder, base, device, load_settings().precision)
-    note(f"{len(rows)} rows to learn from")
-    _run(teaching, recipe.steps, folder, resume=resume, note=note)
-    teaching.save(out, _about(rows))
+    trainer = TeacherTrainer(recipe, rows, folder, base, device, load_settings().precision)
+    note(f"{len(rows)} training rows")
+    _run(trainer, recipe.steps, folder, resume=resume, note=note)
+    trainer.save(out, _info(rows))
     checkpoint.unlink()
     return {"teacher": str(out), "kind": recipe.kind, "steps": recipe.steps}
 
@@ -98,14 +102,17 @@ def train_passages(
     resume: bool,
     note: Callable[[str], None],
     start: Path | None = None,
-    asked: Sequence[Path] = (),
+    question_files: Sequence[Path] = (),
     teacher: Path | None = None,
     base: str = "",
     **options: Any,
 ) -> dict[str, Any]:
-    """The network that reads passages, under queries that stay, from rows of ranked sentences.  -> what was made"""
-    from propcite.retrieval.encoding.checkpoints import BASE, QUERIES, bundled_model
-    from propcite.retrieval.training.passage_trainer import CHECKPOINT, PassageTrainer, Recipe
+    """Train the network for passages on rows of ranked sentences, with fixed queries; return the paths of the results.
+
+    `start` is the network for sentence queries, by default the bundled one.
+    """
+    from propcite.retrieval.encoding.bundled import BASE, QUERIES_FILE, bundled_model
+    from propcite.retrieval.training.passage_trainer import CHECKPOINT, PassageRecipe, PassageTrainer
     from propcite.retrieval.training.rows import read_questions, read_rows
     from propcite.retrieval.training.teacher import Teacher
 
@@ -114,23 +121,23 @@ def train_passages(
             f"passages of {base} need queries over it: propcite train encoder FILES --base {base} --out FOLDER, "
             "then --start FOLDER/model"
         )
-    recipe = Recipe(**options)
+    recipe = PassageRecipe(**options)
     folder = work or out / "work"
-    checkpoint = _free(folder / CHECKPOINT, resume=resume)
+    checkpoint = _checkpoint_path(folder / CHECKPOINT, resume=resume)
     precision = load_settings().precision
-    taught_by = Teacher.open(teacher, device, precision) if teacher else None
+    loaded_teacher = Teacher.open(teacher, device, precision) if teacher else None
     rows = [row for file in files for row in read_rows(file)]
-    questions = [row for file in asked for row in read_questions(file)]
-    encoder, passages = _encoded([*rows, *questions], base or BASE, device, folder, note, recipe.negatives)
+    questions = [row for file in question_files for row in read_questions(file)]
+    encoder, passages = _encode_passages([*rows, *questions], base or BASE, device, folder, note, recipe.negatives)
     network = bundled_model() if base in ("", BASE) else base
     trainer = PassageTrainer(
-        recipe, rows, passages, encoder, start or QUERIES, folder, device, network,
-        questions=questions, precision=precision, teacher=taught_by,
+        recipe, rows, passages, encoder, start or QUERIES_FILE, folder, device, network,
+        questions=questions, precision=precision, teacher=loaded_teacher,
     )  # fmt: skip
     _run(trainer, recipe.steps, folder, resume=resume, note=note)
-    made = trainer.save(out, _about(rows))
+    paths = trainer.save(out, _info(rows))
     checkpoint.unlink()
-    return {**{name: str(path) for name, path in made.items()}, "steps": recipe.steps}
+    return {**{name: str(path) for name, path in paths.items()}, "steps": recipe.steps}
 
 
 def train_model(
@@ -141,129 +148,134 @@ def train_model(
     *,
     resume: bool,
     note: Callable[[str], None],
-    asked: Sequence[Path] = (),
+    question_files: Sequence[Path] = (),
     trainings: int = 2,
     steps: int = 300,
     passage_steps: int = 600,
     batch_size: int = 0,
     seed: int = 0,
 ) -> dict[str, Any]:
-    """All that one model needs: queries, passages by several seeds, their mean.  What is whole is not made again."""
-    from propcite.retrieval.encoding.checkpoints import BASE
-    from propcite.retrieval.encoding.trained_networks import PASSAGES
-    from propcite.retrieval.training import passage_trainer, trainer
-    from propcite.retrieval.training.averaging import average, average_models
+    """Train a whole model: queries, passages with several seeds, and their mean; return the paths of the results.
+
+    Finished parts are not trained again.
+    """
+    from propcite.retrieval.encoding.bundled import BASE
+    from propcite.retrieval.training import passage_trainer, query_trainer
+    from propcite.retrieval.training.averaging import average_files, average_models
     from propcite.retrieval.training.rows import read_questions
 
-    work, told = out / "work", out / RECIPE
-    given = {
-        "files": [*map(str, files)], "asked": [*map(str, asked)], "base": base or BASE, "trainings": trainings,
-        "steps": steps, "passage_steps": passage_steps, "batch_size": batch_size, "seed": seed,
+    work = out / "work"
+    recipe = {
+        "files": [*map(str, files)], "asked": [*map(str, question_files)], "base": base or BASE,
+        "trainings": trainings, "steps": steps, "passage_steps": passage_steps, "batch_size": batch_size, "seed": seed,
     }  # fmt: skip
-    _same_recipe(told, given, resume=resume)
-    queries, kept = out / "queries", work / trainer.CHECKPOINT
-    sized: dict[str, Any] = {"batch_size": batch_size} if batch_size else {}  # as each training has it otherwise
-    if kept.exists() or not (queries / "model").is_dir():
+    _check_recipe(out / RECIPE_FILE, recipe, resume=resume)
+    sizes: dict[str, Any] = {"batch_size": batch_size} if batch_size else {}  # 0: the default of each training
+    queries, checkpoint = out / "queries", work / query_trainer.CHECKPOINT
+    if checkpoint.exists() or not (queries / "model").is_dir():
         note("queries")
         train_encoder(
-            files, queries, work, base or BASE, device, resume=kept.exists(), note=note, steps=steps, seed=seed,
-            beside=[row for file in asked for row in read_questions(file)], **sized,
+            files, queries, work, base or BASE, device, resume=checkpoint.exists(), note=note, steps=steps, seed=seed,
+            more_rows=[row for file in question_files for row in read_questions(file)], **sizes,
         )  # fmt: skip
-    small = queries / "queries.safetensors"  # where the base is the bundled one
-    made = [out / f"{PASSAGES}-{number}" for number in range(1, trainings + 1)]
-    kept = work / passage_trainer.CHECKPOINT
-    unfinished = [folder for folder in made if folder.exists()][-1:] if kept.exists() else []
-    for number, folder in enumerate(made, start=1):
+    difference = queries / "queries.safetensors"  # exists if the base is the bundled one
+    folders = [out / f"passages-{number}" for number in range(1, trainings + 1)]
+    checkpoint = work / passage_trainer.CHECKPOINT
+    unfinished = [folder for folder in folders if folder.exists()][-1:] if checkpoint.exists() else []
+    for number, folder in enumerate(folders, start=1):
         if (folder / "model").is_dir() and folder not in unfinished:
             continue
         note(f"passages, training {number} of {trainings}")
         folder.mkdir(exist_ok=True)
         train_passages(
-            files, folder, work, device, resume=folder in unfinished, note=note, asked=asked, base=base,
-            start=small if small.exists() else queries / "model",
-            steps=passage_steps, seed=seed + number, **sized,
+            files, folder, work, device, resume=folder in unfinished, note=note, question_files=question_files,
+            base=base, start=difference if difference.exists() else queries / "model",
+            steps=passage_steps, seed=seed + number, **sizes,
         )  # fmt: skip
-    average_models([folder / "model" for folder in made], out / "model")
+    average_models([folder / "model" for folder in folders], out / "model")
     result = {"model": str(out / "model"), "trainings": trainings}
-    if small.exists():
-        average([folder / "passages.safetensors" for folder in made], out / "passages.safetensors")
-        result |= {"queries": str(small), "passages": str(out / "passages.safetensors")}
+    if difference.exists():
+        average_files([folder / "passages.safetensors" for folder in folders], out / "passages.safetensors")
+        result |= {"queries": str(difference), "passages": str(out / "passages.safetensors")}
     return result
 
 
-def _same_recipe(file: Path, given: dict[str, Any], *, resume: bool) -> None:
-    """What the folder is made by is kept in it; another recipe, or a folder of something else, is refused."""
+def _check_recipe(file: Path, recipe: dict[str, Any], *, resume: bool) -> None:
+    """Write the recipe to its file; refuse a folder with another recipe or with other files."""
     folder = file.parent
-    if not resume and folder.exists() and any(held != file for held in folder.iterdir()):
+    if not resume and folder.exists() and any(path != file for path in folder.iterdir()):
         raise PropCiteError(f"{folder} is not empty: go on with --resume, or give another --out folder")
     if resume and file.exists():
-        known = json.loads(file.read_text("utf-8"))
-        if differs := next((name for name, value in given.items() if known.get(name) != value), ""):
-            raise PropCiteError(f"{folder} was begun with another {differs}: give the same, or another --out folder")
+        saved = json.loads(file.read_text("utf-8"))
+        if different := next((name for name, value in recipe.items() if saved.get(name) != value), ""):
+            raise PropCiteError(
+                f"{folder} was started with a different {different}: use the same, or another --out folder"
+            )
         return
     folder.mkdir(parents=True, exist_ok=True)
-    with written(file, PropCiteError) as new:
-        new.write_text(json.dumps(given, indent=1), "utf-8")
+    with atomic_write(file, PropCiteError) as new:
+        new.write_text(json.dumps(recipe, indent=1), "utf-8")
 
 
-def _encoded(
+def _encode_passages(
     rows: Sequence[Row], name: str, device: str, folder: Path, note: Callable[[str], None], negatives: Negatives
-) -> tuple[Encoder, Passages]:
-    """An encoder, and the rows' passages as it reads them: what is not on disk yet is encoded and indexed."""
+) -> tuple[Encoder, EncodedPassages]:
+    """Return the encoder with this name and the rows' passages; those not on disk yet are encoded and indexed."""
     from propcite.app.building import build_encoder, build_splitter
-    from propcite.retrieval.encoding.checkpoints import BASE, DEFAULT, is_multi_vector
-    from propcite.retrieval.encoding.xtr import is_xtr
-    from propcite.retrieval.training.passages import Passages
+    from propcite.retrieval.encoding.bundled import BASE, DEFAULT
+    from propcite.retrieval.encoding.layouts import is_multi_vector, is_xtr
+    from propcite.retrieval.training.passages import EncodedPassages
 
     splitter = build_splitter(load_settings(splitter="rules"))
 
     def split(sentences: Sequence[str]) -> list[list[tuple[Any, ...]]]:
-        return [[p.spans for p in found] for found in splitter.split_many(sentences, [()] * len(sentences))]
+        return [[p.spans for p in group] for group in splitter.split_many(sentences, [()] * len(sentences))]
 
     encoder = build_encoder(load_settings(encoder=name, device=device or None))
     if name not in (BASE, DEFAULT) and (is_multi_vector(name) or is_xtr(name)):
-        raise PropCiteError(f"{name} has a projection or networks of its own: train over a plain transformer")
-    passages = Passages(rows, encoder, folder, split)
-    note(f"{len(rows)} rows over {len(passages)} parts of passages")
+        raise PropCiteError(f"{name} has a projection or networks of its own: give a plain transformer as --base")
+    passages = EncodedPassages(rows, encoder, folder, split)
+    note(f"{len(rows)} rows over {len(passages)} passage parts")
     with counting(passages.num_blocks, "encoding passages") as advance:
         passages.encode(advance)
     if negatives == "index":
-        note("an index of these passages, to find negatives by")
-        passages.index.stats()  # made here and not at the first step
+        note("indexing these passages to find hard negatives")
+        passages.index.stats()  # builds the index now, not during the first step
     return encoder, passages
 
 
-class _Running(Protocol):
-    """A training that goes on where it stopped."""
+class _Trainer(Protocol):
+    """A training loop that can be resumed."""
 
     step: int
 
-    def run(self, report: Callable[[int, float], None]) -> None: ...
+    def run(self, progress: Callable[[int, float], None]) -> None: ...
 
     def resume(self) -> bool: ...
 
 
-def _free(checkpoint: Path, *, resume: bool) -> Path:
-    """The checkpoint's place; one that lies there is not written over unasked."""
+def _checkpoint_path(checkpoint: Path, *, resume: bool) -> Path:
+    """Return the checkpoint's path; refuse to overwrite an existing one without `resume`."""
     if checkpoint.exists() and not resume:
         raise PropCiteError(
-            f"{checkpoint.parent} holds an unfinished training: go on with --resume, or give another --work folder"
+            f"{checkpoint.parent} has an unfinished training: go on with --resume, or give another --work folder"
         )
     return checkpoint
 
 
-def _run(training: _Running, steps: int, folder: Path, *, resume: bool, note: Callable[[str], None]) -> None:
-    """The steps that are left, with their progress."""
+def _run(trainer: _Trainer, steps: int, folder: Path, *, resume: bool, note: Callable[[str], None]) -> None:
+    """Run the remaining steps with a progress bar."""
     if resume:
-        found = training.resume()
-        note(f"going on from step {training.step}" if found else f"{folder} holds no checkpoint: from the start")
+        resumed = trainer.resume()
+        note(f"going on from step {trainer.step}" if resumed else f"{folder} has no checkpoint: starting anew")
     with counting(steps, "training") as advance:
-        for _ in range(training.step):
+        for _ in range(trainer.step):
             advance("training")
-        training.run(lambda step, loss: advance(f"step {step}, loss {loss:.2f}"))
+        trainer.run(lambda step, loss: advance(f"step {step}, loss {loss:.2f}"))
 
 
-def _about(rows: Sequence[Any]) -> dict[str, Any]:
+def _info(rows: Sequence[Row]) -> dict[str, Any]:
+    """Return the description of the training data that is stored with the weights."""
     sources = sorted({row.source for row in rows})
     return {"rows": len(rows), "sources": sources, "made": datetime.date.today().isoformat()}
 
@@ -278,23 +290,22 @@ def train_judge(
     note: Callable[[str], None],
     **options: Any,
 ) -> dict[str, Any]:
-    """The judge's weights from rows that tell what supports what.  -> what was made"""
+    """Train the judge on labelled rows, with WordNet's files in the folder `words`; return its description."""
     from propcite.app.building import build_splitter
     from propcite.attribution.judges.training.lexicon import Lexicon
-    from propcite.attribution.judges.training.run import train
-    from propcite.attribution.judges.training.trainer import Recipe
+    from propcite.attribution.judges.training.trainer import JudgeRecipe, train
 
-    recipe = Recipe(**options)
+    recipe = JudgeRecipe(**options)
     lexicon = Lexicon.read(words)
     splitter = build_splitter(load_settings(splitter="learned"))
 
-    def claims(sentences: Sequence[str]) -> list[list[str]]:
-        found = splitter.split_many(sentences, [()] * len(sentences))
-        return [[p.text for p in told if p.check_worthy] for told in found]
+    def split_claims(sentences: Sequence[str]) -> list[list[str]]:
+        groups = splitter.split_many(sentences, [()] * len(sentences))
+        return [[p.text for p in propositions if p.check_worthy] for propositions in groups]
 
     with counting(recipe.steps, "training") as advance:
-        told = train(
-            files, out, work, recipe, lexicon, claims,
-            resume=resume, note=note, report=lambda step, loss: advance(f"step {step}, loss {loss:.2f}"),
+        info = train(
+            files, out, work, recipe, lexicon, split_claims,
+            resume=resume, note=note, progress=lambda step, loss: advance(f"step {step}, loss {loss:.2f}"),
         )  # fmt: skip
-    return {"weights": str(out), **told}
+    return {"weights": str(out), **info}

@@ -1,4 +1,4 @@
-"""Whether everything that is kept fits together, what mends it where not, and the mending."""
+"""Check whether everything the library stores fits together, and repair what can be repaired."""
 
 from __future__ import annotations
 
@@ -18,47 +18,47 @@ from sqlalchemy.orm import selectinload
 
 from propcite.app.errors import InUseError, StoreError
 from propcite.app.library.store import CollectionInfo
-from propcite.app.library.store.answers import cited_words, counted, words_of, write_facts
+from propcite.app.library.store.answers import citation_fields, count_facts, search_text, write_index_columns
 from propcite.app.library.store.database import HEAD, version_of
 from propcite.app.library.store.tables import AnswerRow, RunRow, Table
 from propcite.attribution.errors import AttributionError
 from propcite.attribution.formats.json import from_json
 from propcite.retrieval.errors import PropCiteError
-from propcite.retrieval.index import Told, nobody
-from propcite.retrieval.index.manifest import FILE
-from propcite.retrieval.index.snapshot import unnamed_files
+from propcite.retrieval.index import ProgressReport, ignore_progress
+from propcite.retrieval.index.manifest import MANIFEST_FILE
+from propcite.retrieval.index.snapshot import unreferenced_files
 
 if TYPE_CHECKING:
     from propcite.app.library.workspace import Workspace
     from propcite.app.parts import Parts
 
-LEAST_FREE = 1 << 30
+MIN_FREE_BYTES = 1 << 30
 HOUR_S = 3600.0
-AT_ONCE = 200
+ANSWERS_PER_QUERY = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that is not as it should be; `mend` says in words what mends it, `fix` does it where it can be done."""
+    """One problem: `remedy` names what solves it, `fix` does so if it can be done automatically."""
 
     where: str
     what: str
-    mend: str
+    remedy: str
     fix: Callable[[], object] | None = None
 
     @property
     def line(self) -> str:
-        return f"{self.where}: {self.what}: {self.mend}"
+        return f"{self.where}: {self.what}: {self.remedy}"
 
 
 @dataclass(frozen=True, slots=True)
 class Doctor:
-    """Looks at a library and at its data directory; at some collections alone where these are given."""
+    """Checks a library and its data directory, or only some collections."""
 
     parts: Parts
     collections: Sequence[CollectionInfo] = ()
-    deep: bool = True  # every byte of an index and every answer is read
-    told: Told = nobody
+    deep: bool = True  # read every byte of the indexes, and every answer
+    progress: ProgressReport = ignore_progress
 
     def findings(self) -> Iterator[Finding]:
         chosen = self.collections or self.parts.library.collections()
@@ -78,8 +78,8 @@ class Doctor:
     def _database(self) -> Iterator[Finding]:
         engine = self.parts.library.engine
         with engine.connect() as connection:
-            if (found := version_of(connection)) != HEAD:
-                yield Finding("database", f"its schema is {found}, not {HEAD}", "update PropCite and open it again")
+            if (revision := version_of(connection)) != HEAD:
+                yield Finding("database", f"its schema is {revision}, not {HEAD}", "update PropCite and open it again")
             missing = set(Table.metadata.tables) - set(inspect(connection).get_table_names())
         if missing:
             yield Finding("database", f"lacks {', '.join(sorted(missing))}", "propcite restore a backup")
@@ -87,30 +87,29 @@ class Doctor:
             yield from self._sqlite()
 
     def _sqlite(self) -> Iterator[Finding]:
-        whole = "PRAGMA integrity_check(20)" if self.deep else "PRAGMA quick_check(20)"
+        check = "PRAGMA integrity_check(20)" if self.deep else "PRAGMA quick_check(20)"
         try:
-            faults = [row[0] for row in self._sql(whole) if row[0] != "ok"]
+            faults = [row[0] for row in self._sql(check) if row[0] != "ok"]
             orphans = self._sql("PRAGMA foreign_key_check")
         except StoreError as error:
             yield Finding("database", str(error), "propcite restore a backup")
             return
-        derived = all("index" in fault for fault in faults)
+        only_indexes = all("index" in fault for fault in faults)
+        remedy = "--mend rebuilds its indexes" if only_indexes else "propcite backup what can be read, then restore it"
+        fix = (lambda: self._sql("REINDEX")) if only_indexes else None
         for fault in faults:
-            mend = "--mend makes its indexes anew" if derived else "propcite backup what can be read, then restore it"
-            yield Finding(
-                "database", " ".join(fault.split()), mend, (lambda: self._sql("REINDEX")) if derived else None
-            )
+            yield Finding("database", " ".join(fault.split()), remedy, fix)
         for table in sorted({row[0] for row in orphans}):
             ids = [row[1] for row in orphans if row[0] == table]
-            what = f"{len(ids)} rows of {table} belong to nothing"
-            yield Finding("database", what, "--mend removes them", self._drop(table, ids))
+            what = f"{len(ids)} rows of {table} refer to rows that do not exist"
+            yield Finding("database", what, "--mend removes them", self._delete_rows(table, ids))
 
     def _sql(self, statement: str) -> Sequence[Any]:
         with self.parts.library.session() as session:
-            found = session.connection().exec_driver_sql(statement)
-            return found.all() if found.returns_rows else ()
+            result = session.connection().exec_driver_sql(statement)
+            return result.all() if result.returns_rows else ()
 
-    def _drop(self, table: str, rows: Sequence[int]) -> Callable[[], object]:
+    def _delete_rows(self, table: str, rows: Sequence[int]) -> Callable[[], object]:
         def fix() -> None:
             with self.parts.library.session() as session:
                 session.connection().exec_driver_sql(f'DELETE FROM "{table}" WHERE rowid = ?', [(row,) for row in rows])
@@ -120,29 +119,25 @@ class Doctor:
     # The indexes
 
     def _index(self, info: CollectionInfo) -> Iterator[Finding]:
-        workspace = self.parts.workspace(info)
+        workspace = self.parts.workspace(info, self.progress)
         if not workspace.folder.exists() and not info.num_passages:
             return
-        workspace.told = self.told
         where, option = f"collection {info.name}", f"-c {shlex.quote(info.name)}"
         try:
-            with workspace.writing():  # nobody changes it meanwhile
+            with workspace.write_lock():  # no other process changes it meanwhile
                 faults = workspace.faults() if self.deep else workspace.differences()
-                left = _left_in(workspace.folder)
+                leftovers = _leftovers(workspace.folder)
         except InUseError:
-            yield Finding(where, "is being changed by another process", "look again when it is done")
+            yield Finding(where, "is being changed by another process", "check again when it is done")
             return
         for number, fault in enumerate(faults):
-            fix = None if number else lambda: workspace.repair(lambda: self.parts.encoder)  # the first mends all
-            yield Finding(where, fault, f"propcite index check --repair {option}, or --mend", fix or _nothing)
-        if left:
-            size = sum(path.stat().st_size for path in left) / 2**20
-            yield Finding(
-                where,
-                f"{len(left)} files of a stopped writer ({size:.1f} MB)",
-                "--mend removes them",
-                lambda: _clean(workspace),
-            )
+            # The first repair solves all; the others have nothing left to do.
+            fix = _nothing if number else lambda: workspace.repair(lambda: self.parts.encoder)
+            yield Finding(where, fault, f"propcite index check --repair {option}, or --mend", fix)
+        if leftovers:
+            size = sum(path.stat().st_size for path in leftovers) / 2**20
+            what = f"a stopped writer left {len(leftovers)} files ({size:.1f} MB)"
+            yield Finding(where, what, "--mend removes them", lambda: _clean(workspace))
 
     # The answers
 
@@ -150,12 +145,12 @@ class Doctor:
         library = self.parts.library
         with library.session() as session:
             ids = list(session.scalars(select(AnswerRow.id).where(AnswerRow.collection_id.in_(collections))))
-        for first in range(0, len(ids), AT_ONCE):
-            some = select(AnswerRow).where(AnswerRow.id.in_(ids[first : first + AT_ONCE]))
+        for first in range(0, len(ids), ANSWERS_PER_QUERY):
+            query = select(AnswerRow).where(AnswerRow.id.in_(ids[first : first + ANSWERS_PER_QUERY]))
             with library.session() as session:
-                for row in session.scalars(some.options(selectinload(AnswerRow.citations))):
+                for row in session.scalars(query.options(selectinload(AnswerRow.citations))):
                     yield from self._answer(row)
-            self.told("reading answers", min(1.0, (first + AT_ONCE) / len(ids)))
+            self.progress("reading answers", min(1.0, (first + ANSWERS_PER_QUERY) / len(ids)))
 
     def _answer(self, row: AnswerRow) -> Iterator[Finding]:
         id_ = row.id
@@ -165,31 +160,31 @@ class Doctor:
             what = f"cannot be read ({str(error)[:120]})"
             yield Finding(f"answer {id_}", what, "restore it from a backup")
             return
-        kept = sorted((c.passage_id, c.start, c.end, c.document_id) for c in row.citations)
-        cited = sorted((c["passage_id"], c["start"], c["end"], c["document_id"]) for c in cited_words(answer))
-        noted = (row.num_facts, row.num_cited, row.num_contradicted)
-        if kept != cited or counted(answer) != noted or (answer.after, words_of(answer)) != (row.after, row.words):
-            what = "what is noted of it differs from what it says"
-            yield Finding(f"answer {id_}", what, "--mend notes it anew", lambda: self._note(id_))
+        stored = sorted((c.passage_id, c.start, c.end, c.document_id) for c in row.citations)
+        cited = sorted((c["passage_id"], c["start"], c["end"], c["document_id"]) for c in citation_fields(answer))
+        columns = (row.num_facts, row.num_cited, row.num_contradicted, row.after, row.words)
+        if stored != cited or columns != (*count_facts(answer), answer.after, search_text(answer)):
+            what = "its index columns differ from its content"
+            yield Finding(f"answer {id_}", what, "--mend writes them again", lambda: self._write_columns(id_))
 
-    def _note(self, answer_id: str) -> None:
+    def _write_columns(self, answer_id: str) -> None:
         with self.parts.library.session() as session:
             row = session.get_one(AnswerRow, answer_id)
-            write_facts(session, row, from_json(row.body))
+            write_index_columns(session, row, from_json(row.body))
 
     # The data directory
 
-    def _folders(self, known: set[int]) -> Iterator[Finding]:
+    def _folders(self, collections: set[int]) -> Iterator[Finding]:
         data_dir = self.parts.settings.data_dir
-        places = [path for path in data_dir.glob("indexes/*") if path.is_dir()]
-        strange = [path for path in places if path.name not in {str(id_) for id_ in known}]
-        ours = len(strange) < len(places)  # else they are most likely those of another database
-        for path in strange:
-            mend = "--mend removes it" if ours else "remove it by hand if no other database has it"
-            yield Finding(str(path), "is the index of no collection", mend, _removing(path) if ours else None)
+        folders = [path for path in data_dir.glob("indexes/*") if path.is_dir()]
+        foreign = [path for path in folders if path.name not in {str(id_) for id_ in collections}]
+        ours = len(foreign) < len(folders)  # otherwise they are most likely those of another database
+        for path in foreign:
+            remedy = "--mend removes it" if ours else "remove it by hand if no other database uses it"
+            yield Finding(str(path), "is the index of no collection", remedy, _removal(path) if ours else None)
         for path in [*data_dir.glob(".backup-*"), *data_dir.glob(".restore-*")]:
             if _is_old(path):
-                yield Finding(str(path), "was left by a stopped backup", "--mend removes it", _removing(path))
+                yield Finding(str(path), "was left by a stopped backup", "--mend removes it", _removal(path))
         yield from self._uploads(data_dir / "uploads")
         yield from self._originals()
         yield from self._locks(data_dir / "runs")
@@ -198,78 +193,77 @@ class Doctor:
         for path in folder.glob("*"):
             with suppress(Timeout, OSError), FileLock(path / "server.lock", timeout=0):
                 if list(path.glob("*/job.json")):
-                    yield Finding(
-                        str(path), "holds documents that a stopped server accepted", "propcite serve reads them"
-                    )
+                    what = "holds documents that a stopped server accepted"
+                    yield Finding(str(path), what, "propcite serve reads them")
                 else:
-                    yield Finding(str(path), "was left by a stopped server", "--mend removes it", _removing(path))
+                    yield Finding(str(path), "was left by a stopped server", "--mend removes it", _removal(path))
 
     def _originals(self) -> Iterator[Finding]:
         originals = self.parts.originals
         unused = {sha256 for sha256 in originals.unused() if _is_old(originals.path(sha256))}
         if unused:
-            what = f"{len(unused)} kept files of documents that are gone"
-            yield Finding(str(originals.folder), what, "--mend removes them", lambda: originals.forget(unused))
+            what = f"{len(unused)} stored files of documents that are gone"
+            yield Finding(str(originals.folder), what, "--mend removes them", lambda: originals.remove_unused(unused))
 
     def _locks(self, folder: Path) -> Iterator[Finding]:
         with self.parts.library.session() as session:
-            known = set(session.scalars(select(RunRow.id)))
-        left = [p for kind in ("*.lock", "*.process") for p in folder.glob(kind) if p.stem not in known]
-        if left:
-            what = f"{len(left)} files of runs that are no longer kept"
-            yield Finding(str(folder), what, "--mend removes them", lambda: _unlink(left))
+            run_ids = set(session.scalars(select(RunRow.id)))
+        unused = [p for pattern in ("*.lock", "*.process") for p in folder.glob(pattern) if p.stem not in run_ids]
+        if unused:
+            what = f"{len(unused)} lock files of runs that were removed"
+            yield Finding(str(folder), what, "--mend removes them", lambda: _unlink(unused))
 
     def _disk(self) -> Iterator[Finding]:
         data_dir = self.parts.settings.data_dir
         free = shutil.disk_usage(data_dir if data_dir.exists() else data_dir.anchor or ".").free
-        if free < LEAST_FREE:
+        if free < MIN_FREE_BYTES:
             what = f"{free / 2**20:,.0f} MB are free"
-            yield Finding(f"disk of {data_dir}", what, "free space: an index that is made anew needs its size again")
+            yield Finding(f"disk of {data_dir}", what, "free space: rebuilding an index needs its size again")
 
     def _models(self) -> Iterator[Finding]:
-        from propcite.retrieval.encoding import checkpoints
+        from propcite.retrieval.encoding import bundled
 
         settings = self.parts.settings
-        checks: list[Callable[[], object]] = [checkpoints.bundled_model]  # compares its checksum
-        checks += [partial(checkpoints.check_trained, path) for path in _weights()]
+        checks: list[Callable[[], object]] = [bundled.bundled_model]  # compares its checksum
+        checks += [partial(bundled.check_trained, path) for path in _weights()]
         for check in checks:
             try:
                 check()
             except (PropCiteError, OSError) as error:
-                yield Finding("models", str(error), "install PropCite anew")
+                yield Finding("models", str(error), "install PropCite again")
         for name in ("encoder", "judge_model", "splitter_model"):
-            told = str(getattr(settings, name))
-            if told.startswith(("/", "./", "~")) and not Path(told).expanduser().exists():
-                yield Finding("settings", f"{name} names {told}, which is not there", f"set PROPCITE_{name.upper()}")
+            model = str(getattr(settings, name))
+            if model.startswith(("/", "./", "~")) and not Path(model).expanduser().exists():
+                yield Finding("settings", f"{name} is {model}, which does not exist", f"set PROPCITE_{name.upper()}")
 
 
 def _weights() -> tuple[Path, ...]:
-    from propcite.attribution.judges.weights import JUDGE
-    from propcite.attribution.propositions import WEIGHTS
-    from propcite.retrieval.encoding.checkpoints import PASSAGES, QUERIES
+    from propcite.attribution.judges.weights import JUDGE_WEIGHTS
+    from propcite.attribution.propositions import SPLITTER_WEIGHTS
+    from propcite.retrieval.encoding.bundled import PASSAGES_FILE, QUERIES_FILE
 
-    return QUERIES, PASSAGES, WEIGHTS, JUDGE
+    return QUERIES_FILE, PASSAGES_FILE, SPLITTER_WEIGHTS, JUDGE_WEIGHTS
 
 
 def _is_old(path: Path) -> bool:
-    """Whether nobody can be about to need it: it was not made just now."""
+    """Return whether the file is too old for a running process to be about to use it."""
     return time.time() - path.stat().st_mtime > HOUR_S
 
 
 def _nothing() -> None:
-    """What another finding's mending has done."""
+    """Do nothing."""
 
 
-def _left_in(folder: Path) -> list[Path]:
-    """Only what stands beside a readable manifest: a damaged one is mended first."""
+def _leftovers(folder: Path) -> list[Path]:
+    """Return files that a readable manifest does not name; a damaged manifest is repaired first."""
     with suppress(PropCiteError):
-        return unnamed_files(folder) if (folder / FILE).exists() else []
+        return unreferenced_files(folder) if (folder / MANIFEST_FILE).exists() else []
     return []
 
 
 def _clean(workspace: Workspace) -> None:
-    with workspace.writing():
-        _unlink(_left_in(workspace.folder))
+    with workspace.write_lock():
+        _unlink(_leftovers(workspace.folder))
 
 
 def _unlink(paths: Sequence[Path]) -> None:
@@ -277,12 +271,12 @@ def _unlink(paths: Sequence[Path]) -> None:
         path.unlink(missing_ok=True)
 
 
-def _removing(path: Path) -> Callable[[], object]:
+def _removal(path: Path) -> Callable[[], object]:
     return lambda: shutil.rmtree(path)
 
 
 def mend(findings: Sequence[Finding]) -> tuple[list[Finding], list[Finding]]:
-    """Mend what can be mended.  -> what was, and what is left, with the reason where its mending failed"""
+    """Run every fix; return what was repaired, and what is left with the reason if its fix failed."""
     done, left = [], []
     for finding in findings:
         if finding.fix is None:
@@ -292,5 +286,5 @@ def mend(findings: Sequence[Finding]) -> tuple[list[Finding], list[Finding]]:
             finding.fix()
             done.append(finding)
         except (PropCiteError, OSError) as error:
-            left.append(Finding(finding.where, finding.what, f"{finding.mend} (tried: {error})"))
+            left.append(Finding(finding.where, finding.what, f"{finding.remedy} (tried: {error})"))
     return done, left

@@ -1,4 +1,4 @@
-"""What people say of documents, read from words as `author=Ana Rossi`."""
+"""Parse details that users give as words such as `author=Ana Rossi`."""
 
 from __future__ import annotations
 
@@ -8,33 +8,35 @@ from typing import TYPE_CHECKING, Any
 
 from propcite.app.errors import AppError
 
-if TYPE_CHECKING:  # a command that is only listed needs no database
-    from propcite.app.library.store import Change
+if TYPE_CHECKING:  # listing the commands must not load the database
+    from propcite.app.library.store import DetailsChange
 
-TAKEN = ("id", "source", "added")  # are what they are
-
-
-def change_of(said: Sequence[str] | None, tags: Sequence[str] | None, untag: Sequence[str] | None = None) -> Change:
-    """What KEY=VALUE words and tags say."""
-    from propcite.app.library.store import Change
-
-    return Change(_values(said or ()), tags or (), untag or ())
+READ_ONLY = ("id", "source", "added")
 
 
-def _values(said: Sequence[str]) -> dict[str, Any]:
-    """What KEY=VALUE words say; None where a value is taken back."""
+def parse_change(
+    fields: Sequence[str] | None, tags: Sequence[str] | None, untag: Sequence[str] | None = None
+) -> DetailsChange:
+    """Build a change of details from KEY=VALUE words, tags to add and tags to remove."""
+    from propcite.app.library.store import DetailsChange
+
+    return DetailsChange(_values(fields or ()), tags or (), untag or ())
+
+
+def _values(fields: Sequence[str]) -> dict[str, Any]:
+    """Parse KEY=VALUE words; an empty VALUE becomes None, which removes the field."""
     values: dict[str, Any] = {}
-    for word in said:
+    for word in fields:
         key, equals, value = word.partition("=")
         key = key.strip()
-        if not equals or not key or not key.isprintable() or key in TAKEN:
-            raise AppError(f"{word!r} cannot be said: give KEY=VALUE, as author='Ana Rossi' or pages=12")
+        if not equals or not key or not key.isprintable() or key in READ_ONLY:
+            raise AppError(f"{word!r} is not a field to set: give KEY=VALUE, as author='Ana Rossi' or pages=12")
         values[key] = _value(value) if value else None
     return values
 
 
 def _value(text: str) -> Any:
-    """JSON where it is some, but a text stays one: no quotes are needed."""
+    """Parse JSON; anything else stays text, so text needs no quotes."""
     try:
         return json.loads(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""A collection's index on disk: opened by readers, changed by one writer, mended when it and the library differ."""
+"""The index of one collection on disk: many readers, one writer, synchronized with the library after an interrupt."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from propcite.app.errors import InUseError, StoreError
 from propcite.app.library.store import CollectionInfo, Library
 from propcite.retrieval.encoding.encoder import Encoder
 from propcite.retrieval.errors import IndexFormatError
-from propcite.retrieval.index import IndexStats, Told, nobody
-from propcite.retrieval.index.manifest import FILE
+from propcite.retrieval.index import IndexStats, ignore_progress
+from propcite.retrieval.index.manifest import MANIFEST_FILE
+from propcite.retrieval.index.snapshot import PATTERNS
 from propcite.retrieval.index.token_index import IndexOptions, TokenIndex
 
 if TYPE_CHECKING:
-    from propcite.retrieval.index.checking import Fault
+    from propcite.retrieval.index.integrity import Fault
 
-FILES = ("segment-*", "centroids-*", "faiss-*")
-BATCH = 256  # passages encoded and written at once: bounds the memory that a large document takes
+BATCH = 256  # passages encoded and written at once, which bounds the memory that a large document takes
 
 
 class Workspace:
-    """Where one collection's index lies."""
+    """The folder of one collection's index; `progress` reports on long work."""
 
     def __init__(
         self, data_dir: Path, library: Library, collection: CollectionInfo, **options: Unpack[IndexOptions]
@@ -35,34 +35,30 @@ class Workspace:
         self.library = library
         self.collection = collection
         self.options = options
-        self.told: Told = nobody  # hears how far long work has come
+        self.progress = options.get("progress", ignore_progress)
         self.folder = data_dir / "indexes" / str(collection.id)
         self._opened: tuple[tuple[int, int], TokenIndex] | None = None
 
     def index(self, encoder: Encoder) -> TokenIndex:
-        """The index as it is on disk now; read again only when another process has changed it."""
+        """Return the index as it is on disk; it is read again only if another process changed it."""
         version = self._version()
         if version is None:
-            return TokenIndex(encoder.dimension, encoder.name, **self._options)
+            return TokenIndex(encoder.dimension, encoder.name, **self.options)
         if self._opened is None or self._opened[0] != version:
             self._opened = (version, self._load(encoder.name))
         return self._opened[1]
 
-    @property
-    def _options(self) -> IndexOptions:
-        return {"told": self.told, **self.options}
-
     def _load(self, encoder: str = "", *, tolerant: bool = False) -> TokenIndex:
-        """What is wrong is told with the collection to mend."""
+        """Load the index; an error that names a command names the collection with it."""
         try:
-            return TokenIndex.load(self.folder, encoder, tolerant=tolerant, **self._options)
+            return TokenIndex.load(self.folder, encoder, tolerant=tolerant, **self.options)
         except IndexFormatError as error:
-            command = f" --collection {shlex.quote(self.collection.name)}" if ": run propcite" in str(error) else ""
-            raise IndexFormatError(f"{error}{command}") from error
+            option = f" --collection {shlex.quote(self.collection.name)}" if ": run propcite" in str(error) else ""
+            raise IndexFormatError(f"{error}{option}") from error
 
     @contextmanager
-    def changing(self, encoder: Encoder) -> Iterator[TokenIndex]:
-        """The index to change: saved when the block ends, forgotten with its changes when the block fails."""
+    def edit(self, encoder: Encoder) -> Iterator[TokenIndex]:
+        """Give the index to change: saved when the block ends, discarded when it fails."""
         index = self.index(encoder)
         self._opened = None
         yield index
@@ -74,19 +70,19 @@ class Workspace:
         self._opened = (version, index) if version else None
 
     def stats(self) -> IndexStats | None:
-        """None where nothing was ever added."""
+        """Return the size of the index; None if nothing was ever added."""
         return self._load().stats() if self._version() else None
 
     def _version(self) -> tuple[int, int] | None:
         try:
-            stat = (self.folder / FILE).stat()
+            stat = (self.folder / MANIFEST_FILE).stat()
         except FileNotFoundError:
             return None
         return stat.st_mtime_ns, stat.st_ino
 
     @contextmanager
-    def writing(self) -> Iterator[None]:
-        """The right to change this collection; a second writer gets one clear line."""
+    def write_lock(self) -> Iterator[None]:
+        """Hold the right to change this collection; raise InUseError while another process has it."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             lock = FileLock(self.folder / "writer.lock", timeout=0)
@@ -98,93 +94,99 @@ class Workspace:
             ) from error
         except OSError as error:
             raise StoreError(
-                f"{self.folder} cannot be written ({error.strerror or error}): free space or set PROPCITE_DATA_DIR"
+                f"cannot write {self.folder} ({error.strerror or error}): free space, or set PROPCITE_DATA_DIR"
             ) from error
 
-    def differs(self) -> bool:
-        """Whether the index holds other passages than the library, after an interrupt or a loss."""
-        there = self._load().ids() if self._version() else set()
-        return there != set(self.library.passage_ids(self.collection))
+    def differs_from_library(self) -> bool:
+        """Return whether the index has other passages than the library, as after an interrupt or a loss."""
+        indexed = self._load().ids() if self._version() else set()
+        return indexed != set(self.library.passage_ids(self.collection))
 
-    def mend(self, encoder: Encoder, advance: Callable[[str], None] | None = None) -> int:
-        """Make the index hold just the library's passages, telling each that is read.  -> how many differed"""
+    def sync(self, encoder: Encoder, advance: Callable[[str], None] | None = None) -> int:
+        """Make the index hold exactly the library's passages; return how many differed.
+
+        `advance` gets the title of each passage that is encoded, in place of `progress`.
+        """
         index = self.index(encoder)
-        wanted = self.library.passage_ids(self.collection)
-        there = index.ids()
-        strangers = there - set(wanted)
-        missing = [i for i in wanted if i not in there]
-        if strangers:
-            index.delete(strangers)
+        expected = self.library.passage_ids(self.collection)
+        indexed = index.ids()
+        surplus = indexed - set(expected)
+        missing = [i for i in expected if i not in indexed]
+        if surplus:
+            index.delete(surplus)
             self.save(index)
         for first in range(0, len(missing), BATCH):
-            found = self.library.passages(missing[first : first + BATCH])
-            passages = [found[i] for i in missing[first : first + BATCH]]
+            by_id = self.library.passages(missing[first : first + BATCH])
+            passages = [by_id[i] for i in missing[first : first + BATCH]]
             index.add(passages, encoder.encode_passages(passages))
             self.save(index)
             if advance is None:
-                self.told("encoding", (first + len(passages)) / len(missing))
+                self.progress("encoding", (first + len(passages)) / len(missing))
             else:
                 for passage in passages:
                     advance(passage.title)
-        return len(strangers) + len(missing)
+        return len(surplus) + len(missing)
 
-    def forget(self, ids: Collection[str]) -> None:
-        """Take passages out of the index; no encoder is needed for that."""
+    def delete_passages(self, ids: Collection[str]) -> None:
+        """Delete passages from the index, which needs no encoder."""
         if self._version():
             index = self._load()
             index.delete(ids)
             self.save(index)
 
     def rebuild(self, encoder: Encoder, advance: Callable[[str], None] | None = None) -> int:
-        """The index made anew from the library's passages.  -> how many"""
-        with self.writing():
-            for path in (self.folder / FILE, *(p for kind in FILES for p in self.folder.glob(kind))):
+        """Build the index again from the library's passages; return their number."""
+        with self.write_lock():
+            for path in (self.folder / MANIFEST_FILE, *(p for pattern in PATTERNS for p in self.folder.glob(pattern))):
                 path.unlink(missing_ok=True)
             self._opened = None
-            return self.mend(encoder, advance)
+            return self.sync(encoder, advance)
 
     def faults(self) -> list[str]:
-        """What is wrong with the index, a line each: damaged files, and what the library holds otherwise."""
-        return [f"{fault.file}: {fault.what}" for fault in self._damages()] + self.differences()
+        """Return one line per damaged file and per difference from the library."""
+        return [f"{fault.file}: {fault.problem}" for fault in self._damage()] + self.differences()
 
-    def _damages(self) -> list[Fault]:
-        from propcite.retrieval.index.checking import Fault, check_index
+    def _damage(self) -> list[Fault]:
+        from propcite.retrieval.index.integrity import Fault, check_index
 
         try:
-            return check_index(self.folder, self.told) if self._version() else []
+            return check_index(self.folder, self.progress) if self._version() else []
         except IndexFormatError as error:
-            return [Fault(FILE, str(error))]
+            return [Fault(MANIFEST_FILE, str(error))]
 
     def differences(self) -> list[str]:
-        """How many passages the index and the library do not both hold, a line each way."""
+        """Return one line each for passages that only the library or only the index has."""
         try:
-            there = self._load(tolerant=True).ids() if self._version() else set()
+            indexed = self._load(tolerant=True).ids() if self._version() else set()
         except IndexFormatError:
-            there = set()
-        wanted = set(self.library.passage_ids(self.collection))
-        missing, strangers = len(wanted - there), len(there - wanted)
+            indexed = set()
+        expected = set(self.library.passage_ids(self.collection))
+        missing, surplus = len(expected - indexed), len(indexed - expected)
         return [
             f"{number} passages {what}"
-            for number, what in ((missing, "of the library are missing"), (strangers, "are not in the library"))
+            for number, what in ((missing, "of the library are missing"), (surplus, "are not in the library"))
             if number
         ]
 
-    def repair(self, encoder: Callable[[], Encoder]) -> int:
-        """Mend what `faults` tells; the encoder is asked for only if passages are to be read again.  -> how many"""
-        from propcite.retrieval.index.checking import mend_index
+    def repair(self, load_encoder: Callable[[], Encoder]) -> int:
+        """Repair what `faults` reports; return how many passages were encoded again or deleted.
 
-        with self.writing():
+        The encoder is loaded only if the index differs from the library.
+        """
+        from propcite.retrieval.index.integrity import repair_index
+
+        with self.write_lock():
             self._opened = None
-            damages = self._damages()
-            if any(fault.file == FILE for fault in damages):
-                (self.folder / FILE).unlink(missing_ok=True)
-            elif damages:
-                mend_index(self.folder, damages, **self._options)
-            return self.mend(encoder()) if self.differs() else 0
+            faults = self._damage()
+            if any(fault.file == MANIFEST_FILE for fault in faults):
+                (self.folder / MANIFEST_FILE).unlink(missing_ok=True)
+            elif faults:
+                repair_index(self.folder, faults, **self.options)
+            return self.sync(load_encoder()) if self.differs_from_library() else 0
 
     def compact(self) -> None:
-        """One segment, without what was deleted."""
-        with self.writing():
+        """Join the index into one segment, without deleted passages."""
+        with self.write_lock():
             if self._version():
                 self._opened = None
                 self._load().compact(self.folder)

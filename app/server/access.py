@@ -1,4 +1,4 @@
-"""Who may do what: a key's scope and its collections, or anyone where no keys are asked for."""
+"""Access control: a key's scope and collections, or anyone if the server requires no keys."""
 
 from __future__ import annotations
 
@@ -10,59 +10,61 @@ from fastapi import Depends, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from propcite.app.library.store import Key, Scope
-from propcite.app.server.errors import RequestError, hidden
+from propcite.app.server.errors import RequestError, no_collection
 from propcite.app.server.service import Service
 
 ANYONE = "anyone"
-_bearer = HTTPBearer(auto_error=False, description="A key of `propcite keys create`; none is asked for on loopback.")
+_bearer = HTTPBearer(
+    auto_error=False, description="A key made by `propcite keys create`; on loopback none is required."
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """What this request may do.  `key` is None where no keys are asked for."""
+    """What a request may do; `key` is None if the server requires no keys."""
 
     service: Service
     key: Key | None = None
 
-    def allow(self, scope: Scope) -> None:
+    def require(self, scope: Scope) -> None:
         if self.key and not self.key.scope.covers(scope):
             raise RequestError(
-                403, f"this key may {self.key.scope}: ask for one with `propcite keys create --scope {scope}`"
+                403, f"this key has the scope {self.key.scope}: use one of `propcite keys create --scope {scope}`"
             )
 
-    def name(self, collection: str | None) -> str:
-        """The collection that is meant.  One that the key does not open is told as one that is not there."""
+    def collection_name(self, collection: str | None) -> str:
+        """Return the name of the requested or default collection; a 404 hides one that the key does not open."""
         name = collection or self.service.settings.collection
         if self.key and not self.key.opens(name):
-            raise hidden(name)
+            raise no_collection(name)
         return name
 
 
-async def access(
+async def get_access(
     request: Request, credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)] = None
 ) -> Access:
-    """The key that comes with a request; refused where keys are asked for and it is none of them."""
+    """Check the request's key and rate."""
     service: Service = request.app.state.service
-    if not service.asks_for_keys:
-        service.rates.come(ANYONE)
+    if not service.requires_keys:
+        service.rate_limiter.count(ANYONE)
         return Access(service)
     key = await asyncio.to_thread(service.parts.keys.find, credentials.credentials) if credentials else None
     if key is None:
-        what = "this key is not known or was revoked" if credentials else "a key is needed"
+        what = "this key is unknown or revoked" if credentials else "a key is required"
         raise RequestError(401, f"{what}: send `Authorization: Bearer KEY`", WWW_Authenticate="Bearer")
     request.state.key = key.id
-    service.rates.come(key.id)
+    service.rate_limiter.count(key.id)
     return Access(service, key)
 
 
-def _scoped(scope: Scope) -> object:
-    async def allowed(given: Annotated[Access, Depends(access)]) -> Access:
-        given.allow(scope)
-        return given
+def _with_scope(scope: Scope) -> object:
+    async def scoped(access: Annotated[Access, Depends(get_access)]) -> Access:
+        access.require(scope)
+        return access
 
-    return Depends(allowed)
+    return Depends(scoped)
 
 
-Reader = Annotated[Access, _scoped(Scope.READ)]
-Writer = Annotated[Access, _scoped(Scope.WRITE)]
-Admin = Annotated[Access, _scoped(Scope.ADMIN)]
+ReadAccess = Annotated[Access, _with_scope(Scope.READ)]
+WriteAccess = Annotated[Access, _with_scope(Scope.WRITE)]
+AdminAccess = Annotated[Access, _with_scope(Scope.ADMIN)]

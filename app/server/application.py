@@ -1,4 +1,4 @@
-"""The application: routes, limits, errors and a log line a request."""
+"""The FastAPI application: routes, limits, error handlers, and one log line per request."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from propcite.app.parts import Parts
-from propcite.app.server.limits import BodyLimit, OwnPagesOnly
+from propcite.app.server.limits import BodyLimit, OriginCheck
 from propcite.app.server.problems import add_handlers, one_line
-from propcite.app.server.proxy.conversation import Proxy
-from propcite.app.server.routes import answers, asking, chat, citing, collections, documents, health, searching, sources
+from propcite.app.server.proxy.chat_proxy import ChatProxy
+from propcite.app.server.routes import answers, ask, chat, cite, collections, documents, health, search, sources
 from propcite.app.server.service import Service
 from propcite.app.settings import Settings
 
 log = logging.getLogger("propcite.server")
-MULTIPART = 1 << 20  # what a form adds to its files
+MULTIPART_BYTES = 1 << 20  # what a multipart form may add to its files
 
 
-def create_app(parts: Parts, *, on_loopback: bool = True, asks_for_keys: bool | None = None) -> FastAPI:
-    """The server's application.  Keys are asked for wherever others than this machine can call."""
-    service = Service(parts, asks_for_keys=not on_loopback if asks_for_keys is None else asks_for_keys)
-    proxy = Proxy(service)
+def create_app(parts: Parts, *, on_loopback: bool = True, requires_keys: bool | None = None) -> FastAPI:
+    """Build the application.  By default it requires keys if other machines can reach it."""
+    service = Service(parts, requires_keys=not on_loopback if requires_keys is None else requires_keys)
+    proxy = ChatProxy(service)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -46,30 +46,30 @@ def create_app(parts: Parts, *, on_loopback: bool = True, asks_for_keys: bool | 
         lifespan=lifespan,
     )
     app.state.service, app.state.proxy = service, proxy
-    for routes in (chat, citing, asking, searching, answers, documents, sources, collections, health):
+    for routes in (chat, cite, ask, search, answers, documents, sources, collections, health):
         app.include_router(routes.router)
     add_handlers(app)
     settings = parts.settings
-    app.add_middleware(BodyLimit, limit_of=_limits(settings))
+    app.add_middleware(BodyLimit, limit_of=_body_limits(settings))
     if settings.serve_origins:
         app.add_middleware(
             CORSMiddleware, allow_origins=settings.serve_origins, allow_methods=["*"], allow_headers=["*"]
         )
     app.add_middleware(
-        OwnPagesOnly, origins=settings.serve_origins, on_loopback=on_loopback and not service.asks_for_keys
+        OriginCheck, origins=settings.serve_origins, on_loopback=on_loopback and not service.requires_keys
     )
-    app.add_middleware(Observed, service=service)
+    app.add_middleware(RequestLog, service=service)
     return app
 
 
-def _limits(settings: Settings) -> Callable[[str], tuple[int, str]]:
-    usual = settings.serve_body_mb * 2**20, "PROPCITE_SERVE_BODY_MB"
-    files = settings.max_file_mb * 2**20 + MULTIPART, "PROPCITE_MAX_FILE_MB"
-    return lambda path: files if path == "/v1/documents" else usual
+def _body_limits(settings: Settings) -> Callable[[str], tuple[int, str]]:
+    default = settings.serve_body_mb * 2**20, "PROPCITE_SERVE_BODY_MB"
+    uploads = settings.max_file_mb * 2**20 + MULTIPART_BYTES, "PROPCITE_MAX_FILE_MB"
+    return lambda path: uploads if path == "/v1/documents" else default
 
 
-class Observed:
-    """Each request has an id, is counted, and leaves one line in the log when its answer has ended."""
+class RequestLog:
+    """Middleware that gives each request an id, counts it, and logs one line when its response has ended."""
 
     def __init__(self, app: ASGIApp, service: Service) -> None:
         self.app = app
@@ -80,7 +80,7 @@ class Observed:
             return await self.app(scope, receive, send)
         start, status, id_ = time.perf_counter(), 500, secrets.token_hex(8)
 
-        async def noted(message: Message) -> None:
+        async def send_with_id(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
@@ -88,14 +88,14 @@ class Observed:
             await send(message)
 
         try:
-            await self.app(scope, receive, noted)
+            await self.app(scope, receive, send_with_id)
         finally:
-            self._count(Request(scope), status, time.perf_counter() - start, id_)
+            self._record(Request(scope), status, time.perf_counter() - start, id_)
 
-    def _count(self, request: Request, status: int, seconds: float, id_: str) -> None:
+    def _record(self, request: Request, status: int, seconds: float, id_: str) -> None:
         route = getattr(request.scope.get("route"), "path", "none")
         self.metrics.requests.labels(request.method, route, str(status)).inc()
         self.metrics.seconds.labels(route).observe(seconds)
         key, refusal = getattr(request.state, "key", "-"), getattr(request.state, "refusal", "")
-        said = request.method, one_line(request.url.path), status, 1000 * seconds, key, id_, refusal
-        log.log(logging.WARNING if refusal else logging.INFO, "%s %s %d %.0f ms key=%s id=%s %s", *said)
+        fields = request.method, one_line(request.url.path), status, 1000 * seconds, key, id_, refusal
+        log.log(logging.WARNING if refusal else logging.INFO, "%s %s %d %.0f ms key=%s id=%s %s", *fields)

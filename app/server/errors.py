@@ -1,4 +1,4 @@
-"""What can go wrong with a request, beside what can go wrong with its work."""
+"""Errors of requests, with their HTTP status."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from propcite.app.errors import AppError, NotFoundError
 
 
 class RequestError(AppError):
-    """A request that is refused as it stands, with the status that says so."""
+    """A request is refused with this status and these headers."""
 
     def __init__(self, status: int, detail: str, **headers: str) -> None:
         super().__init__(detail)
@@ -22,6 +22,6 @@ def not_ready() -> RequestError:
     return RequestError(503, "the models are still loading: try again in a moment", Retry_After="2")
 
 
-def hidden(collection: str) -> NotFoundError:
-    """A collection that is not there, or that this key does not open: nobody learns which."""
-    return NotFoundError(f"no collection {collection!r}: GET /v1/collections lists those that are there")
+def no_collection(name: str) -> NotFoundError:
+    """Return the same error for a collection that does not exist and for one that the key does not open."""
+    return NotFoundError(f"no collection {name!r}: GET /v1/collections lists the collections")

@@ -1,4 +1,4 @@
-"""Figures of the server, as Prometheus reads them."""
+"""Metrics of the server for Prometheus."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Protocol
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
-SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120)
+BUCKETS_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120)
 
 
-class Line(Protocol):
-    """Where jobs are worked on, so many at once, and wait."""
+class JobCounts(Protocol):
+    """The numbers of jobs that run and wait."""
 
     @property
     def running(self) -> int: ...
@@ -21,7 +21,7 @@ class Line(Protocol):
 
 
 class Metrics:
-    """The figures of one server; several in one process do not share them."""
+    """The metrics of one server; several servers in one process do not share them."""
 
     media_type = CONTENT_TYPE_LATEST
 
@@ -34,7 +34,7 @@ class Metrics:
             "propcite_request_seconds",
             "From a request to the end of its answer",
             ["route"],
-            buckets=SECONDS,
+            buckets=BUCKETS_S,
             registry=self._registry,
         )
         self.batches = Histogram(
@@ -47,14 +47,14 @@ class Metrics:
         self._running = Gauge("propcite_running", "Jobs being worked on", ["kind"], registry=self._registry)
         self._waiting = Gauge("propcite_waiting", "Jobs in line", ["kind"], registry=self._registry)
 
-    def watch(self, kind: str, work: Line) -> None:
-        self._running.labels(kind).set_function(lambda: work.running)
-        self.line(kind, lambda: work.waiting)
+    def watch(self, kind: str, jobs: JobCounts) -> None:
+        self._running.labels(kind).set_function(lambda: jobs.running)
+        self.watch_waiting(kind, lambda: jobs.waiting)
 
-    def line(self, kind: str, length: Callable[[], float]) -> None:
-        self._waiting.labels(kind).set_function(length)
+    def watch_waiting(self, kind: str, num_waiting: Callable[[], float]) -> None:
+        self._waiting.labels(kind).set_function(num_waiting)
 
-    def cited(self, num_facts: int, num_cited: int) -> None:
+    def count_facts(self, num_facts: int, num_cited: int) -> None:
         self.facts.labels("yes").inc(num_cited)
         self.facts.labels("no").inc(num_facts - num_cited)
 

@@ -1,4 +1,4 @@
-"""Every error as JSON: RFC 9457 problem details, and OpenAI's form where its clients call.  One log line each."""
+"""Every error as JSON: RFC 9457 problem details, or OpenAI's format on the routes that its clients call."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from propcite.retrieval.errors import PropCiteError, RetrievalError
 
 log = logging.getLogger("propcite.server")
 
-PROBLEM = "application/problem+json"
-# A client of OpenAI's knows these kinds.
-KINDS = {401: "authentication_error", 403: "permission_error", 404: "not_found_error", 429: "rate_limit_error"}
+PROBLEM_TYPE = "application/problem+json"
+# The error types that OpenAI's clients know.
+OPENAI_TYPES = {401: "authentication_error", 403: "permission_error", 404: "not_found_error", 429: "rate_limit_error"}
 TITLES = {499: "Client Closed Request"}
-OWN_FAULT = "this is a fault of PropCite's own: the server's log tells more"
+INTERNAL_ERROR = "an internal error of PropCite: see the server's log"
 
 
 def status_of(error: PropCiteError) -> int:
@@ -33,7 +33,7 @@ def status_of(error: PropCiteError) -> int:
         return 404
     if isinstance(error, InUseError):
         return 409
-    if isinstance(error, StoreError | RetrievalError):  # what is kept here cannot be used: no other request mends it
+    if isinstance(error, StoreError | RetrievalError):  # stored data or a model is unusable, whatever the request
         return 503
     if isinstance(error, GeneratorError | EndpointError):
         return 502
@@ -41,27 +41,27 @@ def status_of(error: PropCiteError) -> int:
 
 
 def problem(status: int, detail: str, errors: Sequence[Mapping[str, Any]] = ()) -> dict[str, Any]:
-    """Problem details.
+    """Return problem details.
 
     >>> problem(404, "no collection 'x'")["title"]
     'Not Found'
     """
-    told: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "type": "about:blank",
         "title": TITLES.get(status) or HTTPStatus(status).phrase,
         "status": status,
         "detail": detail,
     }
-    return {**told, "errors": list(errors)} if errors else told
+    return {**fields, "errors": list(errors)} if errors else fields
 
 
 def openai_error(status: int, detail: str, param: str | None = None, code: str | None = None) -> dict[str, Any]:
-    kind = KINDS.get(status, "invalid_request_error" if status < 500 else "server_error")
-    return {"error": {"message": detail, "type": kind, "param": param, "code": code}}
+    error_type = OPENAI_TYPES.get(status, "invalid_request_error" if status < 500 else "server_error")
+    return {"error": {"message": detail, "type": error_type, "param": param, "code": code}}
 
 
 def is_openai(path: str) -> bool:
-    """Whether a path is one that OpenAI's clients call.
+    """Return whether OpenAI's clients call the path.
 
     >>> is_openai("/v1/collections/x/chat/completions"), is_openai("/v1/models"), is_openai("/v1/cite")
     (True, True, False)
@@ -77,20 +77,20 @@ def add_handlers(app: FastAPI) -> None:
 
     @app.exception_handler(RequestValidationError)
     async def invalid(request: Request, error: RequestValidationError) -> Response:
-        errors = [_named(one) for one in error.errors()]
+        errors = [_field_error(one) for one in error.errors()]
         first = errors[0]
         status = 400 if first["type"] == "json_invalid" else 422
         detail = f"{first['field']}: {first['detail']}" if first["field"] else first["detail"]
         return respond(request, status, detail, errors, param=first["field"] or None)
 
     @app.exception_handler(HTTPException)
-    async def stopped(request: Request, error: HTTPException) -> Response:
-        return respond(request, error.status_code, _told(request, error), headers=dict(error.headers or {}))
+    async def http_error(request: Request, error: HTTPException) -> Response:
+        return respond(request, error.status_code, _http_detail(request, error), headers=dict(error.headers or {}))
 
     @app.exception_handler(Exception)
     async def failed(request: Request, error: Exception) -> Response:
         log.error("%s %s failed", request.method, request.url.path, exc_info=error)
-        return respond(request, 500, OWN_FAULT)
+        return respond(request, 500, INTERNAL_ERROR)
 
 
 def respond(
@@ -102,14 +102,14 @@ def respond(
     headers: Mapping[str, str] | None = None,
     param: str | None = None,
 ) -> Response:
-    request.state.refusal = detail  # the request's line in the log tells it
-    compatible = is_openai(request.url.path)
-    body = openai_error(status, detail, param) if compatible else problem(status, detail, errors)
+    request.state.refusal = detail  # for the request's line in the log
+    for_openai = is_openai(request.url.path)
+    body = openai_error(status, detail, param) if for_openai else problem(status, detail, errors)
     return Response(
         json.dumps(body).encode(),
         status,
         dict(headers or {}),
-        media_type="application/json" if compatible else PROBLEM,
+        media_type="application/json" if for_openai else PROBLEM_TYPE,
     )
 
 
@@ -117,23 +117,23 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _told(request: Request, error: HTTPException) -> str:
+def _http_detail(request: Request, error: HTTPException) -> str:
     if error.status_code == 400 and "parsing the body" in str(error.detail):
-        return "the body cannot be read: send JSON in UTF-8"
+        return "cannot read the body: send JSON in UTF-8"
     if error.status_code == 404:
-        return f"there is nothing at {request.url.path}: /docs shows what is there"
+        return f"there is nothing at {request.url.path}: /docs lists the routes"
     if error.status_code == 405:
-        return f"{request.url.path} does not take {request.method}: /docs shows what it takes"
+        return f"{request.url.path} does not accept {request.method}: /docs lists the routes"
     return one_line(str(error.detail))
 
 
-def _named(error: Mapping[str, Any]) -> dict[str, Any]:
-    """One wrong value: where, what, and how it began."""
-    place = [str(part) for part in error["loc"] if part not in ("body", "query", "path", "header")]
+def _field_error(error: Mapping[str, Any]) -> dict[str, Any]:
+    """Return one error of pydantic with its field and a short detail."""
+    path = [str(part) for part in error["loc"] if part not in ("body", "query", "path", "header")]
     if error["type"] == "json_invalid":
-        return {"type": "json_invalid", "field": "", "detail": f"the body is no JSON: {error['ctx']['error']}"}
+        return {"type": "json_invalid", "field": "", "detail": f"the body is not JSON: {error['ctx']['error']}"}
     return {
         "type": error["type"],
-        "field": ".".join(place),
+        "field": ".".join(path),
         "detail": one_line(str(error["msg"]).removeprefix("Value error, "))[:300],
     }

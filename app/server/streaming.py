@@ -1,4 +1,4 @@
-"""What is told while it is being made: an iterator that runs in a thread, awaited in the event loop."""
+"""Server-sent events from an iterator that runs in a thread and is awaited in the event loop."""
 
 from __future__ import annotations
 
@@ -9,73 +9,73 @@ from collections import deque
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
 from typing import Any, Protocol, TypeVar
 
-from propcite.app.server.work import Work
+from propcite.app.server.concurrency import WorkerPool
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
-QUIET_S = 15.0  # after so long without an event a comment tells the client that the connection lives
+KEEP_ALIVE_S = 15.0  # after so long without an event a comment shows the client that the connection is alive
 COMMENT = ": still here\n\n"
 
 
 class Stream(Protocol[T_co]):
-    """Items as they are made; `close` stops the making from any thread."""
+    """An iterator of items; `close` stops it from any thread."""
 
     def __iter__(self) -> Iterator[T_co]: ...
     def close(self) -> None: ...
 
 
-async def told(work: Work, make: Callable[[], Stream[T]]) -> AsyncGenerator[T | None]:
-    """Each item as it comes, None after some quiet.  When nobody listens any more the stream is closed at once.
+async def items_from_thread(workers: WorkerPool, make: Callable[[], Stream[T]]) -> AsyncGenerator[T | None]:
+    """Yield each item of a stream that runs in a worker thread, and None after a pause.
 
-    A slow listener keeps no thread: what it has not read yet waits in memory.
+    The stream is closed as soon as the consumer stops.  A slow consumer blocks no thread: items wait in memory.
     """
     items: deque[T] = deque()
-    heard, unwanted, loop = asyncio.Event(), threading.Event(), asyncio.get_running_loop()
-    making: list[Stream[T]] = []
+    ready, stopped, loop = asyncio.Event(), threading.Event(), asyncio.get_running_loop()
+    streams: list[Stream[T]] = []
 
-    def tell() -> None:
-        if unwanted.is_set():
+    def produce() -> None:
+        if stopped.is_set():
             return
-        making.append(make())
+        streams.append(make())
         try:
-            for item in making[0]:
-                if unwanted.is_set():
+            for item in streams[0]:
+                if stopped.is_set():
                     break
                 items.append(item)
-                loop.call_soon_threadsafe(heard.set)
+                loop.call_soon_threadsafe(ready.set)
         finally:
-            making[0].close()
+            streams[0].close()
 
-    running = work.submit(tell)
-    running.add_done_callback(lambda _: loop.call_soon_threadsafe(heard.set))
+    running = workers.submit(produce)
+    running.add_done_callback(lambda _: loop.call_soon_threadsafe(ready.set))
     try:
         while True:
-            has_ended = running.done()  # asked first: what came before the end is told
+            has_ended = running.done()  # read before the items, so that none is lost at the end
             while items:
                 yield items.popleft()
             if has_ended:
                 break
-            if not await _within(heard, QUIET_S):
+            if not await _wait(ready, KEEP_ALIVE_S):
                 yield None
         running.result()
     finally:
-        unwanted.set()
+        stopped.set()
         running.cancel()
-        if making and not running.done():
-            loop.run_in_executor(None, making[0].close)
+        if streams and not running.done():
+            loop.run_in_executor(None, streams[0].close)
 
 
-async def _within(heard: asyncio.Event, seconds: float) -> bool:
+async def _wait(ready: asyncio.Event, seconds: float) -> bool:
     try:
         async with asyncio.timeout(seconds):
-            await heard.wait()
+            await ready.wait()
     except TimeoutError:
         return False
-    heard.clear()
+    ready.clear()
     return True
 
 
-def event(name: str, data: Mapping[str, Any] | str) -> str:
-    """A server-sent event; `data` is JSON already when it is a text."""
+def sse_event(name: str, data: Mapping[str, Any] | str) -> str:
+    """Return a server-sent event; `data` as text is JSON already."""
     text = data if isinstance(data, str) else json.dumps(data, ensure_ascii=False)
     return f"event: {name}\ndata: {text}\n\n"

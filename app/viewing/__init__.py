@@ -1,16 +1,11 @@
-"""Documents as a person knows them: the page of a PDF, the rendered text, the row of a table, with the words marked.
+"""Show documents with the cited words marked: pages of PDFs, rendered text, rows of tables.
 
-| module | what it does |
+| module | content |
 |---|---|
-| `viewer` | all of this for a library, ready to be sent |
-| `pages` | a PDF's page as a picture, drawn in a process of its own (`drawing`) |
-| `reading` | any document as one HTML page that starts nothing and loads nothing |
-| `rendered` | Markdown and HTML as they are meant to look, without anything that acts |
-| `tables` | the rows around the one that is cited |
-| `marking` | words found again in HTML, and marked |
+| `viewer` | responses for the documents of a library |
+| `page_images` | pages of PDFs as images, drawn in another process (`process`, `drawing`) |
+| `document_html` | any document as one HTML page without active content |
+| `sanitized_html` | Markdown and HTML without scripts, links and external content |
+| `tables` | the rows around a cited row |
+| `marking` | finding and marking quotes in HTML |
 """
-
-from propcite.app.viewing.reading import Spot
-from propcite.app.viewing.viewer import Shown, Viewer, span_of
-
-__all__ = ["Shown", "Spot", "Viewer", "span_of"]

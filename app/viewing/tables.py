@@ -1,4 +1,4 @@
-"""The rows of a table around those that are cited, under the names of its columns."""
+"""The rows of a table around the cited ones, as HTML with the names of the columns."""
 
 from __future__ import annotations
 
@@ -7,34 +7,34 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from html import escape
 from itertools import chain, groupby, islice
 
-from propcite.app.ingest.readers.rows import Row, bounded, has_names
+from propcite.app.ingest.readers.rows import Row, has_header, limit_cells
 
-BEFORE, AFTER = 30, 60  # rows shown above the first that is cited, and below it
-MOST_COLUMNS = 60
+NUM_BEFORE, NUM_AFTER = 30, 60  # rows shown before and after the first cited row
+MAX_COLUMNS = 60
 
 
 def rows_of(kind: str, name: str, data: bytes) -> Iterator[Row]:
-    """The rows of a spreadsheet or of delimited values, as its reader counts them."""
+    """Yield the rows of a spreadsheet or CSV file, numbered as its reader numbers them."""
     from propcite.app.ingest.readers.delimited import csv_rows, tsv_rows
     from propcite.app.ingest.readers.odf import ods_rows
     from propcite.app.ingest.readers.xlsx import xlsx_rows
 
     delimited = tsv_rows if name.lower().endswith(".tsv") else csv_rows
-    reads: dict[str, Callable[[str, bytes], Iterator[Row]]] = {"csv": delimited, "xlsx": xlsx_rows, "ods": ods_rows}
-    return bounded(name, reads[kind](name, data))
+    readers: dict[str, Callable[[str, bytes], Iterator[Row]]] = {"csv": delimited, "xlsx": xlsx_rows, "ods": ods_rows}
+    return limit_cells(name, readers[kind](name, data))
 
 
 def table_html(rows: Iterable[Row], cited: Collection[str]) -> str:
-    """The table of the places `cited`, as far as it stands near these; empty where there is none of them."""
-    for _, same in groupby(rows, key=lambda row: (row.table, _sheet(row))):
-        table = iter(same)
+    """Return the table around the first cited place; empty if no row has one of these places."""
+    for _, group in groupby(rows, key=lambda row: (row.table, _sheet(row))):
+        table = iter(group)
         first = next(table)
-        above: deque[Row] = deque(maxlen=BEFORE)
+        before: deque[Row] = deque(maxlen=NUM_BEFORE)
         for number, row in enumerate(chain([first], table)):
             if row.place in cited:
-                near = [*above, row, *islice(table, AFTER)]
-                return _table(first, near, number - len(above), sum(1 for _ in table), cited)
-            above.append(row)
+                near = [*before, row, *islice(table, NUM_AFTER)]
+                return _table(first, near, number - len(before), sum(1 for _ in table), cited)
+            before.append(row)
     return ""
 
 
@@ -42,28 +42,28 @@ def _sheet(row: Row) -> str:
     return row.place.rpartition(", row ")[0]
 
 
-def _table(first: Row, near: Sequence[Row], above: int, below: int, cited: Collection[str]) -> str:
-    named = has_names([row.cells for row in chain([first], (row for row in near if row is not first))])
-    body = [row for row in near if row is not first] if named else near
-    width = min(MOST_COLUMNS, max(len(row.cells) for row in [first, *near]))
-    head = f"<thead>{_line(first, width, 'th')}</thead>" if named else ""
-    left_out = max(0, above - (named and first not in near))
-    lines = "".join(_line(row, width, "td", row.place in cited) for row in body)
+def _table(first: Row, near: Sequence[Row], num_above: int, num_below: int, cited: Collection[str]) -> str:
+    """Render the rows `near` the cited one; the `first` of the table is their header if it looks like one."""
+    with_header = has_header([row.cells for row in chain([first], (row for row in near if row is not first))])
+    body = [row for row in near if row is not first] if with_header else near
+    width = min(MAX_COLUMNS, max(len(row.cells) for row in [first, *near]))
+    head = f"<thead>{_row(first, width, 'th')}</thead>" if with_header else ""
+    num_hidden = max(0, num_above - (with_header and first not in near))
+    lines = "".join(_row(row, width, "td", row.place in cited) for row in body)
+    table = f"<table>{head}<tbody>{lines}</tbody></table>"
     return (
-        _more(left_out, "above")
-        + f"<table>{head}<tbody>{lines}</tbody></table>".replace(
-            '<tr class="cited">', '<tr class="cited" id="cited">', 1
-        )
-        + _more(below, "below")
+        _more(num_hidden, "above")
+        + table.replace('<tr class="cited">', '<tr class="cited" id="cited">', 1)
+        + _more(num_below, "below")
     )
 
 
-def _line(row: Row, width: int, tag: str, is_cited: bool = False) -> str:
+def _row(row: Row, width: int, tag: str, is_cited: bool = False) -> str:
     cells = [*row.cells[:width], *[""] * (width - len(row.cells))]
     number = row.place.rpartition("row ")[2]
-    words = "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in cells)
-    kind = ' class="cited"' if is_cited else ""
-    return f'<tr{kind}><th class="number" scope="row">{number}</th>{words}</tr>'
+    columns = "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in cells)
+    css_class = ' class="cited"' if is_cited else ""
+    return f'<tr{css_class}><th class="number" scope="row">{number}</th>{columns}</tr>'
 
 
 def _more(number: int, where: str) -> str:

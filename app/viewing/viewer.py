@@ -1,4 +1,4 @@
-"""What is shown of the documents of a library, ready to be sent: bytes, their kind, and what a browser must not do."""
+"""Responses that show the documents of a library: content, media type, and headers that keep browsers safe."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from propcite.app.errors import NotFoundError
-from propcite.app.viewing.pages import WIDTH, Pages
-from propcite.app.viewing.reading import NOTHING, POLICY, Spot, reading
+from propcite.app.viewing.document_html import EMPTY, POLICY, Highlight, document_html
+from propcite.app.viewing.page_images import DEFAULT_WIDTH, PageImages
 from propcite.retrieval.text import Span
 
 if TYPE_CHECKING:
     from propcite.app.parts import Parts
 
-KEPT_S = 86_400  # a document's id names its content, so a browser may keep what it has seen of it
-SAFE = {"X-Content-Type-Options": "nosniff", "Cross-Origin-Resource-Policy": "same-origin"}
+MAX_AGE_S = 86_400  # a document's id depends on its content, so browsers may cache its pages
+SAFE_HEADERS = {"X-Content-Type-Options": "nosniff", "Cross-Origin-Resource-Policy": "same-origin"}
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
-    """`content` is what is sent, or the file whose bytes are."""
+class ViewerResponse:
+    """A response; `content` is the body, or the file with the body."""
 
     content: bytes | Path
     media_type: str
@@ -32,45 +32,46 @@ class Shown:
 
 @dataclass(slots=True)
 class Viewer:
-    """One for a process: pages are drawn in another, which all who look share."""
+    """Shows documents; one per process, since all requests share the process that draws pages."""
 
     parts: Parts
-    pages: Pages = field(default_factory=Pages)
+    page_images: PageImages = field(default_factory=PageImages)
 
-    def page(self, document_id: str, number: int, width: int = WIDTH) -> Shown:
-        picture = self.pages.jpeg(self.parts.finder.find(document_id), number, width)
-        return Shown(picture, "image/jpeg", {**SAFE, "Cache-Control": f"private, max-age={KEPT_S}, immutable"})
+    def page_image(self, document_id: str, number: int, width: int = DEFAULT_WIDTH) -> ViewerResponse:
+        image = self.page_images.jpeg(self.parts.finder.find(document_id), number, width)
+        headers = {**SAFE_HEADERS, "Cache-Control": f"private, max-age={MAX_AGE_S}, immutable"}
+        return ViewerResponse(image, "image/jpeg", headers)
 
-    def reading(self, document_id: str, spot: Spot, dark: bool | None = None) -> Shown:
-        """Also of a document whose file is gone: its text is in the library."""
+    def html(self, document_id: str, highlight: Highlight, dark: bool | None = None) -> ViewerResponse:
+        """Return a document as an HTML page; without its file, the text that the library stores."""
         document = self.parts.library.document(document_id)
         try:
             original = self.parts.finder.find(document_id)
         except NotFoundError:
             original = None
-        page = reading(document, original, spot, dark=dark)
-        headers = {**SAFE, "Content-Security-Policy": POLICY, "Cache-Control": "no-cache"}
-        return Shown(page.encode("utf-8", "replace"), "text/html; charset=utf-8", headers)
+        page = document_html(document, original, highlight, dark=dark)
+        headers = {**SAFE_HEADERS, "Content-Security-Policy": POLICY, "Cache-Control": "no-cache"}
+        return ViewerResponse(page.encode("utf-8", "replace"), "text/html; charset=utf-8", headers)
 
-    def file(self, document_id: str) -> Shown:
-        """The very file.  A PDF opens in the browser's own viewer; all else is saved, since a page of it would act."""
+    def file(self, document_id: str) -> ViewerResponse:
+        """Return the file itself: a PDF to show in the browser, others to save, since they might run scripts."""
         original = self.parts.finder.find(document_id)
-        how = "inline" if original.kind == "pdf" else "attachment"
-        kind = "application/pdf" if original.kind == "pdf" else mimetypes.guess_type(original.name)[0]
-        named = f"{how}; filename*=UTF-8''{quote(original.name)}"
-        headers = {**SAFE, "Content-Disposition": named}
-        if how == "attachment":
+        is_pdf = original.kind == "pdf"
+        disposition = "inline" if is_pdf else "attachment"
+        media_type = "application/pdf" if is_pdf else mimetypes.guess_type(original.name)[0]
+        headers = {**SAFE_HEADERS, "Content-Disposition": f"{disposition}; filename*=UTF-8''{quote(original.name)}"}
+        if not is_pdf:
             headers["Content-Security-Policy"] = POLICY
-        return Shown(original.path, kind or "application/octet-stream", headers)
+        return ViewerResponse(original.path, media_type or "application/octet-stream", headers)
 
 
-def span_of(text: str) -> Span:
-    """`120-245`; anything else is no place.
+def parse_span(text: str) -> Span:
+    """Parse a span such as `120-245`; return an empty one for anything else.
 
-    >>> span_of("120-245"), span_of("7-3"), span_of("<b>")
+    >>> parse_span("120-245"), parse_span("7-3"), parse_span("<b>")
     (Span(start=120, end=245), Span(start=0, end=0), Span(start=0, end=0))
     """
     start, dash, end = text.partition("-")
     if not dash or not (start.isdecimal() and end.isdecimal()) or max(len(start), len(end)) > 12:
-        return NOTHING
-    return Span(int(start), int(end)) if int(start) <= int(end) else NOTHING
+        return EMPTY
+    return Span(int(start), int(end)) if int(start) <= int(end) else EMPTY

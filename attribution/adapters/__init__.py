@@ -1,1 +1,1 @@
-"""Citing inside other frameworks: `langchain` and `llamaindex`, each with the extra of its name."""
+"""Cite inside other frameworks: `langchain` and `llamaindex`, which need the extra of the same name."""

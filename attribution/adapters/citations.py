@@ -1,4 +1,4 @@
-"""The citations of an answer as one list of plain values, as messages of other frameworks carry them."""
+"""List the citations of an answer as plain values, as messages of other frameworks carry them."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from propcite.attribution.events import SentenceCited, event_dict
 
 
 def citations_of(sentence: SentenceCited) -> list[dict[str, Any]]:
-    """A sentence's citations; `answer_start` and `answer_end` say which words of the answer they support."""
-    told = event_dict(sentence)["data"]
-    return [{**c, "answer_start": told["start"], "answer_end": told["end"]} for c in told["citations"]]
+    """Return a sentence's citations; `answer_start` and `answer_end` are the place of the sentence in the answer."""
+    data = event_dict(sentence)["data"]
+    return [{**c, "answer_start": data["start"], "answer_end": data["end"]} for c in data["citations"]]
 
 
 def all_citations(answer: CitedAnswer) -> list[dict[str, Any]]:
@@ -19,7 +19,7 @@ def all_citations(answer: CitedAnswer) -> list[dict[str, Any]]:
 
 
 def summary(answer: CitedAnswer) -> dict[str, Any]:
-    """What is said of the whole answer: how much of it has support, and what has none."""
+    """Return what concerns the whole answer: its coverage, its uncited propositions, and the models."""
     return {
         "id": answer.id,
         "coverage": round(answer.coverage, 4),

@@ -1,10 +1,10 @@
-"""LangChain: a step behind the model that cites its answer over the documents that it was given.
+"""Cite the answers of a LangChain chain; needs the extra `langchain`.
 
-`pip install 'propcite[langchain]'`.  The step takes a dict with the answer (a text or a message, whole or in pieces)
-and the documents, and gives the same dict with the answer as an AIMessage and the CitedAnswer as `cited`.
+The step takes a dict with the answer (a text or a message, whole or in pieces) and the documents that the model had.
+It returns the same dict with the answer as an AIMessage and with the CitedAnswer as `cited`.
 """
 
-# ruff: noqa: A002 - LangChain calls what it is given `input`
+# ruff: noqa: A002 - LangChain names this parameter `input`
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Iterator
@@ -12,15 +12,18 @@ from typing import Any
 
 from langchain_core.runnables import Runnable, RunnableConfig
 
-from propcite.attribution.adapters.messages import Values, cited_values
+from propcite.attribution.adapters.messages import ChainValues, cited_values
 from propcite.attribution.propcite import PropCite
-from propcite.attribution.prose.unmarking import unmarked
+from propcite.attribution.prose.marker_stripper import remove_markers
 
 Dict = dict[str, Any]
 
 
 class CiteAnswer(Runnable[Dict, Dict]):
-    """`chain | CiteAnswer(PropCite.default())`; the message's `additional_kwargs["citations"]` lists the citations."""
+    """A step that cites the answer of the chain before it: `chain | CiteAnswer(PropCite.default())`.
+
+    The message lists its citations in `additional_kwargs["citations"]`.
+    """
 
     def __init__(self, propcite: PropCite, *, strip_markers: bool = False) -> None:
         self.propcite = propcite
@@ -73,55 +76,55 @@ class CiteAnswer(Runnable[Dict, Dict]):
         return cited_values(values, await self.propcite.acite(text, documents, question=question))
 
     def _read(self, values: Dict) -> tuple[str, Iterable[object], str]:
-        arriving = Values()
-        arriving.add(values)
-        text = "".join(arriving.taken())
-        return unmarked(text) if self.strip_markers else text, arriving.documents, arriving.question
+        chain = ChainValues()
+        chain.add(values)
+        text = "".join(chain.take_texts())
+        return remove_markers(text) if self.strip_markers else text, chain.documents, chain.question
 
     def _events(self, chunks: Iterator[Dict]) -> Iterator[Dict]:
-        arriving = Values()
+        chain = ChainValues()
         for chunk in chunks:
-            yield from arriving.add(chunk)
-            if arriving.has_begun:
+            yield from chain.add(chunk)
+            if chain.has_begun:
                 break
 
         def texts() -> Iterator[str]:
-            yield from arriving.taken()
+            yield from chain.take_texts()
             for chunk in chunks:
-                arriving.others += arriving.add(chunk)
-                yield from arriving.taken()
+                chain.others += chain.add(chunk)
+                yield from chain.take_texts()
 
         with self.propcite.stream(
             texts(),
-            arriving.documents,
-            question=arriving.question,
+            chain.documents,
+            question=chain.question,
             strip_markers=self.strip_markers,
         ) as stream:
             for event in stream:
-                yield from arriving.told(event)
+                yield from chain.with_event(event)
 
     async def _async_events(self, chunks: AsyncIterator[Dict]) -> AsyncIterator[Dict]:
-        arriving = Values()
+        chain = ChainValues()
         async for chunk in chunks:
-            for values in arriving.add(chunk):
+            for values in chain.add(chunk):
                 yield values
-            if arriving.has_begun:
+            if chain.has_begun:
                 break
 
         async def texts() -> AsyncIterator[str]:
-            for text in arriving.taken():
+            for text in chain.take_texts():
                 yield text
             async for chunk in chunks:
-                arriving.others += arriving.add(chunk)
-                for text in arriving.taken():
+                chain.others += chain.add(chunk)
+                for text in chain.take_texts():
                     yield text
 
         async with self.propcite.astream(
             texts(),
-            arriving.documents,
-            question=arriving.question,
+            chain.documents,
+            question=chain.question,
             strip_markers=self.strip_markers,
         ) as stream:
             async for event in stream:
-                for values in arriving.told(event):
+                for values in chain.with_event(event):
                     yield values

@@ -1,7 +1,4 @@
-"""LlamaIndex: responses cited over the nodes that they were written from.
-
-`pip install 'propcite[llamaindex]'`.
-"""
+"""Cite LlamaIndex responses from the nodes that they were written from; needs the extra `llamaindex`."""
 
 from __future__ import annotations
 
@@ -23,13 +20,13 @@ from propcite.attribution.propcite import PropCite
 
 @dataclass
 class CitedResponse(Response):
-    """A response whose `cited` ties its facts to the nodes; `metadata` has the same as plain values."""
+    """A response with its CitedAnswer; `metadata` has the citations as plain values."""
 
     cited: CitedAnswer | None = None
 
 
 def cite_response(propcite: PropCite, response: Response, *, question: str = "") -> CitedResponse:
-    """A response with citations; its text stays as it is."""
+    """Return the response with citations; its text stays as it is."""
     return _cited(response, propcite.cite(_text(response), response.source_nodes, question=question))
 
 
@@ -40,7 +37,7 @@ async def acite_response(propcite: PropCite, response: Response, *, question: st
 def stream_response(
     propcite: PropCite, response: StreamingResponse, *, question: str = "", strip_markers: bool = False
 ) -> CitedStream:
-    """The events of a response that is still being written."""
+    """Cite a response while it is written; return the stream of events."""
     nodes, texts = response.source_nodes, response.response_gen
     return propcite.stream(texts, nodes, question=question, strip_markers=strip_markers)
 
@@ -53,7 +50,7 @@ def astream_response(
 
 
 class CitingQueryEngine(BaseQueryEngine):
-    """Another query engine whose answers come cited; one that streams is cited once it is whole."""
+    """A query engine that cites the responses of another; a streamed response is cited once it is complete."""
 
     def __init__(self, engine: BaseQueryEngine, propcite: PropCite) -> None:
         self.engine = engine
@@ -77,7 +74,9 @@ class CitingQueryEngine(BaseQueryEngine):
 def _plain(response: object) -> Response:
     if isinstance(response, Response):
         return response
-    raise AttributionError(f"the engine answers with a {type(response).__name__}, which has no text to cite")
+    raise AttributionError(
+        f"the engine returned a {type(response).__name__}: use one that returns a Response with text"
+    )
 
 
 def _text(response: Response) -> str:
@@ -85,6 +84,6 @@ def _text(response: Response) -> str:
 
 
 def _cited(response: Response, answer: CitedAnswer) -> CitedResponse:
-    told = {"citations": all_citations(answer), "propcite": summary(answer)}
-    metadata = {**(response.metadata or {}), **told}
+    citations = {"citations": all_citations(answer), "propcite": summary(answer)}
+    metadata = {**(response.metadata or {}), **citations}
     return CitedResponse(response.response, response.source_nodes, metadata, answer)

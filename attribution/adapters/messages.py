@@ -1,4 +1,4 @@
-"""LangChain's values and messages as they come, and with citations."""
+"""Collect the values of a LangChain chain as they arrive, and add citations to its messages."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ DOCUMENTS = ("documents", "context", "source_documents")
 QUESTION = ("question", "input", "query")
 
 
-class Values:
-    """What has come of the values: the answer's texts, the documents, the question; the rest is passed on."""
+class ChainValues:
+    """The values of a chain so far: texts of the answer, the documents, the question, and others to pass on."""
 
     def __init__(self) -> None:
-        self.others: list[dict[str, Any]] = []  # to be passed on
+        self.others: list[dict[str, Any]] = []  # to be passed on before the next event
         self.question = ""
         self._texts: list[str] = []
         self._documents: Iterable[object] | None = None
-        self._message: str | None = None  # the message's id
-        self._answered = False
+        self._message_id: str | None = None
+        self._has_answer = False
 
     def add(self, chunk: object) -> list[dict[str, Any]]:
-        """Take in some values, and give what is not the answer's text."""
+        """Add some values; return those that are not text of the answer, which can be passed on."""
         if not isinstance(chunk, Mapping):
             raise AttributionError(
-                f"there is a {type(chunk).__name__} to cite: give a dict of the answer and documents"
+                f"the input is a {type(chunk).__name__}: pass a dict with the answer and its documents"
             )
         rest = {name: value for name, value in chunk.items() if name not in ANSWER}
         for name, value in rest.items():
@@ -41,44 +41,45 @@ class Values:
             self.question = value if name in QUESTION and isinstance(value, str) else self.question
         others: list[dict[str, Any]] = [AddableDict(rest)] if rest else []
         for answer in (chunk[name] for name in ANSWER if name in chunk):
-            self._answered = True
+            self._has_answer = True
             self._texts.append(text_of(answer))
             if isinstance(answer, BaseMessage):
-                self._message = answer.id or self._message
+                self._message_id = answer.id or self._message_id
                 if isinstance(answer, AIMessageChunk) and (answer.response_metadata or answer.usage_metadata):
                     others.append(AddableDict(answer=answer.model_copy(update={"content": ""})))
         return others
 
     @property
     def has_begun(self) -> bool:
-        return self._answered and self._documents is not None
+        return self._has_answer and self._documents is not None
 
     @property
     def documents(self) -> Iterable[object]:
-        """What was given to cite from, once there is also an answer to cite."""
-        if not self._answered:
-            raise AttributionError(f"there is no answer to cite: give it as one of {', '.join(ANSWER)}")
+        """Return the documents; raise AttributionError if there are none or there is no answer."""
+        if not self._has_answer:
+            raise AttributionError(f"there is no answer to cite: pass it as one of {', '.join(ANSWER)}")
         if self._documents is None:
-            raise AttributionError(f"no documents came with the answer: give them as one of {', '.join(DOCUMENTS)}")
+            raise AttributionError(f"no documents came with the answer: pass them as one of {', '.join(DOCUMENTS)}")
         return self._documents
 
-    def taken(self) -> list[str]:
+    def take_texts(self) -> list[str]:
+        """Return the texts of the answer since the last call."""
         texts, self._texts = self._texts, []
         return texts
 
-    def told(self, event: Event) -> Iterator[dict[str, Any]]:
-        """An event as values that add up to what `invoke` gives."""
+    def with_event(self, event: Event) -> Iterator[dict[str, Any]]:
+        """Yield the other values, then an event as values; all values added up are what `invoke` returns."""
         others, self.others = self.others, []
         yield from others
         match event:
             case TextDelta(text):
-                yield AddableDict(answer=AIMessageChunk(content=text, id=self._message))
+                yield AddableDict(answer=AIMessageChunk(content=text, id=self._message_id))
             case SentenceCited() if event.citations:
-                told = {"citations": citations_of(event)}
-                yield AddableDict(answer=AIMessageChunk(content="", id=self._message, additional_kwargs=told))
+                kwargs = {"citations": citations_of(event)}
+                yield AddableDict(answer=AIMessageChunk(content="", id=self._message_id, additional_kwargs=kwargs))
             case AnswerDone(answer):
-                of_all = {"propcite": summary(answer)}
-                message = AIMessageChunk(content="", id=self._message, response_metadata=of_all)
+                metadata = {"propcite": summary(answer)}
+                message = AIMessageChunk(content="", id=self._message_id, response_metadata=metadata)
                 yield AddableDict(answer=message, cited=answer)
 
 
@@ -88,14 +89,13 @@ def text_of(answer: object) -> str:
         return "".join(b if isinstance(b, str) else str(b.get("text") or "") for b in blocks)
     if answer is None or isinstance(answer, str):
         return answer or ""
-    raise AttributionError(f"the answer is a {type(answer).__name__}: give a text or a message")
+    raise AttributionError(f"the answer is a {type(answer).__name__}: pass a text or a message")
 
 
 def cited_values(values: Mapping[str, Any], answer: CitedAnswer) -> dict[str, Any]:
-    """The values with the answer as a message that carries its citations."""
-    name = next(name for name in ANSWER if name in values)
-    given = values[name]
-    message = given if isinstance(given, AIMessage) else AIMessage(content=text_of(given))
+    """Return the values with the answer as a message that carries its citations."""
+    original = next(values[name] for name in ANSWER if name in values)
+    message = original if isinstance(original, AIMessage) else AIMessage(content=text_of(original))
     new: dict[str, Any] = {
         "additional_kwargs": {**message.additional_kwargs, "citations": all_citations(answer)},
         "response_metadata": {**message.response_metadata, "propcite": summary(answer)},

@@ -14,7 +14,15 @@ from propcite.retrieval.text import Granularity, Hit
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
-    """A unit near a fact, with its verdict; `number` is the marker of the citation that it belongs to, else 0."""
+    """A unit near a fact, with its verdict; `number` is the marker of the citation that it belongs to, else 0.
+
+    >>> from propcite import PropCite
+    >>> passages = ["The barrier is 6.4 metres high.", "The museum opened in 1987."]
+    >>> propcite = PropCite.default()
+    >>> answer = propcite.cite("The barrier is 6.4 metres high.", passages)
+    >>> [(one.hit.text, one.label.value, one.number) for one in propcite.alternatives(answer, 1, passages, k=1)]
+    [('The barrier is 6.4 metres high.', 'supported', 1)]
+    """
 
     hit: Hit
     verdict: Verdict

@@ -9,8 +9,7 @@ from propcite.attribution.citations import CitedAnswer, CitedProposition, CitedS
 from propcite.attribution.citing.deciding import Claim, Decider
 from propcite.attribution.citing.splitting import SplitSentence
 from propcite.attribution.citing.tools import Source, Tools
-from propcite.attribution.english.pronouns.antecedent import without_marks
-from propcite.attribution.prose.languages import other_language
+from propcite.attribution.english import other_language, without_brackets
 from propcite.retrieval.alignment import NEAREST
 from propcite.retrieval.retriever import Retriever
 from propcite.retrieval.text import Granularity, Span
@@ -155,7 +154,7 @@ def encode_claims(tools: Tools, sentences: Sequence[SplitSentence]) -> None:
         return
     texts = [sentence.text for sentence in sentences] if tools.encoder.knows(Granularity.SENTENCE) else []
     if tools.encoding_judge:
-        texts += [without_marks(p.text) for s in sentences for p in s.propositions if p.check_worthy]
+        texts += [without_brackets(p.text) for s in sentences for p in s.propositions if p.check_worthy]
     tools.encoder.encode_queries(list(dict.fromkeys(texts)))
 
 

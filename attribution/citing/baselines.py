@@ -81,7 +81,7 @@ class PostCite:
     def _encoder(self) -> Any:
         from sentence_transformers import SentenceTransformer
 
-        from propcite.retrieval.encoding.checkpoints import bundled_model
+        from propcite.retrieval.encoding.bundled import bundled_model
 
         return SentenceTransformer(self.model or bundled_model())
 

@@ -95,7 +95,7 @@ def _encode(tools: Tools, jobs: Sequence[_Job]) -> None:
     num_judged = tools.decider.candidates * sum(len(sentence.propositions) for sentence in sentences)
     judge = tools.encoding_judge
     if judge and len(evidence) <= num_judged:
-        judge.read(evidence)
+        judge.encode_evidence(evidence)
 
 
 def _cite(tools: Tools, jobs: Sequence[_Job], collection: Retriever | None) -> list[CitedAnswer | PropCiteError]:

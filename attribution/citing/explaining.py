@@ -14,7 +14,7 @@ from propcite.attribution.propositions import Splitter
 from propcite.retrieval.alignment import NEAREST, Alignment, alignment_of
 from propcite.retrieval.encoding.base import TextEncoder
 from propcite.retrieval.explanation import Explanation, explain
-from propcite.retrieval.text import Granularity, Span, words_of
+from propcite.retrieval.text import Granularity, Span, join_spans
 
 WITHOUT_TOKENS = ("postcite", "bm25")  # methods that compare no token vectors
 Unit = tuple[Span, ...]
@@ -27,6 +27,12 @@ class Explained:
     `number` counts the answer's facts from 1; `citation` is None for a near miss.  `text` is what was encoded of the
     answer, from `start` on, which is None if the fact was encoded by itself.  The words of `explanation` lie in `text`
     and in the passage; `unit` is the part of the passage that was compared.
+
+    >>> from propcite import PropCite
+    >>> propcite = PropCite.default()
+    >>> answer = propcite.cite("The barrier cost 410 million euros.", ["The barrier cost 410 million euros in all."])
+    >>> propcite.explain(answer, fact=1).unit_text
+    'The barrier cost 410 million euros in all.'
     """
 
     answer: CitedAnswer
@@ -41,7 +47,7 @@ class Explained:
 
     @property
     def unit_text(self) -> str:
-        return words_of(self.unit, self.evidence.passage.text)
+        return join_spans(self.unit, self.evidence.passage.text)
 
 
 def explain_citation(

@@ -11,7 +11,7 @@ from propcite.attribution.citing.repaired import MarkerCheck, MarkerState, Repai
 from propcite.attribution.citing.sources import as_counted
 from propcite.attribution.citing.splitting import SplitSentence, answer_text, split_answer
 from propcite.attribution.citing.tools import Tools
-from propcite.attribution.prose.markers import Marker, without_markers
+from propcite.attribution.prose.markers import Marker, extract_markers
 from propcite.retrieval.retriever import Retriever
 from propcite.retrieval.text import Passage, Span
 
@@ -24,7 +24,7 @@ def repair(
     A passage that is given twice has two numbers, and either is right.  What no passage supports is looked for in the
     `collection`; that has no number, so it gets no marker.
     """
-    unmarked, passages = without_markers(answer_text(answer)), as_counted(source)
+    unmarked, passages = extract_markers(answer_text(answer)), as_counted(source)
     citer = AnswerCiter.over(tools, list({(p.id, p.text): p for p in passages}.values()), collection)
     with citer.timer("split"):
         sentences = split_answer(unmarked.text, citer.tools.splitter)
@@ -46,7 +46,7 @@ def _by_sentence(markers: Sequence[Marker], sentences: Sequence[SplitSentence]) 
     for marker in markers:
         behind = [i for i, sentence in enumerate(sentences) if sentence.span.start < marker.place]
         ahead = [i for i, sentence in enumerate(sentences) if sentence.span.end > marker.place]
-        at = (ahead[:1] or behind[-1:]) if marker.before else (behind[-1:] or ahead[:1])
+        at = (ahead[:1] or behind[-1:]) if marker.at_line_start else (behind[-1:] or ahead[:1])
         for i in at:
             for number in marker.numbers:
                 by_sentence[i].setdefault(number, marker.span)

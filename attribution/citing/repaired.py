@@ -6,12 +6,16 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from propcite.attribution.citations import CitedAnswer, Evidence, Verdict
-from propcite.attribution.formats.alce import marked
+from propcite.attribution.formats.alce import with_markers
 from propcite.retrieval.text import Passage, Span
 
 
 class MarkerState(StrEnum):
-    """What happened to a marker."""
+    """What happened to a marker.
+
+    >>> MarkerState("dropped")
+    <MarkerState.DROPPED: 'dropped'>
+    """
 
     KEPT = "kept"
     DROPPED = "dropped"
@@ -25,6 +29,12 @@ class MarkerCheck:
 
     `marker` is its place in the original answer, None if PropCite added it.  `verdict` is the best that the passage
     reaches for any claim of the sentence, `evidence` the words that reach it.
+
+    >>> from propcite import PropCite
+    >>> passages = ["The museum opened in 1987.", "It rained."]
+    >>> repaired = PropCite.default().repair("The museum opened in 1987 [2].", passages)
+    >>> [(check.number, check.state.value) for check in repaired.checks]
+    [(2, 'dropped'), (1, 'added')]
     """
 
     number: int
@@ -40,6 +50,11 @@ class Repaired:
     """A repaired answer.
 
     `given` is the original text; `answer` is cited and has no markers of its own; `checks` list what changed.
+
+    >>> from propcite import PropCite
+    >>> passages = ["The museum opened in 1987.", "It rained."]
+    >>> PropCite.default().repair("The museum opened in 1987 [2].", passages).text
+    'The museum opened in 1987 [1].'
     """
 
     given: str
@@ -50,7 +65,7 @@ class Repaired:
     @property
     def text(self) -> str:
         """Return the answer with correct markers, numbered as the passages were given."""
-        return marked(self.answer, self.passages)
+        return with_markers(self.answer, self.passages)
 
     def numbers(self, state: MarkerState) -> tuple[int, ...]:
         """Return the numbers with this state, in the order of the answer."""

@@ -1,4 +1,4 @@
-"""Passages out of whatever a chatbot holds: texts, dicts, LangChain Documents, LlamaIndex nodes."""
+"""Read passages from what a chatbot holds: texts, dicts, LangChain Documents, LlamaIndex nodes."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ _START = ("start", "start_char_idx", "start_index")
 
 
 def as_passages(sources: object) -> list[Passage]:
-    """A passage for each source, in order; one that has no id is known by its number, from 1.
+    """Return a passage per source, in order; a source without an id gets its number, counted from 1, as its id.
 
-    What is given twice with one id and one text counts once; a Passage is taken as it is.
+    A source with the same id and text as an earlier one is left out; a Passage is taken as it is.
 
     >>> [(p.id, p.text) for p in as_passages(["It is blue.", {"id": "b", "text": "It is red."}])]
     [('1', 'It is blue.'), ('b', 'It is red.')]
     """
     passages: list[Passage] = []
-    given: set[tuple[str, str]] = set()
+    seen: set[tuple[str, str]] = set()
     for source, passage in _listed(sources):
-        if isinstance(source, Passage) or (passage.id, passage.text) not in given:
-            given.add((passage.id, passage.text))
+        if isinstance(source, Passage) or (passage.id, passage.text) not in seen:
+            seen.add((passage.id, passage.text))
             passages.append(passage)
     return passages
 
 
 def as_counted(sources: object) -> list[Passage]:
-    """The same for whom markers count: what is given twice counts twice.
+    """Do the same where markers count the sources: one that is given twice is returned twice.
 
     >>> [p.id for p in as_counted([{"id": "b", "text": "It is red."}] * 2)]
     ['b', 'b']
@@ -46,17 +46,17 @@ def as_counted(sources: object) -> list[Passage]:
 
 
 def _listed(sources: object) -> list[tuple[object, Passage]]:
-    """Every source with its passage, which has an id."""
-    found = [(source, _passage(source, number)) for number, source in enumerate(_each(sources), start=1)]
-    taken = {passage.id for _, passage in found}
+    """Pair every source with its passage, which has an id."""
+    pairs = [(source, _passage(source, number)) for number, source in enumerate(_each(sources), start=1)]
+    taken = {passage.id for _, passage in pairs}
     return [
         (source, passage if passage.id or isinstance(source, Passage) else replace(passage, id=free_id(number, taken)))
-        for number, (source, passage) in enumerate(found, start=1)
+        for number, (source, passage) in enumerate(pairs, start=1)
     ]
 
 
 def _each(sources: object) -> Iterator[object]:
-    """The sources one by one; what is itself a source stands for a list of it."""
+    """Yield the sources; a single source stands for a list of one."""
     if isinstance(sources, (str, bytes, Mapping, Passage)) or any(hasattr(sources, name) for name in _OWN):
         yield sources
     elif isinstance(sources, Iterable):
@@ -82,9 +82,9 @@ def _passage(source: object, number: int) -> Passage:
 
 
 def _first(source: object, names: Iterable[str]) -> Any:
-    """What a source has under the first of these names that it has anything under."""
-    held = (source.get(n) if isinstance(source, Mapping) else getattr(source, n, None) for n in names)
-    return next((value for value in held if value is not None), None)
+    """Return the first of these fields that a source has; None if it has none of them."""
+    values = (source.get(n) if isinstance(source, Mapping) else getattr(source, n, None) for n in names)
+    return next((value for value in values if value is not None), None)
 
 
 def _name(value: object) -> str:
@@ -92,13 +92,13 @@ def _name(value: object) -> str:
 
 
 def free_id(number: int, taken: set[str]) -> str:
-    """The number as an id, or one behind it that nothing else has; from then on it is taken."""
+    """Return the number as an id, or with a suffix where that is taken, and take it."""
     name = next(n for n in (str(number), *(f"{number}-{i}" for i in range(1, len(taken) + 2))) if n not in taken)
     taken.add(name)
     return name
 
 
 def _pages(metadata: Mapping[Any, Any], text: str) -> tuple[Page, ...]:
-    """The page as its reader counts it, where the metadata says that; a bare `page` may count from 0 or from 1."""
+    """Return the page by its label; nothing where there is only a `page`, which may count from 0 or from 1."""
     label = str(metadata.get("page_label", ""))
     return (Page(int(label), Span(0, len(text))),) if label.isdecimal() and text else ()

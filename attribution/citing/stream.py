@@ -18,8 +18,8 @@ from propcite.attribution.citing.splitting import MAX_CONTEXT, split_sentences
 from propcite.attribution.citing.tools import Source, Tools, sentences_as_evidence
 from propcite.attribution.errors import AttributionError
 from propcite.attribution.events import AnswerDone, Event, SentenceCited, TextDelta
-from propcite.attribution.prose.sentences import Sentences
-from propcite.attribution.prose.unmarking import Unmarking
+from propcite.attribution.prose.marker_stripper import MarkerStripper
+from propcite.attribution.prose.sentences import SentenceStream
 from propcite.retrieval.retriever import Retriever
 from propcite.retrieval.text import Span
 
@@ -40,8 +40,8 @@ class StreamCiter:
         self._tools, self._question = tools.cached(), question
         self._cited: list[SentenceCited] = []
         self._texts: list[str] = []
-        self._sentences = Sentences()
-        self._unmarking = Unmarking() if strip_markers else None
+        self._sentences = SentenceStream()
+        self._unmarking = MarkerStripper() if strip_markers else None
         self._waiting: deque[tuple[Span, str]] = deque()  # sentences that have ended: place in the answer, and text
         self._before: deque[str] = deque(maxlen=MAX_CONTEXT)
         self._jobs: deque[Future[list[SentenceCited]]] = deque()
@@ -147,13 +147,20 @@ class StreamCiter:
             evidence = islice(sentences_as_evidence(retriever.passages() if retriever else []), MAX_AHEAD)
         batch, judge = list(islice(evidence, AHEAD)), self._tools.encoding_judge
         if batch and judge:
-            judge.read(batch)
+            judge.encode_evidence(batch)
             with suppress(RuntimeError):  # closed meanwhile
                 self._thread.submit(self._encode_ahead, evidence)
 
 
 class CitedStream(Iterator[Event]):
-    """The events of an answer, in order.  Leaving it early, by `break` or an error, leaves nothing running."""
+    """The events of an answer, in order.  Leaving it early, by `break` or an error, leaves nothing running.
+
+    >>> from propcite import PropCite, SentenceCited
+    >>> pieces = ["The barrier is ", "6.4 metres high. It ", "cost a lot."]
+    >>> with PropCite.default().stream(pieces, ["The barrier is 6.4 metres high."]) as stream:
+    ...     print([event.text for event in stream if isinstance(event, SentenceCited)])
+    ['The barrier is 6.4 metres high.', 'It cost a lot.']
+    """
 
     def __init__(self, citer: StreamCiter, pieces: Iterable[str | None]) -> None:
         self._citer = citer
@@ -184,7 +191,18 @@ class CitedStream(Iterator[Event]):
 
 
 class AsyncCitedStream(AsyncIterator[Event]):
-    """The same for asyncio: citations come even while the next piece of text is awaited."""
+    """The events of an answer for asyncio: citations come even while the next piece of text is awaited.
+
+    >>> import asyncio
+    >>> from propcite import AnswerDone, PropCite
+    >>> async def pieces():
+    ...     yield "The barrier is 6.4 metres high."
+    >>> async def coverage():
+    ...     async with PropCite.default().astream(pieces(), ["The barrier is 6.4 metres high."]) as stream:
+    ...         return [event.answer.coverage async for event in stream if isinstance(event, AnswerDone)]
+    >>> asyncio.run(coverage())
+    [1.0]
+    """
 
     def __init__(self, citer: StreamCiter, pieces: AsyncIterable[str | None]) -> None:
         self._citer = citer
@@ -219,7 +237,7 @@ async def _first_of(coming: asyncio.Future[Any] | None, job: Future[Any] | None)
     await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
 
 
-# The generators below hold no reference to their stream: a stream that is dropped ends them at once, and its thread too.
+# The generators below hold no reference to their stream, so dropping a stream ends them and its thread at once.
 
 
 def _events(citer: StreamCiter, pieces: Iterable[str | None]) -> Generator[Event, None, None]:

@@ -56,7 +56,7 @@ class Tools:
         if isinstance(self.encoder, CachedEncoder):
             return self
         encoder, judge = CachedEncoder(self.encoder, max_tokens), self.encoding_judge
-        decider = replace(self.decider, judge=judge.reading_with(encoder)) if judge else self.decider
+        decider = replace(self.decider, judge=judge.with_encoder(encoder)) if judge else self.decider
         return replace(self, encoder=encoder, decider=decider)
 
     def searching(self, source: Given) -> Given | Retriever:

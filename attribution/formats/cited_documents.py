@@ -1,4 +1,4 @@
-"""The documents that an answer cites, as whoever keeps them knows them: what they are, and what became of them."""
+"""Describe the documents that an answer cites, and what happened to them since."""
 
 from __future__ import annotations
 
@@ -7,54 +7,55 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from propcite.attribution.citations import Citation, CitedAnswer, CitedProposition, CitedSentence, Evidence
-from propcite.attribution.formats.addresses import is_address
+from propcite.attribution.formats.text import is_address
 
-REPLACED = "replaced since"  # another version has its place now
+REPLACED = "replaced since"  # by another version of the same source
 REMOVED = "source removed"
 UNKNOWN = "no longer in the library"
 
 
 @dataclass(frozen=True, slots=True)
 class CitedDocument:
-    """A document by its id; `gone` says what became of it, empty while it is there."""
+    """A document.  `status` says that it was replaced or removed, and is empty while the library has it."""
 
     id: str
     title: str
     source: str = ""
-    gone: str = ""
+    status: str = ""
     details: Mapping[str, Any] = field(default_factory=dict)
 
 
-Documents = Mapping[str, CitedDocument]  # by their ids
+Documents = Mapping[str, CitedDocument]  # by id
 
 
 def all_evidence(answer: CitedAnswer) -> Iterator[Evidence]:
-    """What is cited, and what came nearest where nothing is."""
-    for fact in answer.propositions:
-        yield from (citation.evidence for citation in fact.citations)
-        if fact.nearest:
-            yield fact.nearest
+    """Yield the evidence of all citations, and the nearest evidence of uncited propositions."""
+    for proposition in answer.propositions:
+        yield from (citation.evidence for citation in proposition.citations)
+        if proposition.nearest:
+            yield proposition.nearest
 
 
 def with_documents(answer: CitedAnswer, documents: Documents) -> CitedAnswer:
-    """The same answer, each of its evidence knowing what became of its document, and where on the web it is."""
-    if not any(document.gone or is_address(document.source) for document in documents.values()):
+    """Return the same answer whose evidence has the status and the web address of its document."""
+    if not any(document.status or is_address(document.source) for document in documents.values()):
         return answer
 
-    def evidence(found: Evidence) -> Evidence:
-        known = documents.get(found.passage.document_id)
-        if known is None:
-            return found
-        return replace(found, gone=known.gone, address=known.source if is_address(known.source) else "")
+    def evidence(one: Evidence) -> Evidence:
+        document = documents.get(one.passage.document_id)
+        if document is None:
+            return one
+        address = document.source if is_address(document.source) else ""
+        return replace(one, document_status=document.status, address=address)
 
     def citation(cited: Citation) -> Citation:
         return replace(cited, evidence=evidence(cited.evidence))
 
-    def fact(cited: CitedProposition) -> CitedProposition:
+    def proposition(cited: CitedProposition) -> CitedProposition:
         nearest = evidence(cited.nearest) if cited.nearest else None
         return replace(cited, citations=tuple(map(citation, cited.citations)), nearest=nearest)
 
     def sentence(cited: CitedSentence) -> CitedSentence:
-        return replace(cited, propositions=tuple(map(fact, cited.propositions)))
+        return replace(cited, propositions=tuple(map(proposition, cited.propositions)))
 
     return replace(answer, sentences=tuple(map(sentence, answer.sentences)))

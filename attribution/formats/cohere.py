@@ -1,4 +1,4 @@
-"""A cited answer as a message of Cohere's Chat API v2: `citations` on the words of the answer, with their sources."""
+"""Write a cited answer as a message of Cohere's Chat API v2: `citations` of its words, each with sources."""
 
 from __future__ import annotations
 
@@ -6,34 +6,34 @@ from typing import Any
 
 from propcite.attribution.citations import Citation, CitedAnswer
 from propcite.attribution.formats.offsets import Offsets, Unit
-from propcite.attribution.formats.pieces import Claim, claims
+from propcite.attribution.formats.pieces import CitedPiece, cited_pieces
 
 
 def to_cohere(answer: CitedAnswer, unit: Unit = Unit.CODE_POINTS) -> dict[str, Any]:
-    """The words of each cited fact where it ends; its sources support it together."""
-    places = Offsets(answer.text, unit)
+    """Return a message with one citation per cited fact, whose sources support it together."""
+    offsets = Offsets(answer.text, unit)
     return {
         "role": "assistant",
         "content": [{"type": "text", "text": answer.text}],
-        "citations": [_citation(claim, answer.text, places) for claim in claims(answer) if claim.citations],
+        "citations": [_citation(piece, answer.text, offsets) for piece in cited_pieces(answer) if piece.citations],
         "offsets": unit.value,
     }
 
 
-def _citation(claim: Claim, text: str, places: Offsets) -> dict[str, Any]:
-    start, end = places.pair(claim.words)
+def _citation(piece: CitedPiece, text: str, offsets: Offsets) -> dict[str, Any]:
+    start, end = offsets.pair(piece.words)
     return {
         "start": start,
         "end": end,
-        "text": claim.words.of(text),
-        "sources": [_source(citation, places.unit) for citation in claim.citations],
+        "text": piece.words.of(text),
+        "sources": [_source(citation, offsets.unit) for citation in piece.citations],
         "content_index": 0,
         "type": "TEXT_CONTENT",
     }
 
 
 def _source(citation: Citation, unit: Unit) -> dict[str, Any]:
-    """The passage, and where in its text the cited words are."""
+    """Return the passage, and the place of the quote in its text."""
     passage = citation.passage
     start, end = Offsets(passage.text, unit).pair(citation.span)
     document = {

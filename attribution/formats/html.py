@@ -1,28 +1,29 @@
-"""A cited answer as one HTML file: no script, nothing from elsewhere; every text that was written is escaped here."""
+"""Write a cited answer as one HTML file without script or links to load; all text is escaped here."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Sequence
+from functools import cache
 from html import escape
+from pathlib import Path
 
 from propcite.attribution.citations import Citation, CitedAnswer, CitedProposition, Evidence
-from propcite.attribution.formats.addresses import words_at
-from propcite.attribution.formats.page import page, safe
-from propcite.attribution.formats.pieces import Piece, Source, parted, pieces, sources
-from propcite.attribution.formats.plain import one_line
-from propcite.attribution.formats.words import (
+from propcite.attribution.formats.pieces import CitedPassage, Piece, cited_passages, pieces, split_at
+from propcite.attribution.formats.text import link_to_words, one_line, printable
+from propcite.attribution.formats.wording import (
     ELSEWHERE,
-    NEAREST,
-    NOT_NEAR,
-    NOTHING_NEAR,
     SIGNS,
     coverage_line,
     label_of,
+    location_of,
+    nearest_line,
     notices,
     title_of,
-    where,
 )
 from propcite.retrieval.text import Span
+
+POLICY = "default-src 'none'; style-src 'unsafe-inline'"  # browsers load and run nothing, whatever a text contains
 
 
 def to_html(answer: CitedAnswer) -> str:
@@ -31,17 +32,37 @@ def to_html(answer: CitedAnswer) -> str:
     return page(title, "".join(parts))
 
 
-# The answer
+def page(title: str, body: str, style: str = "") -> str:
+    """Return a whole document that follows the reader's light or dark mode.
+
+    `body` is markup; `style` is CSS that comes after the style of all pages.
+    """
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
+        f'<meta name="generator" content="PropCite">\n<title>{escape(title)}</title>\n'
+        f"<style>\n{_style()}{style}</style>\n</head>\n<body>\n<main>\n{body}</main>\n</body>\n</html>\n"
+    )
+
+
+def safe(text: str) -> str:
+    """Escape any text; a carriage return becomes a reference, since HTML parsers would read it as a line feed."""
+    return escape(printable(text)).replace("\r", "&#13;")
+
+
+@cache
+def _style() -> str:
+    return Path(__file__).with_name("report.css").read_text("utf-8")
+
+
+# Answer
 
 
 def _header(answer: CitedAnswer, title: str) -> str:
-    counts: dict[str, int] = {}
-    for cited in answer.facts:
-        counts[label_of(cited).value] = counts.get(label_of(cited).value, 0) + 1
+    counts = Counter(map(label_of, answer.facts))
     shares = "".join(
-        f'<span class="{label.value}" style="flex-grow:{counts[label.value]}"></span>'
-        for label in SIGNS
-        if label.value in counts
+        f'<span class="{label.value}" style="flex-grow:{counts[label]}"></span>' for label in SIGNS if label in counts
     )
     bar = f'<div class="bar" aria-hidden="true">{shares}</div>\n' if shares else ""
     return (
@@ -51,26 +72,27 @@ def _header(answer: CitedAnswer, title: str) -> str:
 
 
 def _notices(answer: CitedAnswer) -> str:
-    told = safe(" ".join(notices(answer)))
-    return f'<p class="notice" role="note" dir="auto">{told}</p>\n' if told else ""
+    text = safe(" ".join(notices(answer)))
+    return f'<p class="notice" role="note" dir="auto">{text}</p>\n' if text else ""
 
 
 def _answer(answer: CitedAnswer) -> str:
     numbers = {cited.id: number for number, cited in enumerate(answer.facts, start=1)}
     uncited = answer.uncited_spans
-    text = "".join(_words(piece, answer.text, uncited) + _behind(piece, numbers) for piece in pieces(answer))
+    text = "".join(_words(piece, answer.text, uncited) + _marks(piece, numbers) for piece in pieces(answer))
     return f'<section class="answer" dir="auto">{text}</section>\n'
 
 
 def _words(piece: Piece, text: str, uncited: Sequence[Span]) -> str:
     return "".join(
-        f'<span class="uncited">{safe(span.of(text))}</span>' if bare else safe(span.of(text))
-        for span, (bare,) in parted(piece.span, uncited)
+        f'<span class="uncited">{safe(span.of(text))}</span>' if is_uncited else safe(span.of(text))
+        for span, (is_uncited,) in split_at(piece.span, uncited)
     )
 
 
-def _behind(piece: Piece, numbers: dict[str, int]) -> str:
-    return "".join(map(_marker, piece.markers)) + "".join(_note(cited, numbers[cited.id]) for cited in piece.bare)
+def _marks(piece: Piece, numbers: dict[str, int]) -> str:
+    notes = "".join(_note(cited, numbers[cited.id]) for cited in piece.unsupported)
+    return "".join(map(_marker, piece.markers)) + notes
 
 
 def _marker(citation: Citation) -> str:
@@ -88,7 +110,7 @@ def _note(cited: CitedProposition, number: int) -> str:
     return f'<span class="joined"><a class="note {label}" href="#fact-{number}">{sign} {words}</a></span>'
 
 
-# Its facts
+# Facts
 
 
 def _facts(answer: CitedAnswer) -> str:
@@ -97,15 +119,17 @@ def _facts(answer: CitedAnswer) -> str:
 
 
 def _fact(cited: CitedProposition, number: int) -> str:
-    """A fact as it reads by itself, how it stands, and the words for it or nearest to it."""
+    """Return a fact with its verdict and its evidence, or the nearest evidence."""
     sign, words = SIGNS[label_of(cited)]
-    sure = f'<span class="sure">probability of support {cited.verdict.probability:.0%}</span>' if cited.verdict else ""
+    support = (
+        f'<span class="sure">probability of support {cited.verdict.probability:.0%}</span>' if cited.verdict else ""
+    )
     badge = f'<span class="badge {label_of(cited).value}"><span aria-hidden="true">{sign}</span> {words}</span>'
-    reason = safe(cited.verdict.reason) if cited.verdict else ""
-    said = f'<p class="reason" dir="auto">{reason}</p>\n' if reason else ""
+    text = safe(cited.verdict.reason) if cited.verdict else ""
+    reason = f'<p class="reason" dir="auto">{text}</p>\n' if text else ""
     return (
-        f'<li id="fact-{number}" class="fact {label_of(cited).value}">\n<p class="status">{badge}{sure}</p>\n'
-        f'<p class="claim" dir="auto">{safe(cited.proposition.text)}</p>\n{said}{_evidence(cited)}</li>\n'
+        f'<li id="fact-{number}" class="fact {label_of(cited).value}">\n<p class="status">{badge}{support}</p>\n'
+        f'<p class="claim" dir="auto">{safe(cited.proposition.text)}</p>\n{reason}{_evidence(cited)}</li>\n'
     )
 
 
@@ -113,8 +137,8 @@ def _evidence(cited: CitedProposition) -> str:
     if cited.citations:
         return "".join(_quote(c.evidence, f'<a href="#source-{c.number}">[{c.number}]</a> ') for c in cited.citations)
     if cited.nearest is None:
-        return f'<p class="nearest">{NOTHING_NEAR}.</p>\n'
-    return f'<p class="nearest">{NEAREST.get(label_of(cited), NOT_NEAR)}:</p>\n{_quote(cited.nearest, "", "near")}'
+        return f'<p class="nearest">{nearest_line(cited)}.</p>\n'
+    return f'<p class="nearest">{nearest_line(cited)}:</p>\n{_quote(cited.nearest, "", "near")}'
 
 
 def _quote(evidence: Evidence, marker: str, kind: str = "") -> str:
@@ -124,16 +148,16 @@ def _quote(evidence: Evidence, marker: str, kind: str = "") -> str:
     )
 
 
-# Its sources
+# Sources
 
 
 def _sources(answer: CitedAnswer) -> str:
-    cards = "".join(_card(source, answer) for source in sources(answer))
+    cards = "".join(_card(source, answer) for source in cited_passages(answer))
     return f'<section class="sources">\n<h2>Sources</h2>\n{cards}</section>\n' if cards else ""
 
 
-def _card(source: Source, answer: CitedAnswer) -> str:
-    """A cited passage with the cited words marked, and links to the facts that they support."""
+def _card(source: CitedPassage, answer: CitedAnswer) -> str:
+    """Return a cited passage with the cited words marked, and links to the facts that it supports."""
     supported = [
         f'<a href="#fact-{number}">{number}</a>'
         for number, cited in enumerate(answer.facts, start=1)
@@ -149,36 +173,33 @@ def _card(source: Source, answer: CitedAnswer) -> str:
     )
 
 
-def _passage(source: Source) -> str:
+def _passage(source: CitedPassage) -> str:
     text = source.passage.text
+    quotes = [citation.span for citation in source.citations]
     headings = [sentence.span for sentence in source.passage.sentences if sentence.is_heading]
     words = ""
-    for span, (marked, heading) in parted(
-        Span(0, len(text)).trimmed(text), [c.span for c in source.citations], headings
-    ):
-        part = f"<b>{safe(span.of(text))}</b>" if heading else safe(span.of(text))
-        words += f"<mark>{part}</mark>" if marked else part
+    for span, (is_quote, is_heading) in split_at(Span(0, len(text)).trimmed(text), quotes, headings):
+        part = f"<b>{safe(span.of(text))}</b>" if is_heading else safe(span.of(text))
+        words += f"<mark>{part}</mark>" if is_quote else part
     return f'<blockquote class="passage" dir="auto">{words}</blockquote>\n'
 
 
 def _title(evidence: Evidence) -> str:
-    """The document's title, then the path of headings; it leads to the words themselves where these are on the web."""
+    """Return the document's title and the path of headings, as a link to the quote if the document is on the web."""
     title, *path = one_line(title_of(evidence.passage)).split(" › ")
     words = f'<bdi class="title">{escape(title)}' + "".join(f" <i>› {escape(part)}</i>" for part in path) + "</bdi>"
-    address = escape(words_at(evidence.address, evidence.quote)) if evidence.address else ""
+    address = escape(link_to_words(evidence.address, evidence.quote)) if evidence.address else ""
     return f'<a href="{address}" rel="noreferrer">{words}</a>' if address else words
 
 
-def _place(several: Iterable[Evidence]) -> str:
-    """Where it stands in one passage, what the writer of the answer did not have, and what became of it since."""
-    evidence = list(several)
+def _place(evidence: Sequence[Evidence]) -> str:
+    """Return where evidence from one passage is, whether it was found elsewhere, and the status of the document."""
     elsewhere = "" if all(e.shown for e in evidence) else ELSEWHERE
-    stands = where(evidence[0].passage, [e.span for e in evidence]) if evidence else ""
-    gone = evidence[0].gone if evidence else ""
-    return "".join(f" · {escape(part)}" for part in (stands, elsewhere, gone) if part)
+    location = location_of(evidence[0].passage, [e.span for e in evidence])
+    return "".join(f" · {escape(part)}" for part in (location, elsewhere, evidence[0].document_status) if part)
 
 
-# How it was made
+# Details
 
 
 def _details(answer: CitedAnswer) -> str:

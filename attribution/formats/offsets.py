@@ -1,4 +1,4 @@
-"""Places in a text counted in code points, in UTF-16 code units, or in bytes of UTF-8; and back."""
+"""Convert offsets in a text between code points, UTF-16 code units and bytes of UTF-8."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from propcite.retrieval.text import Span
 
 
 class Unit(StrEnum):
-    """What an offset counts: Python's characters, JavaScript's and Java's, or the bytes of a file."""
+    """The unit of an offset: characters of Python, characters of JavaScript and Java, or bytes of a file."""
 
     CODE_POINTS = "code-points"
     UTF_16 = "utf-16"
@@ -19,9 +19,9 @@ class Unit(StrEnum):
 
 
 class Offsets:
-    """The places of one text in another unit; one pass over the text, then each is a look-up.
+    """The offsets of one text in another unit: one pass over the text, then a lookup per offset.
 
-    Half a character (a lone surrogate) counts as the � that is written for it: one code unit, three bytes.
+    A lone surrogate counts as the � that is written in its place: one code unit, three bytes.
 
     >>> Offsets("a😀b", Unit.UTF_16).of(2), Offsets("a😀b", Unit.BYTES).of(2), Offsets("a😀b", Unit.BYTES).back(5)
     (3, 5, 2)
@@ -30,17 +30,17 @@ class Offsets:
     def __init__(self, text: str, unit: Unit) -> None:
         self.length = len(text)
         self.unit = unit
-        self._places = None if unit is Unit.CODE_POINTS or text.isascii() else _places(text, unit)
+        self._by_point = None if unit is Unit.CODE_POINTS or text.isascii() else _offsets(text, unit)
 
     def of(self, point: int) -> int:
-        """The offset of a code point's place; the text's end is a place too."""
+        """Return the offset of a code point; the end of the text has one too."""
         if not 0 <= point <= self.length:
             raise ValueError(f"{point} does not lie in a text of {self.length} characters")
-        return point if self._places is None else int(self._places[point])
+        return point if self._by_point is None else int(self._by_point[point])
 
     def back(self, offset: int) -> int:
-        """The code point's place of an offset; one inside a character is an error, never rounded."""
-        point = offset if self._places is None else int(np.searchsorted(self._places, offset))
+        """Return the code point of an offset; raise ValueError for an offset inside a character."""
+        point = offset if self._by_point is None else int(np.searchsorted(self._by_point, offset))
         if not 0 <= point <= self.length or self.of(point) != offset:
             raise ValueError(f"no character begins or ends at offset {offset} ({self.unit})")
         return point
@@ -52,9 +52,10 @@ class Offsets:
         return Span(self.back(start), self.back(end))
 
 
-def _places(text: str, unit: Unit) -> npt.NDArray[np.int64]:
+def _offsets(text: str, unit: Unit) -> npt.NDArray[np.int64]:
     codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
+    # A code point needs one unit more from each of these values on.
     steps = (0x10000,) if unit is Unit.UTF_16 else (0x80, 0x800, 0x10000)
-    places = np.zeros(len(codes) + 1, dtype=np.int64)
-    np.cumsum(1 + sum((codes >= step).astype(np.int64) for step in steps), out=places[1:])
-    return places
+    offsets = np.zeros(len(codes) + 1, dtype=np.int64)
+    np.cumsum(1 + sum((codes >= step).astype(np.int64) for step in steps), out=offsets[1:])
+    return offsets

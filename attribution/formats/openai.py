@@ -1,6 +1,6 @@
-"""A cited answer in OpenAI's shapes: a Responses output message, and a Chat Completions message.
+"""Write a cited answer as OpenAI messages: an output message of Responses, and a Chat Completions message.
 
-`url_citation` names the words of the answer that a source supports, `file_citation` the place for its marker.
+`url_citation` has the span of the answer that a source supports, `file_citation` the place for its marker.
 """
 
 from __future__ import annotations
@@ -10,25 +10,27 @@ from typing import Any
 from urllib.parse import quote
 
 from propcite.attribution.citations import CitedAnswer
-from propcite.attribution.formats.addresses import is_address
 from propcite.attribution.formats.offsets import Offsets, Unit
-from propcite.attribution.formats.pieces import claims
-from propcite.attribution.formats.words import title_of
+from propcite.attribution.formats.pieces import cited_pieces
+from propcite.attribution.formats.text import is_address
+from propcite.attribution.formats.wording import title_of
 from propcite.retrieval.text import Passage, Span
 
 
 def to_openai(answer: CitedAnswer, unit: Unit = Unit.CODE_POINTS) -> dict[str, Any]:
-    """A message of the Responses API whose annotations are `url_citation`."""
-    return _output_message(answer, [{"type": "url_citation", **place} for place in _places(answer, unit)], unit)
+    """Return a message of the Responses API with `url_citation` annotations."""
+    return _output_message(
+        answer, [{"type": "url_citation", **fields} for fields in _url_citations(answer, unit)], unit
+    )
 
 
 def to_openai_files(answer: CitedAnswer, unit: Unit = Unit.CODE_POINTS) -> dict[str, Any]:
-    """A message of the Responses API whose annotations are `file_citation`: the passages are the files."""
-    places = Offsets(answer.text, unit)
+    """Return a message of the Responses API with `file_citation` annotations; passages are the files."""
+    offsets = Offsets(answer.text, unit)
     annotations = [
         {
             "type": "file_citation",
-            "index": places.of(sentence.span.trimmed(answer.text).end),
+            "index": offsets.of(sentence.span.trimmed(answer.text).end),
             "file_id": citation.passage.id,
             "filename": title_of(citation.passage),
         }
@@ -39,7 +41,7 @@ def to_openai_files(answer: CitedAnswer, unit: Unit = Unit.CODE_POINTS) -> dict[
 
 
 def to_openai_chat(answer: CitedAnswer, unit: Unit = Unit.CODE_POINTS) -> dict[str, Any]:
-    """A message of Chat Completions."""
+    """Return a message of Chat Completions."""
     return {
         "role": "assistant",
         "content": answer.text,
@@ -50,8 +52,8 @@ def to_openai_chat(answer: CitedAnswer, unit: Unit = Unit.CODE_POINTS) -> dict[s
 
 
 def chat_annotations(answer: CitedAnswer, unit: Unit = Unit.CODE_POINTS) -> list[dict[str, Any]]:
-    """The citations as a message of Chat Completions has them."""
-    return [{"type": "url_citation", "url_citation": place} for place in _places(answer, unit)]
+    """Return the annotations of a Chat Completions message."""
+    return [{"type": "url_citation", "url_citation": fields} for fields in _url_citations(answer, unit)]
 
 
 def _output_message(answer: CitedAnswer, annotations: list[dict[str, Any]], unit: Unit) -> dict[str, Any]:
@@ -65,18 +67,18 @@ def _output_message(answer: CitedAnswer, annotations: list[dict[str, Any]], unit
     }
 
 
-def _places(answer: CitedAnswer, unit: Unit) -> Iterator[dict[str, Any]]:
-    """The words of each cited fact where it ends, with each of its sources, in the order of the answer."""
-    places = Offsets(answer.text, unit)
-    for claim in claims(answer):
-        start, end = places.pair(claim.words)
-        for citation in claim.citations:
+def _url_citations(answer: CitedAnswer, unit: Unit) -> Iterator[dict[str, Any]]:
+    """Yield the words of each cited fact with each of its sources, in the order of the answer."""
+    offsets = Offsets(answer.text, unit)
+    for piece in cited_pieces(answer):
+        start, end = offsets.pair(piece.words)
+        for citation in piece.citations:
             url = url_of(citation.passage, citation.span)
             yield {"start_index": start, "end_index": end, "title": title_of(citation.passage), "url": url}
 
 
 def url_of(passage: Passage, span: Span) -> str:
-    """The source's own address if it has one; else a name for its characters, counted as RFC 5147 does.
+    """Return the web address of the source if it has one, else a URN with a character range as in RFC 5147.
 
     >>> url_of(Passage("p 1", "The gates weigh 300 tonnes."), Span(4, 9))
     'urn:propcite:passage:p%201#char=4,9'

@@ -1,4 +1,4 @@
-"""A cited answer as a PDF: the report, as a browser prints it."""
+"""Print the HTML report as a PDF with a browser."""
 
 from __future__ import annotations
 
@@ -20,47 +20,42 @@ FLAGS = (
     "--no-first-run",
     "--no-pdf-header-footer",
 )
-PATIENCE_S = 120
+TIMEOUT_S = 120
 
-_TIMES = re.compile(rb"(/(?:CreationDate|ModDate) ?\(D:)\d{14}")  # so that the same answer is the same bytes
+_DATES = re.compile(rb"(/(?:CreationDate|ModDate) ?\(D:)\d{14}")
 
 
 class NoBrowserError(AttributionError):
-    """Nothing here prints."""
+    """No browser can print."""
 
 
-def browser() -> str | None:
-    """A program that prints pages, if one is here."""
-    return next((found for name in NAMES if (found := shutil.which(name))), None)
+def find_browser() -> str | None:
+    """Return the path of an installed browser that can print pages, or None."""
+    return next((path for name in NAMES if (path := shutil.which(name))), None)
 
 
-def printed(html: str) -> bytes:
-    """A page as a PDF.  The browser has a folder of its own and leaves nothing behind."""
-    program = browser()
+def print_pdf(html: str) -> bytes:
+    """Return a page as a PDF.  The browser runs in a temporary profile that is removed afterwards."""
+    program = find_browser()
     if program is None:
-        raise NoBrowserError(
-            "a PDF is printed by Chromium or Chrome, and neither is here: install one, or take --format html"
-        )
+        raise NoBrowserError("a PDF needs Chromium or Chrome to print it: install one, or take --format html")
     with tempfile.TemporaryDirectory(prefix="propcite-", ignore_cleanup_errors=True) as folder:
         page, pdf = Path(folder, "answer.html"), Path(folder, "answer.pdf")
         page.write_text(html, encoding="utf-8", errors="replace")
-        own = [f"--user-data-dir={folder}/profile", f"--print-to-pdf={pdf}", page.as_uri()]
-        root = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []  # Chromium refuses root else
-        said = _run([program, *FLAGS, *root, *own])
+        options = [f"--user-data-dir={folder}/profile", f"--print-to-pdf={pdf}", page.as_uri()]
+        # Chromium refuses to run as root with its sandbox.
+        sandbox = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
+        message = _run([program, *FLAGS, *sandbox, *options])
         if not pdf.exists() or not pdf.stat().st_size:
-            raise NoBrowserError(f"{program} printed nothing ({said}): take --format html and print that")
-        return _TIMES.sub(_undated, pdf.read_bytes())
-
-
-def _undated(found: re.Match[bytes]) -> bytes:
-    """Of the same length, since a PDF's table says where each part begins."""
-    return found[1] + b"19800101000000"
+            raise NoBrowserError(f"{program} printed nothing ({message}): take --format html and print that")
+        # The same answer must be the same bytes: fix the dates, in the same length, since a PDF has byte offsets.
+        return _DATES.sub(rb"\g<1>19800101000000", pdf.read_bytes())
 
 
 def _run(command: list[str]) -> str:
-    """The last line that the browser said."""
+    """Run a browser; return the last line that it printed, or its exit code."""
     try:
-        done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=PATIENCE_S)
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=TIMEOUT_S)
     except (OSError, subprocess.TimeoutExpired) as error:
         return str(error).splitlines()[0][:200]
     return next(reversed(done.stderr.strip().splitlines()), f"exit code {done.returncode}")[:200]

@@ -1,10 +1,10 @@
-"""An answer in pieces: what stands behind each for a reader, and what each claims for a program."""
+"""Split an answer at its markers, facts and citations, and list the passages that it cites."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from itertools import pairwise, starmap
 from typing import NamedTuple
 
 from propcite.attribution.citations import Citation, CitedAnswer, CitedProposition
@@ -14,72 +14,72 @@ _STOPS = re.compile(r"""[.,;:!?…。！？،؟۔।)\]}"'”’»]*""")
 
 
 class Piece(NamedTuple):
-    """Words of the answer; behind them the markers of their sentence, and facts that end there without support."""
+    """Words of the answer, the markers of a sentence that ends here, and the unsupported facts that end here."""
 
     span: Span
     markers: tuple[Citation, ...] = ()
-    bare: tuple[CitedProposition, ...] = ()
+    unsupported: tuple[CitedProposition, ...] = ()
 
 
 def pieces(answer: CitedAnswer) -> list[Piece]:
-    """The whole text, cut where something stands behind it."""
+    """Split the whole text wherever markers or notes on unsupported facts belong."""
     markers = {s.span.trimmed(answer.text).end: s.citations for s in answer.sentences if s.citations}
-    bare: dict[int, list[CitedProposition]] = {}
+    unsupported: dict[int, list[CitedProposition]] = {}
     for end, cited in _fact_ends(answer):
         if cited.proposition.check_worthy and not cited.citations:
-            bare.setdefault(end, []).append(cited)
+            unsupported.setdefault(end, []).append(cited)
     return [
-        Piece(span, markers.get(span.end, ()), tuple(bare.get(span.end, ())))
-        for span in _between(answer.text, {*markers, *bare})
+        Piece(span, markers.get(span.end, ()), tuple(unsupported.get(span.end, ())))
+        for span in _between(answer.text, {*markers, *unsupported})
     ]
 
 
-class Claim(NamedTuple):
-    """A piece of the answer with the citations of the facts that end in it; `words` are those facts' own in it."""
+class CitedPiece(NamedTuple):
+    """A piece of the answer with the citations of facts that end in it; `words` are the part that these facts cover."""
 
     span: Span
     words: Span
     citations: tuple[Citation, ...] = ()
 
 
-def claims(answer: CitedAnswer) -> list[Claim]:
-    """The whole text, cut where sentences and facts end: every citation stands at one piece, that of its fact's end.
+def cited_pieces(answer: CitedAnswer) -> list[CitedPiece]:
+    """Split the whole text where sentences and facts end, so that each citation is at the piece that ends its fact.
 
-    What holds no word belongs to the piece before it; words that nothing supports stay in one piece.
+    A piece without a word joins the piece before it, and neighbouring pieces without citations are one piece.
     """
     ends: dict[int, list[CitedProposition]] = {s.span.start: [] for s in answer.sentences}
     for end, cited in _fact_ends(answer):
         ends.setdefault(end, []).append(cited)
-    joined: list[Claim] = []
+    joined: list[CitedPiece] = []
     for span in _between(answer.text, {*ends, *(s.span.end for s in answer.sentences)}):
-        claim = _claim(span, [cited for cited in ends.get(span.end, ()) if cited.citations])
-        if joined and _belong(joined[-1], claim, answer.text):
-            before = joined.pop()
-            cites = before if before.citations else claim
-            claim = Claim(Span(before.span.start, span.end), cites.words, cites.citations)
-        joined.append(claim)
+        piece = _cited_piece(span, [cited for cited in ends.get(span.end, ()) if cited.citations])
+        if joined and _belong_together(joined[-1], piece, answer.text):
+            previous = joined.pop()
+            citing = previous if previous.citations else piece
+            piece = CitedPiece(Span(previous.span.start, span.end), citing.words, citing.citations)
+        joined.append(piece)
     return joined
 
 
-def _claim(piece: Span, facts: Sequence[CitedProposition]) -> Claim:
-    """The facts' citations, each once, and where the facts' words lie in the piece that they end."""
+def _cited_piece(span: Span, facts: Sequence[CitedProposition]) -> CitedPiece:
+    """Return a piece with each citation of its facts once; `words` are its part from their first to their last word."""
     citations = {c.id: c for cited in facts for c in cited.citations}
-    inside = [span for cited in facts for span in cited.proposition.spans if span.overlaps(piece)]
+    inside = [own for cited in facts for own in cited.proposition.spans if own.overlaps(span)]
     if not inside:
-        return Claim(piece, piece, tuple(citations.values()))
-    start, end = min(span.start for span in inside), max(span.end for span in inside)
-    return Claim(piece, Span(max(start, piece.start), min(end, piece.end)), tuple(citations.values()))
+        return CitedPiece(span, span, tuple(citations.values()))
+    start, end = min(own.start for own in inside), max(own.end for own in inside)
+    return CitedPiece(span, Span(max(start, span.start), min(end, span.end)), tuple(citations.values()))
 
 
-def _belong(before: Claim, after: Claim, text: str) -> bool:
-    """Whether two pieces are one: neither cites, or one of them holds no word."""
-    if not before.citations and not after.citations:
+def _belong_together(first: CitedPiece, second: CitedPiece, text: str) -> bool:
+    """Return whether neither piece has citations, or one has neither citations nor words."""
+    if not first.citations and not second.citations:
         return True
-    return any(not claim.citations and not any(map(str.isalnum, claim.span.of(text))) for claim in (before, after))
+    return any(not one.citations and not any(map(str.isalnum, one.span.of(text))) for one in (first, second))
 
 
 def _fact_ends(answer: CitedAnswer) -> Iterable[tuple[int, CitedProposition]]:
-    """Where each fact ends, behind the stop or bracket that closes it; one without spans ends with its sentence."""
+    """Yield the end of each fact, behind the stop or bracket that closes it; without spans, the sentence's end."""
     for sentence in answer.sentences:
         last = sentence.span.trimmed(answer.text).end
         for cited in sentence.propositions:
@@ -89,32 +89,29 @@ def _fact_ends(answer: CitedAnswer) -> Iterable[tuple[int, CitedProposition]]:
 
 
 def _between(text: str, places: Iterable[int]) -> list[Span]:
-    return [*map(_span, pairwise(sorted({0, len(text), *places})))]
+    return list(starmap(Span, pairwise(sorted({0, len(text), *places}))))
 
 
-def parted(text: Span, *kinds: Sequence[Span]) -> list[tuple[Span, tuple[bool, ...]]]:
-    """A span of a text in pieces that lie wholly in or out of every marked span, and for each kind whether they do."""
+def split_at(text: Span, *kinds: Sequence[Span]) -> list[tuple[Span, tuple[bool, ...]]]:
+    """Split a span at the edges of marked spans; return each part with a flag per kind: whether it is marked."""
     places = {place for spans in kinds for span in spans for place in (span.start, span.end)}
-    cuts = pairwise(sorted({text.start, text.end, *(p for p in places if text.start < p < text.end)}))
-    return [(cut, tuple(any(span.overlaps(cut) for span in spans) for spans in kinds)) for cut in map(_span, cuts)]
+    edges = sorted({text.start, text.end, *(p for p in places if text.start < p < text.end)})
+    parts = starmap(Span, pairwise(edges))
+    return [(part, tuple(any(span.overlaps(part) for span in spans) for spans in kinds)) for part in parts]
 
 
-def _span(ends: tuple[int, int]) -> Span:
-    return Span(*ends)
-
-
-class Source(NamedTuple):
-    """A cited passage with its marker, and the answer's citations of it: each words once."""
+class CitedPassage(NamedTuple):
+    """A cited passage with its marker and the answer's citations of it, one per span."""
 
     number: int
     passage: Passage
     citations: tuple[Citation, ...]
 
 
-def sources(answer: CitedAnswer) -> list[Source]:
-    """Every cited passage, in the order of the markers."""
-    found: dict[int, dict[Span, Citation]] = {}
+def cited_passages(answer: CitedAnswer) -> list[CitedPassage]:
+    """Return every cited passage, in the order of the markers."""
+    by_number: dict[int, dict[Span, Citation]] = {}
     for citation in answer.citations:
-        found.setdefault(citation.number, {}).setdefault(citation.span, citation)
-    listed = [(number, tuple(cited.values())) for number, cited in sorted(found.items())]
-    return [Source(number, cited[0].passage, cited) for number, cited in listed]
+        by_number.setdefault(citation.number, {}).setdefault(citation.span, citation)
+    listed = [(number, tuple(by_span.values())) for number, by_span in sorted(by_number.items())]
+    return [CitedPassage(number, citations[0].passage, citations) for number, citations in listed]

@@ -1,4 +1,4 @@
-"""Judges: does this evidence support this claim?  Each is one method wide and gives a calibrated probability."""
+"""Judges decide whether evidence supports a claim, with a calibrated probability.  Protocols and shared helpers."""
 
 from __future__ import annotations
 
@@ -17,10 +17,16 @@ PARTLY_FROM = 0.3
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What a judge reads: a claim and the pieces of evidence proposed for it, which are read together.
+    """A claim and the evidence that a judge compares it with.
 
-    `context` stands around the evidence (its title, the sentences before it) and says what "it" is there; it is no
-    evidence by itself.
+    `evidence` holds one or more quotes, which are read together: the claim may be supported by all of them jointly.
+    `context` is the text around the first quote (its title, the sentence before).  It may resolve references such as
+    "it", but is not evidence itself.
+
+    >>> from propcite import Case
+    >>> case = Case("The tower is 90 m high.", ("It is 90 m high.", "It opened in 1911."), context="The old tower")
+    >>> case.text
+    'It is 90 m high. It opened in 1911.'
     """
 
     claim: str
@@ -29,36 +35,97 @@ class Case:
 
     @property
     def text(self) -> str:
+        """Return the quotes as one text."""
         return " ".join(self.evidence)
 
 
 class Judge(Protocol):
-    """Anything that says whether evidence supports a claim."""
+    """Decides whether evidence supports a claim: implement `name` and `judge` to plug in your own.
+
+    A judge whose threshold users may change also has a writable attribute `supported_from`, the probability from
+    which it labels a claim as supported.
+
+    >>> from propcite import Case, Judge, Label, Verdict
+    >>> class Verbatim:
+    ...     name = "verbatim/1"
+    ...
+    ...     def judge(self, cases):
+    ...         return [self.verdict(case.claim in case.text) for case in cases]
+    ...
+    ...     def verdict(self, quoted):
+    ...         return Verdict(Label.SUPPORTED, 0.99) if quoted else Verdict(Label.UNSUPPORTED, 0.01)
+    >>> judge: Judge = Verbatim()
+    >>> cases = [Case("It rained.", ("It rained.",)), Case("It rained.", ("It snowed.",))]
+    >>> [verdict.label.value for verdict in judge.judge(cases)]
+    ['supported', 'unsupported']
+    """
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """Return the name and version of the judge.
 
-    def judge(self, cases: Sequence[Case]) -> list[Verdict]: ...
+        It is stored with each answer and evaluation, and identifies saved verdicts: change it whenever verdicts change.
+        """
+        ...
+
+    def judge(self, cases: Sequence[Case]) -> list[Verdict]:
+        """Return one verdict per case, in the order of the cases.
+
+        Only evidence with `Label.SUPPORTED` is cited, and the quote with the highest `probability` first: from 0 to 1,
+        that the evidence supports the whole claim.  `reason` is an optional line for users on what differs.  A verdict
+        must not depend on the other cases, and any text is a valid claim or evidence, empty text included.  Servers
+        call this from several threads at once.
+        """
+        ...
 
 
 @runtime_checkable
 class EncodingJudge(Judge, Protocol):
-    """A judge that compares token vectors, so that it can share the cache of whatever cites with it."""
+    """A judge that compares token vectors: it shares an encoder and its cache with the search for evidence.
+
+    Implement it if your judge uses a `TextEncoder`, so that no text of an answer is encoded twice.
+
+    >>> from propcite import Case, Encoder, Label, Passage, Verdict
+    >>> class Similarity:
+    ...     def __init__(self, encoder):
+    ...         self.encoder, self.name = encoder, f"similarity/{encoder.name}"
+    ...
+    ...     def judge(self, cases):
+    ...         return [self.verdict(case) for case in cases]
+    ...
+    ...     def verdict(self, case):
+    ...         [claim], [text] = self.encoder.encode_queries([case.claim]), self.encode_evidence([case.text])
+    ...         score = float((claim.vectors @ text.vectors.T).max(axis=1).mean())
+    ...         return Verdict(Label.SUPPORTED if score > 0.8 else Label.UNSUPPORTED, max(0.0, min(1.0, score)))
+    ...
+    ...     def with_encoder(self, encoder):
+    ...         return Similarity(encoder)
+    ...
+    ...     def encode_evidence(self, evidence):
+    ...         return self.encoder.encode_passages([Passage(id="", text=text) for text in evidence])
+    >>> judge: EncodingJudge = Similarity(Encoder())
+    >>> isinstance(judge, EncodingJudge)
+    True
+    >>> judge.judge([Case("The tower is 90 m high.", ("The tower is 90 m high.",))])[0].label.value
+    'supported'
+    """
 
     @property
-    def encoder(self) -> TextEncoder: ...
-
-    def reading_with(self, encoder: TextEncoder) -> Judge:
-        """Return the same judge with another encoder, such as a cache of its own."""
+    def encoder(self) -> TextEncoder:
+        """Return the encoder of claims."""
         ...
 
-    def read(self, evidence: Sequence[str]) -> object:
-        """Encode evidence that is likely to be judged soon."""
+    def with_encoder(self, encoder: TextEncoder) -> Judge:
+        """Return the same judge with another encoder of claims, such as a cache around this one; do not change it."""
+        ...
+
+    def encode_evidence(self, evidence: Sequence[str]) -> object:
+        """Encode texts that are likely to be judged soon, and cache them; callers ignore the result."""
         ...
 
 
-def accepting_from(judge: Judge, supported_from: float) -> Judge:
-    """The same judge with another threshold; what it reads with is shared."""
+def with_threshold(judge: Judge, supported_from: float) -> Judge:
+    """Return the same judge with another threshold; both share models and caches."""
     if not hasattr(judge, "supported_from"):
         raise AttributionError(f"the judge {judge.name} has no threshold: leave supported_from as it is")
     other: Any = copy(judge)
@@ -67,10 +134,10 @@ def accepting_from(judge: Judge, supported_from: float) -> Judge:
 
 
 def label_of(probability: float, supported_from: float = SUPPORTED_FROM) -> Label:
-    """The label of a probability that nothing in the words speaks against."""
+    """Return the label of a probability, for a claim that no word check contradicts."""
     if probability >= supported_from:
         return Label.SUPPORTED
     return Label.PARTLY if probability >= min(PARTLY_FROM, supported_from) else Label.UNSUPPORTED
 
 
-__all__ = ["PARTLY_FROM", "SUPPORTED_FROM", "Case", "EncodingJudge", "Judge", "accepting_from", "label_of"]
+__all__ = ["PARTLY_FROM", "SUPPORTED_FROM", "Case", "EncodingJudge", "Judge", "label_of", "with_threshold"]

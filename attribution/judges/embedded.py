@@ -1,4 +1,4 @@
-"""The embedded judge: it reads similarity, numbers and negation, and needs no weights but the encoder's."""
+"""The embedded judge: a small regression over similarity, numbers and shared words, with no network of its own."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from statistics import fmean
 import numpy as np
 
 from propcite.attribution.citations import Verdict
-from propcite.attribution.english import words
+from propcite.attribution.english import missing_numbers, numbers, plain_share
 from propcite.attribution.judges import SUPPORTED_FROM, Case
-from propcite.attribution.judges.checks import RULES, checked
-from propcite.attribution.judges.nearest import readings
+from propcite.attribution.judges.excerpts import with_excerpt
+from propcite.attribution.judges.word_checks import RULES, checked_verdict
 from propcite.retrieval.encoding.base import Floats, TextEncoder, TokenVectors
 from propcite.retrieval.encoding.cache import CachedEncoder
 from propcite.retrieval.text import Passage
@@ -22,67 +22,67 @@ from propcite.retrieval.text import Passage
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """What the embedded judge looks at, each from 0 to 1; what is alike in long evidence, as `readings` has it."""
+    """The inputs of the regression, each from 0 to 1."""
 
     similarity: float  # mean over the claim's tokens of the best similarity in the evidence
-    weakest: float  # the mean of the claim's worst quarter of tokens: what the evidence does not speak of
+    weakest: float  # mean of the claim's worst quarter of tokens: parts that the evidence does not mention
     numbers: float  # share of the claim's numbers that the evidence states
-    overlap: float  # share of the claim's content words, without numbers, that the evidence holds
+    overlap: float  # share of the claim's content words, without numbers, that the evidence contains
 
     def row(self) -> list[float]:
         return [self.similarity, self.weakest, self.numbers, self.overlap]
 
 
-# A logistic regression on Features.row(), fitted on all rows of expertqa and of propsegment's propositions; but for
-# the overlap, whose weight is set by hand: between 0.3 and 1 it changes the mean AUC of eight sources by a tenth.
+# A logistic regression on Features.row(), fitted on all rows of expertqa and of propsegment's propositions, except the
+# weight of the overlap, which is set by hand: between 0.3 and 1 it changes the mean AUC of eight sources by 0.1 points.
 INTERCEPT = -5.022
 WEIGHTS = (4.371, 3.36, 0.923, 0.5)
 
 
 class EmbeddedJudge:
-    """A judge without weights of its own but the encoder's, and a check of numbers that no score overrules.
+    """Compares token vectors of claim and evidence; word checks overrule the score.
 
-    Evidence that it read last it knows: answers over one collection are often judged by the same sentences.
+    It caches the vectors of evidence, because the same sentences of a collection are judged for many answers.
     """
 
     def __init__(self, encoder: TextEncoder, *, supported_from: float = SUPPORTED_FROM) -> None:
         self.encoder = encoder
         self.supported_from = supported_from
         self.name = f"embedded/{encoder.name}+{RULES}"
-        self._evidence = CachedEncoder(encoder)
+        self._evidence_cache = CachedEncoder(encoder)
 
     def judge(self, cases: Sequence[Case]) -> list[Verdict]:
         features = self.features(cases)
         return [self.verdict(case, f) for case, f in zip(cases, features, strict=True)]
 
     def features(self, cases: Sequence[Case]) -> list[Features]:
-        """What is alike in long evidence is the mean of the whole and of its nearest sentences."""
-        read = [readings(case) for case in cases]
-        known = iter(self._alone([reading for some in read for reading in some]))
-        return [_mean([next(known) for _ in some]) for some in read]
+        """Return the features of each case; long evidence and its excerpt are averaged."""
+        groups = [with_excerpt(case) for case in cases]
+        features = iter(self._features([case for group in groups for case in group]))
+        return [_mean([next(features) for _ in group]) for group in groups]
 
-    def _alone(self, cases: Sequence[Case]) -> list[Features]:
-        """Each claim and each text is encoded once, however often it comes."""
+    def _features(self, cases: Sequence[Case]) -> list[Features]:
+        """Return the features of each case, and encode each claim and each text once."""
         claims = list(dict.fromkeys(case.claim for case in cases))
         texts = list(dict.fromkeys(text for case in cases for text in case.evidence if text.strip()))
         as_query = dict(zip(claims, self.encoder.encode_queries(claims), strict=True))
-        as_passage = dict(zip(texts, self.read(texts), strict=True))
-        return [_features(case, as_query[case.claim], as_passage) for case in cases]
+        as_passage = dict(zip(texts, self.encode_evidence(texts), strict=True))
+        return [_case_features(case, as_query[case.claim], as_passage) for case in cases]
 
-    def read(self, evidence: Sequence[str]) -> list[TokenVectors]:
-        """Each piece of evidence as it is compared; what is likely to be judged may be read before."""
-        return self._evidence.encode_passages([Passage(id="", text=text) for text in evidence])
+    def encode_evidence(self, evidence: Sequence[str]) -> list[TokenVectors]:
+        """Return the vectors of each text, and cache them for later cases."""
+        return self._evidence_cache.encode_passages([Passage(id="", text=text) for text in evidence])
 
-    def reading_with(self, encoder: TextEncoder) -> EmbeddedJudge:
-        """Return the same judge with another encoder for claims; the cache of evidence is shared."""
+    def with_encoder(self, encoder: TextEncoder) -> EmbeddedJudge:
+        """Return the same judge with another encoder for claims; both share the cache of evidence."""
         other = copy(self)
         other.encoder = encoder
         return other
 
     def verdict(self, case: Case, features: Features) -> Verdict:
-        """The score's verdict, unless plain words forbid it: other numbers, units, names, or a "not" on one side."""
+        """Return the verdict of the score, unless the word checks rule out support."""
         p = support_probability(features)
-        return checked(case.claim, case.text, p, features.overlap, self.supported_from, case.context)
+        return checked_verdict(case.claim, case.text, p, features.overlap, self.supported_from, case.context)
 
 
 def support_logit(features: Features) -> float:
@@ -97,29 +97,31 @@ def probability(logit: float) -> float:
     return round(1.0 / (1.0 + math.exp(-logit)), 4)
 
 
-def _mean(read: Sequence[Features]) -> Features:
-    """Of several readings of one evidence, of which the first is the whole; numbers and words are the whole's."""
-    similarity, weakest = (fmean(values) for values in zip(*((f.similarity, f.weakest) for f in read), strict=True))
-    return replace(read[0], similarity=similarity, weakest=weakest)
+def _mean(features: Sequence[Features]) -> Features:
+    """Average the similarities; numbers and overlap are those of the first, which has the whole evidence."""
+    similarities = ((f.similarity, f.weakest) for f in features)
+    similarity, weakest = (fmean(values) for values in zip(*similarities, strict=True))
+    return replace(features[0], similarity=similarity, weakest=weakest)
 
 
-def _features(case: Case, query: TokenVectors, encoded: dict[str, TokenVectors]) -> Features:
-    best = _best_similarity(query, [encoded[text] for text in case.evidence if text.strip()])
+def _case_features(case: Case, query: TokenVectors, vectors: dict[str, TokenVectors]) -> Features:
+    best = _best_similarity(query, [vectors[text] for text in case.evidence if text.strip()])
     return Features(
         similarity=float(best.mean()) if len(best) else 0.0,
         weakest=float(np.sort(best)[: max(1, len(best) // 4)].mean()) if len(best) else 0.0,
-        numbers=numbers_found(case.claim, case.text),
-        overlap=words.plain_share(case.claim, case.text),
+        numbers=number_share(case.claim, case.text),
+        overlap=plain_share(case.claim, case.text),
     )
 
 
-def numbers_found(claim: str, evidence: str) -> float:
-    stated = words.numbers(claim)
-    return 1.0 - len(words.missing_numbers(claim, evidence)) / len(stated) if stated else 1.0
+def number_share(claim: str, evidence: str) -> float:
+    """Return the share of the claim's numbers that the evidence states; 1 for a claim without numbers."""
+    stated = numbers(claim)
+    return 1.0 - len(missing_numbers(claim, evidence)) / len(stated) if stated else 1.0
 
 
 def _best_similarity(query: TokenVectors, passages: Sequence[TokenVectors]) -> Floats:
-    """Each word token's best similarity among the word tokens of the evidence.  -> (q,)"""
+    """Return each word token's best similarity among the word tokens of the evidence.  (q,)"""
     own = query.vectors[query.offsets[:, 0] >= 0]
     others = [p.vectors[p.offsets[:, 0] >= 0] for p in passages]
     if not len(own) or not sum(map(len, others)):

@@ -1,105 +1,122 @@
-"""Judges that others published: TRUE, MiniCheck and any classifier of entailment, by a folder or a hub name.
+"""Judge with published entailment networks: TRUE, MiniCheck or any classifier, from a folder or the hub.
 
-Each reads evidence beside a claim.  Evidence longer than the network's window is read in pieces, cut between
-sentences; the best piece counts, and the claim is never cut.
+Such a network reads evidence beside a claim.  Evidence longer than its window is split between sentences, and the best
+piece counts; the claim is never split.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from threading import Lock
-from typing import Protocol
+from typing import Any, Protocol
 
 from propcite.attribution.citations import Label, Verdict
 from propcite.attribution.errors import AttributionError
 from propcite.attribution.judges import SUPPORTED_FROM, Case, label_of
 from propcite.attribution.judges.chunks import chunks
 
-BATCH = 16
-LEAST_ROOM = 8  # tokens that must be left for evidence beside a claim
+BATCH_SIZE = 16
+MIN_EVIDENCE_TOKENS = 8  # that must fit beside a claim
 TOO_LONG = "the claim is longer than the judge can read: split it"
 
-Row = Mapping[str, list[int]]  # what a network reads: token ids, and token types where it has them
+Row = Mapping[str, list[int]]  # the network's input: token ids, and token types if it has them
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """What a network says of one piece of evidence; `against` where contradiction is its likeliest label."""
+class PieceScore:
+    """The network's output for one piece of evidence; `contradicts` if contradiction is its likeliest label."""
 
     support: float
-    against: bool = False
+    contradicts: bool = False
 
 
-class Reader(Protocol):
-    """A network with the form in which it was taught to read evidence and a claim."""
+class EntailmentModel(Protocol):
+    """A network together with the input format that it was trained on."""
 
     name: str
     window: int  # tokens of a row
-    most_evidence: int  # tokens of evidence in a row
+    max_evidence: int  # tokens of evidence in a row
 
     def row(self, evidence: str, claim: str) -> Row: ...
 
-    def length(self, text: str) -> int: ...
+    def num_tokens(self, text: str) -> int: ...
 
-    def read(self, rows: Sequence[Row]) -> list[Reading]: ...
+    def score(self, rows: Sequence[Row]) -> list[PieceScore]: ...
+
+
+class TextCleaner:
+    """Removes a tokenizer's special tokens from a text, so that no evidence can end itself and begin a claim.
+
+    Lone surrogates, which no tokenizer accepts, become question marks.
+    """
+
+    def __init__(self, tokenizer: Any) -> None:
+        tokens = sorted(filter(None, tokenizer.all_special_tokens), key=len, reverse=True)
+        self._special = re.compile("|".join(map(re.escape, tokens)) or r"(?!)")
+
+    def __call__(self, text: str) -> str:
+        return self._special.sub(" ", text.encode("utf-8", "replace").decode())
 
 
 class EntailmentJudge:
     """A published network as a judge.  Safe to share among threads.
 
-    A case's context is not read: such networks were taught to take all that they read for evidence.
+    It ignores the context of a case: such networks were trained to treat all their input as evidence.
     """
 
-    def __init__(self, reader: Reader, *, supported_from: float = SUPPORTED_FROM, batch_size: int = BATCH) -> None:
+    def __init__(
+        self, model: EntailmentModel, *, supported_from: float = SUPPORTED_FROM, batch_size: int = BATCH_SIZE
+    ) -> None:
         if batch_size < 1:
-            raise ValueError(f"wanted batch_size >= 1, got {batch_size}")
-        self.name = reader.name
-        self.reader = reader
+            raise ValueError(f"expected batch_size >= 1, got {batch_size}")
+        self.name = model.name
+        self.model = model
         self.supported_from = supported_from
         self._batch_size = batch_size
         self._lock = Lock()  # a fast tokenizer cannot be shared by two threads at once
 
     def judge(self, cases: Sequence[Case]) -> list[Verdict]:
-        """A verdict for each case; rows of like length are read together, and equal cases once."""
+        """Return a verdict per case; rows of similar length share a batch, and equal cases are judged once."""
         pairs = [(case.claim.strip(), case.text.strip()) for case in cases]
         with self._lock:
             rows = {pair: self._rows(*pair) for pair in dict.fromkeys(pairs)}
-            readings = iter(self._read([row for own in rows.values() for row in own or ()]))
-        verdicts = {pair: self._verdict(own, [next(readings) for _ in own or ()]) for pair, own in rows.items()}
+            scores = iter(self._scores([row for own in rows.values() for row in own or ()]))
+        verdicts = {pair: self._verdict(own, [next(scores) for _ in own or ()]) for pair, own in rows.items()}
         return [verdicts[pair] for pair in pairs]
 
     def _rows(self, claim: str, evidence: str) -> list[Row] | None:
-        """A row for each piece of the evidence; None where the claim leaves no room for any."""
-        reader = self.reader
+        """Return a row per piece of the evidence; None if the claim leaves no room for any."""
+        model = self.model
         if not claim or not evidence:
             return []
-        if len(reader.row("", claim)["input_ids"]) + LEAST_ROOM > reader.window:
+        if len(model.row("", claim)["input_ids"]) + MIN_EVIDENCE_TOKENS > model.window:
             return None
 
         def fits(piece: str) -> bool:
-            in_row = len(reader.row(piece.strip(), claim)["input_ids"]) <= reader.window
-            return in_row and reader.length(piece.strip()) <= reader.most_evidence
+            in_row = len(model.row(piece.strip(), claim)["input_ids"]) <= model.window
+            return in_row and model.num_tokens(piece.strip()) <= model.max_evidence
 
-        return [reader.row(piece.strip(), claim) for piece in chunks(evidence, fits) if piece.strip()]
+        return [model.row(piece.strip(), claim) for piece in chunks(evidence, fits) if piece.strip()]
 
-    def _read(self, rows: Sequence[Row]) -> list[Reading]:
+    def _scores(self, rows: Sequence[Row]) -> list[PieceScore]:
         order = sorted(range(len(rows)), key=lambda i: len(rows[i]["input_ids"]))
-        found: dict[int, Reading] = {}
+        scores: dict[int, PieceScore] = {}
         for first in range(0, len(order), self._batch_size):
             batch = order[first : first + self._batch_size]
-            found.update(zip(batch, self.reader.read([rows[i] for i in batch]), strict=True))
-        if not all(math.isfinite(reading.support) for reading in found.values()):
-            raise AttributionError(f"{self.name} computed what is no number: set the precision to float32")
-        return [found[i] for i in range(len(rows))]
+            scores.update(zip(batch, self.model.score([rows[i] for i in batch]), strict=True))
+        if not all(math.isfinite(score.support) for score in scores.values()):
+            raise AttributionError(f"{self.name} computed a value that is not a number: set the precision to float32")
+        return [scores[i] for i in range(len(rows))]
 
-    def _verdict(self, rows: list[Row] | None, readings: Sequence[Reading]) -> Verdict:
-        """The best piece's support; what one piece contradicts and none supports is contradicted."""
-        if not readings:
+    def _verdict(self, rows: list[Row] | None, scores: Sequence[PieceScore]) -> Verdict:
+        """Return the best piece's verdict; contradicted if a piece contradicts the claim and none supports it."""
+        if not scores:
             return Verdict(Label.UNSUPPORTED, 0.0, TOO_LONG if rows is None else "")
-        best = max(readings, key=lambda reading: (reading.support, not reading.against))
+        best = max(scores, key=lambda score: (score.support, not score.contradicts))
         label = label_of(best.support, self.supported_from)
-        if best.against or (label is not Label.SUPPORTED and any(reading.against for reading in readings)):
+        if best.contradicts or (label is not Label.SUPPORTED and any(score.contradicts for score in scores)):
             label = Label.CONTRADICTED
         return Verdict(label, round(best.support, 4))

@@ -1,6 +1,6 @@
-"""A language model behind any OpenAI-compatible server as the judge.
+"""Judge with a language model behind any OpenAI-compatible server.
 
-What it writes is read as a verdict and as nothing else: no word of it is shown.
+The reply is parsed as a verdict and nothing else: none of the model's words are shown to users.
 """
 
 from __future__ import annotations
@@ -13,23 +13,23 @@ from typing import Literal
 from propcite.attribution.citations import Label, Verdict
 from propcite.attribution.judges import SUPPORTED_FROM, Case, label_of
 from propcite.attribution.judges.chunks import chunks
-from propcite.attribution.judges.verdicts import VERDICTS, WORDS, Form, Said
+from propcite.attribution.judges.llm_prompts import MINICHECK_FORM, VERDICT_FORM, ModelVerdict, PromptForm
 from propcite.attribution.llm.endpoint import Endpoint, Message
 from propcite.attribution.llm.failures import NoAnswerError, one_line
 
 Style = Literal["auto", "verdict", "minicheck"]
 
-MOST_CHARACTERS = 12_000  # of evidence in one request; what is longer is judged in pieces
-LONGEST_CLAIM = 4_000
-ATTEMPTS = 2
+MAX_EVIDENCE_CHARACTERS = 12_000  # per request; longer evidence is judged in pieces
+MAX_CLAIM_CHARACTERS = 4_000
+MAX_ATTEMPTS = 2
 JUST_BELOW = 1e-4
 
 
 class LlmJudge:
     """Asks `model` at `base_url` about each case.  Safe to share among threads, which share `num_parallel` requests.
 
-    `style` is told by the model's name: Bespoke-MiniCheck has a form of its own.  A case without a usable verdict is
-    unsupported and its reason says so; `num_unjudged` counts them and `last_failure` says why the last was one.
+    With the style "auto" the model's name decides: Bespoke-MiniCheck has its own prompt.  A case without a usable
+    verdict is unsupported, and its reason says why; `num_unjudged` counts these, `last_failure` is the latest reason.
     """
 
     def __init__(
@@ -48,9 +48,9 @@ class LlmJudge:
         supported_from: float = SUPPORTED_FROM,
     ) -> None:
         if style not in ("auto", "verdict", "minicheck"):
-            raise ValueError(f"wanted style auto, verdict or minicheck, got {style!r}")
+            raise ValueError(f"expected style auto, verdict or minicheck, got {style!r}")
         is_minicheck = "minicheck" in (model.lower() if style == "auto" else style)
-        self.form: Form = WORDS if is_minicheck else VERDICTS
+        self.form: PromptForm = MINICHECK_FORM if is_minicheck else VERDICT_FORM
         options = {**self.form.options, "seed": seed, "temperature": temperature, "max_tokens": max_tokens}
         self._endpoint = Endpoint(
             base_url, model, options, api_key=api_key, timeout=timeout, retries=retries, num_parallel=num_parallel
@@ -61,54 +61,57 @@ class LlmJudge:
         self._lock = Lock()
 
     def judge(self, cases: Sequence[Case]) -> list[Verdict]:
-        """A verdict for each case; equal cases are asked once.  AttributionError: no server, key or model."""
-        different = list(dict.fromkeys(cases))
+        """Return a verdict per case; equal cases are sent once.
+
+        Raises AttributionError if the server is down, rejects the API key or lacks the model.
+        """
+        distinct = list(dict.fromkeys(cases))
         with ThreadPoolExecutor(self._endpoint.num_parallel, thread_name_prefix="llm-judge") as pool:
-            verdicts = dict(zip(different, pool.map(self._verdict, different), strict=True))
+            verdicts = dict(zip(distinct, pool.map(self._verdict, distinct), strict=True))
         return [verdicts[case] for case in cases]
 
     def _verdict(self, case: Case) -> Verdict:
         if not case.claim.strip() or not case.text.strip():
             return Verdict(Label.UNSUPPORTED, 0.0)
         try:
-            if len(case.claim) > LONGEST_CLAIM:
-                raise NoAnswerError(f"the claim has more than {LONGEST_CLAIM:,} characters")
-            pieces = chunks(case.text, lambda piece: len(piece) <= MOST_CHARACTERS)
-            said = [self._said(case.claim, piece, case.context) for piece in pieces if piece.strip()]
+            if len(case.claim) > MAX_CLAIM_CHARACTERS:
+                raise NoAnswerError(f"the claim has more than {MAX_CLAIM_CHARACTERS:,} characters")
+            pieces = chunks(case.text, lambda piece: len(piece) <= MAX_EVIDENCE_CHARACTERS)
+            verdicts = [self._model_verdict(case.claim, piece, case.context) for piece in pieces if piece.strip()]
         except NoAnswerError as failure:
             with self._lock:
                 self.num_unjudged += 1
-                self.last_failure = failure.what
-            return Verdict(Label.UNSUPPORTED, 0.0, f"not judged: {failure.what}")
-        return _joined(said, self.supported_from)
+                self.last_failure = failure.summary
+            return Verdict(Label.UNSUPPORTED, 0.0, f"not judged: {failure.summary}")
+        return _combined(verdicts, self.supported_from)
 
-    def _said(self, claim: str, evidence: str, context: str) -> Said:
-        """The model's verdict on one piece; after an answer that holds none it is asked once more, in other words."""
+    def _model_verdict(self, claim: str, evidence: str, context: str) -> ModelVerdict:
+        """Return the model's verdict on one piece; after a reply without one, ask again with a reminder."""
         reminder: list[Message] = []
 
         def messages(structured: bool) -> list[Message]:
             return self.form.messages(claim, evidence, context, structured) + reminder
 
-        for _ in range(ATTEMPTS):
+        for _ in range(MAX_ATTEMPTS):
             answer = self._endpoint.ask(messages)
-            if said := self.form.read(answer):
-                return said
-            self._endpoint.leave_out("response_format")  # it was ignored: a word is easier for the model
+            if verdict := self.form.parse(answer):
+                return verdict
+            self._endpoint.drop_options("response_format")  # it was ignored: one word is easier for the model
             reminder = [
                 {"role": "assistant", "content": one_line(answer.content)},
                 {"role": "user", "content": self.form.reminder},
             ]
-        raise NoAnswerError(f"the model gave no verdict in {ATTEMPTS} answers")
+        raise NoAnswerError(f"the model gave no verdict in {MAX_ATTEMPTS} answers")
 
 
-def _joined(said: Sequence[Said], supported_from: float) -> Verdict:
-    """The best piece's verdict; what one piece contradicts and none supports is contradicted.
+def _combined(verdicts: Sequence[ModelVerdict], supported_from: float) -> Verdict:
+    """Return the best piece's verdict; contradicted if a piece contradicts the claim and none supports it.
 
-    The model's word and its number must agree: a claim that it does not call supported stays under the threshold.
+    The model's label and its number must agree: a claim that it does not label supported stays below the threshold.
     """
-    best = max(said, key=lambda one: (one.label is Label.SUPPORTED, one.support))
+    best = max(verdicts, key=lambda verdict: (verdict.label is Label.SUPPORTED, verdict.support))
     if best.label in (None, Label.SUPPORTED):
         return Verdict(label_of(best.support, supported_from), round(best.support, 4))
     probability = round(max(0.0, min(best.support, supported_from - JUST_BELOW)), 4)
-    contradicted = any(one.label is Label.CONTRADICTED for one in said)
-    return Verdict(Label.CONTRADICTED if contradicted else best.label, probability)
+    is_contradicted = any(verdict.label is Label.CONTRADICTED for verdict in verdicts)
+    return Verdict(Label.CONTRADICTED if is_contradicted else best.label, probability)

@@ -1,4 +1,4 @@
-"""T5 checkpoints that answer "1" or "0": TRUE, with ALCE's hard decision, and MiniCheck's Flan-T5."""
+"""T5 checkpoints that answer "1" or "0": TRUE, with ALCE's binary decision, and MiniCheck's Flan-T5."""
 
 from __future__ import annotations
 
@@ -8,43 +8,44 @@ from typing import Any
 
 from propcite.attribution.checkpoints import load_seq2seq
 from propcite.attribution.errors import AttributionError
-from propcite.attribution.judges.entailment import Reading, Row
-from propcite.attribution.judges.special import Cleaner
+from propcite.attribution.judges.entailment import PieceScore, Row, TextCleaner
 
 TRUE = "google/t5_xxl_true_nli_mixture"
 MINICHECK = "lytang/MiniCheck-Flan-T5-Large"
 
-TRUE_WINDOW = 512  # tokens; T5 itself knows no limit
+TRUE_WINDOW = 512  # tokens; T5 itself has no limit
 MINICHECK_WINDOW = 2048  # as published
-CLAIM_ROOM = 300  # tokens of the window that MiniCheck leaves for the claim
-MOST_WRITTEN = 10  # tokens that ALCE lets TRUE write
+CLAIM_TOKENS = 300  # of the window that MiniCheck reserves for the claim
+MAX_NEW_TOKENS = 10  # that ALCE lets TRUE generate
 
 
-class T5Reader:
-    """A T5 whose first written token is the first of "1" or the first of "0"; the two ids are the tokenizer's."""
+class T5Classifier:
+    """A T5 that decides by its first generated token: that of "1" against that of "0"."""
 
     def __init__(
-        self, model: str, form: str, *, window: int, most_evidence: int, device: str = "", precision: str = "auto"
+        self, model: str, template: str, *, window: int, max_evidence: int, device: str = "", precision: str = "auto"
     ) -> None:
         self.network, self.tokenizer = load_seq2seq(model, device, precision)
         self.name = Path(model).name
-        self.form, self.window, self.most_evidence = form, window, most_evidence
+        self.template, self.window, self.max_evidence = template, window, max_evidence
         self.answers = [_first_id(self.tokenizer, answer) for answer in "01"]
         if len({*self.answers, self.tokenizer.unk_token_id}) < 3:
-            raise AttributionError(f"the tokenizer of {model} cannot write 0 and 1, which the judge answers with")
+            raise AttributionError(
+                f"the tokenizer of {model} cannot write 0 and 1, the judge's answers: choose a T5 trained on them"
+            )
         start = self.network.config.decoder_start_token_id
         self._start = 0 if start is None else start
-        self._clean = Cleaner(self.tokenizer)
+        self._clean = TextCleaner(self.tokenizer)
 
     def row(self, evidence: str, claim: str) -> Row:
-        text = self.form.format(self._clean(evidence), self._clean(claim))
+        text = self.template.format(self._clean(evidence), self._clean(claim))
         return {"input_ids": self.tokenizer(text, verbose=False)["input_ids"]}
 
-    def length(self, text: str) -> int:
+    def num_tokens(self, text: str) -> int:
         return len(self.tokenizer(self._clean(text), add_special_tokens=False, verbose=False)["input_ids"])
 
-    def read(self, rows: Sequence[Row]) -> list[Reading]:
-        """One step of writing: the probability of "1" against that of "0"."""
+    def score(self, rows: Sequence[Row]) -> list[PieceScore]:
+        """Return the probability of "1" against "0" after one decoding step."""
         import torch
 
         batch = self.tokenizer.pad({"input_ids": [row["input_ids"] for row in rows]}, return_tensors="pt")
@@ -54,43 +55,45 @@ class T5Reader:
             logits = self.network(
                 input_ids=batch["input_ids"], attention_mask=batch["attention_mask"], decoder_input_ids=start
             ).logits[:, 0, self.answers]
-        return [Reading(support) for support in logits.float().softmax(-1)[:, 1].tolist()]
+        return [PieceScore(support) for support in logits.float().softmax(-1)[:, 1].tolist()]
 
 
-def true_reader(model: str = TRUE, *, device: str = "", precision: str = "auto", window: int = TRUE_WINDOW) -> T5Reader:
-    """TRUE's mixture, or any T5 in its form."""
-    form = "premise: {} hypothesis: {}"
-    return T5Reader(model, form, window=window, most_evidence=window, device=device, precision=precision)
+def true_t5(model: str = TRUE, *, device: str = "", precision: str = "auto", window: int = TRUE_WINDOW) -> T5Classifier:
+    """Load TRUE's T5, or any T5 with the same input format."""
+    template = "premise: {} hypothesis: {}"
+    return T5Classifier(model, template, window=window, max_evidence=window, device=device, precision=precision)
 
 
-def minicheck_t5_reader(
+def minicheck_t5(
     model: str = MINICHECK, *, device: str = "", precision: str = "auto", window: int = MINICHECK_WINDOW
-) -> T5Reader:
-    """MiniCheck's Flan-T5: the document and the claim with the end token between them."""
-    most = evidence_room(window)
-    return T5Reader(model, "predict: {}</s>{}", window=window, most_evidence=most, device=device, precision=precision)
+) -> T5Classifier:
+    """Load MiniCheck's Flan-T5, which reads evidence and claim with the end token in between."""
+    limit = max_evidence_tokens(window)
+    return T5Classifier(
+        model, "predict: {}</s>{}", window=window, max_evidence=limit, device=device, precision=precision
+    )
 
 
-def evidence_room(window: int) -> int:
-    """The tokens of evidence that MiniCheck reads at once; all that the claim leaves where the window is small."""
-    return window - CLAIM_ROOM if window > CLAIM_ROOM else window
+def max_evidence_tokens(window: int) -> int:
+    """Return how many tokens of evidence MiniCheck reads at once; the whole window if it is small."""
+    return window - CLAIM_TOKENS if window > CLAIM_TOKENS else window
 
 
-def entails(reader: T5Reader, premise: str, hypothesis: str) -> bool:
-    """TRUE's decision as ALCE takes it: whether what it writes, of ten tokens at most, is "1".
+def entails(model: T5Classifier, premise: str, hypothesis: str) -> bool:
+    """Return TRUE's decision as ALCE takes it: whether the generated text, of ten tokens at most, is "1".
 
-    Nothing is cut, cleaned or batched, so that the figure is the benchmark's own.
+    The text is not truncated, cleaned or batched, so that results equal the benchmark's.
     """
     import torch
 
-    text = reader.form.format(premise, hypothesis).encode("utf-8", "replace").decode()
-    ids = reader.tokenizer(text, return_tensors="pt", verbose=False)["input_ids"].to(reader.network.device)
+    text = model.template.format(premise, hypothesis).encode("utf-8", "replace").decode()
+    ids = model.tokenizer(text, return_tensors="pt", verbose=False)["input_ids"].to(model.network.device)
     with torch.inference_mode():
-        written = reader.network.generate(ids, max_new_tokens=MOST_WRITTEN)
-    return bool(reader.tokenizer.decode(written[0], skip_special_tokens=True) == "1")
+        output = model.network.generate(ids, max_new_tokens=MAX_NEW_TOKENS)
+    return bool(model.tokenizer.decode(output[0], skip_special_tokens=True) == "1")
 
 
 def _first_id(tokenizer: Any, text: str) -> int | None:
-    """The first token of a text: T5 writes "0" as a space and a digit, "1" as one token."""
+    """Return the id of a text's first token: T5 writes "0" as a space and a digit, "1" as one token."""
     ids = tokenizer(text, add_special_tokens=False)["input_ids"]
     return int(ids[0]) if ids else None

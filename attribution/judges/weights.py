@@ -1,4 +1,4 @@
-"""The cross-encoder's file: what training changed in the base, and its head."""
+"""Load and save the cross-encoder's file: its head, and what training changed in the base."""
 
 from __future__ import annotations
 
@@ -9,39 +9,40 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from propcite.attribution.errors import AttributionError
-from propcite.retrieval.encoding.checkpoints import BUNDLED_SHA256, bundled_model
-from propcite.retrieval.encoding.weight_deltas import add, difference, misfit
-from propcite.retrieval.saving import written
+from propcite.retrieval.encoding.bundled import BUNDLED_SHA256, bundled_model
+from propcite.retrieval.encoding.weight_deltas import add, difference, first_misfit
+from propcite.retrieval.saving import atomic_write
 
 if TYPE_CHECKING:
     from propcite.attribution.judges.network import Network
 
-JUDGE = Path(__file__).parents[1] / "models" / "judge.safetensors"
-BODY = "base."
+JUDGE_WEIGHTS = Path(__file__).parents[1] / "models" / "judge.safetensors"
+_BASE_PREFIX = "base."
 
 
 @dataclass(frozen=True, slots=True)
-class Trained:
-    """A network ready to read, a name that changes with it, and what the file says of itself."""
+class TrainedNetwork:
+    """A network ready for inference, a name that identifies its weights, and the file's description of itself."""
 
     network: Network
     name: str
     about: dict[str, Any]
 
 
-def load(path: Path = JUDGE, device: str = "") -> Trained:
-    """The network of a file over the bundled base."""
+def load(path: Path = JUDGE_WEIGHTS, device: str = "") -> TrainedNetwork:
+    """Load a file's network over the bundled base."""
     from safetensors import safe_open
 
     try:
         digest = hashlib.sha256(path.read_bytes()).hexdigest()[:12]
         with safe_open(str(path), "pt") as file:
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - no mapping
-            told = json.loads((file.metadata() or {})["about"])
-    except Exception as error:  # safetensors raises its own kinds
-        raise AttributionError(f"the judge's weights {path} cannot be read ({_line(error)}): reinstall PropCite, "
-                               "or train them anew") from error  # fmt: skip
-    return Trained(_network(tensors, path, device), f"{path.stem}@{digest}", told)
+            about = json.loads((file.metadata() or {})["about"])
+    except Exception as error:  # safetensors has its own exception types
+        raise AttributionError(
+            f"cannot read the judge's weights {path} ({_reason(error)}): reinstall PropCite, or train them again"
+        ) from error
+    return TrainedNetwork(_network(tensors, path, device), f"{path.stem}@{digest}", about)
 
 
 def _network(tensors: dict[str, Any], path: Path, device: str) -> Network:
@@ -50,28 +51,28 @@ def _network(tensors: dict[str, Any], path: Path, device: str) -> Network:
     from propcite.attribution.judges.network import Network
 
     network = Network(bundled_model())
-    if unknown := misfit(network, tensors):
-        raise AttributionError(f"the judge's weights {path} do not fit their base ({unknown}): reinstall PropCite")
+    if misfit := first_misfit(network, tensors):
+        raise AttributionError(f"the judge's weights {path} do not fit their base ({misfit}): reinstall PropCite")
     add(network, tensors)
     return network.eval().requires_grad_(False).to(device or ("cuda" if torch.cuda.is_available() else "cpu"))
 
 
 def save(path: Path, network: Network, about: dict[str, Any]) -> None:
-    """What training changed and the head in one file, by rename."""
+    """Write the head and the changes to the base to one file, which replaces an existing one as a whole."""
     from safetensors.torch import save_file
 
     from propcite.attribution.judges.network import Network as Fresh
 
     start, trained = Fresh(bundled_model()).state_dict(), network.state_dict()
-    body = {name: t for name, t in trained.items() if name.startswith(BODY)}
-    head = {name: t.detach().float().cpu() for name, t in trained.items() if not name.startswith(BODY)}
-    tensors = {name: t.contiguous() for name, t in {**difference(start, body), **head}.items()}
-    told = json.dumps(about, sort_keys=True)
-    with written(path, AttributionError) as new:
-        save_file(tensors, str(new), metadata={"base": BUNDLED_SHA256, "about": told})
+    base = {name: t for name, t in trained.items() if name.startswith(_BASE_PREFIX)}
+    head = {name: t.detach().float().cpu() for name, t in trained.items() if not name.startswith(_BASE_PREFIX)}
+    tensors = {name: t.contiguous() for name, t in {**difference(start, base), **head}.items()}
+    metadata = {"base": BUNDLED_SHA256, "about": json.dumps(about, sort_keys=True)}
+    with atomic_write(path, AttributionError) as new:
+        save_file(tensors, str(new), metadata=metadata)
 
 
-def _line(error: Exception) -> str:
+def _reason(error: Exception) -> str:
     if isinstance(error, KeyError):
         return f"it lacks {error}"
     return getattr(error, "strerror", None) or str(error).splitlines()[0]

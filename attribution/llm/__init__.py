@@ -1,0 +1,1 @@
+"""Call a language model behind an OpenAI-compatible server and read its replies."""

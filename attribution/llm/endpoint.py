@@ -1,7 +1,8 @@
-"""A language model behind any OpenAI-compatible server, asked over the real client; each trouble is told in one line.
+"""Call a language model behind any OpenAI-compatible server, through the official client.
 
-A server that is not there, lets nobody in or has no such model is an EndpointError; whatever costs one answer only
-is a NoAnswerError, and whoever asked goes on.  `ask` waits for the whole, `stream` tells it while it is written.
+A server that is down, rejects the API key or lacks the model raises EndpointError.  A problem with one answer alone
+raises NoAnswerError, after which callers can go on with the next request.  `ask` waits for the whole answer, `stream`
+yields it while it is written.
 """
 
 from __future__ import annotations
@@ -17,32 +18,34 @@ from urllib.parse import urlsplit
 
 from propcite.attribution.errors import AttributionError, EndpointError
 from propcite.attribution.llm.failures import (
-    BrokenError,
+    DisconnectedError,
     NoAnswerError,
     RefusedError,
     TooLongError,
-    give_way,
+    drop_refused_option,
     is_too_long,
     one_line,
 )
-from propcite.attribution.llm.replies import Answer, answer_in, said_or_trouble
-from propcite.attribution.llm.server_events import DONE, Ended, data_of
-from propcite.attribution.llm.usage import spend, usage_of
+from propcite.attribution.llm.replies import Answer, parse_chunk, parse_reply
+from propcite.attribution.llm.server_events import DONE, StreamEnd, event_data
+from propcite.attribution.llm.usage import record_usage, usage_of_reply
+from propcite.retrieval.extras import install_command
 
 if TYPE_CHECKING:
     from openai import APIConnectionError, APIStatusError, AsyncOpenAI
 
 Message = dict[str, str]
 
-_UNREACHED = {"ConnectError", "ConnectTimeout", "UnsupportedProtocol"}  # of httpx, which openai 3 calls httpx2
-_STREAMED = {"stream_options": {"include_usage": True}}  # options of streams alone
-_PAUSE = 0.5  # seconds before a stream that broke without a word is asked for again; then twice as long
+_UNREACHABLE = {"ConnectError", "ConnectTimeout", "UnsupportedProtocol"}  # of httpx, which openai 3 calls httpx2
+_STREAM_OPTIONS = {"stream_options": {"include_usage": True}}  # sent with streams only
+_PAUSE = 0.5  # seconds before a stream that broke before its first text is retried; doubled each time
 
 
 class Endpoint:
-    """One model of one server.  Safe to share among threads, which have at most `num_parallel` requests in flight.
+    """One model of one server.  Safe to share among threads: at most `num_parallel` requests run at once.
 
-    What a server refuses of `options` (a schema, a seed; "system" is the system message) is left out from then on.
+    An entry of `options` that the server refuses (a schema, a seed) is never sent again.  The entry "system" stands
+    for the role of the system message.
     """
 
     def __init__(
@@ -56,17 +59,16 @@ class Endpoint:
         retries: int = 2,
         num_parallel: int = 4,
     ) -> None:
+        url = _without_credentials(base_url)
         if not _is_url(base_url) or not model:
-            raise ValueError(
-                f"wanted an http:// or https:// base_url and a model, got {_shown(base_url)!r} and {model!r}"
-            )
+            raise ValueError(f"expected an http:// or https:// base_url and a model, got {url!r} and {model!r}")
         if not (api_key.isascii() and api_key.isprintable()) or num_parallel < 1:
-            raise ValueError(f"wanted a printable ASCII api_key and num_parallel >= 1, got {num_parallel}")
+            raise ValueError(f"expected a printable ASCII api_key and num_parallel >= 1, got {num_parallel}")
         try:
             import openai
         except ImportError as error:
-            raise AttributionError("the openai client is missing: pip install 'propcite[llm]'") from error
-        self.base_url, self.model, self.num_parallel = _shown(base_url), model, num_parallel
+            raise AttributionError(f"the openai client is missing: {install_command('llm')}") from error
+        self.base_url, self.model, self.num_parallel = url, model, num_parallel
         self._openai = openai
         self._timeout, self._retries = timeout, retries
         self._arguments: dict[str, Any] = {
@@ -77,114 +79,114 @@ class Endpoint:
         }
         self._client = openai.OpenAI(**self._arguments)
         self._client.organization = self._client.project = None  # else taken from the environment, for any server
-        self._options = {"system": True, **_STREAMED, **options}
-        self._reached = False
+        self._options = {"system": True, **_STREAM_OPTIONS, **options}
+        self._has_connected = False
         self._lock = Lock()
-        self._places = BoundedSemaphore(num_parallel)
+        self._slots = BoundedSemaphore(num_parallel)
 
     @cached_property
-    def _beside(self) -> AsyncOpenAI:
-        """The client of streams; all of them run in one event loop."""
+    def _async_client(self) -> AsyncOpenAI:
+        """Return the client of streams, all of which run in one event loop."""
         client: AsyncOpenAI = self._openai.AsyncOpenAI(**self._arguments)
         client.organization = client.project = None
         return client
 
     def ask(self, messages_for: Callable[[bool], list[Message]]) -> Answer:
-        """The answer to these messages, which are told whether a schema goes with them."""
-        options = {name: value for name, value in self._wanted().items() if name not in _STREAMED}
+        """Return the model's answer.  `messages_for` builds the messages; its argument is whether a schema is sent."""
+        options = {name: value for name, value in self._current_options().items() if name not in _STREAM_OPTIONS}
         sent = set(options)
         while True:
             try:
                 structured = "response_format" in options
                 reply = self._complete(_request(self.model, messages_for(structured), options))
                 break
-            except RefusedError as refused:
-                give_way(refused, options)
-        spend(usage_of(reply))
-        answer = answer_in(reply, structured)
-        self.leave_out(*(sent - set(options)))
+            except RefusedError as refusal:
+                drop_refused_option(refusal, options)
+        record_usage(usage_of_reply(reply))
+        answer = parse_reply(reply, structured)
+        self.drop_options(*(sent - set(options)))
         return answer
 
-    async def stream(self, messages: list[Message]) -> AsyncGenerator[str | Ended, None]:
-        """The text as it is written, in the end why it ended; what breaks after the first word is told there too.
+    async def stream(self, messages: list[Message]) -> AsyncGenerator[str | StreamEnd, None]:
+        """Yield the text as it is written, then a StreamEnd, which also reports errors after the first text.
 
-        Closing it ends the request.  Not limited to `num_parallel`: who asks for many limits them.
+        Closing the generator cancels the request.  `num_parallel` does not limit streams: callers do.
         """
-        options = self._wanted()
+        options = self._current_options()
         while True:
             try:
-                async with aclosing(self._patiently(_request(self.model, messages, options))) as pieces:
+                async with aclosing(self._with_retries(_request(self.model, messages, options))) as pieces:
                     async for piece in pieces:
                         yield piece
                 break
             except TooLongError:
                 raise
-            except RefusedError as refused:
-                give_way(refused, options)
-        self.leave_out(*(self._options.keys() - options.keys()))
+            except RefusedError as refusal:
+                drop_refused_option(refusal, options)
+        self.drop_options(*(self._options.keys() - options.keys()))
 
-    def _wanted(self) -> dict[str, Any]:
+    def _current_options(self) -> dict[str, Any]:
         with self._lock:
             return dict(self._options)
 
-    def leave_out(self, *names: str) -> None:
-        """These options are sent no more."""
+    def drop_options(self, *names: str) -> None:
+        """Stop sending these options."""
         with self._lock:
             self._options = {name: value for name, value in self._options.items() if name not in names}
 
     def _complete(self, request: dict[str, Any]) -> str:
-        """The server's reply as it came: the client would take a web page for a completion."""
-        with self._troubles_told(), self._places:
+        """Return the server's reply unparsed: the client would accept a web page as a completion."""
+        with self._translated_errors(), self._slots:
             reply = self._client.chat.completions.with_raw_response.create(**request)
-        self._reached = True
+        self._has_connected = True
         return reply.http_response.text
 
-    async def _patiently(self, request: dict[str, Any]) -> AsyncGenerator[str | Ended, None]:
-        """Asked again where the connection broke before the first word."""
+    async def _with_retries(self, request: dict[str, Any]) -> AsyncGenerator[str | StreamEnd, None]:
+        """Send the request again if the connection breaks before the first text."""
         for number in range(self._retries + 1):
             try:
-                async with aclosing(self._written(request)) as pieces:
+                async with aclosing(self._chunks(request)) as pieces:
                     async for piece in pieces:
                         yield piece
                 return
-            except BrokenError:
+            except DisconnectedError:
                 if number == self._retries:
                     raise
             await asyncio.sleep(_PAUSE * 2**number)
 
-    async def _written(self, request: dict[str, Any]) -> AsyncGenerator[str | Ended, None]:
-        """Trouble is raised before the first word, and told as the end after it."""
-        begun, reason, usage = False, "", None
+    async def _chunks(self, request: dict[str, Any]) -> AsyncGenerator[str | StreamEnd, None]:
+        """Yield the text and its end; raise errors before the first text, report later ones in the StreamEnd."""
+        has_text, reason, usage = False, "", None
         try:
             async with aclosing(self._events(request)) as events:
                 async for data in events:
-                    said = said_or_trouble(data)
-                    reason, usage = reason or said.reason, said.usage or usage
-                    if said.text:
-                        begun = True
-                        yield said.text
+                    chunk = parse_chunk(data)
+                    reason, usage = reason or chunk.reason, chunk.usage or usage
+                    if chunk.text:
+                        has_text = True
+                        yield chunk.text
             if not reason:
-                raise BrokenError("the server went away in the middle of the answer")
+                raise DisconnectedError("the server went away in the middle of the answer")
         except NoAnswerError as failure:
-            if not begun and not reason:
+            if not has_text and not reason:
                 raise
-            yield Ended(reason, "" if reason and isinstance(failure, BrokenError) else failure.what, usage)
+            yield StreamEnd(reason, "" if reason and isinstance(failure, DisconnectedError) else failure.summary, usage)
         else:
-            yield Ended(reason, usage=usage)
+            yield StreamEnd(reason, usage=usage)
         finally:
-            spend(usage)
+            record_usage(usage)
 
     async def _events(self, request: dict[str, Any]) -> AsyncGenerator[str, None]:
-        """The data of the server's events; a server that does not stream sends its whole answer as the only one."""
-        asked = self._beside.chat.completions.with_streaming_response.create(**request, stream=True)
-        with self._troubles_told():
-            async with asked as reply:
-                self._reached = True
+        """Yield the data of each event; a server that cannot stream sends its whole reply as the only one."""
+        streaming = self._async_client.chat.completions.with_streaming_response.create(**request, stream=True)
+        with self._translated_errors():
+            async with streaming as reply:
+                self._has_connected = True
                 if "event-stream" not in reply.headers.get("content-type", ""):
                     yield await reply.text()
                     yield DONE
                     return
-                events = data_of(reply.iter_lines())
+                events = event_data(reply.iter_lines())
                 data = await self._next(events)
                 while data is not None and data != DONE:
                     yield data
@@ -193,51 +195,52 @@ class Endpoint:
                     yield data
 
     async def _next(self, events: AsyncIterator[str]) -> str | None:
-        """The next event's data, None after the last; only what is data shows that the server is still writing."""
+        """Return the next event's data, None after the last; keep-alive comments do not reset the timeout."""
         try:
             async with asyncio.timeout(self._timeout):
                 return await anext(events, None)
-        except Exception as error:  # of whichever transport the client has, or of an encoding
+        except Exception as error:  # of whichever transport the client uses, or of decoding
             if "Timeout" in type(error).__name__:
-                raise NoAnswerError(f"the server said nothing for {self._timeout:g} seconds") from error
-            raise BrokenError("the server went away in the middle of the answer", one_line(str(error))) from error
+                raise NoAnswerError(f"the server sent nothing for {self._timeout:g} seconds") from error
+            raise DisconnectedError("the server went away in the middle of the answer", one_line(str(error))) from error
 
     @contextmanager
-    def _troubles_told(self) -> Iterator[None]:
-        """The client's errors as ours."""
+    def _translated_errors(self) -> Iterator[None]:
+        """Raise the client's errors as EndpointError or NoAnswerError."""
         try:
             yield
         except self._openai.APIConnectionError as error:
-            raise self._unreached(error) from error
+            raise self._connection_error(error) from error
         except self._openai.APIStatusError as error:
-            self._reached = True
-            raise self._refused(error) from error
+            self._has_connected = True
+            raise self._status_error(error) from error
         except self._openai.OpenAIError as error:
             raise NoAnswerError("the request failed", one_line(str(error))) from error
 
-    def _unreached(self, error: APIConnectionError) -> Exception:
-        if not self._reached and type(error.__cause__).__name__ in _UNREACHED:
+    def _connection_error(self, error: APIConnectionError) -> Exception:
+        if not self._has_connected and type(error.__cause__).__name__ in _UNREACHABLE:
             return EndpointError(f"no server answers at {self.base_url}: start it or correct the base_url")
         timed_out = isinstance(error, self._openai.APITimeoutError)
-        what = "the request timed out" if timed_out else "the connection broke"
-        return NoAnswerError(what, one_line(f"{error.message} {error.__cause__ or ''}"))
+        summary = "the request timed out" if timed_out else "the connection broke"
+        return NoAnswerError(summary, one_line(f"{error.message} {error.__cause__ or ''}"))
 
-    def _refused(self, error: APIStatusError) -> Exception:
-        code, said = error.status_code, one_line(error.message.removeprefix(f"Error code: {error.status_code} - "))
+    def _status_error(self, error: APIStatusError) -> Exception:
+        code, message = error.status_code, one_line(error.message.removeprefix(f"Error code: {error.status_code} - "))
         if code in (401, 403):
             return EndpointError(f"{self.base_url} refuses the API key ({code}): set the api_key it expects")
         if code == 404:
-            return EndpointError(f"{self.base_url} has no chat model {self.model!r} (404): {self._known_models()}")
+            return EndpointError(f"{self.base_url} has no chat model {self.model!r} (404): {self._model_hint()}")
         if code == 429:
-            later = error.response.headers.get("retry-after", "")
-            when = f"in {later} seconds" if later.isdecimal() else "later"
-            return NoAnswerError(f"the server has too many requests (429): try again {when}", said)
+            seconds = error.response.headers.get("retry-after", "")
+            when = f"in {seconds} seconds" if seconds.isdecimal() else "later"
+            return NoAnswerError(f"the server has too many requests (429): try again {when}", message)
         if code == 413 or (code in (400, 422, 500) and is_too_long(error.message)):
-            return TooLongError(f"the server answered {code}", said)
+            return TooLongError(f"the server answered {code}", message)
         kind = RefusedError if code in (400, 422) else NoAnswerError
-        return kind(f"the server answered {code}", said)
+        return kind(f"the server answered {code}", message)
 
-    def _known_models(self) -> str:
+    def _model_hint(self) -> str:
+        """Return the next step for a user who named a model that the server lacks."""
         try:
             names = [model.id for model in self._client.with_options(max_retries=0, timeout=5).models.list().data][:5]
         except (self._openai.OpenAIError, AttributeError, TypeError, ValueError):
@@ -253,13 +256,12 @@ def _is_url(text: str) -> bool:
         return False
 
 
-def _shown(url: str) -> str:
-    """The address without a name and password in it."""
+def _without_credentials(url: str) -> str:
     return re.sub(r"//[^/@]*@", "//", url)
 
 
 def without_system(messages: list[Message]) -> list[Message]:
-    """The same chat where the user says what the system would, for templates that know no system."""
+    """Return the chat with the system message moved into the first user message, for templates without that role."""
     if messages[0]["role"] != "system":
         return messages
     task, first, *others = messages

@@ -1,13 +1,12 @@
-"""What may go wrong with one answer of a language model's server, and what is left out when it refuses a request."""
+"""Errors of one request to a language model's server, and which option to drop when the server refuses a request."""
 
 from __future__ import annotations
 
 import re
 from typing import Any
 
-# What a server refuses most often without naming it.
-_SUSPECTS = ("response_format", "logprobs", "top_logprobs", "stream_options")
-_TOO_LONG = re.compile(  # as OpenAI, vLLM, llama.cpp, Mistral, Anthropic, Gemini, TGI and LM Studio say it
+_OFTEN_REFUSED = ("response_format", "logprobs", "top_logprobs", "stream_options")  # often without being named
+_TOO_LONG = re.compile(  # as OpenAI, vLLM, llama.cpp, Mistral, Anthropic, Gemini, TGI and LM Studio word it
     r"context[ _-]?(length|size|window)|exceed_context|prompt is too long|too many (input )?tokens|request too large"
     r"|input token count|reduce the length|max_new_tokens.{0,5} must be|number of tokens to keep",
     re.IGNORECASE,
@@ -15,53 +14,52 @@ _TOO_LONG = re.compile(  # as OpenAI, vLLM, llama.cpp, Mistral, Anthropic, Gemin
 
 
 class NoAnswerError(Exception):
-    """Why there is no usable answer.  Its text may quote the server; `what` quotes nothing."""
+    """The model gave no usable answer.  The message may quote the server; `summary` quotes nothing."""
 
-    def __init__(self, what: str, quoted: str = "") -> None:
-        super().__init__(f"{what}: {quoted}" if quoted else what)
-        self.what = what
+    def __init__(self, summary: str, quote: str = "") -> None:
+        super().__init__(f"{summary}: {quote}" if quote else summary)
+        self.summary = summary
 
 
 class RefusedError(NoAnswerError):
-    """The server does not take this request as it stands (400, 422)."""
+    """The server does not accept this request as it is (400, 422)."""
 
 
 class TooLongError(RefusedError):
-    """The messages and the room for the answer are more than the model can hold."""
+    """The messages plus the room for the answer exceed the model's context."""
 
 
-class BrokenError(NoAnswerError):
-    """The connection ended in the middle."""
+class DisconnectedError(NoAnswerError):
+    """The connection ended before the reply did."""
 
 
 def is_too_long(complaint: str) -> bool:
-    """
+    """Return whether a server's error message says that the prompt exceeds the model's context.
+
     >>> is_too_long("This model's maximum context length is 4096 tokens. However, you requested 5000 tokens")
     True
     """
     return _TOO_LONG.search(complaint) is not None
 
 
-def give_way(refused: RefusedError, options: dict[str, Any]) -> None:
-    """Leave out what the server complains of; where that is not known, its refusal stands."""
-    unwanted = _unwanted(str(refused), options)
-    if unwanted is None:
-        raise refused
-    del options[unwanted]
+def drop_refused_option(refusal: RefusedError, options: dict[str, Any]) -> None:
+    """Delete the option that the server complains about; raise its refusal again if there is no candidate.
 
-
-def _unwanted(complaint: str, options: dict[str, Any]) -> str | None:
-    """The option that a server's complaint names; where it names none, the first of the usual suspects."""
-    named = [option for option in options if option in complaint.lower()]
-    suspects = [option for option in _SUSPECTS if option in options]
-    return next(iter(named or suspects), None)
+    The candidate is an option that the message names, else the first of those that servers often refuse.
+    """
+    complaint = str(refusal).lower()
+    named = [option for option in options if option in complaint]
+    suspects = [option for option in _OFTEN_REFUSED if option in options]
+    if not (candidates := named or suspects):
+        raise refusal
+    del options[candidates[0]]
 
 
 def one_line(text: str) -> str:
-    """The beginning of a text, as a line."""
+    """Return the first 200 characters of a text, on one line."""
     return " ".join(text.split())[:200]
 
 
 def sendable(text: str) -> str:
-    """The text without halves of surrogate pairs, which no server takes."""
+    """Return the text with lone surrogates replaced: no server accepts them."""
     return text.encode("utf-8", "replace").decode()

@@ -1,4 +1,4 @@
-"""What a language model's server replied: read as words, or told as the trouble that it is."""
+"""Read the reply of a language model's server: the model's text, or an error that says why there is none."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from propcite.attribution.llm.failures import NoAnswerError, TooLongError, is_too_long, one_line
-from propcite.attribution.llm.server_events import DONE, Said, said_in
+from propcite.attribution.llm.server_events import DONE, ModelChunk, parse_event
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the model wrote, without its thoughts, and the likeliest tokens at each place where the server tells them.
+    """The model's text without its reasoning, and the likeliest tokens at each position if the server reports them.
 
-    `structured` says whether a schema was sent along.
+    `structured` says whether a JSON schema was sent with the request.
     """
 
     content: str
@@ -22,32 +22,33 @@ class Answer:
     logprobs: list[Any] = field(default_factory=list)
 
 
-def said_or_trouble(data: str) -> Said:
-    """One event of a stream; a complaint instead of words is an error."""
+def parse_chunk(data: str) -> ModelChunk:
+    """Parse one event of a stream; raise NoAnswerError if it reports an error or a refusal."""
     if data == DONE:
-        return Said(reason="stop")
+        return ModelChunk(reason="stop")
     try:
-        said = said_in(data)
+        chunk = parse_event(data)
     except (ValueError, RecursionError) as error:
-        raise NoAnswerError("the reply is no chat completion", one_line(data)) from error
-    if said.complaint:
-        kind = TooLongError if is_too_long(said.complaint) else NoAnswerError
-        raise kind("the server stopped with an error", one_line(said.complaint))
-    if said.refusal:
-        raise NoAnswerError("the model refuses to answer", one_line(said.refusal))
-    return said
+        raise NoAnswerError("the reply is not a chat completion", one_line(data)) from error
+    if chunk.complaint:
+        kind = TooLongError if is_too_long(chunk.complaint) else NoAnswerError
+        raise kind("the server stopped with an error", one_line(chunk.complaint))
+    if chunk.refusal:
+        raise NoAnswerError("the model refuses to answer", one_line(chunk.refusal))
+    return chunk
 
 
-def answer_in(reply: str, structured: bool) -> Answer:
+def parse_reply(reply: str, structured: bool) -> Answer:
+    """Parse a whole chat completion; raise NoAnswerError if it has no complete text."""
     try:
         choice = json.loads(reply)["choices"][0]
         content, reason = choice["message"]["content"], choice.get("finish_reason")
-        said: str = content.rpartition("</think>")[2].strip() if content else ""
+        text: str = content.rpartition("</think>")[2].strip() if content else ""
         logprobs = (choice.get("logprobs") or {}).get("content")
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-        raise NoAnswerError("the reply is no chat completion", one_line(reply)) from error
-    if reason == "length" or said.startswith("<think>"):
+        raise NoAnswerError("the reply is not a chat completion", one_line(reply)) from error
+    if reason == "length" or text.startswith("<think>"):
         raise NoAnswerError("the answer was cut off: raise max_tokens")
-    if not said:
+    if not text:
         raise NoAnswerError("the answer is empty")
-    return Answer(said, structured, logprobs if isinstance(logprobs, list) else [])
+    return Answer(text, structured, logprobs if isinstance(logprobs, list) else [])

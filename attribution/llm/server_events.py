@@ -1,4 +1,4 @@
-"""What a server sends while a model writes: its server-sent events, read as text and as the reason why it ended."""
+"""Parse the server-sent events of a chat completion stream."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ DONE = "[DONE]"
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
-    """Why a text ended: the server's own word for it (stop, length, content_filter), or what went wrong.
+class StreamEnd:
+    """How a stream ended: the server's finish reason (stop, length, content_filter), or the error that cut it short.
 
-    `usage` are the tokens that it took, where the server tells them.
+    `usage` holds the tokens read and written, if the server reports them.
     """
 
     reason: str = ""
-    trouble: str = ""
+    error: str = ""
     usage: Usage | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """One event: the next words, the reason if it is the last, the usage so far, a complaint where there is one."""
+class ModelChunk:
+    """One event: the next text, the finish reason if it is the last, usage so far, and an error message if any."""
 
     text: str = ""
     reason: str = ""
@@ -35,45 +35,45 @@ class Said:
     usage: Usage | None = None
 
 
-async def data_of(lines: AsyncIterator[str]) -> AsyncIterator[str]:
-    """The data of each event; comments, by which a server says that it is still there, are none."""
-    held: list[str] = []
+async def event_data(lines: AsyncIterator[str]) -> AsyncIterator[str]:
+    """Yield the data of each event; skip comments, which servers send to keep a connection alive."""
+    pending: list[str] = []
     async for line in lines:
         if line.startswith("data:"):
-            held.append(line[5:].removeprefix(" "))
-        elif not line.strip() and held:
-            yield "\n".join(held)
-            held = []
-    if held:
-        yield "\n".join(held)
+            pending.append(line[5:].removeprefix(" "))
+        elif not line.strip() and pending:
+            yield "\n".join(pending)
+            pending = []
+    if pending:
+        yield "\n".join(pending)
 
 
-def said_in(data: str) -> Said:
-    """What one event says.  ValueError: it is no piece of a chat completion.
+def parse_event(data: str) -> ModelChunk:
+    """Parse the data of one event; raise ValueError if it is not part of a chat completion.
 
-    >>> said_in('{"choices": [{"delta": {"content": "It is"}, "finish_reason": null}]}').text
+    >>> parse_event('{"choices": [{"delta": {"content": "It is"}, "finish_reason": null}]}').text
     'It is'
     """
     event = json.loads(data)
     if not isinstance(event, dict):
-        raise ValueError("an event is no object")
+        raise ValueError("the event is not a JSON object")
     if complaint := event.get("error"):
         message = complaint.get("message", complaint) if isinstance(complaint, dict) else complaint
-        return Said(complaint=str(message))
+        return ModelChunk(complaint=str(message))
     usage = usage_in(event)
     try:
         choices = event["choices"]
-        if not choices:  # the usage, or the filter's opinion of the prompt
-            return Said(usage=usage)
-        words = choices[0].get("delta") or choices[0].get("message") or {}
-        content, refusal = _text(words.get("content")), _text(words.get("refusal"))
-        return Said(content, _text(choices[0].get("finish_reason")), refusal, usage=usage)
+        if not choices:  # only usage, or a content filter's verdict on the prompt
+            return ModelChunk(usage=usage)
+        delta = choices[0].get("delta") or choices[0].get("message") or {}
+        content, refusal = _text(delta.get("content")), _text(delta.get("refusal"))
+        return ModelChunk(content, _text(choices[0].get("finish_reason")), refusal, usage=usage)
     except (LookupError, TypeError, AttributeError) as error:
-        raise ValueError("an event has no choices") from error
+        raise ValueError("the event has no choices") from error
 
 
 def _text(value: Any) -> str:
-    """A text, or a list of parts as some servers send them."""
+    """Return a string, or the joined text of the list of parts that some servers send."""
     if isinstance(value, list):
         return "".join(_text(part.get("text")) for part in value if isinstance(part, dict))
     return value if isinstance(value, str) else ""

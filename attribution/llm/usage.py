@@ -1,4 +1,4 @@
-"""Tokens that language models read and wrote, as their servers tell them; counted for whoever measures meanwhile."""
+"""Count the tokens that language models read and wrote, as their servers report them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What one answer took and gave, or several together."""
+    """Tokens of one request, or of several together."""
 
     prompt_tokens: int = 0
     completion_tokens: int = 0
@@ -26,53 +26,53 @@ class Usage:
 
 @dataclass(slots=True, eq=False)
 class Meter:
-    """What was spent in this process since it stands; None until a server tells."""
+    """Tokens used in this process while the meter runs; None until a server reports any."""
 
     usage: Usage | None = field(default=None)
 
 
-_standing: list[Meter] = []
+_running: list[Meter] = []
 _lock = Lock()
 
 
 @contextmanager
-def metered() -> Iterator[Meter]:
-    """Counts what any thread spends inside the block."""
+def measure_usage() -> Iterator[Meter]:
+    """Count the tokens that any thread uses inside the block."""
     meter = Meter()
     with _lock:
-        _standing.append(meter)
+        _running.append(meter)
     try:
         yield meter
     finally:
         with _lock:
-            _standing.remove(meter)
+            _running.remove(meter)
 
 
-def spend(usage: Usage | None) -> None:
-    """Tell every meter that stands."""
+def record_usage(usage: Usage | None) -> None:
+    """Add to every running meter."""
     if usage is None:
         return
     with _lock:
-        for meter in _standing:
+        for meter in _running:
             meter.usage = usage if meter.usage is None else meter.usage + usage
 
 
-def usage_in(told: Any) -> Usage | None:
-    """The usage that a reply or an event holds, where it is told.
+def usage_in(event: Any) -> Usage | None:
+    """Return the usage that a parsed reply or event reports; None if it reports none.
 
     >>> usage_in({"usage": {"prompt_tokens": 9, "completion_tokens": 4, "total_tokens": 13}})
     Usage(prompt_tokens=9, completion_tokens=4)
     """
-    usage = told.get("usage") if isinstance(told, Mapping) else None
+    usage = event.get("usage") if isinstance(event, Mapping) else None
     if not isinstance(usage, Mapping):
         return None
-    counts = [usage.get(name) for name in ("prompt_tokens", "completion_tokens")]
-    known = [count if isinstance(count, int) and count >= 0 else 0 for count in counts]
-    return Usage(*known) if any(known) else None
+    values = [usage.get(name) for name in ("prompt_tokens", "completion_tokens")]
+    counts = [value if isinstance(value, int) and value >= 0 else 0 for value in values]
+    return Usage(*counts) if any(counts) else None
 
 
-def usage_of(reply: str) -> Usage | None:
-    """The same of a reply as it came, whatever it is."""
+def usage_of_reply(reply: str) -> Usage | None:
+    """Return the usage that a reply's text reports; None if it reports none or is not JSON."""
     try:
         return usage_in(json.loads(reply))
     except (ValueError, RecursionError):

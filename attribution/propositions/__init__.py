@@ -1,4 +1,4 @@
-"""The splitters: a sentence of an answer into the smallest claims that can be true or false by themselves."""
+"""Splitters divide a sentence into propositions, the smallest claims that can be true or false by themselves."""
 
 from __future__ import annotations
 
@@ -8,19 +8,50 @@ from typing import Protocol
 
 from propcite.attribution.citations import Proposition
 
-WEIGHTS = Path(__file__).parents[1] / "models" / "splitter.safetensors"  # the learned splitter's, shipped
+SPLITTER_WEIGHTS = Path(__file__).parents[1] / "models" / "splitter.safetensors"  # of the learned splitter, shipped
 
 
 class Splitter(Protocol):
-    """Anything that names the propositions of a sentence as spans of that sentence.
+    """Splits sentences into propositions: implement `name`, `split` and `split_many` to plug in your own.
 
-    `context` holds the sentences that came before it in the same answer, oldest first.
-    Every content word of a sentence that needs support belongs to some proposition; no string makes it raise.
+    A proposition has `spans`, the words of the sentence that it consists of, and `text`, which reads by itself: it may
+    repeat a subject or replace a pronoun.  Each proposition is judged and cited on its own.
+
+    >>> import re
+    >>> from propcite import Proposition, Span, Splitter
+    >>> class ClauseSplitter:
+    ...     name = "clauses/1"
+    ...
+    ...     def split(self, sentence, context=()):
+    ...         clauses = [match for match in re.finditer(r"[^;]+", sentence) if match[0].strip()]
+    ...         return [Proposition((Span(*c.span()),), c[0].strip(" .") + ".") for c in clauses]
+    ...
+    ...     def split_many(self, sentences, contexts):
+    ...         return [self.split(*pair) for pair in zip(sentences, contexts, strict=True)]
+    >>> splitter: Splitter = ClauseSplitter()
+    >>> [p.text for p in splitter.split("Ada wrote it; Bo sang.")]
+    ['Ada wrote it.', 'Bo sang.']
     """
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """Return the name and version of the splitter.
 
-    def split(self, sentence: str, context: Sequence[str] = ()) -> list[Proposition]: ...
+        It is stored with each answer and evaluation: change it whenever results change.
+        """
+        ...
 
-    def split_many(self, sentences: Sequence[str], contexts: Sequence[Sequence[str]]) -> list[list[Proposition]]: ...
+    def split(self, sentence: str, context: Sequence[str] = ()) -> list[Proposition]:
+        """Return the propositions of a sentence, in any order.
+
+        `context` holds the sentences before it in the same answer, oldest first: they may tell what a pronoun refers
+        to, but are not split themselves.  Spans count characters of `sentence`.  Every content word must be in some
+        proposition, so that no statement escapes the judge: when in doubt, return the whole sentence as one
+        proposition.  Set `check_worthy=False` for a sentence that needs no support, such as a question.  Return an
+        empty list for a sentence without a letter or digit, and raise for no string.
+        """
+        ...
+
+    def split_many(self, sentences: Sequence[str], contexts: Sequence[Sequence[str]]) -> list[list[Proposition]]:
+        """Return the propositions per sentence, with one context each; an answer's sentences arrive in one call."""
+        ...

@@ -1,7 +1,7 @@
-"""Propositions by a language model behind any OpenAI-compatible server; what it writes is aligned back to the sentence.
+"""Split with a language model behind any OpenAI-compatible server; its texts are aligned to the sentence.
 
-The model's strings are proposals: alignment keeps what the sentence bears out.  A sentence that gets no usable answer
-goes to another splitter, so none is lost; a server that is not there or lets nobody in is an error.
+The model's texts are proposals: alignment keeps those that the sentence states.  A sentence without a usable reply
+goes to another splitter, so that none is lost.  A server that is down or rejects the API key raises an error.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from propcite.attribution.llm.failures import NoAnswerError, one_line, sendable
 from propcite.attribution.propositions import Splitter
 from propcite.attribution.propositions.alignment import propositions_from_texts
 from propcite.attribution.propositions.rules import RuleSplitter
-from propcite.attribution.propositions.sentence import LETTER, whole, without_marks
+from propcite.attribution.propositions.sentence import LETTER, whole_sentence, without_markup
 
 PROMPT_VERSION = "1"
-MOST_CHARACTERS = 4_000  # a longer "sentence" is a list or a broken text; its propositions would overflow any answer
-MOST_CONTEXT = 3  # sentences before it that the model sees
+MAX_CHARACTERS = 4_000  # of a sentence; a longer one is a list or a broken text, and would overflow any reply
+MAX_CONTEXT = 3  # sentences before, for the model
 
 TASK = """\
 You split one sentence into propositions. A proposition is the smallest claim that can be true or false by itself.
@@ -74,8 +74,8 @@ _QUOTED = re.compile(r'"([^"]+)",?|“([^“”]+)”|\*\*([^*]+)\*\*|`([^`]+)`'
 class LlmSplitter:
     """Asks `model` at `base_url` for the claims of each sentence.  Safe to share among threads.
 
-    What a server refuses (a schema, a seed, a system message) is left out from then on.  `num_fallbacks` counts the
-    sentences that `fallback` had to split, `last_failure` says why the last of them got there.
+    Options that the server refuses (a schema, a seed, a system message) are never sent again.  `num_fallbacks` counts
+    the sentences that `fallback` had to split; `last_failure` is the latest reason.
     """
 
     def __init__(
@@ -108,16 +108,16 @@ class LlmSplitter:
         self._lock = Lock()
 
     def split(self, sentence: str, context: Sequence[str] = ()) -> list[Proposition]:
-        """The sentence's propositions.  AttributionError where no sentence could be split: no server, key or model."""
-        blank = without_marks(sentence)
+        """Return the propositions; raise AttributionError if the server is down, rejects the key or lacks the model."""
+        blank = without_markup(sentence)
         if not LETTER.search(blank):
             return []
-        alone = whole(sentence, blank)
-        if not alone.check_worthy:
-            return [alone]
+        whole = whole_sentence(sentence, blank)
+        if not whole.check_worthy:
+            return [whole]
         try:
-            texts = self._texts(" ".join(blank.split()), context[-MOST_CONTEXT:])
-            return propositions_from_texts(sentence, texts, context[-MOST_CONTEXT:])
+            texts = self._texts(" ".join(blank.split()), context[-MAX_CONTEXT:])
+            return propositions_from_texts(sentence, texts, context[-MAX_CONTEXT:])
         except NoAnswerError as failure:
             with self._lock:
                 self.num_fallbacks += 1
@@ -125,44 +125,44 @@ class LlmSplitter:
             return self.fallback.split(sentence, context)
 
     def split_many(self, sentences: Sequence[str], contexts: Sequence[Sequence[str]] = ()) -> list[list[Proposition]]:
-        """Each sentence's propositions, in the order given; at most `num_parallel` requests are in flight."""
+        """Return the propositions per sentence; at most `num_parallel` requests run at once."""
         contexts = contexts or [()] * len(sentences)
         if len(contexts) != len(sentences):
-            raise ValueError(f"wanted a context for each of {len(sentences)} sentences, got {len(contexts)}")
+            raise ValueError(f"expected a context for each of {len(sentences)} sentences, got {len(contexts)}")
         with ThreadPoolExecutor(self._endpoint.num_parallel, thread_name_prefix="llm-splitter") as pool:
             return list(pool.map(self.split, sentences, contexts))
 
     def _texts(self, sentence: str, context: Sequence[str]) -> list[str]:
-        if len(sentence) > MOST_CHARACTERS:
-            raise NoAnswerError(f"the sentence has {len(sentence):,} characters, more than {MOST_CHARACTERS:,}")
+        if len(sentence) > MAX_CHARACTERS:
+            raise NoAnswerError(f"the sentence has {len(sentence):,} characters, more than {MAX_CHARACTERS:,}")
         answer = self._endpoint.ask(lambda structured: messages_for(sentence, context, as_json=structured))
-        texts = texts_of_json(answer.content)
+        texts = parse_json(answer.content)
         if texts is None:
-            self._endpoint.leave_out("response_format")  # it was ignored: lines are easier for the model
-            texts = texts_of_lines(answer.content)
+            self._endpoint.drop_options("response_format")  # it was ignored: lines are easier for the model
+            texts = parse_lines(answer.content)
         if not texts:
-            raise NoAnswerError("the answer holds no propositions", one_line(answer.content))
+            raise NoAnswerError("the reply has no propositions", one_line(answer.content))
         return texts
 
 
 def messages_for(sentence: str, context: Sequence[str], *, as_json: bool) -> list[dict[str, str]]:
-    """The task, our examples as turns, and the sentence: in JSON, so that no text can leave its place."""
+    """Return the task, the examples as turns, and the sentence; as JSON, so that no text can pose as another field."""
     messages = [{"role": "system", "content": TASK + (AS_JSON if as_json else AS_LINES)}]
     for before, example, claims in EXAMPLES:
-        answer = json.dumps({"propositions": claims}, ensure_ascii=False) if as_json else "\n".join(claims)
-        messages += [{"role": "user", "content": _data(example, before)}, {"role": "assistant", "content": answer}]
+        reply = json.dumps({"propositions": claims}, ensure_ascii=False) if as_json else "\n".join(claims)
+        messages += [{"role": "user", "content": _data(example, before)}, {"role": "assistant", "content": reply}]
     return [*messages, {"role": "user", "content": _data(sentence, context)}]
 
 
 def _data(sentence: str, context: Sequence[str]) -> str:
-    before = [text[:MOST_CHARACTERS] for text in context]
+    before = [text[:MAX_CHARACTERS] for text in context]
     return sendable(json.dumps({"context": before, "sentence": sentence}, ensure_ascii=False))
 
 
-def texts_of_json(content: str) -> list[str] | None:
-    """The propositions of an answer that holds JSON, in a fence or among prose; None where it holds none.
+def parse_json(content: str) -> list[str] | None:
+    """Return the propositions of a reply with JSON, in a fence or within prose; None if it has none.
 
-    >>> texts_of_json('Sure: {"propositions": ["Ada wrote."]}')
+    >>> parse_json('Sure: {"propositions": ["Ada wrote."]}')
     ['Ada wrote.']
     """
     for opening, closing in ("{}", "[]"):
@@ -176,10 +176,10 @@ def texts_of_json(content: str) -> list[str] | None:
     return None
 
 
-def texts_of_lines(content: str) -> list[str]:
-    """The propositions of an answer in lines; none where it is broken JSON.
+def parse_lines(content: str) -> list[str]:
+    """Return the propositions of a reply in lines; empty if it is broken JSON.
 
-    >>> texts_of_lines("Here they are:\\n1. Ada wrote.\\n2. Ada sang.")
+    >>> parse_lines("Here they are:\\n1. Ada wrote.\\n2. Ada sang.")
     ['Ada wrote.', 'Ada sang.']
     """
     if '"propositions"' in content or content.lstrip("` \njson").startswith(("{", '["', "[\n")):
@@ -190,6 +190,6 @@ def texts_of_lines(content: str) -> list[str]:
 
 
 def _bare(line: str) -> str:
-    said = _BULLET.sub("", line, count=1).strip()
-    quoted = _QUOTED.fullmatch(said)
-    return quoted.group(quoted.lastindex or 0).strip() if quoted else said
+    text = _BULLET.sub("", line, count=1).strip()
+    quoted = _QUOTED.fullmatch(text)
+    return quoted.group(quoted.lastindex or 0).strip() if quoted else text

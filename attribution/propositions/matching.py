@@ -1,4 +1,4 @@
-"""Which words of one text are which of another: equal forms, equal words told apart by their neighbours."""
+"""Match the words of one text with those of another: equal forms, where neighbours decide among equal words."""
 
 from __future__ import annotations
 
@@ -10,17 +10,16 @@ from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
 
-from propcite.attribution.english.grammar.verbs import IRREGULAR
-from propcite.attribution.english.words import FUNCTION_WORDS, MONTHS, NUMBER_WORDS, SCALES, stem
+from propcite.attribution.english import FUNCTION_WORDS, MONTHS, NUMBER_WORDS, SCALES, stem, verbs
 from propcite.attribution.propositions.sentence import LETTER
 
 WINDOW = 3  # words on each side that break ties between equal words: a 7 x 7 filter
-NEIGHBOUR = 0.01  # what an equal neighbour counts; 36 of them stay below one equal word
-IN_ORDER = 0.001  # what it counts more where both texts have the two words in the same order (our own tie-break)
-ADJACENT = 0.02  # what it counts more where the two stand directly before or after: "Grammy Awards" (our own, too)
-SHORTEST_ROOT = 4  # letters that two words of one family share at least: "Chin-a" and "Chin-ese"
+NEIGHBOUR = 0.01  # weight of an equal neighbour; 36 of them stay below one equal word
+IN_ORDER = 0.001  # added if both texts have the two words in the same order (our own tie-break)
+ADJACENT = 0.02  # added if the two are directly next to each other: "Grammy Awards" (our own, too)
+MIN_ROOT = 4  # letters that two related words share: "Chin-a" and "Chin-ese"
 
-_CHAR = r"[\w\u0300-\u036f]"  # with the accents that stand as characters of their own
+_CHAR = r"[\w\u0300-\u036f]"  # with combining accents
 _WORD = re.compile(rf"n['’]t\b|{_CHAR}+?(?=n['’]t\b)|{_CHAR}+(?:['’.,]{_CHAR}+)*")
 NEGATIONS = frozenset("not no never none nobody nothing neither nor without".split())
 _FUNCTION = (FUNCTION_WORDS | {"ca", "wo", "n't", "n’t", "cannot"}) - NUMBER_WORDS.keys()
@@ -32,7 +31,7 @@ _AROUND = [
     if down and right
 ]
 _IRREGULAR_VERBS = {
-    told: base for base, *others in reversed(IRREGULAR) for told in others if told not in {"-", "lay", "bore"}
+    form: base for base, *forms in reversed(verbs.IRREGULAR) for form in forms if form not in {"-", "lay", "bore"}
 }
 _IRREGULAR_NOUNS = dict(
     pair.split("/")
@@ -56,7 +55,7 @@ _ORDINALS = {
 _FULL_MONTHS = {
     name: next(full for full, other in MONTHS.items() if other == number) for name, number in MONTHS.items()
 }
-_KNOWN = {
+_FORMS = {
     **{word: stem(base) for word, base in chain(_IRREGULAR_VERBS.items(), _IRREGULAR_NOUNS.items())},
     **{name: stem(full) for name, full in _FULL_MONTHS.items()},
     **{word: str(value) for word, value in NUMBER_WORDS.items()},
@@ -78,7 +77,7 @@ _ENDINGS = frozenset(
 
 
 class Word(NamedTuple):
-    """A word of a text: where it stands, how it is written, and its form."""
+    """A word of a text: where it is, how it is written, and its form, which inflections share."""
 
     start: int
     end: int
@@ -90,37 +89,35 @@ class Word(NamedTuple):
 
     @property
     def is_exact(self) -> bool:
-        """Whether no other word may stand for it."""
+        """Return whether no other word can paraphrase it."""
         return self.is_number or self.is_name or self.form in NEGATIONS
 
 
 def words_in(text: str) -> list[Word]:
-    found = [m for m in _WORD.finditer(text) if LETTER.search(m.group())]
-    return [_word(m, opens=number == 0) for number, m in enumerate(found)]
+    matches = [match for match in _WORD.finditer(text) if LETTER.search(match.group())]
+    return [_word(match, is_first=number == 0) for number, match in enumerate(matches)]
 
 
-def _word(found: re.Match[str], opens: bool) -> Word:
-    written = found.group()
+def _word(match: re.Match[str], *, is_first: bool) -> Word:
+    written = match.group()
     low = written.lower()
-    content = _CLITIC.sub("", low) not in _FUNCTION
-    number = _FIGURES.fullmatch(written) is not None or (low in NUMBER_WORDS and low != "one") or low in SCALES
-    name = content and not number and any(c.isupper() for c in (written[1:] if opens else written))
-    return Word(
-        *found.span(), written, form(written), content, number, name or (not number and any(map(str.isdigit, written)))
-    )
+    is_content = _CLITIC.sub("", low) not in _FUNCTION
+    is_number = _FIGURES.fullmatch(written) is not None or (low in NUMBER_WORDS and low != "one") or low in SCALES
+    is_name = is_content and not is_number and any(c.isupper() for c in (written[1:] if is_first else written))
+    is_name = is_name or (not is_number and any(map(str.isdigit, written)))
+    return Word(*match.span(), written, form(written), is_content, is_number, is_name)
 
 
 @lru_cache(maxsize=65_536)
 def form(word: str) -> str:
-    """What a word has in common with its other forms: a stem, a verb's base, digits for a number told in words.
+    """Return what a word shares with its other forms: a stem, a verb's base, digits for a number in words.
 
     >>> form("written") == form("wrote") == form("writes"), form("Fourteen"), form("1,250"), form("Sánchez")
     (True, '14', '1250', 'sanchez')
     """
     low = _CLITIC.sub("", word.lower())
-    known = _KNOWN.get(low)
-    if known is not None:
-        return known
+    if (listed := _FORMS.get(low)) is not None:
+        return listed
     if low[:1].isdigit():
         return _ORDINAL.sub(r"\1th", low.replace(",", ""))
     if not low.isascii():
@@ -129,61 +126,62 @@ def form(word: str) -> str:
 
 
 @lru_cache(maxsize=65_536)
-def akin(one: str, other: str) -> bool:
-    """Whether two words share a root and differ in how they are derived from it.
+def are_related(one: str, other: str) -> bool:
+    """Return whether two words share a root and differ only in their endings.
 
-    >>> akin("directed", "director"), akin("Italian", "Italy"), akin("Austria", "Australia")
+    >>> are_related("directed", "director"), are_related("Italian", "Italy"), are_related("Austria", "Australia")
     (True, True, False)
     """
     a, b = one.lower(), other.lower()
     shared = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
-    return any(cut >= SHORTEST_ROOT and a[cut:] in _ENDINGS and b[cut:] in _ENDINGS for cut in (shared, shared - 1))
+    return any(cut >= MIN_ROOT and a[cut:] in _ENDINGS and b[cut:] in _ENDINGS for cut in (shared, shared - 1))
 
 
-def match(wanted: Sequence[str], offered: Sequence[str]) -> dict[int, int]:
-    """For each wanted word its equal among the offered: every word used once, the likeliest neighbourhoods together.
+def match(query: Sequence[str], target: Sequence[str]) -> dict[int, int]:
+    """Map the positions of query words to equal target words, each used once; the most similar neighbourhoods win.
 
     This is sub-sentence-encoder's alignment: a Hungarian assignment over equality plus a little for each equal pair in
-    the four quadrants around.  Equal words form groups that cannot compete, so each group is assigned by itself.
+    the four quadrants around.  Equal words form groups that do not compete, so each group is assigned separately.
 
     >>> match(["the", "dog"], ["the", "cat", "saw", "the", "dog"])
     {0: 3, 1: 4}
     """
-    places: dict[str, list[int]] = defaultdict(list)
-    for place, word in enumerate(offered):
-        places[word].append(place)
+    columns: dict[str, list[int]] = defaultdict(list)
+    for position, word in enumerate(target):
+        columns[word].append(position)
     rows: dict[str, list[int]] = defaultdict(list)
-    for place, word in enumerate(wanted):
-        if word in places:
-            rows[word].append(place)
+    for position, word in enumerate(query):
+        if word in columns:
+            rows[word].append(position)
     pairs: dict[int, int] = {}
     for word, group in rows.items():
-        if len(group) == len(places[word]) == 1:
-            pairs[group[0]] = places[word][0]
+        if len(group) == len(columns[word]) == 1:
+            pairs[group[0]] = columns[word][0]
         else:
-            pairs.update(_assigned(group, places[word], wanted, offered))
+            pairs.update(_assigned(group, columns[word], query, target))
     return pairs
 
 
-def nearness(wanted: Sequence[str], offered: Sequence[str], row: int, column: int) -> float:
-    """How alike the neighbourhoods of two equal words are: their equal pairs, weighted."""
+def nearness(query: Sequence[str], target: Sequence[str], row: int, column: int) -> float:
+    """Return how similar the neighbourhoods of two equal words are: the weighted number of equal pairs."""
     total = 0.0
     for down, right, weight in _AROUND:
         i, j = row + down, column + right
-        if 0 <= i < len(wanted) and 0 <= j < len(offered) and wanted[i] == offered[j]:
+        if 0 <= i < len(query) and 0 <= j < len(target) and query[i] == target[j]:
             total += weight
     return total
 
 
 def _assigned(
-    rows: Sequence[int], columns: Sequence[int], wanted: Sequence[str], offered: Sequence[str]
+    rows: Sequence[int], columns: Sequence[int], query: Sequence[str], target: Sequence[str]
 ) -> list[tuple[int, int]]:
-    scores = [[1.0 + nearness(wanted, offered, row, column) for column in columns] for row in rows]
+    """Assign equal words by their neighbourhoods."""
+    scores = [[1.0 + nearness(query, target, row, column) for column in columns] for row in rows]
     if len(rows) == 1:
         return [(rows[0], columns[max(range(len(columns)), key=scores[0].__getitem__)])]
     if len(columns) == 1:
         return [(rows[max(range(len(rows)), key=lambda row: scores[row][0])], columns[0])]
     from scipy.optimize import linear_sum_assignment
 
-    taken = zip(*linear_sum_assignment(scores, maximize=True), strict=True)
-    return [(rows[row], columns[column]) for row, column in taken]
+    pairs = zip(*linear_sum_assignment(scores, maximize=True), strict=True)
+    return [(rows[row], columns[column]) for row, column in pairs]

@@ -1,4 +1,4 @@
-"""Segmentation measures as PropSegmEnt defines them, and the alignment that scores free-text gold propositions."""
+"""Segmentation metrics as PropSegmEnt defines them, and the alignment that scores free-text gold propositions."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from propcite.attribution.english.words import stem
+from propcite.attribution.english import stem
 from propcite.attribution.propositions.matching import match
 from propcite.retrieval.text import Span
 
-SAME = 0.8  # the Jaccard from which PropSegmEnt calls two propositions the same
+MIN_JACCARD = 0.8  # from which PropSegmEnt counts two propositions as the same
 
 _WORD = re.compile(r"\w+(?:['’.,-]\w+)*")
 
@@ -23,7 +23,7 @@ TokenSet = AbstractSet[int]
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """How well predicted propositions agree with gold ones.
+    """How well predicted propositions agree with gold propositions.
 
     >>> Agreement(0.5, 1.0).f1
     0.6666666666666666
@@ -39,7 +39,7 @@ class Agreement:
 
 
 def jaccard(one: TokenSet, other: TokenSet) -> float:
-    """Shared tokens by all tokens; two empty sets share nothing.
+    """Return the number of shared tokens divided by that of all tokens; 0 for two empty sets.
 
     >>> jaccard({1, 2, 3}, {2, 3, 4})
     0.5
@@ -48,8 +48,8 @@ def jaccard(one: TokenSet, other: TokenSet) -> float:
     return len(one & other) / union if union else 0.0
 
 
-def num_matches(predicted: Sequence[TokenSet], gold: Sequence[TokenSet], threshold: float = SAME) -> int:
-    """The most pairs (one predicted, one gold, each used once) whose Jaccard reaches the threshold.
+def num_matches(predicted: Sequence[TokenSet], gold: Sequence[TokenSet], threshold: float = MIN_JACCARD) -> int:
+    """Return the largest number of pairs (one predicted, one gold, each used once) with at least this Jaccard.
 
     >>> num_matches([{1, 2, 3, 4}, {1, 2, 3, 4, 5}], [{1, 2, 3, 4, 5}, {7}])
     1
@@ -61,8 +61,8 @@ def num_matches(predicted: Sequence[TokenSet], gold: Sequence[TokenSet], thresho
     return int(same[rows, columns].sum())
 
 
-def agreement(predicted: Sequence[TokenSet], gold: Sequence[TokenSet], threshold: float = SAME) -> Agreement:
-    """Precision and recall of one sentence's propositions; a threshold of 1 asks for exact matches.
+def agreement(predicted: Sequence[TokenSet], gold: Sequence[TokenSet], threshold: float = MIN_JACCARD) -> Agreement:
+    """Return precision and recall of one sentence's propositions; a threshold of 1 requires exact matches.
 
     >>> agreement([{1, 2, 3, 4}, {8, 9}], [{1, 2, 3, 4, 5}, {5, 6}, {9}, {10}])
     Agreement(precision=0.5, recall=0.25)
@@ -71,43 +71,43 @@ def agreement(predicted: Sequence[TokenSet], gold: Sequence[TokenSet], threshold
     return Agreement(matches / len(predicted) if predicted else 0.0, matches / len(gold) if gold else 0.0)
 
 
-def macro(sentences: Iterable[Agreement]) -> Agreement:
-    """Plain means over sentences; the F1 of a corpus is that of its mean precision and mean recall.
+def macro_average(sentences: Iterable[Agreement]) -> Agreement:
+    """Return the means over sentences; a corpus's F1 is that of its mean precision and mean recall.
 
-    >>> macro([Agreement(1.0, 0.5), Agreement(0.0, 0.0)])
+    >>> macro_average([Agreement(1.0, 0.5), Agreement(0.0, 0.0)])
     Agreement(precision=0.5, recall=0.25)
     """
-    counted = list(sentences)
-    if not counted:
+    agreements = list(sentences)
+    if not agreements:
         return Agreement(0.0, 0.0)
     return Agreement(
-        sum(a.precision for a in counted) / len(counted),
-        sum(a.recall for a in counted) / len(counted),
+        sum(a.precision for a in agreements) / len(agreements),
+        sum(a.recall for a in agreements) / len(agreements),
     )
 
 
 def token_coverage(predicted: Iterable[TokenSet], gold: Iterable[TokenSet]) -> float:
-    """The share of the gold propositions' tokens that some predicted proposition holds; 1 when there is none.
+    """Return the share of the gold propositions' tokens that a predicted proposition contains; 1 if there are none.
 
     >>> token_coverage([{1, 2}, {2, 3}], [{1, 2, 3, 4}])
     0.75
     """
-    wanted: set[int] = set().union(*gold)
-    held: set[int] = set().union(*predicted)
-    return len(wanted & held) / len(wanted) if wanted else 1.0
+    required: set[int] = set().union(*gold)
+    covered: set[int] = set().union(*predicted)
+    return len(required & covered) / len(required) if required else 1.0
 
 
 def word_spans(sentence: str) -> list[Span]:
-    """The words that `align` counts: letters and digits, held together by inner hyphens, points and apostrophes.
+    """Return the words: letters and digits, joined by hyphens, points, commas and apostrophes between them.
 
     >>> [span.of("It's 3.5 km, about.") for span in word_spans("It's 3.5 km, about.")]
     ["It's", '3.5', 'km', 'about']
     """
-    return [Span(*found.span()) for found in _WORD.finditer(sentence)]
+    return [Span(*match.span()) for match in _WORD.finditer(sentence)]
 
 
 def token_spans(sentence: str, tokens: Sequence[str]) -> list[Span]:
-    """Where tokens stand that a data set lists in their order; ValueError where one is not in the sentence.
+    """Return where a data set's tokens are in the sentence, in order; ValueError if one is missing.
 
     >>> [(span.start, span.end) for span in token_spans("It's here.", ["It", "'s", "here"])]
     [(0, 2), (2, 4), (5, 9)]
@@ -121,7 +121,7 @@ def token_spans(sentence: str, tokens: Sequence[str]) -> list[Span]:
 
 
 def tokens_within(tokens: Sequence[Span], spans: Collection[Span]) -> set[int]:
-    """Which tokens the spans hold, wholly or in part.
+    """Return the numbers of the tokens that the spans overlap.
 
     >>> sorted(tokens_within([Span(0, 3), Span(4, 7), Span(8, 11)], [Span(0, 2), Span(8, 11)]))
     [0, 2]
@@ -130,9 +130,9 @@ def tokens_within(tokens: Sequence[Span], spans: Collection[Span]) -> set[int]:
 
 
 def align(proposition: str, sentence: str) -> set[int]:
-    """The sentence's words, by number, that a proposition told in its own words was made from.
+    """Return the numbers of the sentence's words that a free-text proposition was made from.
 
-    Words are the same when their stems are; of several equal words the one in the likelier neighbourhood is taken.
+    Words match if their stems are equal; of several equal words the one with the most similar neighbours is taken.
 
     >>> sorted(align("Ada was a mathematician.", "Ada, a poet's daughter, was a gifted mathematician."))
     [0, 4, 5, 7]

@@ -1,4 +1,4 @@
-"""Propositions by rules alone: no model, any sentence, thousands in a second."""
+"""Split sentences by rules alone, without a model: thousands per second."""
 
 from __future__ import annotations
 
@@ -6,61 +6,60 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from propcite.attribution.citations import Proposition
-from propcite.attribution.english.grammar import Fact, Tagged, facts, tag
-from propcite.attribution.english.grammar import lexicon as lex
-from propcite.attribution.english.pronouns.antecedent import with_antecedent
-from propcite.attribution.propositions.sentence import LETTER, undivided, whole, without_marks
-from propcite.attribution.propositions.telling import told
+from propcite.attribution.english import Fact, Tagged, facts, tag, with_antecedent
+from propcite.attribution.english import lexicon as lex
+from propcite.attribution.propositions.sentence import LETTER, trivial_split, whole_sentence, without_markup
+from propcite.attribution.propositions.wording import proposition_of
 
-MOST_WORDS = 200  # a longer sentence is a list or a broken text: it stays whole
+MAX_WORDS = 200  # of a sentence; a longer one is a list or a broken text and stays whole
 _VERBS = frozenset("BHMVYELI")
 _SUBJECTS = frozenset("NXRUQDGKJz")
 
 
 class RuleSplitter:
-    """Cuts an English sentence where closed classes, endings and capitals show that a new claim begins."""
+    """Splits an English sentence where function words, endings and capitals show that a new claim begins."""
 
     name = "rules"
 
     def split(self, sentence: str, context: Sequence[str] = ()) -> list[Proposition]:
-        """The sentence's propositions in its order; the sentence itself where no rule is sure."""
-        found = self._claims(sentence)
-        return [replace(p, text=with_antecedent(p.text, context)) for p in found] if context else found
+        """Return the propositions in the sentence's order; the whole sentence if the rules are not certain."""
+        propositions = self._propositions(sentence)
+        return [replace(p, text=with_antecedent(p.text, context)) for p in propositions] if context else propositions
 
-    def _claims(self, sentence: str) -> list[Proposition]:
-        blank = without_marks(sentence)
-        alone = undivided(sentence, blank)
-        if alone is not None:
-            return alone
+    def _propositions(self, sentence: str) -> list[Proposition]:
+        blank = without_markup(sentence)
+        trivial = trivial_split(sentence, blank)
+        if trivial is not None:
+            return trivial
         tagged = tag(sentence, blank)
-        found = clauses(tagged)
-        if len(found) < 2:
-            return [whole(sentence, blank)]
-        return [told(sentence, blank, tagged, fact) for fact in found]
+        claims = clauses(tagged)
+        if len(claims) < 2:
+            return [whole_sentence(sentence, blank)]
+        return [proposition_of(sentence, blank, tagged, claim) for claim in claims]
 
     def split_many(self, sentences: Sequence[str], contexts: Sequence[Sequence[str]]) -> list[list[Proposition]]:
         return [self.split(sentence, context) for sentence, context in zip(sentences, contexts, strict=True)]
 
 
 def clauses(tagged: Tagged) -> list[Fact]:
-    """The sentence's facts; none where the rules are not sure of all of them, or where it is too long for them."""
-    if len(tagged.words) > MOST_WORDS:
+    """Return the sentence's facts; empty if the rules are not certain of all, or the sentence is too long."""
+    if len(tagged.words) > MAX_WORDS:
         return []
-    found = facts(tagged)
-    return [] if lost(tagged, found) or not all(_is_claim(tagged, fact) for fact in found) else found
+    claims = facts(tagged)
+    is_certain = not loses_words(tagged, claims) and all(_is_claim(tagged, claim) for claim in claims)
+    return claims if is_certain else []
 
 
-def lost(s: Tagged, found: list[Fact]) -> bool:
-    """Whether a word that says something is in no fact."""
-    held = {i for fact in found for piece in fact for i in range(piece.start, piece.end)}
-    return any(
-        i not in held and s.lows[i] not in lex.FUNCTION_WORDS and LETTER.search(s.words[i]) for i in range(len(s.words))
-    )
+def loses_words(s: Tagged, claims: Sequence[Fact]) -> bool:
+    """Return whether a content word is in none of the claims."""
+    covered = {i for claim in claims for piece in claim for i in range(piece.start, piece.end)}
+    lost = (i for i in range(len(s.words)) if i not in covered and s.lows[i] not in lex.FUNCTION_WORDS)
+    return any(LETTER.search(s.words[i]) for i in lost)
 
 
 def _is_claim(s: Tagged, fact: Fact) -> bool:
-    """Whether a fact has a verb and something that it is said of."""
+    """Return whether a fact has a verb and a subject."""
     tags = "".join(s.tags[piece.start : piece.end] for piece in fact)
     if not tags.strip("z"):
-        return True  # a clause in brackets, that was told of there
+        return True  # a clause in brackets, whose subject is outside
     return bool(set(tags) & _VERBS or any(piece.say for piece in fact)) and bool(set(tags) & _SUBJECTS)

@@ -1,6 +1,6 @@
-"""Propositions by a sequence-to-sequence checkpoint: SegmenT5 or the Dense X Propositionizer, local or from the hub.
+"""Split with a sequence-to-sequence checkpoint: SegmenT5 or the Dense X Propositionizer, local or from the hub.
 
-The strings that the model writes are aligned back to the sentence; where it writes none, the sentence is one.
+The model's texts are aligned to the sentence; if it writes none, the sentence is its own proposition.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from propcite.attribution.checkpoints import load_seq2seq
 from propcite.attribution.citations import Proposition
 from propcite.attribution.errors import AttributionError
 from propcite.attribution.propositions.alignment import propositions_from_texts
-from propcite.attribution.propositions.sentence import undivided, whole, without_marks
+from propcite.attribution.propositions.sentence import trivial_split, without_markup
 
 Style = Literal["auto", "segment", "propositionizer"]
 
 BATCH = 8
 WINDOW = 512  # tokens that both models were trained to read
-LONGEST = {"segment": 256, "propositionizer": 512}  # tokens that they may write, as published
-SHORTEST = {"segment": 10, "propositionizer": 0}
+MAX_NEW_TOKENS = {"segment": 256, "propositionizer": 512}  # as published
+MIN_LENGTH = {"segment": 10, "propositionizer": 0}
 
 _SEPARATOR = re.compile(r"\[\s*sep\s*\]", re.IGNORECASE)
 _BETWEEN = re.compile(r'(?<!\\)"\s*,\s*"')
@@ -33,8 +33,8 @@ _ESCAPED = re.compile(r'\\(["\\/])')
 class Seq2SeqSplitter:
     """Asks a checkpoint for the claims of each English sentence, in the checkpoint's own format.
 
-    `model` is a folder or a hub name; `style` is told by the name where it holds "segment" or "propositionizer".
-    `title` and `section` are what the Propositionizer reads before each sentence.  Safe to share among threads.
+    `model` is a folder or a hub name.  With the style "auto" its name must contain "segment" or "propositionizer".
+    The Propositionizer reads `title` and `section` before each sentence.  Safe to share among threads.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class Seq2SeqSplitter:
     ) -> None:
         if style not in ("auto", "segment", "propositionizer") or batch_size < 1:
             raise ValueError(
-                f"wanted style auto, segment or propositionizer and batch_size >= 1, got {style!r}, {batch_size}"
+                f"expected style auto, segment or propositionizer and batch_size >= 1, got {style!r}, {batch_size}"
             )
         self._model, self._tokenizer = load_seq2seq(model, device)
         self.style = _style_of(model) if style == "auto" else style
@@ -65,24 +65,20 @@ class Seq2SeqSplitter:
     def split_many(
         self, sentences: Sequence[str], contexts: Sequence[Sequence[str]] | None = None
     ) -> list[list[Proposition]]:
-        """Each sentence's propositions; sentences of like length are read together."""
+        """Return the propositions per sentence; sentences of similar length share a batch."""
         contexts = [()] * len(sentences) if contexts is None else contexts
         if len(contexts) != len(sentences):
-            raise ValueError(f"wanted a context for each of {len(sentences)} sentences, got {len(contexts)}")
-        blanks = [without_marks(sentence) for sentence in sentences]
-        found = [undivided(sentence, blank) for sentence, blank in zip(sentences, blanks, strict=True)]
-        todo = [i for i, done in enumerate(found) if done is None]
-        written = self._written([blanks[i] for i in todo])
-        for i, texts in zip(todo, written, strict=True):
+            raise ValueError(f"expected a context for each of {len(sentences)} sentences, got {len(contexts)}")
+        blanks = [without_markup(sentence) for sentence in sentences]
+        splits = [trivial_split(sentence, blank) for sentence, blank in zip(sentences, blanks, strict=True)]
+        todo = [i for i, split in enumerate(splits) if split is None]
+        for i, texts in zip(todo, self._texts([blanks[i] for i in todo]), strict=True):
             before = [self.title, *contexts[i]] if self.title else contexts[i]
-            found[i] = propositions_from_texts(sentences[i], texts, before)
-        return [
-            done if done else [whole(sentence, blank)] if done is None else []
-            for done, sentence, blank in zip(found, sentences, blanks, strict=True)
-        ]
+            splits[i] = propositions_from_texts(sentences[i], texts, before)
+        return [split or [] for split in splits]
 
-    def _written(self, sentences: Sequence[str]) -> list[list[str]]:
-        """What the model writes for each sentence, as texts; nothing for one that does not fit its window."""
+    def _texts(self, sentences: Sequence[str]) -> list[list[str]]:
+        """Return the model's propositions per sentence; none for a sentence that exceeds its window."""
         prompts = [self._prompt(sentence) for sentence in sentences]
         with self._lock:
             ids = [self._tokenizer(prompt, verbose=False)["input_ids"] for prompt in prompts]
@@ -91,17 +87,17 @@ class Seq2SeqSplitter:
             for first in range(0, len(fitting), self._batch_size):
                 batch = fitting[first : first + self._batch_size]
                 outputs.update(zip(batch, self._generate([ids[i] for i in batch]), strict=True))
-        parse = texts_of_list if self.style == "propositionizer" else texts_of_segments
+        parse = parse_list if self.style == "propositionizer" else parse_segments
         return [parse(*outputs[i]) if i in outputs else [] for i in range(len(sentences))]
 
     def _prompt(self, sentence: str) -> str:
-        said = " ".join(sentence.encode("utf-8", "replace").decode().split())  # no tokenizer reads half a character
+        text = " ".join(sentence.encode("utf-8", "replace").decode().split())  # no tokenizer accepts lone surrogates
         if self.style == "propositionizer":
-            return f"Title: {self.title}. Section: {self.section}. Content: {said}"
-        return f"segment sentence: {said}"
+            return f"Title: {self.title}. Section: {self.section}. Content: {text}"
+        return f"segment sentence: {text}"
 
     def _generate(self, ids: Sequence[Sequence[int]]) -> list[tuple[str, bool]]:
-        """One batch's outputs, each with whether the model came to an end before it had to stop."""
+        """Return one batch's outputs, each with whether the model ended it by itself."""
         import torch
 
         batch = self._tokenizer.pad({"input_ids": [list(row) for row in ids]}, return_tensors="pt")
@@ -109,8 +105,8 @@ class Seq2SeqSplitter:
             rows = self._model.generate(
                 input_ids=batch["input_ids"].to(self._model.device),
                 attention_mask=batch["attention_mask"].to(self._model.device),
-                max_new_tokens=LONGEST[self.style],
-                min_length=SHORTEST[self.style],
+                max_new_tokens=MAX_NEW_TOKENS[self.style],
+                min_length=MIN_LENGTH[self.style],
                 num_beams=1,
                 do_sample=False,
                 no_repeat_ngram_size=0,
@@ -118,50 +114,50 @@ class Seq2SeqSplitter:
         return [self._decoded(row) for row in rows]
 
     def _decoded(self, row: Sequence[int]) -> tuple[str, bool]:
-        """The text without the tokens that stand for none; [sep] stays even where it is a special token."""
+        """Return the text without padding and the like; [sep] is kept even if it is a special token."""
         t, config = self._tokenizer, self._model.config
-        silent = {t.pad_token_id, t.eos_token_id, t.bos_token_id, t.unk_token_id, config.decoder_start_token_id}
-        text = t.decode([token for token in row if token not in silent], skip_special_tokens=False)
+        skipped = {t.pad_token_id, t.eos_token_id, t.bos_token_id, t.unk_token_id, config.decoder_start_token_id}
+        text = t.decode([token for token in row if token not in skipped], skip_special_tokens=False)
         return str(text), t.eos_token_id in row[1:]
 
 
-def texts_of_segments(output: str, finished: bool = True) -> list[str]:
-    """The propositions between SegmenT5's separators; the last is left out where the model was cut off in it.
+def parse_segments(output: str, is_finished: bool = True) -> list[str]:
+    """Return the propositions between SegmenT5's separators, except an unfinished last one.
 
-    >>> texts_of_segments("Ada wrote.[sep]Ada sang.")
+    >>> parse_segments("Ada wrote.[sep]Ada sang.")
     ['Ada wrote.', 'Ada sang.']
     """
     texts = _SEPARATOR.split(output)
-    return _spoken(texts if finished else texts[:-1])
+    return _stripped(texts if is_finished else texts[:-1])
 
 
-def texts_of_list(output: str, finished: bool = True) -> list[str]:
-    """The propositions of the Propositionizer's JSON list, also of one that is cut off or holds bare quotation marks.
+def parse_list(output: str, is_finished: bool = True) -> list[str]:
+    """Return the propositions of the Propositionizer's JSON list, even if it is cut off or has unescaped quotes.
 
-    >>> texts_of_list('["Ada wrote.", "Ada sang."]'), texts_of_list('["Ada wrote "It".", "Ada sa', finished=False)
+    >>> parse_list('["Ada wrote.", "Ada sang."]'), parse_list('["Ada wrote "It".", "Ada sa', is_finished=False)
     (['Ada wrote.', 'Ada sang.'], ['Ada wrote "It".'])
     """
     body = output[output.find("[") :].strip() if "[" in output else ""
     try:
         value = json.loads(body, strict=False)
     except (ValueError, RecursionError):
-        return _spoken(_loose_texts(body, finished))
-    return _spoken([text for text in value if isinstance(text, str)]) if isinstance(value, list) else []
+        return _stripped(_parse_invalid(body, is_finished))
+    return _stripped([text for text in value if isinstance(text, str)]) if isinstance(value, list) else []
 
 
-def _loose_texts(body: str, finished: bool) -> list[str]:
-    """The texts of a list that is no JSON: cut where one quotation ends and the next begins."""
+def _parse_invalid(body: str, is_finished: bool) -> list[str]:
+    """Return the texts of a list that is not valid JSON, split where one quotation ends and the next begins."""
     if not re.match(r'\[\s*"', body):
         return []
     inner = re.sub(r'^\[\s*"', "", body)
     whole_list = re.sub(r'"\s*,?\s*\]?\s*$', "", inner)
     texts = _BETWEEN.split(whole_list)
-    if whole_list == inner and not finished:
+    if whole_list == inner and not is_finished:
         texts = texts[:-1]
     return [_ESCAPED.sub(r"\1", text) for text in texts]
 
 
-def _spoken(texts: Sequence[str]) -> list[str]:
+def _stripped(texts: Sequence[str]) -> list[str]:
     return [text.strip() for text in texts if any(char.isalnum() for char in text)]
 
 
@@ -171,14 +167,14 @@ def _style_of(model: str) -> Literal["segment", "propositionizer"]:
         return "propositionizer"
     if "segment" in name:
         return "segment"
-    raise AttributionError(f"the name {model} does not tell its format: set style to segment or propositionizer")
+    raise AttributionError(f"the name {model} does not show its format: set style to segment or propositionizer")
 
 
 def _window(model: Any, tokenizer: Any) -> int:
-    """The most tokens that the model may read; T5 itself knows no limit, its training did."""
-    known = (
+    """Return how many tokens the model may read; T5 itself has no limit, its training had."""
+    limits = (
         getattr(tokenizer, "model_max_length", None),
         getattr(model.config, "n_positions", None),
         getattr(model.config, "max_position_embeddings", None),
     )
-    return min([WINDOW, *(int(limit) for limit in known if limit)])
+    return min([WINDOW, *(int(limit) for limit in limits if limit)])

@@ -1,4 +1,4 @@
-"""Which passages a language model's own markers name, and where: `[1]`, `[2, 3]`, `(Source 7)`, `【8†source】`."""
+"""Read a language model's own citation markers: `[1]`, `[2, 3]`, `(Source 7)`, `【8†source】`."""
 
 from __future__ import annotations
 
@@ -6,74 +6,73 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from propcite.attribution.prose.sentences import prose
-from propcite.attribution.prose.unmarking import MARKER
+from propcite.attribution.prose.marker_stripper import MARKER
+from propcite.attribution.prose.sentences import prose_spans
 from propcite.retrieval.text import Span
 
-MOST_IN_RANGE = 20  # "[1-500]" names no passages
+MAX_RANGE = 20  # "[1-500]" names no passages
 
 _LINE_START = re.compile(r"\s*(?:(?:[-*+•]|\d{1,3}[.)])\s+)?")
-_NO_NUMBERS = re.compile(r"(?<=\d)[:†][^】]*|(?<=\])\(.*|<\|.*|\ue200.*", re.DOTALL)
+_NOT_NUMBERS = re.compile(r"(?<=\d)[:†][^】]*|(?<=\])\(.*|<\|.*|\ue200.*", re.DOTALL)
 _RANGE = re.compile(r"(\d+)\s*[–-]\s*\^?(\d+)|(\d+)")
 
 
 @dataclass(frozen=True, slots=True)
 class Marker:
-    """Numbers that an answer cites: the marker's own characters, and its place in the answer without markers."""
+    """The numbers that a marker cites, its span in the answer, and its place in the answer without markers."""
 
     span: Span
     numbers: tuple[int, ...]
     place: int
-    before: bool = False  # it stands in front of what it cites, at the beginning of a line
+    at_line_start: bool = False  # then it cites the words behind it
 
 
 @dataclass(frozen=True, slots=True)
-class Unmarked:
-    """An answer without its markers, and these."""
+class ExtractedMarkers:
+    """An answer without its markers, and the markers."""
 
     text: str
     markers: tuple[Marker, ...]
 
 
-def without_markers(answer: str) -> Unmarked:
-    """What is in brackets inside code, and a year, stay: they cite nothing.
+def extract_markers(answer: str) -> ExtractedMarkers:
+    """Remove the markers from an answer, and return both.  Brackets in code, and years, are no markers.
 
-    >>> found = without_markers("It cost 5 euros [1][2]. See `x[3]`.")
-    >>> found.text, [(m.numbers, m.place) for m in found.markers]
+    >>> extracted = extract_markers("It cost 5 euros [1][2]. See `x[3]`.")
+    >>> extracted.text, [(m.numbers, m.place) for m in extracted.markers]
     ('It cost 5 euros. See `x[3]`.', [((1,), 15), ((2,), 15)])
     """
     pieces, markers, last, removed = [], [], 0, 0
     for start, own, end, limit in _places(answer):
-        before = bool(_LINE_START.fullmatch(answer, answer.rfind("\n", 0, start) + 1, own))
+        at_line_start = bool(_LINE_START.fullmatch(answer, answer.rfind("\n", 0, start) + 1, own))
         numbers = _numbers(answer[own:end])
         marker = Span(own, end)
-        if before:  # the space behind it goes with it, that in front stays
+        if at_line_start:  # remove the space behind the marker, and keep the one in front
             start = own
             end += len(answer[end:limit]) - len(answer[end:limit].lstrip(" \t"))
         pieces.append(answer[last:start])
-        markers.append(Marker(marker, numbers, start - removed, before))
+        markers.append(Marker(marker, numbers, start - removed, at_line_start))
         last, removed = end, removed + end - start
-    return Unmarked("".join(pieces) + answer[last:], tuple(markers))
+    return ExtractedMarkers("".join(pieces) + answer[last:], tuple(markers))
 
 
 def _places(answer: str) -> Iterator[tuple[int, int, int, int]]:
-    """Each marker of the prose: where it begins with its space, where by itself, where it ends; the prose's end."""
-    for region in prose(answer):
-        code = -1  # where code in the line was opened
-        for found in MARKER.finditer(answer, region.start, region.end):
-            start, end = found.span()
+    """Yield for each marker in prose its start with and without the space in front, its end, and the prose's end."""
+    for region in prose_spans(answer):
+        code = -1  # where inline code was opened
+        for match in MARKER.finditer(answer, region.start, region.end):
+            start, end = match.span()
             if code >= 0 and "\n" in answer[code:start]:
                 code = -1
-            if found.group() == "`":
+            if match.group() == "`":
                 code = -1 if code >= 0 else start
             elif code < 0:
-                yield start, start + len(found.group()) - len(found.group().lstrip(" \t")), end, region.end
+                yield start, start + len(match.group()) - len(match.group().lstrip(" \t")), end, region.end
 
 
 def _numbers(marker: str) -> tuple[int, ...]:
     numbers: list[int] = []
-    for first, last, alone in _RANGE.findall(_NO_NUMBERS.sub("", marker)):
-        end = int(alone or last)
-        start = int(alone or first)
-        numbers += range(start, end + 1) if start <= end < start + MOST_IN_RANGE else (start, end)
+    for first, last, single in _RANGE.findall(_NOT_NUMBERS.sub("", marker)):
+        start, end = int(single or first), int(single or last)
+        numbers += range(start, end + 1) if start <= end < start + MAX_RANGE else (start, end)
     return tuple(dict.fromkeys(numbers))

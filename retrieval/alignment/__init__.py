@@ -1,7 +1,7 @@
-"""One formula for every late-interaction scorer, sim(Q, D) = 1/Z sum S * A (ALIGNER, Qian et al. 2022): which tokens
-are aligned, and how salient each is.
+"""One formula for all late-interaction scorers, sim(Q, D) = 1/Z sum S * A (ALIGNER, Qian et al. 2022).
 
-`pairs` and `gate` hold the mathematics on PyTorch; what is named here loads nothing.
+The alignment A is the pairs of tokens that count, weighted by salience.  The names here load nothing; `pairs`, `gate`
+and `scoring` need PyTorch.
 """
 
 from propcite.retrieval.alignment.forms import FORMS, NEAREST, Alignment, alignment_of

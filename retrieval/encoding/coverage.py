@@ -1,9 +1,9 @@
-"""Which tokens stand for a passage together: each as salient as what it adds to those chosen before it.
+"""Rank a passage's tokens by how much of the passage they cover together.
 
-A token's own weight says nothing of its neighbours: the most salient share of a passage may be one word many times
-over.  Here tokens are chosen one after the other, each the one by which all tokens of the passage, by weight, come
-nearest to some chosen one (the greedy way to a largest facility location).  What a query token finds nearest among the
-chosen is then nearly as near as what it finds among all.
+A token's own weight says nothing about its neighbours: the most salient tokens of a passage may be one word many times
+over.  Here tokens are chosen greedily, each time the one that brings all tokens of the passage, by weight, nearest to a
+chosen one (facility location).  The token nearest to a query token among the chosen ones is then almost as near as the
+nearest among all.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Array = npt.NDArray[Any]
 
 
 def coverage(vectors: Floats, weights: Floats | None = None) -> Floats:
-    """What each token adds to the tokens before it, their mean 1; the larger, the sooner it is chosen.  (t, d) -> (t,)
+    """Return each token's gain when it is chosen, scaled to mean 1: larger gains were chosen earlier.  (t, d) -> (t,)
 
     >>> coverage(np.array([[1, 0], [1, 0], [0, 1]], dtype=np.float32)).tolist()
     [2.0, 0.0, 1.0]
@@ -37,26 +37,26 @@ def coverage(vectors: Floats, weights: Floats | None = None) -> Floats:
 
 @nb.njit(nogil=True, cache=True)
 def _choose(similarities: Array, weights: Array, gains: Array) -> None:
-    """Lazily: what a token would add only shrinks, so one that is the best by its present gain is the best.
+    """Fill `gains` (t,) from similarities (t, t) and weights (t,) by the lazy greedy algorithm.
 
-    similarities (t, t), weights (t,) -> gains (t,)
+    A gain never grows, so a token that still leads with its updated gain is the best: the others need no update.
     """
     number = len(similarities)
     covered = np.zeros(number, np.float32)
     chosen = np.zeros(number, np.bool_)
-    most = np.empty(number, np.float32)  # what each can add at most
+    bounds = np.empty(number, np.float32)  # upper bounds of the gains
     for token in range(number):
-        most[token] = _gain(similarities[token], covered, weights)
+        bounds[token] = _gain(similarities[token], covered, weights)
     for _ in range(number):
-        best = _largest(most, chosen)
+        best = _largest(bounds, chosen)
         while True:
-            most[best] = _gain(similarities[best], covered, weights)
-            again = _largest(most, chosen)
-            if again == best or most[again] <= most[best]:
+            bounds[best] = _gain(similarities[best], covered, weights)
+            again = _largest(bounds, chosen)
+            if again == best or bounds[again] <= bounds[best]:
                 break
             best = again
         chosen[best] = True
-        gains[best] = most[best]
+        gains[best] = bounds[best]
         for token in range(number):
             covered[token] = max(covered[token], similarities[best, token])
 
@@ -72,9 +72,9 @@ def _gain(similarities: Array, covered: Array, weights: Array) -> Any:
 
 
 @nb.njit(nogil=True, inline="always")
-def _largest(values: Array, but: Array) -> int:
+def _largest(values: Array, excluded: Array) -> int:
     best = -1
     for place in range(len(values)):
-        if not but[place] and (best < 0 or values[place] > values[best]):
+        if not excluded[place] and (best < 0 or values[place] > values[best]):
             best = place
     return best

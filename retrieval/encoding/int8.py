@@ -1,7 +1,7 @@
-"""Passages read by OpenVINO in eight bits, where a processor multiplies those fast and bfloat16 not.
+"""Encode passages in eight bits with OpenVINO, on CPUs that multiply these fast and bfloat16 not.
 
-Weights have a scale a row; what meets them has one for each token and GROUP numbers, taken anew each time.  So
-nothing is calibrated, and a text's vectors depend on the texts beside it by no more than rounding.
+Weights have a scale per row; activations have one per token and GROUP numbers, computed for each input.  So nothing is
+calibrated, and a text's vectors depend on the other texts of its batch by no more than rounding.
 """
 
 from __future__ import annotations
@@ -22,43 +22,44 @@ from torch import Tensor, nn
 
 from propcite.retrieval.encoding.precision import openvino_installed
 from propcite.retrieval.errors import EncoderError
+from propcite.retrieval.extras import install_command
 
 if TYPE_CHECKING:
     from sentence_transformers import MultiVectorEncoder
 
 GROUP = 128
-ALIKE = 0.97  # the least mean cosine with the network's own vectors, of words in no order: a wrong one is far below
-INSTEAD = "give PROPCITE_PRECISION=float32"
+MIN_COSINE = 0.97  # mean, with the network's own vectors of random words: a wrong conversion is far below
+ALTERNATIVE = "set PROPCITE_PRECISION=float32"
 
 
-class EightBits:
-    """What reads a model's passages, computed in eight bits while they are `reading`; queries stay as they are.
+class Int8Reader:
+    """Computes a model's passages in eight bits while `active`; queries stay as they are.
 
-    It is made when the first passage is read, for a search needs none.  Where it was not asked for (`wanted`) a
-    network that cannot be computed so is read as it is, with a warning.
+    The network is compiled when the first passage is encoded, because a search needs none.  If int8 is not `required`,
+    a network that cannot be compiled is used as it is, with a warning.
     """
 
-    def __init__(self, model: MultiVectorEncoder, *, wanted: bool) -> None:
+    def __init__(self, model: MultiVectorEncoder, *, required: bool) -> None:
         if not openvino_installed():
-            raise EncoderError(f"eight bits need OpenVINO: pip install 'propcite[openvino]', or {INSTEAD}")
+            raise EncoderError(f"int8 needs OpenVINO: {install_command('openvino')}, or {ALTERNATIVE}")
         if model.device.type != "cpu":
-            raise EncoderError(f"eight bits are for processors: give PROPCITE_DEVICE=cpu, or {INSTEAD}")
+            raise EncoderError(f"int8 runs on CPUs only: set PROPCITE_DEVICE=cpu, or {ALTERNATIVE}")
         first: Any = model[0]
-        reader: Any = first.sub_modules["document"][0] if hasattr(first, "sub_modules") else first
-        self._network, self._wanted = reader.auto_model, wanted
+        transformer: Any = first.sub_modules["document"][0] if hasattr(first, "sub_modules") else first
+        self._network, self._required = transformer.auto_model, required
         self._forward: Any = None
-        self._made = False
+        self._compiled = False
 
     @property
     def precision(self) -> str:
-        return "float32" if self._made and self._forward is None else "int8"
+        return "float32" if self._compiled and self._forward is None else "int8"
 
     @contextmanager
-    def reading(self) -> Iterator[None]:
-        """Not for two threads at once."""
-        if not self._made:
-            self._forward = self._make()
-            self._made = True
+    def active(self) -> Iterator[None]:
+        """Replace the network's `forward` for the length of the block; only one thread may be inside."""
+        if not self._compiled:
+            self._forward = self._compile()
+            self._compiled = True
         if self._forward is None:
             yield
             return
@@ -66,31 +67,31 @@ class EightBits:
         try:
             yield
         finally:
-            del self._network.forward  # that of its class is there again
+            del self._network.forward  # the class's own method is visible again
 
-    def _make(self) -> Any:
+    def _compile(self) -> Any:
         try:
-            return _checked(self._network)
+            return _checked_forward(self._network)
         except EncoderError as error:
-            if self._wanted:
+            if self._required:
                 raise
             logging.getLogger(__name__).warning("passages are read in float32: %s", error)
             return None
 
 
-def _checked(network: Any) -> Any:
+def _checked_forward(network: Any) -> Any:
     try:
-        forward = _compiled(network)
-        likeness = _likeness(network, forward)
-    except Exception as error:  # what cannot be traced or compiled says so in a way of its own
-        raise EncoderError(f"this network cannot be read in eight bits ({_line(error)}): {INSTEAD}") from error
-    if likeness < ALIKE:
-        raise EncoderError(f"in eight bits this network is another (cosine {likeness:.2f}): {INSTEAD}")
+        forward = compiled_forward(network)
+        cosine = _mean_cosine(network, forward)
+    except Exception as error:  # tracing and compiling raise many kinds
+        raise EncoderError(f"this network cannot be converted to int8 ({_first_line(error)}): {ALTERNATIVE}") from error
+    if cosine < MIN_COSINE:
+        raise EncoderError(f"int8 changes this network's vectors (cosine {cosine:.2f}): {ALTERNATIVE}")
     return forward
 
 
-class _Narrow(nn.Module):
-    """A linear layer whose weights are eight bits and a scale a row: OpenVINO multiplies them as they are."""
+class _Int8Linear(nn.Module):
+    """A linear layer with eight-bit weights and a scale per row, which OpenVINO multiplies directly."""
 
     def __init__(self, linear: nn.Linear) -> None:
         super().__init__()
@@ -100,14 +101,14 @@ class _Narrow(nn.Module):
 
     @property
     def weight(self) -> Tensor:
-        return self.steps.to(self.scale.dtype) * self.scale  # T5 asks for its kind of numbers
+        return self.steps.to(self.scale.dtype) * self.scale  # T5 looks up its dtype
 
     def forward(self, states: Tensor) -> Tensor:
         return nn.functional.linear(states, self.weight, self.bias)
 
 
-class _States(nn.Module):
-    """A network as it is traced: two tensors in, one out."""
+class _Traceable(nn.Module):
+    """A network as OpenVINO traces it: two tensors in, one out."""
 
     def __init__(self, network: nn.Module) -> None:
         super().__init__()
@@ -118,17 +119,18 @@ class _States(nn.Module):
         return states
 
 
-def _narrowed(network: nn.Module) -> nn.Module:
-    for name, part in network.named_children():
-        if isinstance(part, nn.Linear):
-            setattr(network, name, _Narrow(part))
+def _with_int8_layers(network: nn.Module) -> nn.Module:
+    """Replace the linear layers in place and return the network."""
+    for name, child in network.named_children():
+        if isinstance(child, nn.Linear):
+            setattr(network, name, _Int8Linear(child))
         else:
-            _narrowed(part)
+            _with_int8_layers(child)
     return network
 
 
-def _compiled(network: Any) -> Any:
-    """The network's `forward` in eight bits."""
+def compiled_forward(network: Any) -> Any:
+    """Return a replacement for the network's `forward` that computes in eight bits."""
     from transformers.modeling_outputs import BaseModelOutput
 
     openvino = _openvino()
@@ -137,11 +139,11 @@ def _compiled(network: Any) -> Any:
         "INFERENCE_NUM_THREADS": torch.get_num_threads(),
         "DYNAMIC_QUANTIZATION_GROUP_SIZE": GROUP,
     }
-    given = {name: torch.ones(2, 8, dtype=torch.long) for name in ("input_ids", "attention_mask")}
+    example = {name: torch.ones(2, 8, dtype=torch.long) for name in ("input_ids", "attention_mask")}
     with warnings.catch_warnings(), torch.no_grad():
-        warnings.simplefilter("ignore")  # tracing tells of each shape that it reads
-        traced = _States(_narrowed(copy.deepcopy(network).requires_grad_(False)).eval())
-        compiled = _core().compile_model(openvino.convert_model(traced, example_input=given), "CPU", settings)
+        warnings.simplefilter("ignore")  # tracing warns about each shape that it reads
+        traced = _Traceable(_with_int8_layers(copy.deepcopy(network).requires_grad_(False)).eval())
+        compiled = _core().compile_model(openvino.convert_model(traced, example_input=example), "CPU", settings)
 
     def forward(input_ids: Tensor, attention_mask: Tensor, **_: object) -> BaseModelOutput:
         states = compiled([input_ids.numpy(), attention_mask.numpy()])[0]
@@ -152,39 +154,40 @@ def _compiled(network: Any) -> Any:
 
 @cache
 def _core() -> Any:
-    """For as long as the process runs: it gives its thread a stack for signals, which it takes away where it ends.
+    """Return OpenVINO's core, created once and kept until the process ends.
 
-    Where that is another thread the first one's next signal, an interrupt say, meets memory that is gone.
+    It gives its thread a stack for signals and frees that stack when it is destroyed.  If another thread destroyed it,
+    the next signal of the first thread, such as an interrupt, would use freed memory.
     """
     return _openvino().Core()
 
 
 def _openvino() -> Any:
-    """OpenVINO as it is where its telemetry is not installed: merely imported it would send a word about itself."""
+    """Import OpenVINO without its telemetry package, which would report the import itself."""
     if "openvino" in sys.modules:
         return sys.modules["openvino"]
-    hidden = "openvino_telemetry"
-    there = sys.modules.get(hidden)
-    sys.modules[hidden] = None  # type: ignore[assignment]
+    telemetry = "openvino_telemetry"
+    loaded = sys.modules.get(telemetry)
+    sys.modules[telemetry] = None  # type: ignore[assignment]  # so that importing it fails
     try:
         return importlib.import_module("openvino")
     finally:
-        del sys.modules[hidden]
-        if there is not None:
-            sys.modules[hidden] = there
+        del sys.modules[telemetry]
+        if loaded is not None:
+            sys.modules[telemetry] = loaded
 
 
-def _likeness(network: Any, quick: Any) -> float:
-    """The mean cosine of both networks' vectors, for texts of two lengths that the tracing has not seen."""
-    dice = torch.Generator().manual_seed(0)
-    ids = torch.randint(network.config.vocab_size, (3, 24), generator=dice)
+def _mean_cosine(network: Any, int8_forward: Any) -> float:
+    """Return the mean cosine of both vectors of each token, for texts of two lengths that tracing has not seen."""
+    random = torch.Generator().manual_seed(0)
+    ids = torch.randint(network.config.vocab_size, (3, 24), generator=random)
     mask = torch.ones_like(ids)
     mask[1, 9:] = 0
     with torch.inference_mode():
-        wanted = network(input_ids=ids, attention_mask=mask).last_hidden_state
-        got = quick(input_ids=ids, attention_mask=mask).last_hidden_state
-    return float(nn.functional.cosine_similarity(wanted, got, dim=-1)[mask.bool()].mean())
+        expected = network(input_ids=ids, attention_mask=mask).last_hidden_state
+        actual = int8_forward(input_ids=ids, attention_mask=mask).last_hidden_state
+    return float(nn.functional.cosine_similarity(expected, actual, dim=-1)[mask.bool()].mean())
 
 
-def _line(error: Exception) -> str:
+def _first_line(error: Exception) -> str:
     return (str(error).splitlines() or [type(error).__name__])[0][:200]

@@ -1,4 +1,4 @@
-"""The numbers that a network computes with on this machine."""
+"""Choose the number format that a network computes with on this machine."""
 
 from __future__ import annotations
 
@@ -10,41 +10,43 @@ if TYPE_CHECKING:
     import torch
     from sentence_transformers import MultiVectorEncoder
 
-BYTES_A_THREAD = 2048  # of one number for each token, so that a layer's numbers stay in a core's own cache
-TOKENS_ON_A_DEVICE = 32_768
+BATCH_BYTES_PER_THREAD = 2048  # of one number per token, so that a layer's numbers stay in a core's own cache
+DEVICE_BATCH_TOKENS = 32_768
 
 
-def chosen(precision: str, device: str) -> str:
-    """The precision that this machine reads passages with: the one that is named, or for `auto` the fastest."""
+def resolve_precision(precision: str, device: str) -> str:
+    """Return the precision in which passages are read here; `auto` becomes the fastest one."""
     if precision != "auto":
         return precision
     if device == "cuda":
         return "float16"
     if _fast_bfloat16():
         return "bfloat16"
-    return "int8" if device == "cpu" and _fast_eight_bits() and openvino_installed() else "float32"
+    return "int8" if device == "cpu" and _fast_int8() and openvino_installed() else "float32"
 
 
-def could_be_faster(precision: str, device: str) -> bool:
-    """Whether only OpenVINO is missing here for eight bits, the fastest."""
-    return chosen(precision, device) == "float32" and precision == "auto" and device == "cpu" and _fast_eight_bits()
+def openvino_would_help(precision: str, device: str) -> bool:
+    """Return whether `auto` would choose int8, the fastest, if OpenVINO were installed."""
+    return (
+        resolve_precision(precision, device) == "float32" and precision == "auto" and device == "cpu" and _fast_int8()
+    )
 
 
-def tokens_at_once(model: MultiVectorEncoder) -> int:
-    """How many tokens one forward pass reads fastest: on a processor no more than its caches hold."""
+def max_batch_tokens(model: MultiVectorEncoder) -> int:
+    """Return the number of tokens that is fastest in one forward pass: on a CPU no more than its caches hold."""
     import torch
 
     if model.device.type != "cpu":
-        return TOKENS_ON_A_DEVICE
-    return torch.get_num_threads() * BYTES_A_THREAD // (model.dtype or torch.float32).itemsize
+        return DEVICE_BATCH_TOKENS
+    return torch.get_num_threads() * BATCH_BYTES_PER_THREAD // (model.dtype or torch.float32).itemsize
 
 
 def dtype_of(precision: str, device: str) -> torch.dtype:
-    """The numbers that a network on this kind of device keeps; with int8 what is multiplied in passages has fewer."""
+    """Return the type of a network's weights on this kind of device; float32 for int8, which changes passages only."""
     import torch
 
     choices = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16, "int8": torch.float32}
-    precision = chosen(precision, device)
+    precision = resolve_precision(precision, device)
     if precision not in choices:
         raise ValueError(f"precision is one of auto, {', '.join(choices)}, got {precision!r}")
     return choices[precision]
@@ -54,24 +56,24 @@ def openvino_installed() -> bool:
     return importlib.util.find_spec("openvino") is not None
 
 
-def _fast_eight_bits() -> bool:
+def _fast_int8() -> bool:
     import torch
 
-    return bool(getattr(torch.cpu, "_is_vnni_supported", bool)()) or "avx_vnni" in _processor().split()
+    return bool(getattr(torch.cpu, "_is_vnni_supported", bool)()) or "avx_vnni" in _cpu_info().split()
 
 
 def _fast_bfloat16() -> bool:
-    """Whether this processor multiplies bfloat16 faster than float32: Intel's does so in tiles alone, AMD's always.
+    """Return whether this CPU multiplies bfloat16 faster than float32: Intel's only with tiles, AMD's always.
 
-    A rule and not a timed trial: the same machine must always make the same vectors.
+    It is a rule and not a timed trial, because the same machine must always produce the same vectors.
     """
     import torch
 
     tiles, instructions = (getattr(torch.cpu, f"_is_{name}_supported", bool) for name in ("amx_tile", "avx512_bf16"))
-    return bool(tiles()) or (bool(instructions()) and "AuthenticAMD" in _processor())
+    return bool(tiles()) or (bool(instructions()) and "AuthenticAMD" in _cpu_info())
 
 
-def _processor() -> str:
+def _cpu_info() -> str:
     try:
         return Path("/proc/cpuinfo").read_text("utf-8", "replace")
     except OSError:

@@ -1,7 +1,7 @@
-"""Our networks over the base: for queries, and for passages; each kept as an eight-bit difference to the base.
+"""Our trained networks over the base, one for queries and one for passages, stored as eight-bit differences to it.
 
-Queries after passages stay the base's.  An index depends on what reads passages alone: it stays valid when the
-queries' network is trained anew.
+Queries for passages stay the base's.  An index depends only on the network that reads passages, so it stays valid when
+the one for queries is trained again.
 """
 
 from __future__ import annotations
@@ -11,71 +11,77 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from propcite.retrieval.encoding.checkpoints import BUNDLED_SHA256, PASSAGES_NETWORK, PROJECTIONS, quiet, token_wise
-from propcite.retrieval.encoding.salience import FILE, Salience
-from propcite.retrieval.encoding.weight_deltas import add, difference, misfit
+from propcite.retrieval.encoding.bundled import BUNDLED_SHA256
+from propcite.retrieval.encoding.layouts import PASSAGES_NETWORK, PROJECTIONS, SENTENCES_NETWORK, token_wise
+from propcite.retrieval.encoding.loading import hide_progress_bars
+from propcite.retrieval.encoding.salience import SALIENCE_FILE, Salience
+from propcite.retrieval.encoding.weight_deltas import add, difference, first_misfit
 from propcite.retrieval.errors import EncoderError
-from propcite.retrieval.saving import telling, written
+from propcite.retrieval.saving import atomic_write, write_errors
 from propcite.retrieval.text import Granularity
 
 if TYPE_CHECKING:
     from sentence_transformers import MultiVectorEncoder
     from torch import Tensor
 
-PASSAGES = "passages"  # what a file says that it reads, where it is not queries
-SENTENCES_NETWORK, ASKING_NETWORK = "sentence_0_Transformer", "query_0_Transformer"  # beside that for passages
+READS_PASSAGES = "passages"  # the value of "reads" in a file's metadata; a queries' network has none
 
-# Words of the base's vocabulary that no text holds, registered as special tokens: else they would be read in pieces.
+# Unused words of the base's vocabulary.  As special tokens they stay whole; otherwise they would be split into pieces.
 MARKERS = {Granularity.SENTENCE: "[unused1]", Granularity.PROPOSITION: "[unused2]"}
 
 
-def routed(path: Path, base: str, device: str, trained: Path | None = None) -> tuple[MultiVectorEncoder, Salience]:
-    """The base for passages and for queries after them, the network of this file for queries after smaller units.
+def load_routed_model(
+    path: Path, base: str, device: str, trained: Path | None = None
+) -> tuple[MultiVectorEncoder, Salience]:
+    """Load a model in which the network of this file reads queries for sentences and propositions.
 
-    `trained` is what training changed in the network that reads passages; queries after them stay with the base.
+    The base reads queries for passages, and passages too unless `trained` is the file of a network for them.
     """
-    tensors = tensors_of(path)
-    passages, asking = reading(base, trained)
-    queries = _beside(asking or passages)
-    apply_difference(queries.auto_model, tensors, path)
-    return as_model(passages, queries, device, asking=asking), Salience.of(tensors)
+    tensors = load_tensors(path)
+    passages, passage_queries = passage_networks(base, trained)
+    unit_queries = _copy_beside(passage_queries or passages)
+    apply_difference(unit_queries.auto_model, tensors, path)
+    model = build_routed_model(passages, unit_queries, device, passage_queries=passage_queries)
+    return model, Salience.from_tensors(tensors)
 
 
-def reading(base: str, trained: Path | None) -> tuple[Any, Any]:
-    """What reads passages, and the base itself where that is another, for the queries after them."""
-    passages = with_markers(base)
+def passage_networks(base: str, trained: Path | None) -> tuple[Any, Any]:
+    """Return the network for passages and the one for queries for them; the second is None if both are the base."""
+    passages = load_with_markers(base)
     if trained is None:
         return passages, None
-    asking = _beside(passages)
-    apply_difference(passages.auto_model, tensors_of(trained), trained)
-    return passages, asking
+    passage_queries = _copy_beside(passages)
+    apply_difference(passages.auto_model, load_tensors(trained), trained)
+    return passages, passage_queries
 
 
-def _beside(transformer: Any) -> Any:
-    """Another network that begins alike; words' vectors are shared, for they are not trained."""
+def _copy_beside(transformer: Any) -> Any:
+    """Copy a network; the word embeddings are shared, because training leaves them alone."""
     other = copy.deepcopy(transformer)
     other.auto_model.set_input_embeddings(transformer.auto_model.get_input_embeddings())
     return other
 
 
-def queries_of(folder: Path, base: Any) -> tuple[dict[str, Any], Salience]:
-    """The weights that read queries for sentences, of a model that was trained over this base, and their salience."""
+def sentence_query_weights(folder: Path, base: Any) -> tuple[dict[str, Any], Salience]:
+    """Return the weights that read queries for sentences, and their salience, of a model trained over this base."""
     import torch
 
-    made = "give the folder model that propcite train encoder --base NAME made"
-    if not (folder / SENTENCES_NETWORK).is_dir() or not (folder / FILE).is_file():
-        raise EncoderError(f"{folder} has no network for sentences: {made}")
+    advice = "give the folder model that propcite train encoder --base NAME made"
+    if not (folder / SENTENCES_NETWORK).is_dir() or not (folder / SALIENCE_FILE).is_file():
+        raise EncoderError(f"{folder} has no network for sentences: {advice}")
     if any(folder.glob(PROJECTIONS)):
-        raise EncoderError(f"{folder} has a projection, under which passages are not trained: {made}")
-    read = with_markers(str(folder / PASSAGES_NETWORK)).auto_model.state_dict()
-    known = base.state_dict()
-    if read.keys() != known.keys() or any(not torch.equal(t, known[name].cpu()) for name, t in read.items()):
-        raise EncoderError(f"{folder} reads passages otherwise than this base: {made}")
-    weights = with_markers(str(folder / SENTENCES_NETWORK)).auto_model.state_dict()
-    return weights, Salience.read(folder / FILE)
+        raise EncoderError(f"{folder} has a projection, under which passages cannot be trained: {advice}")
+    weights = load_with_markers(str(folder / PASSAGES_NETWORK)).auto_model.state_dict()
+    expected = base.state_dict()
+    if weights.keys() != expected.keys() or any(
+        not torch.equal(t, expected[name].cpu()) for name, t in weights.items()
+    ):
+        raise EncoderError(f"{folder} reads passages with another network than this base: {advice}")
+    queries = load_with_markers(str(folder / SENTENCES_NETWORK)).auto_model.state_dict()
+    return queries, Salience.read(folder / SALIENCE_FILE)
 
 
-def tensors_of(path: Path) -> dict[str, Any]:
+def load_tensors(path: Path) -> dict[str, Any]:
     from safetensors.torch import load_file
 
     try:
@@ -84,34 +90,35 @@ def tensors_of(path: Path) -> dict[str, Any]:
         raise _unreadable(path, error) from error
 
 
-def with_markers(base: str) -> Any:
-    """The base as a module whose tokenizer knows the markers."""
+def load_with_markers(base: str) -> Any:
+    """Load the base as a module whose tokenizer knows the markers."""
     import torch
     from sentence_transformers.base.modules import Transformer
 
-    quiet()
+    hide_progress_bars()
     transformer: Any = Transformer(base)
-    known = transformer.tokenizer.get_vocab()
+    vocabulary = transformer.tokenizer.get_vocab()
     transformer.tokenizer.add_special_tokens({"additional_special_tokens": list(MARKERS.values())})
-    if any(marker not in known for marker in MARKERS.values()):  # another vocabulary than BERT's: new words
+    if any(marker not in vocabulary for marker in MARKERS.values()):  # not BERT's vocabulary: the markers are new words
         with torch.random.fork_rng():
-            torch.manual_seed(0)  # their vectors are drawn: the same each time, for they are never trained
+            torch.manual_seed(0)  # training leaves the new words' random vectors alone: they must always be the same
             transformer.auto_model.resize_token_embeddings(len(transformer.tokenizer))
     return transformer
 
 
-def as_model(
-    passages: Any, queries: Any, device: str = "", projection: Tensor | None = None, asking: Any = None
+def build_routed_model(
+    passages: Any, unit_queries: Any, device: str = "", projection: Tensor | None = None, passage_queries: Any = None
 ) -> MultiVectorEncoder:
-    """One model of two networks, and a projection (d, h) after both; saved, it opens in sentence-transformers too.
+    """Build one model of several networks, with a projection (d, h) after each; sentence-transformers can open it.
 
-    `asking` reads queries for passages, where these have a network that was trained; else theirs does.
+    `unit_queries` reads queries for sentences and propositions.  `passage_queries` reads queries for passages; without
+    it `passages` does.
     """
     from sentence_transformers.base.modules import Router
 
-    own = {} if asking is None else {"query": [asking]}
+    own = {} if passage_queries is None else {"query": [passage_queries]}
     router = Router(
-        {"document": [passages], **own, "sentence": [queries]},
+        {"document": [passages], **own, "sentence": [unit_queries]},
         default_route="document",
         route_mappings={**({} if own else {("query", None): "document"}), ("proposition", None): "sentence"},
     )
@@ -121,7 +128,7 @@ def as_model(
 
 
 def _dense(projection: Tensor) -> Any:
-    """The projection as a module of sentence-transformers."""
+    """Wrap the projection as a module of sentence-transformers."""
     from sentence_transformers.base.modules import Dense
     from torch import nn
 
@@ -133,44 +140,44 @@ def _dense(projection: Tensor) -> Any:
 
 
 def apply_difference(network: Any, tensors: dict[str, Any], path: Path) -> None:
-    """The network of the base becomes the trained one."""
+    """Turn the base's network into the trained one, in place."""
     changes = {name: t for name, t in tensors.items() if not name.startswith("salience/")}
-    if unknown := misfit(network, changes):
+    if unknown := first_misfit(network, changes):
         raise EncoderError(f"the network {path} does not fit its base ({unknown}): reinstall PropCite")
     add(network, changes)
 
 
-def write(
+def write_network(
     path: Path, base: dict[str, Any], trained: dict[str, Any], salience: Salience | None, about: dict[str, Any]
 ) -> None:
-    """The difference and the tokens' weights in one file, with what is known of how it was made; by rename."""
+    """Write the difference, the salience and a description of the training to one file, atomically."""
     from safetensors.torch import save_file
 
     weights = salience.tensors() if salience is not None else {}
     tensors = {name: t.contiguous() for name, t in {**difference(base, trained), **weights}.items()}
-    with written(path) as new:
+    with atomic_write(path) as new:
         save_file(tensors, str(new), metadata={"base": BUNDLED_SHA256, "about": json.dumps(about, sort_keys=True)})
 
 
 def write_model(model: MultiVectorEncoder, salience: Salience, folder: Path) -> None:
-    """A folder that sentence-transformers opens too, with what each token weighs."""
-    with telling(folder):
+    """Write a folder that sentence-transformers can open too, with the salience beside its files."""
+    with write_errors(folder):
         model.save(str(folder), create_model_card=False)
         salience.write(folder)
 
 
-def about(path: Path) -> dict[str, Any]:
-    """What a file says of itself."""
+def network_info(path: Path) -> dict[str, Any]:
+    """Return the description of the training that is stored in a network's file."""
     from safetensors import safe_open
 
     try:
         with safe_open(str(path), "pt") as file:
-            told: dict[str, Any] = json.loads((file.metadata() or {}).get("about", "{}"))
+            info: dict[str, Any] = json.loads((file.metadata() or {}).get("about", "{}"))
     except Exception as error:  # safetensors raises its own kinds
         raise _unreadable(path, error) from error
-    return told
+    return info
 
 
 def _unreadable(path: Path, error: Exception) -> EncoderError:
     reason = str(error).splitlines()[0]
-    return EncoderError(f"the network {path} cannot be read ({reason}): reinstall PropCite, or train it anew")
+    return EncoderError(f"the network {path} cannot be read ({reason}): reinstall PropCite, or train it again")

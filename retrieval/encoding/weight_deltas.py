@@ -1,4 +1,4 @@
-"""What training changed in a network, in eight bits a weight: a file of a few megabytes instead of the whole."""
+"""Store the changes that training made to a network with eight bits per weight: a few megabytes, not the whole."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ SCALE = "/scale"
 
 
 def difference(base: dict[str, Any], trained: dict[str, Any]) -> dict[str, Any]:
-    """What training changed: matrices as eight-bit steps with a scale a row, the rest as it is.
+    """Return the changed weights: matrices as eight-bit steps with a scale per row, everything else as it is.
 
     >>> import torch
-    >>> made = difference({"w": torch.zeros(1, 2)}, {"w": torch.tensor([[1.0, -0.5]])})
-    >>> made["w"].tolist(), made["w/scale"].tolist()
+    >>> changes = difference({"w": torch.zeros(1, 2)}, {"w": torch.tensor([[1.0, -0.5]])})
+    >>> changes["w"].tolist(), changes["w/scale"].tolist()
     ([[127, -64]], [0.007874015718698502])
     """
     import torch
@@ -33,16 +33,16 @@ def difference(base: dict[str, Any], trained: dict[str, Any]) -> dict[str, Any]:
     return tensors
 
 
-def misfit(network: Any, tensors: Mapping[str, Any]) -> str:
-    """The name of a change that has no place in this network; "" when all have one."""
+def first_misfit(network: Any, tensors: Mapping[str, Any]) -> str:
+    """Return the name of a change whose name or shape the network does not have; empty if all fit."""
     state = network.state_dict()
     changes = {name: t for name, t in tensors.items() if not name.endswith(SCALE)}
-    unknown = sorted(name for name, t in changes.items() if name not in state or state[name].shape != t.shape)
-    return unknown[0] if unknown else ""
+    misfits = sorted(name for name, t in changes.items() if name not in state or state[name].shape != t.shape)
+    return misfits[0] if misfits else ""
 
 
 def add(network: Any, tensors: Mapping[str, Any]) -> None:
-    """The base's network becomes the trained one."""
+    """Add the changes to the base's network, in place."""
     import torch
 
     state = network.state_dict()

@@ -1,4 +1,4 @@
-"""Texts in pieces that a network reads in one pass, and what its tokenizer makes of each: ids and characters."""
+"""Split texts into windows that a network reads in one pass, and tokenize them: ids and character offsets."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from propcite.retrieval.text import Span
 
 TITLE_SHARE = 4  # a title takes at most a quarter of the window: it is a hint, the text is what is cited
 SPECIAL_TOKENS = 4  # room for those that a tokenizer adds by itself
-NO_CHARACTER = -1  # the offset of a token that stands for no character of the text: special tokens and the title's
+NO_CHARACTER = -1  # the offset of special tokens and of the title's tokens, which are no characters of the text
 
-_SURROGATE = re.compile("[\ud800-\udfff]")  # half a character: no tokenizer reads it
+_SURROGATE = re.compile("[\ud800-\udfff]")  # half a character: tokenizers refuse it
 _SPACE = re.compile(r"\s+")
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
-    """What is to be read: behind its title, and cut before the `breaks` where it is too long for one pass."""
+class TitledText:
+    """A text with its title, and the characters (`breaks`) before which it is best split if it is too long."""
 
     text: str
     title: str = ""
@@ -33,8 +33,8 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
-    """What the tokenizer makes of a text, with the tokens that it adds by itself.  (n,) and (n, 2)."""
+class Tokens:
+    """A tokenized text with its special tokens: ids (n,) and characters (n, 2)."""
 
     ids: Ids
     offsets: Offsets
@@ -42,31 +42,31 @@ class Read:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """What one forward pass sees: a piece of text `number` from `start` on, behind what belongs to no unit."""
+    """The input of one forward pass: a piece of text `number` from character `start` on, after prompt and title."""
 
     number: int
     before: str
     text: str
     start: int
-    read: Read
+    tokens: Tokens
 
     @property
     def whole(self) -> str:
         return self.before + self.text
 
-    def places(self, size: int) -> Offsets:
-        """The characters of the text that each of so many tokens stands for; a model may add some.  -> (size, 2)"""
-        places = np.full((size, 2), NO_CHARACTER, dtype=np.int32)
-        places[: len(self.read.offsets)] = self.read.offsets - len(self.before)
-        places = _trimmed(places, self.text)
-        no_word = (places[:, 0] < 0) | (places[:, 0] >= places[:, 1])
-        places += self.start
-        places[no_word] = NO_CHARACTER
-        return places
+    def offsets(self, size: int) -> Offsets:
+        """Return the characters of the text per token, for `size` tokens: a model may append some.  -> (size, 2)"""
+        offsets = np.full((size, 2), NO_CHARACTER, dtype=np.int32)
+        offsets[: len(self.tokens.offsets)] = self.tokens.offsets - len(self.before)
+        offsets = _trim_offsets(offsets, self.text)
+        outside = (offsets[:, 0] < 0) | (offsets[:, 0] >= offsets[:, 1])
+        offsets += self.start
+        offsets[outside] = NO_CHARACTER
+        return offsets
 
 
-class Windows:
-    """Cuts texts for the model of this name; `lock` is held while its tokenizer works, which takes one at a time."""
+class WindowSplitter:
+    """Splits texts for the model of this name; holds `lock` while its tokenizer works, which one thread may use."""
 
     def __init__(self, tokenizer: Any, name: str, lock: AbstractContextManager[object]) -> None:
         if not getattr(tokenizer, "is_fast", False):
@@ -75,29 +75,29 @@ class Windows:
             )
         self._tokenizer, self._name, self._lock = tokenizer, name, lock
 
-    def of(self, texts: Sequence[Text], prompt: str, most: int) -> list[Window]:
-        """The texts behind their prompt, in pieces of so many tokens; nearly all are one."""
-        befores = [prompt + self._head(_readable(text.title), most // TITLE_SHARE) for text in texts]
-        contents = [_readable(text.text) for text in texts]
-        reads = self._reads(list(map(add, befores, contents)))
+    def split(self, texts: Sequence[TitledText], prompt: str, max_tokens: int) -> list[Window]:
+        """Return the windows of all texts, with the prompt before each; nearly every text is a single window."""
+        befores = [prompt + self._head(_without_surrogates(t.title), max_tokens // TITLE_SHARE) for t in texts]
+        contents = [_without_surrogates(text.text) for text in texts]
+        tokenized = self._tokenize(list(map(add, befores, contents)))
         windows = []
-        for number, (before, content, read) in enumerate(zip(befores, contents, reads, strict=True)):
-            if len(read.ids) <= most:
-                windows.append(Window(number, before, content, 0, read))
+        for number, (before, content, tokens) in enumerate(zip(befores, contents, tokenized, strict=True)):
+            if len(tokens.ids) <= max_tokens:
+                windows.append(Window(number, before, content, 0, tokens))
                 continue
-            room = most - self._size(before) - SPECIAL_TOKENS
+            room = max_tokens - self._size(before) - SPECIAL_TOKENS
             if room < 1:
                 raise EncoderError(
-                    f"{self._name} reads {most} tokens at once, which its prompt fills: choose another model"
+                    f"{self._name} reads {max_tokens} tokens at once, which its prompt fills: choose another model"
                 )
             spans = list(self._pieces(content, texts[number].breaks, room))
             pieces = [span.of(content) for span in spans]
-            again = self._reads([before + piece for piece in pieces])
-            windows += [Window(number, before, p, s.start, r) for s, p, r in zip(spans, pieces, again, strict=True)]
+            again = self._tokenize([before + piece for piece in pieces])
+            windows += [Window(number, before, p, s.start, t) for s, p, t in zip(spans, pieces, again, strict=True)]
         return windows
 
     def _pieces(self, text: str, breaks: Sequence[int], room: int) -> Iterator[Span]:
-        """The text in pieces of so many tokens, cut at sentence starts (`breaks`) where that is possible."""
+        """Split the text into pieces of at most `room` tokens, at sentence starts (`breaks`) if possible."""
         begin, size = 0, len(text)
         while begin < size:
             starts = [begin + start for start, _ in self._offsets(text[begin:])]
@@ -106,21 +106,21 @@ class Windows:
             begin = end
 
     def _cut(self, text: str, begin: int, starts: Sequence[int], breaks: Sequence[int]) -> int:
-        """Where a window that begins here must end: before the last of these token starts, best at a sentence start."""
+        """Return where a piece from `begin` ends: at most at the last token start, preferably at a sentence start."""
         last = starts[-1]
         sentence = max((b for b in breaks if begin < b <= last), default=begin)
         word = next((s for s in reversed(starts) if s > begin and text[s - 1].isspace()), begin)
         end = sentence if sentence > begin else word if word > begin else last
-        # A piece of a word may read as more tokens.
+        # A piece of a word may be tokenized into more tokens than within its word.
         while end > begin + 1 and self._size(text[begin:end]) >= len(starts):
             end = begin + max(1, (end - begin) * 3 // 4)
         return max(end, begin + 1)
 
-    def _head(self, title: str, most: int) -> str:
+    def _head(self, title: str, max_tokens: int) -> str:
         title = title.strip()
-        if len(title.encode()) >= most:  # no token is less than a byte
+        if len(title.encode()) >= max_tokens:  # no token is shorter than a byte
             offsets = self._offsets(title)
-            title = (title if len(offsets) <= most else title[: offsets[most][0]]).strip()
+            title = (title if len(offsets) <= max_tokens else title[: offsets[max_tokens][0]]).strip()
         return title and title + ". "
 
     def _size(self, text: str) -> int:
@@ -128,14 +128,14 @@ class Windows:
 
     def _offsets(self, text: str) -> list[tuple[int, int]]:
         with self._lock:
-            read = self._tokenizer(text, add_special_tokens=False, return_offsets_mapping=True, verbose=False)
-        return list(read["offset_mapping"])
+            output = self._tokenizer(text, add_special_tokens=False, return_offsets_mapping=True, verbose=False)
+        return list(output["offset_mapping"])
 
-    def _reads(self, texts: Sequence[str]) -> list[Read]:
+    def _tokenize(self, texts: Sequence[str]) -> list[Tokens]:
         if not texts:
             return []
         with self._lock:
-            read = self._tokenizer(
+            output = self._tokenizer(
                 list(texts),
                 return_offsets_mapping=True,
                 return_attention_mask=False,
@@ -143,19 +143,19 @@ class Windows:
                 verbose=False,
             )
         return [
-            Read(np.asarray(ids, dtype=np.int64), np.asarray(offsets, dtype=np.int32).reshape(-1, 2))
-            for ids, offsets in zip(read["input_ids"], read["offset_mapping"], strict=True)
+            Tokens(np.asarray(ids, dtype=np.int64), np.asarray(offsets, dtype=np.int32).reshape(-1, 2))
+            for ids, offsets in zip(output["input_ids"], output["offset_mapping"], strict=True)
         ]
 
 
-def _readable(text: str) -> str:
-    """The text as a tokenizer can take it, character for character."""
+def _without_surrogates(text: str) -> str:
+    """Replace lone surrogates one by one, so that offsets stay valid."""
     return _SURROGATE.sub("\ufffd", text)
 
 
-def _trimmed(offsets: Offsets, text: str) -> Offsets:
-    """Offsets without the white space that byte-level tokenizers count to the token after it.  (n, 2) -> (n, 2)"""
-    first = np.arange(len(text) + 1, dtype=np.int32)  # for each place the first that is no white space
+def _trim_offsets(offsets: Offsets, text: str) -> Offsets:
+    """Exclude the white space that byte-level tokenizers count to the token after it.  (n, 2) -> (n, 2)"""
+    first = np.arange(len(text) + 1, dtype=np.int32)  # per character the first one from it on that is no white space
     for space in _SPACE.finditer(text):
         first[space.start() : space.end()] = space.end()
     trimmed = offsets.copy()

@@ -1,4 +1,4 @@
-"""The token index: what it keeps and what it answers."""
+"""The token index: its protocol, its results and its statistics."""
 
 from __future__ import annotations
 
@@ -10,25 +10,27 @@ from typing import Protocol
 from propcite.retrieval.alignment import NEAREST, Alignment
 from propcite.retrieval.encoding.base import Floats, Ints, TokenVectors
 from propcite.retrieval.text import Granularity, Passage
+from propcite.retrieval.timing import Timer
 
-Told = Callable[[str, float], None]  # what is being made, and the share of it that is done
-
-
-def nobody(what: str, share: float) -> None:
-    """Is told and says nothing."""
+ProgressReport = Callable[[str, float], None]  # gets the name of a long step and the share of it that is done
 
 
-def tell_share(told: Callable[[float], None], total: int, before: int, done: int) -> None:
-    """What was done before and since, as a share of all."""
-    told((before + done) / total)
+def ignore_progress(step: str, share: float) -> None:
+    """Discard a progress report."""
+
+
+def report_share(progress: Callable[[float], None], total: int, before: int, done: int) -> None:
+    """Report `before + done` of `total` items as a share."""
+    progress((before + done) / total)
 
 
 @dataclass(frozen=True, slots=True)
 class IndexHit:
-    """A passage, or a sentence of it by number, with its score and its passage's.
+    """A passage, or one of its sentences by number, with its own score and its passage's.
 
-    `score` is what ranked it: its MaxSim, or XTR's score where passages are not read whole.  Where query tokens
-    retrieved tokens, `xtr` is XTR's score, and `bound` what MaxSim cannot exceed if they retrieved the nearest.
+    `score` decided the rank: MaxSim, or XTR's score if no vectors of whole passages were read.  If query tokens
+    retrieved tokens, `xtr` is XTR's score, and `bound` is an upper bound of MaxSim, provided that they retrieved their
+    true nearest tokens.
     """
 
     passage_id: str
@@ -41,7 +43,7 @@ class IndexHit:
 
 @dataclass(frozen=True, slots=True)
 class IndexStats:
-    """How large an index is, counted and not estimated."""
+    """The size of an index, counted and not estimated."""
 
     regime: str
     encoder: str
@@ -53,7 +55,7 @@ class IndexStats:
     segments: int
     centroids: int
     bytes: int
-    searched_share: float = 1.0  # of each passage's tokens, by which candidates are looked for
+    searched_share: float = 1.0  # of each passage's tokens, used to find candidates
 
     @property
     def bytes_per_token(self) -> float:
@@ -61,13 +63,13 @@ class IndexStats:
 
 
 class Index(Protocol):
-    """Keeps token vectors of passages by id and ranks passages and their sentences.
+    """Stores token vectors of passages by id and ranks passages and their sentences.
 
-    A query is a matrix of token vectors and one row of token weights for each thing to be ranked alone: the whole
-    text, or a proposition of it.  All rows are answered in one pass over the vectors.  `passage_weights` are the rows
-    for a passage's part of a sentence's score, where that part is asked by other tokens of the matrix.  `alignment`
-    says which pairs of tokens count; `asking` is the share of the query's tokens that look for candidates, by
-    their `worths` or weights.
+    A query is a matrix of token vectors with one row of token weights per ranking: for the whole text, or for one of
+    its propositions.  One pass over the vectors answers all rows.  `passage_weights` are the rows for the passage's
+    share of a sentence's score, if other tokens of the matrix ask for passages.  `alignment` is the pairs of tokens
+    that count.  Only the `asking_share` of the query's tokens look for candidates: the largest by `worths`, or else by
+    weight.
     """
 
     def add(self, passages: Sequence[Passage], vectors: Sequence[TokenVectors]) -> None: ...
@@ -84,11 +86,11 @@ class Index(Protocol):
         passage_share: float = 0.0,
         passage_weights: Floats | None = None,
         allow: Collection[str] | None = None,
-        asking: float = 1.0,
+        asking_share: float = 1.0,
         worths: Floats | None = None,
         alignment: Alignment = NEAREST,
         words: Ints | None = None,
-        timings: dict[str, float] | None = None,
+        timer: Timer | None = None,
     ) -> list[list[IndexHit]]: ...
 
     def vectors(self, passage_id: str) -> TokenVectors: ...
@@ -96,12 +98,12 @@ class Index(Protocol):
     def ids(self) -> set[str]: ...
 
     def __len__(self) -> int:
-        """How many passages it holds."""
+        """Return the number of passages."""
         ...
 
     @property
     def version(self) -> str:
-        """Names the passages and the encoder that read them: the same for the same, whenever they came."""
+        """Return a name of the set of passage ids and the encoder, whatever the order of changes."""
         ...
 
     def save(self, folder: Path) -> None: ...

@@ -1,7 +1,7 @@
-"""One file of named arrays that are mapped, not read, with a checksum for every block: damage is found where it lies.
+"""A file of named arrays that are memory-mapped, with a checksum per block, so that damage is located.
 
-Layout: a mark, the arrays (each from a multiple of 64 bytes), a JSON table of them, the table's length and checksum,
-the mark again.  A file is written once, whole and durably; nothing changes it.
+Layout: a magic number, the arrays (each at a multiple of 64 bytes), a JSON table of them, the table's length and
+checksum, the magic number again.  A file is written once, complete and durably, and never changed.
 """
 
 from __future__ import annotations
@@ -23,71 +23,71 @@ from propcite.retrieval.errors import IndexFormatError
 
 Array = npt.NDArray[Any]
 
-MARK = b"PropCite"
-END = struct.Struct("<QI8s")  # the table's length, its checksum, the mark
-ALIGNED = 64
-BLOCK = 1 << 17  # bytes under one checksum
+MAGIC = b"PropCite"
+FOOTER = struct.Struct("<QI8s")  # the table's length, its checksum, the magic number
+ALIGNMENT = 64
+BLOCK = 1 << 17  # bytes per checksum
 REPAIR = "run propcite index check --repair"
 
 
 @dataclass(frozen=True, slots=True)
-class Pieces:
-    """An array that comes in pieces, of which only one is in memory."""
+class ChunkedArray:
+    """An array that comes in chunks, so that only one of them is in memory."""
 
     dtype: np.dtype[Any]
     shape: tuple[int, ...]
-    parts: Iterable[Array]
+    chunks: Iterable[Array]
 
 
 @dataclass(frozen=True, slots=True)
 class Damage:
-    """Some bytes of an array that are not what was written."""
+    """A range of bytes of an array that differs from what was written."""
 
     array: str
     start: int
     end: int
 
 
-def write_arrays(path: Path, arrays: Mapping[str, Array | Pieces]) -> None:
-    """A new file that is on the disk, not only in its cache, when this returns."""
+def write_arrays(path: Path, arrays: Mapping[str, Array | ChunkedArray]) -> None:
+    """Write a new file and flush it to the disk."""
     table: dict[str, Any] = {}
-    with durable(path) as file:
-        place = file.write(MARK)
+    with durable_file(path) as file:
+        position = file.write(MAGIC)
         for name, array in arrays.items():
-            place += file.write(bytes(-place % ALIGNED))
-            size, sums = _write(file, array.parts if isinstance(array, Pieces) else [array])
-            table[name] = {"dtype": array.dtype.str, "shape": array.shape, "place": place, "sums": sums}
-            place += size
+            position += file.write(bytes(-position % ALIGNMENT))
+            size, sums = _write(file, array.chunks if isinstance(array, ChunkedArray) else [array])
+            table[name] = {"dtype": array.dtype.str, "shape": array.shape, "place": position, "sums": sums}
+            position += size
         text = json.dumps(table).encode()
         file.write(text)
-        file.write(END.pack(len(text), zlib.crc32(text), MARK))
+        file.write(FOOTER.pack(len(text), zlib.crc32(text), MAGIC))
 
 
-def write_anew(path: Path, arrays: Mapping[str, Array | Pieces]) -> None:
-    """The same in the place of a file that may be there and be read."""
+def replace_arrays(path: Path, arrays: Mapping[str, Array | ChunkedArray]) -> None:
+    """Write a file in the place of one that may exist and be open in a reader."""
     new = path.with_name(f"{path.name}.new")
     write_arrays(new, arrays)
     os.replace(new, path)
     sync_folder(path.parent)
 
 
-def _write(file: BinaryIO, parts: Iterable[Array]) -> tuple[int, list[int]]:
-    """-> the bytes written, the checksum of each block of them"""
+def _write(file: BinaryIO, chunks: Iterable[Array]) -> tuple[int, list[int]]:
+    """Write chunks one after the other.  -> number of bytes, checksum of each block"""
     size, sums = 0, []
-    for part in parts:
-        data = np.ascontiguousarray(part).reshape(-1).view(np.uint8).data
+    for chunk in chunks:
+        data = np.ascontiguousarray(chunk).reshape(-1).view(np.uint8).data
         while len(data):
             if size % BLOCK == 0:
                 sums.append(0)
-            some = data[: BLOCK - size % BLOCK]
-            sums[-1] = zlib.crc32(some, sums[-1])
-            size += file.write(some)
-            data = data[len(some) :]
+            rest_of_block = data[: BLOCK - size % BLOCK]
+            sums[-1] = zlib.crc32(rest_of_block, sums[-1])
+            size += file.write(rest_of_block)
+            data = data[len(rest_of_block) :]
     return size, sums
 
 
 class Container:
-    """The arrays of one file.  Opening it checks the table alone; `check` reads everything."""
+    """The arrays of one file.  Opening it verifies the table only; `check` verifies everything."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -95,14 +95,14 @@ class Container:
             self._bytes = np.memmap(path, np.uint8, mode="r")
             self._table = self._read_table()
         except (OSError, ValueError, KeyError, TypeError, struct.error) as error:
-            raise IndexFormatError(f"the index part {path} is damaged or missing: {REPAIR}") from error
+            raise IndexFormatError(f"the index file {path} is damaged or missing: {REPAIR}") from error
 
     def _read_table(self) -> dict[str, dict[str, Any]]:
-        end = len(self._bytes) - END.size
-        length, checksum, mark = END.unpack(self._bytes[max(end, 0) :].tobytes())
+        end = len(self._bytes) - FOOTER.size
+        length, checksum, magic = FOOTER.unpack(self._bytes[max(end, 0) :].tobytes())
         text = self._bytes[end - length : end].tobytes() if length <= end else b""
-        if mark != MARK or zlib.crc32(text) != checksum:
-            raise ValueError("the table is not whole")
+        if magic != MAGIC or zlib.crc32(text) != checksum:
+            raise ValueError("the table is damaged")
         table: dict[str, dict[str, Any]] = json.loads(text)
         return table
 
@@ -114,29 +114,30 @@ class Container:
         return len(self._bytes)
 
     def mapped(self, name: str) -> Array:
-        """An array as it lies in the file; the operating system reads what is touched."""
+        """Return a memory-mapped array, without verifying it; only the pages in use are read."""
         entry = self._table[name]
         dtype, shape = np.dtype(entry["dtype"]), tuple(entry["shape"])
         raw = self._raw(name)
         array: Array = raw.view(dtype).reshape(shape) if raw.size else np.zeros(shape, dtype)
         return array
 
-    def checked(self, name: str) -> Array:
-        """An array in memory, its checksums compared."""
+    def read(self, name: str) -> Array:
+        """Return an array in memory after verifying its checksums."""
         if damages := list(self.damages(name)):
-            raise IndexFormatError(f"the index part {self.path} is damaged ({name}, byte {damages[0].start}): {REPAIR}")
+            raise IndexFormatError(f"the index file {self.path} is damaged ({name}, byte {damages[0].start}): {REPAIR}")
         return np.array(self.mapped(name))
 
-    def damages(self, name: str, told: Callable[[int], None] = lambda _: None) -> Iterator[Damage]:
+    def damages(self, name: str, progress: Callable[[int], None] = lambda _: None) -> Iterator[Damage]:
+        """Yield the damaged blocks of an array; report the bytes of each block as it is read."""
         sums = self._table[name]["sums"]
         for (start, block), checksum in zip(_blocks(self._raw(name).data), sums, strict=True):
             if zlib.crc32(block) != checksum:
                 yield Damage(name, start, start + len(block))
-            told(len(block))
+            progress(len(block))
 
-    def check(self, told: Callable[[int], None] = lambda _: None) -> list[Damage]:
-        """What differs from what was written; `told` hears how many bytes more were read."""
-        return [damage for name in self._table for damage in self.damages(name, told)]
+    def check(self, progress: Callable[[int], None] = lambda _: None) -> list[Damage]:
+        """Return the damaged blocks of all arrays; report the bytes of each block as it is read."""
+        return [damage for name in self._table for damage in self.damages(name, progress)]
 
     def _raw(self, name: str) -> npt.NDArray[np.uint8]:
         entry = self._table[name]
@@ -151,8 +152,8 @@ def _blocks(data: memoryview) -> Iterator[tuple[int, memoryview]]:
 
 
 @contextmanager
-def durable(path: Path) -> Iterator[BinaryIO]:
-    """A new file that is on the disk, not only in its cache, when the block ends."""
+def durable_file(path: Path) -> Iterator[BinaryIO]:
+    """Open a new file for writing and flush it to the disk at the end of the block."""
     with path.open("wb") as file:
         yield file
         file.flush()
@@ -160,18 +161,18 @@ def durable(path: Path) -> Iterator[BinaryIO]:
 
 
 def replace_durably(path: Path, content: bytes) -> None:
-    """The file has this content or its old one, whatever happens."""
+    """Replace a file's content; a crash leaves the old content or the new one."""
     new = path.with_name(f"{path.name}.new")
-    with durable(new) as file:
+    with durable_file(new) as file:
         file.write(content)
     os.replace(new, path)
     sync_folder(path.parent)
 
 
 def sync_folder(folder: Path) -> None:
-    """Names of new files, and renames, must reach the disk too."""
-    directory = os.open(folder, os.O_RDONLY)
+    """Flush names of new files and renames to the disk."""
+    descriptor = os.open(folder, os.O_RDONLY)
     try:
-        os.fsync(directory)
+        os.fsync(descriptor)
     finally:
-        os.close(directory)
+        os.close(descriptor)

@@ -1,4 +1,4 @@
-"""Nearest tokens by FAISS: an inverted file of product-quantised tokens, one a segment, trained together."""
+"""Nearest tokens by FAISS: one inverted file of product-quantised tokens per segment, with a common training."""
 
 from __future__ import annotations
 
@@ -12,131 +12,138 @@ import numpy as np
 
 from propcite.retrieval.encoding.base import Floats, Ints
 from propcite.retrieval.errors import IndexFormatError, RetrievalError
-from propcite.retrieval.index.container import REPAIR, Container, write_anew
-from propcite.retrieval.index.faiss_device import MOST_FOUND, WORTH_IT, code_length, device
-from propcite.retrieval.index.hits import Hits
-from propcite.retrieval.index.pruning import Searched
+from propcite.retrieval.extras import install_command
+from propcite.retrieval.index.container import REPAIR, Container, replace_arrays
+from propcite.retrieval.index.faiss_device import MAX_RETRIEVED, MIN_SAMPLE, code_length, cuda_device
+from propcite.retrieval.index.pruning import SearchedTokens
 from propcite.retrieval.index.ranking import Mask
 from propcite.retrieval.index.segment import Segment
+from propcite.retrieval.index.xtr import TokenMatches
 
-MOST_LISTS = 1 << 15
-LEAST = 16  # tokens, without which no product quantiser of four bits can be trained
-SAMPLED = 40  # tokens a list is trained on
-PROBED = 0.032  # lists for each retrieved token
-LEAST_PROBED, MOST_PROBED = 8, 64
-ADDED_AT_ONCE = 1 << 16
+MAX_LISTS = 1 << 15
+MIN_TOKENS = 16  # fewer cannot train a 4-bit product quantiser
+TOKENS_PER_LIST = 40  # in the training sample
+PROBES_PER_TOKEN = 0.032  # lists probed per token to retrieve
+MIN_PROBES, MAX_PROBES = 8, 64
+BATCH_TOKENS = 1 << 16  # tokens added at once
 
 
 def load_faiss() -> Any:
     try:
         import faiss
     except ImportError as error:
-        raise RetrievalError("the index regime faiss needs FAISS: pip install 'propcite[faiss]'") from error
+        raise RetrievalError(f"the index regime faiss needs FAISS: {install_command('faiss')}") from error
     return faiss
 
 
-def floats_of(segment: Segment, tokens: slice | Ints) -> Floats:
-    """Tokens as FAISS takes them."""
+def decoded_tokens(segment: Segment, tokens: slice | Ints) -> Floats:
     return segment.codec.decode(segment.payload[tokens], segment.scales[tokens])
 
 
-def factory(dimension: int, num_tokens: int, *, on_device: bool = False) -> str:
-    """Lists as many as grow with the square root, four bits for every four numbers (every two of a short vector); on a
-    device eight bits."""
-    lists = int(min(MOST_LISTS, 1 << max(2, round(np.log2(4 * np.sqrt(max(num_tokens, 16)))))))
+def index_factory(dimension: int, num_tokens: int, *, on_device: bool = False) -> str:
+    """Return FAISS's description of an index.
+
+    The number of lists grows with the square root of the tokens.  A code has 4 bits per four dimensions, or per two
+    dimensions of a short vector; on a device 8 bits.
+    """
+    lists = int(min(MAX_LISTS, 1 << max(2, round(np.log2(4 * np.sqrt(max(num_tokens, 16)))))))
     if on_device:
         return f"IVF{lists},PQ{code_length(dimension)}"
-    wanted = 4 if dimension >= 256 else 2
-    together = next(size for size in (wanted, 2, 1) if dimension % size == 0)
+    preferred = 4 if dimension >= 256 else 2
+    together = next(size for size in (preferred, 2, 1) if dimension % size == 0)
     return f"IVF{lists},PQ{dimension // together}x4fs"
 
 
-def num_sampled(dimension: int, num_tokens: int) -> int:
-    """How many tokens it is trained on."""
-    return SAMPLED * int(factory(dimension, num_tokens).split(",")[0].removeprefix("IVF"))
+def sample_size(dimension: int, num_tokens: int) -> int:
+    """Return the number of tokens to train on."""
+    return TOKENS_PER_LIST * int(index_factory(dimension, num_tokens).split(",")[0].removeprefix("IVF"))
 
 
 def train(sample: Floats, num_tokens: int, path: Path) -> None:
-    """A trained and empty index on disk.  sample (n, d)"""
+    """Write a trained index without tokens.  sample (n, d)"""
     faiss, dimension = load_faiss(), sample.shape[1]
-    on_device = len(sample) >= WORTH_IT and device(faiss) is not None
-    kind = factory(dimension, num_tokens, on_device=on_device)
-    with moved(faiss.index_factory(dimension, kind, faiss.METRIC_INNER_PRODUCT), path) as index:
+    on_device = len(sample) >= MIN_SAMPLE and cuda_device(faiss) is not None
+    kind = index_factory(dimension, num_tokens, on_device=on_device)
+    with changing(faiss.index_factory(dimension, kind, faiss.METRIC_INNER_PRODUCT), path) as index:
         for clustering in (index.cp, index.pq.cp):
-            clustering.min_points_per_centroid = 1  # a small collection is no reason to warn
+            clustering.min_points_per_centroid = 1  # no warning for a small collection
         index.train(np.ascontiguousarray(sample, dtype=np.float32))
 
 
-def fill(trained: Path, segment: Segment, searched: Searched, path: Path, told: Callable[[int], None]) -> None:
-    """The trained index with a segment's searched tokens, numbered as they lie; telling how many of all are done."""
-    with moved(read(Container(trained)), path, searched) as index:
-        for places, tokens in searched.pieces(ADDED_AT_ONCE):
-            index.add(np.ascontiguousarray(floats_of(segment, tokens)))
-            told(segment.num_tokens * places.stop // len(searched))
+def fill(
+    trained: Path, segment: Segment, searched: SearchedTokens, path: Path, progress: Callable[[int], None]
+) -> None:
+    """Write a copy of the trained index with a segment's searched tokens in order; report tokens of the segment."""
+    with changing(read(Container(trained)), path, searched) as index:
+        for positions, tokens in searched.batches(BATCH_TOKENS):
+            index.add(np.ascontiguousarray(decoded_tokens(segment, tokens)))
+            progress(segment.num_tokens * positions.stop // len(searched))
 
 
 @contextmanager
-def moved(index: Any, path: Path, searched: Searched | None = None) -> Iterator[Any]:
-    """The index to change, on a device where there is one for its kind; written when the block ends."""
-    there = device(load_faiss())
-    copy = there.copy(index) if there else None
+def changing(index: Any, path: Path, searched: SearchedTokens | None = None) -> Iterator[Any]:
+    """Yield the index, or its copy on a device that supports it, and write the result at the end of the block."""
+    device = cuda_device(load_faiss())
+    copy = device.copy(index) if device else None
     yield index if copy is None else copy
-    write(there.back(copy) if there and copy is not None else index, path, searched)
+    write(device.copy_back(copy) if device and copy is not None else index, path, searched)
 
 
-def write(index: Any, path: Path, searched: Searched | None = None) -> None:
-    write_anew(path, {"faiss": load_faiss().serialize_index(index)} | (searched.arrays if searched else {}))
+def write(index: Any, path: Path, searched: SearchedTokens | None = None) -> None:
+    replace_arrays(path, {"faiss": load_faiss().serialize_index(index)} | (searched.arrays if searched else {}))
 
 
 def read(file: Container) -> Any:
     try:
-        return load_faiss().deserialize_index(file.checked("faiss"))
-    except RuntimeError as error:  # what FAISS raises for bytes that are none of its own
-        raise IndexFormatError(f"the index part {file.path} cannot be read by FAISS: {REPAIR}") from error
+        return load_faiss().deserialize_index(file.read("faiss"))
+    except RuntimeError as error:  # what FAISS raises for foreign bytes
+        raise IndexFormatError(f"FAISS cannot read the index file {file.path}: {REPAIR}") from error
 
 
 @dataclass(frozen=True)
 class FaissTokens:
-    """One segment's tokens in FAISS."""
+    """The tokens of one segment in FAISS."""
 
     index: Any
     segment: Segment
-    searched: Searched
+    searched: SearchedTokens
     on_device: Any = None
 
     @classmethod
     def load(cls, path: Path, segment: Segment) -> FaissTokens:
         file = Container(path)
-        index, searched = read(file), Searched.read(file, segment.num_tokens)
+        index, searched = read(file), SearchedTokens.read(file, segment.num_tokens)
         if index.ntotal != len(searched):
-            raise IndexFormatError(f"the index part {path} does not fit together: {REPAIR}")
-        there = device(load_faiss())
-        return cls(index, segment, searched, there.copy(index) if there else None)
+            raise IndexFormatError(f"the index file {path} is inconsistent: {REPAIR}")
+        device = cuda_device(load_faiss())
+        return cls(index, segment, searched, device.copy(index) if device else None)
 
-    def nearest(self, query: Floats, mask: Mask, number: int) -> Hits:
-        """Each query token's nearest tokens of the passages of the mask, as the product quantiser sees them."""
-        probes = max(LEAST_PROBED, min(MOST_PROBED, int(PROBED * number)))
-        similarities, places = self._on_device(query, mask, number, probes) or self._selected(
+    def nearest(self, query: Floats, mask: Mask, number: int) -> TokenMatches:
+        """Return the nearest tokens of each query token in the mask's passages, by their quantised similarity."""
+        probes = max(MIN_PROBES, min(MAX_PROBES, int(PROBES_PER_TOKEN * number)))
+        similarities, positions = self._search_device(query, mask, number, probes) or self._search_cpu(
             query, mask, number, probes
         )
-        real = places >= 0
-        columns = np.broadcast_to(np.arange(len(query))[:, None], places.shape)
-        hits = Hits.of(self.segment, self.searched.of(places[real]), columns[real], similarities[real])
-        return hits.only(mask[hits.passages])
+        valid = positions >= 0
+        columns = np.broadcast_to(np.arange(len(query))[:, None], positions.shape)
+        tokens = self.searched.tokens(positions[valid])
+        matches = TokenMatches.of(self.segment, tokens, columns[valid], similarities[valid])
+        return matches.only(mask[matches.passages])
 
-    def _selected(self, query: Floats, mask: Mask, number: int, probes: int) -> tuple[Floats, Ints]:
+    def _search_cpu(self, query: Floats, mask: Mask, number: int, probes: int) -> tuple[Floats, Ints]:
         faiss = load_faiss()
-        kept = None
+        selector = None
         if not mask.all():
-            tokens = np.repeat(mask, np.diff(self.searched.before(self.segment.passage_starts)))
-            kept = faiss.IDSelectorBitmap(np.packbits(tokens, bitorder="little"))
-        options = faiss.IVFSearchParameters(nprobe=probes, sel=kept)
-        found: tuple[Floats, Ints] = self.index.search(np.ascontiguousarray(query), number, params=options)
-        return found
+            tokens = np.repeat(mask, np.diff(self.searched.num_before(self.segment.passage_starts)))
+            selector = faiss.IDSelectorBitmap(np.packbits(tokens, bitorder="little"))
+        options = faiss.IVFSearchParameters(nprobe=probes, sel=selector)
+        result: tuple[Floats, Ints] = self.index.search(np.ascontiguousarray(query), number, params=options)
+        return result
 
-    def _on_device(self, query: Floats, mask: Mask, number: int, probes: int) -> tuple[Floats, Ints] | None:
-        """More than are wanted where some are to be dropped; None where that is too many for a device."""
-        there, share = device(load_faiss()), self.segment.tokens_within(mask) / max(1, self.segment.num_tokens)
-        if there is None or self.on_device is None or number > share * MOST_FOUND:
+    def _search_device(self, query: Floats, mask: Mask, number: int, probes: int) -> tuple[Floats, Ints] | None:
+        """Search on the device for more tokens, since some will be dropped; None if it cannot return so many."""
+        device = cuda_device(load_faiss())
+        share = self.segment.num_tokens_in(mask) / max(1, self.segment.num_tokens)
+        if device is None or self.on_device is None or number > share * MAX_RETRIEVED:
             return None
-        return there.search(self.on_device, query, int(np.ceil(number / share)), probes)
+        return device.search(self.on_device, query, int(np.ceil(number / share)), probes)

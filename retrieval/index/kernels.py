@@ -1,7 +1,7 @@
-"""The loops that must be fast, compiled by numba: plain arrays in, plain arrays out, no thread of their own.
+"""The loops that must be fast, compiled by numba: they take and fill plain arrays and start no thread.
 
-Importing this module takes a moment, and the first call of each loop on a machine some seconds; the compiled loops
-are kept.  The exact regime does without.
+Importing this module takes a moment, and the first call of each loop on a machine some seconds; the compiled code is
+cached.  The exact regime does not need this module.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ import numba as nb
 import numpy as np
 import numpy.typing as npt
 
-from propcite.retrieval.index.lanes import LANES, ask_ahead, best_run, raise_to, weighted
+from propcite.retrieval.index.simd import LANES, max_into, max_over_codes, prefetch, weighted_sum
 
 Array = npt.NDArray[Any]
 
-LINE = 64  # bytes that memory gives at once
-AHEAD = 12  # rows asked for before they are needed: retrieved tokens lie scattered, and waiting for each takes longest
+CACHE_LINE = 64  # bytes
+AHEAD = 12  # rows prefetched: retrieved tokens are scattered in memory, and waiting for them takes most of the time
 
 _compiled = nb.njit(nogil=True, cache=True)
 _loose = nb.njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz", "arcp"})
@@ -25,13 +25,16 @@ _loose = nb.njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz",
 
 @_loose
 def fill_table(products: Array, low: Array, step: Array, table: Array) -> None:
-    """Integer products of centroids as bytes, LANES columns a plane.  (q, c), (q,), (q,) -> table (planes, c, LANES)"""
+    """Quantise integer products to bytes, LANES query tokens per plane.
+
+    products (q, c), low (q,), step (q,) -> table (planes, c, LANES)
+    """
     for column in range(len(products)):
         plane, lane, of_column = table[column // LANES], column % LANES, products[column]
-        times = np.float32(1) / step[column]
-        plus = np.float32(0.5) - low[column] * times
+        factor = np.float32(1) / step[column]
+        offset = np.float32(0.5) - low[column] * factor
         for centroid in range(len(of_column)):
-            value = np.float32(of_column[centroid]) * times + plus
+            value = np.float32(of_column[centroid]) * factor + offset
             plane[centroid, lane] = np.uint8(np.int32(min(max(value, np.float32(0)), np.float32(255))))
 
 
@@ -39,16 +42,16 @@ def fill_table(products: Array, low: Array, step: Array, table: Array) -> None:
 def coarse_passages(
     table: Array, codes: Array, passage_starts: Array, passages: Array, weights: Array, scores: Array
 ) -> None:
-    """Passages by their centroids.  passages (p,) numbers, weights (n, planes, LANES) -> scores (n, p)"""
+    """Score passages by their centroids.  passages (p,) numbers, weights (n, planes, LANES) -> scores (n, p)"""
     best = np.empty(LANES, np.uint8)
     plane_size, row_size = table.shape[1] * LANES, table.shape[0] * LANES * 4
-    at_best, at_weights = best.ctypes.data, weights.ctypes.data
-    for place in range(len(passages)):
-        first, last = passage_starts[passages[place]], passage_starts[passages[place] + 1]
+    best_address, weights_address = best.ctypes.data, weights.ctypes.data
+    for index in range(len(passages)):
+        first, last = passage_starts[passages[index]], passage_starts[passages[index] + 1]
         for plane in range(table.shape[0]):
-            best_run(table.ctypes.data + plane * plane_size, codes.ctypes.data, first, last, at_best)
+            max_over_codes(table.ctypes.data + plane * plane_size, codes.ctypes.data, first, last, best_address)
             for row in range(len(weights)):
-                scores[row, place] += weighted(at_weights + row * row_size + plane * LANES * 4, at_best)
+                scores[row, index] += weighted_sum(weights_address + row * row_size + plane * LANES * 4, best_address)
 
 
 @_compiled
@@ -64,56 +67,59 @@ def coarse_sentences(
     share: float,
     scores: Array,
 ) -> None:
-    """Passages by their best sentence and themselves, by their centroids; -inf where none may be returned."""
+    """Score passages by their best sentence and the whole, by their centroids; -inf without a ranked sentence."""
     planes, num_rows = table.shape[0], len(weights)
     best = np.empty((planes, LANES), np.uint8)
     whole = np.empty((planes, LANES), np.uint8)
     largest = np.empty(num_rows, np.float32)
     plane_size, row_size = table.shape[1] * LANES, planes * LANES * 4
-    at_best, at_whole = best.ctypes.data, whole.ctypes.data
-    for place in range(len(passages)):
+    best_address, whole_address = best.ctypes.data, whole.ctypes.data
+    for index in range(len(passages)):
         whole[:] = 0
         largest[:] = -np.inf
-        for unit in range(passage_units[passages[place]], passage_units[passages[place] + 1]):
+        for unit in range(passage_units[passages[index]], passage_units[passages[index] + 1]):
             first, last = unit_starts[unit], unit_starts[unit + 1]
             for plane in range(planes):
-                at_plane = at_best + plane * LANES
-                best_run(table.ctypes.data + plane * plane_size, codes.ctypes.data, first, last, at_plane)
-                raise_to(at_whole + plane * LANES, at_plane)
+                plane_address = best_address + plane * LANES
+                max_over_codes(table.ctypes.data + plane * plane_size, codes.ctypes.data, first, last, plane_address)
+                max_into(whole_address + plane * LANES, plane_address)
             if ranked[unit]:
                 for row in range(num_rows):
-                    largest[row] = max(largest[row], _sum(weights.ctypes.data + row * row_size, at_best, planes))
+                    largest[row] = max(largest[row], _sum(weights.ctypes.data + row * row_size, best_address, planes))
         for row in range(num_rows):
-            score = _sum(passage_weights.ctypes.data + row * row_size, at_whole, planes)
-            scores[row, place] = np.float32(1 - share) * largest[row] + np.float32(share) * score
+            score = _sum(passage_weights.ctypes.data + row * row_size, whole_address, planes)
+            scores[row, index] = np.float32(1 - share) * largest[row] + np.float32(share) * score
 
 
 @nb.njit(nogil=True, inline="always")
-def _sum(at_weights: int, at_bytes: int, planes: int) -> Any:
+def _sum(weights_address: int, bytes_address: int, planes: int) -> Any:
     total = np.float32(0)
     for plane in range(planes):
-        total += weighted(at_weights + plane * LANES * 4, at_bytes + plane * LANES)
+        total += weighted_sum(weights_address + plane * LANES * 4, bytes_address + plane * LANES)
     return total
 
 
 @_compiled
-def pair_products(rows: Array, tokens: Array, columns: Array, asked: Array, products: Array) -> None:
-    """Products of pairs of integer rows.  rows (n, w), tokens (h,), columns (h,), asked (q, w) -> products (h,)"""
+def pair_products(rows: Array, tokens: Array, columns: Array, query: Array, products: Array) -> None:
+    """Multiply pairs of integer rows.  rows (n, w), tokens (h,), columns (h,), query (q, w) -> products (h,)"""
     number, width = len(tokens), rows.shape[1]
     for pair in range(number):
-        later = rows.ctypes.data + np.int64(tokens[min(pair + AHEAD, number - 1)]) * width
-        for line in range(0, width, LINE):
-            ask_ahead(later + line)
-        row, query = rows[tokens[pair]], asked[columns[pair]]
+        ahead = rows.ctypes.data + np.int64(tokens[min(pair + AHEAD, number - 1)]) * width
+        for line in range(0, width, CACHE_LINE):
+            prefetch(ahead + line)
+        row, query_row = rows[tokens[pair]], query[columns[pair]]
         product = np.int32(0)
-        for place in range(width):
-            product += np.int32(row[place]) * np.int32(query[place])
+        for dimension in range(width):
+            product += np.int32(row[dimension]) * np.int32(query_row[dimension])
         products[pair] = product
 
 
 @_compiled
 def unit_best(products: Array, token_scales: Array, query_scales: Array, unit_starts: Array, best: Array) -> None:
-    """Each unit's best similarity to each query token.  (n, q) int32, (n,), (q,), (u + 1,) -> best (u, q)"""
+    """Find the best similarity of each unit to each query token.
+
+    products (n, q) int32, token_scales (n,), query_scales (q,), unit_starts (u + 1,) -> best (u, q)
+    """
     num_columns = products.shape[1]
     for unit in range(len(unit_starts) - 1):
         for column in range(num_columns):
@@ -128,7 +134,7 @@ def unit_best(products: Array, token_scales: Array, query_scales: Array, unit_st
 
 @_compiled
 def unpack(packed: Array, unpacking: Array, wide: Array) -> None:
-    """Each byte's numbers, as one wide element.  (n, c), (256,) -> wide (n, c)"""
+    """Look up the numbers of each byte as one wide element.  packed (n, c), unpacking (256,) -> wide (n, c)"""
     for token in range(packed.shape[0]):
         for column in range(packed.shape[1]):
             wide[token, column] = unpacking[packed[token, column]]

@@ -1,4 +1,4 @@
-"""What an index consists of: one small file, replaced whole, that names everything else."""
+"""The manifest: one small file, replaced as a whole, that names all other files of an index."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from propcite.retrieval.errors import IndexFormatError
 from propcite.retrieval.index.container import replace_durably
 
 FORMAT = 2
-FILE = "manifest.json"
+MANIFEST_FILE = "manifest.json"
 
 
 @dataclass(frozen=True, slots=True)
 class SegmentEntry:
-    """A segment by name, and how much of its list of deleted passages counts, with that part's checksum."""
+    """A segment's name and size, and the number of valid entries in its list of deletions with their checksum."""
 
     name: str
     passages: int
@@ -28,7 +28,7 @@ class SegmentEntry:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """`generation` grows with every change: who saves must have read the last one."""
+    """One version of an index.  `generation` grows with each save: a writer must have read the latest one."""
 
     encoder: str
     dimension: int
@@ -40,26 +40,29 @@ class Manifest:
 
     def write(self, folder: Path) -> None:
         content = asdict(self)
-        replace_durably(folder / FILE, json.dumps(content | {"checksum": _checksum(content)}).encode())
+        replace_durably(folder / MANIFEST_FILE, json.dumps(content | {"checksum": _checksum(content)}).encode())
 
 
 def read_manifest(folder: Path) -> Manifest:
-    path = folder / FILE
+    """Read and verify the manifest of an index folder."""
+    path = folder / MANIFEST_FILE
     try:
         content: dict[str, Any] = json.loads(path.read_text("utf-8"))
-        found = content["format"]
+        version = content["format"]
         checksum = content.pop("checksum", None)
     except (FileNotFoundError, NotADirectoryError) as error:
         raise IndexFormatError(f"{folder} holds no index: run propcite reindex") from error
     except OSError as error:
-        raise IndexFormatError(f"{path} cannot be read: {error.strerror}") from error
+        raise IndexFormatError(f"cannot read {path}: {error.strerror}") from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise IndexFormatError(f"{path} is damaged: run propcite reindex") from error
-    if found != FORMAT:
-        raise IndexFormatError(f"{folder} has index format {found}, this version reads {FORMAT}: run propcite reindex")
+    if version != FORMAT:
+        raise IndexFormatError(
+            f"{folder} has index format {version}, this version reads {FORMAT}: run propcite reindex"
+        )
     try:
         if checksum != _checksum(content):
-            raise ValueError("its checksum differs")
+            raise ValueError("the checksum differs")
         content["segments"] = tuple(SegmentEntry(**entry) for entry in content["segments"])
         return Manifest(**content)
     except (ValueError, KeyError, TypeError) as error:
@@ -67,5 +70,5 @@ def read_manifest(folder: Path) -> Manifest:
 
 
 def _checksum(content: dict[str, Any]) -> int:
-    """One wrong digit in a list of deletions would bring a deleted passage back."""
+    """Return a checksum; without it one wrong digit could restore a deleted passage."""
     return zlib.crc32(json.dumps(content, sort_keys=True).encode())

@@ -1,10 +1,9 @@
-"""A search through the parts of an index: candidates by the regime, then one ranking for all."""
+"""One search through the segments of an index: candidates according to the regime, then a common ranking."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any, Literal, get_args
@@ -13,229 +12,255 @@ import numpy as np
 
 from propcite.retrieval.encoding.base import Floats, Ints
 from propcite.retrieval.index import IndexHit
+from propcite.retrieval.index.centroid_codes import CentroidCodes, nearest_lists
 from propcite.retrieval.index.centroids import Centroids
-from propcite.retrieval.index.coarse_codes import nearest_lists
-from propcite.retrieval.index.codec import Asked, Codec, int_products
-from propcite.retrieval.index.hits import Hits, Imputed, cut, listed_tokens, nearest_tokens, xtr_candidates
-from propcite.retrieval.index.parts import Part
-from propcite.retrieval.index.ranking import Block, Mask, Ranked, Wanted, best_hits, blocks_of, blocks_picked, rank
+from propcite.retrieval.index.codec import Codec, EncodedQuery, int_products
+from propcite.retrieval.index.live_segment import LiveSegment
+from propcite.retrieval.index.ranking import (
+    Block,
+    BlockScores,
+    Mask,
+    QueryWeights,
+    best_hits,
+    blocks_of,
+    gathered_blocks,
+    score_block,
+)
+from propcite.retrieval.index.xtr import (
+    TokenMatches,
+    XtrScorer,
+    keep_nearest,
+    nearest_tokens,
+    tokens_in_lists,
+    xtr_candidates,
+)
+from propcite.retrieval.timing import Timer
 
 Regime = Literal["auto", "exact", "tokens", "faiss"]
 
 REGIMES: tuple[Regime, ...] = get_args(Regime)
-EXACT_UP_TO = 100_000  # tokens that are read whole: below, looking for candidates costs more than it saves
-FEW = 30_000  # tokens that a filter may leave for them to be read whole in any regime
-REFINED = 400  # candidates that are read whole, a row
-REFINED_PER_HIT = 8  # and as many for each hit that is wanted
-RETRIEVED = 1_000  # tokens retrieved for each query token, where XTR's scores are asked for
-LOOKED = 4  # times as many are compared with it, in the lists of the nearest centroids
+EXACT_UP_TO = 100_000  # tokens; in a smaller index a search for candidates costs more than it saves
+FEW_TOKENS = 30_000  # if a filter leaves no more, all of them are read in any regime
+DEFAULT_REFINED = 400  # candidates read as a whole, per row
+REFINED_PER_HIT = 8  # or so many per requested hit, if that is more
+DEFAULT_RETRIEVED = 1_000  # tokens retrieved per query token, for XTR's scores
+LISTED_PER_RETRIEVED = 4  # so many times the tokens are compared, in the lists of the nearest centroids
 
 
-def known_regime(regime: Regime) -> Regime:
+def valid_regime(regime: Regime) -> Regime:
     if regime not in REGIMES:
-        raise ValueError(f"wanted a regime of {', '.join(REGIMES)}, got {regime!r}")
+        raise ValueError(f"regime must be one of {', '.join(REGIMES)}, got {regime!r}")
     return regime
 
 
 @dataclass(frozen=True)
-class Plan:
-    """What a search is made with."""
+class SearchPlan:
+    """The state of an index that a search uses, with the regime that follows from it."""
 
-    parts: Sequence[Part]
+    segments: Sequence[LiveSegment]
     codec: Codec
     centroids: Centroids | None
-    asked_for: Regime
+    setting: Regime
     exact_up_to: int
 
     @property
     def num_tokens(self) -> int:
-        return sum(part.segment.num_tokens for part in self.parts)
+        return sum(live.segment.num_tokens for live in self.segments)
 
     @cached_property
     def regime(self) -> Regime:
-        """What the setting and the size come to: without its files a regime falls back to the next."""
-        if self.asked_for == "faiss" and any(part.tokens for part in self.parts):
+        """Return the regime for the setting and the size; without the files of a regime the next simpler one."""
+        if self.setting == "faiss" and any(live.faiss_tokens for live in self.segments):
             return "faiss"
-        small = self.asked_for == "auto" and self.num_tokens <= self.exact_up_to
-        if self.asked_for == "exact" or small or not any(part.coded for part in self.parts):
+        small = self.setting == "auto" and self.num_tokens <= self.exact_up_to
+        if self.setting == "exact" or small or not any(live.centroid_codes for live in self.segments):
             return "exact"
         return "tokens"
 
 
 @dataclass(frozen=True)
 class Search:
-    """One query over the parts' passages of the masks.  `refine` candidates are read whole, None for as many as k asks
-    for; 0 ranks by XTR's scores, as the alignment `xtr` does.  `missing` stands for a similarity that was not
-    retrieved, None for the floor.  `asking` is the share of the query's tokens that look for candidates, by `worths`
-    or weight."""
+    """One query over the passages of the masks.
 
-    plan: Plan
-    masks: Mapping[Part, Mask]
+    `refine` candidates per row are read as a whole; None chooses a number for k, 0 ranks by XTR's scores, as the
+    alignment `xtr` does.  Then `missing_similarity` replaces similarities that were not retrieved, None stands for the
+    floor.  Only the `asking_share` of the query's tokens look for candidates: the largest by `worths`, or else by
+    weight.  `filtered` says that the masks leave out passages that are not deleted.
+    """
+
+    plan: SearchPlan
+    masks: Mapping[LiveSegment, Mask]
     query: Floats
-    wanted: Wanted
+    weights: QueryWeights
     refine: int | None = None
-    retrieved: int = RETRIEVED
-    missing: float | None = None
-    asking: float = 1.0
+    num_retrieved: int = DEFAULT_RETRIEVED
+    missing_similarity: float | None = None
+    asking_share: float = 1.0
     worths: Floats | None = None
     filtered: bool = False
-    timings: dict[str, float] = field(default_factory=dict)
+    timer: Timer = field(default_factory=Timer)
 
     def __post_init__(self) -> None:
-        query, wanted = self.query, self.wanted
+        query, units, passages = self.query, self.weights.units, self.weights.passages
         if query.ndim != 2 or query.shape[1] != self.plan.codec.dimension:
-            raise ValueError(f"wanted query vectors of {self.plan.codec.dimension} dimensions, got shape {query.shape}")
+            raise ValueError(f"query vectors must have {self.plan.codec.dimension} dimensions, got shape {query.shape}")
         if not np.isfinite(query).all():
-            raise ValueError("wanted query vectors of numbers, got one that is none")
-        if wanted.units.ndim != 2 or wanted.units.shape[1] != len(query):
-            raise ValueError(f"wanted a weight for each of {len(query)} query vectors, got shape {wanted.units.shape}")
-        if wanted.passages.shape != wanted.units.shape:
-            raise ValueError(f"wanted {wanted.units.shape} weights for passages too, got shape {wanted.passages.shape}")
+            raise ValueError("query vectors must be finite numbers")
+        if units.ndim != 2 or units.shape[1] != len(query):
+            raise ValueError(f"weights must have a column for each of {len(query)} query vectors, got {units.shape}")
+        if passages.shape != units.shape:
+            raise ValueError(f"weights for passages must have the shape {units.shape}, got {passages.shape}")
         if self.refine is not None and self.refine < 0:
-            raise ValueError(f"wanted 0 or more candidates to refine, got {self.refine}")
+            raise ValueError(f"refine must be 0 or more, got {self.refine}")
         if self.worths is not None and self.worths.shape != (len(query),):
-            raise ValueError(f"wanted what each of {len(query)} query vectors is worth, got shape {self.worths.shape}")
-        if not 0 < self.asking <= 1:
-            raise ValueError(f"wanted a share of query tokens above 0 and up to 1, got {self.asking}")
-        if self.retrieved < 1:
-            raise ValueError(f"wanted 1 or more tokens to be retrieved, got {self.retrieved}")
+            raise ValueError(
+                f"worths must have the shape ({len(query)},) of the query vectors, got {self.worths.shape}"
+            )
+        if not 0 < self.asking_share <= 1:
+            raise ValueError(f"a share of query tokens must be above 0 and at most 1, got {self.asking_share}")
+        if self.num_retrieved < 1:
+            raise ValueError(f"num_retrieved must be 1 or more, got {self.num_retrieved}")
 
     def hits(self, k: int) -> list[list[IndexHit]]:
-        """The k best units of each row, best first."""
-        with one_thread():
-            ranked, further = self._ranked(k)
-            with self._timed("choose"):
-                return [best_hits(ranked, row, k, further) for row in range(len(self.wanted.units))]
+        """Return the k best units of each row, best first."""
+        with single_thread():
+            blocks, extra = self._scored_blocks(k)
+            with self.timer("choose"):
+                return [best_hits(blocks, row, k, extra) for row in range(len(self.weights.units))]
 
     @cached_property
-    def asked(self) -> Asked:
-        return self.plan.codec.ask(self.query)
+    def _encoded(self) -> EncodedQuery:
+        return self.plan.codec.encode_query(self.query)
 
     @cached_property
-    def _seeking(self) -> tuple[Asked, Wanted]:
-        """The query's tokens that look for candidates, and what they count."""
-        if self.asking == 1:
-            return self.asked, self.wanted
-        columns = self.wanted.foremost(self.asking, self.worths)
-        return self.asked.only(columns), self.wanted.only(columns)
+    def _candidate_query(self) -> tuple[EncodedQuery, QueryWeights]:
+        """Return the query tokens that look for candidates, and their weights."""
+        if self.asking_share == 1:
+            return self._encoded, self.weights
+        columns = self.weights.largest(self.asking_share, self.worths)
+        return self._encoded.only(columns), self.weights.only(columns)
 
     @property
-    def _retrieved(self) -> int:
-        """Tokens that each of them retrieves."""
-        return self.wanted.alignment.k if self.wanted.alignment.kind == "xtr" else self.retrieved
+    def _num_retrieved(self) -> int:
+        return self.weights.alignment.k if self.weights.alignment.kind == "xtr" else self.num_retrieved
 
     @cached_property
-    def _parts(self) -> list[tuple[Part, Mask]]:
-        return [(part, mask) for part, mask in self.masks.items() if mask.any()]
+    def _segments(self) -> list[tuple[LiveSegment, Mask]]:
+        return [(live, mask) for live, mask in self.masks.items() if mask.any()]
 
-    def _ranked(self, k: int) -> tuple[list[Ranked], list[dict[str, Floats]]]:
-        number = max(REFINED, REFINED_PER_HIT * k) if self.refine is None else self.refine
-        if self.wanted.alignment.kind == "xtr":
+    def _scored_blocks(self, k: int) -> tuple[list[BlockScores], list[dict[str, Floats]]]:
+        """Return scored blocks, and further scores of their units by names of IndexHit's fields."""
+        number = max(DEFAULT_REFINED, REFINED_PER_HIT * k) if self.refine is None else self.refine
+        if self.weights.alignment.kind == "xtr":
             number = 0
         regime = self.plan.regime
-        if number and (regime == "exact" or self._few):
-            with self._timed("rank"):
-                blocks = [(part, b) for part, mask in self._parts for b in blocks_of(part.segment, mask)]
-                return [rank(b, self.asked, self.wanted, self.masks[part]) for part, b in blocks], []
+        if number and (regime == "exact" or self._few_allowed):
+            return self._score_all(), []
         if number and regime == "tokens":
-            with self._timed("candidates"):
-                chosen = self._coarsely(number)
-            return self._read_whole(chosen), []
-        return self._by_xtr(number)
+            with self.timer("candidates"):
+                candidates = self._centroid_candidates(number)
+            return self._refine(candidates), []
+        return self._search_by_xtr(number)
 
     @cached_property
-    def _few(self) -> bool:
-        """Whether a filter leaves so little that reading it is cheaper than looking for candidates."""
-        return self.filtered and sum(part.segment.tokens_within(mask) for part, mask in self._parts) <= FEW
+    def _few_allowed(self) -> bool:
+        """Return whether a filter leaves so few tokens that reading all is cheaper than looking for candidates."""
+        return self.filtered and sum(live.segment.num_tokens_in(mask) for live, mask in self._segments) <= FEW_TOKENS
 
-    def _coarsely(self, number: int) -> list[Ints]:
-        """Candidates; a part without codes is read whole."""
-        from propcite.retrieval.index.coarse import CentroidTable, candidates
+    def _score_all(self) -> list[BlockScores]:
+        with self.timer("rank"):
+            return [
+                score_block(block, self._encoded, self.weights, mask)
+                for live, mask in self._segments
+                for block in blocks_of(live.segment, mask)
+            ]
+
+    def _centroid_candidates(self, number: int) -> list[Ints]:
+        """Return the candidates of each segment: all passages if it has no codes."""
+        from propcite.retrieval.index.centroid_candidates import CentroidTable, find_candidates
 
         assert self.plan.centroids is not None
-        table = CentroidTable.of(self.plan.centroids, *self._seeking)
-        coded = [(part.coded, mask) for part, mask in self._parts if part.coded]
-        found = iter(candidates(table, coded, number))
-        return [next(found) if part.coded else np.flatnonzero(mask) for part, mask in self._parts]
+        table = CentroidTable.of(self.plan.centroids, *self._candidate_query)
+        candidates = iter(find_candidates(table, self._coded_segments, number))
+        return [next(candidates) if live.centroid_codes else np.flatnonzero(mask) for live, mask in self._segments]
 
-    def _read_whole(self, chosen: Sequence[Ints]) -> list[Ranked]:
-        with self._timed("rank"):
+    @property
+    def _coded_segments(self) -> list[tuple[CentroidCodes, Mask]]:
+        return [(live.centroid_codes, mask) for live, mask in self._segments if live.centroid_codes]
+
+    def _refine(self, candidates: Sequence[Ints]) -> list[BlockScores]:
+        """Score the candidates of each segment from all their tokens."""
+        with self.timer("rank"):
             return [
-                rank(block, self.asked, self.wanted, mask, compiled=True)
-                for (part, mask), passages in zip(self._parts, chosen, strict=True)
-                for block in blocks_picked(part.segment, passages)
+                score_block(block, self._encoded, self.weights, mask, compiled=True)
+                for (live, mask), passages in zip(self._segments, candidates, strict=True)
+                for block in gathered_blocks(live.segment, passages)
             ]
 
-    def _by_xtr(self, number: int) -> tuple[list[Ranked], list[dict[str, Floats]]]:
-        asked, wanted = self._seeking
-        with self._timed("retrieve"):
-            found, floors = cut([self._retrieve(*one) for one in self._parts], len(asked.rows), self._retrieved)
-            parts = [Imputed(part.segment, hits, floors) for (part, _), hits in zip(self._parts, found, strict=True)]
-            bounding = parts
-            if self.missing is not None:
-                parts = [part.missing(self.missing) for part in parts]
-        with self._timed("candidates"):
-            chosen = xtr_candidates(parts, wanted, number) if number else [part.passages for part in parts]
-        read = self._read_whole(chosen) if number else None
-        with self._timed("impute"):
-            by_xtr = self._imputed(parts, chosen)
-            bounds = by_xtr if bounding is parts else self._imputed(bounding, chosen)
-            lengths = [len(ranked.scores) for ranked in read or by_xtr]
-            most = self.wanted.most() - wanted.most()  # that the tokens which did not look can add
-            further = [
-                {"xtr": x, "bound": b + most}
-                for x, b in zip(*(_cut(r, lengths) for r in (by_xtr, bounds)), strict=True)
+    def _search_by_xtr(self, number: int) -> tuple[list[BlockScores], list[dict[str, Floats]]]:
+        query, weights = self._candidate_query
+        with self.timer("retrieve"):
+            matches = [self._retrieve(live, mask) for live, mask in self._segments]
+            matches, floors = keep_nearest(matches, len(query.rows), self._num_retrieved)
+            scorers = [XtrScorer(live.segment, m, floors) for (live, _), m in zip(self._segments, matches, strict=True)]
+            bounding = scorers
+            if self.missing_similarity is not None:
+                scorers = [scorer.with_floor(self.missing_similarity) for scorer in scorers]
+        with self.timer("candidates"):
+            candidates = xtr_candidates(scorers, weights, number) if number else [scorer.passages for scorer in scorers]
+        refined = self._refine(candidates) if number else None
+        with self.timer("impute"):
+            by_xtr = self._xtr_scores(scorers, candidates)
+            bounds = by_xtr if bounding is scorers else self._xtr_scores(bounding, candidates)
+            lengths = [len(block.scores) for block in refined or by_xtr]
+            other_tokens = self.weights.max_scores() - weights.max_scores()  # the most that the other tokens can add
+            extra = [
+                {"xtr": x, "bound": b + other_tokens}
+                for x, b in zip(*(_regrouped(blocks, lengths) for blocks in (by_xtr, bounds)), strict=True)
             ]
-        return read or by_xtr, further
+        return refined or by_xtr, extra
 
-    def _imputed(self, parts: Sequence[Imputed], chosen: Sequence[Ints]) -> list[Ranked]:
-        """XTR's scores of the chosen passages, one block a part: no vector is read."""
+    def _xtr_scores(self, scorers: Sequence[XtrScorer], candidates: Sequence[Ints]) -> list[BlockScores]:
+        """Return XTR's scores of the candidates, one block per segment, without reading vectors."""
         return [
-            part.scored(Block(part.segment, passages, together=False), self._seeking[1], mask)
-            for part, passages, (_, mask) in zip(parts, chosen, self._parts, strict=True)
+            scorer.score_block(Block(scorer.segment, passages, adjacent=False), self._candidate_query[1], mask)
+            for scorer, passages, (_, mask) in zip(scorers, candidates, self._segments, strict=True)
             if len(passages)
         ]
 
-    def _retrieve(self, part: Part, mask: Mask) -> Hits:
-        asked, number = self._seeking[0], self._retrieved
-        if self._few:
-            return nearest_tokens(part.segment, mask, asked, number)
-        if self.plan.regime == "faiss" and part.tokens:
-            return part.tokens.nearest(asked.vectors, mask, number)
-        if self.plan.regime == "tokens" and part.coded and self.plan.centroids:
-            return listed_tokens(part.coded, mask, self._near, asked)
-        return nearest_tokens(part.segment, mask, asked, number)
+    def _retrieve(self, live: LiveSegment, mask: Mask) -> TokenMatches:
+        query, number = self._candidate_query[0], self._num_retrieved
+        if self._few_allowed:
+            return nearest_tokens(live.segment, mask, query, number)
+        if self.plan.regime == "faiss" and live.faiss_tokens:
+            return live.faiss_tokens.nearest(query.vectors, mask, number)
+        if self.plan.regime == "tokens" and live.centroid_codes and self.plan.centroids:
+            return tokens_in_lists(live.centroid_codes, mask, self._nearest_lists, query)
+        return nearest_tokens(live.segment, mask, query, number)
 
     @cached_property
-    def _near(self) -> list[Ints]:
-        """For each query token the centroids in whose lists its nearest tokens are looked for."""
+    def _nearest_lists(self) -> list[Ints]:
+        """Return for each query token the centroids whose lists are searched for its nearest tokens."""
         assert self.plan.centroids is not None
-        coded = [(part.coded, mask) for part, mask in self._parts if part.coded]
-        products = int_products(self._seeking[0].rows, self.plan.centroids.rows)
-        return nearest_lists(products, coded, LOOKED * self._retrieved)
-
-    @contextmanager
-    def _timed(self, stage: str) -> Iterator[None]:
-        start = time.perf_counter()
-        yield
-        self.timings[stage] = self.timings.get(stage, 0.0) + 1000 * (time.perf_counter() - start)
+        products = int_products(self._candidate_query[0].rows, self.plan.centroids.rows)
+        return nearest_lists(products, self._coded_segments, LISTED_PER_RETRIEVED * self._num_retrieved)
 
 
-def _cut(ranked: Sequence[Ranked], lengths: Sequence[int]) -> list[Floats]:
-    """The scores of all, in runs of these lengths."""
-    scores = np.concatenate([r.scores for r in ranked]) if ranked else np.zeros((0, 1), np.float32)
+def _regrouped(blocks: Sequence[BlockScores], lengths: Sequence[int]) -> list[Floats]:
+    """Return the scores of all blocks, split into runs of these lengths."""
+    scores = np.concatenate([block.scores for block in blocks]) if blocks else np.zeros((0, 1), np.float32)
     return np.split(scores, np.cumsum(lengths)[:-1]) if lengths else []
 
 
-def one_thread() -> AbstractContextManager[Any]:
-    """No parallel region within a query: queries run beside each other, and waiting threads would only burn time."""
+def single_thread() -> AbstractContextManager[Any]:
+    """Limit libraries to one thread: queries run in parallel, and a query's own threads would only wait."""
     limited: AbstractContextManager[Any] = _openmp().limit(limits=1)
     return limited
 
 
 @lru_cache(maxsize=1)
 def _openmp() -> Any:
-    import torch  # noqa: F401 - its libraries must be there to be found
+    import torch  # noqa: F401 - its libraries must be loaded to be found
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController().select(user_api="openmp")

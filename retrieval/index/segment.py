@@ -1,4 +1,4 @@
-"""A segment: token vectors of some passages and where their units begin, never changed once written."""
+"""A segment: the token vectors of some passages and the bounds of their units, immutable once written."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from propcite.retrieval.encoding.base import Ints, Offsets, TokenVectors
 from propcite.retrieval.errors import IndexFormatError, RetrievalError
 from propcite.retrieval.index.codec import Codec, Payload
 from propcite.retrieval.index.container import REPAIR, Container, write_arrays
-from propcite.retrieval.index.pruning import Pruning, Searched, most_worth, worth
+from propcite.retrieval.index.pruning import Pruning, SearchedTokens, importance, most_important
 from propcite.retrieval.text import Passage
 
-HEAD = -1  # the unit of tokens that belong to no sentence: special tokens and the title's
-MAPPED = ("payload", "scales", "token_starts", "token_lengths")  # one entry a token: read where a search touches them
-TOLD = ("token_ids", "token_salience")  # the same, where the encoder tells it
-EACH_TOKEN = MAPPED + TOLD
+HEAD = -1  # the unit of tokens outside of sentences: special tokens and the title's
+REQUIRED_COLUMNS = ("payload", "scales", "token_starts", "token_lengths")
+OPTIONAL_COLUMNS = ("token_ids", "token_salience")  # if the encoder provides them
+TOKEN_COLUMNS = REQUIRED_COLUMNS + OPTIONAL_COLUMNS  # one row per token, memory-mapped
 
 
 @dataclass(frozen=True)
 class Segment:
     """Tokens of passages in order; units (a passage's head, then its sentences) are runs of tokens.
 
-    payload (n, columns) and scales (n,) as the codec made them; token_starts (n,) the first character counted from
-    one, 0 for none, token_lengths (n,); token_ids (n,) in the vocabulary and token_salience (n,), None where the
-    encoder did not tell; unit_starts (u + 1,) into tokens; unit_sentences (u,) the sentence's number or HEAD;
-    unit_ranked (u,) whether a search may return it; passage_units (p + 1,) into units.
+    Per token: payload (n, columns) and scales (n,) from the codec; token_starts (n,) the first character counted from
+    one, 0 if there is none, token_lengths (n,); token_ids (n,) in the vocabulary and token_salience (n,), None if the
+    encoder does not provide them.  Per unit: unit_starts (u + 1,) into tokens; unit_sentences (u,) the number of the
+    sentence, or HEAD; unit_ranked (u,) whether a search may return it.  Per passage: passage_units (p + 1,) into units.
     """
 
     codec: Codec
@@ -54,8 +54,8 @@ class Segment:
 
     @property
     def columns(self) -> dict[str, npt.NDArray[Any]]:
-        """What has an entry a token, by name."""
-        return {name: values for name in EACH_TOKEN if (values := getattr(self, name)) is not None}
+        """Return the arrays with one row per token, by name."""
+        return {name: values for name in TOKEN_COLUMNS if (values := getattr(self, name)) is not None}
 
     @property
     def num_tokens(self) -> int:
@@ -63,22 +63,23 @@ class Segment:
 
     @cached_property
     def passage_starts(self) -> Ints:
-        """Where each passage's tokens begin, and where the last one's end.  (p + 1,)"""
+        """Return the first token of each passage, and the end of the last.  (p + 1,)"""
         return self.unit_starts[self.passage_units]
 
     @cached_property
     def unit_owners(self) -> Ints:
-        """Each unit's passage.  (u,)"""
+        """Return the passage of each unit.  (u,)"""
         return np.repeat(np.arange(len(self)), np.diff(self.passage_units))
 
     def tokens_of(self, number: int) -> slice:
         return slice(int(self.passage_starts[number]), int(self.passage_starts[number + 1]))
 
-    def tokens_within(self, mask: npt.NDArray[np.bool_]) -> int:
-        """How many tokens the passages of a mask have."""
+    def num_tokens_in(self, mask: npt.NDArray[np.bool_]) -> int:
+        """Return the number of tokens of the passages in a mask."""
         return int(np.diff(self.passage_starts)[mask].sum())
 
     def vectors(self, number: int) -> TokenVectors:
+        """Decode the tokens of one passage."""
         tokens = self.tokens_of(number)
         starts = self.token_starts[tokens].astype(np.int32) - 1
         ends = np.where(starts < 0, -1, starts + self.token_lengths[tokens].astype(np.int32))
@@ -87,92 +88,91 @@ class Segment:
         ids = None if self.token_ids is None else self.token_ids[tokens].astype(np.int64)
         return TokenVectors(self.codec.decode(self.payload[tokens], self.scales[tokens]), offsets, salience, ids)
 
-    def words(self, tokens: slice | Ints) -> Ints:
-        """What tokens are in the vocabulary."""
+    def vocabulary_ids(self, tokens: slice | Ints) -> Ints:
         if self.token_ids is None:
-            raise RetrievalError("the index does not know its tokens' words: run propcite reindex")
+            raise RetrievalError("the index stores no vocabulary ids of its tokens: run propcite reindex")
         return self.token_ids[tokens].astype(np.int64)
 
     def salience(self, tokens: slice | Ints) -> npt.NDArray[np.float32]:
         if self.token_salience is None:
-            raise RetrievalError("the index does not know its tokens' salience: run propcite reindex")
+            raise RetrievalError("the index stores no salience of its tokens: run propcite reindex")
         return self.token_salience[tokens].astype(np.float32)
 
-    def searched(self, share: float, pruning: Pruning) -> Searched:
-        """The tokens that candidates are looked for by: the share of each passage's that is most worth it."""
+    def searched_tokens(self, share: float, pruning: Pruning) -> SearchedTokens:
+        """Choose the tokens used to find candidates: the most important share of each passage's."""
         if share == 1:
-            return Searched(self.num_tokens)
-        worths = np.concatenate([self._worth(number, pruning) for number in range(len(self))])
-        chosen = most_worth(worths, self.passage_starts, self.unit_starts, self.unit_sentences != HEAD, share)
-        return Searched(self.num_tokens, share, chosen)
+            return SearchedTokens(self.num_tokens)
+        importances = np.concatenate([self._importance(number, pruning) for number in range(len(self))])
+        is_sentence = self.unit_sentences != HEAD
+        mask = most_important(importances, self.passage_starts, self.unit_starts, is_sentence, share)
+        return SearchedTokens(self.num_tokens, share, mask)
 
-    def _worth(self, number: int, pruning: Pruning) -> npt.NDArray[np.float32]:
-        units = self.unit_starts[self.passage_units[number] : self.passage_units[number + 1] + 1]
-        return worth(pruning, self.vectors(number), units - units[0])
+    def _importance(self, number: int, pruning: Pruning) -> npt.NDArray[np.float32]:
+        starts = self.unit_starts[self.passage_units[number] : self.passage_units[number + 1] + 1]
+        return importance(pruning, self.vectors(number), starts - starts[0])
 
     @property
     def bytes(self) -> int:
-        """On disk; of a segment that is not there yet, what its arrays take."""
+        """Return the size on disk, or the size of the arrays if the segment is not on disk yet."""
         if self.file is not None:
             return self.file.size
         return int(sum(array.nbytes for array in [*_tables(self).values(), *self.columns.values()]))
 
 
 def build_segment(passages: Sequence[Passage], vectors: Sequence[TokenVectors], codec: Codec) -> Segment:
-    """Lay the tokens of passages out by unit.  Every passage needs at least one token."""
+    """Encode passages with their tokens grouped by unit.  Every passage needs at least one token."""
     ordered: list[TokenVectors] = []
     unit_lengths: list[int] = []
     unit_sentences: list[int] = []
     unit_ranked: list[bool] = []
     passage_units = [0]
     for passage, tokens in zip(passages, vectors, strict=True):
-        owner = _sentence_of_each(passage, tokens)
-        order = np.argsort(owner, kind="stable")
-        ordered.append(tokens.only(order))
-        units, lengths = np.unique(owner, return_counts=True)
+        sentence_of = _token_sentences(passage, tokens)
+        ordered.append(tokens.only(np.argsort(sentence_of, kind="stable")))
+        sentences, lengths = np.unique(sentence_of, return_counts=True)
         unit_lengths += lengths.tolist()
-        unit_sentences += units.tolist()
-        unit_ranked += [unit != HEAD and not passage.sentences[unit].is_heading for unit in units]
+        unit_sentences += sentences.tolist()
+        unit_ranked += [number != HEAD and not passage.sentences[number].is_heading for number in sentences]
         passage_units.append(len(unit_lengths))
-    laid = TokenVectors.joined(ordered)
-    payload, scales = codec.encode(laid.vectors)
-    offsets = laid.offsets
-    nowhere = offsets[:, 0] < 0
+    all_tokens = TokenVectors.joined(ordered)
+    payload, scales = codec.encode(all_tokens.vectors)
+    offsets = all_tokens.offsets
+    without_text = offsets[:, 0] < 0
     return Segment(
         codec,
         payload,
         narrow_floats(scales),
-        narrow(np.where(nowhere, 0, offsets[:, 0] + 1)),
-        narrow(np.where(nowhere, 0, offsets[:, 1] - offsets[:, 0])),
+        narrow(np.where(without_text, 0, offsets[:, 0] + 1)),
+        narrow(np.where(without_text, 0, offsets[:, 1] - offsets[:, 0])),
         _starts(unit_lengths),
         np.asarray(unit_sentences, dtype=np.int32),
         np.asarray(unit_ranked, dtype=bool),
         np.asarray(passage_units, dtype=np.int64),
         tuple(p.id for p in passages),
-        None if laid.ids is None else narrow(laid.ids),
-        None if laid.salience is None else narrow_floats(laid.salience),
+        None if all_tokens.ids is None else narrow(all_tokens.ids),
+        None if all_tokens.salience is None else narrow_floats(all_tokens.salience),
     )
 
 
-def pruned(passage: Passage, tokens: TokenVectors, share: float, pruning: Pruning) -> TokenVectors:
-    """The share of a passage's tokens that is most worth keeping, of each sentence at least one."""
-    owners = _sentence_of_each(passage, tokens)
-    order = np.argsort(owners, kind="stable")
-    units, lengths = np.unique(owners, return_counts=True)
+def prune_tokens(passage: Passage, tokens: TokenVectors, share: float, pruning: Pruning) -> TokenVectors:
+    """Return the most important share of a passage's tokens, with at least one token of each sentence."""
+    sentence_of = _token_sentences(passage, tokens)
+    order = np.argsort(sentence_of, kind="stable")
+    sentences, lengths = np.unique(sentence_of, return_counts=True)
     starts = _starts(lengths)
-    worths = worth(pruning, tokens.only(order), starts)
-    chosen = most_worth(worths, np.array([0, len(tokens)]), starts, units != HEAD, share)
-    return tokens.only(np.sort(order[chosen]))
+    importances = importance(pruning, tokens.only(order), starts)
+    mask = most_important(importances, np.array([0, len(tokens)]), starts, sentences != HEAD, share)
+    return tokens.only(np.sort(order[mask]))
 
 
-def _sentence_of_each(passage: Passage, tokens: TokenVectors) -> Ints:
-    """The number of the sentence in which each token begins, HEAD for tokens without characters.  -> (n,)"""
+def _token_sentences(passage: Passage, tokens: TokenVectors) -> Ints:
+    """Return the number of the sentence in which each token begins, HEAD for tokens without characters.  -> (n,)"""
     if not passage.sentences:
         return np.full(len(tokens), HEAD, dtype=np.int64)
     starts = np.asarray([s.span.start for s in passage.sentences], dtype=np.int64)
-    # Of several sentences that start at one place all but the last are empty, and `right` passes over them.
-    owner = np.searchsorted(starts, tokens.offsets[:, 0], side="right") - 1
-    return np.where(tokens.offsets[:, 0] < 0, HEAD, owner).astype(np.int64)
+    # If several sentences have the same start, all but the last are empty, and side="right" skips them.
+    numbers = np.searchsorted(starts, tokens.offsets[:, 0], side="right") - 1
+    return np.where(tokens.offsets[:, 0] < 0, HEAD, numbers).astype(np.int64)
 
 
 def write_segment(segment: Segment, path: Path) -> None:
@@ -180,14 +180,14 @@ def write_segment(segment: Segment, path: Path) -> None:
 
 
 def read_segment(path: Path, dimension: int) -> Segment:
-    """The tables in memory and checked; what has an entry a token is mapped, and checked by `check` alone."""
+    """Open a segment: tables are read and verified, columns of tokens are mapped and verified by `check` only."""
     file = Container(path)
     try:
-        tables = {name: file.checked(name) for name in ("codec", "units", "sentences", "ranked", "passages", "ids")}
+        tables = {name: file.read(name) for name in ("codec", "units", "sentences", "ranked", "passages", "ids")}
         codec = Codec(*tables["codec"].tolist())
         segment = Segment(
             codec=codec,
-            **{name: file.mapped(name) for name in EACH_TOKEN if name in MAPPED or name in file},
+            **{name: file.mapped(name) for name in TOKEN_COLUMNS if name in REQUIRED_COLUMNS or name in file},
             unit_starts=_starts(tables["units"]),
             unit_sentences=tables["sentences"].astype(np.int32),
             unit_ranked=tables["ranked"].astype(bool),
@@ -195,16 +195,16 @@ def read_segment(path: Path, dimension: int) -> Segment:
             ids=tuple(json.loads(tables["ids"].tobytes())),
             file=file,
         )
-        fits = _fits(segment) and codec.dimension == dimension
+        consistent = _is_consistent(segment) and codec.dimension == dimension
     except (ValueError, KeyError, IndexError, TypeError):
-        fits = False
-    if not fits:
-        raise IndexFormatError(f"the index part {path} does not fit together: {REPAIR}")
+        consistent = False
+    if not consistent:
+        raise IndexFormatError(f"the index file {path} is inconsistent: {REPAIR}")
     return segment
 
 
-def _fits(segment: Segment) -> bool:
-    """Whether the arrays speak of the same tokens, units and passages."""
+def _is_consistent(segment: Segment) -> bool:
+    """Return whether the arrays agree in the numbers of tokens, units and passages."""
     return (
         segment.payload.shape == (segment.unit_starts[-1], segment.codec.columns)
         and segment.payload.dtype == segment.codec.dtype
@@ -226,7 +226,7 @@ def _tables(segment: Segment) -> dict[str, npt.NDArray[Any]]:
 
 
 def _starts(lengths: npt.ArrayLike) -> Ints:
-    """Where runs of these lengths begin, and where the last one ends.
+    """Return the start of each run of these lengths, and the end of the last.
 
     >>> _starts([2, 3]).tolist()
     [0, 2, 5]
@@ -235,12 +235,12 @@ def _starts(lengths: npt.ArrayLike) -> Ints:
 
 
 def narrow(numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """The same numbers, none below zero, in as few bytes as the largest needs."""
+    """Convert non-negative integers to the smallest type that holds them."""
     return numbers.astype(np.min_scalar_type(int(numbers.max(initial=0))))
 
 
 def narrow_floats(numbers: npt.NDArray[np.float32]) -> npt.NDArray[Any]:
-    """In half precision where none loses more than rounding takes."""
+    """Convert to half precision if no number loses more than rounding."""
     half = numbers.astype(np.float16)
-    near = np.abs(half.astype(np.float32) - numbers) <= 1e-3 * np.abs(numbers)
-    return half if near.all() else numbers
+    close = np.abs(half.astype(np.float32) - numbers) <= 1e-3 * np.abs(numbers)
+    return half if close.all() else numbers

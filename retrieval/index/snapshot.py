@@ -1,4 +1,4 @@
-"""One version of an index beside the folder that a writer goes on changing: links where the disk has them."""
+"""Snapshots: a copy of one version of an index that a writer may go on changing, with hard links where possible."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from propcite.retrieval.errors import IndexFormatError
-from propcite.retrieval.index.manifest import FILE, Manifest, read_manifest
-from propcite.retrieval.index.parts import NUMBER, codes_path, deleted_path, faiss_path, segment_path
+from propcite.retrieval.index.live_segment import DELETED_DTYPE, codes_path, deleted_path, faiss_path, segment_path
+from propcite.retrieval.index.manifest import MANIFEST_FILE, Manifest, read_manifest
 
-TRIES = 20  # each is a moment; a writer joins or removes parts now and then
-KINDS = ("segment-*", "centroids-*", "faiss-*")
+TRIES = 20  # one try takes a moment, and a writer replaces files only now and then
+PATTERNS = ("segment-*", "centroids-*", "faiss-*")
 
 
-def named_files(folder: Path, manifest: Manifest) -> Iterator[Path]:
-    """All files that a version consists of, beside its manifest."""
+def referenced_files(folder: Path, manifest: Manifest) -> Iterator[Path]:
+    """Yield all files that a manifest names."""
     for entry in manifest.segments:
         yield segment_path(folder, entry.name)
         if entry.deleted:
@@ -28,47 +28,47 @@ def named_files(folder: Path, manifest: Manifest) -> Iterator[Path]:
     yield from (folder / name for name in (manifest.centroids, manifest.faiss) if name)
 
 
-def unnamed_files(folder: Path) -> list[Path]:
-    """Files of an index that its manifest does not name: what a stopped writer left, or what one writes now."""
-    manifest = read_manifest(folder) if (folder / FILE).exists() else None
-    named = set(named_files(folder, manifest)) if manifest else set()
-    left = [path for kind in KINDS for path in folder.glob(kind) if path not in named]
-    return sorted(left + list(folder.glob(f"{FILE}.new")))
+def unreferenced_files(folder: Path) -> list[Path]:
+    """Return index files that the manifest does not name: a stopped writer left them, or a running one needs them."""
+    manifest = read_manifest(folder) if (folder / MANIFEST_FILE).exists() else None
+    referenced = set(referenced_files(folder, manifest)) if manifest else set()
+    files = [path for pattern in PATTERNS for path in folder.glob(pattern) if path not in referenced]
+    return sorted(files + list(folder.glob(f"{MANIFEST_FILE}.new")))
 
 
-def snapshot(folder: Path, into: Path) -> bool:
-    """The version of this moment in another folder.  -> whether there is one"""
+def snapshot(folder: Path, target: Path) -> bool:
+    """Copy the current version to another folder; return whether there is one."""
     for _ in range(TRIES):
-        shutil.rmtree(into, ignore_errors=True)
+        shutil.rmtree(target, ignore_errors=True)
         try:
-            content = (folder / FILE).read_bytes()
+            content = (folder / MANIFEST_FILE).read_bytes()
         except FileNotFoundError:
             return False
-        into.mkdir(parents=True)
-        (into / FILE).write_bytes(content)
+        target.mkdir(parents=True)
+        (target / MANIFEST_FILE).write_bytes(content)
         try:
-            _take(folder, into, read_manifest(into))
+            _copy_files(folder, target, read_manifest(target))
             return True
         except FileNotFoundError:  # replaced since the manifest was read
             continue
-    raise IndexFormatError(f"{folder} is damaged, or changed all the time: run propcite index check --repair")
+    raise IndexFormatError(f"{folder} is damaged, or changes all the time: run propcite index check --repair")
 
 
-def _take(folder: Path, into: Path, manifest: Manifest) -> None:
-    lengths = {deleted_path(folder, e.name): e.deleted * NUMBER.itemsize for e in manifest.segments if e.deleted}
-    for path in named_files(folder, manifest):
-        if path in lengths:  # it is written on behind what counts
+def _copy_files(folder: Path, target: Path, manifest: Manifest) -> None:
+    lengths = {deleted_path(folder, e.name): e.deleted * DELETED_DTYPE.itemsize for e in manifest.segments if e.deleted}
+    for path in referenced_files(folder, manifest):
+        if path in lengths:  # a writer may append to it, so only the valid part is copied
             with path.open("rb") as file:
-                (into / path.name).write_bytes(file.read(lengths[path]))
+                (target / path.name).write_bytes(file.read(lengths[path]))
         else:
-            link(path, into / path.name)
+            link(path, target / path.name)
 
 
 def link(path: Path, new: Path) -> None:
-    """The same file under another name, which stays when the first is removed."""
+    """Give a file a second name, which stays when the first is removed; copy it if the disk has no links."""
     try:
         os.link(path, new)
     except FileNotFoundError:
         raise
-    except OSError:  # a disk without links
+    except OSError:
         shutil.copyfile(path, new)

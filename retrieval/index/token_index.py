@@ -1,8 +1,9 @@
-"""The token index: passages added, deleted, saved and searched; one manifest names what counts.
+"""The token index: passages are added, deleted, saved and searched.
 
-Three regimes find candidates, one way ranks them.  `exact` reads every token; `tokens` looks at centroids first and
-reads the best passages whole; `faiss` retrieves each query token's nearest tokens.  Deleting marks; saving writes what
-is new and replaces the manifest; what many changes left behind is joined.
+Three regimes find candidates, and all rank them in the same way.  `exact` reads every token; `tokens` compares the
+query with centroids first and reads only the best passages; `faiss` retrieves each query token's nearest tokens.
+Deleting marks passages, saving writes new files and then the manifest that names them, and segments are merged if there
+are many of them or many deletions.
 """
 
 from __future__ import annotations
@@ -18,26 +19,27 @@ import numpy as np
 
 from propcite.retrieval.alignment import NEAREST, Alignment
 from propcite.retrieval.encoding.base import Floats, Ints, TokenVectors
-from propcite.retrieval.encoding.checkpoints import keeping
+from propcite.retrieval.encoding.bundled import keep_index_hint
 from propcite.retrieval.errors import IndexFormatError
-from propcite.retrieval.index import IndexHit, IndexStats, Told, nobody
+from propcite.retrieval.index import IndexHit, IndexStats, ProgressReport, ignore_progress
 from propcite.retrieval.index.codec import Codec
-from propcite.retrieval.index.disk import Disk
-from propcite.retrieval.index.helping import Help
-from propcite.retrieval.index.holding import Holding
+from propcite.retrieval.index.contents import Contents
+from propcite.retrieval.index.derived_files import DerivedFiles
+from propcite.retrieval.index.live_segment import LiveSegment
 from propcite.retrieval.index.manifest import read_manifest
-from propcite.retrieval.index.parts import Part
-from propcite.retrieval.index.pruning import Pruning, known_pruning, known_share
-from propcite.retrieval.index.ranking import Wanted
-from propcite.retrieval.index.search import EXACT_UP_TO, RETRIEVED, Plan, Regime, Search, known_regime
-from propcite.retrieval.index.segment import build_segment, pruned
+from propcite.retrieval.index.pruning import Pruning, valid_pruning, valid_share
+from propcite.retrieval.index.ranking import QueryWeights
+from propcite.retrieval.index.search import DEFAULT_RETRIEVED, EXACT_UP_TO, Regime, Search, SearchPlan, valid_regime
+from propcite.retrieval.index.segment import build_segment, prune_tokens
+from propcite.retrieval.index.storage import Storage
 from propcite.retrieval.text import Granularity, Passage
+from propcite.retrieval.timing import Timer
 
 BITS = 8
 
 
 class IndexOptions(TypedDict, total=False):
-    """How an index is kept and searched; what it holds does not depend on them."""
+    """How an index is stored and searched."""
 
     bits: int
     regime: Regime
@@ -45,14 +47,14 @@ class IndexOptions(TypedDict, total=False):
     searched_share: float
     stored_share: float
     pruning: Pruning
-    told: Told
+    progress: ProgressReport
 
 
 class TokenIndex:
-    """Passages are found by id; an id is used once until it is deleted.  `told` hears of work that takes long.
+    """Token vectors of passages, in memory and in a folder; a passage's id is unique until it is deleted.
 
-    `searched_share` of each passage's tokens are what candidates are looked for by, where they are looked for at all;
-    whatever is read whole is read with all that is stored, which `stored_share` may make fewer.  `pruning` chooses.
+    `searched_share` of each passage's tokens are used to find candidates; passages are scored by all stored tokens,
+    which are a `stored_share` of all.  `pruning` is how these shares are chosen.  `progress` gets reports of long work.
     """
 
     def __init__(
@@ -66,35 +68,36 @@ class TokenIndex:
         searched_share: float = 1.0,
         stored_share: float = 1.0,
         pruning: Pruning = "sentences",
-        told: Told = nobody,
+        progress: ProgressReport = ignore_progress,
     ) -> None:
         self.dimension = dimension
         self.encoder = encoder
         self.codec = Codec(dimension, bits)
-        self.regime = known_regime(regime)
+        self.regime = valid_regime(regime)
         self.exact_up_to = exact_up_to
-        self.stored_share, self.pruning = known_share(stored_share), known_pruning(pruning)
-        self._held = Holding()
-        self._help = Help(self.regime, told, searched_share, pruning)
-        self._disk = Disk(self.codec, self._held, self._help, told)
+        self.stored_share, self.pruning = valid_share(stored_share), valid_pruning(pruning)
+        self._contents = Contents()
+        self._derived = DerivedFiles(self.regime, progress, searched_share, pruning)
+        self._storage = Storage(self.codec, self._contents, self._derived, progress)
 
     @classmethod
     def load(
         cls, folder: Path, encoder: str = "", *, tolerant: bool = False, **options: Unpack[IndexOptions]
     ) -> TokenIndex:
-        """The index in this folder; with `encoder`, only if that encoder made it.  `bits` are for what is added.
+        """Open the index in a folder.
 
-        `tolerant` leaves damaged segments out.
+        Fails if it was made by another encoder than `encoder`, unless that is empty.  `tolerant` leaves out damaged
+        segments.  The option `bits` applies to passages that are added.
         """
         manifest = read_manifest(folder)
         if encoder and manifest.encoder != encoder:
             raise IndexFormatError(
                 f"the index was made by {manifest.encoder}, the encoder is {encoder}:"
-                f" {keeping(manifest.encoder)}run propcite reindex"
+                f" {keep_index_hint(manifest.encoder)}run propcite reindex"
             )
         index = cls(manifest.dimension, manifest.encoder, **options)
         try:
-            index._disk.read(folder, manifest, tolerant)
+            index._storage.read(folder, manifest, tolerant)
         except IndexFormatError:
             if read_manifest(folder) == manifest:
                 raise
@@ -102,78 +105,82 @@ class TokenIndex:
             return cls.load(folder, encoder, tolerant=tolerant, **options)
         return index
 
-    # What is held
+    # Contents
 
     def add(self, passages: Sequence[Passage], vectors: Sequence[TokenVectors]) -> None:
-        """Make passages searchable.  Nothing is on disk before `save`."""
+        """Make passages searchable; `save` writes them to disk."""
         if not passages:
             return
         for passage, tokens in zip(passages, vectors, strict=True):
             self._check(passage, tokens)
-        for i, times in Counter(p.id for p in passages).items():
-            if times > 1 or i in self._held.places:
+        for i, count in Counter(p.id for p in passages).items():
+            if count > 1 or i in self._contents.positions:
                 raise ValueError(f"passage {i!r} is in the index already: delete it first")
         if self.stored_share < 1:
-            vectors = [pruned(*one, self.stored_share, self.pruning) for one in zip(passages, vectors, strict=True)]
-        self._held.attach(Part(build_segment(passages, vectors, self.codec)))
+            vectors = [
+                prune_tokens(*one, self.stored_share, self.pruning) for one in zip(passages, vectors, strict=True)
+            ]
+        self._contents.attach(LiveSegment(build_segment(passages, vectors, self.codec)))
 
     def _check(self, passage: Passage, tokens: TokenVectors) -> None:
         if not len(tokens):
             raise ValueError(f"passage {passage.id!r} has no token")
         if tokens.vectors.shape[1:] != (self.dimension,):
             got = ", ".join(map(str, tokens.vectors.shape[1:])) or "single numbers"
-            raise ValueError(f"wanted vectors of {self.dimension} dimensions, got {got}")
+            raise ValueError(f"vectors must have {self.dimension} dimensions, got {got}")
         if tokens.offsets.shape != (len(tokens.vectors), 2):
-            raise ValueError(f"wanted {len(tokens.vectors)} tokens' offsets, got shape {tokens.offsets.shape}")
+            raise ValueError(
+                f"offsets must have a row for each of {len(tokens)} tokens, got shape {tokens.offsets.shape}"
+            )
         if not np.isfinite(tokens.vectors).all():
-            raise ValueError(f"passage {passage.id!r} has a vector that is not a number")
+            raise ValueError(f"passage {passage.id!r} has a vector that is not finite")
         if not tokens.vectors.any(axis=1).all():
             raise ValueError(f"passage {passage.id!r} has a vector of zeros")
 
     def delete(self, ids: Collection[str]) -> int:
-        """Forget passages; unknown ids are passed over.  -> how many were there"""
-        return self._held.delete(ids)
+        """Delete passages, ignoring unknown ids, and return how many were there."""
+        return self._contents.delete(ids)
 
     def update(self, passages: Sequence[Passage], vectors: Sequence[TokenVectors]) -> None:
-        """Put passages in the place of those with their ids, all or none; unknown ones are added."""
-        places = self._held.places
-        before = {p.id: places.pop(p.id) for p in passages if p.id in places}
+        """Replace the passages with these ids, all or none of them; unknown ids are added."""
+        positions = self._contents.positions
+        replaced = {p.id: positions.pop(p.id) for p in passages if p.id in positions}
         try:
             self.add(passages, vectors)
         except BaseException:
-            places |= before
+            positions |= replaced
             raise
-        for part, number in before.values():
-            part.delete(number)
+        for live, number in replaced.values():
+            live.delete(number)
 
     def ids(self) -> set[str]:
-        return set(self._held.places)
+        return set(self._contents.positions)
 
     def __len__(self) -> int:
-        return len(self._held)
+        return len(self._contents)
 
     @property
     def version(self) -> str:
-        return self._held.digest(self.encoder)
+        return self._contents.digest(self.encoder)
 
     def vectors(self, passage_id: str) -> TokenVectors:
-        part, number = self._held.places[passage_id]
-        return part.segment.vectors(number)
+        live, number = self._contents.positions[passage_id]
+        return live.segment.vectors(number)
 
     def stats(self) -> IndexStats:
-        parts = self._held.parts
+        segments = self._contents.segments
         return IndexStats(
             regime=self._plan(self.regime).regime,
             encoder=self.encoder,
             dimension=self.dimension,
-            bits=tuple(sorted({p.segment.codec.bits for p in parts}, reverse=True)),
+            bits=tuple(sorted({live.segment.codec.bits for live in segments}, reverse=True)),
             passages=len(self),
-            tokens=self._held.num_tokens,
-            deleted=sum(len(p.deleted) for p in parts),
-            segments=len(parts),
-            centroids=len(self._help.centroids or ()),
-            bytes=sum(p.segment.bytes for p in parts) + self._disk.bytes_of_help,
-            searched_share=max((p.searched_share for p in parts), default=1.0),
+            tokens=self._contents.num_tokens,
+            deleted=sum(len(live.deleted) for live in segments),
+            segments=len(segments),
+            centroids=len(self._derived.centroids or ()),
+            bytes=sum(live.segment.bytes for live in segments) + self._storage.derived_bytes,
+            searched_share=max((live.searched_share for live in segments), default=1.0),
         )
 
     # Searching
@@ -190,85 +197,86 @@ class TokenIndex:
         allow: Collection[str] | None = None,
         regime: Regime = "auto",
         refine: int | None = None,
-        retrieved: int = RETRIEVED,
-        missing: float | None = None,
-        asking: float = 1.0,
+        num_retrieved: int = DEFAULT_RETRIEVED,
+        missing_similarity: float | None = None,
+        asking_share: float = 1.0,
         worths: Floats | None = None,
         alignment: Alignment = NEAREST,
         words: Ints | None = None,
-        timings: dict[str, float] | None = None,
+        timer: Timer | None = None,
     ) -> list[list[IndexHit]]:
-        """The best k units for each row of weights.  (q, d), (n, q) -> n lists, best first, ties in index order.
+        """Return the k best units for each row of weights.  (q, d), (n, q) -> n lists, best first, ties in index order
 
-        Units are passages or sentences; a sentence's score takes `passage_share` of its passage's, which
-        `passage_weights` ask for where they are given.  Once candidates are known, `refine` of them a row are read
-        whole, None for as many as k asks for; 0 ranks by XTR's scores over `retrieved` tokens a query token, with
-        `missing` for what was not retrieved, None for the floor; `asking` is the share of the query's tokens that look
-        for candidates, by their `worths` (q,) or weights.  Units that are read are scored under the `alignment`; the
-        one by `words` asks for the query's own (q,), as ids of the vocabulary.  `timings` receives milliseconds a
-        stage.
+        Units are passages or sentences; `passage_share` of a sentence's score is its passage's, with the weights
+        `passage_weights` if they are given.  `refine` candidates per row are read as a whole, by default a number that
+        depends on k; with 0 the rank is XTR's score over `num_retrieved` tokens per query token, and
+        `missing_similarity` replaces similarities that were not retrieved, by default the floor.  Only the
+        `asking_share` of the query's tokens look for candidates: the largest by `worths` (q,), or else by weight.
+        Refined units are scored under the `alignment`; some need the vocabulary ids `words` (q,) of the query's tokens.
+        `allow` limits the search to these passage ids.  `timer` measures the stages.
         """
-        of_passages = weights if passage_weights is None else passage_weights
+        for_passages = weights if passage_weights is None else passage_weights
         share = None if granularity == Granularity.PASSAGE else passage_share
         search = Search(
-            self._plan(self.regime if regime == "auto" else known_regime(regime)),
-            self._held.masks(allow),
+            self._plan(self.regime if regime == "auto" else valid_regime(regime)),
+            self._contents.masks(allow),
             query,
-            Wanted(weights, of_passages, share, alignment, words),
+            QueryWeights(weights, for_passages, share, alignment, words),
             refine,
-            retrieved,
-            missing,
-            asking,
+            num_retrieved,
+            missing_similarity,
+            asking_share,
             worths,
             allow is not None,
-            {} if timings is None else timings,
+            Timer() if timer is None else timer,
         )
         return search.hits(k)
 
     def search_many(
         self, queries: Sequence[tuple[Floats, Floats]], *, threads: int = 0, **options: Any
     ) -> list[list[list[IndexHit]]]:
-        """`search` for many queries with their weights, one thread each, beside each other."""
+        """Run `search` for many (query, weights) pairs in parallel, one thread per query."""
         workers = threads or os.cpu_count() or 1
         with ThreadPoolExecutor(workers) as pool:
-            return list(pool.map(lambda asked: self.search(*asked, **options), queries))
+            return list(pool.map(lambda query: self.search(*query, **options), queries))
 
-    def _plan(self, regime: Regime) -> Plan:
-        return Plan(self._held.parts, self.codec, self._help.centroids, regime, self.exact_up_to)
+    def _plan(self, regime: Regime) -> SearchPlan:
+        return SearchPlan(self._contents.segments, self.codec, self._derived.centroids, regime, self.exact_up_to)
 
     # On disk
 
     def save(self, folder: Path) -> None:
-        """All or nothing: new segments first, then the manifest that names them, by rename."""
-        with self._disk.writing(folder):
+        """Save all changes or none: new files first, then the manifest that names them, by rename."""
+        with self._storage.writing(folder):
             self._save(folder)
 
     def _save(self, folder: Path) -> None:
-        self._disk.compact(folder)
-        self._disk.stage(folder)
-        self._disk.commit(folder, self.encoder)  # what was added is safe before the long work begins
-        if self._help.train(self._held, folder, self.exact_up_to):
-            self._disk.stage(folder)
-            self._disk.commit(folder, self.encoder)
-        self._disk.clean(folder)
+        self._storage.compact(folder)
+        self._storage.stage(folder)
+        self._storage.commit(folder, self.encoder)  # so that additions are safe before the long work begins
+        if self._derived.train(self._contents, folder, self.exact_up_to):
+            self._storage.stage(folder)
+            self._storage.commit(folder, self.encoder)
+        self._storage.clean(folder)
 
     def stage(self, folder: Path) -> None:
-        """Write what is new without naming it: no reader sees it before `save`, and it no longer takes memory."""
-        self._disk.move_to(folder)
-        self._disk.stage(folder)
+        """Write additions to disk to free their memory; readers do not see them before `save`."""
+        self._storage.move_to(folder)
+        self._storage.stage(folder)
 
     def compact(self, folder: Path) -> None:
-        """Join all segments into one, without what was deleted, and save."""
-        with self._disk.writing(folder):
-            if len(self._held.parts) > 1 or any(p.deleted for p in self._held.parts):
-                self._disk.join(folder, self._held.parts)
+        """Merge all segments into one without deleted passages, and save."""
+        with self._storage.writing(folder):
+            if len(self._contents.segments) > 1 or any(live.deleted for live in self._contents.segments):
+                self._storage.merge(folder, self._contents.segments)
             self._save(folder)
 
-    def mend(self, folder: Path, damaged: Collection[str]) -> None:
-        """Write the segments that hold some of these passages anew, without them, and save."""
-        hurt = {self._held.places[i][0] for i in damaged if i in self._held.places}
+    def rewrite_without(self, folder: Path, damaged: Collection[str]) -> None:
+        """Delete damaged passages, rewrite the segments that held them, and save."""
+        positions = self._contents.positions
+        affected = {positions[i][0] for i in damaged if i in positions}
         self.delete(damaged)
-        with self._disk.writing(folder):
-            for part in hurt:
-                self._disk.join(folder, [part])
+        with self._storage.writing(folder):
+            for live in affected:
+                self._storage.merge(folder, [live])
             self._save(folder)

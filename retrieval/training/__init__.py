@@ -1,4 +1,4 @@
-"""Train what reads queries over passages that stay, what reads passages under queries that stay, and teachers."""
+"""Train the network for queries, the network for passages, and teachers of sentence ranking."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from contextlib import contextmanager
 
 @contextmanager
 def without_denormals() -> Iterator[None]:
-    """Numbers next to nothing count as nothing meanwhile: the optimizer's tiny moments slow a step many times."""
+    """Treat denormal numbers as zero inside the block: the optimizer's tiny moments slow a step down many times."""
     import torch
 
     torch.set_flush_denormal(True)
     try:
         yield
     finally:
-        torch.set_flush_denormal(False)  # it holds for the whole thread, and others may count on such numbers
+        torch.set_flush_denormal(False)  # the switch holds for the whole thread; other code may need denormals

@@ -1,4 +1,4 @@
-"""LoRA: each linear layer learns a change of low rank, and nothing else of the network learns."""
+"""LoRA: each linear layer learns a change of low rank; all other weights are frozen."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils import parametrize
 
-_INSIDE = ".parametrizations.weight."  # how torch names what a changed weight is made of
+_INFIX = ".parametrizations.weight."  # in torch's names of the tensors behind a parametrized weight
 
 
 class LowRank(nn.Module):
-    """A weight with the product of two thin matrices added; at first the product is nought."""
+    """Adds the product of two thin matrices to a weight; the product is zero at first."""
 
     def __init__(self, weight: Tensor, rank: int) -> None:
         super().__init__()
@@ -24,22 +24,22 @@ class LowRank(nn.Module):
         return weight + self.up @ self.down
 
 
-def adapt(network: nn.Module, rank: int) -> None:
-    """From here on only low-rank changes of the network's linear layers are trained."""
+def add_low_rank_changes(network: nn.Module, rank: int) -> None:
+    """Freeze the network and add trainable low-rank changes to its linear layers."""
     for parameter in network.parameters():
         parameter.requires_grad_(False)
     for module in [m for m in network.modules() if isinstance(m, nn.Linear)]:
         parametrize.register_parametrization(module, "weight", LowRank(module.weight, rank))
 
 
-def plain(network: nn.Module) -> dict[str, Tensor]:
-    """The network's weights under their own names, with what was learned added in."""
-    told: dict[str, Tensor] = {}
+def merged_weights(network: nn.Module) -> dict[str, Tensor]:
+    """Return the network's weights under their usual names, with low-rank changes added in."""
+    weights: dict[str, Tensor] = {}
     for name, value in network.state_dict().items():
-        module, inside, rest = name.partition(_INSIDE)
-        if not inside:
-            told[name] = value.detach().cpu()
+        module, infix, rest = name.partition(_INFIX)
+        if not infix:
+            weights[name] = value.detach().cpu()
         elif rest == "original":
-            changed: Any = network.get_submodule(module)
-            told[f"{module}.weight"] = changed.weight.detach().cpu()
-    return told
+            layer: Any = network.get_submodule(module)
+            weights[f"{module}.weight"] = layer.weight.detach().cpu()
+    return weights

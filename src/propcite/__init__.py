@@ -16,14 +16,31 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     __version__: str
-    from propcite.app.answering.generators import Draft, Generator, Shown
-    from propcite.attribution.citations import (Citation, CitedAnswer, CitedProposition, CitedSentence, Evidence, Label, Proposition, Verdict)
+    from propcite.app.answering.generators import Draft, GenerationContext, Generator
+    from propcite.attribution.citations import (
+        Citation,
+        CitedAnswer,
+        CitedProposition,
+        CitedSentence,
+        Evidence,
+        Label,
+        Proposition,
+        Verdict,
+    )
     from propcite.attribution.citing.alternatives import Alternative
     from propcite.attribution.citing.explaining import Explained
     from propcite.attribution.citing.repaired import MarkerCheck, MarkerState, Repaired
     from propcite.attribution.citing.sources import as_passages
     from propcite.attribution.citing.stream import AsyncCitedStream, CitedStream
-    from propcite.attribution.events import AnswerDone, Event, SentenceCited, TextDelta, event_dict, event_json, server_sent
+    from propcite.attribution.events import (
+        AnswerDone,
+        Event,
+        SentenceCited,
+        TextDelta,
+        event_dict,
+        event_json,
+        server_sent,
+    )
     from propcite.attribution.formats import write
     from propcite.attribution.formats.json import from_dict, from_json, json_schema, to_dict, to_json
     from propcite.attribution.judges import Case, Judge
@@ -36,7 +53,7 @@ if TYPE_CHECKING:
 
 # Each name is imported when it is first used: `import propcite` itself loads neither PyTorch nor numpy.
 _MODULES = {
-    "app.answering.generators": ("Draft", "Generator", "Shown"),
+    "app.answering.generators": ("Draft", "Generator", "GenerationContext"),
     "attribution.citations": (
         *("Citation", "CitedAnswer", "CitedProposition", "CitedSentence"),
         *("Evidence", "Label", "Proposition", "Verdict"),
@@ -78,6 +95,7 @@ __all__ = [
     "Event",
     "Evidence",
     "Explained",
+    "GenerationContext",
     "Generator",
     "Granularity",
     "Hit",
@@ -93,7 +111,6 @@ __all__ = [
     "Retriever",
     "Sentence",
     "SentenceCited",
-    "Shown",
     "Span",
     "Splitter",
     "TextDelta",
@@ -110,6 +127,7 @@ __all__ = [
     "to_json",
     "write",
 ]
+
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":

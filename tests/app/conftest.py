@@ -95,10 +95,10 @@ def serve(tmp_path: Path, loaded: dict[str, object]) -> Iterator[Callable[..., s
     with contextlib.ExitStack() as running:
 
         def start(
-            documents: Mapping[str, Mapping[str, str]] | None = None, *, asks_for_keys: bool = False, **settings: object
+            documents: Mapping[str, Mapping[str, str]] | None = None, *, requires_keys: bool = False, **settings: object
         ) -> str:
             parts = parts_with(loaded, documents or {}, **{"data_dir": tmp_path / "data", **settings})
-            return running.enter_context(running_server(parts, asks_for_keys=asks_for_keys))
+            return running.enter_context(running_server(parts, requires_keys=requires_keys))
 
         yield start
 

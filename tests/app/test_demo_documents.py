@@ -1,4 +1,4 @@
-"""The demo collection keeps its promises: what its questions and answers say of the documents is in the documents."""
+"""The demo collection is consistent: its questions and answers match its documents."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from paths import ROOT
 DEMO = ROOT / "app" / "demo"
 DOCUMENTS = DEMO / "documents"
 KINDS = {"answerable", "multi_document", "near_duplicate", "contradiction", "unanswerable", "follow_up_detail"}
-LINE_END_HYPHEN = "\ufffe"  # what PDFium reads where a word was broken
-MOST_BYTES = 60_000
+LINE_END_HYPHEN = "\ufffe"  # what pdfium reads at a hyphenation
+MAX_BYTES = 60_000
 
 
 def rows(name: str) -> list[dict[str, Any]]:
@@ -34,7 +34,7 @@ def pdf_pages(path: Path) -> list[str]:
 
 @cache
 def text_of(name: str) -> str:
-    """A document's words, whatever its format, with every run of white space as one space."""
+    """Return a document's text, whatever its format, with each run of white space as one space."""
     path = DOCUMENTS / name
     if path.suffix == ".pdf":
         return flat(" ".join(pdf_pages(path)).replace(f"{LINE_END_HYPHEN}\r\n", "").replace(LINE_END_HYPHEN, ""))
@@ -62,13 +62,13 @@ def test_the_readme_names_every_document() -> None:
     assert [path.name for path in DOCUMENTS.iterdir() if path.name not in readme] == []
 
 
-def test_questions_are_of_every_kind_and_none_is_asked_twice() -> None:
-    asked = rows("questions.jsonl")
-    assert len(asked) >= 24
-    assert {row["kind"] for row in asked} == KINDS
-    assert asked[0]["kind"] == "multi_document"
-    assert len({row["question"] for row in asked}) == len(asked)
-    assert sum(row["kind"] == "unanswerable" for row in asked) >= 6
+def test_questions_are_of_every_kind_and_unique() -> None:
+    records = rows("questions.jsonl")
+    assert len(records) >= 24
+    assert {row["kind"] for row in records} == KINDS
+    assert records[0]["kind"] == "multi_document"
+    assert len({row["question"] for row in records}) == len(records)
+    assert sum(row["kind"] == "unanswerable" for row in records) >= 6
 
 
 @pytest.mark.parametrize("row", questions(*(KINDS - {"unanswerable"})))
@@ -113,8 +113,8 @@ def test_a_fact_with_a_source_quotes_it_and_one_without_does_not(row: dict[str, 
 
 
 @pytest.mark.parametrize("path", sorted(DOCUMENTS.glob("*.pdf")), ids=lambda path: path.name)
-def test_a_kept_pdf_is_small_titled_and_numbered(path: Path) -> None:
-    assert path.stat().st_size < MOST_BYTES
+def test_a_stored_pdf_is_small_titled_and_numbered(path: Path) -> None:
+    assert path.stat().st_size < MAX_BYTES
     pages = pdf_pages(path)
     assert len(pages) > 1
     assert all(f"Page {number}" in page for number, page in enumerate(pages, start=1))
@@ -122,15 +122,15 @@ def test_a_kept_pdf_is_small_titled_and_numbered(path: Path) -> None:
         assert flat(pdf.get_metadata_dict()["Title"]) in flat(pages[0])
 
 
-def test_a_word_broken_at_a_line_end_is_in_a_kept_pdf() -> None:
+def test_a_stored_pdf_has_a_word_hyphenated_at_a_line_end() -> None:
     assert any(LINE_END_HYPHEN in page for page in pdf_pages(DOCUMENTS / "geotechnical-report-coal-quay.pdf"))
 
 
-def test_rebuilding_the_pdfs_gives_the_kept_text(tmp_path: Path) -> None:
+def test_rebuilding_the_pdfs_gives_the_stored_text(tmp_path: Path) -> None:
     pytest.importorskip("reportlab", reason="reportlab is in the dev extra")
     from propcite.app.demo.make_pdfs import build_all
 
-    made = build_all(tmp_path)
-    assert [path.name for path in made] == sorted(path.name for path in DOCUMENTS.glob("*.pdf"))
-    for path in made:
+    built = build_all(tmp_path)
+    assert [path.name for path in built] == sorted(path.name for path in DOCUMENTS.glob("*.pdf"))
+    for path in built:
         assert pdf_pages(path) == pdf_pages(DOCUMENTS / path.name)

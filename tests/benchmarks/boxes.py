@@ -1,9 +1,9 @@
-"""Do the boxes of a PDF's sentences lie on their words?  Asked of another reader, poppler's pdftotext.
+"""Check that the boxes of a PDF's sentences are on their words, with another reader, poppler's pdftotext.
 
     python -m tests.benchmarks.boxes PDF... [--pages 50]
 
-Takes pages evenly from all files.  Of each sentence that begins there the words whose middle lies in its boxes are read
-in the order of the boxes; the sentence counts as covered if all its letters and digits stand there in a row.
+It takes pages evenly from all files.  For each sentence that begins there, it reads the words whose middle is in the
+sentence's boxes, box by box.  The sentence counts as covered if they contain all its letters and digits in a row.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from propcite.retrieval.text import Box
 @dataclass(frozen=True)
 class Word:
     text: str
-    x: float  # of its middle, in shares of the page
+    x: float  # of the middle, as a share of the page
     y: float
 
 
@@ -34,22 +34,22 @@ def letters(text: str) -> str:
 
 
 def words_of(pdf: Path, page: int) -> list[Word]:
-    told = subprocess.run(
+    output = subprocess.run(
         ["pdftotext", "-bbox", "-f", str(page), "-l", str(page), str(pdf), "-"], capture_output=True, check=True
     ).stdout
-    tree = etree.fromstring(told, etree.XMLParser(recover=True))
-    found = []
-    for place in tree.iter("{*}page"):
-        width, height = float(place.get("width")), float(place.get("height"))
-        for word in place.iter("{*}word"):
+    tree = etree.fromstring(output, etree.XMLParser(recover=True))
+    words = []
+    for element in tree.iter("{*}page"):
+        width, height = float(element.get("width")), float(element.get("height"))
+        for word in element.iter("{*}word"):
             left, top, right, bottom = (float(word.get(edge)) for edge in ("xMin", "yMin", "xMax", "yMax"))
-            found.append(Word(word.text or "", (left + right) / 2 / width, (top + bottom) / 2 / height))
-    return found
+            words.append(Word(word.text or "", (left + right) / 2 / width, (top + bottom) / 2 / height))
+    return words
 
 
-def inside(box: Box, words: list[Word]) -> str:
-    there = [w for w in words if box.left <= w.x <= box.right and box.top <= w.y <= box.bottom]
-    return "".join(w.text for w in sorted(there, key=lambda w: w.x))
+def text_in(box: Box, words: list[Word]) -> str:
+    inside = [w for w in words if box.left <= w.x <= box.right and box.top <= w.y <= box.bottom]
+    return "".join(w.text for w in sorted(inside, key=lambda w: w.x))
 
 
 def sentences(pdf: Path) -> Iterator[tuple[str, tuple[Box, ...]]]:
@@ -59,31 +59,35 @@ def sentences(pdf: Path) -> Iterator[tuple[str, tuple[Box, ...]]]:
 
 
 def main() -> None:
-    asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    asked.add_argument("pdfs", type=Path, nargs="+")
-    asked.add_argument("--pages", type=int, default=50)
-    wanted = asked.parse_args()
-    told = {pdf: list(sentences(pdf)) for pdf in wanted.pdfs}
-    pages = [(pdf, page) for pdf, some in told.items() for page in sorted({b.page for _, boxes in some for b in boxes})]
-    step = max(1, len(pages) // wanted.pages)
-    covered = asked_of = 0
-    for pdf, page in pages[::step][: wanted.pages]:
-        read = {page: words_of(pdf, page)}
-        on_page = [(text, boxes) for text, boxes in told[pdf] if letters(text) and (not boxes or boxes[0].page == page)]
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("pdfs", type=Path, nargs="+")
+    parser.add_argument("--pages", type=int, default=50)
+    options = parser.parse_args()
+    by_file = {pdf: list(sentences(pdf)) for pdf in options.pdfs}
+    pages = [
+        (pdf, page) for pdf, rows in by_file.items() for page in sorted({b.page for _, boxes in rows for b in boxes})
+    ]
+    step = max(1, len(pages) // options.pages)
+    covered = checked = 0
+    for pdf, page in pages[::step][: options.pages]:
+        words = {page: words_of(pdf, page)}
+        on_page = [
+            (text, boxes) for text, boxes in by_file[pdf] if letters(text) and (not boxes or boxes[0].page == page)
+        ]
         for text, boxes in on_page:
             if not boxes:
                 continue
-            read |= {box.page: words_of(pdf, box.page) for box in boxes if box.page not in read}
-            there = letters("".join(inside(box, read[box.page]) for box in boxes))
-            asked_of += 1
-            if letters(text) in there:
+            words |= {box.page: words_of(pdf, box.page) for box in boxes if box.page not in words}
+            inside = letters("".join(text_in(box, words[box.page]) for box in boxes))
+            checked += 1
+            if letters(text) in inside:
                 covered += 1
             else:
-                print(f"{pdf.name}, page {page}: {' '.join(text.split())[:100]!r}\n    in its boxes: {there[:100]!r}")
-    unseen = sum(not boxes for some in told.values() for text, boxes in some if letters(text))
+                print(f"{pdf.name}, page {page}: {' '.join(text.split())[:100]!r}\n    in its boxes: {inside[:100]!r}")
+    without_box = sum(not boxes for rows in by_file.values() for text, boxes in rows if letters(text))
     print(
-        f"{min(wanted.pages, len(pages[::step]))} pages of {len(told)} files: {covered} of {asked_of} sentences "
-        f"covered ({covered / asked_of:.1%}); {unseen} sentences of these files have no box"
+        f"{min(options.pages, len(pages[::step]))} pages of {len(by_file)} files: {covered} of {checked} sentences "
+        f"covered ({covered / checked:.1%}); {without_box} sentences of these files have no box"
     )
 
 

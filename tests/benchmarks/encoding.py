@@ -25,10 +25,10 @@ import numpy.typing as npt
 import torch
 
 from propcite.retrieval.encoding.base import TokenVectors
-from propcite.retrieval.encoding.checkpoints import BASE, bundled_model
+from propcite.retrieval.encoding.bundled import BASE, bundled_model
 from propcite.retrieval.encoding.encoder import Encoder
-from propcite.retrieval.encoding.int8 import _compiled
-from propcite.retrieval.encoding.trained_networks import with_markers
+from propcite.retrieval.encoding.int8 import compiled_forward
+from propcite.retrieval.encoding.trained_networks import load_with_markers
 from propcite.retrieval.splitter import passage_from_sentences
 from propcite.retrieval.text import Passage
 
@@ -79,7 +79,7 @@ class States(torch.nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        self.network = with_markers(bundled_model()).auto_model.eval()
+        self.network = load_with_markers(bundled_model()).auto_model.eval()
 
     def forward(self, input_ids: torch.Tensor, attention_mask: torch.Tensor) -> torch.Tensor:
         states: torch.Tensor = self.network(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
@@ -187,7 +187,7 @@ def by_openvino(threads: int, hint: str, calibration: Sequence[Arrays] = ()) -> 
 
 
 def by_our_eight_bits() -> Engine:
-    network = _compiled(States().network)
+    network = compiled_forward(States().network)
 
     def run(ids: npt.NDArray[np.int64], mask: npt.NDArray[np.int64]) -> Any:
         return network(torch.from_numpy(ids), torch.from_numpy(mask)).last_hidden_state.numpy()

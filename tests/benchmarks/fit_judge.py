@@ -15,14 +15,14 @@ from pathlib import Path
 
 import numpy as np
 from sklearn.metrics import roc_auc_score
-from tests.support.said_of_whom import ROWS
+from tests.support.claim_pairs import ROWS
 
 from propcite.attribution.citations import Label, Verdict
 from propcite.attribution.judges import Case
-from propcite.attribution.judges.cross import CrossJudge, mixed
+from propcite.attribution.judges.cross import CrossJudge, combined_logit
 from propcite.attribution.judges.embedded import probability, support_probability
-from propcite.attribution.judges.training.corpus import TIMES, is_held_out, rows_of
-from propcite.attribution.judges.training.marked import Marked, marked
+from propcite.attribution.judges.training.corpus import REPEATS, is_held_out, read_files
+from propcite.attribution.judges.training.labelled_cases import LabelledCase, labelled_cases
 from propcite.retrieval.encoding.encoder import Encoder
 
 SEED = 7
@@ -31,11 +31,11 @@ PRECISIONS = (0.8, 0.9, 0.95)
 BATCH = 64
 
 
-def chosen(files: list[str]) -> list[Marked]:
+def chosen(files: list[str]) -> list[LabelledCase]:
     """The rows that count, at most so many of a source."""
-    rows = [r for r in rows_of([Path(f) for f in files]) if r.get("source") not in TIMES or is_held_out(r)]
+    rows = [r for r in read_files([Path(f) for f in files]) if r.get("source") not in REPEATS or is_held_out(r)]
     held = defaultdict(list)
-    for case in marked(rows):
+    for case in labelled_cases(rows):
         held[case.source].append(case)
     dice = random.Random(SEED)
     return [case for cases in held.values() for case in (dice.sample(cases, MOST) if len(cases) > MOST else cases)]
@@ -45,7 +45,7 @@ def main() -> None:
     rows = chosen(sys.argv[1:])
     judge = CrossJudge(Encoder())
     batches = [[r.case for r in rows[i : i + BATCH]] for i in range(0, len(rows), BATCH)]
-    known = [told for cases in batches for told in judge.known(cases)]
+    known = [told for cases in batches for told in judge.logits_and_features(cases)]
     features = [f for _, f in known]
     y, sources = np.array([r.supported for r in rows]), np.array([r.source for r in rows])
     scores = {
@@ -53,7 +53,7 @@ def main() -> None:
         "similarity": np.array([f.similarity for f in features]),
         "embedded": np.array([support_probability(f) for f in features]),
         "network": np.array([logit for cases in batches for logit in judge.logits(cases)]),
-        "both": np.array([probability(mixed(logit, f)) for logit, f in known]),
+        "both": np.array([probability(combined_logit(logit, f)) for logit, f in known]),
     }
     report(sources, y, scores)
     thresholds(sources, y, scores["both"])

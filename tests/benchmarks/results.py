@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from propcite.app.lab.ranking.relevance import SENTENCES
-from propcite.app.lab.runs.aggregates import Aggregate, aggregates, grouped, measure_of
-from propcite.app.lab.runs.measured import MEAN, figures_by_source
+from propcite.app.lab.runs.aggregates import Aggregate, aggregates, comparable_groups, measure_of
+from propcite.app.lab.runs.figures import SOURCE_MEAN, figures_by_source
 from propcite.app.lab.runs.tables import notes
-from propcite.app.lab.tables import NONE
+from propcite.app.lab.runs.text_tables import NO_VALUE
 from propcite.app.library.store import RunInfo, RunItem
 from propcite.app.parts import Parts
 from propcite.app.settings import load_settings
@@ -79,7 +79,7 @@ JOBS = (
 def kept(parts: Parts, job: Job) -> RunInfo | None:
     """The newest whole run of all items."""
     name = Path(job.path).name
-    for run in parts.runs.of(job.kind, name):
+    for run in parts.runs.find(job.kind, name):
         whole = not run.settings.get("limit") and not run.settings.get("offset")
         if run.state == "done" and whole and all(run.settings.get(n) == v for n, v in job.settings.items()):
             return run
@@ -101,16 +101,16 @@ def section(parts: Parts, job: Job, run: RunInfo) -> Iterator[str]:
     judged = f"Judge: {run.judge}.  " if run.judge else ""
     command = " ".join(["propcite eval", job.kind, job.path, *job.words[1:]])
     yield f"## {job.title}\n"
-    yield f"`{command}`, {run.started_at:%Y-%m-%d}, commit {run.about.get('revision') or NONE}.  {judged}"
+    yield f"`{command}`, {run.started_at:%Y-%m-%d}, commit {run.about.get('revision') or NO_VALUE}.  {judged}"
     yield from (f"{line[0].upper()}{line[1:]}.  " for line in notes(run))
-    for figures in grouped(_figures(job, items)):
+    for figures in comparable_groups(_figures(job, items)):
         yield "\n" + "\n".join(_table(job, figures)) + "\n"
 
 
 def _figures(job: Job, items: Sequence[RunItem]) -> list[Aggregate]:
     if job.kind != "sentences":
         return aggregates(items)
-    means = [f for f in figures_by_source(items, SENTENCES) if f.of == MEAN]
+    means = [f for f in figures_by_source(items, SENTENCES) if f.of == SOURCE_MEAN]
     return [Aggregate(f.way, measure_of(f.measure), f.items, f.value, f.low, f.high) for f in means]
 
 
@@ -127,7 +127,7 @@ def _table(job: Job, figures: Sequence[Aggregate]) -> Iterator[str]:
 
 def _cell(figure: Aggregate | None) -> str:
     if figure is None:
-        return NONE
+        return NO_VALUE
     show = figure.measure.show
     interval = "" if figure.is_single else f" ({show(figure.low)} to {show(figure.high)})"
     return f"{show(figure.value)}{interval}"

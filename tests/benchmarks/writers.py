@@ -19,9 +19,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from propcite.app.library.narrowing import documents_within
-from propcite.app.library.store import Change, Feedback, Library, Opinion, document_id
-from propcite.app.library.store.feedback import Feedbacks
+from propcite.app.library.selection import selected_documents
+from propcite.app.library.store import DetailsChange, Feedback, Library, Opinion, document_id
+from propcite.app.library.store.feedback import FeedbackStore
 from propcite.attribution.citations import (
     Citation,
     CitedAnswer,
@@ -80,11 +80,11 @@ def write(library: Library, who: int, turn: int, told: Told) -> None:
     given, passages = document(turn % 25, turn, who)
     told.call("put", lambda: library.put_document(collection, given, f"{turn:064d}", passages))
     cited = answer(passages[turn % 20], turn)
-    told.call("keep", lambda: library.keep_answer(collection, cited))
-    told.call("keep shared", lambda: library.keep_answer(collection, answer(Passage("x", "A heron."), turn % 5)))
+    told.call("keep", lambda: library.save_answer(collection, cited))
+    told.call("keep shared", lambda: library.save_answer(collection, answer(Passage("x", "A heron."), turn % 5)))
     said = Feedback(cited.id, cited.facts[0].id, "", Opinion.RIGHT, by=f"writer {who}")
-    told.call("opinion", lambda: Feedbacks(library.engine, library.url).keep(said))
-    told.call("describe", lambda: library.describe([given.id], Change({"turn": turn}, [f"by {who}"])))
+    told.call("opinion", lambda: FeedbackStore(library).save(said))
+    told.call("describe", lambda: library.describe([given.id], DetailsChange({"turn": turn}, [f"by {who}"])))
     if turn % 7 == 0:
         told.call("remove", lambda: library.remove_document(given.id))
 
@@ -92,7 +92,7 @@ def write(library: Library, who: int, turn: int, told: Told) -> None:
 def read(library: Library, who: int, _: int, told: Told) -> None:
     collection = library.create_collection(NAME)
     found = told.call("list", lambda: library.documents(collection))
-    told.call("where", lambda: documents_within(library, collection, (), [f"kind=text and title~heron or id={who}"]))
+    told.call("where", lambda: selected_documents(library, collection, (), [f"kind=text and title~heron or id={who}"]))
     for info in random.sample(found, min(3, len(found))):
         passages = told.call("passages", lambda i=info: library.passages([f"{i.id}:{n}" for n in range(20)]))
         if passages and len(passages) != 20:

@@ -10,7 +10,7 @@ import pytest
 from shown import shown_of, written
 from tests.on_vllm.common import LONG, QUESTIONS, SHOWN, TOKENS, answered, is_left_out
 
-from propcite.app.answering.generators import Draft, drained
+from propcite.app.answering.generators import Draft, draft_of
 from propcite.app.answering.generators.prompted import PromptedGenerator
 from propcite.app.answering.generators.vllm_engine import VllmEngine
 from propcite.app.building import build_generator
@@ -33,7 +33,7 @@ def generator(tiny_model: Path) -> PromptedGenerator:
 def engine(generator: PromptedGenerator) -> Iterator[Any]:
     """vLLM's own, once it is loaded."""
     model = cast(VllmEngine, generator._model)
-    drained(generator.stream(QUESTIONS[0], SHOWN))
+    draft_of(generator.stream(QUESTIONS[0], SHOWN))
     yield model.engine
     model.close()
 
@@ -58,7 +58,7 @@ def test_streams_are_written_beside_each_other(generator: PromptedGenerator, eng
     both = [generator.stream(question, SHOWN) for question in QUESTIONS[:2]]
     firsts = [next(piece for piece in writing if piece) for writing in both]
     assert all(firsts)
-    drafts = [drained(writing) for writing in both]
+    drafts = [draft_of(writing) for writing in both]
     assert [draft.text for draft in drafts] == [
         written(generator, question, SHOWN)[1].text for question in QUESTIONS[:2]
     ]
@@ -121,6 +121,6 @@ def test_a_collection_is_asked(open_parts: Callable[..., Parts], tmp_path: Path,
 def test_a_model_that_is_not_there_is_one_line(tmp_path: Path) -> None:
     missing = build_generator(load_settings(**SETTINGS, generator_model=str(tmp_path / "nowhere")))
     with pytest.raises(AppError) as caught:
-        drained(missing.stream(QUESTIONS[0], SHOWN))
+        draft_of(missing.stream(QUESTIONS[0], SHOWN))
     assert "vLLM cannot load" in str(caught.value)
     assert "\n" not in str(caught.value)

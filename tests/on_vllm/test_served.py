@@ -12,7 +12,7 @@ from shown import shown_of, written
 from tests.on_vllm.common import LONG, QUESTIONS, SHOWN, TOKENS, answered, is_left_out
 from tests.on_vllm.conftest import VllmServer
 
-from propcite.app.answering.generators import Generator, drained
+from propcite.app.answering.generators import Generator, draft_of
 from propcite.app.answering.generators.prompted import PromptedGenerator
 from propcite.app.answering.prompts import load_prompt
 from propcite.app.building import build_generator
@@ -72,7 +72,7 @@ def test_closing_a_stream_aborts_the_request(vllm_server: VllmServer) -> None:
 
 def test_a_model_that_it_does_not_serve_is_told_with_those_it_does(vllm_server: VllmServer) -> None:
     with pytest.raises(AttributionError, match=r"no chat model 'huge' .*name one of tiny"):
-        drained(generator_at(vllm_server, generator_model="huge").stream(QUESTIONS[0], SHOWN))
+        draft_of(generator_at(vllm_server, generator_model="huge").stream(QUESTIONS[0], SHOWN))
 
 
 def test_a_collection_is_asked(open_parts: Callable[..., Parts], tmp_path: Path, vllm_server: VllmServer) -> None:

@@ -1,4 +1,4 @@
-"""Scores of units equal a slow loop over their tokens, and the examples in the documentation are true."""
+"""Scores of units against slow loops over tokens; doctests of retrieval and attribution."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hypothesis.extra.numpy import arrays
 
 from propcite import attribution, retrieval
 from propcite.retrieval.encoding.base import Floats, TokenVectors
-from propcite.retrieval.granularity import best_matches, joined, score_units, span_weights
+from propcite.retrieval.granularity import best_matches, combine_scores, score_units, span_weights
 from propcite.retrieval.text import Span
 
 MODULES = [
@@ -26,20 +26,20 @@ SCORES = st.floats(-1, 1, width=32)
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_the_examples_in_the_documentation_are_true(name: str) -> None:
+def test_doctests(name: str) -> None:
     assert doctest.testmod(importlib.import_module(name)).failed == 0
 
 
 @st.composite
 def runs(draw: st.DrawFn) -> tuple[Floats, list[int]]:
-    """Similarities (n, q) and where runs of tokens begin; the first begins at 0, none is empty."""
+    """Draw similarities (n, q) and the starts of runs of tokens; the first is 0, no run is empty."""
     n, q = draw(st.integers(1, 12)), draw(st.integers(1, 4))
-    starts = draw(st.lists(st.integers(0, n - 1), unique=True).map(lambda found: sorted({0, *found})))
+    starts = draw(st.lists(st.integers(0, n - 1), unique=True).map(lambda starts: sorted({0, *starts})))
     return draw(arrays(np.float32, (n, q), elements=SCORES)), starts
 
 
 @given(runs())
-def test_best_matches_are_those_of_a_slow_loop(drawn: tuple[Floats, list[int]]) -> None:
+def test_best_matches_equal_a_slow_loop(drawn: tuple[Floats, list[int]]) -> None:
     similarities, starts = drawn
     ends = [*starts[1:], len(similarities)]
     slow = [
@@ -49,12 +49,12 @@ def test_best_matches_are_those_of_a_slow_loop(drawn: tuple[Floats, list[int]]) 
     assert best_matches(similarities, np.array(starts)).tolist() == slow
 
 
-def test_no_runs_have_no_matches() -> None:
+def test_best_matches_of_no_runs_are_empty() -> None:
     assert best_matches(np.zeros((0, 3), np.float32), np.zeros(0, np.int64)).shape == (0, 3)
 
 
 @given(arrays(bool, st.integers(1, 12)), st.booleans())
-def test_weights_of_a_mean_add_up_to_one_or_are_all_zero(mask: np.ndarray, salient: bool) -> None:
+def test_weights_add_up_to_one_or_are_all_zero(mask: np.ndarray, salient: bool) -> None:
     n = len(mask)
     salience = np.arange(1, n + 1, dtype=np.float32) if salient else None
     weights = TokenVectors(np.eye(n, dtype=np.float32), np.zeros((n, 2), np.int32), salience).weights(mask)
@@ -64,17 +64,17 @@ def test_weights_of_a_mean_add_up_to_one_or_are_all_zero(mask: np.ndarray, salie
         assert weights[mask] / weights[mask][0] == pytest.approx((np.flatnonzero(mask) + 1) / (np.argmax(mask) + 1))
 
 
-def test_tokens_that_none_finds_salient_count_alike() -> None:
+def test_tokens_without_any_salience_weigh_the_same() -> None:
     tokens = TokenVectors(np.eye(2, dtype=np.float32), np.zeros((2, 2), np.int32), np.zeros(2, np.float32))
     assert tokens.weights().tolist() == [0.5, 0.5]
 
 
 def tokens_at(*places: tuple[int, int]) -> TokenVectors:
-    """Tokens with unit vectors along one axis each."""
+    """Build tokens with orthogonal unit vectors."""
     return TokenVectors(np.eye(len(places), dtype=np.float32), np.array(places, np.int32).reshape(-1, 2))
 
 
-def test_a_token_is_within_a_span_when_it_shares_a_character_with_it() -> None:
+def test_a_token_is_within_a_span_if_it_shares_a_character() -> None:
     tokens = tokens_at((-1, -1), (0, 3), (4, 7), (8, 11), (-1, -1))
     assert tokens.within([Span(4, 7)]).tolist() == [False, False, True, False, False]
     assert tokens.within([Span(2, 5)]).tolist() == [False, True, True, False, False]
@@ -84,7 +84,7 @@ def test_a_token_is_within_a_span_when_it_shares_a_character_with_it() -> None:
     assert tokens.within([]).tolist() == [False] * 5
 
 
-def test_a_piece_of_a_query_is_weighed_by_its_own_tokens_alone() -> None:
+def test_span_weights_are_zero_outside_the_spans() -> None:
     tokens = tokens_at((-1, -1), (0, 3), (4, 7), (8, 11))
     weights = span_weights(tokens, [[Span(0, 7)], [Span(8, 11)], [Span(0, 3), Span(8, 11)], [Span(3, 4)]])
     assert weights.tolist() == [[0, 0.5, 0.5, 0], [0, 0, 0, 1], [0, 0.5, 0, 0.5], [0, 0, 0, 0]]
@@ -92,8 +92,8 @@ def test_a_piece_of_a_query_is_weighed_by_its_own_tokens_alone() -> None:
 
 
 @st.composite
-def scored(draw: st.DrawFn) -> tuple[Floats, Floats, TokenVectors, list[list[Span]]]:
-    """A query (q, d) with weights, a passage of one-character tokens, and units of up to three spans."""
+def cases(draw: st.DrawFn) -> tuple[Floats, Floats, TokenVectors, list[list[Span]]]:
+    """Draw a query (q, d) with weights, a passage of one-character tokens, and units of up to three spans."""
     q, n, d = draw(st.integers(1, 4)), draw(st.integers(1, 8)), 3
     spans = st.tuples(st.integers(0, n), st.integers(0, n)).map(lambda pair: Span(min(pair), max(pair)))
     passage = TokenVectors(
@@ -104,34 +104,34 @@ def scored(draw: st.DrawFn) -> tuple[Floats, Floats, TokenVectors, list[list[Spa
     return draw(arrays(np.float32, (q, d), elements=SCORES)), weights, passage, units
 
 
-@given(scored())
-def test_the_score_of_a_unit_is_that_of_a_slow_loop(drawn: tuple[Floats, Floats, TokenVectors, list[list[Span]]]):
+@given(cases())
+def test_unit_scores_equal_a_slow_loop(drawn: tuple[Floats, Floats, TokenVectors, list[list[Span]]]) -> None:
     query, weights, passage, units = drawn
-    for found, spans in zip(score_units(query, weights, passage, units), units, strict=True):
+    for score, spans in zip(score_units(query, weights, passage, units), units, strict=True):
         own = [i for i in range(len(passage)) if any(span.start <= i < span.end for span in spans)]
         if not own:
-            assert found == -np.inf
+            assert score == -np.inf
             continue
         slow = sum(
             float(weight) * max(float(token @ passage.vectors[i]) for i in own)
             for token, weight in zip(query, weights, strict=True)
         )
-        assert found == pytest.approx(slow, abs=1e-5)
+        assert score == pytest.approx(slow, abs=1e-5)
 
 
-def test_a_negative_score_is_not_beaten_by_tokens_that_are_no_part_of_the_unit() -> None:
+def test_tokens_outside_the_unit_do_not_raise_a_negative_score() -> None:
     passage = TokenVectors(np.array([[0, 0], [-1, 0], [1, 0]], np.float32), np.array([[-1, -1], [0, 3], [4, 7]]))
     scores = score_units(np.array([[1, 0]], np.float32), np.ones(1, np.float32), passage, [[Span(0, 3)], [Span(4, 7)]])
     assert scores.tolist() == [-1.0, 1.0]
 
 
 @given(SCORES, SCORES, st.floats(0, 1))
-def test_a_joined_score_lies_between_the_two(unit: float, passage: float, share: float) -> None:
-    found = float(joined(np.array([unit], np.float32), np.array([passage], np.float32), share)[0])
-    assert min(unit, passage) - 1e-6 <= found <= max(unit, passage) + 1e-6
+def test_a_combined_score_lies_between_both(unit: float, passage: float, share: float) -> None:
+    combined = float(combine_scores(np.array([unit], np.float32), np.array([passage], np.float32), share)[0])
+    assert min(unit, passage) - 1e-6 <= combined <= max(unit, passage) + 1e-6
 
 
-def test_a_share_of_nothing_leaves_the_unit_alone_and_a_share_of_all_its_passage() -> None:
+def test_share_0_is_the_unit_and_share_1_the_passage() -> None:
     unit, passage = np.array([0.5], np.float32), np.array([0.25], np.float32)
-    assert joined(unit, passage, 0.0).tolist() == [0.5]
-    assert joined(unit, passage, 1.0).tolist() == [0.25]
+    assert combine_scores(unit, passage, 0.0).tolist() == [0.5]
+    assert combine_scores(unit, passage, 1.0).tolist() == [0.25]

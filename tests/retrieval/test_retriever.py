@@ -1,4 +1,4 @@
-"""The right sentence comes first for a clear question, and the short way to propositions is the long one's equal."""
+"""The retriever ranks the right sentence first and finds the same propositions as an exhaustive search."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from propcite.retrieval.encoding.checkpoints import BASE
+from propcite.retrieval.encoding.bundled import BASE
 from propcite.retrieval.encoding.encoder import Encoder
 from propcite.retrieval.retriever import Retriever, whole_sentences
 from propcite.retrieval.splitter import PassageSplitter, passage_from_text
@@ -47,7 +47,7 @@ QUESTIONS = {
 
 
 def by_commas(sentence: str) -> list[tuple[Span, ...]]:
-    """A splitter for these tests: one proposition for each clause, and the first with the last words again."""
+    """Split a sentence into one proposition per clause, and one of the first and last clause together."""
     pieces = [Span(*m.span()) for m in re.finditer(r"[^,.]+(?:, and )?", sentence) if m.group().strip()]
     return [(piece,) for piece in pieces] + ([(pieces[0], pieces[-1])] if len(pieces) > 1 else [])
 
@@ -63,7 +63,7 @@ def retriever(encoder: Encoder, passages: list[Passage]) -> Retriever:
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
-def test_the_right_sentence_comes_first_for_a_clear_question(retriever: Retriever, question: str) -> None:
+def test_the_right_sentence_is_ranked_first(retriever: Retriever, question: str) -> None:
     best = retriever.search(question, Granularity.SENTENCE, k=3)[0]
     assert best.text == QUESTIONS[question]
     assert best.granularity is Granularity.SENTENCE
@@ -79,7 +79,7 @@ def test_a_passage_hit_is_the_whole_passage(retriever: Retriever) -> None:
 
 
 def every_proposition(retriever: Retriever, question: str, passages: list[Passage]) -> dict[tuple, float]:
-    """The long way: every sentence is split, every proposition is scored against the index's own vectors."""
+    """Split every sentence and score every proposition against the vectors of the index."""
     query = retriever.encoder.encode_queries([question], Granularity.PROPOSITION)[0]
     for_passages = retriever.encoder.encode_queries([question])[0]
     scores = {}
@@ -101,7 +101,7 @@ def every_proposition(retriever: Retriever, question: str, passages: list[Passag
 
 @pytest.mark.parametrize("k", [1, 3, 10, 1000])
 @pytest.mark.parametrize("question", ["Who pays for the barrier?", "gates", "What happens in winter and in spring?"])
-def test_propositions_are_those_of_the_long_way(retriever, passages, question: str, k: int) -> None:
+def test_propositions_equal_an_exhaustive_search(retriever, passages, question: str, k: int) -> None:
     scores = every_proposition(retriever, question, passages)
     hits = retriever.search(question, Granularity.PROPOSITION, k)
     assert [hit.score for hit in hits] == pytest.approx(sorted(scores.values(), reverse=True)[:k], abs=1e-5)
@@ -110,13 +110,13 @@ def test_propositions_are_those_of_the_long_way(retriever, passages, question: s
     assert len({(hit.passage.id, hit.spans) for hit in hits}) == len(hits) == min(k, len(scores))
 
 
-def test_a_splitter_that_names_nothing_finds_nothing(retriever: Retriever) -> None:
-    mute = replace(retriever, split=lambda sentences: [[] for _ in sentences])
-    assert mute.search("gates", Granularity.PROPOSITION, 3) == []
+def test_without_propositions_there_are_no_hits(retriever: Retriever) -> None:
+    unsplit = replace(retriever, split=lambda sentences: [[] for _ in sentences])
+    assert unsplit.search("gates", Granularity.PROPOSITION, 3) == []
 
 
 def test_without_a_splitter_a_proposition_is_its_sentence(passages: list[Passage]) -> None:
-    plain = Retriever.over(Encoder(BASE), passages)  # which asks for both in one way
+    plain = Retriever.over(Encoder(BASE), passages)  # which has one marker for both
     propositions = plain.search("How many gates are there?", Granularity.PROPOSITION, 4)
     sentences = plain.search("How many gates are there?", Granularity.SENTENCE, 4)
     assert [hit.spans for hit in propositions] == [hit.spans for hit in sentences]
@@ -125,7 +125,7 @@ def test_without_a_splitter_a_proposition_is_its_sentence(passages: list[Passage
 
 
 @pytest.mark.parametrize("granularity", Granularity)
-def test_only_leaves_the_others_out_before_ranking(retriever: Retriever, granularity: Granularity) -> None:
+def test_only_excludes_other_passages_before_ranking(retriever: Retriever, granularity: Granularity) -> None:
     few = retriever.only(["bread", "chess", "unknown"])
     hits = few.search("How many gates does the tidal barrier have?", granularity, k=50)
     assert {hit.passage.id for hit in hits} == {"bread", "chess"}
@@ -136,17 +136,17 @@ def test_only_leaves_the_others_out_before_ranking(retriever: Retriever, granula
 
 @pytest.mark.parametrize("granularity", Granularity)
 @pytest.mark.parametrize("text", ["", " ", "\n\t\u00a0"])
-def test_a_blank_question_finds_nothing(retriever: Retriever, text: str, granularity: Granularity) -> None:
+def test_a_blank_query_has_no_hits(retriever: Retriever, text: str, granularity: Granularity) -> None:
     assert retriever.search(text, granularity) == []
 
 
 @pytest.mark.parametrize("k", [0, -3])
-def test_nothing_is_found_when_nothing_is_asked(retriever: Retriever, k: int) -> None:
+def test_k_below_1_has_no_hits(retriever: Retriever, k: int) -> None:
     assert retriever.search("gates", k=k) == []
     assert retriever.search_spans(["gates"], [[(Span(0, 5),)]], k) == [[[]]]
 
 
-def test_each_piece_of_a_sentence_finds_its_own_support(retriever: Retriever) -> None:
+def test_each_piece_of_a_text_is_searched_by_its_own_words(retriever: Retriever) -> None:
     text = "The museum opened in 1987 and herring spawn in April."
     middle = text.index(" and ")
     pieces = [(Span(0, middle),), (Span(middle + 5, len(text)),)]
@@ -155,7 +155,7 @@ def test_each_piece_of_a_sentence_finds_its_own_support(retriever: Retriever) ->
     assert herring[0].text == "Herring spawn in the bay in April."
 
 
-def test_texts_and_pieces_keep_their_order_and_may_be_empty(retriever: Retriever) -> None:
+def test_hits_keep_the_order_of_texts_and_pieces(retriever: Retriever) -> None:
     texts = ["Terns breed on a roof.", "no piece", "Rye bread is baked for an hour."]
     pieces = [[(Span(0, 5),), (Span(15, 22),)], [], [(Span(0, len(texts[2])),)]]
     rows = retriever.search_spans(texts, pieces, k=3)
@@ -170,28 +170,28 @@ def test_headings_are_never_evidence(encoder: Encoder) -> None:
     lines = text.split("\n")
     headings = tuple(Heading(Span(text.index(line), text.index(line) + len(line)), 1) for line in (lines[0], lines[2]))
     document = Document("d", text, "The barrier", headings=headings)
-    over = Retriever.over(encoder, PassageSplitter(100).split(document))
+    retriever = Retriever.over(encoder, PassageSplitter(100).split(document))
     for granularity in (Granularity.SENTENCE, Granularity.PROPOSITION):
-        hits = over.search("number of gates", granularity, k=10)
+        hits = retriever.search("number of gates", granularity, k=10)
         assert {hit.text for hit in hits} == {lines[1], lines[3]}
 
 
-def test_hits_of_passages_that_are_gone_are_left_out(retriever: Retriever, passages: list[Passage]) -> None:
-    """The library forgets a document before the index does."""
-    there = {p.id: p for p in passages if p.id != "gates"}
-    stale = replace(retriever, find=lambda ids: {i: there[i] for i in ids if i in there})
+def test_hits_of_removed_passages_are_left_out(retriever: Retriever, passages: list[Passage]) -> None:
+    """A document is removed from the library before it is removed from the index."""
+    present = {p.id: p for p in passages if p.id != "gates"}
+    stale = replace(retriever, find=lambda ids: {i: present[i] for i in ids if i in present})
     for granularity in Granularity:
         hits = stale.search("How many gates does the tidal barrier have?", granularity, k=5)
         assert hits
         assert "gates" not in {hit.passage.id for hit in hits}
 
 
-def test_two_passages_of_one_id_are_refused(encoder: Encoder) -> None:
+def test_duplicate_ids_raise(encoder: Encoder) -> None:
     with pytest.raises(ValueError, match="two passages have the same id '"):
         Retriever.over(encoder, [passage_from_text("p", "One."), passage_from_text("p", "Two.")])
 
 
-def test_scores_do_not_grow_with_the_length_of_the_question(retriever: Retriever) -> None:
+def test_scores_do_not_grow_with_the_length_of_the_query(retriever: Retriever) -> None:
     for question in ("gates", "How many gates does the tidal barrier have, and of what are they made?"):
         hits: list[Hit] = retriever.search(question, Granularity.SENTENCE, k=20)
         assert all(-1 - 1e-3 <= hit.score <= 1 + 1e-3 for hit in hits)

@@ -1,4 +1,4 @@
-"""Any part of a query against any part of a passage: the paper's case D, against a loop over tokens."""
+"""score_spans (the paper's case D) against a slow loop over tokens."""
 
 from __future__ import annotations
 
@@ -29,23 +29,23 @@ def span_of(words: str, text: str) -> Span:
 
 
 def slow(encoder: Encoder, pieces, units, level: Granularity) -> np.ndarray:
-    asked, read = encoder.encode_queries([QUERY], level)[0], encoder.encode_passages([PASSAGE])[0]
+    query, passage = encoder.encode_queries([QUERY], level)[0], encoder.encode_passages([PASSAGE])[0]
 
-    def chosen(tokens, spans) -> list[int]:
+    def tokens_in(tokens, spans) -> list[int]:
         return [
             i for i, (start, end) in enumerate(tokens.offsets.tolist())
             if start >= 0 and any(start < s.end and end > s.start for s in spans)
         ]  # fmt: skip
 
     def score(spans, unit) -> float:
-        words, held = chosen(asked, spans), chosen(read, unit)
-        return sum(max(float(asked.vectors[i] @ read.vectors[j]) for j in held) for i in words) / len(words)
+        words, others = tokens_in(query, spans), tokens_in(passage, unit)
+        return sum(max(float(query.vectors[i] @ passage.vectors[j]) for j in others) for i in words) / len(words)
 
     return np.array([[score(spans, unit) for unit in units] for spans in pieces])
 
 
 @pytest.mark.parametrize("level", list(Granularity))
-def test_parts_are_scored_by_their_own_words_read_in_their_context(encoder: Encoder, level: Granularity) -> None:
+def test_pieces_are_scored_by_their_own_words_in_context(encoder: Encoder, level: Granularity) -> None:
     pieces = [
         [span_of("The harbour was dredged in spring", QUERY)],
         [span_of("its gates are made of steel", QUERY)],
@@ -59,19 +59,19 @@ def test_parts_are_scored_by_their_own_words_read_in_their_context(encoder: Enco
         [span_of("dredged. Query", text)],
         [Span(0, len(text))],
     ]
-    found = score_spans(encoder, QUERY, pieces, PASSAGE, units, level)
-    assert found.shape == (4, 4)
-    assert found == pytest.approx(slow(encoder, pieces, units, level), abs=1e-5)
+    scores = score_spans(encoder, QUERY, pieces, PASSAGE, units, level)
+    assert scores.shape == (4, 4)
+    assert scores == pytest.approx(slow(encoder, pieces, units, level), abs=1e-5)
 
 
-def test_a_part_is_another_in_another_context(encoder: Encoder) -> None:
+def test_scores_depend_on_the_context(encoder: Encoder) -> None:
     gates, whole = span_of("gates", QUERY), [[Span(0, len(PASSAGE.text))]]
     inside = score_spans(encoder, QUERY, [[gates]], PASSAGE, whole)
     alone = score_spans(encoder, "gates", [[Span(0, 5)]], PASSAGE, whole)
     assert abs(float(inside[0, 0] - alone[0, 0])) > 1e-3
 
 
-def test_what_holds_no_word_has_no_score_and_what_is_not_there_is_told(encoder: Encoder) -> None:
+def test_spans_without_words_score_minus_infinity_and_bad_spans_raise(encoder: Encoder) -> None:
     space = Span(3, 4)
     whole = [[Span(0, len(PASSAGE.text))]]
     assert score_spans(encoder, QUERY, [[space]], PASSAGE, whole).tolist() == [[-np.inf]]

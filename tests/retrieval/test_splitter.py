@@ -1,4 +1,4 @@
-"""Sentences cover their text exactly, passages cover their document, and hand-split texts split as by hand."""
+"""Sentences cover their text exactly, passages cover their document, and texts split by hand are split the same."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from propcite.retrieval.punkt import ends_sentence
 from propcite.retrieval.sentences import MAX_CHARACTERS, split_sentences
-from propcite.retrieval.splitter import SLACK, PassageSplitter, passage_from_sentences, passage_from_text
+from propcite.retrieval.splitter import MAX_OVERFILL, PassageSplitter, passage_from_sentences, passage_from_text
 from propcite.retrieval.text import Document, Heading, Page, Passage, Span
 
-# A ¦ stands where a sentence begins; everything else is the text.
+# ¦ marks where a sentence begins; everything else is the text.
 ENGLISH = """
 It rained. ¦Then he left.
 Dr. Smith met Mrs. Jones and Prof. Xavier. ¦They talked.
@@ -135,14 +135,14 @@ def words(text: str) -> int:
 
 
 @pytest.mark.parametrize("golden", GOLDEN)
-def test_a_text_splits_as_by_hand(golden: str) -> None:
+def test_texts_are_split_as_by_hand(golden: str) -> None:
     assert pieces(golden.replace("¦", "")) == golden.split("¦")
 
 
 @pytest.mark.parametrize("width", range(48, 100, 4))
-def test_wrapped_lines_change_no_sentence(width: int) -> None:
+def test_line_wrapping_changes_no_sentence(width: int) -> None:
     lines = [line.replace("¦", "") for line in ENGLISH.strip().split("\n")]
-    # Left out: what a line may open as a list, and small letters, which mean nothing in a text that has no capitals.
+    # Left out: lines that could begin a list, and lines in lower case, which are split otherwise beside capitals.
     text = " ".join(line for line in lines if not re.search(r"\b[1A]\. |i like|[\u2019`*]", line))
     wrapped = textwrap.fill(text, width, break_long_words=False, break_on_hyphens=False)
     assert [piece.split() for piece in pieces(wrapped)] == [piece.split() for piece in pieces(text)]
@@ -169,7 +169,7 @@ def test_no_sentence_exceeds_the_limit(text: str) -> None:
     assert all(len(piece.strip()) <= MAX_CHARACTERS for piece in pieces(text))
 
 
-def test_an_endless_sentence_is_cut_after_a_clause_else_a_word_else_anywhere() -> None:
+def test_a_long_sentence_is_split_after_a_clause_or_a_word_or_anywhere() -> None:
     clauses = pieces("the rain fell and fell, " * 200)
     assert len(clauses) > 3
     assert all(piece.endswith("fell, ") for piece in clauses)
@@ -197,14 +197,14 @@ SPACED_RUNS = [
 
 
 @pytest.mark.parametrize("unit", RUNS + SPACED_RUNS)
-def test_hostile_runs_end(unit: str) -> None:
+def test_long_runs_are_split_in_linear_time(unit: str) -> None:
     text = (unit * 300_000)[:300_000]
     spans = split_sentences(text)
     assert (spans[0].start, spans[-1].end) == (0, len(text))
     assert all(before.end == after.start for before, after in pairwise(spans))
 
 
-def test_a_decision_names_its_neighbours() -> None:
+def test_sentence_ends_depend_on_the_neighbouring_words() -> None:
     assert not ends_sentence("met", "Dr", ".", "Smith")
     assert not ends_sentence("", "No", ".", "5")
     assert ends_sentence("", "No", ".", "Then")
@@ -250,7 +250,7 @@ def test_sentences_cover_their_passage(document: Document, num_words: int) -> No
 
 @settings(deadline=None)
 @given(documents(), st.integers(1, 120))
-def test_pages_of_a_passage_are_those_of_its_characters(document: Document, num_words: int) -> None:
+def test_a_passage_has_the_pages_of_its_characters(document: Document, num_words: int) -> None:
     for passage in PassageSplitter(num_words).split(document):
         for at in range(0, len(passage.text), 7):
             here, there = Span(at, at + 1), Span(at + passage.start, at + passage.start + 1)
@@ -260,14 +260,14 @@ def test_pages_of_a_passage_are_those_of_its_characters(document: Document, num_
 
 @settings(deadline=None)
 @given(st.lists(st.integers(1, 130), min_size=1, max_size=30), st.integers(5, 100))
-def test_a_passage_of_several_sentences_is_never_much_too_long(lengths: list[int], num_words: int) -> None:
+def test_a_passage_of_several_sentences_keeps_the_size_limit(lengths: list[int], num_words: int) -> None:
     text = " ".join("word " * (length - 1) + "End." for length in lengths)
     passages = PassageSplitter(num_words).split(Document("d", text))
     whole = {(span.start, span.end) for span in split_sentences(text)}
     for passage in passages:
         spans = [passage.in_document(sentence.span) for sentence in passage.sentences]
         assert {(span.start, span.end) for span in spans} <= whole
-        assert len(spans) == 1 or words(passage.text) <= SLACK * num_words
+        assert len(spans) == 1 or words(passage.text) <= MAX_OVERFILL * num_words
 
 
 def ten_words(count: int) -> str:
@@ -278,15 +278,15 @@ def ten_words(count: int) -> str:
     ("sentences", "sizes"),
     [(3, [30]), (10, [100]), (14, [140]), (15, [80, 70]), (20, [100, 100]), (22, [110, 110]), (30, [100, 100, 100])],
 )
-def test_no_passage_is_left_with_a_few_words(sentences: int, sizes: list[int]) -> None:
+def test_sizes_are_balanced(sentences: int, sizes: list[int]) -> None:
     passages = PassageSplitter().split(Document("d", ten_words(sentences)))
     assert sorted(words(passage.text) for passage in passages) == sorted(sizes)
 
 
 def with_headings(text: str, title: str) -> Document:
-    """Lines of `#` are the headings."""
-    found = re.finditer(r"^(#+) .*$", text, re.MULTILINE)
-    return Document("d", text, title, headings=tuple(Heading(Span(*m.span()), len(m[1])) for m in found))
+    """Build a document whose headings are the lines that begin with `#`."""
+    matches = re.finditer(r"^(#+) .*$", text, re.MULTILINE)
+    return Document("d", text, title, headings=tuple(Heading(Span(*m.span()), len(m[1])) for m in matches))
 
 
 WHERE = f"# Rain\n\n## Where\n{ten_words(3)}\n\n### Towns\n\n{ten_words(12)}\n"
@@ -298,7 +298,7 @@ def headings_of(passage: Passage) -> list[str]:
     return [sentence.span.of(passage.text).strip() for sentence in passage.sentences if sentence.is_heading]
 
 
-def test_passages_begin_anew_at_headings_and_are_named_by_them() -> None:
+def test_headings_begin_passages_and_are_their_titles() -> None:
     passages = PassageSplitter().split(RAIN)
     assert [(passage.title, headings_of(passage)) for passage in passages] == [
         ("rain › Where", ["# Rain", "## Where"]),
@@ -308,13 +308,13 @@ def test_passages_begin_anew_at_headings_and_are_named_by_them() -> None:
     assert all(passage.sentences[0].is_heading for passage in passages)
 
 
-def test_a_heading_is_never_left_behind_by_what_it_heads() -> None:
+def test_no_passage_ends_with_a_heading() -> None:
     for num_words in range(1, 60):
         for passage in PassageSplitter(num_words).split(RAIN):
             assert not passage.sentences[-1].is_heading
 
 
-def test_a_heading_at_the_end_joins_what_stands_before_it() -> None:
+def test_a_heading_at_the_end_joins_the_section_before_it() -> None:
     (passage,) = PassageSplitter().split(with_headings(f"# Rain\n{ten_words(2)}\n# End", title="Weather"))
     assert headings_of(passage) == ["# Rain", "# End"]
     assert passage.title == "Weather › Rain"
@@ -324,23 +324,23 @@ def test_a_heading_at_the_end_joins_what_stands_before_it() -> None:
 @given(documents())
 def test_a_heading_is_a_sentence_of_its_own(document: Document) -> None:
     passages = PassageSplitter().split(document)
-    found = [
+    spans = [
         passage.in_document(sentence.span)
         for passage in passages
         for sentence in passage.sentences
         if sentence.is_heading
     ]
-    wanted = [
+    expected = [
         heading.span for heading in document.headings if document.text[heading.span.start : heading.span.end].strip()
     ]
-    assert len(found) <= len(wanted)
-    assert bool(found) == bool(wanted)
-    for span in found:
+    assert len(spans) <= len(expected)
+    assert bool(spans) == bool(expected)
+    for span in spans:
         trimmed = span.trimmed(document.text)
-        assert any(heading.start <= trimmed.start and trimmed.end <= heading.end for heading in wanted)
+        assert any(heading.start <= trimmed.start and trimmed.end <= heading.end for heading in expected)
 
 
-def test_text_without_spaces_makes_passages_too() -> None:
+def test_text_without_spaces_is_split_into_passages() -> None:
     passages = PassageSplitter().split(Document("d", "今天下雨。他走了。" * 100))
     assert len(passages) > 2
 
@@ -357,7 +357,7 @@ def test_num_words_is_at_least_one() -> None:
 
 @settings(deadline=None)
 @given(TEXTS)
-def test_a_given_passage_keeps_its_text(text: str) -> None:
+def test_passage_from_text_keeps_the_text(text: str) -> None:
     passage = passage_from_text("p", text, "Rain", "d")
     assert (passage.id, passage.text, passage.title, passage.document_id) == ("p", text, "Rain", "d")
     assert [sentence.span for sentence in passage.sentences] == split_sentences(text)
@@ -365,14 +365,14 @@ def test_a_given_passage_keeps_its_text(text: str) -> None:
 
 @settings(deadline=None)
 @given(st.lists(st.text()))
-def test_given_sentences_stay_one_to_one(sentences: list[str]) -> None:
+def test_passage_from_sentences_keeps_each_sentence(sentences: list[str]) -> None:
     passage = passage_from_sentences("p", sentences)
     assert passage.text == " ".join(filter(None, sentences))
     assert len(passage.sentences) == len(sentences)
     assert "".join(sentence.span.of(passage.text) for sentence in passage.sentences) == passage.text
-    for sentence, given_words in zip(passage.sentences, sentences, strict=True):
-        assert sentence.span.of(passage.text).removesuffix("" if given_words.endswith(" ") else " ") in (
-            given_words,
-            given_words + " ",
+    for sentence, original in zip(passage.sentences, sentences, strict=True):
+        assert sentence.span.of(passage.text).removesuffix("" if original.endswith(" ") else " ") in (
+            original,
+            original + " ",
         )
-        assert bool(sentence.span) == bool(given_words)
+        assert bool(sentence.span) == bool(original)

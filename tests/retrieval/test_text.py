@@ -1,4 +1,4 @@
-"""Values are frozen, spans half-open, and a span that does not lie in its text is an error."""
+"""Values are frozen, spans are half-open, and a span outside its text is an error."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from propcite.retrieval.text import Document, Granularity, Heading, Hit, Page, Passage, Sentence, Span, words_of
+from propcite.retrieval.text import Document, Granularity, Heading, Hit, Page, Passage, Sentence, Span, join_spans
 
 TEXT = "The cat sat on the mat."
 
@@ -20,7 +20,7 @@ def spans_in(draw: st.DrawFn, text: str) -> Span:
 
 
 @given(st.text().flatmap(lambda text: st.tuples(st.just(text), spans_in(text))))
-def test_a_span_holds_the_characters_from_start_to_before_end(drawn: tuple[str, Span]) -> None:
+def test_a_span_excludes_its_end(drawn: tuple[str, Span]) -> None:
     text, span = drawn
     assert span.of(text) == text[span.start : span.end]
     assert len(span) == len(span.of(text))
@@ -29,7 +29,7 @@ def test_a_span_holds_the_characters_from_start_to_before_end(drawn: tuple[str, 
 
 
 @given(st.text().flatmap(lambda text: st.tuples(st.just(text), spans_in(text))))
-def test_trimming_takes_only_white_space_and_only_from_the_ends(drawn: tuple[str, Span]) -> None:
+def test_trimming_removes_white_space_at_the_ends_only(drawn: tuple[str, Span]) -> None:
     text, span = drawn
     trimmed = span.trimmed(text)
     assert trimmed.of(text) == span.of(text).strip()
@@ -37,42 +37,42 @@ def test_trimming_takes_only_white_space_and_only_from_the_ends(drawn: tuple[str
 
 
 @given(spans_in("abcdefgh"), spans_in("abcdefgh"))
-def test_two_spans_overlap_when_they_share_a_character(one: Span, other: Span) -> None:
+def test_spans_overlap_if_they_share_a_character(one: Span, other: Span) -> None:
     shared = set(range(one.start, one.end)) & set(range(other.start, other.end))
-    # An empty span inside another touches it without sharing anything: never asked for, so not promised.
+    # The result for empty spans is undefined.
     if one and other:
         assert one.overlaps(other) == bool(shared)
         assert one.overlaps(other) == other.overlaps(one)
 
 
-def test_offsets_count_code_points_and_not_bytes_or_utf16_units() -> None:
+def test_offsets_are_code_points() -> None:
     assert Span(1, 2).of("a😀b") == "😀"
     assert Span(1, 3).of("e\u0301x") == "\u0301x"
 
 
-def test_neighbours_do_not_overlap() -> None:
+def test_adjacent_spans_do_not_overlap() -> None:
     assert not Span(0, 3).overlaps(Span(3, 5))
     assert Span(0, 4).overlaps(Span(3, 5))
 
 
-def test_spans_sort_by_their_place() -> None:
+def test_spans_are_sorted_by_position() -> None:
     assert sorted([Span(4, 9), Span(0, 7), Span(0, 3)]) == [Span(0, 3), Span(0, 7), Span(4, 9)]
 
 
 @pytest.mark.parametrize(("start", "end"), [(-1, 3), (5, 4), (-2, -1)])
-def test_a_span_that_runs_backwards_or_begins_before_the_text_cannot_be_made(start: int, end: int) -> None:
+def test_negative_or_reversed_spans_raise(start: int, end: int) -> None:
     with pytest.raises(ValueError, match=f"got {start} and {end}"):
         Span(start, end)
 
 
-def test_a_span_beyond_its_text_is_an_error_and_never_a_shorter_quote() -> None:
+def test_a_span_beyond_its_text_raises() -> None:
     with pytest.raises(ValueError, match="ends after the text's 23 characters"):
         Span(19, 24).of(TEXT)
     with pytest.raises(ValueError, match="ends after"):
         Span(30, 30).of(TEXT)
 
 
-def test_shifting_there_and_back_changes_nothing_and_shifting_before_the_text_is_an_error() -> None:
+def test_shifting_forth_and_back_and_before_the_text() -> None:
     assert Span(4, 7).shifted(10) == Span(14, 17)
     assert Span(4, 7).shifted(10).shifted(-10) == Span(4, 7)
     with pytest.raises(ValueError):
@@ -105,16 +105,16 @@ def test_values_are_frozen(value: object) -> None:
         ([Span(0, 7)], "The cat"),
         ([Span(0, 3), Span(8, 11)], "The … sat"),
         ([Span(8, 11), Span(0, 3)], "The … sat"),  # the text's order, not the caller's
-        ([Span(0, 3), Span(4, 7)], "The cat"),  # only white space lies between
+        ([Span(0, 3), Span(4, 7)], "The cat"),  # only white space between them
         ([Span(0, 3), Span(3, 7)], "The cat"),
         ([Span(0, 3), Span(4, 7), Span(15, 22)], "The cat … the mat"),
     ],
 )
-def test_several_spans_are_told_with_a_sign_where_words_were_left_out(spans: list[Span], words: str) -> None:
-    assert words_of(spans, TEXT) == words
+def test_joined_spans_mark_omissions(spans: list[Span], words: str) -> None:
+    assert join_spans(spans, TEXT) == words
 
 
-def test_a_passage_knows_its_place_in_the_document_and_its_pages() -> None:
+def test_a_passage_has_a_position_in_the_document_and_pages() -> None:
     passage = Passage("p", TEXT, start=100, pages=(Page(3, Span(0, 8)), Page(4, Span(8, 23))))
     assert passage.in_document(Span(4, 7)) == Span(104, 107)
     assert passage.pages_of(Span(4, 7)) == (3,)
@@ -123,10 +123,10 @@ def test_a_passage_knows_its_place_in_the_document_and_its_pages() -> None:
     assert passage.pages_of(Span(8, 9)) == (4,)
 
 
-def test_a_hit_reads_as_the_words_it_points_at() -> None:
+def test_a_hits_text_joins_its_spans() -> None:
     hit = Hit(Passage("p", TEXT), Granularity.PROPOSITION, (Span(0, 7), Span(15, 22)), 0.5, 0.5)
     assert hit.text == "The cat … the mat"
 
 
-def test_granularities_are_their_names() -> None:
+def test_granularities_format_as_their_names() -> None:
     assert [f"query_{g}" for g in Granularity] == ["query_passage", "query_sentence", "query_proposition"]

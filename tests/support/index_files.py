@@ -1,19 +1,19 @@
-"""The files of a saved index by name."""
+"""The file names of a saved index."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from propcite.retrieval.index.manifest import FILE, read_manifest
+from propcite.retrieval.index.manifest import MANIFEST_FILE, read_manifest
 
 
-def files_named(folder: Path) -> set[str]:
-    """Every file that may belong to the index: what its manifest names, itself and the lock.
+def possible_files(folder: Path) -> set[str]:
+    """Return the names of all files that may belong to the index: the manifest's, itself and the lock.
 
-    A list of deletions that a stopped writer began may lie beside a segment; the manifest says how much of it counts.
+    A writer that was stopped may have begun a list of deletions, of which the manifest counts nothing.
     """
     manifest = read_manifest(folder)
-    names = {FILE, "index.lock"} | ({manifest.centroids, manifest.faiss} - {""})
+    names = {MANIFEST_FILE, "index.lock"} | ({manifest.centroids, manifest.faiss} - {""})
     for entry in manifest.segments:
         names |= {f"{entry.name}.tokens", f"{entry.name}.deleted"}
         names |= {f"{entry.name}.codes-{manifest.centroids.split('-')[1]}"} if manifest.centroids else set()

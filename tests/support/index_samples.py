@@ -1,4 +1,4 @@
-"""Random token vectors around common centres, as encoders give them, in many passages; and queries near them."""
+"""Many passages with random token vectors around common centres, as encoders give them, and queries near them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NOISE = 0.6  # a token's distance from its centre, which has length one
 
 
 class Samples:
-    """Passages of two sentences of as many tokens each."""
+    """Generates passages of two sentences with the same number of tokens."""
 
     def __init__(self, dimension: int = 32, tokens: int = 30, seed: int = 0) -> None:
         self.dimension, self.tokens = dimension, tokens
@@ -22,18 +22,18 @@ class Samples:
         self.random = np.random.default_rng(seed)
 
     def vectors(self, passages: int) -> Floats:
-        """-> (passages, tokens, d) of length one"""
-        topics = self.random.integers(CENTRES, size=(passages, 8))  # a passage speaks of few things
+        """Return unit vectors.  -> (passages, tokens, d)"""
+        topics = self.random.integers(CENTRES, size=(passages, 8))  # a passage has few topics
         chosen = np.take_along_axis(topics, self.random.integers(8, size=(passages, self.tokens)), axis=1)
         return self._near(self.centres[chosen], NOISE)
 
     def queries(self, vectors: Floats, number: int, length: int = 8) -> list[Floats]:
-        """Each near some tokens of one passage.  vectors (p, t, d) -> (length, d) each"""
+        """Return queries near some tokens of one passage each.  vectors (p, t, d) -> (length, d) each"""
         chosen = self.random.integers(len(vectors), size=number)
         return [self._near(vectors[p][self.random.permutation(self.tokens)[:length]], NOISE) for p in chosen]
 
     def add(self, index: TokenIndex, vectors: Floats, first: int = 0) -> None:
-        """As passages p0, p1, … or from another number on."""
+        """Add passages with the ids p0, p1, …, or beginning with another number."""
         half = self.tokens // 2
         sentences = (Sentence(Span(0, half)), Sentence(Span(half, self.tokens)))
         starts = np.arange(self.tokens, dtype=np.int32)
@@ -58,7 +58,7 @@ def names(hits: list[IndexHit]) -> list[tuple[str, int | None]]:
     return [(hit.passage_id, hit.sentence) for hit in hits]
 
 
-def recall(found: list[list[IndexHit]], wanted: list[list[IndexHit]]) -> float:
-    """The share of the wanted units that were found."""
-    shares = [len({*names(f)} & {*names(w)}) / len(w) for f, w in zip(found, wanted, strict=True)]
+def recall(hits: list[list[IndexHit]], expected: list[list[IndexHit]]) -> float:
+    """Return the mean share of expected units among the hits."""
+    shares = [len({*names(h)} & {*names(e)}) / len(e) for h, e in zip(hits, expected, strict=True)]
     return float(np.mean(shares))

@@ -1,6 +1,6 @@
-"""python killed_ingests.py DATA_DIR FOLDER SEED: ingests the folder in processes that are killed, until one ends.
+"""python killed_ingests.py DATA_DIR FOLDER SEED: ingest the folder in processes that are killed, until one ends.
 
-Each child says on a pipe when it has begun and after each file; it is killed some files and some milliseconds later.
+Each child writes to a pipe when it begins and after each file.  It is killed some files and milliseconds later.
 """
 
 from __future__ import annotations
@@ -14,49 +14,49 @@ from pathlib import Path
 
 from word_encoder import WordEncoder
 
-import propcite.app.ingest.run
+import propcite.app.ingest.ingester
 from propcite.app.ingest.readers import document_from_bytes
 from propcite.app.ingest.sources import gather
 from propcite.app.parts import Parts
 from propcite.app.settings import load_settings
 from propcite.retrieval.splitter import PassageSplitter
 
-propcite.app.ingest.run.TOGETHER = 2  # passages: a child is killed between many groups
+propcite.app.ingest.ingester.GROUP_PASSAGES = 2  # small groups: children are killed between many of them
 
 
-def ingest(data_dir: str, folder: str, said: int) -> None:
+def ingest(data_dir: str, folder: str, pipe: int) -> None:
     parts = Parts(load_settings(data_dir=data_dir))
     parts.__dict__["encoder"] = WordEncoder()
     files, _ = gather([Path(folder)])
-    os.write(said, b".")
+    os.write(pipe, b".")
     for outcome in parts.ingester(parts.library.create_collection("letters")).ingest(files):
         if outcome.state != "unchanged":
-            os.write(said, b".")
+            os.write(pipe, b".")
 
 
 def run(data_dir: str, folder: str, chance: random.Random) -> bool:
-    """One child; whether it was killed."""
-    heard, said = os.pipe()
+    """Run one child and return whether it was killed."""
+    reading_end, writing_end = os.pipe()
     child = os.fork()
     if child == 0:
-        ingest(data_dir, folder, said)
+        ingest(data_dir, folder, writing_end)
         os._exit(0)
-    os.close(said)
+    os.close(writing_end)
     for _ in range(chance.randint(0, 3)):
-        if not os.read(heard, 1):
+        if not os.read(reading_end, 1):
             break
     time.sleep(chance.uniform(0, 0.015))
     os.kill(child, signal.SIGKILL)
     status = os.waitpid(child, 0)[1]
-    os.close(heard)
+    os.close(reading_end)
     return os.WIFSIGNALED(status)
 
 
 def warm_up(folder: str) -> None:
-    """What a child would import is imported here, once."""
-    os.fsync = lambda fd: None  # noqa: ARG005 - a killed process loses nothing that it wrote, the disk is not asked
+    """Import here, once, what the children need."""
+    os.fsync = lambda fd: None  # noqa: ARG005 - after a kill, unlike a power cut, written data is safe without it
     file = gather([Path(folder)])[0][0]
-    PassageSplitter(100).split(document_from_bytes(file.name, file.read(2**20), file.place))
+    PassageSplitter(100).split(document_from_bytes(file.name, file.read(2**20), file.location))
 
 
 if __name__ == "__main__":

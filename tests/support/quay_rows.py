@@ -1,15 +1,17 @@
-"""Rows of ranked sentences that trainings of the command line read, and the command as a process of its own."""
+"""Rows of ranked sentences for trainings, and `propcite train` inside this process."""
 
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
+from typing import Any
+
+from typer.testing import CliRunner
+
+from propcite.app.lab.commands.training import train_cli
 
 
-def rows_file(folder: Path, most: int = 6) -> Path:
+def write_rows(folder: Path, count: int = 6) -> Path:
     file = folder / "rows.jsonl"
     rows = [
         {
@@ -19,20 +21,22 @@ def rows_file(folder: Path, most: int = 6) -> Path:
             "positive_sentence_ids": [1],
             "source": "quays",
         }
-        for number in range(1, most + 1)
+        for number in range(1, count + 1)
     ]
     file.write_text("\n".join(map(json.dumps, rows)), "utf-8")
     return file
 
 
-def propcite(*words: str, given: str = "", **settings: str) -> subprocess.CompletedProcess[str]:
-    """`data_dir` and such are PROPCITE_'s, an empty one is not told; what is given is standard input."""
-    told = {f"PROPCITE_{name.upper()}": value for name, value in settings.items() if value}
-    return subprocess.run(
-        [sys.executable, "-m", "propcite", *words],
-        env={**os.environ, **told},
-        input=given,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
+def write_question(folder: Path) -> Path:
+    """Write a question without labels, for `--asked`."""
+    file = folder / "asked.jsonl"
+    file.write_text('{"query": "Where is it?", "title": "Quays", "text": "It is long. It lies in Cork."}', "utf-8")
+    return file
+
+
+def train(*words: object) -> dict[str, Any]:
+    """Run `propcite train` and return its JSON; usable in fixtures of any scope."""
+    result = CliRunner().invoke(train_cli, [*map(str, words)], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    fields: dict[str, Any] = json.loads(result.stdout)
+    return fields

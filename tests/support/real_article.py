@@ -1,4 +1,4 @@
-"""An article of our own: what the programs that print it are given, and what must be read out of what they printed."""
+"""An article that several programs print to PDF, and the text that must be read from those PDFs."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ SENTENCES = tuple(
 
 
 def sections() -> list[tuple[str, list[list[str]]]]:
-    """Each heading with its paragraphs of sentences."""
+    """Return each heading with its paragraphs, as lists of sentences."""
     each = len(SENTENCES) // len(HEADINGS)
     return [
-        (heading, [list(some) for some in _batched(SENTENCES[each * place : each * (place + 1)], 4)])
+        (heading, [list(batch) for batch in _batched(SENTENCES[each * place : each * (place + 1)], 4)])
         for place, heading in enumerate(HEADINGS)
     ]
 
 
 def page(columns: int) -> str:
-    """HTML to be printed: justified, with words parted at the ends of lines."""
+    """Return the HTML to print: justified, with words hyphenated at line ends."""
     body = "".join(
         f"<h2>{heading}</h2>" + "".join(f"<p>{' '.join(paragraph)}</p>" for paragraph in paragraphs)
         for heading, paragraphs in sections()

@@ -1,4 +1,4 @@
-"""The real files of the readers' tests, and what must be true of every Document."""
+"""The real files of the readers' tests, and checks that hold for every Document."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def real(name: str) -> Document:
 
 
 def checked(document: Document) -> Document:
-    """The document, once its headings and places are known to lie on words, in order and apart."""
+    """Check that headings and places cover text, in order and without overlap; return the document."""
     for heading in document.headings:
         words = heading.span.of(document.text)
         assert words.strip() == words != ""
@@ -27,7 +27,7 @@ def checked(document: Document) -> Document:
         words = place.span.of(document.text)
         assert place.name
         assert words.strip() == words != ""
-    assert all(one.span.end <= other.span.start for one, other in pairwise(places))
+    assert all(place.span.end <= after.span.start for place, after in pairwise(places))
     return document
 
 

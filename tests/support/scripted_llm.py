@@ -1,4 +1,4 @@
-"""An OpenAI-compatible server that says what a script tells it: real HTTP on a port of this machine, no model.
+"""An OpenAI-compatible server that sends scripted replies: real HTTP on a local port, no model.
 
 with ScriptedLlm(["first reply", error(429, "slow down"), Reply("last", chunks=("la", "st"))]) as server:
     OpenAI(base_url=server.base_url, api_key="none")
@@ -22,7 +22,7 @@ from typing import Any, Self
 
 @dataclass(frozen=True)
 class Request:
-    """What a client sent: the headers by lower-case name, the body as JSON."""
+    """A client's request: the headers by lower-case name, the body as JSON."""
 
     headers: Mapping[str, str]
     body: dict[str, Any]
@@ -34,18 +34,17 @@ class Request:
 
     @property
     def prompt(self) -> str:
-        """The last message, what the model is to answer."""
+        """Return the last message, the one that the model answers."""
         return str(self.messages[-1]["content"])
 
 
 @dataclass(frozen=True)
 class Reply:
-    """What the model says, or with `body` any response at all.
+    """The model's text, or with `body` any response.
 
-    `chunks` are its pieces when the client streams, else its words; one that is no text is a delta as it stands.
-    `breaks_after` hangs up in the middle: after so many chunks of a stream, after so many bytes of a body;
-    `stalls_after` says nothing more until the server's `go_on` is set.  `raw` are the bytes of a stream, as they are
-    sent.  The delays are seconds.
+    `chunks` are the pieces of a stream (by default the words of `content`); a dict is sent as the whole delta.
+    `breaks_after` disconnects after this many chunks of a stream or bytes of a body; `stalls_after` pauses after this
+    many chunks until the server's `resume` is set.  `raw` is a stream as bytes.  Delays are in seconds.
     """
 
     content: str | None = ""
@@ -62,7 +61,7 @@ class Reply:
 
 
 def error(status: int, message: str, **headers: str) -> Reply:
-    """A refusal in OpenAI's form; `retry_after_ms="1"` becomes the header retry-after-ms."""
+    """Build an error reply in OpenAI's form; `retry_after_ms="1"` becomes the header retry-after-ms."""
     body = json.dumps({"error": {"message": message, "type": "scripted", "param": None, "code": None}})
     return Reply(status=status, body=body, headers={name.replace("_", "-"): value for name, value in headers.items()})
 
@@ -73,19 +72,19 @@ Script = str | Reply | Sequence[str | Reply] | Callable[[Request], str | Reply]
 class ScriptedLlm:
     """POST /v1/chat/completions, streamed or not, and GET /v1/models.
 
-    The script is one reply for ever, a list of replies for one request each, or a function of the request.  `requests`
-    holds the chat requests as they came, `most_at_once` how many were in flight together, `hung_up` is set once a
-    client has left a stream before its end; set `go_on`, and what stalls goes on.
+    The script is one reply for all requests, a list with one reply per request, or a function of the request.
+    `requests` lists the chat requests in order of arrival, `max_in_flight` is the largest number handled at once, and
+    `client_left` is set when a client leaves a stream before its end.  Set `resume` to let stalled replies go on.
     """
 
     def __init__(self, script: Script, *, models: Sequence[str] = ("test-model",)) -> None:
         self.script = script
         self.models = tuple(models)
         self.requests: list[Request] = []
-        self.most_at_once = 0
-        self.hung_up = Event()
-        self.go_on = Event()
-        self._at_once = 0
+        self.max_in_flight = 0
+        self.client_left = Event()
+        self.resume = Event()
+        self._in_flight = 0
         self._lock = Lock()
         self._closing = Event()
 
@@ -102,7 +101,7 @@ class ScriptedLlm:
         self.close()
 
     def close(self) -> None:
-        """From now on connections are refused."""
+        """Stop the server; later connections are refused."""
         self._closing.set()
         self._server.shutdown()
         self._server.server_close()
@@ -128,29 +127,29 @@ class ScriptedLlm:
     @contextmanager
     def in_flight(self) -> Iterator[None]:
         with self._lock:
-            self._at_once += 1
-            self.most_at_once = max(self.most_at_once, self._at_once)
+            self._in_flight += 1
+            self.max_in_flight = max(self.max_in_flight, self._in_flight)
         try:
             yield
         finally:
             with self._lock:
-                self._at_once -= 1
+                self._in_flight -= 1
 
     @property
     def is_closing(self) -> bool:
         return self._closing.is_set()
 
     def wait(self, seconds: float) -> None:
-        """Sleep, but not beyond the server's end."""
+        """Sleep, but no longer than the server runs."""
         if seconds:
             self._closing.wait(seconds)
 
 
 def free_url() -> str:
-    """A base_url where nobody answers."""
-    with socket.socket() as held:
-        held.bind(("127.0.0.1", 0))
-        return f"http://127.0.0.1:{held.getsockname()[1]}/v1"
+    """Return a base_url at which no server listens."""
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        return f"http://127.0.0.1:{unused.getsockname()[1]}/v1"
 
 
 class _Server(ThreadingHTTPServer):
@@ -161,25 +160,25 @@ class _Server(ThreadingHTTPServer):
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
-        self._held: set[socket.socket] = set()
+        self._open: set[socket.socket] = set()
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        self._held.add(request)
+        self._open.add(request)
         super().process_request(request, client_address)
 
     def shutdown_request(self, request: Any) -> None:
-        self._held.discard(request)
+        self._open.discard(request)
         super().shutdown_request(request)
 
     def server_close(self) -> None:
-        """Connections that a client keeps alive end too: a server that went away answers nobody."""
+        """Close connections that clients keep alive too."""
         super().server_close()
-        for held in list(self._held):
+        for connection in list(self._open):
             with suppress(OSError):
-                held.shutdown(socket.SHUT_RDWR)
+                connection.shutdown(socket.SHUT_RDWR)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that hangs up is part of some scripts."""
+        """Ignore errors: in some scripts the client disconnects."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -187,7 +186,7 @@ class _Handler(BaseHTTPRequestHandler):
     server: _Server
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class names it
-        """Silent: a test's output is its own."""
+        """Log nothing."""
 
     def do_GET(self) -> None:
         if self.path != "/v1/models":
@@ -217,25 +216,25 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _stream(self, request: Request, reply: Reply) -> None:
         self._start(reply, {"Content-Type": "text/event-stream", "Transfer-Encoding": "chunked"})
-        told = (f"data: {event}\n\n".encode() for event in _events(request, reply))
+        events = (f"data: {event}\n\n".encode() for event in _events(request, reply))
         try:
-            for number, data in enumerate(told if reply.raw is None else reply.raw):
+            for number, data in enumerate(events if reply.raw is None else reply.raw):
                 if number == reply.breaks_after:
                     self.close_connection = True
                     return
                 if number == reply.stalls_after:
-                    self._stall(60.0, self.server.llm.go_on)
+                    self._stall(60.0, self.server.llm.resume)
                 self._chunk(data)
                 self._stall(reply.chunk_delay)
             self._chunk(b"")
         except OSError:
-            self.server.llm.hung_up.set()
+            self.server.llm.client_left.set()
             raise
 
-    def _stall(self, seconds: float, unless: Event | None = None) -> None:
-        """Say nothing, but notice a client that leaves."""
+    def _stall(self, seconds: float, until: Event | None = None) -> None:
+        """Send nothing, but notice when the client leaves."""
         end = time.monotonic() + seconds
-        while seconds and time.monotonic() < end and not (self.server.llm.is_closing or (unless and unless.is_set())):
+        while seconds and time.monotonic() < end and not (self.server.llm.is_closing or (until and until.is_set())):
             if select.select([self.connection], [], [], 0.02)[0]:
                 raise ConnectionResetError("the client has left")
 
@@ -257,7 +256,7 @@ def _completion(request: Request, reply: Reply) -> bytes:
 
 
 def _events(request: Request, reply: Reply) -> Iterator[str]:
-    """The data of a stream's events: the role, the pieces, the end, the usage where it is asked for."""
+    """Yield the data of a stream's events: the role, the pieces, the end, and the usage if requested."""
     pieces = reply.chunks if reply.chunks is not None else re.findall(r"\s*\S+|\s+$", reply.content or "")
     deltas = [{"content": piece} if isinstance(piece, str) else piece for piece in pieces]
     for number, delta in enumerate([*deltas, {}]):
@@ -282,7 +281,7 @@ def _frame(request: Request, kind: str, choices: list[dict[str, Any]]) -> dict[s
 
 
 def _usage(request: Request, reply: Reply) -> dict[str, int]:
-    """A token is a word of the messages and of the reply."""
+    """Count words as tokens."""
     read = sum(len(str(message.get("content") or "").split()) for message in request.messages)
     written = len((reply.content or "").split())
     return {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}

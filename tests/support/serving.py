@@ -40,9 +40,9 @@ def parts_with(loaded: Mapping[str, object], documents: Mapping[str, Mapping[str
 
 
 @contextmanager
-def running_server(parts: Parts, *, asks_for_keys: bool = False, ready: bool = True) -> Iterator[str]:
+def running_server(parts: Parts, *, requires_keys: bool = False, ready: bool = True) -> Iterator[str]:
     """The base address, `http://127.0.0.1:PORT`, of a server over these parts; it ends with the block."""
-    with serving(create_app(parts, asks_for_keys=asks_for_keys)) as address:
+    with serving(create_app(parts, requires_keys=requires_keys)) as address:
         if ready:
             wait_until(lambda: httpx.get(f"{address}/readyz").status_code == 200, "the models did not load")
         yield address

@@ -1,4 +1,4 @@
-"""Stops a save wherever its folder has just changed, and says which version a reader then finds: old or new.
+"""Stops a save after each change of its folder, and prints which version a reader then finds: old or new.
 
 Run by test_index.py in a process of its own, because it forks: python stopped_saves.py FOLDER
 """
@@ -14,7 +14,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from small_passages import unit_item
+from small_passages import random_passage
 
 from propcite.retrieval.index.token_index import TokenIndex
 
@@ -23,16 +23,16 @@ NEW = {"p4", "p5", "p6", "p7"}
 
 
 def change(folder: Path) -> TokenIndex:
-    """New passages, and so many deleted that saving rewrites the rest."""
+    """Add passages, and delete so many that a save rewrites the others."""
     index = TokenIndex.load(folder)
     for seed in (6, 7):
-        index.add([unit_item(f"p{seed}", seed).passage], [unit_item(f"p{seed}", seed).tokens])
+        index.add([random_passage(f"p{seed}", seed).passage], [random_passage(f"p{seed}", seed).tokens])
     index.delete([f"p{seed}" for seed in range(4)])
     return index
 
 
 def in_a_process(work: Callable[[], None]) -> bool:
-    """-> whether it reached its end; it may end anywhere without any cleaning up"""
+    """Run work in a child process, which may exit anywhere; return whether it reached the end."""
     child = os.fork()
     if child:
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
@@ -41,7 +41,7 @@ def in_a_process(work: Callable[[], None]) -> bool:
 
 
 def save_watched(folder: Path, look: Callable[[int], None]) -> None:
-    """Save, looking before each line of the index's code, which is told by number."""
+    """Save a change, calling `look` before each executed line of the index's code with the line's number."""
     index, line = change(folder), 0
 
     def trace(frame: FrameType, event: str, _: Any) -> Any:
@@ -58,8 +58,8 @@ def save_watched(folder: Path, look: Callable[[int], None]) -> None:
     sys.settrace(None)
 
 
-def lines_that_follow_a_change(folder: Path, told: Path) -> list[int]:
-    """Between two of them nothing that a stop could leave behind is different."""
+def lines_after_a_change(folder: Path, report: Path) -> list[int]:
+    """Return the numbers of executed lines that follow a change of the folder: other stops leave the same files."""
 
     def work() -> None:
         lines, before = [], state(folder)
@@ -72,10 +72,10 @@ def lines_that_follow_a_change(folder: Path, told: Path) -> list[int]:
             before = now
 
         save_watched(folder, look)
-        told.write_text(json.dumps(lines))
+        report.write_text(json.dumps(lines))
 
     assert in_a_process(work)
-    lines: list[int] = json.loads(told.read_text())
+    lines: list[int] = json.loads(report.read_text())
     return lines
 
 
@@ -85,7 +85,7 @@ def state(folder: Path) -> list[tuple[str, int, int, int]]:
 
 
 def save_until(folder: Path, last: int) -> bool:
-    """-> whether it reached the end"""
+    """Save until an executed line, and return whether the save reached its end."""
 
     def stop(line: int) -> None:
         if line == last:
@@ -106,19 +106,19 @@ def version(folder: Path) -> str:
 def main(folder: Path) -> None:
     index = TokenIndex(8, "made-up")
     for seed in range(6):
-        index.add([unit_item(f"p{seed}", seed).passage], [unit_item(f"p{seed}", seed).tokens])
+        index.add([random_passage(f"p{seed}", seed).passage], [random_passage(f"p{seed}", seed).tokens])
     index.save(folder / "start")
     work = folder / "work"
     shutil.copytree(folder / "start", work)
-    stops = lines_that_follow_a_change(work, folder / "lines")
+    stops = lines_after_a_change(work, folder / "lines")
     for line in (0, *stops, -1):
         shutil.rmtree(work)
         shutil.copytree(folder / "start", work)
         assert save_until(work, line) == (line < 0)
         sys.stdout.write(version(work) + "\n")
-        change_again = TokenIndex.load(work)  # whatever was left half done does not hinder the next save
-        change_again.save(work)
-        named = {part.name for part in change_again._held.parts}
+        next_index = TokenIndex.load(work)  # remains of the stopped save must not prevent the next one
+        next_index.save(work)
+        named = {live.name for live in next_index._contents.segments}
         assert {path.name.split(".")[0] for path in work.glob("segment-*")} == named
 
 

@@ -1,4 +1,4 @@
-"""Published judges' checkpoints in small, made on the spot in their very formats: random weights, a toy vocabulary."""
+"""Build tiny checkpoints in the formats of published judges, with random weights and a toy vocabulary."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from transformers import (
 ZERO, ONE = 3, 209  # T5's first tokens of "0", which is a space and a digit, and of "1", which is one token
 WORDS = "the harbour gates are made of steel and was dredged in spring premise hypothesis predict".split()
 SMALL: dict[str, Any] = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 48}
-FACTOR = 1.5  # far enough from zero, so that what it says depends on what it reads
+FACTOR = 1.5  # large enough that the output depends on the input
 
 
 def t5_tokenizer(*, with_digits: bool = True) -> PreTrainedTokenizerFast:
-    """Unigram pieces as T5's, with the answers where T5 has them."""
+    """Build a tokenizer like T5's, with the answers at T5's ids."""
     letters = [*string.ascii_letters, *string.punctuation, *"23456789"]
     pieces = ["<pad>", "</s>", "<unk>", "▁", *letters, *(f"▁{word}" for word in WORDS)]
     pieces += [f"<filler{n}>" for n in range(ONE - len(pieces))]
@@ -44,8 +44,8 @@ def t5_tokenizer(*, with_digits: bool = True) -> PreTrainedTokenizerFast:
     )
 
 
-def save_t5(folder: Path, taught: Mapping[str, str] | None = None, *, with_digits: bool = True) -> Path:
-    """A T5 that has learnt to write these answers; with none, whatever its random weights say."""
+def save_t5(folder: Path, answers: Mapping[str, str] | None = None, *, with_digits: bool = True) -> Path:
+    """Save a T5 trained to give these answers to these inputs; without any, its weights stay random."""
     torch.manual_seed(5)
     tokenizer = t5_tokenizer(with_digits=with_digits)
     config = T5Config(  # type: ignore[call-arg]
@@ -53,29 +53,29 @@ def save_t5(folder: Path, taught: Mapping[str, str] | None = None, *, with_digit
         pad_token_id=0, eos_token_id=1, decoder_start_token_id=0, initializer_factor=FACTOR,
     )  # fmt: skip
     model = T5ForConditionalGeneration(config)
-    if taught:
-        teach(model, tokenizer, taught)
+    if answers:
+        train(model, tokenizer, answers)
     model.eval().save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder
 
 
-def teach(model: Any, tokenizer: Any, taught: Mapping[str, str]) -> None:
-    inputs = tokenizer([*taught], padding=True, return_tensors="pt")
-    labels = tokenizer([*taught.values()], padding=True, return_tensors="pt")["input_ids"]
+def train(model: Any, tokenizer: Any, answers: Mapping[str, str]) -> None:
+    inputs = tokenizer([*answers], padding=True, return_tensors="pt")
+    labels = tokenizer([*answers.values()], padding=True, return_tensors="pt")["input_ids"]
     labels = labels.masked_fill(labels == 0, -100)
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
     for _ in range(300):
-        found = model(input_ids=inputs["input_ids"], attention_mask=inputs["attention_mask"], labels=labels)
+        output = model(input_ids=inputs["input_ids"], attention_mask=inputs["attention_mask"], labels=labels)
         optimizer.zero_grad()
-        found.loss.backward()
+        output.loss.backward()
         optimizer.step()
-        if found.loss.item() < 0.01:
+        if output.loss.item() < 0.01:
             return
 
 
 def pair_tokenizer(family: str) -> PreTrainedTokenizerFast:
-    """Word pieces, with the special tokens of BERT, RoBERTa or DeBERTa where these have them."""
+    """Build a word piece tokenizer with the special tokens of BERT, RoBERTa or DeBERTa."""
     if family == "roberta":
         special = {"cls_token": "<s>", "pad_token": "<pad>", "sep_token": "</s>", "unk_token": "<unk>"}
         special |= {"bos_token": "<s>", "eos_token": "</s>"}
@@ -105,7 +105,7 @@ def save_classifier(folder: Path, labels: Sequence[str], family: str = "bert", p
     tokenizer = pair_tokenizer(family)
     common = SMALL | {
         "vocab_size": len(tokenizer),
-        "initializer_range": 0.5,  # far from zero, so that what it says depends on what it reads
+        "initializer_range": 0.5,  # large enough that the output depends on the input
         "pad_token_id": tokenizer.pad_token_id,
         "id2label": dict(enumerate(labels)),
         "label2id": {label: number for number, label in enumerate(labels)},

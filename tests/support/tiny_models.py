@@ -1,4 +1,4 @@
-"""Checkpoints of every layout that an encoder may be given, made on the spot: random weights, a toy vocabulary."""
+"""Create tiny checkpoints of every layout that an encoder can load: random weights, a toy vocabulary."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ WORDS = "the harbour was dredged in spring and its gates are made of steel query
 
 
 def word_piece_tokenizer() -> PreTrainedTokenizerFast:
-    """As BERT's: lower case, no accents, a few whole words, every letter as a beginning and as a continuation."""
+    """Build a tokenizer like BERT's: lower case, no accents, a few whole words and all letters as word pieces."""
     pieces = [*string.ascii_lowercase, *string.digits, *string.punctuation]
     vocabulary = [*SPECIAL, *WORDS, *pieces, *(f"##{c}" for c in string.ascii_lowercase + string.digits)]
     tokenizer = Tokenizer(
@@ -42,21 +42,21 @@ def word_piece_tokenizer() -> PreTrainedTokenizerFast:
     )
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    return _wrapped(tokenizer)
+    return _with_special_tokens(tokenizer)
 
 
 def byte_level_tokenizer() -> PreTrainedTokenizerFast:
-    """As ModernBERT's: bytes, the space before a word belongs to its first token, offsets are not trimmed."""
+    """Build a tokenizer like ModernBERT's: bytes; a word's first token includes the space before it in its offsets."""
     alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
     merges = [("Ġ", letter) for letter in string.ascii_letters]
     vocabulary = [*SPECIAL, *alphabet, *("".join(pair) for pair in merges)]
     tokenizer = Tokenizer(models.BPE({word: i for i, word in enumerate(vocabulary)}, merges))
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
-    return _wrapped(tokenizer)
+    return _with_special_tokens(tokenizer)
 
 
-def _wrapped(tokenizer: Tokenizer) -> PreTrainedTokenizerFast:
+def _with_special_tokens(tokenizer: Tokenizer) -> PreTrainedTokenizerFast:
     ends = [(word, tokenizer.token_to_id(word)) for word in ("[CLS]", "[SEP]")]
     tokenizer.post_processor = processors.TemplateProcessing(
         single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=ends
@@ -72,7 +72,7 @@ def _wrapped(tokenizer: Tokenizer) -> PreTrainedTokenizerFast:
 
 
 def save_backbone(folder: Path, tokenizer: PreTrainedTokenizerFast) -> Path:
-    """A bare transformer: config.json, model.safetensors, tokenizer.json."""
+    """Save a bare transformer: config.json, model.safetensors, tokenizer.json."""
     torch.manual_seed(7)
     config = BertConfig(
         vocab_size=len(tokenizer),
@@ -81,7 +81,7 @@ def save_backbone(folder: Path, tokenizer: PreTrainedTokenizerFast) -> Path:
         num_attention_heads=2,
         intermediate_size=64,
         max_position_embeddings=POSITIONS,
-        initializer_range=0.5,  # far from zero, so that a token's vector depends on its neighbours
+        initializer_range=0.5,  # large, so that a token's vector depends on its neighbours
     )
     BertModel(config).eval().save_pretrained(folder)
     tokenizer.save_pretrained(folder)
@@ -89,7 +89,7 @@ def save_backbone(folder: Path, tokenizer: PreTrainedTokenizerFast) -> Path:
 
 
 def save_modern(folder: Path) -> Path:
-    """A bare ModernBERT: rotary positions, local attention in every other layer, bytes."""
+    """Save a bare ModernBERT: rotary positions, local attention in every other layer, a byte-level tokenizer."""
     torch.manual_seed(7)
     tokenizer = byte_level_tokenizer()
     config = ModernBertConfig(
@@ -104,7 +104,7 @@ def save_modern(folder: Path) -> Path:
 
 
 def save_t5(folder: Path) -> Path:
-    """A bare T5: it knows neither our markers nor a token for the whole text."""
+    """Save a bare T5, whose tokenizer has neither our markers nor a token for the whole text."""
     torch.manual_seed(7)
     tokenizer = unigram_tokenizer()
     sizes = {"d_model": HIDDEN, "d_kv": 16, "d_ff": 64, "num_layers": 2, "num_heads": 2}
@@ -114,16 +114,16 @@ def save_t5(folder: Path) -> Path:
 
 
 def save_single_vector(folder: Path) -> Path:
-    """What most embedding models are: a transformer and a pooling."""
+    """Save a transformer with pooling, as most embedding models are."""
     transformer = Transformer(str(save_backbone(folder / "backbone", word_piece_tokenizer())))
     SentenceTransformer(modules=[transformer, Pooling(HIDDEN)], device="cpu").save(str(folder / "model"))
     return folder / "model"
 
 
 def save_native(folder: Path, prompts: dict[str, str], *, dense: int = 16, special: Sequence[str] = ()) -> Path:
-    """A multi-vector model as sentence-transformers saves it; without a projection when `dense` is 0.
+    """Save a multi-vector model of sentence-transformers; without a projection if `dense` is 0.
 
-    `special` tokens are registered, so that they are read whole.
+    `special` are registered as special tokens, so that each is one token.
     """
     tokenizer = word_piece_tokenizer()
     tokenizer.add_special_tokens({"additional_special_tokens": list(special)})
@@ -134,7 +134,7 @@ def save_native(folder: Path, prompts: dict[str, str], *, dense: int = 16, speci
 
 
 def save_pylate(folder: Path, *, expansion: bool = True) -> Path:
-    """PyLate's layout: a transformer, a Dense of PyLate's own class, and its settings in one JSON file."""
+    """Save PyLate's layout: a transformer, a Dense of PyLate's own class, and its settings in one JSON file."""
     save_backbone(folder, word_piece_tokenizer())
     (folder / "1_Dense").mkdir()
     _projection(16).save(str(folder / "1_Dense"))
@@ -169,7 +169,7 @@ def save_pylate(folder: Path, *, expansion: bool = True) -> Path:
 
 
 def save_stanford(folder: Path) -> Path:
-    """Stanford ColBERT's layout: HF_ColBERT, the projection beside the encoder's weights, artifact.metadata."""
+    """Save Stanford ColBERT's layout: HF_ColBERT, the projection in the encoder's file, artifact.metadata."""
     save_backbone(folder, word_piece_tokenizer())
     weights = {f"bert.{name}": weight for name, weight in load_file(folder / "model.safetensors").items()}
     weights["linear.weight"] = torch.randn(16, HIDDEN)
@@ -191,7 +191,7 @@ def save_stanford(folder: Path) -> Path:
 
 
 def save_xtr(folder: Path, *, multilingual: bool = False) -> Path:
-    """XTR's layout: T5 with its decoder, the projection in an old file of its own, no list of modules."""
+    """Save XTR's layout: T5 with its decoder, the projection as a pickle in its own folder, no modules.json."""
     torch.manual_seed(7)
     tokenizer = unigram_tokenizer()
     kind, config = (MT5ForConditionalGeneration, MT5Config) if multilingual else (T5ForConditionalGeneration, T5Config)
@@ -200,14 +200,14 @@ def save_xtr(folder: Path, *, multilingual: bool = False) -> Path:
     tokenizer.save_pretrained(folder)
     (folder / "2_Dense").mkdir()
     identity = "torch.nn.modules.linear.Identity"
-    about = {"in_features": HIDDEN, "out_features": 16, "bias": False, "activation_function": identity}
-    _write(folder / "2_Dense" / "config.json", about)
+    projection = {"in_features": HIDDEN, "out_features": 16, "bias": False, "activation_function": identity}
+    _write(folder / "2_Dense" / "config.json", projection)
     torch.save({"linear.weight": torch.randn(16, HIDDEN)}, folder / "2_Dense" / "pytorch_model.bin")
     return folder
 
 
 def unigram_tokenizer() -> T5Tokenizer:
-    """As T5's: pieces with the space before them, words in small letters alone."""
+    """Build a tokenizer like T5's: pieces that include the space before them, lower-case words only."""
     pieces = [*(f"▁{word}" for word in WORDS), *string.ascii_lowercase, *string.digits, *string.punctuation, "▁"]
     special = [("<pad>", 0.0), ("</s>", 0.0), ("<unk>", 0.0)]
     return T5Tokenizer(vocab=[*special, *((piece, -2.0) for piece in pieces)], extra_ids=2, model_max_length=POSITIONS)

@@ -36,7 +36,7 @@ class WordEncoder:
     def knows(self, granularity: Granularity) -> bool:
         return granularity == Granularity.PASSAGE
 
-    def lacking(self, granularity: Granularity) -> str:
+    def missing_marker_note(self, granularity: Granularity) -> str:
         return "" if self.knows(granularity) else f"{self.name} has no marker for {granularity}s"
 
 

@@ -13,8 +13,8 @@ from streamlit.testing.v1 import AppTest
 
 import propcite.ui
 from propcite.app.ingest.sources import Upload
-from propcite.app.library.opinions import exported, opinion_on
-from propcite.app.library.store import Opinion, Words
+from propcite.app.library.feedback import export_feedback, make_feedback
+from propcite.app.library.store import Opinion, QuotedSpan
 from propcite.app.parts import Parts
 from propcite.app.settings import load_settings
 from propcite.attribution.propcite import PropCite
@@ -57,9 +57,9 @@ def mark(parts: Parts, question: str, file: str) -> None:
     town = parts.library.collection("town")
     propcite = PropCite(parts.encoder, splitter=RuleSplitter(), judge=None)
     answer = replace(propcite.cite(question, [TEXTS[file]]), question=question)
-    parts.library.keep_answer(town, answer)
+    parts.library.save_answer(town, answer)
     passage = parts.library.passage_ids(town, parts.library.find_document(town, file).id)[0]
-    parts.feedback.keep(opinion_on(answer, "1", Opinion.BETTER, better=Words(passage, 0, 3, TEXTS[file][:3])))
+    parts.feedback.save(make_feedback(answer, "1", Opinion.BETTER, better=QuotedSpan(passage, 0, 3, TEXTS[file][:3])))
 
 
 def told(test: AppTest) -> str:
@@ -95,7 +95,7 @@ def test_a_collection_is_adapted_to_what_people_marked(opened: Page, parts: Part
 
 def test_an_alignment_of_its_own_is_told_and_taken_away(opened: Page, parts: Parts, tmp_path: Path) -> None:
     town = parts.library.collection("town")
-    parts.library.keep_alignment(town, "top-k=2")
+    parts.library.set_alignment(town, "top-k=2")
     test = opened(tmp_path)
     assert "the alignment **top-k=2**, the collection's own" in told(test)
     test = test.button(key="alignment-away").click().run()
@@ -104,7 +104,7 @@ def test_an_alignment_of_its_own_is_told_and_taken_away(opened: Page, parts: Par
 
 
 def test_a_setting_stands_above_it(opened: Page, parts: Parts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    parts.library.keep_alignment(parts.library.collection("town"), "top-k=2")
+    parts.library.set_alignment(parts.library.collection("town"), "top-k=2")
     monkeypatch.setenv("PROPCITE_ALIGNMENT", "top-p=1%")
     test = opened(tmp_path)
     assert "the alignment **top-p=1%**, as the settings say" in told(test)
@@ -116,5 +116,5 @@ def test_what_was_said_of_the_answers_can_be_taken_along(opened: Page, parts: Pa
     mark(parts, "Heron Bridge opens in May.", "bridge.txt")
     labels = [button.proto.label for button in opened(tmp_path).get("download_button")]
     assert "Download 1 opinion on its answers" in labels
-    (line,) = exported(parts, parts.library.collection("town")).splitlines()
+    (line,) = export_feedback(parts, parts.library.collection("town")).splitlines()
     assert json.loads(line)["label"] == "supported"

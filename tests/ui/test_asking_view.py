@@ -89,7 +89,7 @@ def keys(test: AppTest, beginning: str) -> list[str]:
 
 def keep(library: Library, question: str, text: str = "Yes.", after: str = "") -> CitedAnswer:
     answer = CitedAnswer(text, question=question, collection="town", after=after)
-    library.keep_answer(library.collection("town"), answer)
+    library.save_answer(library.collection("town"), answer)
     return answer
 
 
@@ -170,7 +170,7 @@ def test_the_history_is_searched_and_paged(opened: Page, filled: Path, library: 
 def test_the_history_of_one_collection_or_of_all(opened: Page, filled: Path, library: Library) -> None:
     here = keep(library, "Here?")
     other = library.create_collection("other")
-    library.keep_answer(other, CitedAnswer("There.", question="There?", collection="other"))
+    library.save_answer(other, CitedAnswer("There.", question="There?", collection="other"))
     (there,) = library.find_answers(other).items
     test = opened(filled)
     assert keys(test, "earlier-") == [f"earlier-{here.id}"]

@@ -71,7 +71,7 @@ def test_a_conversation_is_led_on_the_page(address: str, server: ScriptedLlm) ->
         wait_for(lambda: "The bridge cost 4 million euros" in body(driver) and "Writing…" in body(driver))
         assert "✓ Found passages" in body(driver)
         assert "Splitting into facts" in body(driver)
-        server.go_on.set()
+        server.resume.set()
         first = wait_for(lambda: opened(driver))
         wait_for(lambda: inside(driver, ".marker") and "written in" in body(driver))
         assert "Writing…" not in body(driver)
@@ -93,7 +93,7 @@ def test_a_conversation_is_led_on_the_page(address: str, server: ScriptedLlm) ->
 
 
 def test_the_box_stays_in_sight_and_nothing_sticks_out_on_a_telephone(address: str, server: ScriptedLlm) -> None:
-    server.go_on.set()
+    server.resume.set()
     with browsing.browsing(390, 844, dark=True) as driver:
         driver.get(address)
         ask(driver, "What did the bridge cost?")

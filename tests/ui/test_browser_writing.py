@@ -50,7 +50,7 @@ def test_an_answer_is_read_while_it_is_written(driver: Chrome, llm: ScriptedLlm)
     early = press(driver, question, lambda: body() if "leaves the quay at seven.[1]" in body() else "")
     assert "no more" not in early
     assert "written by" not in early
-    llm.go_on.set()
+    llm.resume.set()
     wait_for(lambda: "written by openai/test-model" in body())
     wait_for(lambda: inside(driver, ".marker"))
     wait_for(lambda: "end." in "".join(element.text for element in inside(driver, ".answer")))

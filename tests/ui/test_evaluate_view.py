@@ -44,10 +44,10 @@ def keep(runs: Runs, judge: str = JUDGE, better: float = 0.0, *, done: bool = Tr
     items = [item(n, way, min(1.0, n / 10 + better)) for n in range(8) for way in WAYS]
     runs.add(run.id, items)
     if done:
-        runs.note(run.id, ["2 of 8 answers abstain"])
+        runs.set_notes(run.id, ["2 of 8 answers abstain"])
         runs.finish(run.id)
     else:
-        runs.expect(run.id, 40)
+        runs.set_num_expected(run.id, 40)
     return run.id
 
 
@@ -113,7 +113,7 @@ def test_runs_are_listed_found_and_told_apart(parts: Parts) -> None:
     ]
     assert "finished, 16 items · judged by embedded/minilm" in texts(test)
     assert "interrupted at 16 of 40 items · judged by nli/x" in texts(test)
-    with parts.runs.measuring(left):
+    with parts.runs.lock(left):
         assert "being measured, 16 of 40 items" in texts(test.run())
         assert f"stop-{left}" in [one.key for one in test.button]
     test = healthy(test.text_input(key="runs-text").set_value("NLI/x asqa").run())

@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 import propcite.ui
 from propcite.app.ingest.sources import Upload
 from propcite.app.ingest.uploads import Uploads
-from propcite.app.library.store import Change, DocumentState, Order
+from propcite.app.library.store import DetailsChange, DocumentState, SortKey
 from propcite.app.parts import Parts
 from propcite.app.settings import load_settings
 from propcite.attribution.citations import CitedAnswer
@@ -116,7 +116,7 @@ def test_what_failed_is_tried_again_where_it_lies(opened: Page, parts: Parts, tm
 
 def test_what_a_page_that_stopped_had_accepted_is_read(opened: Page, parts: Parts, tmp_path: Path) -> None:
     stopped = Uploads(parts)
-    place = stopped.place("1-a", 0)
+    place = stopped.path_of("1-a", 0)
     place.write_bytes(b"The barge came late.")
     order = {"collection": "town", "files": ["late.txt"]}  # as it was written before jobs had sources
     place.with_name("job.json").write_text(json.dumps(order))
@@ -142,7 +142,7 @@ def test_documents_are_found_by_words_kind_state_and_condition(opened: Page, par
     test.selectbox(key="table-kind").set_value("")
     test = healthy(test.selectbox(key="table-state").set_value(DocumentState.DESCRIBED).run())
     assert files(test) == []
-    parts.library.describe([document(parts, "bridge.md")], Change(tags=["new"]))
+    parts.library.describe([document(parts, "bridge.md")], DetailsChange(tags=["new"]))
     assert files(healthy(test.run())) == ["bridge.md"]
     test.selectbox(key="table-state").set_value(None)
     assert files(healthy(test.text_input(key="table-where").set_value("tags=new").run())) == ["bridge.md"]
@@ -154,7 +154,7 @@ def test_many_documents_come_page_by_page(opened: Page, parts: Parts, tmp_path: 
     more = [Upload(f"n{n:02}.txt", f"Number {n} is here.".encode()) for n in range(AT_ONCE)]
     list(parts.ingester(town).ingest(more))
     test = opened(tmp_path)
-    test = healthy(test.selectbox(key="table-order").set_value(Order.SOURCE).run())
+    test = healthy(test.selectbox(key="table-order").set_value(SortKey.SOURCE).run())
     assert files(test) == ["bridge.md", "ferry <b>.txt", *(f"n{n:02}.txt" for n in range(AT_ONCE - 2))]
     assert f"1 to {AT_ONCE} of {AT_ONCE + 2}" in texts(test)
     test = healthy(test.button(key="after").click().run())
@@ -240,7 +240,7 @@ def test_a_collection_is_counted_looked_over_and_made_anew(opened: Page, parts: 
     assert f"{stats.tokens:,}" in numbers
     assert "Library and index fit together" in texts(test)
     town = parts.library.collection("town")
-    parts.workspace(town).forget(parts.library.passage_ids(town)[:1])
+    parts.workspace(town).delete_passages(parts.library.passage_ids(town)[:1])
     test = healthy(test.run())
     assert "1 passages of the library are missing: propcite index check --repair -c town" in texts(test)
     test = healthy(test.button(key="reindex").click().run())
@@ -248,7 +248,7 @@ def test_a_collection_is_counted_looked_over_and_made_anew(opened: Page, parts: 
 
 
 def test_a_collection_is_deleted_once_its_name_is_typed(opened: Page, parts: Parts, tmp_path: Path) -> None:
-    parts.library.keep_answer(
+    parts.library.save_answer(
         parts.library.collection("town"), CitedAnswer("Yes.", question="Is it?", collection="town")
     )
     test = opened(tmp_path)

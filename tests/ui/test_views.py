@@ -107,7 +107,7 @@ def test_what_a_reader_must_know_of_an_answer_stands_above_it(opened: Page, fill
     kept = library(filled).answer(address(ask(opened(filled), QUESTION), "answer"))
     told = replace(kept, text=f"{kept.text} And", incomplete=True, notes=("the server went away",))
     known = library(filled)
-    known.keep_answer(known.collection(kept.collection), told)
+    known.save_answer(known.collection(kept.collection), told)
     test = healthy(opened(filled, answer=told.id))
     assert [w.value.replace("\\", "") for w in test.warning] == ["This answer is incomplete.", "The server went away."]
     assert "1 of 1 fact has support · written by extractive" in texts(test)
@@ -371,7 +371,7 @@ def test_an_answer_of_another_encoder_says_so_where_why_is_asked(opened: Page, f
     kept = library(filled).answer(address(ask(opened(filled), QUESTION), "answer"))
     foreign = replace(kept, text=f"{kept.text} So", models={**kept.models, "encoder": "colbert@1"})
     known = library(filled)
-    known.keep_answer(known.collection(kept.collection), foreign)
+    known.save_answer(known.collection(kept.collection), foreign)
     test = healthy(why(opened(filled, answer=foreign.id)).set_value(True).run())
     (error,) = test.error
     assert "this answer was cited with the encoder colbert@1" in error.value.replace("\\", "")

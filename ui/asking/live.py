@@ -43,10 +43,10 @@ def answer_shown(pipeline: Pipeline, question: str, after: str) -> str:
         for so_far in growing(coming):
             written.markdown(so_far)
             steps.show(coming.steps)
-    if coming.kept is None:
+    if coming.stored is None:
         return ""
-    steps.end(coming.kept)
-    return coming.kept.id
+    steps.end(coming.stored)
+    return coming.stored.id
 
 
 def show_steps(answer: CitedAnswer) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from propcite.app.answering.steps import STEPS, Step, duration
 from propcite.app.library.store import AnswerInfo, Turn
 from propcite.attribution.citations import CitedAnswer, Label
-from propcite.attribution.formats.words import label_of
+from propcite.attribution.formats.wording import label_of
 from propcite.ui.words import counted
 
 NOW = {

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from propcite.app.lab.adapting.adapt import Adaptation, adapt
-from propcite.app.lab.adapting.examples import ENOUGH, FEWEST, Example, marked_in
+from propcite.app.lab.adaptation.adapt import Adaptation, adapt
+from propcite.app.lab.adaptation.examples import ENOUGH_EXAMPLES, MIN_EXAMPLES, Example, feedback_examples
 from propcite.app.library.store import CollectionInfo
 from propcite.ui import opinions, session
 from propcite.ui.render import plain
@@ -21,7 +21,7 @@ def show(collection: CollectionInfo) -> None:
             return
         if own:
             st.button("Take it away", key="alignment-away", on_click=_keep, args=(collection, ""))
-        _offer(collection, marked_in(parts, collection))
+        _offer(collection, feedback_examples(parts, collection))
         opinions.offer(collection)
         name, found = st.session_state.get("adapted", ("", None))
         if found is not None and name == collection.name:
@@ -37,10 +37,12 @@ def _whose(setting: str, own: str) -> str:
 def _offer(collection: CollectionInfo, examples: list[Example]) -> None:
     """A button where enough was marked, else how much more is needed."""
     there = f"Citations of {counted(len(examples), 'question')} were marked right"
-    if len(examples) < FEWEST:
-        st.markdown(f"{there}; from {FEWEST} on ({ENOUGH} are better) the collection can be adapted to them.")
+    if len(examples) < MIN_EXAMPLES:
+        st.markdown(
+            f"{there}; from {MIN_EXAMPLES} on ({ENOUGH_EXAMPLES} are better) the collection can be adapted to them."
+        )
         return
-    st.markdown(f"{there}." + (f" {ENOUGH} are better." if len(examples) < ENOUGH else ""))
+    st.markdown(f"{there}." + (f" {ENOUGH_EXAMPLES} are better." if len(examples) < ENOUGH_EXAMPLES else ""))
     if st.button("Adapt to what people marked right", key="adapt", icon=":material/tune:"):
         session.load_model()
         with session.told(), st.spinner("Ranking the questions in every way…"):
@@ -51,12 +53,12 @@ def _offer(collection: CollectionInfo, examples: list[Example]) -> None:
 
 
 def _keep(collection: CollectionInfo, name: str) -> None:
-    session.parts().library.keep_alignment(collection, name)
+    session.parts().library.set_alignment(collection, name)
     st.session_state.pop("adapted", None)
 
 
 def _show_found(found: Adaptation) -> None:
-    st.markdown(plain(found.words))
+    st.markdown(plain(found.summary))
     st.dataframe(found.rows, hide_index=True, height="content", key="alignments")
     for line in found.left_out:
         st.caption(plain(line))

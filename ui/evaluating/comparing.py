@@ -17,7 +17,7 @@ from propcite.ui.render import plain
 from propcite.ui.words import counted
 
 if TYPE_CHECKING:
-    from propcite.app.lab.runs.comparing import Comparison
+    from propcite.app.lab.runs.comparison import Comparison
 
 NUM_MOVED = 10
 EVERY = ""  # every way that both have
@@ -56,7 +56,7 @@ def _way(column: DeltaGenerator, name: str, run: RunInfo, place: int, other: str
 
 def show(first: str, second: str) -> None:
     """The comparisons that two names allow; what cannot be compared is told in a line."""
-    from propcite.app.lab.runs.comparing import compare
+    from propcite.app.lab.runs.comparison import compare
 
     st.title("Compare", anchor=False)
     with st.spinner("Comparing…"):
@@ -66,33 +66,33 @@ def show(first: str, second: str) -> None:
 
 
 def _show(found: Comparison, number: int) -> None:
-    from propcite.app.lab.runs.tables import judges_differ, sides
+    from propcite.app.lab.runs.tables import judge_difference, sides_text
 
-    for line in sides(found).splitlines():
+    for line in sides_text(found).splitlines():
         st.caption(plain(line))
     if not found.figures:
-        told = f"{judges_differ(found)}; no other figure is in both runs" if found.left_out else NOTHING
+        told = f"{judge_difference(found)}; no other figure is in both runs" if found.left_out else NOTHING
         st.error(plain(told), icon=":material/error:")
         return
     if found.left_out:
-        st.warning(plain(judges_differ(found)), icon=":material/info:")
+        st.warning(plain(judge_difference(found)), icon=":material/info:")
     show_run(_tables(found), key=f"compared-{number}")
     _other_settings(found)
     _moved(found, number)
 
 
 def _tables(found: Comparison) -> str:
-    from propcite.app.lab.runs.tables import over_sources_words
+    from propcite.app.lab.runs.tables import sources_caption
     from propcite.ui.evaluating.render import comparison_html
 
     caption = "Under each difference the interval in which it lies in 95 of 100 samples; p by paired randomisation."
-    words_ = over_sources_words(found.sources)
+    words_ = sources_caption(found.sources)
     means = comparison_html(found.over_sources, f"{words_[0].upper()}{words_[1:]}.") if found.over_sources else ""
     return comparison_html(found.figures, caption) + means
 
 
 def _other_settings(found: Comparison) -> None:
-    from propcite.app.lab.runs.keeping import differences
+    from propcite.app.lab.runs.runner import differences
 
     if lines := differences(found.a.run.settings, found.b.run.settings):
         with st.expander("Settings that differ", icon=":material/tune:"):
@@ -102,14 +102,14 @@ def _other_settings(found: Comparison) -> None:
 
 def _moved(found: Comparison, number: int) -> None:
     """The items that moved most in one figure, each to be opened on both sides."""
-    from propcite.app.lab.runs.comparing import moved
+    from propcite.app.lab.runs.comparison import item_changes
 
     measures = [figure.measure for figure in found.figures]
     first = next((at for at, figure in enumerate(found.figures) if figure.changed), 0)
     by = st.selectbox(
         "Items that moved in", measures, first, key=f"moved-by-{number}", format_func=lambda measure: measure.heading
     )
-    items = moved(found, by)
+    items = item_changes(found, by)
     most = f", the {NUM_MOVED} that moved most" if len(items) > NUM_MOVED else ""
     st.caption(f"{counted(len(items), 'item')} moved{most}" if items else "No item moved")
     names: Sequence[str] = found.a.name, found.b.name

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import streamlit as st
 
-from propcite.app.lab.runs import REPORT
-from propcite.app.lab.starting import Measurements
+from propcite.app.lab.runs import REPORT_CSS
+from propcite.app.lab.runs.jobs import Jobs
 from propcite.app.library.store import RunInfo, RunItem
 from propcite.app.library.store.runs import DONE
 from propcite.ui import clickable, session
@@ -25,18 +25,18 @@ NUM_LISTED = 1000
 
 def show_run(html: str, *, key: str) -> None:
     """Show tables, plots and items of evaluation runs as their report has them, in the page's colours."""
-    component = clickable.component("propcite_run", RUN, "passages.js", REPORT, Path(__file__).with_name("run.css"))
+    component = clickable.component("propcite_run", RUN, "passages.js", REPORT_CSS, Path(__file__).with_name("run.css"))
     component(key=key, data={"html": html})
 
 
-def measurements() -> Measurements:
+def measurements() -> Jobs:
     """What was started on the page, known to all who use it."""
     return _measurements(session.parts().settings.data_dir / "runs")
 
 
 @st.cache_resource(show_spinner=False)
-def _measurements(folder: Path) -> Measurements:
-    return Measurements(folder)
+def _measurements(folder: Path) -> Jobs:
+    return Jobs(folder)
 
 
 def all_runs() -> list[RunInfo]:

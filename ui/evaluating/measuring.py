@@ -7,7 +7,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from propcite.app.lab import starting
+from propcite.app.lab.runs import jobs
 from propcite.app.library.store import RunInfo
 from propcite.app.library.store.runs import DONE
 from propcite.ui import session
@@ -21,24 +21,24 @@ HELP = "A file that is large, or lies here already, needs no upload: .gz is read
 def form() -> None:
     """What is measured, over which file, how much of it and in which ways."""
     with st.expander("Measure a file", icon=":material/science:", expanded=not kept.all_runs()):
-        kind = st.selectbox("What", starting.KINDS, key="measure-kind", format_func=lambda kind: words.WHAT[kind])
+        kind = st.selectbox("What", jobs.KINDS, key="measure-kind", format_func=lambda kind: words.WHAT[kind])
         most = session.parts().settings.max_file_mb
         file = st.file_uploader("Its file", key="measure-file", max_upload_size=most)
         path = st.text_input("Or its path on this machine", key="measure-path", help=HELP)
         left, right = st.columns(2)
         limit = left.number_input("Only so many items; 0: all", 0, step=10, key="measure-limit")
-        known = starting.ways_of(kind)
+        known = jobs.ways_of(kind)
         ways = right.multiselect("Only these ways", known, key=f"ways-{kind}", placeholder="All") if known else ()
         new = st.checkbox("Start another, though one over this file is unfinished", key="measure-new")
         if st.button("Measure", key="measure", type="primary", icon=":material/play_arrow:"):
             with session.told():
-                chosen = _kept(file.name, file.getvalue()) if file else starting.file_at(path)
-                begin(starting.command(kind, chosen, limit=int(limit), ways=ways, new=new))
+                chosen = _kept(file.name, file.getvalue()) if file else jobs.existing_file(path)
+                begin(jobs.eval_command(kind, chosen, limit=int(limit), ways=ways, new=new))
                 st.rerun()
 
 
 def _kept(name: str, content: bytes) -> Path:
-    return starting.kept_file(kept.measurements().folder, name, content)
+    return jobs.save_upload(kept.measurements().folder, name, content)
 
 
 def begin(words_: Sequence[str]) -> None:
@@ -51,13 +51,13 @@ def watch() -> None:
 
 
 def _running() -> bool:
-    return any(one.code is None for one in kept.measurements()) or bool(_measured())
+    return any(one.exit_code is None for one in kept.measurements()) or bool(_measured())
 
 
 def _measured() -> list[tuple[RunInfo, int]]:
     """The runs that a process of this machine measures, whoever started it."""
     runs = session.parts().runs
-    found = [(run, runs.measured_by(run.id)) for run in kept.all_runs() if run.state != DONE]
+    found = [(run, runs.measuring_process(run.id)) for run in kept.all_runs() if run.state != DONE]
     return [(run, process) for run, process in found if process]
 
 
@@ -66,7 +66,7 @@ def _watch() -> None:
     for run, _ in measured:
         share = min(1.0, run.num_items / run.num_expected) if run.num_expected else 0.0
         st.progress(share, text=plain(f"{words.title(run)}: {words.progress(run)}"))
-        st.button("Stop", key=f"stop-{run.id}", on_click=starting.stop, args=(session.parts().runs, run.id))
+        st.button("Stop", key=f"stop-{run.id}", on_click=jobs.stop_run, args=(session.parts().runs, run.id))
     seen = {process for _, process in measured}
     for one in kept.measurements():
         if one.process.pid not in seen:
@@ -78,20 +78,20 @@ def _watch() -> None:
         st.rerun()
 
 
-def _tell(one: starting.Measurement) -> None:
+def _tell(one: jobs.Job) -> None:
     """A process that has no run yet, or has ended."""
-    if one.code is None:
-        st.info(plain(f"{one.what}: reading the file, loading models…"), icon=":material/hourglass_top:")
+    if one.exit_code is None:
+        st.info(plain(f"{one.title}: reading the file, loading models…"), icon=":material/hourglass_top:")
         st.button("Stop", key=f"end-{one.id}", on_click=one.stop)
         return
-    run = session.parts().runs.begun_by(one.process.pid)
-    if one.code < 0:
+    run = session.parts().runs.last_run_of(one.process.pid)
+    if one.exit_code < 0:
         kept.measurements().forget(one.id)  # it was stopped: the run says so itself
         return
-    if one.code:
-        st.error(plain(f"{one.what}: {one.line}"), icon=":material/error:")
+    if one.exit_code:
+        st.error(plain(f"{one.title}: {one.last_line}"), icon=":material/error:")
     else:
-        st.success(plain(f"{one.what} is measured"), icon=":material/check:")
+        st.success(plain(f"{one.title} is measured"), icon=":material/check:")
     with st.container(horizontal=True):
         if run and run != st.query_params.get("run"):
             st.button("Open it", key=f"open-{one.id}", on_click=_open, args=(one.id, run))

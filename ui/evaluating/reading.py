@@ -6,7 +6,7 @@ from functools import partial
 
 import streamlit as st
 
-from propcite.app.lab.starting import going_on
+from propcite.app.lab.runs.jobs import resume_command
 from propcite.app.library.store import RunInfo
 from propcite.app.library.store.runs import DONE
 from propcite.ui import session
@@ -27,7 +27,7 @@ SAID = {
 
 
 def show(run: RunInfo) -> None:
-    process = session.parts().runs.measured_by(run.id)
+    process = session.parts().runs.measuring_process(run.id)
     st.title(plain(words.title(run)), anchor=False)
     st.caption(plain(words.details(run, process)))
     if run.state != DONE and not process:
@@ -50,7 +50,7 @@ def show(run: RunInfo) -> None:
 def offer_to_go_on(run: RunInfo) -> None:
     """What was left can be taken up where it was: here, or where it was begun."""
     told = f"This run was interrupted at {words.progress(run)}; what was done is kept."
-    if again := going_on(run):
+    if again := resume_command(run):
         st.warning(told, icon=":material/pause_circle:")
         st.button(
             "Go on",
@@ -66,9 +66,9 @@ def offer_to_go_on(run: RunInfo) -> None:
 
 
 def _measured(run: RunInfo) -> str:
-    from propcite.app.lab.runs.report import measured
+    from propcite.app.lab.runs.report import figures_html
 
-    return measured(run, kept.items(run), kept.figures(run))
+    return figures_html(run, kept.items(run), kept.figures(run))
 
 
 def _plots(run: RunInfo) -> None:
@@ -79,15 +79,15 @@ def _plots(run: RunInfo) -> None:
 
 
 def _plotted(run: RunInfo) -> str:
-    from propcite.app.lab.runs.report import plotted
+    from propcite.app.lab.runs.report import plots_html
 
-    return plotted(kept.items(run), kept.figures(run))
+    return plots_html(kept.items(run), kept.figures(run))
 
 
 def _made(run: RunInfo) -> str:
-    from propcite.app.lab.runs.report import made
+    from propcite.app.lab.runs.report import provenance_html
 
-    return made(run)
+    return provenance_html(run)
 
 
 def _downloads(run: RunInfo) -> None:
@@ -109,21 +109,21 @@ def _downloads(run: RunInfo) -> None:
 
 def _file(run: RunInfo, name: str) -> bytes:
     from propcite.app.lab.runs.exports import EXPORTS
-    from propcite.attribution.formats.plain import encoded
+    from propcite.attribution.formats.text import utf8
 
-    return encoded(EXPORTS[name](run, kept.items(run)))
+    return utf8(EXPORTS[name](run, kept.items(run)))
 
 
 def show_items(run: RunInfo) -> None:
     """The items of one way, the worst first, each to be opened."""
-    from propcite.app.lab.runs.report import leading
+    from propcite.app.lab.runs.report import main_measure
 
     st.subheader("Items", anchor=False)
     ways = list(dict.fromkeys(figure.way for figure in kept.figures(run)))
     left, right = st.columns(2)
     way = left.selectbox("Way", ways, key=f"way-{run.id}") if len(ways) > 1 else ways[0]
     text = right.text_input("Find", key=f"find-{run.id}", placeholder="Words of a question, or an id")
-    measure = leading([figure for figure in kept.figures(run) if figure.way == way])
+    measure = main_measure([figure for figure in kept.figures(run) if figure.way == way])
     found = words.ordered(kept.items(run), way, measure, text.strip())
     shown = found[: st.session_state.get(f"more-{run.id}", NUM_ITEMS)]
     goal = "lowest" if measure.goal >= 0 else "highest"

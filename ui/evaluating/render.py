@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from propcite.app.lab.runs.aggregates import measures_in
-from propcite.app.lab.runs.comparing import Compared
-from propcite.app.lab.runs.pieces import described, table
-from propcite.app.lab.runs.tables import COSTS, listed, probability, signed
-from propcite.app.lab.tables import NONE
+from propcite.app.lab.runs.comparison import MeasureComparison
+from propcite.app.lab.runs.markup import definition_list, table
+from propcite.app.lab.runs.tables import COSTS, flat_settings, format_p, signed
+from propcite.app.lab.runs.text_tables import NO_VALUE
 from propcite.app.library.store.runs import RunItem
-from propcite.attribution.formats.page import safe
+from propcite.attribution.formats.html import safe
 
 _MARKER = re.compile(r"\[\d+\]")
 SIGNS = {True: ("✓", "holds"), False: ("✗", "fails")}
@@ -21,18 +21,18 @@ READ = {"question", "text", "given", "judgements", "cited", "wanted", "ranking",
 READ |= {"evidence", "judged", "scored"}  # what has its own place; all else is listed by its name
 
 
-def comparison_html(figures: Sequence[Compared], caption: str = "") -> str:
+def comparison_html(figures: Sequence[MeasureComparison], caption: str = "") -> str:
     """A row a measure: both figures, their difference with its interval, p, how many items moved and where to."""
     rows = {one.measure.heading + (", %" if one.measure.percent else ""): _cells(one) for one in figures}
     return table("measure", ["first", "second", "difference", "p", "items", "up", "down"], rows, caption)
 
 
-def _cells(one: Compared) -> list[str]:
+def _cells(one: MeasureComparison) -> list[str]:
     show = one.measure.show
     low, high = signed(show(one.low)), signed(show(one.high))
     between = f'<span class="interval">{low} to {high}</span>' if one.p is not None else ""
     told = [show(one.a), show(one.b), signed(show(one.difference)) + between]
-    told += [NONE if one.p is None else probability(one.p), *(str(n) for n in (one.items, one.up, one.down))]
+    told += [NO_VALUE if one.p is None else format_p(one.p), *(str(n) for n in (one.items, one.up, one.down))]
     return [f"<td>{cell}</td>" for cell in told]
 
 
@@ -45,7 +45,7 @@ def _item(name: str, item: RunItem) -> str:
     try:
         told = _read(item.output)
     except (AttributeError, KeyError, TypeError, ValueError):  # a run from elsewhere may tell what it likes
-        told = described(listed(item.output))
+        told = definition_list(flat_settings(item.output))
     return f'<section class="item">\n<h2>{safe(name)}</h2>\n{_figures(item)}{told}</section>\n'
 
 
@@ -60,14 +60,14 @@ def _read(told: Mapping[str, Any]) -> str:
         _ranking(told),
         _pieces(told.get("propositions") or []),
         _said(told),
-        described(listed({name: value for name, value in told.items() if name not in READ})),
+        definition_list(flat_settings({name: value for name, value in told.items() if name not in READ})),
     ]
     return "".join(parts)
 
 
 def _figures(item: RunItem) -> str:
     figures = [
-        (m.heading, m.show(m.of_item(item.measures))) for m in measures_in(item.measures) if m.known(item.measures)
+        (m.heading, m.show(m.of_item(item.measures))) for m in measures_in(item.measures) if m.applies_to(item.measures)
     ]
     spent = [f"{item.cost[name]:,.4g} {words}" for name, words in COSTS.items() if item.cost.get(name)]
     chips = "".join(f"<li>{safe(name)} <b>{safe(value)}</b></li>" for name, value in figures)

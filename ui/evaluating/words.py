@@ -10,7 +10,7 @@ from propcite.ui.words import counted
 
 if TYPE_CHECKING:  # a first look loads no numpy
     from propcite.app.lab.runs.aggregates import Measure
-    from propcite.app.lab.runs.comparing import Moved
+    from propcite.app.lab.runs.comparison import ItemChange
 
 WHAT = {
     "asqa": "ALCE's ASQA: answers with docs, cited in several ways",
@@ -68,7 +68,7 @@ def ordered(items: Iterable[RunItem], way: str, measure: Measure, text: str = ""
     found = [one for one in items if one.way == way and wanted in f"{one.key} {question(one)}".lower()]
 
     def place(one: RunItem) -> tuple[bool, float]:
-        known = measure.known(one.measures)
+        known = measure.applies_to(one.measures)
         return not known, measure.of_item(one.measures) * (measure.goal or 1) if known else 0.0
 
     return sorted(found, key=place)
@@ -81,20 +81,20 @@ def question(item: RunItem) -> str:
 
 
 def item_line(item: RunItem, measure: Measure) -> str:
-    figure = measure.show(measure.of_item(item.measures)) if measure.known(item.measures) else "–"
+    figure = measure.show(measure.of_item(item.measures)) if measure.applies_to(item.measures) else "–"
     return short(f"{figure} · {question(item) or item.key}")
 
 
-def moved_line(one: Moved, measure: Measure) -> str:
+def moved_line(one: ItemChange, measure: Measure) -> str:
     """How an item moved from the first side to the second.
 
     >>> from propcite.app.lab.runs.aggregates import measure_of
-    >>> from propcite.app.lab.runs.comparing import Moved
+    >>> from propcite.app.lab.runs.comparison import ItemChange
     >>> item = RunItem("q1", "w", {}, {"question": "How high is it?"})
-    >>> moved_line(Moved(item, item, 0.5, 1.0), measure_of("recall"))
+    >>> moved_line(ItemChange(item, item, 0.5, 1.0), measure_of("recall"))
     '↑ 50.0 to 100.0 · How high is it?'
     """
-    sign = "↑" if one.by > 0 else "↓"
+    sign = "↑" if one.difference > 0 else "↓"
     told = question(one.b) or question(one.a) or one.a.key
     return short(f"{sign} {measure.show(one.before)} to {measure.show(one.after)} · {told}")
 

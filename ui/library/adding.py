@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from propcite.app.ingest.readers import SUFFIXES
-from propcite.attribution.formats.addresses import is_address
+from propcite.attribution.formats.text import is_address
 from propcite.ui import session
 from propcite.ui.library import jobs
 

@@ -10,7 +10,7 @@ from propcite.app.library.doctor import Doctor
 from propcite.app.library.store import CollectionInfo
 from propcite.app.parts import Parts
 from propcite.retrieval.errors import PropCiteError
-from propcite.retrieval.index.manifest import FILE
+from propcite.retrieval.index.manifest import MANIFEST_FILE
 from propcite.ui import session
 from propcite.ui.library.words import index_rows
 from propcite.ui.render import plain
@@ -52,7 +52,7 @@ def _numbers(collection: CollectionInfo) -> None:
         st.error(plain(str(error)), icon=":material/error:")
         stats = None
     if stats:
-        built = datetime.fromtimestamp((workspace.folder / FILE).stat().st_mtime, UTC)
+        built = datetime.fromtimestamp((workspace.folder / MANIFEST_FILE).stat().st_mtime, UTC)
         rows |= {**index_rows(stats), "Changed last": f"{built.astimezone():%d %b %Y, %H:%M}"}
     st.table({"What": list(rows), "How much": [plain(value) for value in rows.values()]}, hide_index=True)
 
@@ -78,12 +78,11 @@ def looked_over(parts: Parts, collection: CollectionInfo) -> list[str]:
 def _reindex(collection: CollectionInfo) -> None:
     session.load_model()
     bar = st.progress(0.0, text="Reading every passage anew…")
-    workspace = session.parts().workspace(collection)
 
-    def tell(what: str, share: float) -> None:
+    def report(what: str, share: float) -> None:
         bar.progress(min(1.0, share), text=f"{what.capitalize()}…")
 
-    workspace.told = tell
+    workspace = session.parts().workspace(collection, progress=report)
     with session.told():
         count = workspace.rebuild(session.parts().encoder)
         bar.empty()

@@ -5,9 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from propcite.app.errors import NotFoundError
-from propcite.app.library.fields import change_of
+from propcite.app.library.fields import parse_change
 from propcite.app.library.store import CollectionInfo, DocumentInfo
-from propcite.attribution.formats.addresses import is_address
+from propcite.attribution.formats.text import is_address
 from propcite.ui import session
 from propcite.ui.asking.words import history_help, page_line
 from propcite.ui.library import jobs
@@ -58,7 +58,7 @@ def _actions(collection: CollectionInfo, info: DocumentInfo) -> None:
             "Read again", key="read-again", icon=":material/refresh:", on_click=_read_again, args=(collection, info)
         )
         with st.popover("Remove", key="remove", icon=":material/delete:"):
-            citing = session.parts().library.answers_citing(info.id)
+            citing = session.parts().library.count_answers_citing(info.id)
             cited = f"{counted(citing, 'kept answer')} would lose" if citing else "No kept answer would lose"
             st.markdown(f"{cited} this source; quotes that were kept stay as they are.")
             removing = (collection, info)
@@ -96,7 +96,7 @@ def _describe(info: DocumentInfo) -> None:
         pressed = st.form_submit_button("Save", key="describe", icon=":material/save:")
     if pressed and (lines := said_lines(details, boxes, more)):
         with session.told():
-            session.parts().library.describe([info.id], change_of(lines, None))
+            session.parts().library.describe([info.id], parse_change(lines, None))
             st.rerun()
     others = {key: told(value) for key, value in info.details.items() if key not in (*FIELDS, *TAKEN)}
     if others:
@@ -128,7 +128,7 @@ def _passages(collection: CollectionInfo, info: DocumentInfo) -> None:
 
 
 def _answers(info: DocumentInfo) -> None:
-    found = session.parts().library.answers_that_cite(info.id)
+    found = session.parts().library.find_answers_citing(info.id)
     st.caption(f"{counted(found.total, 'kept answer')} cite{'s' * (found.total == 1)} it")
     for answer in found.items:
         label = plain(answer.question) or "A text that was given"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from propcite.app.ingest.sources import stands_in
+from propcite.app.ingest.sources import file_of
 from propcite.app.library.store import CollectionInfo, FailureInfo
 from propcite.ui import session
 from propcite.ui.library import jobs
@@ -43,7 +43,7 @@ def _show(collection: CollectionInfo, failure: FailureInfo, number: int) -> None
 
 def _again(collection: CollectionInfo, failure: FailureInfo) -> None:
     with session.told():
-        jobs.begin(collection.name, [], [stands_in(failure.source)])
+        jobs.begin(collection.name, [], [file_of(failure.source)])
 
 
 def _dismiss(collection: CollectionInfo, sources: list[str]) -> None:

@@ -48,7 +48,7 @@ def begin(collection: str, files: Sequence[Sent], sources: Sequence[str] = ()) -
     waiting = uploads()
     job_id = waiting.new_id()
     for number, file in enumerate(files):
-        waiting.place(job_id, number).write_bytes(file.getvalue())
+        waiting.path_of(job_id, number).write_bytes(file.getvalue())
     waiting.accept(job_id, collection, [safe_name(file.name) for file in files], sources)
 
 
@@ -58,7 +58,7 @@ def read_again(collection: str, source: str, kept: Path | None) -> None:
     waiting = uploads()
     job_id = waiting.new_id()
     if kept is not None:
-        shutil.copyfile(kept, waiting.place(job_id, 0))
+        shutil.copyfile(kept, waiting.path_of(job_id, 0))
     waiting.accept(job_id, collection, [source] if kept else [], [] if kept else [source], again=True)
 
 

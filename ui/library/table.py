@@ -8,8 +8,8 @@ from dataclasses import replace
 import streamlit as st
 
 from propcite.app.library.conditions import EXAMPLE
-from propcite.app.library.narrowing import documents_within
-from propcite.app.library.store import CollectionInfo, DocumentInfo, DocumentState, Order, Wanted
+from propcite.app.library.selection import selected_documents
+from propcite.app.library.store import CollectionInfo, DocumentInfo, DocumentQuery, DocumentState, SortKey
 from propcite.retrieval.errors import PropCiteError
 from propcite.ui import session
 from propcite.ui.asking.words import page_line
@@ -31,7 +31,7 @@ def show(collection: CollectionInfo) -> None:
     _turn_pages(wanted.first, len(found.items), found.total)
 
 
-def _wanted(collection: CollectionInfo) -> Wanted | None:
+def _wanted(collection: CollectionInfo) -> DocumentQuery | None:
     """What is asked for; None where a condition cannot be read, which is told."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         words = st.text_input("Words of title or file", key="table-words", on_change=_first_page)
@@ -40,23 +40,25 @@ def _wanted(collection: CollectionInfo) -> Wanted | None:
     if where:
         st.caption(f"Only documents of which this holds: {plain(where)}")
     try:
-        ids = documents_within(session.parts().library, collection, (), [where]) if where else None
+        ids = selected_documents(session.parts().library, collection, (), [where]) if where else None
     except PropCiteError as error:
         st.error(plain(str(error)), icon=":material/error:")
         return None
     return replace(wanted, words=words, ids=ids)
 
 
-def _filters(collection: CollectionInfo) -> tuple[Wanted, str]:
+def _filters(collection: CollectionInfo) -> tuple[DocumentQuery, str]:
     kinds = session.parts().library.kinds(collection)
     kind = st.selectbox("Kind", ["", *kinds], key="table-kind", format_func=_kind, on_change=_first_page)
     states = [None, *DocumentState]
     state = st.selectbox("State", states, key="table-state", format_func=_state, on_change=_first_page)
-    order = st.selectbox("Order", list(Order), key="table-order", format_func=ORDERS.__getitem__, on_change=_first_page)
+    order = st.selectbox(
+        "Order", list(SortKey), key="table-order", format_func=ORDERS.__getitem__, on_change=_first_page
+    )
     down = st.toggle("The last first", key="table-down", on_change=_first_page)
     where = st.text_input("Only documents of which this holds", key="table-where", placeholder=EXAMPLE)
     first = st.session_state.get("table-first", 0)
-    return Wanted("", kind or "", state, None, order or Order.TITLE, down, first, AT_ONCE), where.strip()
+    return DocumentQuery("", kind or "", state, None, order or SortKey.TITLE, down, first, AT_ONCE), where.strip()
 
 
 def _kind(kind: str) -> str:

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from propcite.app.ingest.outcomes import Outcome
-from propcite.app.library.store import DocumentInfo, DocumentState, FailureInfo, Order
-from propcite.attribution.formats.addresses import is_address
-from propcite.attribution.formats.words import where
+from propcite.app.library.store import DocumentInfo, DocumentState, FailureInfo, SortKey
+from propcite.attribution.formats.text import is_address
+from propcite.attribution.formats.wording import location_of
 from propcite.retrieval.index import IndexStats
 from propcite.retrieval.text import Passage, Span
 from propcite.ui.words import counted, file_name
@@ -29,7 +29,7 @@ STATES = {
     DocumentState.DESCRIBED: "Described by people",
     DocumentState.PARTLY: "With pages without text",
 }
-ORDERS = {Order.TITLE: "Title", Order.SOURCE: "File", Order.ADDED: "Added", Order.PASSAGES: "Passages"}
+ORDERS = {SortKey.TITLE: "Title", SortKey.SOURCE: "File", SortKey.ADDED: "Added", SortKey.PASSAGES: "Passages"}
 FIELDS = ("title", "author", "date", "tags")  # that have a box of their own
 TAKEN = ("id", "source", "added", "kind")
 
@@ -63,7 +63,7 @@ def can_be_tried(failure: FailureInfo) -> bool:
 
 def passage_line(passage: Passage) -> str:
     """Where a passage stands and how long it is."""
-    place = where(passage, [Span(0, len(passage.text))])
+    place = location_of(passage, [Span(0, len(passage.text))])
     sentences = counted(sum(not s.is_heading for s in passage.sentences), "sentence")
     return " · ".join(filter(None, [place, sentences]))
 

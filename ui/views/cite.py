@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from propcite.app.library.store import CollectionInfo
-from propcite.attribution.prose.markers import without_markers
+from propcite.attribution.prose.markers import extract_markers
 from propcite.ui import reader, session
 from propcite.ui.pasted import passages_of
 from propcite.ui.words import check_line, counted
@@ -17,7 +17,7 @@ def cite(collection: CollectionInfo, text: str, given: str) -> None:
     """The text is cited and opened; with passages and markers of its own these are checked."""
     pipeline, passages = session.pipeline(collection), passages_of(given)
     with st.spinner("Looking for the words that support it…"):
-        if passages and without_markers(text).markers:
+        if passages and extract_markers(text).markers:
             repaired = pipeline.repair(text, passages)
             st.session_state[f"checks-{repaired.answer.id}"] = repaired
             reader.open_answer(repaired.answer.id)

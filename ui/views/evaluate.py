@@ -39,7 +39,7 @@ def show_list() -> None:
     num_shown = st.session_state.get("num-runs", NUM_RUNS)
     with st.container(gap="small"):
         for run in found[:num_shown]:
-            title, process = words.title(run), session.parts().runs.measured_by(run.id)
+            title, process = words.title(run), session.parts().runs.measuring_process(run.id)
             with st.container(gap=None):
                 st.button(plain(title), key=f"run-{run.id}", type="tertiary", on_click=kept.go, kwargs={"run": run.id})
                 st.caption(plain(words.details(run, process)))

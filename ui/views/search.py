@@ -23,8 +23,8 @@ def show() -> None:
         return
     hits = session.pipeline(collection, documents).search(text, granularity, NUM_HITS)
     st.caption(f"The {len(hits)} nearest, best first" if hits else "Nothing found")
-    if lacking := session.parts().encoder.lacking(granularity):
-        st.caption(lacking)
+    if missing := session.parts().encoder.missing_marker_note(granularity):
+        st.caption(missing)
     sources = session.parts().library.sources(hit.passage.document_id for hit in hits)
     show_passages(hits_html(hits, sources, session.views(sources)), key="hits")
 

@@ -1,4 +1,4 @@
-"""Generators: a question and the passages found for it -> the text of an answer."""
+"""Generators write the text of an answer from a question and the passages retrieved for it."""
 
 from __future__ import annotations
 
@@ -12,29 +12,37 @@ from propcite.retrieval.errors import PropCiteError
 from propcite.retrieval.retriever import Retriever
 from propcite.retrieval.text import Passage
 
-if TYPE_CHECKING:  # who writes needs no database
+if TYPE_CHECKING:  # a generator needs no database
     from propcite.app.library.store import Turn
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
-    """What a generator writes from: the passages, best first, and a retriever over them alone.
+class GenerationContext:
+    """What a generator writes from: the passages, best first, and a retriever over these alone.
 
-    `before` is what was asked and answered in the same conversation, the oldest first; it is no source.
+    `turns` are the earlier questions and answers of the conversation, oldest first; they are no source.
+
+    >>> from propcite import Encoder, Passage, Retriever
+    >>> passages = (Passage("a", "The barrier cost 410 million euros."),)
+    >>> GenerationContext(passages, Retriever.over(Encoder(), passages)).passages[0].id
+    'a'
     """
 
     passages: tuple[Passage, ...]
     retriever: Retriever
-    before: tuple[Turn, ...] = ()
+    turns: tuple[Turn, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
     """An answer before it is cited.
 
-    `abstained` when the passages do not hold an answer, `incomplete` when the writing ended too soon; `notes` are what
-    a reader must know of it.  `given` is the text with the markers that the writer typed, where these are asked for;
-    `usage` are the tokens that it took, where that is known.
+    `abstained` is true if the passages hold no answer, `incomplete` if the writing ended too soon; `notes` tell a
+    reader what to know about it.  `given` is the text with the writer's own markers, where the prompt asks for them;
+    `usage` counts tokens, where the model reports them.
+
+    >>> Draft("The barrier cost 410 million euros.").abstained
+    False
     """
 
     text: str
@@ -42,7 +50,7 @@ class Draft:
     incomplete: bool = False
     notes: tuple[str, ...] = ()
     given: str = ""
-    usage: Usage | None = field(default=None, compare=False)  # no part of what is said
+    usage: Usage | None = field(default=None, compare=False)  # not part of the text
 
 
 Writing = abc.Generator[str, None, Draft]
@@ -51,32 +59,46 @@ Writing = abc.Generator[str, None, Draft]
 class Generator(Protocol):
     """Anything that writes an answer from passages.
 
-    `prompt` is the name and version of what a language model is asked with; empty for what needs no asking.
-    `understanding` names what writes questions anew that follow others.
+    `prompt` is the name and version of the prompt; empty where there is none.  `understanding` names what completes
+    a question that follows others.
+
+    >>> class FirstSentence:
+    ...     name, prompt, understanding = "first sentence", "", ""
+    ...     def understand(self, question, turns):
+    ...         return question
+    ...     def stream(self, question, context):
+    ...         text = context.passages[0].text.split(". ")[0]
+    ...         yield text
+    ...         return Draft(text)
+    ...     def generate_many(self, requests):
+    ...         return [draft_of(self.stream(*request)) for request in requests]
+    >>> generator: Generator = FirstSentence()
+    >>> generator.name
+    'first sentence'
     """
 
     name: str
     prompt: str
     understanding: str
 
-    def understand(self, question: str, before: Sequence[Turn]) -> str:
-        """The question as it reads without the conversation that it goes on; its own words where they do."""
+    def understand(self, question: str, turns: Sequence[Turn]) -> str:
+        """Return the question as it reads without the conversation; unchanged where it stands alone."""
         ...
 
-    def stream(self, question: str, shown: Shown) -> Writing:
-        """Pieces of the text as they are written, empty ones while none comes, then the draft.
+    def stream(self, question: str, context: GenerationContext) -> Writing:
+        """Yield pieces of the text as they are written, empty ones while none comes, and return the draft.
 
-        Closing it stops the writing.
+        Closing the generator stops the writing.
         """
         ...
 
-    def generate_many(self, asked: Sequence[tuple[str, Shown]]) -> list[Draft | PropCiteError]:
-        """The drafts of many questions in one batch; a question that fails has its error in its place."""
+    def generate_many(self, requests: Sequence[tuple[str, GenerationContext]]) -> list[Draft | PropCiteError]:
+        """Return the drafts of many questions, written in one batch; one that fails has its error in its place."""
         ...
 
 
-def drained(writing: Writing) -> Draft:
-    """The draft of a stream that nobody reads along."""
+def draft_of(writing: Writing) -> Draft:
+    """Read a stream to its end and return its draft."""
     try:
         while True:
             next(writing)

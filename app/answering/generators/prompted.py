@@ -1,4 +1,4 @@
-"""A language model that answers from passages: asked with a prompt, read while it writes, told when it fails."""
+"""Answer by a language model: fill a prompt with passages, and read the reply while it is written."""
 
 from __future__ import annotations
 
@@ -8,115 +8,117 @@ from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
 from typing import Protocol
 
-from propcite.app.answering.generators import Draft, Shown, Writing
-from propcite.app.answering.generators.beside import Beside
-from propcite.app.answering.generators.reading import Reading
-from propcite.app.answering.prompts import ABSTENTION, ALONE, Prompt, is_abstention, load_prompt
+from propcite.app.answering.generators import Draft, GenerationContext, Writing
+from propcite.app.answering.generators.background_loop import BackgroundLoop
+from propcite.app.answering.generators.reply import Reply
+from propcite.app.answering.prompts import ABSTENTION, STANDALONE, Prompt, is_abstention, load_prompt
 from propcite.app.errors import GeneratorError
 from propcite.app.library.store import Turn
-from propcite.attribution.english.questions import Exchange, standing_alone
+from propcite.attribution.english import Exchange, standalone_question
 from propcite.attribution.llm.endpoint import Message
 from propcite.attribution.llm.failures import NoAnswerError, TooLongError
-from propcite.attribution.llm.server_events import Ended
+from propcite.attribution.llm.server_events import StreamEnd
 from propcite.retrieval.errors import PropCiteError
 from propcite.retrieval.text import Passage
 
-LONGEST_QUESTION = 1000  # characters; a longer text is an answer
+MAX_QUESTION = 1000  # characters; a longer reply is no question
 _AROUND = re.compile(r"^<question>|</question>$|^[\w -]{0,30}question[\w -]{0,10}:", re.IGNORECASE)
 
 
 class Model(Protocol):
-    """A language model that is asked with the turns of a chat."""
+    """A language model that continues a chat."""
 
-    def stream(self, messages: list[Message]) -> AsyncGenerator[str | Ended, None]:
-        """The text as it is written, in the end why it ended.  TooLongError: it cannot hold so much."""
+    def stream(self, messages: list[Message]) -> AsyncGenerator[str | StreamEnd, None]:
+        """Yield the text as it is written, then why it ended; raise TooLongError if the messages do not fit."""
         ...
 
 
 class PromptedGenerator:
-    """Any language model as a generator.  Safe to share among threads; `num_parallel` questions of a batch are in work.
+    """Makes a generator of any language model.  Threads may share it; `num_parallel` questions run at the same time.
 
-    What was said before in a conversation is left out, the oldest first, where the model cannot hold it, then passages
-    from the last; a note says so.
+    If a prompt does not fit the model, earlier turns of the conversation are left out first, oldest first, then
+    passages from the last; a note says so.
     """
 
     def __init__(
         self, name: str, model: Model, prompt: Prompt, standalone: Prompt | None = None, *, num_parallel: int = 8
     ) -> None:
-        alone = standalone or load_prompt("standalone", ALONE)
+        alone = standalone or load_prompt("standalone", STANDALONE)
         self.name, self.prompt, self.understanding = name, prompt.id, alone.id
-        self._model, self._asks, self._alone = model, prompt, alone
+        self._model, self._prompt, self._standalone = model, prompt, alone
         self._num_parallel = num_parallel
-        self._beside = Beside(f"propcite-{name}")
+        self._loop = BackgroundLoop(f"propcite-{name}")
 
-    def understand(self, question: str, before: Sequence[Turn]) -> str:
-        return self._beside.run(self._understood(question, before))
+    def understand(self, question: str, turns: Sequence[Turn]) -> str:
+        return self._loop.run(self._understood(question, turns))
 
-    async def _understood(self, question: str, before: Sequence[Turn]) -> str:
-        """Asked with ever fewer turns until the model can hold them; rules have the word where it says nothing."""
-        for first in range(len(before)):
+    async def _understood(self, question: str, turns: Sequence[Turn]) -> str:
+        """Ask with fewer and fewer turns until they fit the model; fall back to rules where it returns no question."""
+        for first in range(len(turns)):
             try:
-                text = await self._said(self._alone.alone(question, before[first:]))
+                text = await self._reply(self._standalone.standalone_messages(question, turns[first:]))
             except TooLongError:
                 continue
             except NoAnswerError as error:
                 raise GeneratorError(f"the language model gave no answer: {error}") from error
-            if found := question_in(text):
-                return found
+            if standalone := question_in(text):
+                return standalone
             break
-        return standing_alone(question, [Exchange(turn.understood, turn.text) for turn in before])
+        return standalone_question(question, [Exchange(turn.understood, turn.text) for turn in turns])
 
-    async def _said(self, messages: list[Message]) -> str:
-        reading = Reading(live=False)
+    async def _reply(self, messages: list[Message]) -> str:
+        reply = Reply(live=False)
         async with aclosing(self._model.stream(messages)) as pieces:
-            text = "".join([reading.feed(piece) async for piece in pieces if isinstance(piece, str)])
-        return text + reading.finish()
+            text = "".join([reply.feed(piece) async for piece in pieces if isinstance(piece, str)])
+        return text + reply.finish()
 
-    def stream(self, question: str, shown: Shown) -> Writing:
-        for item in self._beside.items(self._written(question, shown, live=True)):
+    def stream(self, question: str, context: GenerationContext) -> Writing:
+        for item in self._loop.items(self._written(question, context, live=True)):
             if isinstance(item, Draft):
                 return item
             yield item or ""
-        raise AssertionError("a text that ends has told its draft")
+        raise AssertionError("a reply ends with its draft")
 
-    def generate_many(self, asked: Sequence[tuple[str, Shown]]) -> list[Draft | PropCiteError]:
-        return self._beside.run(self._all(asked))
+    def generate_many(self, requests: Sequence[tuple[str, GenerationContext]]) -> list[Draft | PropCiteError]:
+        return self._loop.run(self._all(requests))
 
-    async def _all(self, asked: Sequence[tuple[str, Shown]]) -> list[Draft | PropCiteError]:
-        """What fails for one question stands in its place; where none can be written, the batch ends with that."""
-        places = asyncio.Semaphore(self._num_parallel)
+    async def _all(self, requests: Sequence[tuple[str, GenerationContext]]) -> list[Draft | PropCiteError]:
+        """Put an error in the place of its question; an error that concerns all questions ends the batch."""
+        slots = asyncio.Semaphore(self._num_parallel)
 
-        async def whole(question: str, shown: Shown) -> Draft | PropCiteError:
-            async with places:
+        async def draft(question: str, context: GenerationContext) -> Draft | PropCiteError:
+            async with slots:
                 try:
-                    return await self._draft(question, shown)
+                    return await self._draft(question, context)
                 except GeneratorError as error:
                     return error
 
-        tasks = [asyncio.ensure_future(whole(*one)) for one in asked]
+        tasks = [asyncio.ensure_future(draft(*request)) for request in requests]
         try:
             return await asyncio.gather(*tasks)
         finally:
             for task in tasks:
                 task.cancel()
 
-    async def _draft(self, question: str, shown: Shown) -> Draft:
-        async with aclosing(self._written(question, shown, live=False)) as pieces:
+    async def _draft(self, question: str, context: GenerationContext) -> Draft:
+        async with aclosing(self._written(question, context, live=False)) as pieces:
             async for piece in pieces:
                 if isinstance(piece, Draft):
                     return piece
-        raise AssertionError("a text that ends has told its draft")
+        raise AssertionError("a reply ends with its draft")
 
-    async def _written(self, question: str, shown: Shown, *, live: bool) -> AsyncGenerator[str | Draft, None]:
-        """Asked with ever fewer turns of the conversation, then ever fewer passages, until the model can hold them."""
-        if not shown.passages:
+    async def _written(
+        self, question: str, context: GenerationContext, *, live: bool
+    ) -> AsyncGenerator[str | Draft, None]:
+        """Ask with fewer and fewer turns of the conversation, then fewer passages, until the prompt fits the model."""
+        if not context.passages:
             yield ABSTENTION
             yield Draft(ABSTENTION, abstained=True)
             return
-        for before, passages in _ever_less(shown):
-            messages = self._asks.messages(question, passages, before)
-            notes = _left_out(len(shown.before) - len(before), len(shown.before), "earlier question")
-            notes += _left_out(len(shown.passages) - len(passages), len(shown.passages), "passage")
+        for turns, passages in _shorter_contexts(context):
+            messages = self._prompt.messages(question, passages, turns)
+            notes = _left_out(len(context.turns) - len(turns), len(context.turns), "earlier question")
+            notes += _left_out(len(context.passages) - len(passages), len(context.passages), "passage")
             try:
                 async with aclosing(self._read(messages, notes, live=live)) as pieces:
                     async for piece in pieces:
@@ -127,45 +129,47 @@ class PromptedGenerator:
             except NoAnswerError as error:
                 raise GeneratorError(f"the language model gave no answer: {error}") from error
         raise GeneratorError(
-            f"the language model cannot hold one passage beside the prompt ({refused}): give it a longer context, "
+            f"not even one passage fits the language model beside the prompt ({refused}): give it a longer context, "
             "or lower PROPCITE_MAX_TOKENS"
         )
 
     async def _read(
         self, messages: list[Message], notes: tuple[str, ...], *, live: bool
     ) -> AsyncGenerator[str | Draft, None]:
-        reading = Reading(live=live)
-        ended = Ended("stop")
+        reply = Reply(live=live)
+        end = StreamEnd("stop")
         async with aclosing(self._model.stream(messages)) as pieces:
             async for piece in pieces:
-                if isinstance(piece, Ended):
-                    ended = piece
-                elif text := reading.feed(piece):
+                if isinstance(piece, StreamEnd):
+                    end = piece
+                elif text := reply.feed(piece):
                     yield text
-        yield reading.finish()
-        yield reading.draft(ended, notes, marks=self._asks.marks)
+        yield reply.finish()
+        yield reply.draft(end, notes, marks=self._prompt.marks)
 
 
 def question_in(text: str) -> str:
-    """The question that a model wrote, without what models put around one; empty where it is none.
+    """Return the question in a reply, without what models write around it; empty where there is none.
 
     >>> question_in('Standalone question: "What did it cost?"'), question_in("")
     ('What did it cost?', '')
     """
     line = next((line.strip() for line in text.split("\n") if any(map(str.isalnum, line))), "")
     line = _AROUND.sub("", line).strip(" \"'“”*`")
-    return line if len(line) <= LONGEST_QUESTION and not is_abstention(line) else ""
+    return line if len(line) <= MAX_QUESTION and not is_abstention(line) else ""
 
 
-def _ever_less(shown: Shown) -> Iterator[tuple[tuple[Turn, ...], tuple[Passage, ...]]]:
-    for first in range(len(shown.before)):
-        yield shown.before[first:], shown.passages
-    for count in range(len(shown.passages), 0, -1):
-        yield (), shown.passages[:count]
+def _shorter_contexts(context: GenerationContext) -> Iterator[tuple[tuple[Turn, ...], tuple[Passage, ...]]]:
+    """Yield turns and passages, fewer each time: all turns go before the first passage does."""
+    for first in range(len(context.turns)):
+        yield context.turns[first:], context.passages
+    for count in range(len(context.passages), 0, -1):
+        yield (), context.passages[:count]
 
 
 def _left_out(number: int, of: int, what: str) -> tuple[str, ...]:
-    """
+    """Return a note on what was left out; nothing if all was kept.
+
     >>> _left_out(2, 8, "passage")
     ('2 of 8 passages were left out: the context of the model is full',)
     """

@@ -1,9 +1,9 @@
-"""Prompts: what a language model is asked with, in files that a person may read, copy and change.
+"""Prompts for language models, in files that users may read, copy and change.
 
-A file is turns of a chat, each under a line `=== system`, `=== user` or `=== assistant`; without such a line it is
-one turn of the user.  The last turn is the user's and holds {passages} and {question} once each; {abstention} stands
-for the sentence that says that there is no answer.  The first line may be `=== prompt NAME VERSION: what it is`.
-Two are for questions that follow others: `standalone` holds {earlier} and {question}, `earlier` holds {earlier}.
+A file holds the turns of a chat, each under a line `=== system`, `=== user` or `=== assistant`; without such a line it
+is one user turn.  The last turn is the user's and holds {passages} and {question} once each; {abstention} stands for
+the sentence that says that there is no answer.  The first line may be `=== prompt NAME VERSION: description`.  Two are
+for questions that follow others: `standalone` holds {earlier} and {question}, `earlier` holds {earlier}.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from propcite.attribution.llm.endpoint import Message
 from propcite.attribution.llm.failures import sendable
 from propcite.retrieval.text import Passage
 
-if TYPE_CHECKING:  # who reads a prompt needs no database
+if TYPE_CHECKING:  # a prompt needs no database
     from propcite.app.library.store import Turn
 
 FOLDER = Path(__file__).parent
 ABSTENTION = "The passages do not say."
-PLACES = ("{passages}", "{question}")
-ALONE = ("{earlier}", "{question}")  # of a prompt that writes a question anew
-KINDS = {"standalone": ALONE, "earlier": ("{earlier}",)}  # what prompts hold that write no answer
-MOST_OF_ANSWER = 1200  # characters of an earlier answer that are shown
+FIELDS = ("{passages}", "{question}")
+STANDALONE = ("{earlier}", "{question}")  # in a prompt that rewrites a question to stand alone
+KINDS = {"standalone": STANDALONE, "earlier": ("{earlier}",)}  # fields of the prompts that write no answer
+MAX_EARLIER_ANSWER = 1200  # characters of an earlier answer that the prompt shows
 
 _TURN = re.compile(r"^=== *(system|user|assistant) *$", re.MULTILINE)
-_TAKEN = re.compile(r"\{(passages|question|abstention|earlier)\}")
+_FIELD = re.compile(r"\{(passages|question|abstention|earlier)\}")
 _HEAD = re.compile(r"=== *prompt +([^\s:]+) +([^\s:]+): *(.*)\n")
 _MARKER = re.compile(r"\[\d+\]")
 _TAG = re.compile(r"<(?=[A-Za-z/|｜!?])")
@@ -45,7 +45,7 @@ _ABSTAINS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """Turns of a chat, read from `path`.  `marks` when the model is to type markers of its own."""
+    """Turns of a chat, read from `path`.  `marks` is true if the prompt asks the model to type citation markers."""
 
     path: Path
     name: str
@@ -58,41 +58,41 @@ class Prompt:
     def id(self) -> str:
         return f"{self.name}/{self.version}"
 
-    def messages(self, question: str, passages: Sequence[Passage], before: Sequence[Turn] = ()) -> list[Message]:
-        """The chat that asks this question, behind what was said before; no text can leave its place in it."""
+    def messages(self, question: str, passages: Sequence[Passage], earlier: Sequence[Turn] = ()) -> list[Message]:
+        """Return the chat that asks a question after earlier turns; no text can end its place in the prompt."""
         *first, last = self._filled(question=as_data(question.strip()), passages=listed(passages))
-        if before:
-            (earlier,) = read_prompt(FOLDER / "earlier.txt", KINDS["earlier"])._filled(earlier=told(before))
-            last = {"role": "user", "content": f"{earlier['content']}\n\n{last['content']}"}
+        if earlier:
+            (turns,) = read_prompt(FOLDER / "earlier.txt", KINDS["earlier"])._filled(earlier=turns_as_text(earlier))
+            last = {"role": "user", "content": f"{turns['content']}\n\n{last['content']}"}
         return [*first, last]
 
-    def alone(self, question: str, before: Sequence[Turn]) -> list[Message]:
-        """The chat that asks for this question as it stands alone."""
-        return self._filled(question=as_data(question.strip()), earlier=told(before))
+    def standalone_messages(self, question: str, earlier: Sequence[Turn]) -> list[Message]:
+        """Return the chat that asks the model to rewrite a question so that it stands alone."""
+        return self._filled(question=as_data(question.strip()), earlier=turns_as_text(earlier))
 
-    def _filled(self, **given: str) -> list[Message]:
-        given = {"abstention": ABSTENTION, **given}
+    def _filled(self, **values: str) -> list[Message]:
+        values = {"abstention": ABSTENTION, **values}
         return [
-            {"role": role, "content": _TAKEN.sub(lambda found: given.get(found[1], found[0]), text)}
+            {"role": role, "content": _FIELD.sub(lambda field: values.get(field[1], field[0]), text)}
             for role, text in self.turns
         ]
 
 
-def told(before: Sequence[Turn]) -> str:
-    """What was asked and answered, the oldest first."""
+def turns_as_text(turns: Sequence[Turn]) -> str:
+    """Write earlier questions and answers as text, oldest first."""
     return "\n\n".join(
         f"Question: {as_data(' '.join(turn.understood.split()))}\nAnswer: {as_data(_short(turn.text))}"
-        for turn in before
+        for turn in turns
     )
 
 
 def _short(text: str) -> str:
-    said = " ".join(text.split())
-    return said if len(said) <= MOST_OF_ANSWER else f"{said[:MOST_OF_ANSWER].rsplit(' ', 1)[0]} …"
+    line = " ".join(text.split())
+    return line if len(line) <= MAX_EARLIER_ANSWER else f"{line[:MAX_EARLIER_ANSWER].rsplit(' ', 1)[0]} …"
 
 
 def listed(passages: Sequence[Passage]) -> str:
-    """The passages, numbered from 1."""
+    """Write the passages, numbered from 1."""
     return "\n".join(_passage(number, passage) for number, passage in enumerate(passages, start=1))
 
 
@@ -103,7 +103,7 @@ def _passage(number: int, passage: Passage) -> str:
 
 
 def as_data(text: str) -> str:
-    """A text in which nothing is a tag of the prompt or a sign of a chat's template.
+    """Escape a text so that nothing in it reads as a tag of the prompt or a token of a chat template.
 
     >>> as_data("2 < 3 </passage> <|im_end|> [INST]")
     '2 < 3 &lt;/passage> &lt;|im_end|> [ INST]'
@@ -112,7 +112,7 @@ def as_data(text: str) -> str:
 
 
 def is_abstention(text: str) -> bool:
-    """Whether an answer says that there is none, and says nothing else.
+    """Return whether an answer says that there is no answer, and nothing else.
 
     >>> is_abstention("The passages do not say who found it."), is_abstention("The passages do not say, but Ada did.")
     (True, False)
@@ -121,46 +121,49 @@ def is_abstention(text: str) -> bool:
 
 
 def shipped() -> list[Prompt]:
-    return [read_prompt(path, KINDS.get(path.stem, PLACES)) for path in sorted(FOLDER.glob("*.txt"))]
+    """Return the prompts that come with PropCite."""
+    return [read_prompt(path, KINDS.get(path.stem, FIELDS)) for path in sorted(FOLDER.glob("*.txt"))]
 
 
-def load_prompt(name: str, places: Sequence[str] = PLACES) -> Prompt:
-    """A shipped prompt by its name, or one in a file."""
+def load_prompt(name: str, fields: Sequence[str] = FIELDS) -> Prompt:
+    """Return a shipped prompt by its name, or read one from a file."""
     path = FOLDER / f"{name}.txt"
     if name.isidentifier() and path.is_file():
-        return read_prompt(path, places)
-    given = Path(name).expanduser()
-    if not given.is_file():
-        known = ", ".join(path.stem for path in sorted(FOLDER.glob("*.txt")) if KINDS.get(path.stem, PLACES) == places)
-        raise AppError(f"there is no prompt {name!r}: give {known}, or a file in the form of propcite prompts answer")
-    return read_prompt(given, places)
+        return read_prompt(path, fields)
+    file = Path(name).expanduser()
+    if not file.is_file():
+        shipped_names = ", ".join(
+            path.stem for path in sorted(FOLDER.glob("*.txt")) if KINDS.get(path.stem, FIELDS) == fields
+        )
+        raise AppError(f"no prompt named {name!r}: use {shipped_names}, or a file like that of propcite prompts answer")
+    return read_prompt(file, fields)
 
 
-def read_prompt(path: Path, places: Sequence[str] = PLACES) -> Prompt:
-    """A file's prompt; one without a version is known by its content."""
+def read_prompt(path: Path, fields: Sequence[str] = FIELDS) -> Prompt:
+    """Read a prompt from a file; without a version in the file, a hash of its text is the version."""
     try:
         text = path.read_text("utf-8-sig").replace("\r\n", "\n")
     except (OSError, UnicodeDecodeError) as error:
-        raise AppError(f"the prompt {path} cannot be read ({error}): give a file of UTF-8 text") from error
+        raise AppError(f"cannot read the prompt {path} ({error}): give a UTF-8 text file") from error
     head = _HEAD.match(text)
     turns = _turns(text[head.end() :] if head else text)
-    _check(path, turns, places)
+    _check(path, turns, fields)
     name, version, what = head.groups() if head else (path.stem, hashlib.sha256(text.encode()).hexdigest()[:8], "")
-    return Prompt(path, name, version, turns, what, marks=any(_MARKER.search(said) for _, said in turns))
+    return Prompt(path, name, version, turns, what, marks=any(_MARKER.search(content) for _, content in turns))
 
 
 def _turns(text: str) -> tuple[tuple[str, str], ...]:
     first, *pieces = _TURN.split(text)
     alone = (("user", first.strip()),) if first.strip() else ()
-    return alone + tuple((role, said.strip()) for role, said in zip(pieces[::2], pieces[1::2], strict=True))
+    return alone + tuple((role, content.strip()) for role, content in zip(pieces[::2], pieces[1::2], strict=True))
 
 
-def _check(path: Path, turns: tuple[tuple[str, str], ...], places: Sequence[str]) -> None:
+def _check(path: Path, turns: tuple[tuple[str, str], ...], fields: Sequence[str]) -> None:
     if not turns or turns[-1][0] != "user":
-        raise AppError(f"the prompt {path} does not end with a turn of the user: put {' and '.join(places)} there")
-    for place in places:
-        if turns[-1][1].count(place) != 1 or any(place in said for _, said in turns[:-1]):
-            raise AppError(f"the prompt {path} needs {place} once, in its last turn: put it where it belongs")
+        raise AppError(f"the prompt {path} does not end with a user turn: put {' and '.join(fields)} there")
+    for field in fields:
+        if turns[-1][1].count(field) != 1 or any(field in content for _, content in turns[:-1]):
+            raise AppError(f"the prompt {path} must have {field} once, in its last turn: move it there")
     roles = [role for role, _ in turns if role != "system"]
     if any(role == "system" for role, _ in turns[1:]) or roles != ["user", "assistant"] * (len(roles) // 2) + ["user"]:
-        raise AppError(f"the prompt {path} needs a turn of the system or none, then the user and the assistant in turn")
+        raise AppError(f"the prompt {path} must have one system turn at most, then user and assistant in alternation")

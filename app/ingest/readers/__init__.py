@@ -1,4 +1,4 @@
-"""Reading: a file or an upload becomes a Document; a file that cannot be read says why and what to do about it."""
+"""Read files of all supported types into Documents; an error says why a file cannot be read and what to do."""
 
 from propcite.app.ingest.readers.files import (
     check_size,
@@ -6,7 +6,7 @@ from propcite.app.ingest.readers.files import (
     find_files,
     read_bytes,
     read_document,
-    source_of,
+    source_path,
 )
 from propcite.app.ingest.readers.kinds import ARCHIVES, KINDS, SUFFIXES
 
@@ -19,5 +19,5 @@ __all__ = [
     "find_files",
     "read_bytes",
     "read_document",
-    "source_of",
+    "source_path",
 ]

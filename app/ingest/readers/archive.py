@@ -1,4 +1,4 @@
-"""A zip file read within bounds: how many members, how large, how strongly packed, before anything is unpacked."""
+"""Zip archives, read within limits on the number, size and compression of their members."""
 
 from __future__ import annotations
 
@@ -6,43 +6,46 @@ import struct
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from io import BytesIO
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import IO
 
 from propcite.app.errors import ReadError
+from propcite.app.ingest.readers.files import MAX_BYTES, check_size
+from propcite.app.ingest.readers.kinds import ARCHIVES, KINDS, is_supported
 
-MOST_MEMBERS = 20_000
-MOST_UNPACKED = 1 * 2**30
-MOST_AT_ONCE = 128 * 2**20  # a part that is read whole
-# Deflate packs 1,032 to 1; of real files none above this size comes near the ratio.
+MAX_MEMBERS = 20_000
+MAX_UNPACKED = 1 * 2**30
+MAX_PART = 128 * 2**20  # of a part that is read at once
+# Deflate compresses up to 1,032 to 1; no real file above this size comes near the ratio.
 _LARGE = 16 * 2**20
-_MOST_RATIO = 250
-_LONGEST_ENTRY = 600  # bytes of the list for a member, far over what names take
-_TAIL = 2**16 + 22
-_WRONG = (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, EOFError, ValueError, struct.error)
+_MAX_RATIO = 250
+_MAX_ENTRY = 600  # bytes per member in the directory, far more than names need
+_TAIL = 2**16 + 22  # bytes at the end that contain the end record: it has 22, a comment up to 2**16
+_ERRORS = (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, EOFError, ValueError, struct.error)
 
 
 class Archive:
-    """The members of a zip file, in order; folders and links are none."""
+    """The members of a zip file in order, without folders and links."""
 
     def __init__(self, name: str, file: bytes | Path) -> None:
         self.name = name
         self.members: dict[str, zipfile.ZipInfo] = {}
         try:
-            self._zip = zipfile.ZipFile(_checked(name, file))
-        except _WRONG as error:
+            self._zip = zipfile.ZipFile(_open(name, file))
+        except _ERRORS as error:
             raise damaged(name) from error
         for info in self._zip.infolist():
             if not info.is_dir() and not _is_link(info):
                 self.members.setdefault(info.filename, info)
         self._check_sizes()
 
-    def read(self, member: str, most_bytes: int = MOST_AT_ONCE) -> bytes:
-        """The member's bytes; one that states a smaller size than it has is damaged, and never unpacked further."""
+    def read(self, member: str, max_bytes: int = MAX_PART) -> bytes:
+        """Return a member's bytes.  It is damaged if it has more than it states, and never unpacked further."""
         info = self.members[member]
-        if info.file_size > most_bytes:
-            raise ReadError(f"{self.name} has a part of {info.file_size >> 20} MB inside: split it and add the pieces")
+        if info.file_size > max_bytes:
+            raise ReadError(f"{self.name} contains a part of {info.file_size >> 20} MB: split it and add the pieces")
         with self.open(member) as file:
             return file.read(info.file_size + 1)
 
@@ -53,49 +56,106 @@ class Archive:
                 yield file
         except ReadError:
             raise
-        except _wrong() as error:
+        except _unpacking_errors() as error:
             raise damaged(self.name) from error
 
     def _check_sizes(self) -> None:
-        if len(self.members) > MOST_MEMBERS:
-            raise ReadError(f"{self.name} holds more than {MOST_MEMBERS:,} files: unpack it and add what matters")
+        if len(self.members) > MAX_MEMBERS:
+            raise _too_many(self.name)
         sizes = [(info.file_size, info.compress_size) for info in self.members.values()]
-        too_dense = any(size > _LARGE and size > _MOST_RATIO * max(packed, 1) for size, packed in sizes)
-        if too_dense or sum(size for size, _ in sizes) > MOST_UNPACKED:
+        too_dense = any(size > _LARGE and size > _MAX_RATIO * max(packed, 1) for size, packed in sizes)
+        if too_dense or sum(size for size, _ in sizes) > MAX_UNPACKED:
             unpacked = sum(size for size, _ in sizes) >> 20
-            raise ReadError(f"{self.name} would unpack to {unpacked:,} MB, as only a bomb does: it was not opened")
+            raise ReadError(f"{self.name} would unpack to {unpacked:,} MB, like a zip bomb: add its files one by one")
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A file in an archive, `papers.zip!/2024/tides.pdf`, as a source of its own."""
+
+    archive: Archive
+    path: str
+    location: str
+
+    @property
+    def name(self) -> str:
+        return PurePosixPath(self.path).name
+
+    @property
+    def size(self) -> int:
+        return self.archive.members[self.path].file_size
+
+    def read(self, max_bytes: int = MAX_BYTES) -> bytes:
+        check_size(self.name, self.size, max_bytes)
+        return self.archive.read(self.path, max_bytes)
+
+
+def is_archive(name: str) -> bool:
+    return PurePosixPath(name).suffix.lower() in ARCHIVES
+
+
+def members(name: str, file: Path | bytes, location: str) -> tuple[list[Member], list[ReadError]]:
+    """Return the supported files in an archive, sorted by path, and an error for each one that is refused.
+
+    A member is refused if it is encrypted, an archive itself, or its path leads out of the archive.  The archive stays
+    open until its last member is garbage.
+    """
+    archive = Archive(name, file)
+    accepted: list[Member] = []
+    errors: list[ReadError] = []
+    for path, info in sorted(archive.members.items()):
+        parts = PurePosixPath(path.replace("\\", "/")).parts
+        hidden = any(part.startswith((".", "__MACOSX")) for part in parts if part != "..")
+        if not parts or hidden or not is_supported(path):
+            continue
+        inside = f"{location}!/{path}"
+        if ".." in parts or path.startswith("/") or parts[0].endswith(":"):
+            errors.append(ReadError(f"{path} leads out of {name}: create the archive again without such paths", inside))
+        elif is_encrypted(info):
+            errors.append(ReadError(f"{parts[-1]} is encrypted in {name}: unpack it and add its files", inside))
+        elif is_archive(path):
+            errors.append(ReadError(f"{parts[-1]} is an archive inside {name}: unpack it and add its files", inside))
+        else:
+            accepted.append(Member(archive, path, inside))
+    if not accepted and not errors:
+        raise ReadError(f"{name} contains no file that can be read: add one of {KINDS}")
+    return accepted, errors
 
 
 def damaged(name: str) -> ReadError:
-    return ReadError(f"{name} is damaged or cut off: get it again, or save it anew and add that")
+    return ReadError(f"{name} is damaged or incomplete: get it again, or save it again and add that")
 
 
 def is_encrypted(info: zipfile.ZipInfo) -> bool:
     return bool(info.flag_bits & 1)
 
 
-def _wrong() -> tuple[type[Exception], ...]:
+def _too_many(name: str) -> ReadError:
+    return ReadError(f"{name} contains more than {MAX_MEMBERS:,} files: unpack it and add those that you need")
+
+
+def _unpacking_errors() -> tuple[type[Exception], ...]:
     import lzma
     import zlib
 
-    return (*_WRONG, zlib.error, lzma.LZMAError)
+    return (*_ERRORS, zlib.error, lzma.LZMAError)
 
 
 def _is_link(info: zipfile.ZipInfo) -> bool:
     return info.create_system == 3 and (info.external_attr >> 28) == 0xA
 
 
-def _checked(name: str, file: bytes | Path) -> IO[bytes]:
-    """The file, once its directory is known to be small enough to be read."""
+def _open(name: str, file: bytes | Path) -> IO[bytes]:
+    """Open a zip file; raise an error if its directory is too large, since zipfile reads all of it at once."""
     opened: IO[bytes] = BytesIO(file) if isinstance(file, bytes) else open(file, "rb")  # noqa: SIM115
-    if _directory_size(opened) > _LONGEST_ENTRY * MOST_MEMBERS:
+    if _directory_size(opened) > _MAX_ENTRY * MAX_MEMBERS:
         opened.close()
-        raise ReadError(f"{name} holds more than {MOST_MEMBERS:,} files: unpack it and add what matters")
+        raise _too_many(name)
     return opened
 
 
 def _directory_size(file: IO[bytes]) -> int:
-    """How large the list of members says that it is: zipfile reads all of it at once."""
+    """Return the size of the directory as the end records state it, in the zip or the zip64 format."""
     size = file.seek(0, 2)
     file.seek(max(0, size - _TAIL))
     tail = file.read()

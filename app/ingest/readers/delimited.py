@@ -1,4 +1,4 @@
-"""CSV and TSV: each record a sentence with the names of its columns, found by the row that a spreadsheet shows."""
+"""CSV and TSV: one sentence per record with its column names, placed by the row number that a spreadsheet shows."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from io import StringIO
 from itertools import islice
 
 from propcite.app.errors import ReadError
-from propcite.app.ingest.readers.decoding import decode
-from propcite.app.ingest.readers.draft import Draft, stem
-from propcite.app.ingest.readers.rows import Row, bounded, write_rows
+from propcite.app.ingest.readers.draft import Draft, title_from_name
+from propcite.app.ingest.readers.plain_text import decode
+from propcite.app.ingest.readers.rows import Row, limit_cells, write_rows
 from propcite.retrieval.text import Document
 
-_DELIMITERS = ";\t|,"  # a comma last: where all part evenly, it is that of decimals
-_STATED = re.compile(r'\A"?sep=(.)"?\r?\n', re.IGNORECASE)  # Excel's own first line
+_DELIMITERS = ";\t|,"  # the comma is last: if all split rows evenly, it is the decimal comma
+_SEP_LINE = re.compile(r'\A"?sep=(.)"?\r?\n', re.IGNORECASE)  # the first line that Excel writes
 _SAMPLE = 64 * 1024
-_LONGEST_CELL = 16 * 2**20
+_MAX_CELL = 16 * 2**20
 
 
 def read_csv(name: str, data: bytes) -> Document:
@@ -31,8 +31,8 @@ def read_tsv(name: str, data: bytes) -> Document:
 
 def csv_rows(name: str, data: bytes) -> Iterator[Row]:
     text = decode(name, data)
-    stated = _STATED.match(text)
-    return _rows(text[stated.end() :] if stated else text, stated[1] if stated else delimiter_of(text))
+    declared = _SEP_LINE.match(text)
+    return _rows(text[declared.end() :] if declared else text, declared[1] if declared else delimiter_of(text))
 
 
 def tsv_rows(name: str, data: bytes) -> Iterator[Row]:
@@ -40,7 +40,7 @@ def tsv_rows(name: str, data: bytes) -> Iterator[Row]:
 
 
 def delimiter_of(text: str) -> str:
-    """What parts most rows in the same number of cells; a comma where nothing does.
+    """Return the delimiter that splits most rows into the same number of cells; a comma if none does.
 
     >>> delimiter_of("a;b,c\\n1;2,5\\n3;4,5\\n"), delimiter_of("words\\nand more")
     (';', ',')
@@ -52,7 +52,7 @@ def delimiter_of(text: str) -> str:
         width, times = Counter(widths).most_common(1)[0] if widths else (1, 0)
         return (times / len(widths), width) if width > 1 else (0.0, 1)
 
-    # csv.Sniffer takes a letter for the delimiter of a column of words.
+    # csv.Sniffer may take a letter of words in a single column for the delimiter.
     best = max(_DELIMITERS, key=evenness)
     return best if evenness(best)[0] else ","
 
@@ -60,16 +60,16 @@ def delimiter_of(text: str) -> str:
 def _read(name: str, rows: Iterator[Row]) -> Document:
     draft = Draft()
     try:
-        write_rows(draft, bounded(name, rows))
+        write_rows(draft, limit_cells(name, rows))
     except csv.Error as error:
         raise ReadError(
-            f"{name} has a quote that never ends or a cell without end: close it and add it again"
+            f"{name} has a quote that is never closed or an endless cell: fix it and add it again"
         ) from error
-    return draft.document(name, stem(name), {"kind": "csv"})
+    return draft.document(name, title_from_name(name), {"kind": "csv"})
 
 
 def _rows(text: str, delimiter: str) -> Iterator[Row]:
-    csv.field_size_limit(_LONGEST_CELL)
+    csv.field_size_limit(_MAX_CELL)
     table, was_empty = 0, False
     for number, cells in enumerate(csv.reader(StringIO(text, newline=""), delimiter=delimiter), 1):
         is_empty = not any(map(str.strip, cells))

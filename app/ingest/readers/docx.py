@@ -1,4 +1,4 @@
-"""Word documents: headings by their styles, lists with the labels that are seen, tables row by row, notes."""
+"""Word documents: headings by style, lists with the labels that Word shows, tables row by row, notes."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 from propcite.app.ingest.readers.docx_styles import Numbering, Styles
 from propcite.app.ingest.readers.draft import Draft
 from propcite.app.ingest.readers.office import Package
-from propcite.app.ingest.readers.rows import Row, bounded, write_rows
-from propcite.app.ingest.readers.xml import attribute, local
+from propcite.app.ingest.readers.rows import Row, limit_cells, write_rows
+from propcite.app.ingest.readers.xml import attribute, local_name
 from propcite.retrieval.text import Document
 
-# Deleted words, a drawing's second rendering for old programs, codes of fields, how a word is read aloud.
-_UNREAD = frozenset("del moveFrom Fallback instrText delText delInstrText rt rPr pPr tblPr sdtPr fldData".split())
-_INSIDE = frozenset("sdt sdtContent customXml ins moveTo smartTag body".split())
-_DEEPEST = 60
+# Deleted text, a drawing's fallback for old programs, field codes, pronunciation guides, and properties.
+_SKIPPED = frozenset("del moveFrom Fallback instrText delText delInstrText rt rPr pPr tblPr sdtPr fldData".split())
+_CONTAINERS = frozenset("sdt sdtContent customXml ins moveTo smartTag body".split())
+_MAX_DEPTH = 60
 
 
 def read_docx(name: str, data: bytes) -> Document:
@@ -35,24 +35,27 @@ class _Writer:
         self.name = package.name
         self.draft = draft
         self.title = ""
-        self.styles = Styles(package.one(package.main, "styles"))
-        self.numbering = Numbering(package.one(package.main, "numbering"))
-        self._notes = {kind: _by_id(package.one(package.main, f"{kind}s")) for kind in ("footnote", "endnote")}
-        self._boxes: list[Any] = []  # text boxes of the paragraph that is read
-        self._called: list[tuple[str, str]] = []  # the notes that it calls
+        self.styles = Styles(package.first_related(package.main, "styles"))
+        self.numbering = Numbering(package.first_related(package.main, "numbering"))
+        self._notes = {
+            "footnote": _notes_by_id(package.first_related(package.main, "footnotes")),
+            "endnote": _notes_by_id(package.first_related(package.main, "endnotes")),
+        }
+        self._boxes: list[Any] = []  # text boxes of the current paragraph
+        self._references: list[tuple[str, str]] = []  # notes that the current paragraph refers to
         self._numbers = {"footnote": 0, "endnote": 0}
-        self._depth = 0  # of the lists that are open
-        self._inside = 0  # of boxes and cells in each other
+        self._depth = 0  # of open lists
+        self._nesting = 0  # of text boxes in each other
 
     def blocks(self, parent: Any) -> None:
         for element in parent:
-            match local(element):
+            match local_name(element):
                 case "p":
                     self._paragraph(element)
                 case "tbl":
                     self.close_lists()
                     self._table(element)
-                case tag if tag in _INSIDE:
+                case tag if tag in _CONTAINERS:
                     self.blocks(element)
 
     def close_lists(self) -> None:
@@ -78,7 +81,7 @@ class _Writer:
             else:
                 self.close_lists()
                 self.draft.block(words)
-        self._aside()
+        self._notes_and_boxes()
 
     def _to_depth(self, depth: int) -> None:
         while self._depth > depth:
@@ -88,21 +91,21 @@ class _Writer:
             self.draft.open_list(None)
             self._depth += 1
 
-    def _aside(self) -> None:
-        """What the paragraph calls: its notes, its text boxes."""
-        called, self._called = self._called, []
+    def _notes_and_boxes(self) -> None:
+        """Write the notes and text boxes of the paragraph or table that was just written."""
+        references, self._references = self._references, []
         boxes, self._boxes = self._boxes, []
-        for kind, note in called:
+        for kind, note in references:
             self._numbers[kind] += 1
             words = " ".join(self._words(p) for p in self._notes[kind][note].iter("{*}p"))
-            self._called = []  # a note calls none
+            self._references = []  # references in a note are ignored
             self.draft.block(f"{'Note' if kind == 'footnote' else 'Endnote'} {self._numbers[kind]}: {words.strip()}")
-        if self._inside < _DEEPEST:
-            self._inside += 1
+        if self._nesting < _MAX_DEPTH:
+            self._nesting += 1
             for box in boxes:
                 self.close_lists()
                 self.blocks(box)
-            self._inside -= 1
+            self._nesting -= 1
 
     def _words(self, paragraph: Any) -> str:
         return "".join(self._pieces(paragraph))
@@ -112,8 +115,8 @@ class _Writer:
 
         walk = etree.iterwalk(paragraph, events=("start",))
         for _, element in walk:
-            tag = local(element)
-            if tag in _UNREAD or (tag == "r" and _is_hidden(element)):
+            tag = local_name(element)
+            if tag in _SKIPPED or (tag == "r" and _is_hidden(element)):
                 walk.skip_subtree()
             match tag:
                 case "t":
@@ -127,7 +130,7 @@ class _Writer:
                 case "footnoteReference" | "endnoteReference":
                     kind, note = tag.removesuffix("Reference"), attribute(element, "id")
                     if note in self._notes[kind]:
-                        self._called.append((kind, note))
+                        self._references.append((kind, note))
                 case "txbxContent":
                     self._boxes.append(element)
                     walk.skip_subtree()
@@ -135,63 +138,60 @@ class _Writer:
     def _table(self, table: Any) -> None:
         rows = [row for row in _rows(table) if row.find("{*}trPr/{*}del") is None]
         grids = [[(cell, *_merged(cell)) for cell in _cells(row)] for row in rows]
-        if grids and max(len(grid) for grid in grids) == 1:  # a frame around text
+        if grids and max(len(grid) for grid in grids) == 1:  # one column: a frame around text
             for grid in grids:
                 for cell, _, _ in grid:
                     self.blocks(cell)
             self.close_lists()
             return
-        texts = list(bounded(self.name, self._read_rows(grids)))
+        texts = list(limit_cells(self.name, self._read_rows(grids)))
         named = bool(rows) and (rows[0].find("{*}trPr/{*}tblHeader") is not None or _is_bold(rows))
         write_rows(self.draft, texts, named=named and len(rows) > 1)
-        self._aside()
+        self._notes_and_boxes()
 
     def _read_rows(self, grids: list[list[tuple[Any, int, bool]]]) -> Iterator[Row]:
-        """What is merged downwards stands in each row."""
+        """Yield the rows; a vertically merged cell is repeated in each row that it spans."""
         above: dict[int, str] = {}
         for grid in grids:
             cells: list[str] = []
-            for cell, span, goes_on in grid:
-                words = above.get(len(cells), "") if goes_on else self._cell(cell)
+            for cell, span, continues in grid:
+                words = above.get(len(cells), "") if continues else self._cell(cell)
                 above[len(cells)] = words
                 cells += [words, *[""] * (span - 1)]
             yield Row(cells)
 
     def _cell(self, cell: Any) -> str:
-        """A cell's words in one line; a table inside it is read the same way."""
-        return " ".join(
-            filter(
-                None, (self._words(paragraph).strip() for paragraph in cell.iter("{*}p") if _is_read(paragraph, cell))
-            )
-        )
+        """Return a cell's text in one line, with that of tables inside it."""
+        paragraphs = [paragraph for paragraph in cell.iter("{*}p") if _belongs_to(paragraph, cell)]
+        return " ".join(filter(None, (self._words(paragraph).strip() for paragraph in paragraphs)))
 
 
-def _by_id(root: Any | None) -> dict[str, Any]:
-    """Notes by their ids, without the lines that part them from the text."""
+def _notes_by_id(root: Any | None) -> dict[str, Any]:
+    """Return notes by id, without the separator lines that Word stores among them."""
     if root is None:
         return {}
     return {attribute(note, "id"): note for note in root if attribute(note, "type", "normal") == "normal"}
 
 
 def _rows(table: Any) -> Iterator[Any]:
-    return _found(table, "tr")
+    return _children(table, "tr")
 
 
 def _cells(row: Any) -> Iterator[Any]:
-    return _found(row, "tc")
+    return _children(row, "tc")
 
 
-def _found(parent: Any, tag: str) -> Iterator[Any]:
-    """Children of this name, also inside content controls and insertions."""
+def _children(parent: Any, tag: str) -> Iterator[Any]:
+    """Yield the children of this name, including those inside content controls and insertions."""
     for element in parent:
-        if local(element) == tag:
+        if local_name(element) == tag:
             yield element
-        elif local(element) in _INSIDE:
-            yield from _found(element, tag)
+        elif local_name(element) in _CONTAINERS:
+            yield from _children(element, tag)
 
 
 def _merged(cell: Any) -> tuple[int, bool]:
-    """How many columns a cell takes, and whether it goes on from the row above."""
+    """Return the number of columns that a cell spans, and whether it continues the cell above."""
     span = cell.find("{*}tcPr/{*}gridSpan")
     merge = cell.find("{*}tcPr/{*}vMerge")
     columns = attribute(span, "val") if span is not None else ""
@@ -200,18 +200,18 @@ def _merged(cell: Any) -> tuple[int, bool]:
     )
 
 
-def _is_read(paragraph: Any, cell: Any) -> bool:
-    """Whether it stands in the cell itself or in a table there, not in a text box, which is read by itself."""
-    for above in paragraph.iterancestors():
-        if above is cell:
+def _belongs_to(paragraph: Any, cell: Any) -> bool:
+    """Whether a paragraph is in the cell or a table there, and not in a text box, which is written separately."""
+    for ancestor in paragraph.iterancestors():
+        if ancestor is cell:
             return True
-        if local(above) in ("txbxContent", "Fallback"):
+        if local_name(ancestor) in ("txbxContent", "Fallback"):
             return False
     return True
 
 
 def _is_bold(rows: list[Any]) -> bool:
-    """Whether the first row alone is set in bold."""
+    """Whether the first row is bold and the second is not."""
     shares = [
         [run.find("{*}rPr/{*}b") is not None for run in row.iter("{*}r") if run.find("{*}t") is not None]
         for row in rows[:2]

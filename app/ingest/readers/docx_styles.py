@@ -1,4 +1,4 @@
-"""A Word document's styles and numbers: which paragraph is a heading, and the label that stands before an item."""
+"""A Word document's styles and numbering: which paragraphs are headings, and the labels of list items."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import Any
 from propcite.app.ingest.readers.xml import attribute
 
 _HEADING = re.compile(r"heading (\d)")
-_DEEPEST = 20  # styles based on each other; more go round
+_MAX_BASES = 20  # styles that one is based on in turn; more are a cycle
 
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """What a paragraph's style says of it: a heading's level or 0, and its list where the style has one."""
+    """What a paragraph's style says: its heading level or 0, and its list, if any."""
 
     level: int = 0
     is_title: bool = False
-    is_contents: bool = False  # a line of the table of contents
-    number: tuple[str, str] = ("", "")  # list and level
+    is_contents: bool = False  # whether it is a line of a table of contents
+    number: tuple[str, str] = ("", "")  # of the list, and the level in it
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,59 +30,59 @@ class Label:
 
 
 class Styles:
-    """Styles by their ids.  The names of those that Word brings are English in every language, the ids are not."""
+    """Styles by id.  The names of Word's built-in styles are English in every language, their ids are not."""
 
     def __init__(self, root: Any | None) -> None:
-        found = root.iterfind("{*}style") if root is not None else ()
-        self._styles = {attribute(style, "styleId"): style for style in found}
-        self._known: dict[str, Style] = {}
+        elements = root.iterfind("{*}style") if root is not None else ()
+        self._elements = {attribute(element, "styleId"): element for element in elements}
+        self._cache: dict[str, Style] = {}
 
     def of(self, paragraph: Any) -> Style:
-        """The paragraph's style, with a level that it states itself."""
-        name = _value(paragraph, "pPr/pStyle")
-        style = self._known.get(name) or self._known.setdefault(name, self._read(name))
+        """Return the paragraph's style; an outline level of its own overrides that of the style."""
+        id_ = _value(paragraph, "pPr/pStyle")
+        style = self._cache.get(id_) or self._cache.setdefault(id_, self._read(id_))
         own = _value(paragraph, "pPr/outlineLvl")
         return Style(_level(own), False, style.is_contents, style.number) if own else style
 
-    def _read(self, name: str) -> Style:
+    def _read(self, id_: str) -> Style:
+        """Read a style; properties that it lacks come from the styles that it is based on."""
         level, title, contents, number, depth = 0, False, False, "", ""
-        for _ in range(_DEEPEST):
-            style = self._styles.get(name)
-            if style is None:
+        for _ in range(_MAX_BASES):
+            element = self._elements.get(id_)
+            if element is None:
                 break
-            called = _value(style, "name").lower()
-            title = title or called == "title"
-            contents = contents or called.startswith(("toc ", "contents ", "index ", "table of figures"))
-            outline = _value(style, "pPr/outlineLvl")
-            stated = _HEADING.fullmatch(called)
-            level = level or (int(stated[1]) if stated else _level(outline))
-            number = number or _value(style, "pPr/numPr/numId")
-            depth = depth or _value(style, "pPr/numPr/ilvl")
-            name = _value(style, "basedOn")
+            name = _value(element, "name").lower()
+            title = title or name == "title"
+            contents = contents or name.startswith(("toc ", "contents ", "index ", "table of figures"))
+            heading = _HEADING.fullmatch(name)
+            level = level or (int(heading[1]) if heading else _level(_value(element, "pPr/outlineLvl")))
+            number = number or _value(element, "pPr/numPr/numId")
+            depth = depth or _value(element, "pPr/numPr/ilvl")
+            id_ = _value(element, "basedOn")
         contents = contents and not level
         return Style(1 if title else level, title, contents, (number, depth))
 
 
 class Numbering:
-    """The lists of a document, counted as its paragraphs come."""
+    """Numbers the list items of a document in the order of its paragraphs."""
 
     def __init__(self, root: Any | None) -> None:
-        self._levels: dict[str, dict[int, Any]] = {}  # of each abstract list
-        self._lists: dict[str, str] = {}  # the abstract list of each
-        self._starts: dict[tuple[str, int], int] = {}  # where a list starts a level anew
-        self._counts: dict[str, dict[int, int]] = {}
+        self._levels: dict[str, dict[int, Any]] = {}  # by abstract list
+        self._lists: dict[str, str] = {}  # the abstract list of each list
+        self._starts: dict[tuple[str, int], int] = {}  # the number at which a list restarts a level
+        self._counts: dict[str, dict[int, int]] = {}  # by abstract list and level
         self._begun: set[tuple[str, int]] = set()
         for abstract in root.iterfind("{*}abstractNum") if root is not None else ():
             levels = {_number(attribute(level, "ilvl")): level for level in abstract.iterfind("{*}lvl")}
             self._levels[attribute(abstract, "abstractNumId")] = levels
-        for one in root.iterfind("{*}num") if root is not None else ():
-            self._lists[attribute(one, "numId")] = _value(one, "abstractNumId")
-            for changed in one.iterfind("{*}lvlOverride"):
-                if start := _value(changed, "startOverride"):
-                    self._starts[attribute(one, "numId"), _number(attribute(changed, "ilvl"))] = _number(start)
+        for element in root.iterfind("{*}num") if root is not None else ():
+            self._lists[attribute(element, "numId")] = _value(element, "abstractNumId")
+            for override in element.iterfind("{*}lvlOverride"):
+                if start := _value(override, "startOverride"):
+                    self._starts[attribute(element, "numId"), _number(attribute(override, "ilvl"))] = _number(start)
 
     def label(self, paragraph: Any, style: Style) -> Label | None:
-        """What stands before the paragraph, counted on; None where it is in no list."""
+        """Count the paragraph and return its label; None if it is not in a list or has no visible label."""
         number = _value(paragraph, "pPr/numPr/numId") or style.number[0]
         depth = _number(_value(paragraph, "pPr/numPr/ilvl") or style.number[1])
         levels = self._levels.get(self._lists.get(number, ""), {})
@@ -95,15 +95,15 @@ class Numbering:
             return Label("", depth + 1, is_bullet=True) if form == "bullet" else None
         marker = _value(level, "lvlText")
         for place in range(depth, -1, -1):
-            shown = _shown(counts.get(place, 1), _value(levels[place], "numFmt") if place in levels else "")
-            marker = marker.replace(f"%{place + 1}", shown)
+            number_format = _value(levels[place], "numFmt") if place in levels else ""
+            marker = marker.replace(f"%{place + 1}", _formatted(counts.get(place, 1), number_format))
         return Label(marker.strip(), depth + 1, is_bullet=False) if marker.strip() else None
 
     def _count(self, number: str, depth: int, levels: dict[int, Any]) -> dict[int, int]:
         counts = self._counts.setdefault(self._lists[number], {})
-        anew = self._starts.get((number, depth))
-        if anew is not None and (number, depth) not in self._begun:
-            counts[depth] = anew
+        restart = self._starts.get((number, depth))
+        if restart is not None and (number, depth) not in self._begun:
+            counts[depth] = restart
         elif depth in counts:
             counts[depth] += 1
         else:
@@ -114,9 +114,10 @@ class Numbering:
         return counts
 
 
-def _shown(count: int, form: str) -> str:
-    """
-    >>> _shown(4, "lowerRoman"), _shown(28, "upperLetter"), _shown(4, "decimal")
+def _formatted(count: int, form: str) -> str:
+    """Write a number in one of Word's formats.
+
+    >>> _formatted(4, "lowerRoman"), _formatted(28, "upperLetter"), _formatted(4, "decimal")
     ('iv', 'BB', '4')
     """
     match form:
@@ -132,22 +133,22 @@ def _roman(count: int) -> str:
     if not 0 < count < 1000:
         return str(count)
     signs = ((900, "CM"), (500, "D"), (400, "CD"), (100, "C"), (90, "XC"), (50, "L"), (40, "XL"), (10, "X"), (9, "IX"))
-    found = ""
+    roman = ""
     for value, sign in (*signs, (5, "V"), (4, "IV"), (1, "I")):
-        found += sign * (count // value)
+        roman += sign * (count // value)
         count %= value
-    return found
+    return roman
 
 
 def _level(outline: str) -> int:
-    """A heading's level from 1; Word's 9 is the text itself."""
+    """Return a heading level from 1; 0 for Word's outline level 9, which is body text."""
     level = _number(outline) if outline else 9
     return level + 1 if level < 9 else 0
 
 
 def _value(element: Any, path: str) -> str:
-    found = element.find("/".join(f"{{*}}{step}" for step in path.split("/")))
-    return attribute(found, "val") if found is not None else ""
+    child = element.find("/".join(f"{{*}}{step}" for step in path.split("/")))
+    return attribute(child, "val") if child is not None else ""
 
 
 def _number(text: str) -> int:

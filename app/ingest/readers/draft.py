@@ -1,4 +1,4 @@
-"""A text while a reader writes it: block after block, with the places of its headings and its nested lists."""
+"""Build a document's text block by block, with its headings, named places and nested lists."""
 
 from __future__ import annotations
 
@@ -10,38 +10,38 @@ from pathlib import PurePath
 from propcite.retrieval.text import Box, Document, Heading, Page, Place, Span
 
 _LINE_ENDS = re.compile("\r\n|[\r\v\f\x1c\x1d\x1e\x85\u2028\u2029]")
-_UNFIT = re.compile("[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f\ufeff\ufffe\uffff]")
+_REJECTED = re.compile("[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f\ufeff\ufffe\uffff]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def clean(text: str) -> str:
-    """The text with `\\n` as its only line end, and without what no database and no page can keep.
+    """Return the text with `\\n` as its only line end, without characters that databases or browsers reject.
 
     >>> clean("one\\r\\ntwo\\x00")
     'one\\ntwo'
     """
-    return _SURROGATE.sub("\ufffd", _UNFIT.sub("", _LINE_ENDS.sub("\n", text)))
+    return _SURROGATE.sub("\ufffd", _REJECTED.sub("", _LINE_ENDS.sub("\n", text)))
 
 
 class Draft:
-    """Blocks are set apart by a blank line; inside a list, and where `tight`, by a line end."""
+    """The text that a reader writes, with blank lines between blocks, but only line ends in lists and where `tight`."""
 
     def __init__(self) -> None:
         self.headings: list[Heading] = []
         self.places: list[Place] = []
         self._pieces: list[str] = []
         self._length = 0
-        self._counters: list[int | None] = []  # of the open lists, outermost first; None is a bullet list
+        self._counters: list[int | None] = []  # of the open lists, outermost first; None for a bullet list
         self._indents: list[int] = []
-        self._marker = ""  # of an item whose first words are still to come
-        self._in_list = False  # whether the outermost open list has words already
+        self._marker = ""  # of an item that has no text yet
+        self._in_list = False  # whether the outermost open list has text already
 
     @property
     def text(self) -> str:
         return "".join(self._pieces)
 
     def block(self, words: str, *, level: int = 0, tight: bool = False) -> None:
-        """Write a block; a level makes it a heading.  A blank block writes nothing."""
+        """Write a block, as a heading if it has a level.  A blank block is ignored."""
         words = clean(words).strip("\n")
         if level:
             words = " ".join(words.split())
@@ -59,7 +59,7 @@ class Draft:
         self._in_list = bool(self._counters)
 
     def write(self, words: str, *, before: str = "") -> Span:
-        """Write the words as they are, after `before` where something stands before them."""
+        """Write text as it is, after `before` unless it is the first.  Return the span of the text."""
         if self._length:
             self._append(before)
         start = self._length
@@ -72,7 +72,7 @@ class Draft:
 
     @contextmanager
     def place(self, name: str) -> Iterator[None]:
-        """What is written inside is found at this place: `slide 3`, `Budget, row 14`."""
+        """Give everything that is written inside a place name: `slide 3`, `Budget, row 14`."""
         first, start = len(self._pieces), self._length
         yield
         written = "".join(self._pieces[first:])
@@ -80,32 +80,32 @@ class Draft:
             self.places.append(Place(one_line(name), words.shifted(start)))
 
     def optional_place(self, name: str) -> AbstractContextManager[None]:
-        """A place, where it has a name."""
+        """Return `place(name)`, or a context without effect if the name is empty."""
         return self.place(name) if name else nullcontext()
 
     def append(self, document: Document, level: int, name: str) -> None:
-        """Write a whole document below headings of this level; its pages and places are found under its name."""
+        """Write a whole document below headings of this level, with its name before those of its pages and places."""
         start = self.write(document.text.rstrip(), before="\n\n").start
         end = self._length
         for heading in document.headings:
             self.headings.append(Heading(heading.span.shifted(start), heading.level + level))
         pages = [Place(f"page {page.number}", page.span) for page in document.pages]
-        inner = [Place(f"{name}, {one.name}", one.span.shifted(start)) for one in (*pages, *document.places)]
-        self.places += [one for one in inner if one.span.end <= end] or [Place(name, Span(start, end))]
+        inner = [Place(f"{name}, {p.name}", p.span.shifted(start)) for p in (*pages, *document.places)]
+        self.places += [place for place in inner if place.span.end <= end] or [Place(name, Span(start, end))]
 
     @contextmanager
     def under(self, heading: str, level: int) -> Iterator[None]:
-        """What is written inside stands under this heading; where nothing is, neither does the heading."""
+        """Put everything that is written inside under a heading; without any text there is no heading either."""
         pieces, length, headings, places = len(self._pieces), self._length, len(self.headings), len(self.places)
         self.block(heading, level=level)
-        headed = self._length
+        start = self._length
         yield
-        if self._length == headed:
+        if self._length == start:
             self._length = length
             del self._pieces[pieces:], self.headings[headings:], self.places[places:]
 
     def open_list(self, first: int | None) -> None:
-        """Open a list inside the one that is open; `first` is the first item's number, None makes bullets."""
+        """Open a list inside the current one.  `first` is the first item's number; None makes a bullet list."""
         self._counters.append(first)
         self._indents.append(0)
 
@@ -116,7 +116,7 @@ class Draft:
         self._in_list = self._in_list and bool(self._counters)
 
     def open_item(self, marker: str = "") -> None:
-        """Open an item; `marker` is what stands before it where that is neither a bullet nor the next number."""
+        """Open a list item.  A `marker` replaces the bullet or the next number."""
         number = self._counters[-1] if self._counters else None
         marker = marker or ("- " if number is None else f"{number}. ")
         if self._counters:
@@ -136,14 +136,14 @@ class Draft:
         pages: tuple[Page, ...] = (),
         boxes: tuple[Box, ...] = (),
     ) -> Document:
-        """The document: its title is the one given, else its first highest heading, else the file's name."""
+        """Build the document.  If `title` is blank, its title is the first highest heading, else the file's name."""
         text = self.text
         if not title.strip() and self.headings:
             title = min(self.headings, key=lambda heading: heading.level).span.of(text)
         return Document(
             id="",
             text=text,
-            title=one_line(title) or stem(name),
+            title=one_line(title) or title_from_name(name),
             headings=tuple(self.headings),
             pages=pages,
             boxes=boxes,
@@ -156,5 +156,5 @@ def one_line(text: str) -> str:
     return " ".join(clean(text).split())
 
 
-def stem(name: str) -> str:
+def title_from_name(name: str) -> str:
     return one_line(PurePath(name).stem) or "untitled"

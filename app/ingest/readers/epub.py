@@ -1,4 +1,4 @@
-"""EPUB books: their chapters in the order of reading, each found under its name in the table of contents."""
+"""EPUB books: chapters in reading order, each with its title in the table of contents as a place."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from urllib.parse import unquote
 
 from propcite.app.errors import ReadError
 from propcite.app.ingest.readers.archive import Archive, damaged
-from propcite.app.ingest.readers.decoding import decode
 from propcite.app.ingest.readers.draft import Draft, one_line
 from propcite.app.ingest.readers.html import declared_charset
 from propcite.app.ingest.readers.html_blocks import html_tree, write_blocks
-from propcite.app.ingest.readers.office import open_zipped, stated
-from propcite.app.ingest.readers.xml import attribute, local, parse_xml
+from propcite.app.ingest.readers.office import core_properties, open_zip
+from propcite.app.ingest.readers.plain_text import decode
+from propcite.app.ingest.readers.xml import attribute, local_name, parse_xml
 from propcite.retrieval.text import Document
 
 _PAGES = ("application/xhtml+xml", "text/html", "application/x-dtbook+xml")
 
 
 def read_epub(name: str, data: bytes) -> Document:
-    archive = open_zipped(name, data, "epub")
+    archive = open_zip(name, data, "epub")
     book = _Book(archive)
     draft = Draft()
     for path in book.chapters():
@@ -32,22 +32,22 @@ def read_epub(name: str, data: bytes) -> Document:
             "//a[@role='doc-noteref' or @*[local-name()='epub:type' or name()='epub:type']='noteref']"
         ):
             mark.drop_tree()
-        title = book.names.get(path, "")
+        title = book.titles.get(path, "")
         with draft.optional_place(title):
-            if title and next(tree.iter("h1", "h2"), None) is None and not _made_heading(tree, title):
+            if title and next(tree.iter("h1", "h2"), None) is None and not _mark_heading(tree, title):
                 draft.block(title, level=1)
             write_blocks(draft, tree.find("body") if tree.find("body") is not None else tree)
-    fields = stated(book.about) if book.about is not None else {}
+    fields = core_properties(book.metadata) if book.metadata is not None else {}
     metadata = {"kind": "epub", "author": fields.get("author", ""), "date": fields.get("date", "")}
     return draft.document(name, fields.get("title", ""), metadata)
 
 
-def _made_heading(tree: Any, title: str) -> bool:
-    """Whether the chapter begins with its name, in large letters only; it is a heading from now on."""
-    first = next((p for p in tree.iter("p", "div") if one_line(p.text_content()) == title), None)
-    if first is not None:
-        first.tag = "h1"
-    return first is not None
+def _mark_heading(tree: Any, title: str) -> bool:
+    """Turn a paragraph that is just the chapter's title into a heading; return whether there is one."""
+    paragraph = next((p for p in tree.iter("p", "div") if one_line(p.text_content()) == title), None)
+    if paragraph is not None:
+        paragraph.tag = "h1"
+    return paragraph is not None
 
 
 def _decoded(name: str, data: bytes) -> str:
@@ -63,13 +63,13 @@ class _Book:
             raise damaged(archive.name)
         self._folder = posixpath.dirname(roots[0])
         self._package = self._xml(roots[0])
-        self.about = self._package.find("{*}metadata")
+        self.metadata = self._package.find("{*}metadata")
         self._items = {attribute(item, "id"): item for item in self._package.iterfind("{*}manifest/{*}item")}
         self._refuse_protected()
-        self.names = dict(reversed(list(self._contents())))
+        self.titles = dict(reversed(list(self._contents())))
 
     def chapters(self) -> Iterator[str]:
-        """The paths of the pages, in order, each once, without the table of contents."""
+        """Yield the paths of the pages in order, each once, without the table of contents."""
         seen: set[str] = set()
         for reference in self._package.iterfind("{*}spine/{*}itemref"):
             item = self._items.get(attribute(reference, "idref"))
@@ -81,7 +81,7 @@ class _Book:
                 yield path
 
     def _contents(self) -> Iterator[tuple[str, str]]:
-        """Paths of pages and their names in the table of contents, newer form first."""
+        """Yield paths of pages with their titles in the table of contents, in EPUB 3's form or EPUB 2's."""
         for item in self._items.values():
             path = self._path(attribute(item, "href"))
             if path not in self.archive.members:
@@ -98,8 +98,8 @@ class _Book:
                         yield target, one_line(label.text or "")
 
     def _path(self, reference: str, folder: str | None = None) -> str:
-        place = unquote(reference.partition("#")[0])
-        return posixpath.normpath(posixpath.join(self._folder if folder is None else folder, place))
+        path = unquote(reference.partition("#")[0])
+        return posixpath.normpath(posixpath.join(self._folder if folder is None else folder, path))
 
     def _xml(self, path: str) -> Any:
         if path not in self.archive.members:
@@ -107,13 +107,13 @@ class _Book:
         return parse_xml(self.archive.name, self.archive.read(path))
 
     def _refuse_protected(self) -> None:
-        """Fonts may be garbled in any book; a page that is belongs to a shop's lock."""
+        """Raise an error if pages are encrypted, as DRM does.  Any book may have obfuscated fonts."""
         if "META-INF/encryption.xml" not in self.archive.members:
             return
         locked = {
             unquote(attribute(e, "URI"))
             for e in self._xml("META-INF/encryption.xml").iter()
-            if local(e) == "CipherReference"
+            if local_name(e) == "CipherReference"
         }
         if locked & set(self.chapters()):
-            raise ReadError(f"{self.archive.name} is locked by its seller (DRM): add a copy without the lock")
+            raise ReadError(f"{self.archive.name} is locked by its seller (DRM): add a copy without DRM")

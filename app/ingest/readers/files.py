@@ -1,4 +1,4 @@
-"""Files and folders: which of them can be read, and each one's bytes and Document."""
+"""Find the files in folders, and read a file's bytes and its Document."""
 
 from __future__ import annotations
 
@@ -10,75 +10,75 @@ from dataclasses import replace
 from pathlib import Path, PurePath
 
 from propcite.app.errors import ReadError
-from propcite.app.ingest.readers.kinds import KINDS, is_known, known_suffix, old_kind, reader_of
+from propcite.app.ingest.readers.kinds import KINDS, is_supported, legacy_error, reader_of, supported_suffix
 from propcite.retrieval.text import Document
 
-MOST_BYTES = 64 * 2**20
+MAX_BYTES = 64 * 2**20
 
 
 def find_files(paths: Sequence[Path]) -> tuple[list[Path], list[ReadError]]:
-    """The files that are named, and those of a known kind in the folders that are named; each real file once."""
-    found: dict[str, Path] = {}
+    """Return the given files and the supported files in the given folders, each real file once, and what failed."""
+    files: dict[str, Path] = {}
     errors: list[ReadError] = []
     for path in paths:
         try:
             is_folder = stat.S_ISDIR(_status(path).st_mode)
             if not is_folder:
-                known_suffix(_shown(path))
+                supported_suffix(_printable_name(path))
         except ReadError as error:
-            errors.append(_with_place(error, path))
+            errors.append(_with_path(error, path))
             continue
         inside, problems = _walk(path) if is_folder else ([path], [])
         if is_folder and not inside and not problems:
-            nothing = ReadError(f"{_shown(path)} holds no file that can be read: add one of {KINDS}")
-            errors.append(_with_place(nothing, path))
+            empty = ReadError(f"{_printable_name(path)} contains no file that can be read: add one of {KINDS}")
+            errors.append(_with_path(empty, path))
         for file in inside:
-            found.setdefault(os.path.realpath(file), file)
+            files.setdefault(os.path.realpath(file), file)
         errors += problems
-    return list(found.values()), errors
+    return list(files.values()), errors
 
 
-def read_document(path: Path, *, most_bytes: int = MOST_BYTES) -> Document:
-    """The document of a file; its id is left to whoever keeps it."""
-    return document_from_bytes(_shown(path), read_bytes(path, most_bytes), source_of(path))
+def read_document(path: Path, *, max_bytes: int = MAX_BYTES) -> Document:
+    """Read a file's document, without an id."""
+    return document_from_bytes(_printable_name(path), read_bytes(path, max_bytes), source_path(path))
 
 
-def source_of(path: Path) -> str:
-    """Where the file itself lies, behind any link, in letters that can be printed and kept."""
+def source_path(path: Path) -> str:
+    """Return the file's real path, with links resolved, as valid Unicode."""
     return _printable(os.path.realpath(path))
 
 
-def read_bytes(path: Path, most_bytes: int = MOST_BYTES) -> bytes:
-    """The file's bytes; a file that is too large is refused before it is read."""
-    name, status = _shown(path), _status(path)
+def read_bytes(path: Path, max_bytes: int = MAX_BYTES) -> bytes:
+    """Return the file's bytes; a file that is too large raises an error before it is read."""
+    name, status = _printable_name(path), _status(path)
     if stat.S_ISDIR(status.st_mode):
-        raise ReadError(f"{name} is a folder: name a file in it")
+        raise ReadError(f"{name} is a folder: name a file inside it")
     # Opening a pipe would wait for its other end.
     if not stat.S_ISREG(status.st_mode):
-        raise ReadError(f"{name} is not a regular file: copy its content into one and add that")
+        raise ReadError(f"{name} is not a regular file: copy its content into one and add it")
     size = status.st_size
-    if size <= most_bytes:
+    if size <= max_bytes:
         try:
             with open(path, "rb") as file:
-                data = file.read(most_bytes + 1)
+                data = file.read(max_bytes + 1)
         except OSError as error:
-            raise _refusal(path, error) from error
+            raise _read_error(path, error) from error
         size = len(data)
-    check_size(name, size, most_bytes)
+    check_size(name, size, max_bytes)
     return data
 
 
-def check_size(name: str, size: int, most_bytes: int = MOST_BYTES) -> None:
-    if size > most_bytes:
+def check_size(name: str, size: int, max_bytes: int = MAX_BYTES) -> None:
+    if size > max_bytes:
         raise ReadError(
-            f"{name} is {_megabytes(size)}, over the limit of {_megabytes(most_bytes)}: "
+            f"{name} is {_megabytes(size)}, over the limit of {_megabytes(max_bytes)}: "
             "split it or raise PROPCITE_MAX_FILE_MB"
         )
 
 
 def document_from_bytes(name: str, data: bytes, source: str) -> Document:
-    """The document of a file's bytes; the name's suffix says how to read them."""
-    name = _shown(PurePath(name))
+    """Read a document from a file's bytes, by the suffix of its name."""
+    name = _printable_name(PurePath(name))
     read = reader_of(name)
     if not data or data.isspace():
         raise ReadError(f"{name} is empty: nothing to add")
@@ -89,30 +89,30 @@ def document_from_bytes(name: str, data: bytes, source: str) -> Document:
 
 
 def _walk(folder: Path) -> tuple[list[Path], list[ReadError]]:
-    """The files of a known kind under a folder, sorted, and what stood in the way."""
+    """Return the supported files under a folder, sorted, and an error for each file or folder that failed."""
     files: list[Path] = []
     errors: list[ReadError] = []
 
     def note(error: OSError) -> None:
-        errors.append(_with_place(_refusal(Path(error.filename), error), Path(error.filename)))
+        errors.append(_with_path(_read_error(Path(error.filename), error), Path(error.filename)))
 
     entered = {os.path.realpath(folder)}
     for place, folders, names in os.walk(folder, onerror=note, followlinks=True):
         folders[:] = _to_enter(place, folders, entered)
         for path in (Path(place, name) for name in names if not name.startswith(".")):
-            if is_known(path.name):
+            if is_supported(path.name):
                 try:
                     _status(path)
                     files.append(path)
                 except ReadError as error:
-                    errors.append(_with_place(error, path))
-            elif refusal := old_kind(path.name):  # a document all the same: who adds the folder means it too
-                errors.append(_with_place(refusal, path))
+                    errors.append(_with_path(error, path))
+            elif legacy := legacy_error(path.name):  # it is a document, so the user expects it to be added
+                errors.append(_with_path(legacy, path))
     return sorted(files), errors
 
 
 def _to_enter(place: str, folders: list[str], entered: set[str]) -> Iterator[str]:
-    """The folders to enter and to remember: none that is hidden, none twice, no link back up the walk."""
+    """Yield the folders to enter, and remember them in `entered`: no hidden ones, no links back up the walk."""
     for name in sorted(folders):
         real = os.path.realpath(os.path.join(place, name))
         leads_up = any(Path(inner).is_relative_to(real) for inner in entered)
@@ -125,23 +125,23 @@ def _status(path: Path) -> os.stat_result:
     try:
         return os.stat(path)
     except (OSError, ValueError) as error:
-        raise _refusal(path, error) from error
+        raise _read_error(path, error) from error
 
 
-def _refusal(path: Path, error: Exception) -> ReadError:
-    name = _shown(path)
+def _read_error(path: Path, error: Exception) -> ReadError:
+    name = _printable_name(path)
     if isinstance(error, PermissionError):
         return ReadError(f"{name} cannot be opened (no permission): let this user read it and add it again")
     if isinstance(error, FileNotFoundError | NotADirectoryError):
         if os.path.islink(path):
-            return ReadError(f"{name} is a link to a file that is gone: mend or remove the link")
+            return ReadError(f"{name} is a link to a missing file: fix or remove the link")
         return ReadError(f"{name} was not found: check its name and folder")
     return ReadError(
         f"{name} cannot be opened ({getattr(error, 'strerror', None) or error}): check its name and folder"
     )
 
 
-def _with_place(error: ReadError, path: Path) -> ReadError:
+def _with_path(error: ReadError, path: Path) -> ReadError:
     return ReadError(str(error), _printable(os.path.abspath(path)))
 
 
@@ -149,8 +149,8 @@ def _printable(path: str) -> str:
     return os.fsencode(path).decode(errors="backslashreplace")
 
 
-def _shown(path: PurePath) -> str:
-    """The file's name as it can be printed and kept: a name need not be UTF-8 on disk."""
+def _printable_name(path: PurePath) -> str:
+    """Return the file's name as valid Unicode: on disk it need not be UTF-8."""
     return os.fsencode(path.name or str(path)).decode(errors="replace")
 
 

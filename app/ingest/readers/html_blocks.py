@@ -1,4 +1,4 @@
-"""The blocks of an HTML tree as text: headings, paragraphs, lists, table rows and preformatted lines."""
+"""Write the blocks of an HTML tree as text: headings, paragraphs, lists, table rows and preformatted lines."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from propcite.app.ingest.readers.draft import Draft
 from propcite.app.ingest.readers.rows import Row, write_rows
 
-_NEVER_READ = frozenset(
+_SKIPPED = frozenset(
     "head script style noscript template svg iframe object embed canvas audio video select textarea button".split()
 )
 _BLOCKS = frozenset(
@@ -17,12 +17,12 @@ _BLOCKS = frozenset(
     "h1 h2 h3 h4 h5 h6 li tr td th".split()
 )
 _HEADING = re.compile("h[1-6]")
-_NOT_IN_A_ROW = ("table", "tr", "ul", "ol", "pre", "h1", "h2", "h3", "h4", "h5", "h6")
+_LAYOUT_TAGS = ("table", "tr", "ul", "ol", "pre", "h1", "h2", "h3", "h4", "h5", "h6")
 _HIDDEN = re.compile(r"display\s*:\s*none", re.IGNORECASE)
 
 
 def html_tree(html: str) -> Any | None:
-    """The tree of a page or a piece of one, without comments and hidden parts; None where nothing is in it."""
+    """Parse a page or a fragment, without comments and hidden parts; None if it is empty."""
     import lxml.etree
     import lxml.html
 
@@ -36,22 +36,22 @@ def html_tree(html: str) -> Any | None:
     return tree
 
 
-def write_blocks(draft: Draft, tree: Any, *, without_surroundings: bool = False) -> None:
-    """Write what a person reads of a tree; on request without its menus and the head and foot of the site."""
+def write_blocks(draft: Draft, tree: Any, *, content_only: bool = False) -> None:
+    """Write the visible text of a tree; `content_only` leaves out menus and the header and footer of the site."""
     from lxml import etree
 
     writer = _Writer(draft)
     walk = etree.iterwalk(tree, events=("start", "end"))
     for event, element in walk:
         tag = _tag(element)
-        left_out = tag in _NEVER_READ or (without_surroundings and _is_around(tag, element))
-        if event == "start" and left_out:
+        skipped = tag in _SKIPPED or (content_only and _is_furniture(tag, element))
+        if event == "start" and skipped:
             walk.skip_subtree()
         elif event == "start":
             writer.open(tag, element)
             writer.words(element.text)
         else:
-            if not left_out:
+            if not skipped:
                 writer.close(tag)
             if element is not tree:
                 writer.words(element.tail)
@@ -62,14 +62,14 @@ def _tag(element: Any) -> str:
     return element.tag.rpartition("}")[2].lower() if isinstance(element.tag, str) else ""
 
 
-def _is_around(tag: str, element: Any) -> bool:
-    """Whether an element belongs to the site: an article's own <header> holds its title."""
+def _is_furniture(tag: str, element: Any) -> bool:
+    """Whether an element belongs to the site rather than to its content: an article's own <header> has its title."""
     in_site = tag in ("header", "footer") and next(element.iterancestors("main", "article"), None) is None
     return in_site or tag in ("nav", "aside")
 
 
 def _is_hidden(element: Any) -> bool:
-    """Whether a person sees nothing of it.  A hidden body is one that a script would show."""
+    """Whether an element is not displayed.  A hidden body does not count: a script would show it."""
     hidden = "hidden" in element.attrib or _HIDDEN.search(element.get("style", ""))
     return bool(hidden) and _tag(element) != "body"
 
@@ -78,10 +78,10 @@ class _Writer:
     def __init__(self, draft: Draft) -> None:
         self.draft = draft
         self.level = 0
-        self.verbatim = 0  # how many <pre> are open
-        self.cells: list[str] | None = None  # of the row that is open
-        self.rows: list[Row] = []  # of the table that is open
-        self.named = False  # whether its first row holds names
+        self.verbatim = 0  # the number of open <pre>
+        self.cells: list[str] | None = None  # of the open row
+        self.rows: list[Row] = []  # of the open table
+        self.named = False  # whether its first row is a header
         self._words: list[str] = []
 
     def words(self, text: str | None) -> None:
@@ -132,7 +132,7 @@ class _Writer:
                 self._write_rows()
 
     def flush(self) -> None:
-        """End the block; inside a table row the blocks of a cell only stand apart."""
+        """End the block; inside a table row only a space separates the blocks of a cell."""
         if self.cells is not None:
             self._words.append(" ")
             return
@@ -164,5 +164,5 @@ def _names_columns(row: Any) -> bool:
 
 
 def _is_row(element: Any) -> bool:
-    """Whether a <tr> is a row of data: one that holds whole blocks only lays a page out."""
-    return next(element.iterdescendants(*_NOT_IN_A_ROW), None) is None
+    """Whether a <tr> is a row of data: one with whole blocks inside is used for page layout."""
+    return next(element.iterdescendants(*_LAYOUT_TAGS), None) is None

@@ -1,4 +1,4 @@
-"""The kinds of files that can be read: their suffixes, and the function that reads each."""
+"""The supported file types: their suffixes, and the function that reads each."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Protocol
 from propcite.app.errors import ReadError
 from propcite.retrieval.text import Document
 
-# Which module reads a suffix, and its function; they are imported when the first such file comes.
+# The module and function that read each suffix.  A module is imported when its first file comes.
 _READERS = {
-    ".txt": ("plain", "read_plain"),
-    ".text": ("plain", "read_plain"),
+    ".txt": ("plain_text", "read_plain"),
+    ".text": ("plain_text", "read_plain"),
     ".md": ("markdown", "read_markdown"),
     ".markdown": ("markdown", "read_markdown"),
     ".html": ("html", "read_html"),
@@ -39,15 +39,15 @@ _READERS = {
     ".eml": ("mail", "read_eml"),
     ".mbox": ("mail", "read_mbox"),
 }
-# Each member of an archive is a document of its own, so no function makes one of the archive.
+# Each member of an archive is a document of its own, so no function reads an archive as one.
 ARCHIVES = (".zip",)
 SUFFIXES = (*_READERS, *ARCHIVES)
 KINDS = (
     "txt, md, html, pdf, docx, odt, rtf, epub, pptx, odp, xlsx, ods, csv, tsv, json, jsonl, eml, mbox, "
     "and zip archives of these"
 )
-_OLD = {".doc": ".docx", ".dot": ".docx", ".xls": ".xlsx", ".ppt": ".pptx", ".pps": ".pptx", ".msg": ".eml"}
-_WEB_KINDS = {
+_LEGACY = {".doc": ".docx", ".dot": ".docx", ".xls": ".xlsx", ".ppt": ".pptx", ".pps": ".pptx", ".msg": ".eml"}
+_SUFFIX_OF_TYPE = {
     "text/html": ".html",
     "application/xhtml+xml": ".html",
     "text/plain": ".txt",
@@ -78,36 +78,37 @@ class Reader(Protocol):
 
 
 def reader_of(name: str) -> Reader:
-    """What reads a file of this name."""
-    suffix = known_suffix(name)
+    """Return the function that reads a file of this name, or raise a ReadError."""
+    suffix = supported_suffix(name)
     if suffix in ARCHIVES:
-        raise ReadError(f"{name} is an archive inside another file: unpack it and add what it holds")
+        raise ReadError(f"{name} is an archive inside another file: unpack it and add its files")
     module, function = _READERS[suffix]
     reader: Reader = getattr(import_module(f"propcite.app.ingest.readers.{module}"), function)
     return reader
 
 
-def known_suffix(name: str) -> str:
+def supported_suffix(name: str) -> str:
+    """Return the name's suffix in lower case, or raise a ReadError if files of this type cannot be read."""
     suffix = PurePath(name).suffix.lower()
-    if refusal := old_kind(name):
-        raise refusal
+    if legacy := legacy_error(name):
+        raise legacy
     if suffix not in SUFFIXES:
-        raise ReadError(f"{name} is not of a kind that can be read: save it as one of {KINDS}")
+        raise ReadError(f"{name} has an unsupported file type: save it as one of {KINDS}")
     return suffix
 
 
-def old_kind(name: str) -> ReadError | None:
-    """Why a document of an old kind cannot be read; None for any other file."""
+def legacy_error(name: str) -> ReadError | None:
+    """Return the error for a file in a legacy Office format; None for any other file."""
     suffix = PurePath(name).suffix.lower()
-    if suffix not in _OLD:
+    if suffix not in _LEGACY:
         return None
-    return ReadError(f"{name} is of an old kind that cannot be read: open it and save it as {_OLD[suffix]}")
+    return ReadError(f"{name} has a legacy format that cannot be read: open it and save it as {_LEGACY[suffix]}")
 
 
-def is_known(name: str) -> bool:
+def is_supported(name: str) -> bool:
     return PurePath(name).suffix.lower() in SUFFIXES
 
 
 def suffix_of_type(content_type: str) -> str:
-    """The suffix that goes with a content type, or an empty string."""
-    return _WEB_KINDS.get(content_type.partition(";")[0].strip().lower(), "")
+    """Return the suffix for a content type, or an empty string."""
+    return _SUFFIX_OF_TYPE.get(content_type.partition(";")[0].strip().lower(), "")

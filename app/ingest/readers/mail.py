@@ -1,4 +1,4 @@
-"""E-mail: who wrote to whom, the words, and what is attached, each attachment read as the file that it is."""
+"""E-mail: the headers that a reader sees, the body, and attachments, each read by its file type."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from email.parser import BytesParser
 from typing import Any
 
 from propcite.app.errors import ReadError
-from propcite.app.ingest.readers.decoding import decode
-from propcite.app.ingest.readers.draft import Draft, one_line, stem
+from propcite.app.ingest.readers.draft import Draft, one_line, title_from_name
 from propcite.app.ingest.readers.html_blocks import html_tree, write_blocks
-from propcite.app.ingest.readers.kinds import is_known, reader_of
+from propcite.app.ingest.readers.kinds import is_supported, reader_of
+from propcite.app.ingest.readers.plain_text import decode
 from propcite.retrieval.text import Document
 
 _STARTS = re.compile(rb"^From [^\r\n]*\d{2}:\d{2}[^\r\n]*\r?\n(?=[!-9;-~]+:)", re.MULTILINE)
 _FLOWED = re.compile(r" \n(?!>)")
-_DEEPEST = 3  # messages attached to messages
-_MOST_ATTACHMENTS = 200
-_MEANT = {"content-type": "text/plain", "content-disposition": "inline", "content-transfer-encoding": "8bit"}
+_MAX_DEPTH = 3  # of messages attached to messages
+_MAX_ATTACHMENTS = 200
+_DEFAULT_HEADERS = {"content-type": "text/plain", "content-disposition": "inline", "content-transfer-encoding": "8bit"}
 _SHOWN = ("From", "To", "Cc", "Date")
 
 
 def read_eml(name: str, data: bytes) -> Document:
     message = _message(data)
     if not any(header in message for header in ("From", "To", "Date", "Subject", "Received")):
-        raise ReadError(f"{name} is no e-mail (it names no sender): save the message as .eml and add that")
+        raise ReadError(f"{name} is not an e-mail (it has no headers): save the message as .eml and add that")
     draft = Draft()
     _Writer(draft).message(message, "", level=1)
     metadata = {"kind": "email", "author": _header(message, "From"), "date": _date(message)}
@@ -38,23 +38,23 @@ def read_eml(name: str, data: bytes) -> Document:
 def read_mbox(name: str, data: bytes) -> Document:
     starts = [match.start() for match in _STARTS.finditer(data)]
     if not starts or data[: starts[0]].strip():
-        raise ReadError(f"{name} is no mailbox (it begins with no message): export it as mbox and add that")
+        raise ReadError(f"{name} is not a mailbox (it does not begin with a message): export it as mbox and add that")
     draft = Draft()
     for number, (start, end) in enumerate(zip(starts, [*starts[1:], len(data)], strict=True), 1):
         source = data[data.index(b"\n", start) + 1 : end]
         message = _message(re.sub(rb"^>(>*From )", rb"\1", source, flags=re.MULTILINE))
         _Writer(draft).message(message, f"message {number}", level=1)
-    return draft.document(name, stem(name), {"kind": "email", "messages": str(len(starts))})
+    return draft.document(name, title_from_name(name), {"kind": "email", "messages": str(len(starts))})
 
 
 class _Headers(HeaderRegistry):
-    """Headers as they are written; one that the parser breaks on counts as not there."""
+    """Parses headers; one that the parser fails on is replaced by its default, or an empty one."""
 
     def __call__(self, name: str, value: str) -> Any:
         try:
             return super().__call__(name, value)
-        except Exception:  # it raises whatever its index or its comparison does
-            return super().__call__(name, _MEANT.get(name.lower(), ""))
+        except Exception:  # the parser raises any kind of error on malformed headers
+            return super().__call__(name, _DEFAULT_HEADERS.get(name.lower(), ""))
 
 
 def _message(data: bytes) -> EmailMessage:
@@ -72,8 +72,8 @@ class _Writer:
             for number, header in enumerate(header for header in _SHOWN if header in message):
                 self.draft.block(f"{header}: {_header(message, header)}", tight=number > 0)
             self._body(message)
-        for attached in _attachments(message):
-            self._attachment(attached, place, level + 1)
+        for part in _attachments(message):
+            self._attachment(part, place, level + 1)
 
     def _body(self, message: EmailMessage) -> None:
         part = _body_part(message)
@@ -91,17 +91,17 @@ class _Writer:
 
     def _attachment(self, part: EmailMessage, place: str, level: int) -> None:
         self._attachments += 1
-        if self._attachments > _MOST_ATTACHMENTS:
+        if self._attachments > _MAX_ATTACHMENTS:
             return
         if part.get_content_type() == "message/rfc822":
             inner = part.get_content()
-            if level <= _DEEPEST and isinstance(inner, EmailMessage):
+            if level <= _MAX_DEPTH and isinstance(inner, EmailMessage):
                 self.message(inner, _joined(place, f"message {_header(inner, 'Subject')!r}"), level)
             return
         name = one_line(_file_name(part))
         try:
-            document = reader_of(name)(name, _bytes(part)) if is_known(name) else None
-            why = "is not of a kind that is read here"
+            document = reader_of(name)(name, _bytes(part)) if is_supported(name) else None
+            why = "has an unsupported file type"
         except ReadError as error:
             document, why = None, str(error).removeprefix(name).strip()
         if document is not None and document.text.strip():
@@ -117,15 +117,15 @@ def _joined(place: str, name: str) -> str:
 
 
 def _body_part(message: EmailMessage) -> EmailMessage | None:
-    """The plain words where there are some, else the page."""
+    """Return the plain text part if it has text, else the HTML part, else None."""
     for kind in ("plain", "html"):
         try:
             part: Any = message.get_body((kind,))
-        except (KeyError, AttributeError, ValueError, LookupError):  # multiparts without parts
+        except (KeyError, AttributeError, ValueError, LookupError):  # a multipart message without parts
             return None
         if part is not None and _text(part).strip():
-            found: EmailMessage = part
-            return found
+            body: EmailMessage = part
+            return body
     return None
 
 
@@ -149,11 +149,11 @@ def _bytes(part: EmailMessage) -> bytes:
 
 def _attachments(message: EmailMessage) -> Iterator[EmailMessage]:
     body = _body_part(message)
-    waiting = [message]
-    while waiting:
-        part: Any = waiting.pop(0)
+    pending = [message]
+    while pending:
+        part: Any = pending.pop(0)
         if part.is_multipart() and part.get_content_type() != "message/rfc822":
-            waiting[:0] = part.get_payload()
+            pending[:0] = part.get_payload()
         elif part is not message and part is not body and (_file_name(part) or part.is_multipart()):
             yield part
 
@@ -163,7 +163,7 @@ def _file_name(part: EmailMessage) -> str:
 
 
 def _mark_quotes(tree: Any) -> None:
-    """A quoted message in a page begins with words that say so, as `>` does in plain text."""
+    """Put a label before each quoted message in an HTML body, which plain text marks with `>`."""
     from lxml import etree
 
     for quote in tree.xpath("//blockquote[not(ancestor::blockquote)]"):

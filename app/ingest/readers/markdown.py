@@ -1,4 +1,4 @@
-"""Markdown to the text a person reads: no markup, headings known, lists and tables as lines."""
+"""Markdown as the text that a reader sees: no markup, with headings, lists, tables and code as lines."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from propcite.app.ingest.readers.decoding import decode
 from propcite.app.ingest.readers.draft import Draft, clean
 from propcite.app.ingest.readers.html_blocks import html_tree, write_blocks
+from propcite.app.ingest.readers.plain_text import decode
 from propcite.app.ingest.readers.rows import Row, write_rows
 from propcite.retrieval.text import Document
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 _FRONT_MATTER = re.compile(r"\A\s*---[ \t]*\n(.*?\n)??(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _FRONT_LINE = re.compile(r"[\w-][\w .-]*:(?:\s|$)|\s|#|-\s|$")
 _FIELD = re.compile(r"(title|author|date)\s*:\s+(.*)", re.IGNORECASE)
-_UNREAD_TAG = re.compile(r"<(/?)(script|style)\b", re.IGNORECASE)
-# Deeper quotes and lists are left out by the parser, which would otherwise run out of stack.
-_DEEPEST = 100
+_SKIPPED_TAG = re.compile(r"<(/?)(script|style)\b", re.IGNORECASE)
+# The parser omits quotes and lists nested deeper, since it would run out of stack.
+_MAX_NESTING = 100
 
 
 def read_markdown(name: str, data: bytes) -> Document:
@@ -31,17 +31,17 @@ def read_markdown(name: str, data: bytes) -> Document:
 
 
 def front_matter(text: str) -> tuple[dict[str, str], str]:
-    """The title, author and date that a text opens with, between `---` lines, and the text after them.
+    """Return the title, author and date from front matter between `---` lines, and the text after it.
 
     >>> front_matter("---\\ntitle: 'Rivers'\\n---\\nThe Po.")
     ({'title': 'Rivers'}, 'The Po.')
     """
     match = _FRONT_MATTER.match(text)
     lines = (match[1] or "").splitlines() if match else []
-    # A text may also open with a rule and have another one further down: only lines that look like fields are taken.
+    # A text may also begin with a horizontal rule and have another further down, so all lines must look like fields.
     if match is None or not all(_FRONT_LINE.match(line) for line in lines):
         return {}, text
-    fields = {found[1].lower(): _unquoted(found[2]) for line in lines if (found := _FIELD.match(line))}
+    fields = {field[1].lower(): _unquoted(field[2]) for line in lines if (field := _FIELD.match(line))}
     return {key: value for key, value in fields.items() if value}, text[match.end() :]
 
 
@@ -55,14 +55,14 @@ def _unquoted(value: str) -> str:
 def write_markdown(draft: Draft, text: str) -> None:
     from markdown_it import MarkdownIt
 
-    parser = MarkdownIt("commonmark", {"maxNesting": _DEEPEST}).enable(["table", "strikethrough"])
+    parser = MarkdownIt("commonmark", {"maxNesting": _MAX_NESTING}).enable(["table", "strikethrough"])
     _write_tokens(draft, parser.parse(text))
 
 
 def _write_tokens(draft: Draft, tokens: Sequence[Token]) -> None:
-    level = 0  # of the heading whose words come next
-    cells: list[str] | None = None  # of the table row that is open
-    rows: list[Row] = []  # of the table that is open
+    level = 0  # of the open heading
+    cells: list[str] | None = None  # of the open table row
+    rows: list[Row] = []  # of the open table
     for token in tokens:
         match token.type:
             case "heading_open":
@@ -88,7 +88,7 @@ def _write_tokens(draft: Draft, tokens: Sequence[Token]) -> None:
                 write_rows(draft, rows, named=True)
                 rows = []
             case "inline":
-                words = inline_words(token.children or ())
+                words = inline_text(token.children or ())
                 if cells is None:
                     draft.block(words, level=level)
                 else:
@@ -101,22 +101,22 @@ def _write_tokens(draft: Draft, tokens: Sequence[Token]) -> None:
                     write_blocks(draft, tree)
 
 
-def inline_words(tokens: Iterable[Token]) -> str:
-    """What a person reads of a paragraph: links as their text, images as theirs, a soft break as a space."""
+def inline_text(tokens: Iterable[Token]) -> str:
+    """Return a paragraph's text: links and images as their text, a soft break as a space."""
     words: list[str] = []
-    unread = False  # inside an inline <script> or <style>
+    skipping = False  # inside an inline <script> or <style>
     for token in tokens:
         match token.type:
             case "html_inline":
-                tag = _UNREAD_TAG.match(token.content)
-                unread = unread if tag is None else not tag[1]
+                tag = _SKIPPED_TAG.match(token.content)
+                skipping = skipping if tag is None else not tag[1]
                 words.append("\n" if token.content.lower().startswith("<br") else "")
             case "softbreak":
                 words.append(" ")
             case "hardbreak":
                 words.append("\n")
             case "image":
-                words.append(inline_words(token.children or ()))
+                words.append(inline_text(token.children or ()))
             case _:
-                words.append("" if unread else token.content)
+                words.append("" if skipping else token.content)
     return re.sub(r" *\n *", "\n", re.sub(r"[ \t]+", " ", clean("".join(words)))).strip()

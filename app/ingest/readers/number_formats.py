@@ -1,4 +1,4 @@
-"""A spreadsheet's numbers as its reader sees them: 14%, 1,200.50 €, 2024-03-01."""
+"""Write a spreadsheet's numbers in their formats: 14%, 1,200.50 €, 2024-03-01."""
 
 from __future__ import annotations
 
@@ -14,25 +14,28 @@ _BUILT_IN = {
 }  # fmt: skip
 _PART = re.compile(
     r'"(?P<quoted>[^"]*)"|\\(?P<escaped>.)|\[(?P<bracket>[^\]]*)\]|(?P<skipped>_.|\*.)|(?P<digits>[0#?][0#?,.]*)|'
-    r"(?P<power>E[+-]0+)|(?P<fraction>\s*/\s*[?0-9]+)|(?P<other>.)",
+    r"(?P<exponent>E[+-]0+)|(?P<fraction>\s*/\s*[?0-9]+)|(?P<other>.)",
     re.IGNORECASE | re.DOTALL,
 )
-_DAY_SIGNS = re.compile(r"[ymdhs]", re.IGNORECASE)
+_DATE_LETTERS = re.compile(r"[ymdhs]", re.IGNORECASE)
 _QUOTED = re.compile(r'"[^"]*"|\\.|_.|\*.|\[(?!h+\]|m+\]|s+\])[^\]]*\]', re.IGNORECASE | re.DOTALL)
 
 
-def code_of(number: int, own: dict[int, str]) -> str:
-    """The format behind its number; Chinese and Japanese programs have dates of their own from 27 to 58."""
+def format_code(number: int, own: dict[int, str]) -> str:
+    """Return the format code for its number, from the file's own codes or the built-in ones.
+
+    In Chinese and Japanese versions of Excel numbers from 27 to 58 are built-in dates.
+    """
     if number in own:
         return own[number]
     return _BUILT_IN.get(number, "yyyy-mm-dd" if 27 <= number <= 36 or 50 <= number <= 58 else "General")
 
 
-def shown(value: float, code: str, *, since_1904: bool = False) -> str:
-    """The number in its format.
+def format_number(value: float, code: str, *, since_1904: bool = False) -> str:
+    """Write a number in the given format; dates always as year, month, day.
 
-    >>> shown(0.14, "0%"), shown(45352, "dd/mm/yyyy"), shown(-1200.5, '#,##0.00 "€"'), shown(0.1 + 0.2, "General")
-    ('14%', '2024-03-01', '-1,200.50 €', '0.3')
+    >>> format_number(0.14, "0%"), format_number(45352, "dd/mm/yyyy"), format_number(-1200.5, '#,##0.00 "€"')
+    ('14%', '2024-03-01', '-1,200.50 €')
     """
     try:
         if is_date(code):
@@ -45,9 +48,8 @@ def shown(value: float, code: str, *, since_1904: bool = False) -> str:
 @lru_cache(maxsize=512)
 def is_date(code: str) -> bool:
     plain = _QUOTED.sub("", code)
-    return (
-        code.lower() != "general" and bool(_DAY_SIGNS.search(plain)) and not re.search("[0#?]", plain.partition(".")[0])
-    )
+    has_digits = re.search("[0#?]", plain.partition(".")[0]) is not None
+    return code.lower() != "general" and _DATE_LETTERS.search(plain) is not None and not has_digits
 
 
 def _date(value: float, code: str, since_1904: bool) -> str:
@@ -55,7 +57,7 @@ def _date(value: float, code: str, since_1904: bool) -> str:
     if "[" in plain:
         minutes = round(value * 24 * 60)
         return f"{minutes // 60}:{minutes % 60:02}"
-    # The first spreadsheet took 1900 for a leap year; before its March the days count from one later.
+    # Lotus 1-2-3 took 1900 for a leap year, and Excel does too: before that March the days count from one later.
     start = datetime(1904, 1, 1) if since_1904 else datetime(1899, 12, 30 if value >= 60 else 31)
     moment = start + timedelta(seconds=round(value * 86_400))
     has_day, has_time = bool(re.search("[yd]|mmm", plain)), "h" in plain or "s" in plain
@@ -70,12 +72,12 @@ def _date(value: float, code: str, since_1904: bool) -> str:
 
 def _number(value: float, code: str) -> str:
     section, value = _section(value, code)
-    before, after, digits, has_power, percents = _parsed(section)
-    if not digits and not has_power:
+    before, after, digits, has_exponent, percents = _parsed(section)
+    if not digits and not has_exponent:
         return _general(value) if section.lower() == "general" or not (before or after) else before + after
     value *= 100**percents
     decimals = len(re.sub(r"[^0#?]", "", digits.partition(".")[2]))
-    if has_power:
+    if has_exponent:
         words = f"{value:.{decimals}E}"
     else:
         whole = digits.partition(".")[0]
@@ -89,7 +91,7 @@ def _number(value: float, code: str) -> str:
 
 
 def _section(value: float, code: str) -> tuple[str, float]:
-    """The format's part for this number: the second is for negative ones, and draws their sign itself."""
+    """Return the format's section for a number, and the number: a section for negative ones writes the sign itself."""
     parts = code.split(";")
     if value < 0 and len(parts) > 1:
         return parts[1] or "General", -value
@@ -98,37 +100,37 @@ def _section(value: float, code: str) -> tuple[str, float]:
 
 @lru_cache(maxsize=512)
 def _parsed(section: str) -> tuple[str, str, str, bool, int]:
-    """What stands before and after the digits, the digits' form, whether a power follows, how many percent signs."""
+    """Return the text before and after the digits, their pattern, if an exponent follows, and the number of % signs."""
     if section.lower() == "general":
         return "", "", "", False, 0
-    before, after, digits, power, percents = "", "", "", False, 0
+    before, after, digits, exponent, percents = "", "", "", False, 0
     for part in _PART.finditer(section):
         text = part["quoted"] or part["escaped"] or ""
         if part["bracket"] is not None and part["bracket"].startswith("$"):
             text = part["bracket"][1:].partition("-")[0]
         if part["fraction"]:
-            return "", "", "", False, 0  # a fraction: the plain number says as much
+            return "", "", "", False, 0  # fractions are written as decimals
         if part["digits"]:
             digits = digits or part["digits"]
-        elif part["power"]:
-            power = True
+        elif part["exponent"]:
+            exponent = True
         elif part["other"] is not None and part["other"] != "@":
             percents += part["other"] == "%"
             text = part["other"]
         elif part["skipped"]:
             text = " " if digits or before else ""
         before, after = (before, after + text) if digits else (before + text, after)
-    return before, after.rstrip(), digits, power, percents
+    return before, after.rstrip(), digits, exponent, percents
 
 
-def _padded(words: str, least: int) -> str:
+def _padded(words: str, min_digits: int) -> str:
     whole, dot, rest = words.removeprefix("-").partition(".")
     sign = "-" if words.startswith("-") else ""
-    return f"{sign}{whole.zfill(least)}{dot}{rest}"
+    return f"{sign}{whole.zfill(min_digits)}{dot}{rest}"
 
 
-def _without_zeros(words: str, most: int) -> str:
-    for _ in range(most):
+def _without_zeros(words: str, max_zeros: int) -> str:
+    for _ in range(max_zeros):
         words = words[:-1] if words.endswith("0") else words
     return words.rstrip(".")
 

@@ -1,4 +1,4 @@
-"""OpenDocument texts, spreadsheets and slides, as LibreOffice writes them."""
+"""OpenDocument texts, spreadsheets and presentations."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from propcite.app.ingest.readers.archive import Archive, damaged
-from propcite.app.ingest.readers.draft import Draft, one_line, stem
-from propcite.app.ingest.readers.office import open_zipped, stated
-from propcite.app.ingest.readers.rows import Row, bounded, write_rows
-from propcite.app.ingest.readers.xml import attribute, local, parse_xml
+from propcite.app.ingest.readers.draft import Draft, one_line, title_from_name
+from propcite.app.ingest.readers.office import core_properties, open_zip
+from propcite.app.ingest.readers.rows import Row, limit_cells, write_rows
+from propcite.app.ingest.readers.xml import attribute, local_name, parse_xml
 from propcite.retrieval.text import Document
 
-# Deleted words, comments, what a program repeats on each page, and what draws an item's number.
-_UNREAD = frozenset("tracked-changes annotation annotation-end forms table-of-content number".split())
-_INSIDE = frozenset("section index-body text-box alphabetical-index bibliography a frame custom-shape".split())
+# Deleted text, comments, forms, generated tables of contents, and numbers of list items.
+_SKIPPED = frozenset("tracked-changes annotation annotation-end forms table-of-content number".split())
+_CONTAINERS = frozenset("section index-body text-box alphabetical-index bibliography a frame custom-shape".split())
 _NO_TIME = re.compile("T00:00:00$|(?<=:..):00$")
-_MOST_REPEATED = 1000
-_MOST_COLUMNS = 16_384
+_MAX_REPEATED = 1000
+_MAX_COLUMNS = 16_384
 
 
 def read_odt(name: str, data: bytes) -> Document:
-    archive = open_zipped(name, data, "opendocument.text")
+    archive = open_zip(name, data, "opendocument.text")
     draft = Draft()
     body, styles = _body(archive, "text")
     _Writer(name, draft, styles).blocks(body)
@@ -30,7 +30,7 @@ def read_odt(name: str, data: bytes) -> Document:
 
 
 def read_odp(name: str, data: bytes) -> Document:
-    archive = open_zipped(name, data, "opendocument.presentation")
+    archive = open_zip(name, data, "opendocument.presentation")
     draft = Draft()
     body, styles = _body(archive, "presentation")
     for number, page in enumerate(body.iterfind("{*}page"), 1):
@@ -43,22 +43,22 @@ def read_odp(name: str, data: bytes) -> Document:
 
 
 def read_ods(name: str, data: bytes) -> Document:
-    archive = open_zipped(name, data, "opendocument.spreadsheet")
+    archive = open_zip(name, data, "opendocument.spreadsheet")
     draft = Draft()
     for title, table in _sheets(archive):
         with draft.under(title, level=1):
-            write_rows(draft, bounded(name, _sheet(table, title)))
-    return _document(draft, archive, "ods", stem(name))
+            write_rows(draft, limit_cells(name, _sheet(table, title)))
+    return _document(draft, archive, "ods", title_from_name(name))
 
 
 def ods_rows(name: str, data: bytes) -> Iterator[Row]:
-    """Those of all sheets, one after another."""
-    for title, table in _sheets(open_zipped(name, data, "opendocument.spreadsheet")):
+    """Yield the rows of all sheets, one sheet after another."""
+    for title, table in _sheets(open_zip(name, data, "opendocument.spreadsheet")):
         yield from _sheet(table, title)
 
 
 def _sheets(archive: Archive) -> Iterator[tuple[str, Any]]:
-    """Each with its title."""
+    """Yield each sheet's title and table."""
     body, styles = _body(archive, "spreadsheet")
     for table in body.iterfind("{*}table"):
         style = styles.get(attribute(table, "style-name"))
@@ -69,13 +69,13 @@ def _sheets(archive: Archive) -> Iterator[tuple[str, Any]]:
 
 def _document(draft: Draft, archive: Archive, kind: str, title: str = "") -> Document:
     data = archive.read("meta.xml") if "meta.xml" in archive.members else b""
-    fields = stated(parse_xml(archive.name, data)) if data else {}
+    fields = core_properties(parse_xml(archive.name, data)) if data else {}
     metadata = {"kind": kind, "author": fields.get("author", ""), "date": fields.get("date", "")}
     return draft.document(archive.name, title if kind == "odp" else fields.get("title", "") or title, metadata)
 
 
 def _body(archive: Archive, kind: str) -> tuple[Any, dict[str, Any]]:
-    """The content's root and the styles by their names."""
+    """Return the root of the content, and the styles by name."""
     if "content.xml" not in archive.members:
         raise damaged(archive.name)
     root = parse_xml(archive.name, archive.read("content.xml"))
@@ -86,7 +86,7 @@ def _body(archive: Archive, kind: str) -> tuple[Any, dict[str, Any]]:
 
 
 def _styles(archive: Archive, root: Any) -> Iterator[Any]:
-    """Those that the program names itself stand in the content, the others beside it."""
+    """Yield the named styles, which are in a part of their own, and the automatic ones, which are in the content."""
     if "styles.xml" in archive.members:
         yield from parse_xml(archive.name, archive.read("styles.xml")).iterfind("{*}styles/*")
     yield from root.iterfind("{*}automatic-styles/*")
@@ -94,7 +94,7 @@ def _styles(archive: Archive, root: Any) -> Iterator[Any]:
 
 def _write_slide(writer: _Writer, page: Any, place: str) -> None:
     draft = writer.draft
-    frames = [frame for frame in page if local(frame) not in ("notes", "forms")]
+    frames = [frame for frame in page if local_name(frame) not in ("notes", "forms")]
     with draft.place(place):
         for frame in frames:
             if attribute(frame, "class") == "title":
@@ -109,21 +109,19 @@ def _write_slide(writer: _Writer, page: Any, place: str) -> None:
 
 
 def _in_reading_order(frames: Iterable[Any]) -> list[Any]:
-    """From top to bottom, those of a third of an inch from left to right."""
+    """Sort frames from top to bottom; those within a third of an inch from left to right."""
     return sorted(frames, key=lambda frame: (round(_corner(frame, "y") * 3), _corner(frame, "x")))
 
 
 def _corner(frame: Any, name: str) -> float:
-    """Where it begins from the left or the top; a group begins where its first shape does."""
-    return (
-        min((_length(shape, name) for shape in frame.iterdescendants() if attribute(shape, name)), default=0.0)
-        if (local(frame) == "g")
-        else _length(frame, name)
-    )
+    """Return the distance from the left or the top, `x` or `y`; that of a group is the least of its shapes."""
+    if local_name(frame) != "g":
+        return _length(frame, name)
+    return min((_length(shape, name) for shape in frame.iterdescendants() if attribute(shape, name)), default=0.0)
 
 
 def _length(frame: Any, name: str) -> float:
-    """A length in inches; drawn by a transformation, a shape has none."""
+    """Return a length in inches; 0 if there is none, as for shapes that are placed by a transformation."""
     text = attribute(frame, name)
     for unit, size in (("cm", 2.54), ("in", 1.0), ("mm", 25.4), ("pt", 72.0)):
         if text.endswith(unit):
@@ -139,12 +137,12 @@ class _Writer:
         self.name = name
         self.draft = draft
         self.styles = styles
-        self._aside: list[Any] = []  # text boxes and notes of the paragraph that is read
-        self._notes = 0
+        self._aside: list[Any] = []  # text boxes and notes of the current paragraph
+        self._num_notes = 0
 
     def blocks(self, parent: Any) -> None:
         for element in parent:
-            match local(element):
+            match local_name(element):
                 case "h":
                     level = attribute(element, "outline-level", "1")
                     self._block(element, int(level) if level.isdecimal() and 0 < int(level) < 20 else 1)
@@ -156,11 +154,11 @@ class _Writer:
                     self._table(element)
                 case "g":
                     self.blocks(_in_reading_order(element))
-                case tag if tag in _INSIDE:
+                case tag if tag in _CONTAINERS:
                     self.blocks(element)
 
     def _style(self, paragraph: Any) -> str:
-        """The style that a paragraph's own is made of."""
+        """Return the named style that the paragraph's automatic style is based on, or its own."""
         name = attribute(paragraph, "style-name")
         style = self.styles.get(name)
         return attribute(style, "parent-style-name") if style is not None else name
@@ -169,10 +167,10 @@ class _Writer:
         self.draft.block(_words(paragraph, self._aside), level=level)
         aside, self._aside = self._aside, []
         for element in aside:
-            if local(element) == "note":
-                self._notes += 1
+            if local_name(element) == "note":
+                self._num_notes += 1
                 words = " ".join(_words(p) for p in element.iterfind("{*}note-body/{*}p"))
-                self.draft.block(f"Note {self._notes}: {words}")
+                self.draft.block(f"Note {self._num_notes}: {words}")
             else:
                 self.blocks(element)
 
@@ -180,23 +178,23 @@ class _Writer:
         style = self.styles.get(attribute(element, "style-name")) if style is None else style
         self.draft.open_list(_first_number(style, depth))
         for item in element:
-            if local(item) in ("list-item", "list-header"):
-                # Slides tell how deep an item is by lists that hold nothing but a list.
-                if only_deeper := all(local(inner) == "list" for inner in item):
+            if local_name(item) in ("list-item", "list-header"):
+                # Presentations indent an item by lists that contain nothing but a list.
+                if only_indents := all(local_name(inner) == "list" for inner in item):
                     self.draft.close_item()
                 else:
                     self.draft.open_item()
                 for inner in item:
-                    if local(inner) == "list":
+                    if local_name(inner) == "list":
                         self._list(inner, self.styles.get(attribute(inner, "style-name"), style), depth + 1)
                     else:
                         self.blocks([inner])
-                if not only_deeper:
+                if not only_indents:
                     self.draft.close_item()
         self.draft.close_list()
 
     def _table(self, table: Any) -> None:
-        rows = list(bounded(self.name, (Row(_cells(row)) for row in _rows(table))))
+        rows = list(limit_cells(self.name, (Row(_cells(row)) for row in _rows(table))))
         named = table.find("{*}table-header-rows") is not None and len(rows) > 1
         if max((len(row.cells) for row in rows), default=0) > 1:
             write_rows(self.draft, rows, named=named)
@@ -206,65 +204,67 @@ class _Writer:
 
 
 def _first_number(style: Any | None, depth: int) -> int | None:
-    """Where a list's numbers begin at this depth; None where it has bullets."""
+    """Return the number at which a list starts at this depth; None if it has bullets."""
     for level in style if style is not None else ():
-        if local(level) == "list-level-style-number" and attribute(level, "level") == str(depth):
+        if local_name(level) == "list-level-style-number" and attribute(level, "level") == str(depth):
             return _times(level, "start-value", 2**20) if attribute(level, "num-format") else None
     return None
 
 
 def _sheet(table: Any, title: str) -> Iterator[Row]:
     number, part, was_empty = 0, 0, False
-    going: dict[int, tuple[int, str]] = {}  # columns, with the rows to come that their cell is merged with
+    spanning: dict[int, tuple[int, str]] = {}  # by column: the rows left that a merged cell spans, and its text
     for row in _rows(table):
         cells = _cells(row)
         repeated = _times(row, "number-rows-repeated", 2**21)
         if any(cells):
             cells = [
-                cells[at] if at < len(cells) and cells[at] else going.get(at, (0, ""))[1]
-                for at in range(max(len(cells), *(at + 1 for at in going), 0))
+                cells[at] if at < len(cells) and cells[at] else spanning.get(at, (0, ""))[1]
+                for at in range(max(len(cells), *(at + 1 for at in spanning), 0))
             ]
             part += was_empty
-            for place in range(number + 1, number + 1 + min(repeated, _MOST_REPEATED)):
+            for place in range(number + 1, number + 1 + min(repeated, _MAX_REPEATED)):
                 yield Row(cells, f"{title}, row {place}", part)
         was_empty = not any(cells)
-        going = {at: (rows - 1, words) for at, (rows, words) in going.items() if rows > 1} | _merged(row, cells)
+        spanning = {at: (rows - 1, words) for at, (rows, words) in spanning.items() if rows > 1} | _merged(row, cells)
         number += repeated
 
 
 def _merged(row: Any, cells: list[str]) -> dict[int, tuple[int, str]]:
-    found, column = {}, 0
+    """Return for each vertically merged cell its column, the number of rows below it, and its text."""
+    spans, column = {}, 0
     for cell in row:
         if (more := _times(cell, "number-rows-spanned", 2**21) - 1) and column < len(cells):
-            found[column] = more, cells[column]
-        column += _times(cell, "number-columns-repeated", _MOST_COLUMNS)
-    return found
+            spans[column] = more, cells[column]
+        column += _times(cell, "number-columns-repeated", _MAX_COLUMNS)
+    return spans
 
 
 def _rows(table: Any) -> Iterator[Any]:
     for element in table:
-        if local(element) == "table-row":
+        if local_name(element) == "table-row":
             yield element
-        elif local(element) in ("table-header-rows", "table-rows", "table-row-group"):
+        elif local_name(element) in ("table-header-rows", "table-rows", "table-row-group"):
             yield from _rows(element)
 
 
 def _cells(row: Any) -> list[str]:
     cells: list[str] = []
     for cell in row:
-        if local(cell) in ("table-cell", "covered-table-cell") and len(cells) < _MOST_COLUMNS:
+        if local_name(cell) in ("table-cell", "covered-table-cell") and len(cells) < _MAX_COLUMNS:
             words = " ".join(filter(None, (one_line(_words(p)) for p in cell.iterfind(".//{*}p"))))
             if words and attribute(cell, "value-type") == "date":
                 words = _NO_TIME.sub("", attribute(cell, "date-value")).replace("T", " ") or words
-            cells += [words] * _times(cell, "number-columns-repeated", _MOST_COLUMNS - len(cells))
+            cells += [words] * _times(cell, "number-columns-repeated", _MAX_COLUMNS - len(cells))
     while cells and not cells[-1]:
         cells.pop()
     return cells
 
 
-def _times(element: Any, name: str, most: int) -> int:
-    stated = attribute(element, name, "1")
-    return min(int(stated), most) if stated.isdecimal() and len(stated) < 9 else 1
+def _times(element: Any, name: str, maximum: int) -> int:
+    """Return a number of repetitions, which is 1 if none is stated."""
+    number = attribute(element, name, "1")
+    return min(int(number), maximum) if number.isdecimal() and len(number) < 9 else 1
 
 
 def _words(paragraph: Any, aside: list[Any] | None = None) -> str:
@@ -272,18 +272,18 @@ def _words(paragraph: Any, aside: list[Any] | None = None) -> str:
 
 
 def _pieces(element: Any, aside: list[Any]) -> Iterator[str]:
-    """A paragraph's words; notes and boxes in it are put aside."""
+    """Yield a paragraph's text; collect the notes and text boxes in it."""
     from lxml import etree
 
     walk = etree.iterwalk(element, events=("start", "end"))
     for event, part in walk:
-        tag = local(part)
+        tag = local_name(part)
         put_aside = tag in ("note", "text-box")
         if event == "end":
             if part is not element:
-                yield _flowing(part.tail)
+                yield _without_breaks(part.tail)
             continue
-        if put_aside or tag in _UNREAD or tag in ("ruby-text", "desc", "title"):
+        if put_aside or tag in _SKIPPED or tag in ("ruby-text", "desc", "title"):
             if put_aside:
                 aside.append(part)
             walk.skip_subtree()
@@ -295,8 +295,9 @@ def _pieces(element: Any, aside: list[Any]) -> Iterator[str]:
                 yield " "
             case "line-break":
                 yield "\n"
-        yield _flowing(part.text)
+        yield _without_breaks(part.text)
 
 
-def _flowing(text: str | None) -> str:
+def _without_breaks(text: str | None) -> str:
+    """Replace line breaks, which are only layout of the XML, by spaces."""
     return " ".join((text or "").replace("\n", " ").split(" "))

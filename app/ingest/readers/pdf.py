@@ -1,4 +1,4 @@
-"""PDF to text with its pages: pdfium reads the letters, their places say what a line and a heading is."""
+"""PDF files: pdfium reads the characters; their positions and sizes show lines, paragraphs and headings."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from typing import Any
 from propcite.app.errors import ReadError
 from propcite.app.ingest.readers.draft import Draft, one_line
 from propcite.app.ingest.readers.pdf_letters import page_lines
-from propcite.app.ingest.readers.pdf_lines import Line, with_rows, without_furniture
+from propcite.app.ingest.readers.pdf_lines import Line, mark_rows, without_running_lines
 from propcite.app.ingest.readers.pdf_paragraphs import Paragraph, paragraphs
 from propcite.retrieval.text import Box, Document, Heading, Page, Span
 
-# pdfium is not thread-safe: whoever else calls it takes this lock too.
+# pdfium is not thread-safe: all callers of it must hold this lock.
 PDFIUM_LOCK = Lock()
 
-_MOST_PAGES = 10_000  # about three minutes; what stands behind them is told, not read
+_MAX_PAGES = 10_000  # about three minutes; further pages are counted but not read
 _PASSWORD_ERROR = 4  # FPDF_ERR_PASSWORD
-_FILLED_IN = re.compile(
+_PLACEHOLDER = re.compile(
     r"\W*(?:untitled|unspecified|anonymous|none)\W*|\S+\.(?:docx?|pptx?|xlsx?|od[tp]|rtf|tex|dvi|indd|qxd|pdf|txt)",
     re.IGNORECASE,
 )
 
 
 def read_pdf(name: str, data: bytes) -> Document:
-    # pdfium mends some files whose end is missing, without the pages that were in it.
+    # pdfium repairs some truncated files, but silently loses pages.
     if b"%%EOF" not in data.rstrip(b"\0\r\n\t ")[-4096:]:
         raise _damaged(name)
     with PDFIUM_LOCK:
@@ -34,16 +34,16 @@ def read_pdf(name: str, data: bytes) -> Document:
     if not lines:
         raise ReadError(f"{name} has no text (scanned pages?): run OCR on it first")
     draft = Draft()
-    pages, boxes = _write(draft, paragraphs(with_rows(without_furniture(lines) or lines)))
+    pages, boxes = _write(draft, paragraphs(mark_rows(without_running_lines(lines) or lines)))
     metadata = {"kind": "pdf", "pages": str(num_pages), "author": fields.get("Author", "")}
-    metadata["pages_left_out"] = str(num_pages - _MOST_PAGES) if num_pages > _MOST_PAGES else ""
-    without_text = min(num_pages, _MOST_PAGES) - len({line.page for line in lines})
+    metadata["pages_left_out"] = str(num_pages - _MAX_PAGES) if num_pages > _MAX_PAGES else ""
+    without_text = min(num_pages, _MAX_PAGES) - len({line.page for line in lines})
     metadata["pages_without_text"] = str(without_text) if without_text else ""
     return draft.document(name, fields.get("Title", ""), metadata, pages, boxes)
 
 
 def _damaged(name: str) -> ReadError:
-    return ReadError(f"{name} is damaged or no PDF: get it again, or print it to a new PDF")
+    return ReadError(f"{name} is damaged or not a PDF: get it again, or print it to a new PDF")
 
 
 def _extract(name: str, data: bytes) -> tuple[list[Line], dict[str, str], int]:
@@ -56,7 +56,7 @@ def _extract(name: str, data: bytes) -> tuple[list[Line], dict[str, str], int]:
             raise ReadError(f"{name} is encrypted: save it without a password and add it again") from error
         raise _damaged(name) from error
     try:
-        fields = {key: _stated(value) for key, value in pdf.get_metadata_dict().items()}
+        fields = {key: _property(value) for key, value in pdf.get_metadata_dict().items()}
         return list(_lines(pdf)), fields, len(pdf)
     except pypdfium2.PdfiumError as error:
         raise _damaged(name) from error
@@ -64,14 +64,14 @@ def _extract(name: str, data: bytes) -> tuple[list[Line], dict[str, str], int]:
         pdf.close()
 
 
-def _stated(value: str) -> str:
-    """A field of the PDF, empty where a program only filled it in: `untitled`, `(anonymous)`, `thesis.dvi`."""
+def _property(value: str) -> str:
+    """Clean a property of the PDF; empty if it is a placeholder such as `untitled`, `(anonymous)` or `thesis.dvi`."""
     value = re.sub(r"^Microsoft (?:Word|PowerPoint|Excel) - ", "", one_line(value))
-    return "" if _FILLED_IN.fullmatch(value) else value
+    return "" if _PLACEHOLDER.fullmatch(value) else value
 
 
 def _lines(pdf: Any) -> Iterator[Line]:
-    for index in range(min(len(pdf), _MOST_PAGES)):
+    for index in range(min(len(pdf), _MAX_PAGES)):
         page = pdf[index]
         try:
             yield from page_lines(page, index + 1)
@@ -79,25 +79,25 @@ def _lines(pdf: Any) -> Iterator[Line]:
             page.close()
 
 
-def _write(draft: Draft, parts: list[Paragraph]) -> tuple[tuple[Page, ...], tuple[Box, ...]]:
-    """Write the paragraphs; each page spans from its first word to its last, each line has its box."""
+def _write(draft: Draft, all_paragraphs: list[Paragraph]) -> tuple[tuple[Page, ...], tuple[Box, ...]]:
+    """Write the paragraphs.  Return the span of each page's text, and the box of each line on its page."""
     pages: dict[int, Span] = {}
     boxes: list[Box | None] = []
-    for part in parts:
+    for paragraph in all_paragraphs:
         spans = []
-        for number, piece in enumerate(part.pieces):
-            before = piece.before if number else "\n" if part.tight else "\n\n"
+        for number, piece in enumerate(paragraph.pieces):
+            before = piece.before if number else "\n" if paragraph.tight else "\n\n"
             span = draft.write(piece.words, before=before)
             spans.append(span)
             pages[piece.page] = Span(pages.get(piece.page, span).start, span.end)
-            boxes += [_box(line, place.shifted(span.start)) for place, line in piece.placed()]
-        if part.level:
-            draft.headings.append(Heading(Span(spans[0].start, spans[-1].end), part.level))
+            boxes += [_box(line, inner.shifted(span.start)) for inner, line in piece.line_spans()]
+        if paragraph.level:
+            draft.headings.append(Heading(Span(spans[0].start, spans[-1].end), paragraph.level))
     return tuple(Page(number, span) for number, span in sorted(pages.items())), tuple(filter(None, boxes))
 
 
 def _box(line: Line, span: Span) -> Box | None:
-    """The line in shares of its page; none for what cannot be seen on it."""
+    """Return the line's box in shares of its page; None if it is not visible on it."""
     if not line.page_width or not line.page_height:
         return None
     edges = (

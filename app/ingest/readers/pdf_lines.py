@@ -1,4 +1,4 @@
-"""The lines of a PDF: where they stand on their pages, and which of them only repeat around the text."""
+"""The lines of a PDF with their positions; remove running headers and footers, and mark table rows."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 from statistics import median
 
-# How much of a page's height holds its header and its footer, and how many lines of each are looked at.
+# The share of a page's height that its header and footer may take, and the maximum number of their lines.
 _MARGIN = 0.14
-_DEEPEST = 3
+_MAX_LINES = 3
 _NUMBER = re.compile(r"(?:page\s+)?\W*(?:\d+|[ivxlc]+)\W*(?:(?:of|/)\s*\d+)?\W*", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line as it is seen on its page: points from the page's lower left corner, `size` of its letters.
+    """A line as it is visible on its page, in points from the page's lower left corner, with its letters' `size`.
 
-    `cells` are its words where wide gaps part them, `room` the width that equal gaps gained; `is_row` is set for lines
-    of a table.
+    `cells` are the texts between wide gaps.  `stretch` is the width by which equal gaps exceed plain spaces; None if
+    gaps differ.  `is_row` is set for lines of a table.
     """
 
     text: str
@@ -33,53 +33,54 @@ class Line:
     page_height: float = 0.0
     page_width: float = 0.0
     cells: tuple[str, ...] = ()
-    room: float | None = None
+    stretch: float | None = None
     is_row: bool = False
 
     @property
     def height_on_page(self) -> float:
-        """0 at the foot of the page, 1 at its head."""
+        """Return 0 for the bottom of the page, 1 for its top."""
         return (self.top + self.bottom) / 2 / self.page_height if self.page_height else 0.5
 
 
 def body_size(lines: Iterable[Line]) -> float:
-    """The size of most letters."""
+    """Return the median letter size of the text."""
     sizes = [line.size for line in lines for _ in range(0, len(line.text), 10)]
     return median(sizes) if sizes else 0.0
 
 
-def without_furniture(lines: Sequence[Line]) -> list[Line]:
-    """The lines without headers, footers and page numbers: what stands at one place of many pages, but for its numbers.
+def without_running_lines(lines: Sequence[Line]) -> list[Line]:
+    """Remove running headers, footers and page numbers.
 
-    Letters larger than the body's stay: `Chapter 1` to `Chapter 9` stand at one place too.
+    They are lines in the margins at the same height of several pages that differ only in numbers.  Lines in letters
+    larger than the body's stay: `Chapter 1` to `Chapter 9` may be at the same height too.
     """
     largest = body_size(lines) * 1.1
     margins = [[line for line in margin if line.size <= largest] for margin in _margins(lines)]
     seen = Counter(key for key, _ in {(_signature(line), line.page) for margin in margins for line in margin})
-    # Three pages, not a share of all: a long text has another header in each chapter.
-    least = 2 if len({line.page for line in lines}) <= 3 else 3
-    repeated = {key for key, times in seen.items() if times >= least}
+    # Three pages rather than a share of all, because each chapter of a long text may have its own header.
+    min_pages = 2 if len({line.page for line in lines}) <= 3 else 3
+    repeated = {key for key, times in seen.items() if times >= min_pages}
     furniture = {line for margin in _margins(lines) for line in _outermost(margin, repeated)}
     return [line for line in lines if line not in furniture]
 
 
 def _margins(lines: Sequence[Line]) -> Iterator[list[Line]]:
-    """The lines of each page from its foot up, and from its head down."""
+    """Yield the outer lines of each page from the bottom up, and from the top down."""
     pages: dict[int, list[Line]] = {}
     for line in lines:
         pages.setdefault(line.page, []).append(line)
     for page in pages.values():
         page.sort(key=lambda line: line.height_on_page)
-        yield page[: _DEEPEST + 1]
-        yield page[: -_DEEPEST - 2 : -1]
+        yield page[: _MAX_LINES + 1]
+        yield page[: -_MAX_LINES - 2 : -1]
 
 
 def _outermost(margin: Sequence[Line], repeated: set[tuple[str, int]]) -> list[Line]:
-    """The outermost lines that repeat, up to one that does not; a line that prose follows at once is its beginning."""
-    found = list(takewhile(lambda line: _in_margin(line) and _signature(line) in repeated, margin[:_DEEPEST]))
-    while found and len(found) < len(margin) and not _apart(found[-1], margin[len(found)]):
-        found.pop()
-    return found
+    """Return the outermost lines that repeat, without those that text follows closely: they begin or end it."""
+    outer = list(takewhile(lambda line: _in_margin(line) and _signature(line) in repeated, margin[:_MAX_LINES]))
+    while outer and len(outer) < len(margin) and not _apart(outer[-1], margin[len(outer)]):
+        outer.pop()
+    return outer
 
 
 def _in_margin(line: Line) -> bool:
@@ -91,17 +92,17 @@ def _apart(line: Line, inner: Line) -> bool:
 
 
 def _signature(line: Line) -> tuple[str, int]:
-    """What repeats of a line: its words without their numbers, its height to a hundredth of the page.
+    """Return the key by which a line repeats: its text without numbers, and its height in hundredths of the page.
 
-    A page number may stand at the foot of a chapter's first page and at the head of the others.
+    All page numbers have the same key: one may be at the bottom of a chapter's first page and at the top of others.
     """
     if _NUMBER.fullmatch(line.text):
         return "", 0
     return " ".join(re.sub(r"\d+", " ", line.text).split()), round(line.height_on_page * 100)
 
 
-def with_rows(lines: Sequence[Line]) -> list[Line]:
-    """The lines, and those of a table as `cell | cell`: wide gaps in one line alone may be a heading's number."""
+def mark_rows(lines: Sequence[Line]) -> list[Line]:
+    """Rewrite lines of a table as `cell | cell`.  A single line with wide gaps may be a heading with its number."""
     has_cells = [
         len(line.cells) > 1 and not _is_justified(line, after)
         for line, after in zip(lines, [*lines[1:], None], strict=False)
@@ -115,7 +116,10 @@ def with_rows(lines: Sequence[Line]) -> list[Line]:
 
 
 def _is_justified(line: Line, after: Line | None) -> bool:
-    """Whether a line was drawn out to its column's edges because the next word, at half its size a letter, is long."""
-    if line.room is None or after is None or sum(map(str.isalpha, line.text)) < len(line.text) / 2:
+    """Whether a line was stretched to its column's width because the next word did not fit.
+
+    A letter is taken to be half as wide as the letter size.
+    """
+    if line.stretch is None or after is None or sum(map(str.isalpha, line.text)) < len(line.text) / 2:
         return False
-    return line.room < 0.5 * line.size * (len(after.text.split(maxsplit=1)[0]) + 1)
+    return line.stretch < 0.5 * line.size * (len(after.text.split(maxsplit=1)[0]) + 1)

@@ -1,4 +1,4 @@
-"""Lines of a PDF to paragraphs: which lines read on, how two of them join, which are headings."""
+"""Join the lines of a PDF into paragraphs, and find headings by their letter size."""
 
 from __future__ import annotations
 
@@ -18,35 +18,35 @@ _LIST_ITEM = re.compile(r"(?:[•‣◦▪●○■□–—*·-]|\(?(?:\d{1,3}|
 _LEADER = re.compile(r"(?:\. ?){4,}\w*$")  # of a table of contents
 _HYPHENATED = re.compile(r"([\w-]*\w)[-\u2010\u00ad]$")
 _WORDS = re.compile(r"\w+(?:[-\u2010]\w+)*")
-# First parts that keep their hyphen: `well-` and `known` are not `wellknown`.
-_KEEPING = frozenset("well self non half ex cross high low long short".split())
-# First parts that lose it although both parts are words: `more-` and `over` are not `more-over`.
-_CLOSING = frozenset(
+# First parts of words that keep their hyphen: `well-` and `known` make `well-known`.
+_HYPHENATED_PREFIXES = frozenset("well self non half ex cross high low long short".split())
+# First parts that lose it although both parts are words: `more-` and `over` make `moreover`.
+_CLOSED_PREFIXES = frozenset(
     "more over under some every other there where when what them your with within never back down".split()
 )
-_LONGEST_HEADING = 200
-_LARGER = 1.15
-_SAME_SIZE = 1.12
+_MAX_HEADING = 200
+_HEADING_SCALE = 1.15  # of the body size, from which letters are a heading's
+_SAME_SIZE = 1.12  # the ratio up to which letters count as of one size
 
 
 @dataclass(slots=True)
 class Piece:
-    """Lines of one page that read on: each with its words and what stands before them."""
+    """Consecutive lines of a paragraph on one page, each with its text and the separator before it."""
 
     page: int
     lines: list[tuple[Line, str, str]]
 
     @property
     def words(self) -> str:
-        """Without what stands before the first."""
+        """Return the text, without the separator before the first line."""
         return "".join(before + words for _, words, before in self.lines)[len(self.before) :]
 
     @property
     def before(self) -> str:
         return self.lines[0][2]
 
-    def placed(self) -> Iterator[tuple[Span, Line]]:
-        """Where each line's words stand in the piece's."""
+    def line_spans(self) -> Iterator[tuple[Span, Line]]:
+        """Yield the span of each line in the piece's text."""
         start = -len(self.before)
         for line, words, before in self.lines:
             yield Span(start + len(before), start + len(before) + len(words)), line
@@ -55,9 +55,9 @@ class Piece:
 
 @dataclass(slots=True)
 class Paragraph:
-    """Words that read on, in pieces by page.
+    """A paragraph or heading, in one piece per page.
 
-    `tight` where it stands right below the one before: the next item of a list, the next row of a table.
+    `tight` ones follow the one before without a blank line: the next item of a list, the next row of a table.
     """
 
     pieces: list[Piece]
@@ -70,24 +70,25 @@ class Paragraph:
 
 
 def paragraphs(lines: Sequence[Line]) -> list[Paragraph]:
-    """The paragraphs and headings of a document without headers and footers."""
+    """Join lines, without running headers and footers, into paragraphs and headings."""
     groups: list[list[Line]] = []
     spacing = _usual_spacing(lines)
     for column in _columns(lines):
         for first, group in enumerate(_split(column, spacing)):
-            if groups and not first and _reads_on(groups[-1][-1], group[0]):
+            if groups and not first and _continues(groups[-1][-1], group[0]):
                 groups[-1] += group
             else:
                 groups.append(group)
     words = _whole_words(lines)
-    parts = [_joined(group, words) for group in groups]
-    for part, (group, after) in zip(parts[1:], pairwise(groups), strict=False):
-        part.tight = _is_below(group, after)
-    return _with_levels(groups, parts, body_size(lines))
+    joined = [_joined(group, words) for group in groups]
+    for paragraph, (group, after) in zip(joined[1:], pairwise(groups), strict=False):
+        paragraph.tight = _is_next_in_list(group, after)
+    _set_levels(groups, joined, body_size(lines))
+    return joined
 
 
 def _columns(lines: Sequence[Line]) -> Iterator[list[Line]]:
-    """Lines that go down one page in letters of one size."""
+    """Yield runs of lines that go down a page in letters of one size."""
     column: list[Line] = []
     for line in lines:
         if column and not _same_row(column[-1], line) and not _goes_down(column[-1], line):
@@ -107,14 +108,14 @@ def _same_size(line: Line, after: Line) -> bool:
 
 
 def _same_row(line: Line, after: Line) -> bool:
-    """Whether two lines stand side by side, as a raised 2 stands after its word."""
+    """Whether two lines are side by side, as a superscript after its word."""
     overlap = min(line.top, after.top) - max(line.bottom, after.bottom)
     lower = min(line.top - line.bottom, after.top - after.bottom)
     return line.page == after.page and after.left >= line.left and 0 < lower < 2 * overlap
 
 
 def _usual_spacing(lines: Sequence[Line]) -> float:
-    """How far a line stands below the one before, in letter sizes: the median of the document, to double spacing."""
+    """Return the document's median line spacing, in letter sizes; at most about double spacing."""
     pairs = [(line, after) for line, after in pairwise(lines) if _goes_down(line, after)]
     spacings = [(line.bottom - after.bottom) / line.size for line, after in pairs if not _same_row(line, after)]
     return min(median(spacings), 2.5) if spacings else 1.2
@@ -133,17 +134,17 @@ def _split(column: Sequence[Line], spacing: float) -> Iterator[list[Line]]:
 
 
 def _is_last(line: Line, after: Line, group: Sequence[Line], left: float, right: float) -> bool:
-    """Whether a line ends its paragraph, seen from the line after it and from the column's edges."""
+    """Whether a line is the last of its paragraph, judged by the line after it and the column's edges."""
     if _BULLET.match(after.text) or _LEADER.search(line.text) or line.is_row or after.is_row:
         return True
     if _HYPHENATED.search(line.text):
         return False
     width = (line.right - line.left) / max(len(line.text), 1)
     first_word = after.text.split(maxsplit=1)[0]
-    # The writer broke the line although the next word had room on it.  Right-to-left lines have their room on the left.
+    # The line was broken although the next word would have fit.  Right-to-left lines have their free space on the left.
     had_room = line.right + width * (len(first_word) + 1.5) < right and not _is_right_to_left(line.text)
     ends_sentence, in_item = _ENDS_SENTENCE.search(line.text), _LIST_ITEM.match(group[0].text)
-    # A name such as `J. Smith` may begin a line too.
+    # A name such as `J. Smith` may begin a line within a paragraph.
     if _LIST_ITEM.match(after.text) and (ends_sentence or in_item or had_room):
         return True
     if not ends_sentence:
@@ -158,8 +159,8 @@ def _is_right_to_left(text: str) -> bool:
     return any(unicodedata.bidirectional(char) in ("R", "AL") for char in text[:20])
 
 
-def _reads_on(line: Line, after: Line) -> bool:
-    """Whether a sentence goes on in the next column or on the next page."""
+def _continues(line: Line, after: Line) -> bool:
+    """Whether a sentence continues in the next column or on the next page."""
     if not _same_size(line, after) or _ENDS_SENTENCE.search(line.text) or _LIST_ITEM.match(after.text):
         return False
     return after.text[0].islower() or _HYPHENATED.search(line.text) is not None
@@ -169,34 +170,36 @@ def _joined(lines: Sequence[Line], words: set[str]) -> Paragraph:
     pieces = [Piece(lines[0].page, [(lines[0], lines[0].text, "")])]
     text = lines[0].text
     for line in lines[1:]:
-        kept, between = joint(text, line.text, words)
-        if len(kept) < len(text):
-            last, shown, before = pieces[-1].lines[-1]
-            pieces[-1].lines[-1] = (last, shown[:-1], before)
+        head, separator = line_join(text, line.text, words)
+        if len(head) < len(text):
+            last, last_text, before = pieces[-1].lines[-1]
+            pieces[-1].lines[-1] = (last, last_text[:-1], before)
         if line.page != pieces[-1].page:
             pieces.append(Piece(line.page, []))
-        pieces[-1].lines.append((line, line.text, between))
-        text = kept + between + line.text if line.page == pieces[-1].page else line.text
+        pieces[-1].lines.append((line, line.text, separator))
+        text = head + separator + line.text if line.page == pieces[-1].page else line.text
     for piece in pieces:
-        piece.lines = [(line, shown.replace("\u00ad", ""), before) for line, shown, before in piece.lines]
+        piece.lines = [(line, text.replace("\u00ad", ""), before) for line, text, before in piece.lines]
     return Paragraph(pieces)
 
 
 def _whole_words(lines: Sequence[Line]) -> set[str]:
-    """The words of a document in small letters, without those that a line's end may cut."""
+    """Return a document's words in lower case, without those that may be split at a line's end."""
     words: set[str] = set()
-    cut = False
+    is_split = False
     for line in lines:
-        found = _WORDS.findall(line.text.replace("\u2010", "-"))[1 if cut else 0 :]
-        cut = _HYPHENATED.search(line.text) is not None
-        words.update(word.lower() for word in (found[:-1] if cut else found))
+        whole = _WORDS.findall(line.text.replace("\u2010", "-"))[1 if is_split else 0 :]
+        is_split = _HYPHENATED.search(line.text) is not None
+        words.update(word.lower() for word in (whole[:-1] if is_split else whole))
     return words
 
 
-def joint(line: str, after: str, words: set[str]) -> tuple[str, str]:
-    """What is kept of a line, and what stands between it and the one after; `words` are those of the document.
+def line_join(line: str, after: str, words: set[str]) -> tuple[str, str]:
+    """Return a line, maybe without its final hyphen, and the separator to the next line.
 
-    >>> joint("for exam-", "ple", set()), joint("a well-", "known", set()), joint("one", "two", set())
+    `words` are the document's whole words, which show how to spell a hyphenated one.
+
+    >>> line_join("for exam-", "ple", set()), line_join("a well-", "known", set()), line_join("one", "two", set())
     (('for exam', ''), ('a well-', ''), ('one', ' '))
     """
     hyphenated, first_word = _HYPHENATED.search(line), re.match(r"\w+", after)
@@ -211,22 +214,22 @@ def joint(line: str, after: str, words: set[str]) -> tuple[str, str]:
 
 
 def _keeps_hyphen(start: str, end: str, words: set[str]) -> bool:
-    """Whether a hyphen at a line's end belongs to the word, as far as the document's other words tell."""
+    """Whether a hyphen at a line's end belongs to the word, judged by the document's other words."""
     if f"{start}{end}" in words:
         return False
-    if "-" in start or f"{start}-{end}" in words or (start in _KEEPING and len(end) > 3):
+    if "-" in start or f"{start}-{end}" in words or (start in _HYPHENATED_PREFIXES and len(end) > 3):
         return True
-    return min(len(start), len(end)) > 3 and {start, end} <= words and start not in _CLOSING
+    return min(len(start), len(end)) > 3 and {start, end} <= words and start not in _CLOSED_PREFIXES
 
 
 def _is_wide(char: str) -> bool:
-    """Chinese and Japanese letters, which no space sets apart; Korean has spaces."""
+    """Whether a character is Chinese or Japanese, which are written without spaces; Korean has spaces."""
     is_wide = bool(char) and unicodedata.east_asian_width(char) in "WF"
     return is_wide and not "\uac00" <= char <= "\ud7a3"
 
 
-def _is_below(group: Sequence[Line], after: Sequence[Line]) -> bool:
-    """Whether two groups are neighbours of one list or table."""
+def _is_next_in_list(group: Sequence[Line], after: Sequence[Line]) -> bool:
+    """Whether a group is the next item of the list or the next row of the table that the group before is in."""
     kind = _kind(after[0])
     return group[-1].page == after[0].page and kind is not None and kind == _kind(group[0])
 
@@ -239,21 +242,20 @@ def _kind(line: Line) -> str | None:
     return "item" if _LIST_ITEM.match(line.text) else None
 
 
-def _with_levels(groups: Sequence[list[Line]], parts: list[Paragraph], body: float) -> list[Paragraph]:
-    """Short parts in larger letters are headings; the first of the largest, on the first page, is the title."""
+def _set_levels(groups: Sequence[list[Line]], joined: list[Paragraph], body: float) -> None:
+    """Mark short paragraphs in larger letters as headings; the first of the largest, on the first page, as title."""
     largest, title = 0.0, None
-    for part, group in zip(parts, groups, strict=True):
+    for paragraph, group in zip(joined, groups, strict=True):
         size = max(line.size for line in group)
-        if size < _LARGER * body or part.tight or not _is_short_text(part.text):
+        if size < _HEADING_SCALE * body or paragraph.tight or not _is_short_text(paragraph.text):
             continue
-        part.level = 2
+        paragraph.level = 2
         if size > largest:
-            largest, title = size, part
+            largest, title = size, paragraph
     if title is not None and title.pieces[0].page == groups[0][0].page:
         title.level = 1
-    return parts
 
 
 def _is_short_text(text: str) -> bool:
-    """Whether it is of a heading's length, and words rather than a formula."""
-    return len(text) <= _LONGEST_HEADING and 2 * sum(char.isalpha() for char in text) > len(text)
+    """Whether a text is as short as a heading, and words rather than a formula."""
+    return len(text) <= _MAX_HEADING and 2 * sum(char.isalpha() for char in text) > len(text)

@@ -1,4 +1,4 @@
-"""Slides: each is a place, its title a heading, its shapes in the order in which they are read, then its notes."""
+"""Presentations: each slide is a place, with its title as a heading, its shapes in reading order, and its notes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from propcite.app.ingest.readers.draft import Draft, one_line
 from propcite.app.ingest.readers.office import Package
 from propcite.app.ingest.readers.pptx_shapes import Shape, in_reading_order, shapes_of
 from propcite.app.ingest.readers.rows import Row, write_rows
-from propcite.app.ingest.readers.xml import attribute, local
+from propcite.app.ingest.readers.xml import attribute, local_name
 from propcite.retrieval.text import Document
 
 _TITLES = ("title", "ctrTitle")
@@ -32,7 +32,7 @@ def read_pptx(name: str, data: bytes) -> Document:
 def _slides(package: Package) -> Iterator[str]:
     related = package.related(package.main)
     for slide in package.root.iterfind("{*}sldIdLst/{*}sldId"):
-        # Beside the relation's id it has one of its own.
+        # The relation's id has a namespace; the slide also has an `id` of its own.
         ids = [value for key, value in slide.attrib.items() if key.endswith("}id")]
         path = related.get(ids[0], ("", ""))[1] if ids else ""
         if path in package.archive.members:
@@ -43,7 +43,7 @@ def _write_slide(draft: Draft, package: Package, path: str, number: int) -> None
     root: Any = package.xml(path)
     hidden = " (hidden)" if attribute(root, "show", "1") in ("0", "false") else ""
     tree = root.find("{*}cSld/{*}spTree")
-    layout = package.one(path, "slideLayout")
+    layout = package.first_related(path, "slideLayout")
     shapes = [shape for shape in shapes_of(tree, layout) if shape.role not in _FURNITURE] if tree is not None else []
     with draft.place(f"slide {number}{hidden}"):
         titles = [shape for shape in shapes if shape.role in _TITLES]
@@ -51,7 +51,7 @@ def _write_slide(draft: Draft, package: Package, path: str, number: int) -> None
             draft.block(_line(shape.element), level=1)
         for shape in in_reading_order([shape for shape in shapes if shape.role not in _TITLES]):
             _write_shape(draft, package, path, shape)
-    notes = package.one(path, "notesSlide")
+    notes = package.first_related(path, "notesSlide")
     if notes is not None:
         with draft.place(f"slide {number}{hidden}, notes"):
             for shape in shapes_of(notes.find("{*}cSld/{*}spTree"), None):
@@ -60,18 +60,18 @@ def _write_slide(draft: Draft, package: Package, path: str, number: int) -> None
 
 
 def _write_shape(draft: Draft, package: Package, path: str, shape: Shape) -> None:
-    if local(shape.element) != "graphicFrame":
+    if local_name(shape.element) != "graphicFrame":
         _write_text(draft, shape.element, bulleted=shape.role in _BULLETED)
         return
     for table in shape.element.iterfind(".//{*}tbl"):
         _write_table(draft, table)
-    for found in shape.element.iterfind("{*}graphic/{*}graphicData/*"):
-        ids = {key.rpartition("}")[2]: value for key, value in found.attrib.items()}
-        place = package.related(path).get(ids.get("id") or ids.get("dm") or "", ("", ""))[1]
-        part = package.xml(place) if local(found) in ("chart", "relIds") else None
-        if part is not None and local(found) == "chart":
+    for graphic in shape.element.iterfind("{*}graphic/{*}graphicData/*"):
+        ids = {key.rpartition("}")[2]: value for key, value in graphic.attrib.items()}
+        part_path = package.related(path).get(ids.get("id") or ids.get("dm") or "", ("", ""))[1]
+        part = package.xml(part_path) if local_name(graphic) in ("chart", "relIds") else None
+        if part is not None and local_name(graphic) == "chart":
             _write_chart(draft, part)
-        elif part is not None:
+        elif part is not None:  # a diagram
             for point in part.iterfind(".//{*}pt"):
                 draft.block(_line(point))
 
@@ -81,9 +81,9 @@ def _write_text(draft: Draft, shape: Any, *, bulleted: bool) -> None:
     paragraphs = [p for p in body.iterfind("{*}p") if _words(p).strip()] if body is not None else []
     depth = 0
     for paragraph in paragraphs:
-        wanted = _depth(paragraph, bulleted and len(paragraphs) > 1)
-        _to_depth(draft, depth, wanted)
-        depth = wanted
+        target = _depth(paragraph, bulleted and len(paragraphs) > 1)
+        _to_depth(draft, depth, target)
+        depth = target
         if depth:
             draft.open_item()
         draft.block(_words(paragraph))
@@ -93,24 +93,24 @@ def _write_text(draft: Draft, shape: Any, *, bulleted: bool) -> None:
 
 
 def _depth(paragraph: Any, bulleted: bool) -> int:
-    """How deep in a list the paragraph stands; 0 is in none."""
+    """Return the paragraph's depth in lists; 0 if it is in none."""
     properties = paragraph.find("{*}pPr")
     if properties is not None:
-        marks = {local(mark) for mark in properties}
+        marks = {local_name(mark) for mark in properties}
         bulleted = "buNone" not in marks and (bulleted or bool(marks & {"buChar", "buAutoNum", "buBlip"}))
     level = attribute(properties, "lvl", "0") if properties is not None else "0"
     return min(int(level), 8) + 1 if bulleted and level.isdecimal() else int(bulleted)
 
 
-def _to_depth(draft: Draft, depth: int, wanted: int) -> None:
-    for _ in range(depth, wanted):
+def _to_depth(draft: Draft, depth: int, target: int) -> None:
+    for _ in range(depth, target):
         draft.open_list(None)
-    for _ in range(wanted, depth):
+    for _ in range(target, depth):
         draft.close_list()
 
 
 def _words(paragraph: Any) -> str:
-    pieces = [("\n" if local(e) == "br" else e.text or "") for e in paragraph.iter("{*}t", "{*}br")]
+    pieces = [("\n" if local_name(e) == "br" else e.text or "") for e in paragraph.iter("{*}t", "{*}br")]
     return "".join(pieces).replace("\v", "\n").replace("\t", " ")
 
 
@@ -134,11 +134,11 @@ def _write_table(draft: Draft, table: Any) -> None:
 
 
 def _write_chart(draft: Draft, chart: Any) -> None:
-    """Its title, and a row for each category with the value of each series."""
+    """Write a chart's title, and one row per category with the value of each series."""
     title = chart.find("{*}chart/{*}title")
     if title is not None:
         draft.block(_line(title))
-    series = [(_points(one, "tx"), _points(one, "cat"), _points(one, "val")) for one in chart.iter("{*}ser")]
+    series = [[_points(element, kind) for kind in ("tx", "cat", "val")] for element in chart.iter("{*}ser")]
     if not series:
         return
     names: Sequence[str] = ["", *(" ".join(name.values()) for name, _, _ in series)]
@@ -147,8 +147,9 @@ def _write_chart(draft: Draft, chart: Any) -> None:
 
 
 def _points(series: Any, kind: str) -> dict[str, str]:
+    """Return the points of a series by index: its name `tx`, categories `cat` or values `val`."""
     return {
         attribute(point, "idx"): one_line("".join(value.text or "" for value in point.iterfind("{*}v")))
-        for found in series.iterfind(f"{{*}}{kind}")
-        for point in found.iter("{*}pt")
+        for element in series.iterfind(f"{{*}}{kind}")
+        for point in element.iter("{*}pt")
     }

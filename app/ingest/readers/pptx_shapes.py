@@ -1,4 +1,4 @@
-"""The shapes of a slide: what each is for, where it is seen, and in which order a person reads them."""
+"""The shapes of a slide with their roles and positions, in reading order."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from propcite.app.ingest.readers.xml import attribute, local
+from propcite.app.ingest.readers.xml import attribute, local_name
 
-_BAND = 300_000  # a third of an inch: shapes that begin this near to each other stand in one line
-_DEEPEST = 50
+_BAND = 300_000  # a third of an inch: shapes whose tops are this close are in one row
+_MAX_DEPTH = 50
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
     element: Any
-    role: str  # of a placeholder: title, body, …; empty for other shapes
+    role: str  # of a placeholder, such as title or body; empty for other shapes
     left: float
     top: float
 
 
 @dataclass(frozen=True, slots=True)
 class _Frame:
-    """How a group places its shapes: `outer = offset + inner * scale`."""
+    """The coordinates inside a group: `outer = offset + inner * scale`."""
 
     left: float = 0
     top: float = 0
@@ -31,15 +31,15 @@ class _Frame:
 
 
 def shapes_of(tree: Any, layout: Any | None, frame: _Frame | None = None, depth: int = 0) -> Iterator[Shape]:
-    """The shapes with words, those of groups among them."""
+    """Yield the shapes that may have text, including those in groups."""
     frame = frame or _Frame()
     for element in tree:
-        match local(element):
-            case "grpSp" if depth < _DEEPEST:
-                yield from shapes_of(element, layout, _framed(element, frame), depth + 1)
+        match local_name(element):
+            case "grpSp" if depth < _MAX_DEPTH:
+                yield from shapes_of(element, layout, _group_frame(element, frame), depth + 1)
             case "AlternateContent":
                 choice = element.find("{*}Choice")
-                if choice is not None and depth < _DEEPEST:
+                if choice is not None and depth < _MAX_DEPTH:
                     yield from shapes_of(choice, layout, frame, depth + 1)
             case "sp" | "graphicFrame":
                 role, number = _placeholder(element)
@@ -48,7 +48,7 @@ def shapes_of(tree: Any, layout: Any | None, frame: _Frame | None = None, depth:
 
 
 def in_reading_order(shapes: Sequence[Shape]) -> list[Shape]:
-    """From top to bottom, and those in one line from left to right."""
+    """Sort shapes from top to bottom, and those in one row from left to right."""
     ordered: list[Shape] = []
     band: list[Shape] = []
     for shape in sorted(shapes, key=lambda shape: shape.top):
@@ -60,13 +60,15 @@ def in_reading_order(shapes: Sequence[Shape]) -> list[Shape]:
 
 
 def _placeholder(element: Any) -> tuple[str, str]:
-    """Its role and number; one that states no role is for anything."""
-    found = next(element.iterfind("*/{*}nvPr/{*}ph"), None)
-    return ("", "") if found is None else (attribute(found, "type", "obj"), attribute(found, "idx", "0"))
+    """Return the role and number of a placeholder, whose role is `obj` by default; empty for other shapes."""
+    placeholder = next(element.iterfind("*/{*}nvPr/{*}ph"), None)
+    if placeholder is None:
+        return "", ""
+    return attribute(placeholder, "type", "obj"), attribute(placeholder, "idx", "0")
 
 
 def _offset_in(layout: Any | None, role: str, number: str) -> tuple[float, float] | None:
-    """Where the layout has the placeholder that the slide fills."""
+    """Return the position of the layout's placeholder that the slide's one inherits; None if there is none."""
     if layout is None or not role:
         return None
     shapes = [(_placeholder(shape), shape) for shape in layout.iter("{*}sp")]
@@ -75,14 +77,15 @@ def _offset_in(layout: Any | None, role: str, number: str) -> tuple[float, float
 
 
 def _offset(element: Any) -> tuple[float, float] | None:
-    place = element.find("{*}spPr/{*}xfrm/{*}off")
-    place = element.find("{*}xfrm/{*}off") if place is None else place
-    return None if place is None else (_measure(place, "x"), _measure(place, "y"))
+    offset = element.find("{*}spPr/{*}xfrm/{*}off")
+    offset = element.find("{*}xfrm/{*}off") if offset is None else offset
+    return None if offset is None else (_measure(offset, "x"), _measure(offset, "y"))
 
 
-def _framed(group: Any, frame: _Frame) -> _Frame:
-    placed = group.find("{*}grpSpPr/{*}xfrm")
-    parts = [placed.find(f"{{*}}{name}") for name in ("off", "ext", "chOff", "chExt")] if placed is not None else []
+def _group_frame(group: Any, frame: _Frame) -> _Frame:
+    transform = group.find("{*}grpSpPr/{*}xfrm")
+    names = ("off", "ext", "chOff", "chExt") if transform is not None else ()
+    parts = [transform.find(f"{{*}}{name}") for name in names]
     if not parts or any(part is None for part in parts):
         return frame
     off, size, inner, inner_size = parts

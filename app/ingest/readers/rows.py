@@ -1,4 +1,4 @@
-"""Rows of cells as sentences: each carries the names of its columns, so that it stands alone."""
+"""Write table rows as sentences, each with the names of its columns, so that it can be understood alone."""
 
 from __future__ import annotations
 
@@ -15,39 +15,39 @@ _VALUE = re.compile(
     r"\s?(?:%|‰|[A-Z]{3}|[€$£¥₹])?"
 )
 _YEAR = re.compile(r"(?:1[5-9]|20|21)\d\d")
-_LONGEST_NAME = 80
+_MAX_NAME = 80
 _SAMPLE = 30
-_MOST_CELLS = 10_000_000
+_MAX_CELLS = 10_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row's cells from the first column on, where it is found, if that is told, and its table's number."""
+    """A row's cells from the first column on, the name of its place, if any, and the number of its table."""
 
     cells: Sequence[str]
     place: str = ""
     table: int = 0
 
 
-def bounded(name: str, rows: Iterable[Row]) -> Iterator[Row]:
-    """The rows of the named file; a few bytes may state more cells than anyone can read."""
+def limit_cells(name: str, rows: Iterable[Row]) -> Iterator[Row]:
+    """Yield the rows, or raise an error if they are too many: a few bytes of a file can expand to any number."""
     cells = 0
     for row in rows:
         cells += len(row.cells)
-        if cells > _MOST_CELLS:
-            raise ReadError(f"{name} has a table of more than {_MOST_CELLS:,} cells: delete empty columns or split it")
+        if cells > _MAX_CELLS:
+            raise ReadError(f"{name} has a table of more than {_MAX_CELLS:,} cells: delete empty columns or split it")
         yield row
 
 
 def write_rows(draft: Draft, rows: Iterable[Row], *, named: bool | None = None) -> None:
-    """Write the rows that are not empty, few at a time: what stands above a table, then each row with its names.
+    """Write the rows that are not empty: the lines above a table, then each row with the names of its columns.
 
-    `named` says whether a first row holds the columns' names; None: where no column speaks against it, and False:
-    only where a column of numbers stands below a word.  A later table without names goes on under those of the one
-    before it where it is no wider: it was parted by an empty row.
+    `named` says whether the first row is a header.  With None it is one unless a column contradicts it; with False
+    only if a column has numbers below a word.  A later table without a header keeps that of the one before, if it is
+    no wider: an empty row merely divided the table.  Rows may come from a stream and are never held all at once.
     """
     filled = (row for row in rows if any(map(str.strip, row.cells)))
-    before: Sequence[str] = ()
+    header: Sequence[str] = ()
     for _, table in groupby(filled, key=lambda row: row.table):
         sample = list(islice(table, _SAMPLE))
         above = _above(sample) if named is None else 0
@@ -55,22 +55,22 @@ def write_rows(draft: Draft, rows: Iterable[Row], *, named: bool | None = None) 
             _write(draft, " ".join(row.cells), row.place, tight=False)
         sample = sample[above:]
         cells = [row.cells for row in sample]
-        if (named and len(cells) > 1) or has_names(cells, proof=named is False or bool(before)):
-            before = cells[0]
+        if (named and len(cells) > 1) or has_header(cells, proof=named is False or bool(header)):
+            header = cells[0]
             sample = sample[1:]
-        elif max(map(len, cells), default=0) > len(before):
-            before = ()
-        for place, row in enumerate(chain(sample, table)):
-            # Only rows of bare cells are told apart without a blank line.
-            _write(draft, sentence(before, row.cells), row.place, tight=place > 0 and not before)
+        elif max(map(len, cells), default=0) > len(header):
+            header = ()
+        for number, row in enumerate(chain(sample, table)):
+            # Rows without names follow each other without a blank line, like the rows that they are.
+            _write(draft, row_sentence(header, row.cells), row.place, tight=number > 0 and not header)
 
 
-def sentence(names: Sequence[str], cells: Sequence[str]) -> str:
-    """A row in one line.
+def row_sentence(names: Sequence[str], cells: Sequence[str]) -> str:
+    """Write a row in one line.
 
-    >>> sentence(["Country", "Sales"], ["Spain", "14%"])
+    >>> row_sentence(["Country", "Sales"], ["Spain", "14%"])
     'Country = Spain; Sales = 14%.'
-    >>> sentence([], ["Spain", "", "14%"])
+    >>> row_sentence([], ["Spain", "", "14%"])
     'Spain | 14%'
     """
     cells = [one_line(cell) for cell in cells]
@@ -82,10 +82,10 @@ def sentence(names: Sequence[str], cells: Sequence[str]) -> str:
     return line if line.endswith((".", "!", "?", "…", "。")) else line + "."
 
 
-def has_names(rows: Sequence[Sequence[str]], *, proof: bool = False) -> bool:
-    """Whether the first row names the columns: short words, each once, above more rows.
+def has_header(rows: Sequence[Sequence[str]], *, proof: bool = False) -> bool:
+    """Whether the first row is a header: short, distinct names above more rows.
 
-    `proof` asks for a column of values below a word: the cells of a text's table may all be words.
+    `proof` also requires a column with values below a word, since all cells of a table in prose may be words.
     """
     if len(rows) < 2:
         return False
@@ -105,7 +105,7 @@ def has_names(rows: Sequence[Sequence[str]], *, proof: bool = False) -> bool:
 
 
 def _are_values(name: str, cells: Sequence[str]) -> bool:
-    """Whether most cells below a name are values, and none a year where it is one itself."""
+    """Whether most cells below a name are values; below a year, years do not count."""
     if _YEAR.fullmatch(name):
         cells = [cell for cell in cells if not _YEAR.fullmatch(cell)]
     return 2 * sum(_VALUE.fullmatch(cell) is not None for cell in cells) > len(cells)
@@ -113,7 +113,7 @@ def _are_values(name: str, cells: Sequence[str]) -> bool:
 
 def _is_name(cell: str) -> bool:
     is_value = _VALUE.fullmatch(cell) is not None and _YEAR.fullmatch(cell) is None
-    return not is_value and len(cell) <= _LONGEST_NAME and not cell.endswith(".")
+    return not is_value and len(cell) <= _MAX_NAME and not cell.endswith(".")
 
 
 def _named(name: str, cell: str) -> str:
@@ -121,7 +121,7 @@ def _named(name: str, cell: str) -> str:
 
 
 def _above(rows: Sequence[Row]) -> int:
-    """How many rows of one cell stand above a table that is wider: its title, its unit."""
+    """Count the rows of one cell above a wider table, such as its title or unit."""
     widths = [sum(bool(cell.strip()) for cell in row.cells) for row in rows]
     return next((number for number, width in enumerate(widths) if width > 1), 0)
 

@@ -1,4 +1,4 @@
-"""Rich text: its words without their look."""
+"""Rich text files, without formatting."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from propcite.app.ingest.readers.archive import damaged
 from propcite.app.ingest.readers.draft import Draft, clean, one_line
-from propcite.app.ingest.readers.office import open_zipped
+from propcite.app.ingest.readers.office import open_zip
 from propcite.app.ingest.readers.rows import Row, write_rows
 from propcite.retrieval.text import Document
 
@@ -18,12 +18,12 @@ _FIELD = r"\{\\%s\s+((?:[^{}\\]|\\'[0-9a-f]{2}|\\[{}\\])*)\}"
 
 def read_rtf(name: str, data: bytes) -> Document:
     if not data.lstrip(b"\xef\xbb\xbf \r\n\t").startswith(b"{\\rtf"):
-        open_zipped(name, data, "word/")  # tells which kind it is
+        open_zip(name, data, "word/")  # raises an error that names the actual type, if it is known
         raise damaged(name)
     source = data.decode("latin-1")
     try:
         words = _plain(source)
-    except Exception as error:  # it checks nothing, so anything comes out of a damaged file
+    except Exception as error:  # striprtf checks nothing, so a damaged file may raise any error
         raise damaged(name) from error
     draft = Draft()
     for is_row, lines in groupby(clean(words).split("\n"), key=lambda line: line.endswith("|")):
@@ -35,8 +35,8 @@ def read_rtf(name: str, data: bytes) -> Document:
     return draft.document(name, _field(source, "title"), {"kind": "rtf", "author": _field(source, "author")})
 
 
-def _marker(found: re.Match[str]) -> str:
-    return f"{found[1]} " if found[1] else "- "
+def _marker(item: re.Match[str]) -> str:
+    return f"{item[1]} " if item[1] else "- "
 
 
 def _plain(source: str) -> str:
@@ -48,5 +48,5 @@ def _plain(source: str) -> str:
 
 
 def _field(source: str, name: str) -> str:
-    found = re.search(_FIELD % name, source, re.IGNORECASE)
-    return one_line(_plain(f"{{\\rtf1 {found[1]}}}")) if found else ""
+    field = re.search(_FIELD % name, source, re.IGNORECASE)
+    return one_line(_plain(f"{{\\rtf1 {field[1]}}}")) if field else ""

@@ -1,4 +1,4 @@
-"""Spreadsheets: sheet after sheet, each row a sentence with the names of its columns, numbers as they are seen."""
+"""Spreadsheets: each row is a sentence with the names of its columns, with numbers as Excel shows them."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from propcite.app.ingest.readers.draft import Draft, stem
-from propcite.app.ingest.readers.number_formats import code_of, shown
+from propcite.app.ingest.readers.draft import Draft, title_from_name
+from propcite.app.ingest.readers.number_formats import format_code, format_number
 from propcite.app.ingest.readers.office import Package
-from propcite.app.ingest.readers.rows import Row, bounded, write_rows
-from propcite.app.ingest.readers.xml import attribute, local, rows_of_xml
+from propcite.app.ingest.readers.rows import Row, limit_cells, write_rows
+from propcite.app.ingest.readers.xml import attribute, iterate_elements, local_name
 from propcite.retrieval.text import Document
 
 _MERGED = re.compile(rb'mergeCell\s+ref="([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})(\d{1,7})"')
 _REFERENCE = re.compile(r"([A-Z]{1,3})(\d{1,7})")
 _PIECE = 2**20
-_MOST_COLUMNS = 16_384
+_MAX_COLUMNS = 16_384
 
 
 def read_xlsx(name: str, data: bytes) -> Document:
@@ -24,14 +24,14 @@ def read_xlsx(name: str, data: bytes) -> Document:
     draft = Draft()
     for title, path in book.sheets():
         with draft.under(title, level=1):
-            write_rows(draft, bounded(name, book.rows(title, path)))
+            write_rows(draft, limit_cells(name, book.rows(title, path)))
     fields = book.package.properties()
     metadata = {"kind": "xlsx", "author": fields.get("author", ""), "date": fields.get("date", "")}
-    return draft.document(name, fields.get("title", "") or stem(name), metadata)
+    return draft.document(name, fields.get("title", "") or title_from_name(name), metadata)
 
 
 def xlsx_rows(name: str, data: bytes) -> Iterator[Row]:
-    """Those of all sheets, one after another."""
+    """Yield the rows of all sheets, one sheet after another."""
     book = _Book(Package(name, data, "xl/"))
     for title, path in book.sheets():
         yield from book.rows(title, path)
@@ -45,10 +45,10 @@ class _Book:
         properties = self._root.find("{*}workbookPr")
         self._since_1904 = properties is not None and attribute(properties, "date1904") in ("1", "true")
         self._codes = list(self._formats())
-        self._strings = list(self._shared())
+        self._strings = list(self._shared_strings())
 
     def sheets(self) -> Iterator[tuple[str, str]]:
-        """Each sheet's title and part; a program's own, which nobody can open, are none."""
+        """Yield each sheet's title and path; those marked `veryHidden`, which users cannot open, are left out."""
         for sheet in self._root.iterfind("{*}sheets/{*}sheet"):
             ids = [value for key, value in sheet.attrib.items() if key.endswith("}id")]
             kind, path = self._related.get(ids[0] if ids else "", ("", ""))
@@ -57,21 +57,21 @@ class _Book:
                 yield attribute(sheet, "name") + (" (hidden)" if state == "hidden" else ""), path
 
     def rows(self, sheet: str, path: str) -> Iterator[Row]:
-        """The rows that hold something; an empty one parts two tables.  What is merged downwards stands in each row."""
+        """Yield the rows that are not empty; an empty one ends a table.  Merged cells are repeated in each row."""
         merged = self._merged(path)
-        going: dict[int, tuple[int, str]] = {}  # columns, with the last row and the words that they go on with
+        spanning: dict[int, tuple[int, str]] = {}  # by column: the last row that a merged cell spans, and its text
         number = last = table = 0
         with self.package.archive.open(path) as file:
-            for row in rows_of_xml(self.package.name, file, "{*}row"):
-                stated = row.get("r", "")
-                number = int(stated) if stated.isdecimal() and len(stated) < 9 else number + 1
+            for row in iterate_elements(self.package.name, file, "{*}row"):
+                reference = row.get("r", "")
+                number = int(reference) if reference.isdecimal() and len(reference) < 9 else number + 1
                 cells = self._cells(row)
                 has_own = bool(cells)
                 for column, words in cells.items():
                     if (number, column) in merged:
-                        going[column] = merged[number, column], words
-                going = {column: (end, words) for column, (end, words) in going.items() if end >= number}
-                cells.update({column: words for column, (_, words) in going.items() if column not in cells})
+                        spanning[column] = merged[number, column], words
+                spanning = {column: (end, words) for column, (end, words) in spanning.items() if end >= number}
+                cells.update({column: words for column, (_, words) in spanning.items() if column not in cells})
                 if not has_own:
                     continue
                 table += number > last + 1
@@ -82,11 +82,11 @@ class _Book:
         cells: dict[int, str] = {}
         column = -1
         for cell in row:
-            if local(cell) != "c":
+            if local_name(cell) != "c":
                 continue
-            found = _REFERENCE.fullmatch(cell.get("r", ""))
-            column = _column(found[1]) if found else column + 1
-            if column < _MOST_COLUMNS and (words := self._words(cell).strip()):
+            reference = _REFERENCE.fullmatch(cell.get("r", ""))
+            column = _column(reference[1]) if reference else column + 1
+            if column < _MAX_COLUMNS and (words := self._words(cell).strip()):
                 cells[column] = words
         return cells
 
@@ -94,12 +94,12 @@ class _Book:
         kind = cell.get("t", "n")
         if kind == "inlineStr":
             return _text(cell.find("{*}is"))
-        found = cell.find("{*}v")
-        value = (found.text or "") if found is not None else ""
+        element = cell.find("{*}v")
+        value = (element.text or "") if element is not None else ""
         match kind:
             case "s":
-                known = value.isdecimal() and len(value) < 10 and int(value) < len(self._strings)
-                return self._strings[int(value)] if known else ""
+                exists = value.isdecimal() and len(value) < 10 and int(value) < len(self._strings)
+                return self._strings[int(value)] if exists else ""
             case "b":
                 return {"1": "TRUE", "0": "FALSE"}.get(value, "")
             case "n":
@@ -111,34 +111,37 @@ class _Book:
     def _number(self, value: str, style: str) -> str:
         code = self._codes[int(style)] if style.isdecimal() and int(style) < len(self._codes) else "General"
         try:
-            return shown(float(value), code, since_1904=self._since_1904)
+            return format_number(float(value), code, since_1904=self._since_1904)
         except ValueError:
             return value
 
     def _formats(self) -> Iterator[str]:
-        """The format of each style of a cell."""
-        root = self.package.one(self.package.main, "styles")
+        """Yield the number format of each cell style."""
+        root = self.package.first_related(self.package.main, "styles")
         if root is None:
             return
         own = {
-            int(one.get("numFmtId")): one.get("formatCode", "")
-            for one in root.iterfind("{*}numFmts/{*}numFmt")
-            if one.get("numFmtId", "").isdecimal()
+            int(element.get("numFmtId")): element.get("formatCode", "")
+            for element in root.iterfind("{*}numFmts/{*}numFmt")
+            if element.get("numFmtId", "").isdecimal()
         }
         for style in root.iterfind("{*}cellXfs/{*}xf"):
             number = style.get("numFmtId", "0")
-            yield code_of(int(number) if number.isdecimal() else 0, own)
+            yield format_code(int(number) if number.isdecimal() else 0, own)
 
-    def _shared(self) -> Iterator[str]:
+    def _shared_strings(self) -> Iterator[str]:
         paths = [path for kind, path in self._related.values() if kind == "sharedStrings"]
         if paths and paths[0] in self.package.archive.members:
             with self.package.archive.open(paths[0]) as file:
-                for item in rows_of_xml(self.package.name, file, "{*}si"):
+                for item in iterate_elements(self.package.name, file, "{*}si"):
                     yield _text(item)
 
     def _merged(self, path: str) -> dict[tuple[int, int], int]:
-        """The last row of each cell that is merged downwards, told behind the rows: the part is read twice."""
-        found: dict[tuple[int, int], int] = {}
+        """Return the last row of each vertically merged cell, by row and column.
+
+        Merges are listed after the rows, so the part is read twice.
+        """
+        last_rows: dict[tuple[int, int], int] = {}
         with self.package.archive.open(path) as file:
             rest = b""
             while piece := file.read(_PIECE):
@@ -146,15 +149,15 @@ class _Book:
                 for match in _MERGED.finditer(rest):
                     first, last = int(match[2]), int(match[4])
                     if last > first and match[1] == match[3]:
-                        found[first, _column(match[1].decode())] = last
-        return found
+                        last_rows[first, _column(match[1].decode())] = last
+        return last_rows
 
 
 def _text(item: Any | None) -> str:
-    """A string's words, without how they are read aloud."""
+    """Return a string's text, without pronunciation guides."""
     if item is None:
         return ""
-    parts = [part if local(part) == "t" else part.find("{*}t") for part in item if local(part) in ("t", "r")]
+    parts = [part if local_name(part) == "t" else part.find("{*}t") for part in item if local_name(part) in ("t", "r")]
     return "".join(part.text or "" for part in parts if part is not None)
 
 

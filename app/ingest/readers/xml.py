@@ -1,4 +1,4 @@
-"""XML that comes from anywhere: no entity is resolved, nothing is fetched, a file that defines some is refused."""
+"""Parse untrusted XML: without network access, and with an error for files that define entities."""
 
 from __future__ import annotations
 
@@ -8,28 +8,28 @@ from typing import IO, Any
 from propcite.app.errors import ReadError
 from propcite.app.ingest.readers.archive import damaged
 
-_SAFELY = {"resolve_entities": False, "no_network": True, "load_dtd": False, "huge_tree": False}
+_SAFE_OPTIONS = {"resolve_entities": False, "no_network": True, "load_dtd": False, "huge_tree": False}
 
 
 def parse_xml(name: str, data: bytes) -> Any:
-    """The root of a part of the named file."""
+    """Parse a part of the named file and return its root."""
     from lxml import etree
 
     try:
-        root = etree.fromstring(data, etree.XMLParser(**_SAFELY, remove_comments=True, remove_pis=True))
+        root = etree.fromstring(data, etree.XMLParser(**_SAFE_OPTIONS, remove_comments=True, remove_pis=True))
     except etree.XMLSyntaxError as error:
         raise damaged(name) from error
     _check_entities(name, root)
     return root
 
 
-def rows_of_xml(name: str, file: IO[bytes], *tags: str) -> Iterator[Any]:
-    """The elements of these names as they end, each forgotten once it was looked at: memory stays small."""
+def iterate_elements(name: str, file: IO[bytes], *tags: str) -> Iterator[Any]:
+    """Yield the elements with these tags one by one, and delete each afterwards, so that memory stays small."""
     from lxml import etree
 
-    found = etree.iterparse(file, events=("end",), tag=tags, remove_comments=True, remove_pis=True, **_SAFELY)
+    elements = etree.iterparse(file, events=("end",), tag=tags, remove_comments=True, remove_pis=True, **_SAFE_OPTIONS)
     try:
-        for number, (_, element) in enumerate(found):
+        for number, (_, element) in enumerate(elements):
             if not number:
                 _check_entities(name, element)
             yield element
@@ -40,13 +40,13 @@ def rows_of_xml(name: str, file: IO[bytes], *tags: str) -> Iterator[Any]:
         raise damaged(name) from error
 
 
-def local(element: Any) -> str:
-    """An element's name without its namespace, whose address two versions of a format may differ in."""
+def local_name(element: Any) -> str:
+    """Return an element's name without its namespace, which differs between versions of a format."""
     return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
 
 
 def attribute(element: Any, name: str, default: str = "") -> str:
-    """An attribute by its name without its namespace."""
+    """Return an attribute by its name without the namespace."""
     for key, value in element.attrib.items():
         if key.rpartition("}")[2] == name:
             return str(value)
@@ -56,4 +56,4 @@ def attribute(element: Any, name: str, default: str = "") -> str:
 def _check_entities(name: str, element: Any) -> None:
     subset = element.getroottree().docinfo.internalDTD
     if subset is not None and next(iter(subset.iterentities()), None) is not None:
-        raise ReadError(f"{name} defines XML entities, as no office program does: save it anew and add that")
+        raise ReadError(f"{name} defines XML entities, which office programs never do: save it again and add that")

@@ -1,1 +1,1 @@
-"""ALCE's benchmark: its files, its measures, and ways of citing compared on them."""
+"""Evaluation on ALCE's files: ASQA, ELI5 and QAMPARI."""

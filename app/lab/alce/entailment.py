@@ -1,4 +1,4 @@
-"""Any judge as ALCE's `phi`, asked in batches and remembering what it said."""
+"""Any judge as ALCE's entailment function `phi`, called in batches and once per pair."""
 
 from __future__ import annotations
 
@@ -13,61 +13,63 @@ from propcite.attribution.judges.entailment import EntailmentJudge
 
 Result = TypeVar("Result")
 Pair = tuple[Premise, str]
-TOGETHER = 256  # judgements in one batch
+BATCH_SIZE = 256  # judgements
 
 
 @dataclass(slots=True)
 class Entailment:
-    """What one judge says of premise and hypothesis, each pair asked once."""
+    """Whether premises entail hypotheses by one judge; each pair is judged once."""
 
     judge: Judge
-    known: dict[Pair, bool] = field(default_factory=dict)
+    judged: dict[Pair, bool] = field(default_factory=dict)
     num_judged: int = 0
 
-    def together(self, works: Sequence[Callable[[Phi], Result]]) -> list[Result]:
-        """What each work computes; what they need to know is judged together, in as many rounds as it takes.
+    def compute(self, functions: Sequence[Callable[[Phi], Result]]) -> list[Result]:
+        """Return each function's result; the pairs that they ask `phi` for are judged together.
 
-        A work may be called several times: until all is known it hears "no" of what is not, and its result is dropped.
+        A function is called again until all its pairs are judged: until then `phi` returns False for the missing ones,
+        and the result is dropped.
         """
         results: dict[int, Result] = {}
-        waiting = dict(enumerate(works))
+        waiting = dict(enumerate(functions))
         while waiting:
-            asked: dict[Pair, None] = {}
-            for place, work in list(waiting.items()):
+            pairs: dict[Pair, None] = {}
+            for place, function in list(waiting.items()):
                 missing: dict[Pair, None] = {}
-                result = work(self._telling(missing))
+                result = function(self._phi(missing))
                 if missing:
-                    asked |= missing
+                    pairs |= missing
                 else:
                     results[place] = result
                     del waiting[place]
-            self._judge(list(asked))
-        return [results[place] for place in range(len(works))]
+            self._judge(list(pairs))
+        return [results[place] for place in range(len(functions))]
 
-    def remember(self, judgements: Mapping[Pair, bool]) -> None:
-        self.known.update(judgements)
+    def add(self, judgements: Mapping[Pair, bool]) -> None:
+        """Add judgements of an earlier call, so that they are not made again."""
+        self.judged.update(judgements)
 
-    def _telling(self, missing: dict[Pair, None]) -> Phi:
+    def _phi(self, missing: dict[Pair, None]) -> Phi:
         def phi(premise: Premise, hypothesis: str) -> bool:
-            if (premise, hypothesis) not in self.known:
+            if (premise, hypothesis) not in self.judged:
                 missing[premise, hypothesis] = None
-            return self.known.get((premise, hypothesis), False)
+            return self.judged.get((premise, hypothesis), False)
 
         return phi
 
     def _judge(self, pairs: Sequence[Pair]) -> None:
-        for first in range(0, len(pairs), TOGETHER):
-            some = pairs[first : first + TOGETHER]
-            self.known.update(zip(some, _entailed(self.judge, some), strict=True))
-            self.num_judged += len(some)
+        for first in range(0, len(pairs), BATCH_SIZE):
+            batch = pairs[first : first + BATCH_SIZE]
+            self.judged.update(zip(batch, _entailed(self.judge, batch), strict=True))
+            self.num_judged += len(batch)
 
 
 def _entailed(judge: Judge, pairs: Sequence[Pair]) -> list[bool]:
-    """TRUE decides as ALCE has it decide, one by one; another judge by whether it calls the claim supported."""
+    """Return whether each premise entails its hypothesis: TRUE decides as in ALCE, other judges by their verdict."""
     if isinstance(judge, EntailmentJudge) and judge.name.startswith("true/"):
-        from propcite.attribution.judges.t5 import T5Reader, entails
+        from propcite.attribution.judges.t5 import T5Classifier, entails
 
-        if isinstance(judge.reader, T5Reader):
-            return [entails(judge.reader, "\n".join(premise), hypothesis) for premise, hypothesis in pairs]
+        if isinstance(judge.model, T5Classifier):
+            return [entails(judge.model, "\n".join(premise), hypothesis) for premise, hypothesis in pairs]
     verdicts = judge.judge([Case(hypothesis, premise) for premise, hypothesis in pairs])
     return [verdict.label is Label.SUPPORTED for verdict in verdicts]

@@ -1,4 +1,4 @@
-"""ALCE's files: questions with documents, and results with the output to each.  What is read is written unchanged."""
+"""ALCE's files: questions with documents, and results with an output for each; fields are written as they were read."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from pydantic import TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
 from propcite.app.errors import AppError
-from propcite.app.lab.files import digest_of
-from propcite.app.library.store.runs import LONGEST_KEY
+from propcite.app.lab.runs.inputs import file_digest, first_error
+from propcite.app.library.store.runs import MAX_KEY_LENGTH
 from propcite.retrieval.splitter import passage_from_text
 from propcite.retrieval.text import Passage
 
 Kind = Literal["asqa", "eli5", "qampari"]
 FORM = 'ALCE\'s file is a list of {"question", "docs": [{"title", "text"}], …}, or {"args", "data": [that list]}'
-ASKED: dict[str, str] = {"asqa": "qa_pairs", "eli5": "claims", "qampari": "answers"}  # what an answer is held against
+REQUIRED_FIELDS: dict[str, str] = {"asqa": "qa_pairs", "eli5": "claims", "qampari": "answers"}  # of correct answers
 IDS = ("sample_id", "id")
-NAMED = 5  # items that one line of trouble names
+MAX_LISTED = 5  # items in one message
 
 
 class _Doc(TypedDict):
@@ -44,7 +44,7 @@ class _Annotation(TypedDict):
 
 
 class _Item(TypedDict):
-    """The fields that are looked at; all others are kept as they are."""
+    """The fields that are used; all others are kept as they are."""
 
     question: str
     docs: NotRequired[list[_Doc] | None]
@@ -57,42 +57,38 @@ class _Item(TypedDict):
 
 @dataclass(frozen=True)
 class Question:
-    """One item of a file: its id, and its fields as they stand there."""
+    """One item of a file: its id and its fields as in the file."""
 
     key: str
     item: Mapping[str, Any]
 
     @property
     def text(self) -> str:
-        return _readable(self.item["question"])
+        return _valid(self.item["question"])
 
     @cached_property
     def premises(self) -> tuple[str, ...]:
-        """The documents as ALCE's judge reads them."""
+        """Return the documents as ALCE's judge reads them."""
         return tuple(_premise(doc) for doc in self.item["docs"])
 
     @cached_property
     def passages(self) -> tuple[Passage, ...]:
-        """The documents, known by their numbers from 1."""
+        """Return the documents; their ids are their numbers from 1."""
         docs = enumerate(self.item["docs"], start=1)
-        return tuple(
-            passage_from_text(str(n), _readable(doc["text"]), _readable(doc.get("title") or "")) for n, doc in docs
-        )
+        return tuple(passage_from_text(str(n), _valid(doc["text"]), _valid(doc.get("title") or "")) for n, doc in docs)
 
     @property
     def output(self) -> str:
-        return _readable(self.item["output"])
+        return _valid(self.item["output"])
 
     @property
     def long_answers(self) -> list[str]:
-        return [_readable(one["long_answer"]) for one in self.item.get("annotations") or []]
+        return [_valid(one["long_answer"]) for one in self.item.get("annotations") or []]
 
     @property
     def references(self) -> list[str]:
-        """What ROUGE compares with: ASQA's long answers, else the one answer."""
-        return self.long_answers or [
-            _readable(one) for one in [self.item.get("answer")] if isinstance(one, str) and one
-        ]
+        """Return the texts that ROUGE compares with: ASQA's long answers, else the only answer."""
+        return self.long_answers or [_valid(one) for one in [self.item.get("answer")] if isinstance(one, str) and one]
 
     @property
     def short_answers(self) -> list[list[str]]:
@@ -100,16 +96,16 @@ class Question:
 
     @property
     def sub_questions(self) -> list[str]:
-        return [_readable(pair.get("question") or "") for pair in self.item.get("qa_pairs") or []]
+        return [_valid(pair.get("question") or "") for pair in self.item.get("qa_pairs") or []]
 
-    def showing(self, num_docs: int) -> Question:
-        """The same with its first documents alone."""
+    def with_docs(self, num_docs: int) -> Question:
+        """Return the question with its first documents only."""
         return Question(self.key, {**self.item, "docs": self.item["docs"][:num_docs]})
 
 
 @dataclass(frozen=True)
 class AlceFile:
-    """A file as it was read: `head` is what a result file has beside its data, None for a mere list."""
+    """A parsed file; `head` has the fields beside a result file's data, None if the file is a plain list."""
 
     path: Path
     digest: str
@@ -127,56 +123,55 @@ class AlceFile:
 
 
 def read_alce(path: Path) -> AlceFile:
-    """A file of questions or of results, gzipped or not; each question has an id of its own, and documents."""
-    told = _parsed(path)
-    head = {name: value for name, value in told.items() if name != "data"} if isinstance(told, dict) else None
-    items = told.get("data") if isinstance(told, dict) else told
+    """Read a file of questions or of results, gzipped or not; each question needs its own id and documents."""
+    content = _parse(path)
+    head = {name: value for name, value in content.items() if name != "data"} if isinstance(content, dict) else None
+    items = content.get("data") if isinstance(content, dict) else content
     if not isinstance(items, list) or not items:
         raise AppError(f"{path} holds no list of questions: {FORM}")
     questions = tuple(Question(_key(item), item) for item in _checked(path, items))
-    _check_ids(path, questions)
+    _check_questions(path, questions)
     without = [question for question in questions if not question.item.get("docs")]
     if without:
         raise AppError(
-            f"{path}: {len(without)} of {len(questions)} questions have no docs ({named(without)}):"
+            f"{path}: {len(without)} of {len(questions)} questions have no docs ({list_ids(without)}):"
             " give the file with the passages that were retrieved for each"
         )
-    return AlceFile(path, digest_of(path), questions, head)
+    return AlceFile(path, file_digest(path), questions, head)
 
 
 def result_json(questions: Sequence[Question], outputs: Sequence[str], args: Mapping[str, Any]) -> dict[str, Any]:
-    """What ALCE's own evaluator reads: each question with the documents shown, and its output."""
-    both = zip(questions, outputs, strict=True)
-    return {"args": dict(args), "data": [{**question.item, "output": output} for question, output in both]}
+    """Return the content of a result file for ALCE's own evaluator: questions with their documents and outputs."""
+    pairs = zip(questions, outputs, strict=True)
+    return {"args": dict(args), "data": [{**question.item, "output": output} for question, output in pairs]}
 
 
-def write_json(path: Path, told: Any) -> None:
-    """Indented as ALCE's own files are; gzipped where the name says so."""
-    text = json.dumps(told, indent=4).encode()
+def write_json(path: Path, content: Any) -> None:
+    """Write a file indented like ALCE's, gzipped if its name says so."""
+    text = json.dumps(content, indent=4).encode()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(gzip.compress(text, mtime=0) if path.suffix == ".gz" else text)
     except OSError as error:
-        raise AppError(f"{path} cannot be written ({error.strerror}): give another folder") from error
+        raise AppError(f"cannot write {path} ({error.strerror}): give another folder") from error
 
 
-def named(questions: Sequence[Question]) -> str:
-    """The first ids.
-
-    >>> named([Question(str(n), {}) for n in range(7)])
+def list_ids(questions: Sequence[Question]) -> str:
+    """
+    >>> list_ids([Question(str(n), {}) for n in range(7)])
     '0, 1, 2, 3, 4, …'
     """
-    return ", ".join([*(question.key for question in questions[:NAMED]), *["…"][: len(questions) > NAMED]])
+    return ", ".join([*(question.key for question in questions[:MAX_LISTED]), *["…"][: len(questions) > MAX_LISTED]])
 
 
-def _parsed(path: Path) -> Any:
+def _parse(path: Path) -> Any:
     try:
         data = path.read_bytes()
         return json.loads(gzip.decompress(data) if path.suffix == ".gz" else data)
     except (gzip.BadGzipFile, ValueError, EOFError, zlib.error, RecursionError) as error:
         raise AppError(f"{path} is not ALCE's ({_first_line(error)}): {FORM}") from error
     except OSError as error:
-        raise AppError(f"{path} cannot be read ({error.strerror or error}): give ALCE's file") from error
+        raise AppError(f"cannot read {path} ({error.strerror or error}): give ALCE's file") from error
 
 
 def _checked(path: Path, items: Sequence[Any]) -> Iterator[Mapping[str, Any]]:
@@ -185,39 +180,37 @@ def _checked(path: Path, items: Sequence[Any]) -> Iterator[Mapping[str, Any]]:
         try:
             adapter.validate_python(item, strict=True)
         except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            place = ".".join(map(str, first["loc"])) or "the item"
-            raise AppError(f"{path}, item {number}: {place}: {first['msg']}; {FORM}") from error
+            raise AppError(f"{path}, item {number}: {first_error(error, 'the item')}; {FORM}") from error
         yield item
 
 
 def _key(item: Mapping[str, Any]) -> str:
-    """The item's id in its file; its question where it has none."""
-    found = next((item[name] for name in IDS if item.get(name) not in (None, "")), item["question"])
-    key = _readable(str(found))
+    """Return the item's id in its file, or its question if it has none."""
+    id_ = next((item[name] for name in IDS if item.get(name) not in (None, "")), item["question"])
+    key = _valid(str(id_))
     digest = hashlib.sha256(key.encode()).hexdigest()[:16]
-    return key if len(key) <= LONGEST_KEY else f"{key[: LONGEST_KEY - 17]} {digest}"
+    return key if len(key) <= MAX_KEY_LENGTH else f"{key[: MAX_KEY_LENGTH - 17]} {digest}"
 
 
-def _check_ids(path: Path, questions: Sequence[Question]) -> None:
+def _check_questions(path: Path, questions: Sequence[Question]) -> None:
     seen: set[str] = set()
     for number, question in enumerate(questions, start=1):
         if not question.text.strip():
-            raise AppError(f"{path}, item {number} asks nothing: {FORM}")
+            raise AppError(f"{path}, item {number} has an empty question: {FORM}")
         if question.key in seen:
             has_id = any(question.item.get(name) for name in IDS)
-            what = f"two items have the id {question.key}" if has_id else f"{question.key[:60]!r} is there twice"
-            raise AppError(f"{path}, item {number}: {what}: give each item a sample_id or id of its own")
+            reason = f"two items have the id {question.key}" if has_id else f"{question.key[:60]!r} is there twice"
+            raise AppError(f"{path}, item {number}: {reason}: give each item its own sample_id or id")
         seen.add(question.key)
 
 
 def _premise(doc: Mapping[str, Any]) -> str:
     text = doc["sent"] if "sent" in doc else doc["text"]
-    return _readable(f"Title: {doc.get('title') or ''}\n{text}")
+    return _valid(f"Title: {doc.get('title') or ''}\n{text}")
 
 
-def _readable(text: str) -> str:
-    """Half of a surrogate pair, which JSON may hold, is no text for a model or a database; nor is a zero."""
+def _valid(text: str) -> str:
+    """Replace lone surrogates and NUL, which JSON allows but models and databases do not."""
     return text.encode(errors="replace").decode().replace("\0", "\ufffd")
 
 

@@ -1,8 +1,8 @@
-"""Sentences as ALCE's evaluator cuts them: nltk's Punkt for English.
+"""Sentences as in ALCE's evaluator: nltk's Punkt for English.
 
-With nltk's own English model, where it is on this machine, the cuts are the original's.  Without, the same algorithm
-decides by the abbreviations and sentence starters of `retrieval.punkt`: of 425 human answers of ASQA 420 are cut the
-same, of 1,000 of ELI5 954.  What was used is a setting of every run.
+If nltk's own English model is on this machine, sentences are those of the original.  Otherwise the same algorithm uses
+the abbreviations and sentence starters of `retrieval.punkt`: of 425 human answers of ASQA 420 are split alike, of 1,000
+of ELI5 954.  Each run stores which of them was used.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ Model = Literal["punkt_tab", "punkt of propcite"]
 
 @dataclass(frozen=True, slots=True)
 class SentenceTokenizer:
-    """Stands for nltk's `sent_tokenize`; `model` tells whose abbreviations it knows."""
+    """Stands in for nltk's `sent_tokenize`; `model` names whose abbreviations it uses."""
 
     model: Model
     punkt: Any
 
     def __call__(self, text: str) -> list[str]:
-        found: list[str] = self.punkt.tokenize(text)
-        return found
+        sentences: list[str] = self.punkt.tokenize(text)
+        return sentences
 
 
 @cache
 def tokenizer() -> SentenceTokenizer:
-    """nltk's English model from its own folders, else the copy that comes with llama-index-core, else ours."""
+    """Return nltk's English model from its own folders, else the copy in llama-index-core, else ours."""
     from nltk import data
     from nltk.tokenize import PunktTokenizer
 
-    data.path.extend(folder for folder in _beside_llama_index() if folder not in data.path)
+    data.path.extend(folder for folder in _llama_index_folders() if folder not in data.path)
     try:
         return SentenceTokenizer("punkt_tab", PunktTokenizer("english"))
     except LookupError:
@@ -52,8 +52,8 @@ def sentences_of(text: str) -> tuple[str, ...]:
     return tuple(tokenizer()(text))
 
 
-def _beside_llama_index() -> list[str]:
-    """Where that package itself has nltk look."""
+def _llama_index_folders() -> list[str]:
+    """Return the folder that llama-index-core adds to nltk's path; empty if it is not installed."""
     try:
         spec = find_spec("llama_index.core")
     except ModuleNotFoundError:

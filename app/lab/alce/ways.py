@@ -1,8 +1,8 @@
-"""Ways of citing that are compared: each gives an answer ALCE's markers, after it was written or before.
+"""Ways of citing that are compared: each adds ALCE's markers to an answer.
 
-`generate` is the writer's own markers, `repair` these checked and mended.  All others cite the text without them: a
-method of `citing.methods` that takes the nearest whatever its score, `+threshold` only where it leads clearly,
-`+judge` only what PropCite's judge accepts.  `propcite` is the method that PropCite cites by.
+`generate` keeps the writer's own markers, `repair` corrects them.  All others cite the text without markers: a method of
+`citing.methods` cites the nearest passage whatever its score, `+threshold` only one that leads clearly, `+judge` only
+those that PropCite's judge accepts.  `propcite` is the method that PropCite cites by.
 """
 
 from __future__ import annotations
@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from propcite.app.errors import AppError
-from propcite.app.lab.alce.scores import listed
-from propcite.app.lab.citing.ways import ALWAYS, Remembering
-from propcite.app.parts import Parts
+from propcite.app.lab.alce.scores import split_list
+from propcite.app.lab.citing.ways import ANY_SCORE
 from propcite.attribution.citations import CitedAnswer
 from propcite.attribution.citing.baselines import PostCite
 from propcite.attribution.citing.methods import METHODS, method_of
@@ -30,109 +29,99 @@ from propcite.retrieval.text import Granularity, Passage
 GENERATE, REPAIR, PROPCITE = "generate", "repair", "propcite"
 JUDGED, CLEAR = "+judge", "+threshold"
 WAYS = (GENERATE, "postcite", "sentence", "sentence-2", PROPCITE, f"{PROPCITE}{CLEAR}", f"{PROPCITE}{JUDGED}", REPAIR)
-MARGIN = 0.05  # by how much a claim's best passage must lead the next
-TOKENS = 262_144  # remembered from answer to answer
+MARGIN = 0.05  # by which a claim's best passage must lead the next
 
 _MARKER = re.compile(r"\[\d+\]")
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
-    """An answer as it was written: `text` without markers, `given` with those that its writer typed, if any."""
+class CitationInput:
+    """An answer to cite: `text` is without markers, `original` has those of its writer, if any."""
 
     question: str
     text: str
-    given: str
+    original: str
     passages: tuple[Passage, ...]
     retriever: Retriever
 
-    @property
-    def marks(self) -> bool:
-        return has_markers(self.given)
 
+class Citer(Protocol):
+    """Adds markers to answers."""
 
-class Way(Protocol):
-    """Answers in, the same answers with markers out."""
-
-    def outputs(self, written: Sequence[Written]) -> list[str]: ...
+    def cite(self, answers: Sequence[CitationInput]) -> list[str]: ...
 
 
 @dataclass(frozen=True, slots=True)
-class AsWritten:
-    """The writer's own markers."""
+class OriginalMarkers:
+    """Keeps the writer's own markers."""
 
-    def outputs(self, written: Sequence[Written]) -> list[str]:
-        return [one.given for one in written]
+    def cite(self, answers: Sequence[CitationInput]) -> list[str]:
+        return [answer.original for answer in answers]
 
 
 @dataclass(frozen=True, slots=True)
-class Cited:
-    """Cited after it was written."""
+class PostHocCiter:
+    """Cites answers after they were written."""
 
     propcite: PropCite
 
-    def outputs(self, written: Sequence[Written]) -> list[str]:
+    def cite(self, answers: Sequence[CitationInput]) -> list[str]:
         if isinstance(method := self.propcite.tools.method, PostCite):
-            read_together(method, written)
-        cited = self.propcite.cite_many([(one.text, one.retriever) for one in written])
-        return [to_alce(_answer(answer), one.passages) for answer, one in zip(cited, written, strict=True)]
+            encode_for_postcite(method, answers)
+        cited = self.propcite.cite_many([(answer.text, answer.retriever) for answer in answers])
+        return [to_alce(_checked(one), answer.passages) for one, answer in zip(cited, answers, strict=True)]
 
 
 @dataclass(frozen=True, slots=True)
-class Mended:
-    """The writer's own markers, checked: the wrong ones go, missing ones come."""
+class MarkerRepair:
+    """Checks the writer's own markers: drops wrong ones, adds missing ones."""
 
     propcite: PropCite
 
-    def outputs(self, written: Sequence[Written]) -> list[str]:
-        return [to_alce(self.propcite.repair(one.given, one.passages).answer, one.passages) for one in written]
+    def cite(self, answers: Sequence[CitationInput]) -> list[str]:
+        return [to_alce(self.propcite.repair(one.original, one.passages).answer, one.passages) for one in answers]
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
-    """Lists, as QAMPARI's: each of their answers is cited behind the question, as ALCE's own POSTCITE does."""
+class ListCiter:
+    """Cites lists as in QAMPARI: each listed answer behind the question, as ALCE's own POSTCITE does."""
 
-    way: Way
+    citer: Citer
 
-    def outputs(self, written: Sequence[Written]) -> list[str]:
-        rows = [listed(one.given or one.text) for one in written]
-        each = [_behind(one, name) for one, row in zip(written, rows, strict=True) for name in row]
-        cited = iter(self.way.outputs(each))
-        return [", ".join(_marked(name, next(cited)) for name in row) + "." for row in rows]
-
-
-def sharing(parts: Parts) -> PropCite:
-    """The parts with one memory for all ways, so that what one has read none reads again."""
-    return PropCite(parts.encoder, splitter=Remembering(parts.splitter), judge=parts.judge).cached(TOKENS)
+    def cite(self, answers: Sequence[CitationInput]) -> list[str]:
+        lists = [split_list(answer.original or answer.text) for answer in answers]
+        entries = [_entry(answer, name) for answer, names in zip(answers, lists, strict=True) for name in names]
+        cited = iter(self.citer.cite(entries))
+        return [", ".join(_with_markers(name, next(cited)) for name in names) + "." for names in lists]
 
 
-def ways_of(
-    shared: PropCite, names: Sequence[str], most: int, margin: float = MARGIN, *, lists: bool = False
-) -> dict[str, Way]:
-    """The ways of these names, each showing `most` citations of a sentence."""
-    found = {name: _way(shared, name, most, margin) for name in names}
-    return {name: Listed(way) if lists and name != GENERATE else way for name, way in found.items()}
+def build_citers(
+    shared: PropCite, names: Sequence[str], max_citations: int, margin: float = MARGIN, *, lists: bool = False
+) -> dict[str, Citer]:
+    """Return the ways of these names; each shows at most `max_citations` per sentence."""
+    citers = {name: _citer(shared, name, max_citations, margin) for name in names}
+    return {name: ListCiter(citer) if lists and name != GENERATE else citer for name, citer in citers.items()}
 
 
-def read_together(method: PostCite, written: Sequence[Written]) -> None:
-    """All sentences and documents of a batch as POSTCITE reads them."""
-    sentences = [span.of(one.text) for one in written for span in sentences_of(one.text)]
-    method.read(sentences, [passage for one in written for passage in one.passages])
+def encode_for_postcite(method: PostCite, answers: Sequence[CitationInput]) -> None:
+    """Encode the sentences and documents of a batch for POSTCITE."""
+    sentences = [span.of(answer.text) for answer in answers for span in sentences_of(answer.text)]
+    method.read(sentences, [passage for answer in answers for passage in answer.passages])
 
 
-def read_ahead(shared: PropCite, written: Sequence[Written]) -> None:
-    """The sentences of a batch as all other ways read them: as queries for passages and for sentences."""
-    sentences = list(dict.fromkeys(span.of(one.text) for one in written for span in sentences_of(one.text)))
+def encode_sentences(shared: PropCite, answers: Sequence[CitationInput]) -> None:
+    """Encode the sentences of a batch for all other ways: as queries for passages and for sentences."""
+    sentences = list(dict.fromkeys(span.of(answer.text) for answer in answers for span in sentences_of(answer.text)))
     for granularity in (Granularity.PASSAGE, Granularity.SENTENCE):
         shared.encoder.encode_queries(sentences, granularity)
 
 
 def check_ways(names: Sequence[str], *, judged: bool) -> None:
-    """What is wrong with these names, told before anything is read."""
+    """Raise if a name is unknown or needs a judge that is not there."""
     for name in names:
-        base, plus, more = name.partition("+")
-        known = name in (GENERATE, REPAIR) or (base in (*METHODS, PROPCITE) and plus + more in ("", JUDGED, CLEAR))
-        if not known:
+        base, plus, suffix = name.partition("+")
+        exists = name in (GENERATE, REPAIR) or (base in (*METHODS, PROPCITE) and plus + suffix in ("", JUDGED, CLEAR))
+        if not exists:
             methods = ", ".join((*METHODS, PROPCITE))
             raise AppError(
                 f"there is no way {name!r} of citing: give {GENERATE}, {REPAIR}, or one of {methods},"
@@ -143,7 +132,7 @@ def check_ways(names: Sequence[str], *, judged: bool) -> None:
 
 
 def is_judged(name: str) -> bool:
-    """Whether a way cites by PropCite's judge."""
+    """Return whether a way cites by PropCite's judge."""
     return name == REPAIR or name.endswith(JUDGED)
 
 
@@ -151,37 +140,38 @@ def has_markers(text: str) -> bool:
     return _MARKER.search(text) is not None
 
 
-def _way(shared: PropCite, name: str, most: int, margin: float) -> Way:
-    base, _, more = name.partition("+")
+def _citer(shared: PropCite, name: str, max_citations: int, margin: float) -> Citer:
+    base, _, suffix = name.partition("+")
 
-    def made(judge: Judge | None, **options: Any) -> PropCite:
-        return PropCite(shared.encoder, splitter=shared.splitter, judge=judge, max_citations=most, **options)
+    def propcite(judge: Judge | None, **options: Any) -> PropCite:
+        return PropCite(shared.encoder, splitter=shared.splitter, judge=judge, max_citations=max_citations, **options)
 
     if name == GENERATE:
-        return AsWritten()
+        return OriginalMarkers()
     if name == REPAIR:
-        return Mended(made(shared.judge))
+        return MarkerRepair(propcite(shared.judge))
     method = method_of("propositions" if base == PROPCITE else base)
-    if more == JUDGED[1:]:
-        return Cited(made(shared.judge, method=method))
-    lead = margin if more else 0.0
-    return Cited(made(None, method=method, min_score=ALWAYS, candidates=1, min_margin=lead))
+    if suffix == JUDGED[1:]:
+        return PostHocCiter(propcite(shared.judge, method=method))
+    min_margin = margin if suffix else 0.0
+    return PostHocCiter(propcite(None, method=method, min_score=ANY_SCORE, candidates=1, min_margin=min_margin))
 
 
-def _answer(cited: CitedAnswer | PropCiteError) -> CitedAnswer:
-    if isinstance(cited, PropCiteError):
-        raise cited
-    return cited
+def _checked(answer: CitedAnswer | PropCiteError) -> CitedAnswer:
+    if isinstance(answer, PropCiteError):
+        raise answer
+    return answer
 
 
-def _behind(one: Written, name: str) -> Written:
-    """One of a list as a sentence: what it is an answer to stands in front."""
-    question = one.question.strip().rstrip("?!. ")
+def _entry(answer: CitationInput, name: str) -> CitationInput:
+    """Return one answer of a list as a sentence behind the question."""
+    question = answer.question.strip().rstrip("?!. ")
     plain = _MARKER.sub("", name).strip()
-    return Written(one.question, f"{question}: {plain}", f"{question}: {name}", one.passages, one.retriever)
+    text, original = f"{question}: {plain}", f"{question}: {name}"
+    return CitationInput(answer.question, text, original, answer.passages, answer.retriever)
 
 
-def _marked(name: str, cited: str) -> str:
+def _with_markers(name: str, cited: str) -> str:
     plain = _MARKER.sub("", name).strip()
     markers = "".join(dict.fromkeys(_MARKER.findall(cited)))
     return f"{plain} {markers}".strip()

@@ -1,1 +1,1 @@
-"""Citations and judges, measured on rows that say what supports what."""
+"""Evaluation of citations and judges on labelled rows and on people's feedback."""

@@ -1,18 +1,19 @@
-"""Measuring sentences as evidence: where those that people marked stand in a ranking, and how well they are cited."""
+"""Sentences as evidence for claims: how marked sentences rank, and how well they are cited."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
-from propcite.app.lab.citing.answers import agreed, columns, named, output, precision_recall
-from propcite.app.lab.citing.gold import GoldEvidence
-from propcite.app.lab.citing.ways import Way, over_each
-from propcite.app.lab.runs.keeping import Todo, clocked
-from propcite.app.lab.runs.significance import interval
+from propcite.app.lab.citing.answers import agreement_item, config_fields, measure_columns, precision_recall, way_name
+from propcite.app.lab.citing.rows import GoldEvidence
+from propcite.app.lab.citing.ways import CitingConfig, with_retrievers
+from propcite.app.lab.runs.runner import Pending, timed
+from propcite.app.lab.runs.significance import bootstrap_interval
 from propcite.app.library.store.runs import RunItem
 from propcite.attribution.citing.baselines import Bm25
 from propcite.attribution.propositions.metrics import Agreement
@@ -20,20 +21,22 @@ from propcite.retrieval.encoding.base import TextEncoder
 from propcite.retrieval.retriever import Retriever
 from propcite.retrieval.text import Granularity, Passage, Span
 
-DEEPEST = 5
+DEPTH = 5
 BM25 = "bm25"
-RANKING, SENTENCES = "sentences ranked", "sentences cited"  # before a way's name: what its items measure
+RANKING, SENTENCES = "sentences ranked", "sentences cited"  # prefixes of the ways of these items
 
-Unit = tuple[int, int]  # a document and its sentence
-Places = Mapping[tuple[str, int], Unit]  # by the document's id and where the sentence's words begin
+Unit = tuple[int, int]  # numbers of a document and its sentence
+Places = Mapping[tuple[str, int], Unit]  # by the document's id and the start of the sentence's words
 
 
 @dataclass(frozen=True, slots=True)
-class Ranked:
-    """A ranking of sentences on the claims of one source, in percent; `f1` is that of citing the first of each.
+class RankingRow:
+    """A ranking of sentences on the claims of one source, in percent; `f1` is that of citing the first sentence.
 
-    P@1 lies between its low and high in 95 of 100 samples of the rows.
+    The 95% interval of P@1 is from `p_at_1_low` to `p_at_1_high`.
     """
+
+    table: ClassVar[str] = "ranked"
 
     source: str
     rows: int
@@ -46,57 +49,59 @@ class Ranked:
     f1: float
 
 
-def evidence_ways(ways: Sequence[Way], encoder: TextEncoder) -> list[str]:
-    """The names of all that is measured on a claim: rankings, and those ways that cite sentences."""
-    citing = [named(SENTENCES, way) for way in ways if way.cites_sentences]
+def evidence_ways(configs: Sequence[CitingConfig], encoder: TextEncoder) -> list[str]:
+    """Return the ways that a claim is measured by: rankings, and the methods that cite sentences."""
+    citing = [way_name(SENTENCES, config) for config in configs if config.cites_sentences]
     return [f"{RANKING}: {BM25}", f"{RANKING}: {_name(encoder)}", *citing]
 
 
-def sentence_evidence(
-    todos: Sequence[Todo[GoldEvidence]], ways: Sequence[Way], encoder: TextEncoder, bm25: Bm25
+def evidence_items(
+    pending: Sequence[Pending[GoldEvidence]], configs: Sequence[CitingConfig], encoder: TextEncoder, bm25: Bm25
 ) -> Iterator[RunItem]:
-    """Rankings of all sentences of each claim's documents, and what those ways cite that cite sentences."""
-    for todo, retriever in over_each(todos, lambda todo: todo.row.documents, encoder):
-        yield from _ranked_items(todo, retriever, bm25)
-        yield from _cited_items(todo, retriever, ways)
+    """Yield rankings of the sentences of each claim's documents, and the citations of methods that cite sentences."""
+    for one, retriever in with_retrievers(pending, lambda one: one.row.documents, encoder):
+        yield from _ranking_items(one, retriever, bm25)
+        yield from _citation_items(one, retriever, configs)
 
 
-def _ranked_items(todo: Todo[GoldEvidence], retriever: Retriever, bm25: Bm25) -> Iterator[RunItem]:
-    row, encoder = todo.row, retriever.encoder
+def _ranking_items(pending: Pending[GoldEvidence], retriever: Retriever, bm25: Bm25) -> Iterator[RunItem]:
+    row, encoder = pending.row, retriever.encoder
     rankings: dict[str, Callable[[], list[Unit]]] = {
-        BM25: lambda: _by_words(row, bm25),
-        _name(encoder): lambda: _by_vectors(row, retriever, _places(row)),
+        BM25: lambda: _rank_by_bm25(row, bm25),
+        _name(encoder): lambda: _rank_by_vectors(row, retriever, _places(row)),
     }
     for name, rank in rankings.items():
-        if (way := f"{RANKING}: {name}") in todo.ways:
-            with clocked() as cost:
-                order = rank()
-            told = {"source": row.source, "question": row.claim, "ranked_by": name}
-            yield RunItem(row.id, way, _figures(order, row.supporting), told, cost)
+        if (way := f"{RANKING}: {name}") in pending.ways:
+            with timed() as cost:
+                ranking = rank()
+            output = {"source": row.source, "question": row.claim, "ranked_by": name}
+            yield RunItem(row.id, way, _measures(ranking, row.supporting), output, cost)
 
 
-def _cited_items(todo: Todo[GoldEvidence], retriever: Retriever, ways: Sequence[Way]) -> Iterator[RunItem]:
-    row, places = todo.row, _places(todo.row)
-    for way in ways:
-        if (name := named(SENTENCES, way)) in todo.ways:
-            with clocked() as cost:
-                citations = way.propcite.cite(row.claim, retriever).citations
+def _citation_items(
+    pending: Pending[GoldEvidence], retriever: Retriever, configs: Sequence[CitingConfig]
+) -> Iterator[RunItem]:
+    row, places = pending.row, _places(pending.row)
+    for config in configs:
+        if (way := way_name(SENTENCES, config)) in pending.ways:
+            with timed() as cost:
+                citations = config.propcite.cite(row.claim, retriever).citations
             units = {places[_key(c.passage, c.span)] for c in citations}
-            told = {"source": row.source, "question": row.claim, **output(way)}
-            yield agreed(row.id, name, units, row.supporting, told, cost)
+            fields = {"source": row.source, "question": row.claim, **config_fields(config)}
+            yield agreement_item(row.id, way, units, row.supporting, fields, cost)
 
 
-def ranked_table(items: Iterable[RunItem]) -> Iterator[Ranked]:
-    """A line for each ranking on each source."""
+def ranking_rows(items: Iterable[RunItem]) -> Iterator[RankingRow]:
+    """Yield one row for each ranking on each source."""
     by_ranking: dict[tuple[str, str], list[RunItem]] = defaultdict(list)
     for item in items:
         by_ranking[str(item.output["source"]), str(item.output["ranked_by"])].append(item)
-    for (source, name), found in by_ranking.items():
-        figures = columns(found, "P@1", "R@5", "RR", "recall@1")
-        p_at_1, r_at_5, mrr, recall = figures.mean(axis=0).tolist()
-        _, low, high = interval(figures[:, :1])
-        told = (p_at_1, low, high, r_at_5, mrr, Agreement(p_at_1, recall).f1)
-        yield Ranked(source, len(found), name, *(round(100 * x, 1) for x in told))
+    for (source, name), group in by_ranking.items():
+        columns = measure_columns(group, "P@1", "R@5", "RR", "recall@1")
+        p_at_1, r_at_5, mrr, recall = columns.mean(axis=0).tolist()
+        _, low, high = bootstrap_interval(columns[:, :1])
+        figures = (p_at_1, low, high, r_at_5, mrr, Agreement(p_at_1, recall).f1)
+        yield RankingRow(source, len(group), name, *(round(100 * x, 1) for x in figures))
 
 
 def _name(encoder: TextEncoder) -> str:
@@ -111,22 +116,22 @@ def _key(passage: Passage, span: Span) -> tuple[str, int]:
     return passage.id, span.trimmed(passage.text).start
 
 
-def _by_vectors(row: GoldEvidence, retriever: Retriever, places: Places) -> list[Unit]:
-    """By the whole claim's query for sentences."""
+def _rank_by_vectors(row: GoldEvidence, retriever: Retriever, places: Places) -> list[Unit]:
+    """Rank by the query of the whole claim."""
     whole = [[(Span(0, len(row.claim)),)]]
     hits = retriever.search_spans([row.claim], whole, len(places), Granularity.SENTENCE)[0][0]
     return [places[_key(hit.passage, hit.spans[0])] for hit in hits]
 
 
-def _by_words(row: GoldEvidence, bm25: Bm25) -> list[Unit]:
+def _rank_by_bm25(row: GoldEvidence, bm25: Bm25) -> list[Unit]:
     units = [(i, n) for i, p in enumerate(row.documents) for n in range(len(p.sentences))]
     texts = [Passage("", s.span.of(p.text)) for p in row.documents for s in p.sentences]
     return [units[i] for i in np.argsort(-bm25.scores([row.claim], texts)[0], kind="stable")]
 
 
-def _figures(order: Sequence[Unit], gold: frozenset[Unit]) -> dict[str, float]:
-    found = [unit in gold for unit in order]
-    first = next((rank for rank, hit in enumerate(found, 1) if hit), 0)
-    precision, recall = precision_recall(order[:1], gold)
-    deep = sum(found[:DEEPEST]) / len(gold) if gold else 0.0
-    return {"P@1": precision, "R@5": deep, "RR": 1 / first if first else 0.0, "recall@1": recall}
+def _measures(ranking: Sequence[Unit], gold: frozenset[Unit]) -> dict[str, float]:
+    hits = [unit in gold for unit in ranking]
+    first = next((rank for rank, hit in enumerate(hits, 1) if hit), 0)
+    precision, recall = precision_recall(ranking[:1], gold)
+    recall_5 = sum(hits[:DEPTH]) / len(gold) if gold else 0.0
+    return {"P@1": precision, "R@5": recall_5, "RR": 1 / first if first else 0.0, "recall@1": recall}

@@ -1,23 +1,22 @@
-"""Ways of citing measured beside each other: each method without the judge, and with it from each threshold on."""
+"""Ways of citing that are compared: each method without a judge, and with it at each threshold."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import TypeVar
+from typing import Any, TypeVar
 
+from propcite.app.lab.citing.cache import shared_propcite
 from propcite.app.parts import Parts
-from propcite.attribution.citations import Proposition
 from propcite.attribution.citing.methods import method_of
-from propcite.attribution.judges import accepting_from
+from propcite.attribution.judges import Judge, with_threshold
 from propcite.attribution.propcite import PropCite
-from propcite.attribution.propositions import Splitter
 from propcite.retrieval.encoding.base import TextEncoder
 from propcite.retrieval.retriever import Retriever
 from propcite.retrieval.text import Granularity, Passage
 
-ALWAYS = -1e9  # without a judge the nearest is cited whatever its score
+ANY_SCORE = -1e9  # minimum score without a judge: the nearest is always cited
 NO_JUDGE = "no"
 
 Row = TypeVar("Row")
@@ -25,8 +24,8 @@ Passages = tuple[Passage, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
-    """A PropCite under the names that it has in a table."""
+class CitingConfig:
+    """A PropCite with the names of its method and judge in a table."""
 
     method: str
     judge: str
@@ -41,50 +40,29 @@ class Way:
         return getattr(self.propcite.tools.method, "granularity", None) is Granularity.SENTENCE
 
 
-@dataclass(slots=True)
-class Remembering:
-    """A splitter that splits each sentence once, however many ways of citing ask."""
-
-    splitter: Splitter
-    told: dict[tuple[str, tuple[str, ...]], list[Proposition]] = field(default_factory=dict)
-
-    @property
-    def name(self) -> str:
-        return self.splitter.name
-
-    def split(self, sentence: str, context: Sequence[str] = ()) -> list[Proposition]:
-        return self.split_many([sentence], [context])[0]
-
-    def split_many(self, sentences: Sequence[str], contexts: Sequence[Sequence[str]]) -> list[list[Proposition]]:
-        keys = [(sentence, tuple(context)) for sentence, context in zip(sentences, contexts, strict=True)]
-        new = [key for key in dict.fromkeys(keys) if key not in self.told]
-        made = self.splitter.split_many([sentence for sentence, _ in new], [context for _, context in new])
-        self.told.update(zip(new, made, strict=True))
-        return [self.told[key] for key in keys]
-
-
-def ways_of(parts: Parts, methods: Sequence[str], supported_from: Sequence[float] = ()) -> list[Way]:
-    """Every method without a judge and with it; all share one memory, so that what one has read none reads again."""
-    both = PropCite(parts.encoder, splitter=Remembering(parts.splitter), judge=parts.judge).cached()
-    judges = {}
-    if both.judge is not None:
+def citing_configs(parts: Parts, methods: Sequence[str], supported_from: Sequence[float] = ()) -> list[CitingConfig]:
+    """Return every method without a judge, then with it at each threshold; all have one cache."""
+    shared = shared_propcite(parts)
+    judges: dict[str, Judge] = {}
+    if shared.judge is not None:
         for threshold in supported_from or [parts.settings.supported_from]:
-            judges[f"from {threshold:g}"] = accepting_from(both.judge, threshold)
-    ways = []
+            judges[f"from {threshold:g}"] = with_threshold(shared.judge, threshold)
+
+    def propcite(method: str, judge: Judge | None, **options: Any) -> PropCite:
+        return PropCite(shared.encoder, splitter=shared.splitter, judge=judge, method=method_of(method), **options)
+
+    configs = []
     for name in methods:
-        method = method_of(name)
-        bare = PropCite(both.encoder, splitter=both.splitter, judge=None, method=method, min_score=ALWAYS, candidates=1)
-        ways.append(Way(name, NO_JUDGE, bare))
-        for told, judge in judges.items():
-            ways.append(Way(name, told, PropCite(both.encoder, splitter=both.splitter, judge=judge, method=method)))
-    return ways
+        configs.append(CitingConfig(name, NO_JUDGE, propcite(name, None, min_score=ANY_SCORE, candidates=1)))
+        configs += [CitingConfig(name, label, propcite(name, judge)) for label, judge in judges.items()]
+    return configs
 
 
-def over_each(
+def with_retrievers(
     rows: Sequence[Row], passages: Callable[[Row], Passages], encoder: TextEncoder
 ) -> Iterator[tuple[Row, Retriever]]:
-    """Each row with its passages; rows that follow each other over the same ones share what was encoded."""
-    for given, same in groupby(rows, key=passages):
-        retriever = Retriever.over(encoder, given)
+    """Yield each row with a retriever over its passages; consecutive rows with the same passages share one."""
+    for documents, same in groupby(rows, key=passages):
+        retriever = Retriever.over(encoder, documents)
         for row in same:
             yield row, retriever

@@ -1,21 +1,21 @@
 """The commands of the laboratory: evaluate, train, adapt.  A module adds its commands when it is imported."""
 
 from propcite.app.lab.commands import (
-    adapting,
-    evaluating,
-    evaluating_alce,
-    evaluating_history,
-    evaluating_ranking,
-    models,
+    adaptation,
+    evaluation,
+    evaluation_alce,
+    evaluation_history,
+    evaluation_ranking,
     runs,
+    training,
 )
 
 __all__ = [
-    "adapting",
-    "evaluating",
-    "evaluating_alce",
-    "evaluating_history",
-    "evaluating_ranking",
-    "models",
+    "adaptation",
+    "evaluation",
+    "evaluation_alce",
+    "evaluation_history",
+    "evaluation_ranking",
     "runs",
+    "training",
 ]

@@ -1,7 +1,8 @@
-"""Evaluation runs: listed, shown, compared, exported, read back, joined, removed."""
+"""`propcite runs`: list, show, compare, export, import, join and remove stored evaluation runs."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
@@ -14,7 +15,7 @@ from propcite.retrieval.errors import PropCiteError
 
 if TYPE_CHECKING:
     from propcite.app.lab.runs.aggregates import Aggregate, Measure
-    from propcite.app.lab.runs.comparing import Compared, Comparison
+    from propcite.app.lab.runs.comparison import Comparison, ItemChange, MeasureComparison
     from propcite.app.library.store import RunInfo
 
 runs_cli = typer.Typer(no_args_is_help=True, help="Evaluation runs that are kept: listed, compared, exported.")
@@ -23,8 +24,7 @@ cli.add_typer(runs_cli, name="runs")
 RunName = Annotated[str, typer.Argument(help="A run's id, its beginning, or last.", metavar="RUN")]
 Side = Annotated[str, typer.Argument(help="A run, or one way of it as RUN:way.", metavar="RUN[:WAY]")]
 
-
-MOVED = 10  # items that are shown where a measure is named and no number
+NUM_CHANGES = 10  # items that are shown if a measure is given without --items
 
 
 class Shape(StrEnum):
@@ -40,17 +40,18 @@ def list_(
     as_json: AsJson = False,
 ) -> None:
     """List the runs, the newest first."""
-    from propcite.app.lab.runs.tables import as_told
-    from propcite.app.lab.tables import aligned
+    from propcite.app.lab.runs.tables import run_fields
+    from propcite.app.lab.runs.text_tables import align_columns
 
-    found = open_parts().runs.list(limit)
+    runs = open_parts().runs.list(limit)
     if as_json:
-        write_json([as_told(run) for run in found])
-    elif found:
+        write_json([run_fields(run) for run in runs])
+    elif runs:
         rows = [
-            [r.id, r.kind, f"{r.started_at:%Y-%m-%d %H:%M}", r.state, str(r.num_items), r.name, r.judge] for r in found
+            [r.id, r.kind, f"{r.started_at:%Y-%m-%d %H:%M}", r.state, str(r.num_items), r.name, r.judge] for r in runs
         ]
-        typer.echo(aligned([["id", "kind", "begun", "state", "done", "of", "judge"], *rows], left={0, 1, 2, 3, 5, 6}))
+        header = ["id", "kind", "begun", "state", "done", "of", "judge"]
+        typer.echo(align_columns([header, *rows], left={0, 1, 2, 3, 5, 6}))
     else:
         note("no runs yet: propcite eval --help shows what can be measured")
 
@@ -58,37 +59,36 @@ def list_(
 @runs_cli.command()
 def show(run: RunName = "last", as_json: AsJson = False) -> None:
     """Show a run: every figure of every way with its interval, and what it cost."""
-    from propcite.app.lab.runs.aggregates import aggregates, costs, whole_cost
-    from propcite.app.lab.runs.sources import mean_over_sources
-    from propcite.app.lab.runs.tables import as_told, figure_told
+    from propcite.app.lab.runs.aggregates import aggregates, costs, mean_over_sources, total_cost
+    from propcite.app.lab.runs.tables import figure_fields, run_fields
 
     runs = open_parts().runs
-    found = runs.run(run)
-    items = list(runs.items(found.id))
-    figures, means, spent = aggregates(items), mean_over_sources(items), costs(items)
+    info = runs.run(run)
+    items = list(runs.items(info.id))
+    figures, means, by_way = aggregates(items), mean_over_sources(items), costs(items)
     if as_json:
-        told = {"figures": list(map(figure_told, figures)), "over_sources": list(map(figure_told, means))}
-        write_json({**as_told(found), **told, "costs": spent, "cost": whole_cost(spent)})
+        fields = {"figures": list(map(figure_fields, figures)), "over_sources": list(map(figure_fields, means))}
+        write_json({**run_fields(info), **fields, "costs": by_way, "cost": total_cost(by_way)})
     else:
-        _show(found, figures, means, spent)
+        _show(info, figures, means, by_way)
 
 
-def _show(found: RunInfo, figures: list[Aggregate], means: list[Aggregate], spent: dict[str, Any]) -> None:
-    from propcite.app.lab.runs.tables import costs_table, figures_table, heading, listed, means_table, notes
+def _show(run: RunInfo, figures: list[Aggregate], means: list[Aggregate], costs: dict[str, Any]) -> None:
+    from propcite.app.lab.runs.tables import costs_table, figures_table, flat_settings, heading, means_table, notes
 
-    typer.echo(heading(found, figures))
+    typer.echo(heading(run, figures))
     if not figures:
-        note("it has no items yet: give the command that began it again, and it goes on")
+        note("it has no items yet: continue it with the command that began it")
         return
     typer.echo(f"\n{figures_table(figures)}")
     if means:
         typer.echo(f"\n{means_table(means)}")
-    if spent:
-        typer.echo(f"\n{costs_table(spent)}")
-    for line in notes(found):
+    if costs:
+        typer.echo(f"\n{costs_table(costs)}")
+    for line in notes(run):
         note(line)
     note("in brackets: the 95% interval over items (bootstrap)")
-    for name, value in listed(found.settings):
+    for name, value in flat_settings(run.settings):
         note(f"{name}: {value}")
 
 
@@ -101,77 +101,82 @@ def compare(
     as_json: AsJson = False,
 ) -> None:
     """Compare two runs, or two ways of one (RUN:way RUN:way2), on the items that both have."""
-    from propcite.app.lab.runs.comparing import compare as compare_runs
-    from propcite.app.lab.runs.comparing import moved
+    from propcite.app.lab.runs.comparison import compare as compare_runs
+    from propcite.app.lab.runs.comparison import item_changes
+    from propcite.app.lab.runs.tables import judge_difference
 
-    items = items or (MOVED if measure else 0)
-    told = []
-    for found in compare_runs(open_parts().runs, first, second):
-        by = _measure(found, measure) if items and found.figures else None
-        changed = moved(found, by)[:items] if by else []
+    items = items or (NUM_CHANGES if measure else 0)
+    fields = []
+    for comparison in compare_runs(open_parts().runs, first, second):
+        by = _measure(comparison, measure) if items and comparison.figures else None
+        changes = item_changes(comparison, by)[:items] if by else []
         if as_json:
-            told.append(_compared(found, by, changed))
+            fields.append(_comparison_fields(comparison, by, changes))
         else:
-            _show_compared(found, by, changed)
-        if found.left_out and not found.figures:
-            from propcite.app.lab.runs.tables import judges_differ
-
-            raise PropCiteError(f"{judges_differ(found)}; no other figure is in both runs")
+            _show_comparison(comparison, by, changes)
+        if comparison.left_out and not comparison.figures:
+            raise PropCiteError(f"{judge_difference(comparison)}; no other figure is in both runs")
     if as_json:
-        write_json(told)
+        write_json(fields)
 
 
-def _measure(found: Comparison, name: str) -> Measure:
-    known = {figure.measure.name: figure.measure for figure in found.figures}
+def _measure(comparison: Comparison, name: str) -> Measure:
+    by_name = {figure.measure.name: figure.measure for figure in comparison.figures}
     if not name:
-        return next((figure for figure in found.figures if figure.changed), found.figures[0]).measure
-    if name not in known:
-        raise PropCiteError(f"there is no figure {name[:40]!r} to compare: give one of {', '.join(known)}")
-    return known[name]
+        return next((figure for figure in comparison.figures if figure.changed), comparison.figures[0]).measure
+    if name not in by_name:
+        raise PropCiteError(f"there is no figure {name[:40]!r} to compare: give one of {', '.join(by_name)}")
+    return by_name[name]
 
 
-def _show_compared(found: Comparison, by: Measure | None, changed: list[Any]) -> None:
-    from propcite.app.lab.runs.keeping import differences
-    from propcite.app.lab.runs.tables import comparison_table, judges_differ, moved_table, over_sources_words, sides
+def _show_comparison(comparison: Comparison, by: Measure | None, changes: Sequence[ItemChange]) -> None:
+    from propcite.app.lab.runs.runner import differences
+    from propcite.app.lab.runs.tables import (
+        changes_table,
+        comparison_table,
+        judge_difference,
+        sides_text,
+        sources_caption,
+    )
 
-    typer.echo(sides(found))
-    if found.figures:
-        typer.echo(f"\n{comparison_table(found.figures)}\n")
-    if found.over_sources:
-        typer.echo(f"{over_sources_words(found.sources)}\n{comparison_table(found.over_sources)}\n")
-    if found.left_out and found.figures:
-        note(judges_differ(found))
-    for line in differences(found.a.run.settings, found.b.run.settings):
+    typer.echo(sides_text(comparison))
+    if comparison.figures:
+        typer.echo(f"\n{comparison_table(comparison.figures)}\n")
+    if comparison.over_sources:
+        typer.echo(f"{sources_caption(comparison.sources)}\n{comparison_table(comparison.over_sources)}\n")
+    if comparison.left_out and comparison.figures:
+        note(judge_difference(comparison))
+    for line in differences(comparison.a.run.settings, comparison.b.run.settings):
         note(f"other settings: {line}")
-    if by is not None and not changed:
-        note(f"no item moved in {by.heading}")
+    if by is not None and not changes:
+        note(f"no item changed in {by.heading}")
     elif by is not None:
-        typer.echo(f"{len(changed)} items that moved most in {by.heading}\n\n{moved_table(changed, by)}\n")
+        typer.echo(f"{len(changes)} items that changed most in {by.heading}\n\n{changes_table(changes, by)}\n")
 
 
-def _compared(found: Comparison, by: Measure | None, changed: list[Any]) -> dict[str, Any]:
-    moved = {"measure": by.name if by else None, "items": [_moved(one) for one in changed]}
+def _comparison_fields(comparison: Comparison, by: Measure | None, changes: Sequence[ItemChange]) -> dict[str, Any]:
     return {
-        "first": {"run": found.a.run.id, "way": found.a.way, "judge": found.a.run.judge},
-        "second": {"run": found.b.run.id, "way": found.b.way, "judge": found.b.run.judge},
-        "items": len(found.shared),
-        "figures": list(map(_figure_compared, found.figures)),
-        "sources": list(found.sources),
-        "over_sources": list(map(_figure_compared, found.over_sources)),
-        "left_out": [measure.name for measure in found.left_out],
-        "moved": moved,
+        "first": {"run": comparison.a.run.id, "way": comparison.a.way, "judge": comparison.a.run.judge},
+        "second": {"run": comparison.b.run.id, "way": comparison.b.way, "judge": comparison.b.run.judge},
+        "items": len(comparison.shared),
+        "figures": list(map(_figure_fields, comparison.figures)),
+        "sources": list(comparison.sources),
+        "over_sources": list(map(_figure_fields, comparison.over_sources)),
+        "left_out": [measure.name for measure in comparison.left_out],
+        "moved": {"measure": by.name if by else None, "items": list(map(_change_fields, changes))},
     }
 
 
-def _moved(one: Any) -> dict[str, Any]:
-    texts = {"first_output": dict(one.a.output), "second_output": dict(one.b.output)}
-    return {"item": one.a.key, "first": one.before, "second": one.after, "difference": one.by, **texts}
+def _change_fields(change: ItemChange) -> dict[str, Any]:
+    figures = {"first": change.before, "second": change.after, "difference": change.difference}
+    texts = {"first_output": dict(change.a.output), "second_output": dict(change.b.output)}
+    return {"item": change.a.key, **figures, **texts}
 
 
-def _figure_compared(figure: Compared) -> dict[str, Any]:
-    from propcite.app.lab.runs.tables import measure_told
+def _figure_fields(figure: MeasureComparison) -> dict[str, Any]:
+    from propcite.app.lab.runs.tables import measure_fields
 
-    return {**measure_told(figure.measure), **{k: v for k, v in asdict(figure).items() if k != "measure"}}
+    return {**measure_fields(figure.measure), **{k: v for k, v in asdict(figure).items() if k != "measure"}}
 
 
 @runs_cli.command()
@@ -183,20 +188,20 @@ def export(
     """Write a run as a table for a spreadsheet, as JSON (runs import reads it), as a LaTeX table or as a page."""
     from propcite.app.commands.exports import show_data
     from propcite.app.lab.runs.exports import EXPORTS
-    from propcite.attribution.formats.plain import encoded
+    from propcite.attribution.formats.text import utf8
 
     runs = open_parts().runs
-    found = runs.run(run)
+    info = runs.run(run)
     if out is not None and (out.is_dir() or not out.parent.is_dir()):
-        raise PropCiteError(f"{out} cannot be written: --out names a file in a folder that exists")
-    text = EXPORTS[shape.value](found, list(runs.items(found.id)))
+        raise PropCiteError(f"cannot write {out}: --out names a file in a folder that exists")
+    text = EXPORTS[shape.value](info, list(runs.items(info.id)))
     if out is None:
-        show_data(encoded(text))
+        show_data(utf8(text))
         return
     try:
-        out.write_bytes(encoded(text))
+        out.write_bytes(utf8(text))
     except OSError as error:
-        raise PropCiteError(f"{out} cannot be written ({error.strerror}): give another --out") from error
+        raise PropCiteError(f"cannot write {out} ({error.strerror}): give another --out") from error
     note(f"written to {out}")
 
 
@@ -208,15 +213,15 @@ def import_(
     """Keep a run that was exported as JSON, under the same id."""
     from propcite.app.commands import opened
     from propcite.app.lab.runs.exports import read_json
-    from propcite.app.lab.runs.tables import as_told
+    from propcite.app.lab.runs.tables import run_fields
 
     run, items = read_json(opened(file).read(), file)
     runs = open_parts().runs
-    runs.keep(run, items)
+    runs.import_run(run, items)
     if as_json:
-        write_json(as_told(runs.run(run.id)))
+        write_json(run_fields(runs.run(run.id)))
     else:
-        note(f"run {run.id} is kept: {len(items)} items")
+        note(f"run {run.id} is imported: {len(items)} items")
 
 
 @runs_cli.command()
@@ -225,12 +230,12 @@ def join(
     as_json: AsJson = False,
 ) -> None:
     """Keep one run of all items of several, which were measured in the same way on parts of the same file."""
-    from propcite.app.lab.runs.joining import join as join_runs
-    from propcite.app.lab.runs.tables import as_told
+    from propcite.app.lab.runs.join import join_runs
+    from propcite.app.lab.runs.tables import run_fields
 
     joined = join_runs(open_parts().runs, names)
     if as_json:
-        write_json(as_told(joined))
+        write_json(run_fields(joined))
     else:
         note(f"run {joined.id} joins them, {joined.num_items} items: propcite runs show {joined.id}")
 
@@ -239,9 +244,9 @@ def join(
 def remove(run: RunName, as_json: AsJson = False) -> None:
     """Remove a run with its items."""
     runs = open_parts().runs
-    found = runs.run(run)
-    runs.remove(found.id)
+    info = runs.run(run)
+    runs.remove(info.id)
     if as_json:
-        write_json({"id": found.id, "items": found.num_items})
+        write_json({"id": info.id, "items": info.num_items})
     else:
-        note(f"removed run {found.id} with {found.num_items} items")
+        note(f"removed run {info.id} with {info.num_items} items")

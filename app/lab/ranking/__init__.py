@@ -1,1 +1,1 @@
-"""Rankings of passages, sentences and facts, measured on data that a user brings."""
+"""Evaluation of rankings of passages, sentences and facts on labelled data."""

@@ -1,24 +1,19 @@
-"""`propcite eval alignments`: passages of BEIR folders ranked by every strategy, of candidates that are found once."""
+"""`propcite eval alignments`: rank the same candidates of BEIR folders by every alignment strategy."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
-from typing import Any
 
-from propcite.app.errors import AppError
-from propcite.app.lab.adapting.strategies import CANDIDATES, NAMES, candidates_of, ranked, strategies_of
-from propcite.app.lab.ranking.beir import Beir, Question, read_beir
-from propcite.app.lab.ranking.encoded import encoded
-from propcite.app.lab.ranking.passages import index_settings
-from propcite.app.lab.ranking.relevance import DEPTH, figures, needs_ir_measures
-from propcite.app.lab.runs.about import about_run
-from propcite.app.lab.runs.keeping import Todo, added, clocked, measure, open_run, portion
-from propcite.app.lab.runs.shares import Share
+from propcite.app.lab.adaptation.strategies import CANDIDATES, NAMES, candidates_of, rank, strategies_of
+from propcite.app.lab.ranking.beir import FolderQuery, folder_queries, read_folders
+from propcite.app.lab.ranking.index_cache import collection_index, index_settings
+from propcite.app.lab.ranking.relevance import DEPTH, import_ir_measures, ranking_figures
+from propcite.app.lab.runs.provenance import run_provenance
+from propcite.app.lab.runs.runner import Pending, RunOptions, add_costs, measure, open_run, split_cost, timed
 from propcite.app.library.store.runs import RunItem
 from propcite.app.parts import Parts
 from propcite.retrieval.alignment import alignment_of
@@ -27,90 +22,66 @@ from propcite.retrieval.encoding.encoder import Encoder
 from propcite.retrieval.index.token_index import TokenIndex
 
 MEASURES = ("nDCG@10", "R@100", "RR@10")
-TOGETHER = 32  # queries that are read together
+BATCH_SIZE = 32  # queries
 
 Find = Callable[[TokenIndex, Encoder, TokenVectors], Sequence[str]]  # the passages that every strategy ranks
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A query of one of the folders."""
-
-    folder: str
-    question: Question
-
-    @property
-    def key(self) -> str:
-        return f"{self.folder}/{self.question.id}"
-
-
 def evaluate(
-    folders: Sequence[Path], parts: Parts, names: Sequence[str], share: Share, candidates: int = CANDIDATES
+    folders: Sequence[Path], parts: Parts, names: Sequence[str], options: RunOptions, candidates: int = CANDIDATES
 ) -> list[RunItem]:
-    """Measure the strategies of these names, the usual ones where none is named; kept item by item.  -> all items"""
-    needs_ir_measures()
+    """Measure the strategies of these names, or the usual ones, and return the run's items."""
+    import_ir_measures()
     ways = [str(alignment) for alignment in strategies_of(names or NAMES)]
-    collections = {one.name: one for one in map(read_beir, folders)}
-    if len(collections) < len(folders):
-        raise AppError("two folders have the same name: give one of them another")
-    rows = [Asked(one.name, question) for one in collections.values() for question in share.of(one.questions)]
-    indexes = {name: _index(one, parts) for name, one in collections.items()}
+    collections = read_folders(folders)
+    rows = folder_queries(collections, options)
+    indexes = {name: collection_index(one, parts) for name, one in collections.items()}
     settings = {
         "files": {name: dict(one.digests) for name, one in collections.items()},
         "ways": ways,
         "candidates": candidates,
-        **_settings(parts),
-        **share.settings,
+        "encoder": parts.encoder.query_name,
+        "precision": parts.encoder.precision,
+        "index": index_settings(parts.settings),
+        **options.settings,
     }
     versions = {name: index.version for name, index in indexes.items()}
-    about = {**about_run(parts.settings, "encoder"), "indexes": versions}
-    run = open_run(parts.runs, "alignments", ", ".join(collections), settings, about, new=share.new, say=share.say)
-    find = partial(candidates_of, asking=parts.settings.asking_share, number=candidates)
-    work = partial(measured, indexes, parts.encoder, find)
-    measure(parts.runs, run, rows, attrgetter("key"), ways, work, TOGETHER, "ranking")
+    about = {**run_provenance(parts.settings, "encoder"), "indexes": versions}
+    run = open_run(parts.runs, "alignments", ", ".join(collections), settings, about, options=options)
+    find = partial(candidates_of, asking_share=parts.settings.asking_share, number=candidates)
+    work = partial(measure_queries, indexes, parts.encoder, find)
+    measure(parts.runs, run, rows, attrgetter("key"), ways, work, BATCH_SIZE, "ranking")
     return list(parts.runs.items(run.id))
 
 
-def _index(collection: Beir, parts: Parts) -> TokenIndex:
-    bits = parts.settings.index_bits
-    return encoded(collection.passages, collection.digests["corpus"], parts.encoder, parts.settings, [bits])[bits]
-
-
-def _settings(parts: Parts) -> dict[str, Any]:
-    """What of the parts changes a figure."""
-    settings = parts.settings
-    told = {"encoder": parts.encoder.query_name, "precision": parts.encoder.precision}
-    return {**told, "index": index_settings(settings)}
-
-
-def measured(
-    indexes: Mapping[str, TokenIndex], encoder: Encoder, find: Find, todos: Sequence[Todo[Asked]]
+def measure_queries(
+    indexes: Mapping[str, TokenIndex], encoder: Encoder, find: Find, pending: Sequence[Pending[FolderQuery]]
 ) -> Iterator[RunItem]:
-    """Each query by each strategy."""
-    for folder, some in groupby(todos, key=lambda todo: todo.row.folder):
-        rows = list(some)
-        with clocked() as reading:
-            read = encoder.encode_queries([todo.row.question.text for todo in rows])
-        each = portion(reading, len(rows))
-        for todo, query in zip(rows, read, strict=True):
-            yield from _of_query(indexes[folder], query, partial(find, indexes[folder], encoder), todo, each)
+    """Yield each query by each strategy."""
+    for folder, group in groupby(pending, key=lambda one: one.row.folder):
+        rows = list(group)
+        with timed() as encoding:
+            queries = encoder.encode_queries([one.row.query.text for one in rows])
+        share = split_cost(encoding, len(rows))
+        for one, query in zip(rows, queries, strict=True):
+            yield from _query_items(indexes[folder], query, partial(find, indexes[folder], encoder), one, share)
 
 
-def _of_query(
+def _query_items(
     index: TokenIndex,
     query: TokenVectors,
     find: Callable[[TokenVectors], Sequence[str]],
-    todo: Todo[Asked],
-    reading: Mapping[str, float],
+    pending: Pending[FolderQuery],
+    encoding: Mapping[str, float],
 ) -> Iterator[RunItem]:
-    """The strategies bear equal shares of what finding the candidates costs."""
-    with clocked() as finding:
-        found = find(query)
-    before = portion(added(finding, reading), len(todo.ways))
-    question = todo.row.question
-    for name in todo.ways:
-        with clocked() as cost:
-            ranking = ranked(index, query, alignment_of(name), found, DEPTH)
-        told = figures(ranking, question.grades, MEASURES)
-        output = {"source": todo.row.folder, "question": question.text, "ranking": ranking[:10]}
-        yield RunItem(todo.key, name, told, output, added(cost, before))
+    """Yield the query's item by each strategy; all have the same share in the cost of finding the candidates."""
+    with timed() as finding:
+        candidates = find(query)
+    share = split_cost(add_costs(finding, encoding), len(pending.ways))
+    folder, judged = pending.row.folder, pending.row.query
+    for way in pending.ways:
+        with timed() as cost:
+            ranking = rank(index, query, alignment_of(way), candidates, DEPTH)
+        measures = ranking_figures(ranking, judged.grades, MEASURES)
+        output = {"source": folder, "question": judged.text, "ranking": ranking[:10]}
+        yield RunItem(pending.key, way, measures, output, add_costs(cost, share))

@@ -1,15 +1,16 @@
-"""BEIR folders: corpus.jsonl, queries.jsonl (gzipped or not) and qrels/SPLIT.tsv, held against each other."""
+"""BEIR folders: corpus.jsonl, queries.jsonl (gzipped or not) and qrels/SPLIT.tsv, checked against each other."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from propcite.app.errors import AppError
-from propcite.app.lab.files import digest_of
+from propcite.app.lab.runs.inputs import file_digest
+from propcite.app.lab.runs.runner import RunOptions
 from propcite.retrieval.jsonl import numbered_lines
 from propcite.retrieval.text import Passage
 
@@ -18,8 +19,8 @@ LAYOUT = "a BEIR folder holds corpus.jsonl[.gz], queries.jsonl[.gz] and qrels/*.
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """A judged query: its text, and how much each document answers it."""
+class Query:
+    """A judged query with the relevance grades of documents."""
 
     id: str
     text: str
@@ -27,26 +28,51 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Beir:
-    """A collection with the queries that some document of it answers; its passages are not cut in sentences yet."""
+class BeirCollection:
+    """A collection with the queries that have a relevant document; its passages are not split into sentences yet."""
 
     name: str
     passages: tuple[Passage, ...]
-    questions: tuple[Question, ...]
-    digests: Mapping[str, str]  # the files' by what they are
+    queries: tuple[Query, ...]
+    digests: Mapping[str, str]  # of the files, by `corpus`, `queries` and `qrels`
 
 
-def read_beir(folder: Path, split: str = "") -> Beir:
-    """A folder's collection; of several judged splits the named one, `test` otherwise."""
+@dataclass(frozen=True, slots=True)
+class FolderQuery:
+    """A query of one of several folders."""
+
+    folder: str
+    query: Query
+
+    @property
+    def key(self) -> str:
+        return f"{self.folder}/{self.query.id}"
+
+
+def read_beir(folder: Path, split: str = "") -> BeirCollection:
+    """Read a folder; of several judged splits the named one, by default `test`."""
     corpus, queries, qrels = _table(folder, "corpus"), _table(folder, "queries"), _qrels(folder, split)
-    passages = {name: _passage(name, row, corpus, n) for name, row, n in _rows(corpus)}
-    texts = {name: _text(row, "text", queries, n) for name, row, n in _rows(queries)}
-    judged = _judged(qrels, passages, texts)
-    questions = tuple(Question(name, text, judged[name]) for name, text in texts.items() if name in judged)
-    if not questions:
-        raise AppError(f"{qrels} judges no document as an answer to a query: give another --split or folder")
-    digests = {"corpus": digest_of(corpus), "queries": digest_of(queries), "qrels": digest_of(qrels)}
-    return Beir(folder.resolve().name, tuple(passages.values()), questions, digests)
+    passages = {id_: _passage(id_, row, corpus, n) for id_, row, n in _rows(corpus)}
+    texts = {id_: _text(row, "text", queries, n) for id_, row, n in _rows(queries)}
+    grades = _grades(qrels, passages, texts)
+    judged = tuple(Query(id_, text, grades[id_]) for id_, text in texts.items() if id_ in grades)
+    if not judged:
+        raise AppError(f"{qrels} has no relevant document for any query: give another --split or folder")
+    digests = {"corpus": file_digest(corpus), "queries": file_digest(queries), "qrels": file_digest(qrels)}
+    return BeirCollection(folder.resolve().name, tuple(passages.values()), judged, digests)
+
+
+def read_folders(folders: Sequence[Path]) -> dict[str, BeirCollection]:
+    """Read several folders by name."""
+    collections = {one.name: one for one in map(read_beir, folders)}
+    if len(collections) < len(folders):
+        raise AppError("two folders have the same name: rename one of them")
+    return collections
+
+
+def folder_queries(collections: Mapping[str, BeirCollection], options: RunOptions) -> list[FolderQuery]:
+    """Return the queries of each folder that a run measures."""
+    return [FolderQuery(name, query) for name, one in collections.items() for query in options.select(one.queries)]
 
 
 def _table(folder: Path, name: str) -> Path:
@@ -57,63 +83,63 @@ def _table(folder: Path, name: str) -> Path:
 
 
 def _qrels(folder: Path, split: str) -> Path:
-    found = {path.stem: path for path in sorted((folder / "qrels").glob("*.tsv"))}
-    wanted = split or (TEST if TEST in found else next(iter(found), "") if len(found) == 1 else "")
-    if wanted in found:
-        return found[wanted]
-    if not found:
+    files = {path.stem: path for path in sorted((folder / "qrels").glob("*.tsv"))}
+    name = split or (TEST if TEST in files else next(iter(files), "") if len(files) == 1 else "")
+    if name in files:
+        return files[name]
+    if not files:
         raise AppError(f"{folder} has no qrels/*.tsv: {LAYOUT}")
-    raise AppError(f"{folder} judges the splits {', '.join(found)}: name one with --split")
+    raise AppError(f"{folder} has the splits {', '.join(files)}: name one with --split")
 
 
 def _rows(path: Path) -> Iterator[tuple[str, dict[str, Any], int]]:
-    """A file's rows by their ids, with the numbers of their lines."""
+    """Yield a file's rows with their ids and line numbers."""
     seen: set[str] = set()
     for number, line in numbered_lines(path):
         try:
             row = json.loads(line)
-            name = row["_id"]
+            id_ = row["_id"]
         except (ValueError, KeyError, TypeError) as error:
             raise AppError(f'{path}, line {number}: a row is {{"_id": "…", "text": "…"}}: {LAYOUT}') from error
-        if not isinstance(name, str) or not name:
-            raise AppError(f"{path}, line {number}: the _id {name!r} is no text")
-        if name in seen:
-            raise AppError(f"{path}, line {number}: the _id {name!r} is there twice: each row has its own")
-        seen.add(name)
-        yield name, row, number
+        if not isinstance(id_, str) or not id_:
+            raise AppError(f"{path}, line {number}: the _id {id_!r} is not a text")
+        if id_ in seen:
+            raise AppError(f"{path}, line {number}: the _id {id_!r} is there twice: give each row its own")
+        seen.add(id_)
+        yield id_, row, number
 
 
 def _text(row: Mapping[str, Any], field: str, path: Path, number: int) -> str:
     value = row.get(field)
     if not isinstance(value, str):
-        raise AppError(f"{path}, line {number}: {field} is {json.dumps(value)[:40]}, where a text belongs")
+        raise AppError(f"{path}, line {number}: {field} is {json.dumps(value)[:40]}, not a text")
     return value
 
 
-def _passage(name: str, row: Mapping[str, Any], path: Path, number: int) -> Passage:
-    """A document without words is kept, as it may be judged."""
+def _passage(id_: str, row: Mapping[str, Any], path: Path, number: int) -> Passage:
+    """Return a document as a passage; one without words stays, since it may be judged."""
     title = _text(row, "title", path, number) if row.get("title") else ""
-    return Passage(name, _text(row, "text", path, number) or title or ".", title)
+    return Passage(id_, _text(row, "text", path, number) or title or ".", title)
 
 
-def _judged(path: Path, passages: Mapping[str, Passage], texts: Mapping[str, str]) -> dict[str, dict[str, int]]:
-    """The grades of each query that some document answers."""
-    judged: dict[str, dict[str, int]] = {}
+def _grades(path: Path, passages: Mapping[str, Passage], texts: Mapping[str, str]) -> dict[str, dict[str, int]]:
+    """Return the grades of each query that has a relevant document."""
+    grades: dict[str, dict[str, int]] = {}
     for number, line in numbered_lines(path):
         query, document, grade = _judgement(path, number, line)
         if grade is None:
             continue
-        for name, known, what in ((query, texts, "query"), (document, passages, "document")):
-            if name not in known:
-                raise AppError(f"{path}, line {number}: there is no {what} {name!r}: {LAYOUT}")
-        if document in judged.setdefault(query, {}):
+        for id_, existing, kind in ((query, texts, "query"), (document, passages, "document")):
+            if id_ not in existing:
+                raise AppError(f"{path}, line {number}: there is no {kind} {id_!r}: {LAYOUT}")
+        if document in grades.setdefault(query, {}):
             raise AppError(f"{path}, line {number}: query {query!r} judges document {document!r} twice")
-        judged[query][document] = grade
-    return {query: grades for query, grades in judged.items() if max(grades.values()) > 0}
+        grades[query][document] = grade
+    return {query: by_document for query, by_document in grades.items() if max(by_document.values()) > 0}
 
 
 def _judgement(path: Path, number: int, line: str) -> tuple[str, str, int | None]:
-    """A line's query, document and grade; the head of the table has no grade."""
+    """Return a line's query, document and grade; the table's header has no grade."""
     cells = line.split("\t")
     if len(cells) == 3:
         try:

@@ -1,4 +1,4 @@
-"""Ways of ranking with the encoders that they name, each loaded once, and what a run tells of them."""
+"""Ways of ranking with their encoders, each loaded once, and what a run records of them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from propcite.app.building import build_encoder
 from propcite.app.errors import AppError
-from propcite.app.lab.runs.about import about_run, model
+from propcite.app.lab.runs.provenance import model_info, run_provenance
 from propcite.app.parts import Parts
 from propcite.app.settings import Settings
 from propcite.retrieval.alignment import alignment_of
@@ -24,63 +24,61 @@ MARKERS = {
     "m_q": Granularity.PASSAGE,
     "m'_q": Granularity.SENTENCE,
     "m''_q": Granularity.PROPOSITION,
-}  # how queries are marked that ask for these
-
-BM25 = "bm25"  # the way that needs no encoder
+}  # the markers of queries, by the granularity they ask for
+BM25 = "bm25"  # the way without an encoder
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
-    """A way of ranking under its name in a table; `encoder` and `bits` are those of the settings where not given, an
-    `alignment` each token's nearest."""
+class RankingConfig:
+    """A way of ranking; empty fields stand for the settings' encoder and bits, and for each token's nearest."""
 
-    asks: str
+    way: str
     encoder: str = ""
     bits: int = 0
     alignment: str = ""
 
     @property
     def name(self) -> str:
-        told = [self.asks, self.alignment, f"{self.bits} bits" if self.bits else "", self.encoder]
-        return ", ".join(filter(None, told))
+        """Return the name in tables."""
+        parts = [self.way, self.alignment, f"{self.bits} bits" if self.bits else "", self.encoder]
+        return ", ".join(filter(None, parts))
 
 
-def ways_of(
-    asks: Sequence[str],
-    known: Collection[str],
+def ranking_configs(
+    ways: Sequence[str],
+    existing: Collection[str],
     encoders: Sequence[str] = (),
     bits: Sequence[int] = (),
     alignments: Sequence[str] = (),
-    aligned: Collection[str] = (),
-) -> list[Way]:
-    """Each way with each encoder and each number of bits, the `aligned` ones with each alignment too; words are
-    counted once."""
-    if unknown := [name for name in asks if name not in known]:
-        raise AppError(f"there is no way {unknown[0]!r} of ranking here: it is one of {', '.join(known)}")
-    ways = []
-    for ask in dict.fromkeys(asks):
-        if ask == BM25:
-            ways.append(Way(ask))
+    alignable: Collection[str] = (),
+) -> list[RankingConfig]:
+    """Return each way with each encoder and number of bits, `alignable` ones with each alignment, and BM25 once."""
+    if unknown := [way for way in ways if way not in existing]:
+        raise AppError(f"there is no way {unknown[0]!r} of ranking here: it is one of {', '.join(existing)}")
+    configs = []
+    for way in dict.fromkeys(ways):
+        if way == BM25:
+            configs.append(RankingConfig(way))
         else:
-            under = list(dict.fromkeys(str(alignment_of(name)) for name in alignments)) if ask in aligned else []
-            each = product(dict.fromkeys(encoders or [""]), dict.fromkeys(bits or [0]), under or [""])
-            ways += [Way(ask, *one) for one in each]
-    return ways
+            names = list(dict.fromkeys(str(alignment_of(name)) for name in alignments)) if way in alignable else []
+            each = product(dict.fromkeys(encoders or [""]), dict.fromkeys(bits or [0]), names or [""])
+            configs += [RankingConfig(way, *one) for one in each]
+    return configs
 
 
-def names_of(ways: Sequence[Way]) -> list[str]:
-    """The encoders that these ways need."""
-    return list(dict.fromkeys(way.encoder for way in ways if way.asks != BM25))
+def encoder_names(configs: Sequence[RankingConfig]) -> list[str]:
+    """Return the names of the encoders that these ways need."""
+    return list(dict.fromkeys(config.encoder for config in configs if config.way != BM25))
 
 
-def words_of(tokens: TokenVectors) -> npt.NDArray[np.int64]:
+def token_ids(tokens: TokenVectors) -> npt.NDArray[np.int64]:
     if tokens.ids is None:
-        raise AppError("this encoder does not tell which words its tokens are: measure it without idf and --weights")
+        raise AppError("this encoder has no ids of tokens: measure it without idf and --weights")
     return tokens.ids
 
 
-class Encoders:
-    """By name; the empty name is the settings' encoder."""
+class LoadedEncoders:
+    """Encoders by name, loaded when they are first used; the empty name is the settings' encoder."""
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
@@ -92,24 +90,31 @@ class Encoders:
             self._loaded[name] = self._parts.encoder if own else build_encoder(self._settings(name))
         return self._loaded[name]
 
-    def able(self, ways: Sequence[Way], marker: Callable[[str], str], *, named: bool) -> list[Way]:
-        """The ways for which their encoder has the marker; where somebody has named one that it lacks, that is told."""
-        lacking = [w for w in ways if w.asks != BM25 and not self[w.encoder].knows(MARKERS[marker(w.asks)])]
-        if lacking and named:
-            encoder = self[lacking[0].encoder].query_name
-            raise AppError(f"{encoder} has no marker for {lacking[0].asks}: give other ways or another encoder")
-        return [way for way in ways if way not in lacking]
+    def supported(
+        self, configs: Sequence[RankingConfig], marker_of: Callable[[str], str], *, explicit: bool
+    ) -> list[RankingConfig]:
+        """Return the ways whose encoder has the marker; raise for the others if the user named them."""
+        unsupported = [
+            config
+            for config in configs
+            if config.way != BM25 and not self[config.encoder].knows(MARKERS[marker_of(config.way)])
+        ]
+        if unsupported and explicit:
+            encoder = self[unsupported[0].encoder].query_name
+            raise AppError(f"{encoder} has no marker for {unsupported[0].way}: give other ways or another encoder")
+        return [config for config in configs if config not in unsupported]
 
-    def settings(self, ways: Sequence[Way]) -> dict[str, Any]:
-        """What of encoders changes a figure; nothing where words alone rank."""
-        names = names_of(ways)
+    def settings(self, configs: Sequence[RankingConfig]) -> dict[str, Any]:
+        """Return the settings of encoders that a figure depends on; empty for BM25 alone."""
+        names = encoder_names(configs)
         if not names:
             return {}
         return {"encoders": [self[n].query_name for n in names], "precision": self[names[0]].precision}
 
-    def about(self, ways: Sequence[Way]) -> dict[str, Any]:
-        models = {f"encoder {name}".strip(): model(self._settings(name), "encoder") for name in names_of(ways)}
-        return {**about_run(self._parts.settings), "models": models}
+    def about(self, configs: Sequence[RankingConfig]) -> dict[str, Any]:
+        names = encoder_names(configs)
+        models = {f"encoder {name}".strip(): model_info(self._settings(name), "encoder") for name in names}
+        return {**run_provenance(self._parts.settings), "models": models}
 
     def _settings(self, name: str) -> Settings:
         settings = self._parts.settings

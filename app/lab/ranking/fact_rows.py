@@ -1,4 +1,4 @@
-"""PropSegmEnt's facts for retrieval: propositions with their sentences, and which of them say the same."""
+"""PropSegmEnt's facts for retrieval: propositions with their sentences, and which of them mean the same."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NotRequired
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 from typing_extensions import TypedDict
 
 from propcite.app.errors import AppError
-from propcite.retrieval.jsonl import numbered_lines
-from propcite.retrieval.text import Span, words_of
+from propcite.app.lab.runs.inputs import read_rows, row_error
+from propcite.retrieval.text import Span, join_spans
 
 QUERIES, TARGETS = "propsegment_queries_all", "propsegment_targets_all"
-SHAPE = '{"id": "cluster_doc_sent_prop", "sentence_text": "…", "spans": [{"start": 0, "end": 9}], "label": ["…"]}'
-LEVELS = {"proposition": 0, "sentence": 3, "document": 2, "cluster": 1}  # fields of an id that name it; 0: all
+FORM = '{"id": "cluster_doc_sent_prop", "sentence_text": "…", "spans": [{"start": 0, "end": 9}], "label": ["…"]}'
+LEVELS = {"proposition": 0, "sentence": 3, "document": 2, "cluster": 1}  # how many fields of an id name it; 0: all
 
 
 class SpanLine(TypedDict):
@@ -34,7 +34,7 @@ class FactLine(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A proposition: some words of a sentence; without spans all of them.  `same` are the targets that say it too."""
+    """A proposition: spans of a sentence, by default all of it.  `same` are the targets that mean the same."""
 
     id: str
     sentence: str
@@ -42,13 +42,13 @@ class Fact:
     same: tuple[str, ...] = ()
 
     @property
-    def words(self) -> str:
-        return words_of(self.spans, self.sentence)
+    def text(self) -> str:
+        return join_spans(self.spans, self.sentence)
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What is asked and what is searched, with the files that they are from."""
+    """Queries and the targets that are searched, with their files."""
 
     queries: tuple[Fact, ...]
     targets: tuple[Fact, ...]
@@ -56,7 +56,8 @@ class Facts:
 
 
 def level_of(id_: str, level: str) -> str:
-    """
+    """Return the id of the proposition, sentence, document or cluster that a fact belongs to.
+
     >>> level_of("7_2_31_0", "sentence"), level_of("7_2_31_0", "proposition")
     ('7_2_31', '7_2_31_0')
     """
@@ -69,12 +70,12 @@ def read_facts(folder: Path) -> Facts:
     queries = []
     for number, fact in _facts(files[0]):
         if not fact.same:
-            raise _bad(files[0], number, f"the fact {fact.id!r} has no label, so nothing answers it")
-        if absent := [name for name in fact.same if name not in targets]:
-            raise _bad(files[0], number, f"no target has the id {absent[0]!r}")
+            raise row_error(files[0], number, f"the fact {fact.id!r} has no label, so it has no correct target", FORM)
+        if missing := [id_ for id_ in fact.same if id_ not in targets]:
+            raise row_error(files[0], number, f"no target has the id {missing[0]!r}", FORM)
         queries.append(fact)
     if not queries:
-        raise AppError(f"{files[0]} asks nothing: a row is {SHAPE}")
+        raise AppError(f"{files[0]} has no row: a row is {FORM}")
     return Facts(tuple(queries), tuple(targets.values()), files)
 
 
@@ -86,34 +87,24 @@ def _file(folder: Path, name: str) -> Path:
 
 
 def _facts(path: Path) -> Iterator[tuple[int, Fact]]:
-    adapter: TypeAdapter[FactLine] = TypeAdapter(FactLine)
     seen: set[str] = set()
-    for number, line in numbered_lines(path):
+    for number, row in read_rows(path, TypeAdapter(FactLine), FORM):
         try:
-            fact = _fact(adapter.validate_json(line))
-        except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            raise _bad(
-                path, number, f"{'.'.join(map(str, first['loc']))}: {first['msg']}".removeprefix(": ")
-            ) from error
+            fact = _fact(row)
         except ValueError as error:
-            raise _bad(path, number, str(error)) from error
+            raise row_error(path, number, str(error), FORM) from error
         if fact.id in seen:
-            raise _bad(path, number, f"the id {fact.id!r} is there twice")
+            raise row_error(path, number, f"the id {fact.id!r} is there twice", FORM)
         seen.add(fact.id)
         yield number, fact
 
 
-def _fact(line: FactLine) -> Fact:
-    sentence = line.get("sentence_text") or line.get("text") or ""
+def _fact(row: FactLine) -> Fact:
+    sentence = row.get("sentence_text") or row.get("text") or ""
     if not sentence.strip():
         raise ValueError("sentence_text is missing")
-    pairs: list[Any] = [(s["start"], s["end"]) if isinstance(s, dict) else s for s in line["spans"]]
+    pairs: list[Any] = [(s["start"], s["end"]) if isinstance(s, dict) else s for s in row["spans"]]
     if wrong := [pair for pair in pairs if not 0 <= pair[0] < pair[1] <= len(sentence)]:
-        raise ValueError(f"the span {list(wrong[0])} does not lie in the sentence")
+        raise ValueError(f"the span {list(wrong[0])} is not in the sentence")
     spans = tuple(Span(*pair) for pair in pairs) or (Span(0, len(sentence)),)
-    return Fact(line["id"], sentence, spans, tuple(dict.fromkeys(line.get("label") or ())))
-
-
-def _bad(path: Path, number: int, reason: str) -> AppError:
-    return AppError(f"{path}, line {number}: {reason}; a row is {SHAPE}")
+    return Fact(row["id"], sentence, spans, tuple(dict.fromkeys(row.get("label") or ())))

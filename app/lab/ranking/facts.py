@@ -1,4 +1,4 @@
-"""`propcite eval facts`: facts found that say the same as a fact, each by its own words in its sentence."""
+"""`propcite eval facts`: find facts that mean the same as a fact; each is encoded within its sentence."""
 
 from __future__ import annotations
 
@@ -11,14 +11,13 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from propcite.app.lab.files import digest_of
-from propcite.app.lab.ranking.encoded import encoded
-from propcite.app.lab.ranking.encoders import BM25, MARKERS, Encoders, Way
+from propcite.app.lab.ranking.encoders import BM25, MARKERS, LoadedEncoders, RankingConfig
 from propcite.app.lab.ranking.fact_rows import LEVELS, Fact, Facts, level_of, read_facts
-from propcite.app.lab.ranking.relevance import FACTS, figures, needs_ir_measures
+from propcite.app.lab.ranking.index_cache import build_indexes
+from propcite.app.lab.ranking.relevance import FACTS, import_ir_measures, ranking_figures
 from propcite.app.lab.ranking.sentences import mean_vector
-from propcite.app.lab.runs.keeping import Todo, clocked, measure, open_run, portion
-from propcite.app.lab.runs.shares import Share
+from propcite.app.lab.runs.inputs import file_digest
+from propcite.app.lab.runs.runner import Pending, RunOptions, measure, open_run, split_cost, timed
 from propcite.app.library.store.runs import RunItem
 from propcite.app.parts import Parts
 from propcite.app.settings import Settings
@@ -29,144 +28,150 @@ from propcite.retrieval.text import Passage
 
 SINGLE = "single-vector"
 WAYS = (BM25, SINGLE, *MARKERS)
-DEPTH = 20  # targets that are looked at, the fact itself apart
-TOGETHER = 16  # facts that are scored together
-TOKENS = 1 << 15  # of targets that are compared at once
+DEPTH = 20  # of a ranking, without the fact itself
+BATCH_SIZE = 16  # facts
+BLOCK_TOKENS = 1 << 15  # tokens of targets that are compared at once
 BITS = 16
 
 Scorer = Callable[[Sequence[Fact]], Floats]  # (f) -> (f, targets)
 
 
-def marker_of(asks: str) -> str:
-    return "m_q" if asks == SINGLE else asks
+def marker_of(way: str) -> str:
+    return "m_q" if way == SINGLE else way
 
 
-def evaluate(folder: Path, parts: Parts, wanted: Sequence[Way], share: Share, *, named: bool = True) -> list[RunItem]:
-    """Measure a folder of facts, kept fact by fact.  -> all items"""
-    needs_ir_measures()
+def evaluate(
+    folder: Path, parts: Parts, configs: Sequence[RankingConfig], options: RunOptions, *, explicit: bool = True
+) -> list[RunItem]:
+    """Measure a folder of facts and return the run's items."""
+    import_ir_measures()
     facts = read_facts(folder)
-    queries = share.of(facts.queries)
-    loaded = Encoders(parts)
-    ways = loaded.able(wanted, marker_of, named=named)
-    scorers = scorers_of(ways, facts, loaded, parts.settings)
+    queries = options.select(facts.queries)
+    encoders = LoadedEncoders(parts)
+    configs = encoders.supported(configs, marker_of, explicit=explicit)
+    scorers = build_scorers(configs, facts, encoders, parts.settings)
     settings = {
-        "files": {file.name: digest_of(file) for file in facts.files},
+        "files": {file.name: file_digest(file) for file in facts.files},
         "ways": list(scorers),
-        **loaded.settings(ways),
-        **share.settings,
+        **encoders.settings(configs),
+        **options.settings,
     }
-    about = loaded.about(ways)
-    run = open_run(parts.runs, "facts", folder.resolve().name, settings, about, new=share.new, say=share.say)
-    work = partial(measured, scorers, [fact.id for fact in facts.targets])
-    measure(parts.runs, run, queries, attrgetter("id"), list(scorers), work, TOGETHER, "ranking")
+    run = open_run(parts.runs, "facts", folder.resolve().name, settings, encoders.about(configs), options=options)
+    work = partial(measure_facts, scorers, [fact.id for fact in facts.targets])
+    measure(parts.runs, run, queries, attrgetter("id"), list(scorers), work, BATCH_SIZE, "ranking")
     return list(parts.runs.items(run.id))
 
 
-def measured(scorers: Mapping[str, Scorer], targets: Sequence[str], todos: Sequence[Todo[Fact]]) -> Iterator[RunItem]:
-    """Each fact by each way; several are scored at once, and each bears its part of the cost."""
+def measure_facts(
+    scorers: Mapping[str, Scorer], targets: Sequence[str], pending: Sequence[Pending[Fact]]
+) -> Iterator[RunItem]:
+    """Yield each fact by each way; several are scored at once and share the cost."""
     for way, scorer in scorers.items():
-        asked = [todo.row for todo in todos if way in todo.ways]
-        with clocked() as cost:
-            scores: Iterable[Floats] = scorer(asked) if asked else ()
-        for fact, row in zip(asked, scores, strict=True):
+        facts = [one.row for one in pending if way in one.ways]
+        with timed() as cost:
+            scores: Iterable[Floats] = scorer(facts) if facts else ()
+        for fact, row in zip(facts, scores, strict=True):
             best = [targets[i] for i in np.argsort(-row, kind="stable")[: DEPTH + 1]]
-            yield item_of(fact, way, best, portion(cost, len(asked)))
+            yield fact_item(fact, way, best, split_cost(cost, len(facts)))
 
 
-def item_of(fact: Fact, way: str, best: Sequence[str], cost: Mapping[str, float]) -> RunItem:
-    """The fact itself is left out; at a level the same sentence, document or cluster counts once."""
-    others = [name for name in best if name != fact.id]
-    told: dict[str, float] = {}
+def fact_item(fact: Fact, way: str, best: Sequence[str], cost: Mapping[str, float]) -> RunItem:
+    """Return a fact's measures, without itself; at each level the same sentence, document or cluster counts once."""
+    others = [id_ for id_ in best if id_ != fact.id]
+    measures: dict[str, float] = {}
     for level in LEVELS:
-        ranked = list(dict.fromkeys(level_of(name, level) for name in others))
-        same = {level_of(name, level): 1 for name in fact.same}
-        told |= {f"{name}, {level}": value for name, value in figures(ranked, same, FACTS).items()}
-    places = {name: others.index(name) + 1 for name in fact.same if name in others}
-    return RunItem(fact.id, way, told, {"question": fact.words, "ranking": others[:5], "found": places}, cost)
+        ranking = list(dict.fromkeys(level_of(id_, level) for id_ in others))
+        same = {level_of(id_, level): 1 for id_ in fact.same}
+        measures |= {f"{name}, {level}": value for name, value in ranking_figures(ranking, same, FACTS).items()}
+    places = {id_: others.index(id_) + 1 for id_ in fact.same if id_ in others}
+    return RunItem(fact.id, way, measures, {"question": fact.text, "ranking": others[:5], "found": places}, cost)
 
 
-def scorers_of(ways: Sequence[Way], facts: Facts, encoders: Encoders, settings: Settings) -> dict[str, Scorer]:
-    """What scores facts, by the ways' names; target sentences that were not encoded yet are encoded first."""
-    found: dict[str, Scorer] = {}
-    tokens: dict[str, Targets] = {}
-    for way in ways:
-        if way.asks == BM25:
-            found[way.name] = by_words(facts.targets)
+def build_scorers(
+    configs: Sequence[RankingConfig], facts: Facts, encoders: LoadedEncoders, settings: Settings
+) -> dict[str, Scorer]:
+    """Return the ways' scorers by name; encodes target sentences that are not encoded yet."""
+    scorers: dict[str, Scorer] = {}
+    targets: dict[str, Targets] = {}
+    for config in configs:
+        if config.way == BM25:
+            scorers[config.name] = bm25_scorer(facts.targets)
             continue
-        encoder = encoders[way.encoder]
-        if way.encoder not in tokens:
-            tokens[way.encoder] = Targets.read(facts, encoder, settings)
-        found[way.name] = partial(by_means if way.asks == SINGLE else by_tokens, tokens[way.encoder], encoder, way)
-    return found
+        encoder = encoders[config.encoder]
+        if config.encoder not in targets:
+            targets[config.encoder] = Targets.load(facts, encoder, settings)
+        score = score_means if config.way == SINGLE else score_tokens
+        scorers[config.name] = partial(score, targets[config.encoder], encoder, config)
+    return scorers
 
 
-def by_words(targets: Sequence[Fact]) -> Scorer:
+def bm25_scorer(targets: Sequence[Fact]) -> Scorer:
     from propcite.attribution.citing.baselines import Bm25Index
 
-    counted = Bm25Index([fact.words for fact in targets])
-    return lambda facts: np.stack([counted.scores(fact.words) for fact in facts])
+    index = Bm25Index([fact.text for fact in targets])
+    return lambda facts: np.stack([index.scores(fact.text) for fact in facts])
 
 
-def by_tokens(targets: Targets, encoder: Encoder, way: Way, facts: Sequence[Fact]) -> Floats:
-    """A fact's own tokens, each with its nearest among the target's own."""
-    own = _own_tokens(encoder, way, facts)
+def score_tokens(targets: Targets, encoder: Encoder, config: RankingConfig, facts: Sequence[Fact]) -> Floats:
+    """Score by a fact's own tokens, each with its nearest among the target's own."""
+    own = _own_tokens(encoder, config, facts)
     rows = np.concatenate([tokens.vectors for tokens in own])
     ends = np.cumsum([len(tokens) for tokens in own])[:-1]
     best = np.split(targets.best(rows), ends)
     return np.stack([tokens.weights() @ nearest for tokens, nearest in zip(own, best, strict=True)])
 
 
-def by_means(targets: Targets, encoder: Encoder, way: Way, facts: Sequence[Fact]) -> Floats:
-    """One vector a fact: the mean of its own tokens."""
-    asked = np.stack([mean_vector(tokens) for tokens in _own_tokens(encoder, way, facts)])
-    scores: Floats = asked @ targets.means.T
+def score_means(targets: Targets, encoder: Encoder, config: RankingConfig, facts: Sequence[Fact]) -> Floats:
+    """Score by one vector per fact: the mean of its own tokens."""
+    queries = np.stack([mean_vector(tokens) for tokens in _own_tokens(encoder, config, facts)])
+    scores: Floats = queries @ targets.means.T
     return scores
 
 
-def _own_tokens(encoder: Encoder, way: Way, facts: Sequence[Fact]) -> list[TokenVectors]:
-    """Sentences are read whole, and the facts' tokens taken."""
-    read = encoder.encode_queries([fact.sentence for fact in facts], MARKERS[marker_of(way.asks)])
-    return [tokens.only(_mask(tokens, fact)) for tokens, fact in zip(read, facts, strict=True)]
+def _own_tokens(encoder: Encoder, config: RankingConfig, facts: Sequence[Fact]) -> list[TokenVectors]:
+    """Encode whole sentences, and return the facts' tokens."""
+    encoded = encoder.encode_queries([fact.sentence for fact in facts], MARKERS[marker_of(config.way)])
+    return [tokens.only(_mask(tokens, fact)) for tokens, fact in zip(encoded, facts, strict=True)]
 
 
 def _mask(tokens: TokenVectors, fact: Fact) -> Mask:
-    """The fact's tokens; all of them where its words have none."""
+    """Return the fact's tokens; all of the sentence's if the fact has none."""
     mask = tokens.within(fact.spans)
     return mask if mask.any() else np.ones(len(tokens), dtype=bool)
 
 
 @dataclass(frozen=True, slots=True)
 class Targets:
-    """The tokens of all target facts, one after the other: fact i's begin at starts[i].  (n, d) and (f,)"""
+    """The tokens of all target facts in one array: those of fact i begin at starts[i].  (n, d) and (f,)"""
 
     tokens: npt.NDArray[np.float16]
     starts: Ints
     means: Floats
 
     @classmethod
-    def read(cls, facts: Facts, encoder: Encoder, settings: Settings) -> Targets:
+    def load(cls, facts: Facts, encoder: Encoder, settings: Settings) -> Targets:
         sentences = list(dict.fromkeys(fact.sentence for fact in facts.targets))
         numbers = {sentence: str(number) for number, sentence in enumerate(sentences)}
         passages = [Passage(number, sentence) for sentence, number in numbers.items()]
-        index = encoded(passages, digest_of(facts.files[1]), encoder, settings, [BITS])[BITS]
+        index = build_indexes(passages, file_digest(facts.files[1]), encoder, settings, [BITS])[BITS]
         vectors, means = [], []
         for fact in facts.targets:
             tokens = index.vectors(numbers[fact.sentence])
             own = tokens.only(_mask(tokens, fact))
-            vectors.append(own.vectors.astype(np.float16))  # half as large: there are tens of thousands
+            vectors.append(own.vectors.astype(np.float16))  # half the memory: there are tens of thousands of facts
             means.append(mean_vector(own))
         starts = np.cumsum([0, *map(len, vectors)])[:-1]
         return cls(np.concatenate(vectors), starts, np.stack(means))
 
     def best(self, rows: Floats) -> Floats:
-        """Each query token's best similarity in each fact.  (q, d) -> (q, f)"""
-        found = []
+        """Return each query token's best similarity in each fact.  (q, d) -> (q, f)"""
+        blocks = []
         first = 0
         while first < len(self.starts):
             begin = self.starts[first]
-            last = max(first + 1, int(np.searchsorted(self.starts, begin + TOKENS)))
+            last = max(first + 1, int(np.searchsorted(self.starts, begin + BLOCK_TOKENS)))
             end = self.starts[last] if last < len(self.starts) else len(self.tokens)
             similarities = self.tokens[begin:end].astype(np.float32) @ rows.T
-            found.append(best_matches(similarities, self.starts[first:last] - begin))
+            blocks.append(best_matches(similarities, self.starts[first:last] - begin))
             first = last
-        return np.concatenate(found).T
+        return np.concatenate(blocks).T

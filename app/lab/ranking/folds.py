@@ -1,4 +1,4 @@
-"""What adapting by a few queries gives the other queries, over folds of them (ALIGNER's few-shot adaptation)."""
+"""What adapting to a few queries gains on the others, over folds of them (ALIGNER's few-shot adaptation)."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import fmean
+from typing import ClassVar
 
 import numpy as np
 
 from propcite.app.errors import AppError
-from propcite.app.lab.adapting.choosing import best_of, choose
+from propcite.app.lab.adaptation.choice import best_column, choose
+from propcite.app.lab.runs.aggregates import source_of
 from propcite.app.lab.runs.significance import Floats
-from propcite.app.lab.runs.sources import source_of
 from propcite.app.library.store.runs import RunItem
 
 MEASURE = "nDCG@10"
@@ -21,10 +22,15 @@ SEED = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Folds:
-    """A folder's figures in percent: nDCG@10 of the default and of the strategy best for all queries, then the mean
-    gain and its deviation over folds of choosing by one fold for the other queries; guarded, only where a choice is
-    more than noise; `changed` is the share of folds in which the guard let the default go."""
+class FoldRow:
+    """A folder's figures in percent.
+
+    `default` and `best_ndcg` are nDCG@10 of the default strategy and of the best one for all queries.  `gain` is the
+    mean gain of choosing by one fold for the other queries, `guarded_gain` that of choosing only if it is more than
+    noise; `changed` is the share of folds in which the guard changed the default.
+    """
+
+    table: ClassVar[str] = "folds"
 
     source: str
     queries: int
@@ -39,42 +45,43 @@ class Folds:
     changed: float
 
 
-def folds_of(items: Sequence[RunItem], size: int) -> list[Folds]:
-    """By source, then the plain mean over sources where there are several."""
+def fold_rows(items: Sequence[RunItem], size: int) -> list[FoldRow]:
+    """Return one row per source, then the unweighted mean over sources if there are several."""
     ways = list(dict.fromkeys(item.way for item in items))
-    rows: dict[str, dict[str, dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
+    by_source: dict[str, dict[str, dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
     for item in items:
-        rows[source_of(item)][item.key][item.way] = item.measures.get(MEASURE) or 0.0
-    told = []
-    for source, queries in rows.items():
+        by_source[source_of(item)][item.key][item.way] = item.measures.get(MEASURE) or 0.0
+    rows = []
+    for source, queries in by_source.items():
         if len(queries) < 2 * size:
             raise AppError(f"{source} has {len(queries)} queries: folds of {size} need {2 * size} or more")
-        told.append(_of_source(source, ways, np.array([[one[way] for way in ways] for one in queries.values()]), size))
-    return [*told, _mean(told)] if len(told) > 1 else told
+        scores = np.array([[by_way[way] for way in ways] for by_way in queries.values()])
+        rows.append(_source_row(source, ways, scores, size))
+    return [*rows, _mean_row(rows)] if len(rows) > 1 else rows
 
 
-def _of_source(source: str, ways: Sequence[str], scores: Floats, size: int) -> Folds:
-    chosen = [(best_of(fold), choose(fold).kept, rest) for fold, rest in folded(scores, size)]
-    free = [_gain(rest, best) for best, _, rest in chosen]
-    guarded = [_gain(rest, kept) for _, kept, rest in chosen]
-    best, means = best_of(scores), 100 * scores.mean(axis=0)
-    return Folds(
+def _source_row(source: str, ways: Sequence[str], scores: Floats, size: int) -> FoldRow:
+    choices = [(best_column(fold), choose(fold).kept, rest) for fold, rest in draw_folds(scores, size)]
+    gains = [_gain(rest, best) for best, _, rest in choices]
+    guarded_gains = [_gain(rest, kept) for _, kept, rest in choices]
+    best, means = best_column(scores), 100 * scores.mean(axis=0)
+    return FoldRow(
         source,
         len(scores),
-        len(chosen),
+        len(choices),
         round(float(means[0]), 1),
         ways[best],
         round(float(means[best]), 1),
-        round(fmean(free), 2),
-        round(float(np.std(free)), 2),
-        round(fmean(guarded), 2),
-        round(float(np.std(guarded)), 2),
-        round(100 * fmean(kept > 0 for _, kept, _ in chosen), 1),
+        round(fmean(gains), 2),
+        round(float(np.std(gains)), 2),
+        round(fmean(guarded_gains), 2),
+        round(float(np.std(guarded_gains)), 2),
+        round(100 * fmean(kept > 0 for _, kept, _ in choices), 1),
     )
 
 
-def folded(scores: Floats, size: int) -> Iterator[tuple[Floats, Floats]]:
-    """Each fold of so many queries, drawn once, with the queries outside it; what fills no fold is never chosen by."""
+def draw_folds(scores: Floats, size: int) -> Iterator[tuple[Floats, Floats]]:
+    """Yield random folds of so many queries, each with the queries outside it; an incomplete fold is left out."""
     order = np.random.default_rng(SEED).permutation(len(scores))
     for first in range(0, len(scores) - size + 1, size):
         inside = order[first : first + size]
@@ -85,14 +92,14 @@ def _gain(rest: Floats, chosen: int) -> float:
     return 100 * float((rest[:, chosen] - rest[:, 0]).mean())
 
 
-def _mean(told: Sequence[Folds]) -> Folds:
+def _mean_row(rows: Sequence[FoldRow]) -> FoldRow:
     def mean(name: str, decimals: int) -> float:
-        return round(fmean(getattr(one, name) for one in told), decimals)
+        return round(fmean(getattr(row, name) for row in rows), decimals)
 
-    return Folds(
+    return FoldRow(
         MEAN,
-        sum(one.queries for one in told),
-        sum(one.folds for one in told),
+        sum(row.queries for row in rows),
+        sum(row.folds for row in rows),
         mean("default", 1),
         "each its own",
         mean("best_ndcg", 1),

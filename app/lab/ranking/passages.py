@@ -1,4 +1,4 @@
-"""`propcite eval beir`: passages of a collection ranked for its queries, in our ways and by words."""
+"""`propcite eval beir`: rank the passages of a collection for its queries, in our ways and by BM25."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from propcite.app.lab.ranking.beir import Beir, Question, read_beir
-from propcite.app.lab.ranking.encoded import PRUNED, encoded
-from propcite.app.lab.ranking.encoders import BM25, MARKERS, Encoders, Way, names_of, words_of
-from propcite.app.lab.ranking.relevance import DEPTH, PASSAGES, figures, needs_ir_measures
-from propcite.app.lab.runs.keeping import Todo, added, clocked, measure, open_run, portion
-from propcite.app.lab.runs.shares import Share
+from propcite.app.lab.ranking.beir import BeirCollection, Query, read_beir
+from propcite.app.lab.ranking.encoders import BM25, MARKERS, LoadedEncoders, RankingConfig, encoder_names, token_ids
+from propcite.app.lab.ranking.index_cache import build_indexes, index_settings
+from propcite.app.lab.ranking.relevance import DEPTH, PASSAGES, import_ir_measures, ranking_figures
+from propcite.app.lab.runs.runner import Pending, RunOptions, add_costs, measure, open_run, split_cost, timed
 from propcite.app.library.store.runs import RunItem
 from propcite.app.parts import Parts
 from propcite.app.settings import Settings
@@ -26,109 +25,103 @@ from propcite.retrieval.encoding.encoder import Encoder
 from propcite.retrieval.encoding.salience import idf
 from propcite.retrieval.index.token_index import TokenIndex
 
-SHOWN = 10  # passages of a ranking that are kept by name
-TOGETHER = 32  # queries that are read together
+NUM_STORED = 10  # passages of a ranking
+BATCH_SIZE = 32  # queries encoded together
 
 Cost = Mapping[str, float]
 Weigh = Callable[[TokenVectors], Floats]  # a query's tokens (n,) to weights that sum to 1
-Rank = Callable[[Sequence[str]], Iterable[tuple[list[str], Cost]]]  # each query's passages by their ids, best first
+Rank = Callable[[Sequence[str]], Iterable[tuple[list[str], Cost]]]  # each query's passage ids, best first
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
-    """How the index is asked: with which marker, how candidates are found, and whether rare words count for more."""
+class SearchConfig:
+    """How an index is searched: the query's marker, how candidates are found, and whether rare words weigh more."""
 
     marker: str = "m_q"
     search: Mapping[str, Any] = field(default_factory=dict)
-    rare: bool = False
+    by_rarity: bool = False
 
 
-ASKING = {
-    "m_q": Asking(),  # candidates as the settings say
-    "exact": Asking(search={"regime": "exact"}),
-    "idf": Asking(search={"regime": "exact"}, rare=True),  # each of the query's words by sqrt(idf) in the collection
-    "tokens": Asking(search={"regime": "tokens"}),
-    "xtr": Asking(search={"regime": "tokens", "refine": 0}),  # by XTR's scores alone
-    "m'_q": Asking("m'_q", {"regime": "exact"}),
-    "m''_q": Asking("m''_q", {"regime": "exact"}),
+SEARCHES = {
+    "m_q": SearchConfig(),  # candidates as the settings say
+    "exact": SearchConfig(search={"regime": "exact"}),
+    "idf": SearchConfig(search={"regime": "exact"}, by_rarity=True),  # words by sqrt(idf) in the collection
+    "tokens": SearchConfig(search={"regime": "tokens"}),
+    "xtr": SearchConfig(search={"regime": "tokens", "refine": 0}),  # XTR's scores alone
+    "m'_q": SearchConfig("m'_q", {"regime": "exact"}),
+    "m''_q": SearchConfig("m''_q", {"regime": "exact"}),
 }
-WAYS = (BM25, *ASKING)
-ALIGNED = tuple(name for name in ASKING if name != "xtr")  # those that may be asked under any alignment
+WAYS = (BM25, *SEARCHES)
+ALIGNABLE = tuple(name for name in SEARCHES if name != "xtr")  # ways that allow any alignment
 DEFAULT = (BM25, "m_q", "exact", "m'_q", "m''_q")
 
 
 def evaluate(
     folder: Path,
     parts: Parts,
-    wanted: Sequence[Way],
-    share: Share,
+    configs: Sequence[RankingConfig],
+    options: RunOptions,
     *,
     split: str = "",
-    named: bool = True,
+    explicit: bool = True,
     not_itself: bool = False,
 ) -> list[RunItem]:
-    """Measure a BEIR folder, kept item by item; ways that nobody `named` are left out where an encoder has no marker.
+    """Measure a BEIR folder and return the run's items.
 
-    -> all its items
+    Ways whose marker an encoder lacks are left out unless they are `explicit`.
     """
-    needs_ir_measures()
+    import_ir_measures()
     collection = read_beir(folder, split)
-    questions = share.of(collection.questions)
-    loaded = Encoders(parts)
-    ways = loaded.able(wanted, lambda asks: ASKING[asks].marker, named=named)
-    depth = DEPTH + not_itself  # one more is looked at, since one may be left out
-    ranks, indexes = rankings(collection, ways, loaded, parts.settings, depth)
+    queries = options.select(collection.queries)
+    encoders = LoadedEncoders(parts)
+    configs = encoders.supported(configs, lambda way: SEARCHES[way].marker, explicit=explicit)
+    depth = DEPTH + not_itself  # one more, since one may be left out
+    ranks, indexes = build_rankings(collection, configs, encoders, parts.settings, depth)
     settings = {
         "files": collection.digests,
-        "ways": [way.name for way in ways],
-        **loaded.settings(ways),
-        **_index_settings(parts.settings, ways),
+        "ways": [config.name for config in configs],
+        **encoders.settings(configs),
+        **({"index": index_settings(parts.settings)} if encoder_names(configs) else {}),
         "not_itself": not_itself,
-        **share.settings,
+        **options.settings,
     }
-    about = {**loaded.about(ways), "indexes": indexes}
-    run = open_run(parts.runs, "beir", collection.name, settings, about, new=share.new, say=share.say)
-    work = partial(measured, ranks, not_itself=not_itself)
-    measure(parts.runs, run, questions, attrgetter("id"), list(ranks), work, TOGETHER, "ranking")
+    about = {**encoders.about(configs), "indexes": indexes}
+    run = open_run(parts.runs, "beir", collection.name, settings, about, options=options)
+    work = partial(measure_queries, ranks, not_itself=not_itself)
+    measure(parts.runs, run, queries, attrgetter("id"), list(ranks), work, BATCH_SIZE, "ranking")
     return list(parts.runs.items(run.id))
 
 
-def _index_settings(settings: Settings, ways: Sequence[Way]) -> dict[str, Any]:
-    """What of the index changes a figure."""
-    return {"index": index_settings(settings)} if names_of(ways) else {}
-
-
-def index_settings(settings: Settings) -> dict[str, Any]:
-    told = {name: getattr(settings, name) for name in ("exact_up_to", "asking_share", *PRUNED)}
-    return {"regime": settings.index, "bits": settings.index_bits, **told}
-
-
-def rankings(
-    collection: Beir, ways: Sequence[Way], encoders: Encoders, settings: Settings, depth: int = DEPTH
+def build_rankings(
+    collection: BeirCollection,
+    configs: Sequence[RankingConfig],
+    encoders: LoadedEncoders,
+    settings: Settings,
+    depth: int = DEPTH,
 ) -> tuple[dict[str, Rank], dict[str, Any]]:
-    """What ranks the collection, by the ways' names, and what is told of the indexes; encodes what was not yet."""
-    ranks: dict[str, Rank] = {way.name: by_words(collection, depth) for way in ways if way.asks == BM25}
-    told: dict[str, Any] = {}
-    for name in names_of(ways):
-        asked = [way for way in ways if way.asks != BM25 and way.encoder == name]
-        bits = sorted({way.bits or settings.index_bits for way in asked}, reverse=True)
-        indexes = encoded(collection.passages, collection.digests["corpus"], encoders[name], settings, bits)
-        told |= {f"{number} bits {name}".strip(): _told(index) for number, index in indexes.items()}
-        for way in asked:
-            index = indexes[way.bits or settings.index_bits]
-            asking = _asking(way, settings)
-            weigh = _by_rarity(index) if asking.rare else TokenVectors.weights
-            ranks[way.name] = partial(_nearest, index, encoders[name], asking, weigh, depth)
-    return {way.name: ranks[way.name] for way in ways}, told
+    """Return the ways' rankings by name and facts about the indexes; encodes passages that are not encoded yet."""
+    ranks: dict[str, Rank] = {c.name: rank_by_bm25(collection, depth) for c in configs if c.way == BM25}
+    about: dict[str, Any] = {}
+    for name in encoder_names(configs):
+        own = [config for config in configs if config.way != BM25 and config.encoder == name]
+        bits = sorted({config.bits or settings.index_bits for config in own}, reverse=True)
+        indexes = build_indexes(collection.passages, collection.digests["corpus"], encoders[name], settings, bits)
+        about |= {f"{number} bits {name}".strip(): _about(index) for number, index in indexes.items()}
+        for config in own:
+            index = indexes[config.bits or settings.index_bits]
+            search = _search(config, settings)
+            weigh = _by_rarity(index) if search.by_rarity else TokenVectors.weights
+            ranks[config.name] = partial(_rank_by_index, index, encoders[name], search, weigh, depth)
+    return {config.name: ranks[config.name] for config in configs}, about
 
 
-def _asking(way: Way, settings: Settings) -> Asking:
-    asking = ASKING[way.asks]
-    alignment = alignment_of(way.alignment) if way.alignment else NEAREST
-    return replace(asking, search={**asking.search, "asking": settings.asking_share, "alignment": alignment})
+def _search(config: RankingConfig, settings: Settings) -> SearchConfig:
+    search = SEARCHES[config.way]
+    alignment = alignment_of(config.alignment) if config.alignment else NEAREST
+    return replace(search, search={**search.search, "asking_share": settings.asking_share, "alignment": alignment})
 
 
-def _told(index: TokenIndex) -> dict[str, Any]:
+def _about(index: TokenIndex) -> dict[str, Any]:
     stats = index.stats()
     return {
         "version": index.version,
@@ -138,62 +131,65 @@ def _told(index: TokenIndex) -> dict[str, Any]:
     }
 
 
-def by_words(collection: Beir, depth: int) -> Rank:
+def rank_by_bm25(collection: BeirCollection, depth: int) -> Rank:
     from propcite.attribution.citing.baselines import Bm25Index
 
-    counted = Bm25Index([f"{p.title} {p.text}" for p in collection.passages])
+    index = Bm25Index([f"{p.title} {p.text}" for p in collection.passages])
 
     def rank(queries: Sequence[str]) -> Iterator[tuple[list[str], Cost]]:
         for query in queries:
-            with clocked() as cost:
-                scores = counted.scores(query)
+            with timed() as cost:
+                scores = index.scores(query)
                 best = np.argsort(-scores, kind="stable")[:depth]
-                found = [collection.passages[i].id for i in best if scores[i] > 0]
-            yield found, cost
+                ranking = [collection.passages[i].id for i in best if scores[i] > 0]
+            yield ranking, cost
 
     return rank
 
 
 def _by_rarity(index: TokenIndex) -> Weigh:
-    """A query's words by the square root of their inverse document frequency among the index's passages; tokens that
-    stand for no word count 1, as in training."""
-    words = [words_of(index.vectors(name)) for name in index.ids()]
-    unseen = 1 + max((int(ids.max(initial=0)) for ids in words), default=0)  # stands for all that no passage has
+    """Return weights of a query's words by the square root of their idf among the index's passages.
+
+    Tokens that are not part of a word weigh 1, as in training.
+    """
+    words = [token_ids(index.vectors(id_)) for id_ in index.ids()]
+    unseen = 1 + max((int(ids.max(initial=0)) for ids in words), default=0)  # stands for words that no passage has
     rarity = np.sqrt(idf(words, unseen + 1))
 
     def weigh(query: TokenVectors) -> Floats:
-        rare = rarity[np.minimum(words_of(query), unseen)]
+        rare = rarity[np.minimum(token_ids(query), unseen)]
         return replace(query, salience=np.where(query.offsets[:, 0] < 0, np.float32(1), rare)).weights()
 
     return weigh
 
 
-def _nearest(
-    index: TokenIndex, encoder: Encoder, asking: Asking, weigh: Weigh, depth: int, queries: Sequence[str]
+def _rank_by_index(
+    index: TokenIndex, encoder: Encoder, search: SearchConfig, weigh: Weigh, depth: int, queries: Sequence[str]
 ) -> Iterator[tuple[list[str], Cost]]:
-    """Queries are read together and searched alone; each bears its share of the reading."""
-    with clocked() as reading:
-        read = encoder.encode_queries(queries, MARKERS[asking.marker])
-    each = portion(reading, len(read))
-    for query in read:
-        with clocked() as cost:
+    """Encode the queries together and search for each; all have the same share in the cost of encoding."""
+    with timed() as encoding:
+        encoded = encoder.encode_queries(queries, MARKERS[search.marker])
+    share = split_cost(encoding, len(encoded))
+    for query in encoded:
+        with timed() as cost:
             weights = weigh(query)[None]
-            told = {"words": query.ids, "worths": encoder.worths(query), **asking.search}
-            hits = index.search(query.vectors, weights, k=depth, **told)[0]
-        yield [hit.passage_id for hit in hits], added(cost, each)
+            arguments = {"words": query.ids, "worths": encoder.worths(query), **search.search}
+            hits = index.search(query.vectors, weights, k=depth, **arguments)[0]
+        yield [hit.passage_id for hit in hits], add_costs(cost, share)
 
 
-def measured(ranks: Mapping[str, Rank], todos: Sequence[Todo[Question]], *, not_itself: bool) -> Iterator[RunItem]:
-    """Each query by each way; `not_itself` leaves the passage out that has the query's own id."""
+def measure_queries(
+    ranks: Mapping[str, Rank], pending: Sequence[Pending[Query]], *, not_itself: bool
+) -> Iterator[RunItem]:
+    """Yield each query by each way; `not_itself` leaves out the passage with the query's own id."""
     for way, rank in ranks.items():
-        asked = [todo for todo in todos if way in todo.ways]
-        for todo, (found, cost) in zip(asked, rank([todo.row.text for todo in asked]), strict=True):
-            ranked = [name for name in found if not (not_itself and name == todo.row.id)][:DEPTH]
-            told = figures(ranked, todo.row.grades, PASSAGES)
-            yield RunItem(todo.key, way, told, _output(todo.row, ranked), cost)
+        queries = [one.row for one in pending if way in one.ways]
+        for query, (ranking, cost) in zip(queries, rank([query.text for query in queries]), strict=True):
+            others = [id_ for id_ in ranking if not (not_itself and id_ == query.id)][:DEPTH]
+            yield RunItem(query.id, way, ranking_figures(others, query.grades, PASSAGES), _output(query, others), cost)
 
 
-def _output(question: Question, ranked: Sequence[str]) -> dict[str, Any]:
-    """The head of the ranking, and at which places the right passages are."""
-    places = {name: place for place, name in enumerate(ranked, start=1) if question.grades.get(name, 0) > 0}
-    return {"question": question.text, "ranking": list(ranked[:SHOWN]), "found": places}
+def _output(query: Query, ranking: Sequence[str]) -> dict[str, Any]:
+    """Return the head of the ranking and the places of the relevant passages."""
+    places = {id_: place for place, id_ in enumerate(ranking, start=1) if query.grades.get(id_, 0) > 0}
+    return {"question": query.text, "ranking": list(ranking[:NUM_STORED]), "found": places}

@@ -1,4 +1,4 @@
-"""`propcite eval pruning`: what is lost when only some tokens look, are looked for, or are stored at all."""
+"""`propcite eval pruning`: ranking quality if only some tokens are searched, stored or used of the query."""
 
 from __future__ import annotations
 
@@ -11,68 +11,70 @@ from itertools import groupby, product
 from operator import attrgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import ClassVar
 
 import numpy as np
 
 from propcite.app.errors import AppError
-from propcite.app.lab.files import digest_of
-from propcite.app.lab.ranking.alignments import Asked
-from propcite.app.lab.ranking.beir import Beir, read_beir
-from propcite.app.lab.ranking.encoded import encoded
-from propcite.app.lab.ranking.encoders import words_of
-from propcite.app.lab.ranking.relevance import DEPTH, figures, needs_ir_measures
-from propcite.app.lab.runs.about import about_run
-from propcite.app.lab.runs.keeping import Todo, added, clocked, measure, open_run, portion
-from propcite.app.lab.runs.shares import Share
+from propcite.app.lab.ranking.beir import BeirCollection, FolderQuery, folder_queries, read_folders
+from propcite.app.lab.ranking.encoders import token_ids
+from propcite.app.lab.ranking.index_cache import collection_index
+from propcite.app.lab.ranking.relevance import DEPTH, import_ir_measures, ranking_figures
+from propcite.app.lab.runs.inputs import file_digest
+from propcite.app.lab.runs.provenance import run_provenance
+from propcite.app.lab.runs.runner import Pending, RunOptions, add_costs, measure, open_run, split_cost, timed
 from propcite.app.library.store.runs import RunItem
 from propcite.app.parts import Parts
 from propcite.retrieval.encoding.base import Floats, TokenVectors
 from propcite.retrieval.encoding.coverage import coverage
 from propcite.retrieval.encoding.encoder import Encoder
 from propcite.retrieval.encoding.salience import Salience, idf
-from propcite.retrieval.index.search import REFINED
+from propcite.retrieval.index.search import DEFAULT_REFINED
 from propcite.retrieval.index.token_index import IndexOptions, TokenIndex
 from propcite.retrieval.splitter import passage_from_text
 from propcite.retrieval.text import Passage
 
 MEASURES = ("nDCG@10", "R@100", "RR@10")
 SHARES = (0.4, 0.2, 0.1)  # of a passage's tokens: ALIGNER's beta_d
-ASKING = (1.0, 0.5, 0.3)  # of a query's tokens: its beta_q
-WHOLE = "all tokens"
+QUERY_SHARES = (1.0, 0.5, 0.3)  # of a query's tokens: ALIGNER's beta_q
+ALL_TOKENS = "all tokens"
 KINDS = ("sentences", "coverage", "salience", "idf", "random")
 
-Worth = Callable[[Passage, TokenVectors], Floats]  # what each token of a passage is worth keeping
+Worth = Callable[[Passage, TokenVectors], Floats]  # the worth of each token of a passage
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
-    """How a passage's tokens are chosen, how many of them are searched or `stored`, how many of a query's look."""
+class PruningConfig:
+    """How a passage's tokens are chosen, the share of them that is searched or `stored`, and the query's share."""
 
     kind: str
     share: float = 1.0
     stored: bool = False
-    asking: float = 1.0
+    query_share: float = 1.0
 
     @property
     def name(self) -> str:
-        """As in a table: `coverage 20%`, `coverage 20% stored`, `coverage 20%, 50% look`."""
-        told = f"{self.kind} {self.share:.0%}" if self.share < 1 else WHOLE
-        told += " stored" if self.stored else ""
-        return told + (f", {self.asking:.0%} look" if self.asking < 1 else "")
+        """Return the name in tables: `coverage 20%`, `coverage 20% stored`, `coverage 20%, 50% look`."""
+        name = f"{self.kind} {self.share:.0%}" if self.share < 1 else ALL_TOKENS
+        name += " stored" if self.stored else ""
+        return name + (f", {self.query_share:.0%} look" if self.query_share < 1 else "")
 
     @property
-    def index(self) -> Way:
-        """The way whose index it asks."""
-        return replace(self, asking=1.0, kind=self.kind if self.share < 1 else "")
+    def index(self) -> PruningConfig:
+        """Return the config of the index that is searched, which is the same for all shares of the query."""
+        return replace(self, query_share=1.0, kind=self.kind if self.share < 1 else "")
 
 
-def ways_of(kinds: Sequence[str], shares: Sequence[float]) -> list[Way]:
-    """All that are compared, each once: every share searched with every share that looks, and every share stored."""
+def pruning_configs(kinds: Sequence[str], shares: Sequence[float]) -> list[PruningConfig]:
+    """Return every searched share with every share of the query, and every stored share, without duplicates."""
     if wrong := [share for share in shares if not 0 < share <= 1]:
-        raise AppError(f"there is no share {wrong[0]:g} of a passage's tokens: it is above 0 and up to 1")
-    searched = [Way(kind, share, asking=look) for kind, share, look in product(kinds, (1.0, *shares), ASKING)]
-    stored = [Way(kind, share, stored=True) for kind, share in product(kinds, shares)]
-    return list({way.name: way for way in [*searched, *stored]}.values())
+        raise AppError(f"the share {wrong[0]:g} of a passage's tokens is not possible: give one above 0, up to 1")
+    searched = [
+        PruningConfig(kind, share, query_share=query_share)
+        for kind, share, query_share in product(kinds, (1.0, *shares), QUERY_SHARES)
+    ]
+    stored = [PruningConfig(kind, share, stored=True) for kind, share in product(kinds, shares)]
+    return list({config.name: config for config in [*searched, *stored]}.values())
 
 
 def evaluate(
@@ -81,43 +83,40 @@ def evaluate(
     kinds: Sequence[str],
     weights: Mapping[str, Path],
     shares: Sequence[float],
-    share: Share,
-    refine: int = REFINED,
+    options: RunOptions,
+    refine: int = DEFAULT_REFINED,
 ) -> list[RunItem]:
-    """Measure on BEIR folders; `weights`: files of a trained salience by the names of further kinds.  -> all items"""
-    needs_ir_measures()
+    """Measure BEIR folders and return the run's items; `weights` are files of trained salience, by name of the kind."""
+    import_ir_measures()
     if unknown := [kind for kind in kinds if kind not in KINDS]:
-        raise AppError(f"there is no choice of tokens by {unknown[0]!r}: it is by {', '.join(KINDS)}, or --weights")
-    ways = ways_of([*kinds, *weights], shares)
-    collections = {one.name: one for one in map(read_beir, folders)}
-    if len(collections) < len(folders):
-        raise AppError("two folders have the same name: give one of them another")
-    rows = [Asked(one.name, question) for one in collections.values() for question in share.of(one.questions)]
+        raise AppError(f"there is no kind {unknown[0]!r} of pruning: give {', '.join(KINDS)}, or --weights")
+    configs = pruning_configs([*kinds, *weights], shares)
+    names = [config.name for config in configs]
+    collections = read_folders(folders)
+    rows = folder_queries(collections, options)
     settings = {
         "files": {name: dict(one.digests) for name, one in collections.items()},
-        "weights": {name: digest_of(path) for name, path in weights.items()},
-        "ways": [way.name for way in ways],
+        "weights": {name: file_digest(path) for name, path in weights.items()},
+        "ways": names,
         "refine": refine,
         "bits": parts.settings.index_bits,
         "encoder": parts.encoder.query_name,
         "precision": parts.encoder.precision,
-        **share.settings,
+        **options.settings,
     }
-    about = about_run(parts.settings, "encoder")
-    run = open_run(parts.runs, "pruning", ", ".join(collections), settings, about, new=share.new, say=share.say)
+    about = run_provenance(parts.settings, "encoder")
+    run = open_run(parts.runs, "pruning", ", ".join(collections), settings, about, options=options)
     with TemporaryDirectory(prefix="propcite-pruning-") as folder:
-        made = Made(collections, parts, weights, Path(folder) / "index")
-        work = partial(measured, made, {way.name: way for way in ways}, parts.encoder, refine)
-        # All at once: an index is made, asked everything, and given up for the next.
-        measure(
-            parts.runs, run, rows, attrgetter("key"), [way.name for way in ways], work, max(1, len(rows)), "ranking"
-        )
+        indexes = PrunedIndexes(collections, parts, weights, Path(folder) / "index")
+        work = partial(measure_queries, indexes, dict(zip(names, configs, strict=True)), parts.encoder, refine)
+        # All rows in one batch: each index is built once, searched for all queries, and dropped for the next.
+        measure(parts.runs, run, rows, attrgetter("key"), names, work, max(1, len(rows)), "ranking")
     return list(parts.runs.items(run.id))
 
 
 @dataclass(frozen=True, slots=True)
-class Index:
-    """An index with its size on disk, and that of what candidates are looked for in."""
+class MeasuredIndex:
+    """An index with its size on disk, and the size of the codes that are searched for candidates."""
 
     tokens: TokenIndex
     bytes: int
@@ -125,75 +124,76 @@ class Index:
 
 
 @dataclass(frozen=True)
-class Folder:
-    """A folder's passages with their tokens, read once, and what these are worth by each choice, told once."""
+class EncodedFolder:
+    """A folder's passages with their tokens, and the tokens' worth by each kind, computed once."""
 
     passages: list[Passage]
     tokens: list[TokenVectors]
     whole: TokenIndex
     weights: Mapping[str, Salience]
-    _told: dict[str, list[Floats]] = field(default_factory=dict)
+    _worths: dict[str, list[Floats]] = field(default_factory=dict)
 
     def worths(self, kind: str) -> list[Floats]:
-        if kind not in self._told:
+        if kind not in self._worths:
             worth = self._worth(kind)
-            self._told[kind] = [worth(*one) for one in zip(self.passages, self.tokens, strict=True)]
-        return self._told[kind]
+            self._worths[kind] = [worth(*one) for one in zip(self.passages, self.tokens, strict=True)]
+        return self._worths[kind]
 
     def _worth(self, kind: str) -> Worth:
         if kind in self.weights:
             weights = self.weights[kind]
-            return lambda _, tokens: weights.of_passage(words_of(tokens), tokens.vectors)
+            return lambda _, tokens: weights.of_passage(token_ids(tokens), tokens.vectors)
         if kind == "idf":
-            rarity = idf(map(words_of, self.tokens))
-            return lambda _, tokens: rarity[words_of(tokens)]
+            rarity = idf(map(token_ids, self.tokens))
+            return lambda _, tokens: rarity[token_ids(tokens)]
         return {"coverage": _coverage, "salience": _salience, "random": _random}[kind]
 
 
-class Made:
-    """Indexes of a folder's passages with fewer tokens, made when they are first asked."""
+class PrunedIndexes:
+    """Indexes of a folder's passages with fewer tokens, built when they are needed; only the last one is kept."""
 
-    def __init__(self, collections: Mapping[str, Beir], parts: Parts, weights: Mapping[str, Path], place: Path) -> None:
+    def __init__(
+        self, collections: Mapping[str, BeirCollection], parts: Parts, weights: Mapping[str, Path], place: Path
+    ) -> None:
         self._collections, self._parts, self._place = collections, parts, place
         self._weights = {name: Salience.read(path) for name, path in weights.items()}
-        self._last: tuple[str, Way, Index] | None = None
-        self._read: tuple[str, Folder] | None = None
+        self._last: tuple[str, PruningConfig, MeasuredIndex] | None = None
+        self._last_folder: tuple[str, EncodedFolder] | None = None
 
-    def index(self, folder: str, way: Way) -> Index:
-        if self._last is None or self._last[:2] != (folder, way):
-            self._last = (folder, way, self._make(self._folder(folder), way))
+    def index(self, folder: str, config: PruningConfig) -> MeasuredIndex:
+        if self._last is None or self._last[:2] != (folder, config):
+            self._last = (folder, config, self._build(self._folder(folder), config))
         return self._last[2]
 
-    def _make(self, folder: Folder, way: Way) -> Index:
+    def _build(self, folder: EncodedFolder, config: PruningConfig) -> MeasuredIndex:
         options: IndexOptions = {
             "bits": folder.whole.codec.bits,
-            "regime": "exact" if way.stored else "tokens",
+            "regime": "exact" if config.stored else "tokens",
             "exact_up_to": 0,
-            "pruning": "sentences" if way.kind == "sentences" else "salience",  # which is whatever else chooses tokens
-            "stored_share": way.share if way.stored else 1.0,
-            "searched_share": 1.0 if way.stored else way.share,
+            "pruning": "sentences" if config.kind == "sentences" else "salience",  # set below for all other kinds
+            "stored_share": config.share if config.stored else 1.0,
+            "searched_share": 1.0 if config.stored else config.share,
         }
         index = TokenIndex(folder.whole.dimension, folder.whole.encoder, **options)
         tokens = folder.tokens
-        if way.share < 1 and way.kind != "sentences":
-            worths = folder.worths(way.kind)
+        if config.share < 1 and config.kind != "sentences":
+            worths = folder.worths(config.kind)
             tokens = [replace(one, salience=worth) for one, worth in zip(tokens, worths, strict=True)]
         index.add(folder.passages, tokens)
         shutil.rmtree(self._place, ignore_errors=True)
         index.save(self._place)
-        searched = sum(path.stat().st_size for path in self._place.glob("*.codes-*"))
-        return Index(index, index.stats().bytes, searched)
+        searched_bytes = sum(path.stat().st_size for path in self._place.glob("*.codes-*"))
+        return MeasuredIndex(index, index.stats().bytes, searched_bytes)
 
-    def _folder(self, name: str) -> Folder:
-        if self._read is None or self._read[0] != name:
-            collection, settings = self._collections[name], self._parts.settings
-            encoder, bits = self._parts.encoder, settings.index_bits
-            whole = encoded(collection.passages, collection.digests["corpus"], encoder, settings, [bits])[bits]
+    def _folder(self, name: str) -> EncodedFolder:
+        if self._last_folder is None or self._last_folder[0] != name:
+            collection, encoder = self._collections[name], self._parts.encoder
+            whole = collection_index(collection, self._parts)
             passages = [passage_from_text(p.id, p.text, p.title) for p in collection.passages]
-            read = [whole.vectors(passage.id) for passage in passages]
-            tokens = [replace(one, salience=encoder.salience_of(one)) for one in read]
-            self._read = name, Folder(passages, tokens, whole, self._weights)
-        return self._read[1]
+            vectors = [whole.vectors(passage.id) for passage in passages]
+            tokens = [replace(one, salience=encoder.salience_of(one)) for one in vectors]
+            self._last_folder = name, EncodedFolder(passages, tokens, whole, self._weights)
+        return self._last_folder[1]
 
 
 def _coverage(_: Passage, tokens: TokenVectors) -> Floats:
@@ -202,7 +202,7 @@ def _coverage(_: Passage, tokens: TokenVectors) -> Floats:
 
 def _salience(_: Passage, tokens: TokenVectors) -> Floats:
     if tokens.salience is None:
-        raise AppError("this encoder does not tell how salient a passage's tokens are: leave that kind out")
+        raise AppError("this encoder has no salience of a passage's tokens: leave out that kind")
     return tokens.salience
 
 
@@ -211,50 +211,61 @@ def _random(passage: Passage, tokens: TokenVectors) -> Floats:
     return np.random.default_rng(seed).random(len(tokens), np.float32)
 
 
-def measured(
-    made: Made, ways: Mapping[str, Way], encoder: Encoder, refine: int, todos: Sequence[Todo[Asked]]
+def measure_queries(
+    indexes: PrunedIndexes,
+    configs: Mapping[str, PruningConfig],
+    encoder: Encoder,
+    refine: int,
+    pending: Sequence[Pending[FolderQuery]],
 ) -> Iterator[RunItem]:
-    """Every query by one index before the next is made."""
-    with clocked() as reading:
-        queries = encoder.encode_queries([todo.row.question.text for todo in todos])
-        read = {todo.key: query for todo, query in zip(todos, queries, strict=True)}
-    each = portion(reading, len(todos) * max(1, len(ways)))
-    asked = sorted(
-        ((ways[name], todo) for todo in todos for name in todo.ways), key=lambda one: list(ways).index(one[0].name)
+    """Yield all queries by one index before the next is built."""
+    with timed() as encoding:
+        encoded = encoder.encode_queries([one.row.query.text for one in pending])
+        queries = {one.key: query for one, query in zip(pending, encoded, strict=True)}
+    share = split_cost(encoding, len(pending) * max(1, len(configs)))
+    order = list(configs)
+    searches = sorted(
+        ((configs[name], one) for one in pending for name in one.ways), key=lambda pair: order.index(pair[0].name)
     )
-    for (folder, way), some in groupby(asked, key=lambda one: (one[1].row.folder, one[0].index)):
-        index = made.index(folder, way)
-        for wanted, todo in some:
-            query = read[todo.key]
-            with clocked() as cost:
+    for (folder, config), group in groupby(searches, key=lambda pair: (pair[1].row.folder, pair[0].index)):
+        index = indexes.index(folder, config)
+        sizes = {"index_bytes": index.bytes, "searched_bytes": index.searched_bytes}
+        for search, one in group:
+            query = queries[one.key]
+            with timed() as cost:
                 hits = index.tokens.search(
-                    query.vectors, query.weights()[None], k=DEPTH, refine=max(refine, DEPTH), asking=wanted.asking,
+                    query.vectors,
+                    query.weights()[None],
+                    k=DEPTH,
+                    refine=max(refine, DEPTH),
+                    asking_share=search.query_share,
                     worths=encoder.worths(query),
-                )[0]  # fmt: skip
+                )[0]
             ranking = [hit.passage_id for hit in hits]
-            told = figures(ranking, todo.row.question.grades, MEASURES)
-            sizes = {"index_bytes": index.bytes, "searched_bytes": index.searched_bytes}
+            measures = ranking_figures(ranking, one.row.query.grades, MEASURES)
             output = {"source": folder, "ranking": ranking[:10], **sizes}
-            yield RunItem(todo.key, wanted.name, told, output, added(cost, each))
+            yield RunItem(one.key, search.name, measures, output, add_costs(cost, share))
 
 
 @dataclass(frozen=True, slots=True)
-class Size:
-    """What an index of a way takes beside one of all tokens, a mean over folders: whole, and to look for candidates."""
+class SizeRow:
+    """The mean size of a way's index as a share of the index of all tokens: whole, and of the searched codes."""
+
+    table: ClassVar[str] = "size"
 
     way: str
     index: float
     searched: float
 
 
-def sizes_of(items: Sequence[RunItem]) -> list[Size]:
-    """Of each way whose index differs from that of all tokens."""
-    told = {(item.way, item.output["source"]): item.output for item in items}
-    found = []
-    for way in dict.fromkeys(way for way, _ in told if " look" not in way):
+def size_rows(items: Sequence[RunItem]) -> list[SizeRow]:
+    """Return one row for each way with an index of its own."""
+    outputs = {(item.way, item.output["source"]): item.output for item in items}
+    rows = []
+    for way in dict.fromkeys(way for way, _ in outputs if " look" not in way):
         shares = [
-            [told[way, folder][name] / told[WHOLE, folder][name] for of, folder in told if of == way]
+            [outputs[way, folder][name] / outputs[ALL_TOKENS, folder][name] for of, folder in outputs if of == way]
             for name in ("index_bytes", "searched_bytes")
         ]
-        found.append(Size(way, *(round(float(np.mean(share)), 3) for share in shares)))
-    return found
+        rows.append(SizeRow(way, *(round(float(np.mean(share)), 3) for share in shares)))
+    return rows

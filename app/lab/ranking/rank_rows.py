@@ -1,25 +1,26 @@
-"""Rows of sentences to be ranked: a question or claim, a passage or several in sentences, and which of them answer."""
+"""Rows for sentence ranking: a question or claim, passages in sentences, and which of these answer it."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NotRequired
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 from typing_extensions import TypedDict
 
 from propcite.app.errors import AppError
-from propcite.retrieval.jsonl import numbered_lines
+from propcite.app.lab.runs.inputs import read_rows, row_error
+from propcite.retrieval.encoding.base import Floats
 from propcite.retrieval.splitter import passage_from_sentences
 from propcite.retrieval.text import Passage
 
-SHAPE = '{"query": "…", "sentences": ["…"], "positive_sentence_ids": [0]}'
-ASKED_BY = ("query", "question", "claim")
+FORM = '{"query": "…", "sentences": ["…"], "positive_sentence_ids": [0]}'
+QUERY_FIELDS = ("query", "question", "claim")
 
-Place = tuple[int, int]  # a passage and its sentence
+Place = tuple[int, int]  # numbers of a passage and its sentence
 
 
 class DocLine(TypedDict):
@@ -44,7 +45,7 @@ class RankLine(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class RankRow:
-    """`gold` are the sentences that answer."""
+    """A query with passages; `gold` are the places of the sentences that answer it."""
 
     id: str
     source: str
@@ -58,49 +59,45 @@ class RankRow:
 
     @property
     def texts(self) -> list[str]:
-        """Each sentence by itself."""
+        """Return each sentence's text."""
         return [sentence.span.of(passage.text) for passage in self.passages for sentence in passage.sentences]
 
 
+Cost = Mapping[str, float]
+Scores = Iterable[tuple[Floats, Cost]]  # for each row, the scores of all its sentences
+Scorer = Callable[[Sequence[RankRow]], Scores]
+
+
 def read_rank_rows(paths: Sequence[Path]) -> list[RankRow]:
-    """All rows of some files; what is wrong with one is told with its line."""
-    adapter: TypeAdapter[RankLine] = TypeAdapter(RankLine)
     rows: dict[str, RankRow] = {}
     for path in paths:
-        for number, line in numbered_lines(path):
-            try:
-                row = _row(adapter.validate_json(line), path, number)
-            except ValidationError as error:
-                first = error.errors(include_url=False)[0]
-                place = ".".join(str(part) for part in first["loc"])
-                raise _bad(path, number, f"{place}: {first['msg']}" if place else first["msg"]) from error
+        for number, line in read_rows(path, TypeAdapter(RankLine), FORM):
+            row = _row(line, path, number)
             if row.id in rows:
-                raise _bad(path, number, f"the id {row.id!r} is there twice")
+                raise row_error(path, number, f"the id {row.id!r} is there twice", FORM)
             rows[row.id] = row
     if not rows:
-        raise AppError(f"{', '.join(map(str, paths))}: no row is there; give JSON lines of {SHAPE}")
+        raise AppError(f"{', '.join(map(str, paths))}: no rows; give JSON lines of {FORM}")
     return list(rows.values())
 
 
 def _row(line: RankLine, path: Path, number: int) -> RankRow:
-    told: Mapping[str, Any] = line
-    query = next((told[name] for name in ASKED_BY if told.get(name, "").strip()), "")
+    def error(reason: str) -> AppError:
+        return row_error(path, number, reason, FORM)
+
+    fields: Mapping[str, Any] = line
+    query = next((fields[name] for name in QUERY_FIELDS if fields.get(name, "").strip()), "")
     if not query:
-        raise _bad(path, number, f"nothing asks: give {', '.join(ASKED_BY[:-1])} or {ASKED_BY[-1]}")
+        raise error(f"no query: give {', '.join(QUERY_FIELDS[:-1])} or {QUERY_FIELDS[-1]}")
     docs = line.get("docs") or [{"sentences": line.get("sentences", []), "title": line.get("title")}]
-    if not any(words.strip() for doc in docs for words in doc.get("sentences", [])):
-        raise _bad(path, number, "the row has no sentences")
+    if not any(text.strip() for doc in docs for text in doc.get("sentences", [])):
+        raise error("the row has no sentences")
     gold = frozenset(line.get("supporting") or [(0, s) for s in line.get("positive_sentence_ids", [])])
     if not gold:
-        raise _bad(path, number, f"no sentence is marked as an answer to {json.dumps(query[:40], ensure_ascii=False)}")
+        raise error(f"no sentence is marked as an answer to {json.dumps(query[:40], ensure_ascii=False)}")
     passages = tuple(passage_from_sentences("", doc["sentences"], doc.get("title") or "") for doc in docs)
-    row = RankRow(
-        str(line.get("id", f"{path.name}, line {number}")), line.get("source", path.name), query, passages, gold
-    )
-    if absent := sorted(gold.difference(row.places)):
-        raise _bad(path, number, f"there is no sentence {absent[0][-1] if len(docs) == 1 else absent[0]}")
+    id_ = str(line.get("id", f"{path.name}, line {number}"))
+    row = RankRow(id_, line.get("source", path.name), query, passages, gold)
+    if missing := sorted(gold.difference(row.places)):
+        raise error(f"there is no sentence {missing[0][-1] if len(docs) == 1 else missing[0]}")
     return row
-
-
-def _bad(path: Path, number: int, reason: str) -> AppError:
-    return AppError(f"{path}, line {number}: {reason}; a row is {SHAPE}")

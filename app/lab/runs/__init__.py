@@ -1,5 +1,5 @@
-"""Kept runs: their items, what figures are made of them, and how they are compared and shown."""
+"""Stored evaluation runs: measuring, figures, comparison and export."""
 
 from pathlib import Path
 
-REPORT = Path(__file__).with_name("report.css")  # how a run's tables and plots look
+REPORT_CSS = Path(__file__).with_name("report.css")  # style of a run's tables and plots

@@ -1,4 +1,4 @@
-"""What a run's items show beyond their means: how far a probability can be trusted, precision against recall, parts."""
+"""What a run's items show beyond means: calibration, precision against recall, and figures by group of items."""
 
 from __future__ import annotations
 
@@ -9,20 +9,19 @@ from typing import Any
 
 import numpy as np
 
-from propcite.app.lab.runs.aggregates import Aggregate, aggregates
+from propcite.app.lab.runs.aggregates import MIN_SOURCES, Aggregate, aggregates, source_of
 from propcite.app.lab.runs.significance import Floats
-from propcite.app.lab.runs.sources import SEVERAL, source_of
 from propcite.app.library.store.runs import RunItem
 
 BINS = 10
-FEW_VALUES = 6  # up to so many different values each is a part of its own
-PARTS = 4
+MAX_SINGLE_VALUES = 6  # with at most so many different values, each is a group of its own
+NUM_GROUPS = 4
 Items = Sequence[RunItem]
 
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """Judgements of about one probability, and how many of them turned out right."""
+    """Judgements of about the same probability, and the share of them that turned out right with its interval."""
 
     count: int
     probability: float
@@ -33,7 +32,7 @@ class Bin:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """Precision and recall at every threshold, from the highest on."""
+    """Precision and recall at each threshold, the highest first."""
 
     precision: Floats
     recall: Floats
@@ -41,8 +40,8 @@ class Curve:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """Some of a run's items under the name of what they share, and their figures."""
+class ItemGroup:
+    """Items of a run that have something in common, and their figures."""
 
     name: str
     items: int
@@ -50,13 +49,13 @@ class Part:
 
 
 def reliability(items: Items) -> list[Bin]:
-    """What was judged, in ten equal bins of probability.  The interval is Wilson's."""
-    told = [(j["probability"], j["right"]) for item in items for j in _told(item, "judged", "probability")]
-    if not told:
+    """Return the judgements in ten bins of equal width; the intervals are Wilson's."""
+    judged = [(j["probability"], j["right"]) for item in items for j in _entries(item, "judged", "probability")]
+    if not judged:
         return []
-    probabilities, right = (np.array(column, dtype=float) for column in zip(*told, strict=True))
-    place = np.minimum((np.clip(probabilities, 0, 1) * BINS).astype(int), BINS - 1)
-    return [_bin(probabilities[place == b], right[place == b]) for b in range(BINS) if (place == b).any()]
+    probabilities, right = (np.array(column, dtype=float) for column in zip(*judged, strict=True))
+    bins = np.minimum((np.clip(probabilities, 0, 1) * BINS).astype(int), BINS - 1)
+    return [_bin(probabilities[bins == b], right[bins == b]) for b in range(BINS) if (bins == b).any()]
 
 
 def _bin(probabilities: Floats, right: Floats) -> Bin:
@@ -67,7 +66,7 @@ def _bin(probabilities: Floats, right: Floats) -> Bin:
 
 
 def calibration_error(bins: Sequence[Bin]) -> float:
-    """How far, on average, a probability is from the share that turned out right.
+    """Return the mean distance between a probability and the share that turned out right.
 
     >>> calibration_error([Bin(3, 0.75, 0.5, 0.2, 0.8), Bin(1, 0.9, 0.9, 0.5, 1.0)])
     0.1875
@@ -76,85 +75,83 @@ def calibration_error(bins: Sequence[Bin]) -> float:
 
 
 def precision_recall(items: Items) -> Curve | None:
-    """Of what scores at least a threshold, how much is right; and how much of what is wanted that finds."""
-    scores, right, wanted = _scored(items)
-    if not wanted or not len(scores):
+    """Return precision and recall at each score as threshold; None without scores or without anything right."""
+    scores, right, num_required = _scored(items)
+    if not num_required or not len(scores):
         return None
     order = np.argsort(-scores, kind="stable")
-    found, taken = np.cumsum(right[order]), np.arange(1, len(scores) + 1)
-    last = np.append(np.flatnonzero(np.diff(scores[order])), len(scores) - 1)  # equal scores stand or fall together
-    return Curve((found / taken)[last], (found / wanted)[last], scores[order][last])
+    hits, accepted = np.cumsum(right[order]), np.arange(1, len(scores) + 1)
+    last = np.append(np.flatnonzero(np.diff(scores[order])), len(scores) - 1)  # equal scores have the same threshold
+    return Curve((hits / accepted)[last], (hits / num_required)[last], scores[order][last])
 
 
 def _scored(items: Items) -> tuple[Floats, Floats, float]:
-    """Scores, whether each is right, and how many right ones there are, found or not."""
+    """Return scores, whether each is right, and how many right ones there are, whether scored or not."""
     scores: list[float] = []
     right: list[float] = []
-    wanted = 0.0
+    num_required = 0.0
     for item in items:
-        told = [(one["score"], one["right"]) for one in _told(item, "scored", "score")]
-        told = told or [(one["probability"], one["right"]) for one in _told(item, "judged", "probability")]
-        scores += [float(score) for score, _ in told]
-        right += [float(is_right) for _, is_right in told]
-        given = item.output.get("num_wanted")
-        wanted += given if isinstance(given, int | float) else sum(float(is_right) for _, is_right in told)
-    return np.array(scores), np.array(right), wanted
+        pairs = [(one["score"], one["right"]) for one in _entries(item, "scored", "score")]
+        pairs = pairs or [(one["probability"], one["right"]) for one in _entries(item, "judged", "probability")]
+        scores += [float(score) for score, _ in pairs]
+        right += [float(is_right) for _, is_right in pairs]
+        stored = item.output.get("num_wanted")
+        num_required += stored if isinstance(stored, int | float) else sum(float(is_right) for _, is_right in pairs)
+    return np.array(scores), np.array(right), num_required
 
 
-def _told(item: RunItem, name: str, number: str) -> Iterator[Mapping[str, Any]]:
-    """The entries of a list in an item's output that hold a number and whether it is right."""
-    listed = item.output.get(name)
-    for one in listed if isinstance(listed, list) else ():
+def _entries(item: RunItem, name: str, number: str) -> Iterator[Mapping[str, Any]]:
+    """Yield the entries of a list in an item's output that have a number and whether it is right."""
+    entries = item.output.get(name)
+    for one in entries if isinstance(entries, list) else ():
         if isinstance(one, Mapping) and isinstance(one.get(number), int | float) and one.get("right") is not None:
             yield one
 
 
-def by_length(items: Items) -> list[Part]:
-    return _by(items, _length)
+def groups_by_length(items: Items) -> list[ItemGroup]:
+    return _groups(items, _length)
 
 
-def by_citations(items: Items) -> list[Part]:
-    return _by(items, _citations)
+def groups_by_citations(items: Items) -> list[ItemGroup]:
+    return _groups(items, _citations)
 
 
-def by_source(items: Items) -> list[Part]:
-    """Where the rows come from, if they come from several."""
+def groups_by_source(items: Items) -> list[ItemGroup]:
+    """Return one group per source; empty with fewer than two."""
     sources = sorted({source_of(item) for item in items} - {""})
-    if len(sources) < SEVERAL:
+    if len(sources) < MIN_SOURCES:
         return []
-    return [_part(name, [item for item in items if source_of(item) == name]) for name in sources]
+    return [_group(name, [item for item in items if source_of(item) == name]) for name in sources]
 
 
 def _length(item: RunItem) -> float | None:
-    told = item.measures.get("length")
-    if told is None and item.output.get("text"):
+    length = item.measures.get("length")
+    if length is None and item.output.get("text"):
         return len(str(item.output["text"]).split())
-    return told
+    return length
 
 
 def _citations(item: RunItem) -> float | None:
-    told, listed = item.measures.get("citations"), item.output.get("citations")
-    if told is None and isinstance(listed, list):
-        return len(listed)
-    return told
+    count, citations = item.measures.get("citations"), item.output.get("citations")
+    return len(citations) if count is None and isinstance(citations, list) else count
 
 
-def _by(items: Items, value: Callable[[RunItem], float | None]) -> list[Part]:
-    """Items in parts of about as many each, by a number that they tell; nothing where it is always the same."""
-    known = [(item, told) for item in items if (told := value(item)) is not None]
-    different = np.unique([told for _, told in known])
+def _groups(items: Items, value_of: Callable[[RunItem], float | None]) -> list[ItemGroup]:
+    """Return groups of about the same size by a number of the items; empty if all have the same."""
+    pairs = [(item, value) for item in items if (value := value_of(item)) is not None]
+    different = np.unique([value for _, value in pairs])
     if len(different) < 2:
         return []
-    if len(different) <= FEW_VALUES:
-        return [_part(f"{at:g}", [item for item, told in known if told == at]) for at in different]
-    edges = np.unique(np.quantile([told for _, told in known], np.linspace(0, 1, PARTS + 1), method="higher"))
-    parts = []
+    if len(different) <= MAX_SINGLE_VALUES:
+        return [_group(f"{at:g}", [item for item, value in pairs if value == at]) for at in different]
+    edges = np.unique(np.quantile([value for _, value in pairs], np.linspace(0, 1, NUM_GROUPS + 1), method="higher"))
+    groups = []
     for number, (low, high) in enumerate(pairwise(edges)):
-        inside = [i for i, told in known if (low < told or number == 0) and low <= told <= high]
-        least = different[different > low][0] if number else low
-        parts.append(_part(f"{least:g}–{high:g}" if least < high else f"{high:g}", inside))
-    return parts
+        inside = [item for item, value in pairs if (low < value or number == 0) and low <= value <= high]
+        lowest = different[different > low][0] if number else low
+        groups.append(_group(f"{lowest:g}–{high:g}" if lowest < high else f"{high:g}", inside))
+    return groups
 
 
-def _part(name: str, items: Items) -> Part:
-    return Part(name, len({item.key for item in items}), aggregates(items))
+def _group(name: str, items: Items) -> ItemGroup:
+    return ItemGroup(name, len({item.key for item in items}), aggregates(items))

@@ -1,4 +1,4 @@
-"""A run as a table for a paper: booktabs, a row a way, a column a measure."""
+"""A run as LaTeX tables with booktabs: one row per way, one column per measure."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ import re
 from collections.abc import Iterator, Sequence
 
 from propcite.app.errors import AppError
-from propcite.app.lab.runs.aggregates import Aggregate, aggregates, costs, grouped
-from propcite.app.lab.runs.sources import mean_over_sources
-from propcite.app.lab.runs.tables import cost_rows, notes, over_sources_words
-from propcite.app.lab.tables import NONE
+from propcite.app.lab.runs.aggregates import Aggregate, aggregates, comparable_groups, costs, mean_over_sources
+from propcite.app.lab.runs.tables import cost_rows, notes, sources_caption
+from propcite.app.lab.runs.text_tables import NO_VALUE
 from propcite.app.library.store.runs import RunInfo, RunItem
-from propcite.attribution.formats.plain import one_line
+from propcite.attribution.formats.text import one_line
 
-SIGNS = {
+ESCAPES = {
     "\\": r"\textbackslash{}",
     "{": r"\{",
     "}": r"\}",
@@ -27,38 +26,38 @@ SIGNS = {
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
-    "[": "{[}",  # a row that begins with one of these three would be read as what \\ or \midrule may be given
+    "[": "{[}",  # at the start of a row, these three would be read as an argument of \\ or \midrule
     "]": "{]}",
     "*": "{*}",
 }
-LIGATURES = re.compile("(?<=[-'`,?!])(?=[-'`,])")  # two signs that LaTeX would draw as one
+LIGATURES = re.compile("(?<=[-'`,?!])(?=[-'`,])")  # between two characters that LaTeX would draw as one
 
 
 def latex_text(text: str) -> str:
-    """Words as they are, whatever LaTeX would make of their signs.
+    """Escape a text so that LaTeX prints it unchanged.
 
     >>> latex_text("m''_q & 5%")
     "m'{}'\\\\_q \\\\& 5\\\\%"
     """
-    return "".join(SIGNS.get(sign, sign) for sign in LIGATURES.sub("\0", one_line(text))).replace("\0", "{}")
+    return "".join(ESCAPES.get(sign, sign) for sign in LIGATURES.sub("\0", one_line(text))).replace("\0", "{}")
 
 
 def to_latex(run: RunInfo, items: Sequence[RunItem]) -> str:
-    """Each figure with half its 95% interval; needs the package booktabs."""
+    """Return tables of all figures with half their 95% interval; they need the package booktabs."""
     figures = aggregates(items)
     if not figures:
-        raise AppError(f"run {run.id} has no figures: give the command that began it again, and it goes on")
+        raise AppError(f"run {run.id} has no figures: continue it with the command that began it")
     code = str(run.about.get("revision") or run.about.get("version") or "of unknown version")
-    head = [f"run {run.id} of {run.started_at:%Y-%m-%d}, propcite {code}", *notes(run), *_costs(items)]
-    groups = [*grouped(figures), *grouped(mean_over_sources(items))]
+    comments = [f"run {run.id} of {run.started_at:%Y-%m-%d}, propcite {code}", *notes(run), *_costs(items)]
+    groups = [*comparable_groups(figures), *comparable_groups(mean_over_sources(items))]
     tables = [_table(run, group, f"{run.id}-{number}") for number, group in enumerate(groups, start=1)]
-    return "".join(f"% {one_line(line)}\n" for line in head) + "\n".join(tables)
+    return "".join(f"% {one_line(line)}\n" for line in comments) + "\n".join(tables)
 
 
 def _costs(items: Sequence[RunItem]) -> Iterator[str]:
-    headings, told = cost_rows(costs(items))
-    for way, cells in told.items():
-        known = [f"{cell} {name}" for cell, name in zip(cells, headings, strict=True) if cell != NONE]
+    headings, rows = cost_rows(costs(items))
+    for way, cells in rows.items():
+        known = [f"{cell} {name}" for cell, name in zip(cells, headings, strict=True) if cell != NO_VALUE]
         yield f"cost of {way}: {', '.join(known)}"
 
 
@@ -85,14 +84,13 @@ def _table(run: RunInfo, figures: Sequence[Aggregate], label: str) -> str:
 
 
 def _cell(figure: Aggregate) -> str:
-    if figure.is_single:
-        return figure.measure.show(figure.value)
-    return rf"{figure.measure.show(figure.value)} {{\tiny $\pm$ {figure.measure.show(figure.half)}}}"
+    value = figure.measure.show(figure.value)
+    return value if figure.is_single else rf"{value} {{\tiny $\pm$ {figure.measure.show(figure.half)}}}"
 
 
 def _caption(run: RunInfo, figures: Sequence[Aggregate]) -> str:
     judge = f", judged by {run.judge}" if run.judge else ""
     sources = [name for figure in figures for name in figure.sources]
-    means = f"; {over_sources_words(sources)}" if sources else ""
-    told = latex_text(f"{run.kind} on {run.name}, {max(figure.items for figure in figures)} items{judge}{means}")
-    return f"{told}; $\\pm$ half the 95\\% interval over items (bootstrap)."
+    means = f"; {sources_caption(sources)}" if sources else ""
+    text = latex_text(f"{run.kind} on {run.name}, {max(figure.items for figure in figures)} items{judge}{means}")
+    return f"{text}; $\\pm$ half the 95\\% interval over items (bootstrap)."

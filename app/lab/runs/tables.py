@@ -1,4 +1,4 @@
-"""Runs as text: their figures, what they cost, and two beside each other."""
+"""Runs as text tables and as JSON fields: figures, costs, comparisons."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from propcite.app.lab.runs.aggregates import Aggregate, Measure, grouped, whole_cost
-from propcite.app.lab.runs.comparing import Compared, Comparison, Moved
-from propcite.app.lab.tables import NONE, aligned
+from propcite.app.lab.runs.aggregates import Aggregate, Measure, comparable_groups, total_cost
+from propcite.app.lab.runs.comparison import Comparison, ItemChange, MeasureComparison
+from propcite.app.lab.runs.text_tables import NO_VALUE, align_columns
 from propcite.app.library.store.runs import RunInfo
 
-_HASH = re.compile("[0-9a-f]{40,64}")  # its beginning tells it from others
+_HASH = re.compile("[0-9a-f]{40,64}")  # shown by its first characters
 WIDTH = 120
-TOGETHER = "all together"  # the costs of all ways
+TOTAL = "all together"  # the row of all ways' costs
 COSTS = {
     "seconds": "seconds",
     "cpu_seconds": "CPU seconds",
@@ -23,67 +23,66 @@ COSTS = {
 }
 
 
-def as_told(run: RunInfo) -> dict[str, Any]:
-    """A run for JSON."""
-    ended = run.ended_at.isoformat() if run.ended_at else None
+def run_fields(run: RunInfo) -> dict[str, Any]:
+    """Return a run for JSON."""
     return {
         **{name: getattr(run, name) for name in ("id", "kind", "name", "state", "num_items", "judge")},
         "started_at": run.started_at.isoformat(),
-        "ended_at": ended,
+        "ended_at": run.ended_at.isoformat() if run.ended_at else None,
         "settings": dict(run.settings),
         "about": dict(run.about),
     }
 
 
-def measure_told(measure: Measure) -> dict[str, Any]:
+def measure_fields(measure: Measure) -> dict[str, Any]:
     return {"measure": measure.name, "percent": measure.percent, "judged": measure.judged}
 
 
-def figure_told(figure: Aggregate) -> dict[str, Any]:
-    """A figure for JSON."""
-    told = {name: getattr(figure, name) for name in ("way", "items", "value", "low", "high")}
-    return {**measure_told(figure.measure), **told, **({"sources": list(figure.sources)} if figure.sources else {})}
+def figure_fields(figure: Aggregate) -> dict[str, Any]:
+    """Return a figure for JSON."""
+    fields = {name: getattr(figure, name) for name in ("way", "items", "value", "low", "high")}
+    return {**measure_fields(figure.measure), **fields, **({"sources": list(figure.sources)} if figure.sources else {})}
 
 
 def heading(run: RunInfo, figures: Sequence[Aggregate]) -> str:
-    """What was measured, by which judge and when."""
+    """Return two lines: what was measured by which judge, and which run it is."""
     num_items = max((figure.items for figure in figures), default=0)
     num_ways = len({figure.way for figure in figures})
-    counted = f"{num_items} items, {num_ways} {'way' if num_ways == 1 else 'ways'}"
+    counts = f"{num_items} items, {num_ways} {'way' if num_ways == 1 else 'ways'}"
     judge = f", judged by {run.judge}" if run.judge else ""
     code = run.about.get("revision") or run.about.get("version") or ""
-    began = f"{run.started_at:%Y-%m-%d %H:%M} UTC" + (f", propcite {code}" if code else "")
-    return f"{run.kind} on {run.name}, {counted}{judge}\nrun {run.id} ({run.state}) of {began}"
+    start = f"{run.started_at:%Y-%m-%d %H:%M} UTC" + (f", propcite {code}" if code else "")
+    return f"{run.kind} on {run.name}, {counts}{judge}\nrun {run.id} ({run.state}) of {start}"
 
 
 def notes(run: RunInfo) -> list[str]:
-    """What a reader of the figures must know."""
-    told = run.about.get("notes")
-    return [str(line) for line in told] if isinstance(told, list) else []
+    """Return the run's remarks for readers of its figures."""
+    lines = run.about.get("notes")
+    return [str(line) for line in lines] if isinstance(lines, list) else []
 
 
-def listed(settings: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
-    """Settings under their names, one inside another by both."""
+def flat_settings(settings: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
+    """Yield settings with their names; a nested one has both names.  Empty ones are left out."""
     for name, value in settings.items():
         if isinstance(value, Mapping):
-            yield from listed(value, f"{prefix}{_words(name)} ")
+            yield from flat_settings(value, f"{prefix}{_spaced(name)} ")
         elif value not in ("", None):
-            told = ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
-            yield prefix + _words(name), f"{told[:12]}…" if _HASH.fullmatch(told) else told
+            text = ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+            yield prefix + _spaced(name), f"{text[:12]}…" if _HASH.fullmatch(text) else text
 
 
-def _words(name: str) -> str:
+def _spaced(name: str) -> str:
     return name.replace("_", " ") if name.isidentifier() else name  # a file's name stays as it is
 
 
 def figures_table(figures: Sequence[Aggregate], width: int = WIDTH) -> str:
-    """A row a way, a column a measure with its interval; as many tables below each other as the width asks for."""
-    return "\n\n".join(_table(group, width) for group in grouped(figures))
+    """Return one row per way and one column per measure, in as many tables as the width needs."""
+    return "\n\n".join(_table(group, width) for group in comparable_groups(figures))
 
 
-def over_sources_words(sources: Iterable[str]) -> str:
+def sources_caption(sources: Iterable[str]) -> str:
     """
-    >>> over_sources_words(["news", "wiki"])
+    >>> sources_caption(["news", "wiki"])
     'plain mean over 2 sources (news, wiki), items drawn within each'
     """
     names = sorted(set(sources))
@@ -91,36 +90,35 @@ def over_sources_words(sources: Iterable[str]) -> str:
 
 
 def means_table(means: Sequence[Aggregate], width: int = WIDTH) -> str:
-    """Figures that are means over sources, under the names of these."""
-    return f"{over_sources_words(name for figure in means for name in figure.sources)}\n{figures_table(means, width)}"
+    """Return a table of means over sources with a caption that names these."""
+    return f"{sources_caption(name for figure in means for name in figure.sources)}\n{figures_table(means, width)}"
 
 
 def _table(figures: Sequence[Aggregate], width: int) -> str:
     measures = list(dict.fromkeys(figure.measure for figure in figures))
     ways = list(dict.fromkeys(figure.way for figure in figures))
-    cells = {(figure.way, figure.measure): interval(figure) for figure in figures}
-    told = {m: [_counted(m, figures), *(cells.get((way, m), NONE) for way in ways)] for m in measures}
+    cells = {(figure.way, figure.measure): with_interval(figure) for figure in figures}
+    columns = {m: [_column_heading(m, figures), *(cells.get((way, m), NO_VALUE) for way in ways)] for m in measures}
     tables = [
-        aligned([list(row) for row in zip(["way", *ways], *(told[m] for m in part), strict=True)], left={0})
-        for part in _parts(told, width - max(map(len, ways)))
+        align_columns([list(row) for row in zip(["way", *ways], *(columns[m] for m in part), strict=True)], left={0})
+        for part in _fitting(columns, width - max(map(len, ways)))
     ]
     return "\n\n".join(tables)
 
 
-def interval(figure: Aggregate) -> str:
-    measure = figure.measure
-    if figure.is_single:
-        return measure.show(figure.value)
-    return f"{measure.show(figure.value)} [{measure.show(figure.low)}, {measure.show(figure.high)}]"
+def with_interval(figure: Aggregate) -> str:
+    show = figure.measure.show
+    return show(figure.value) if figure.is_single else f"{show(figure.value)} [{show(figure.low)}, {show(figure.high)}]"
 
 
-def _counted(measure: Measure, figures: Sequence[Aggregate]) -> str:
-    """The measure's heading with the number of items behind it, where all ways have as many."""
+def _column_heading(measure: Measure, figures: Sequence[Aggregate]) -> str:
+    """Return the measure's heading with its number of items; the range of it if the ways differ."""
     counts = {figure.items for figure in figures if figure.measure == measure}
     return f"{measure.heading} (n {'–'.join(map(str, sorted({min(counts), max(counts)})))})"
 
 
-def _parts(columns: Mapping[Measure, Sequence[str]], width: int) -> Iterator[list[Measure]]:
+def _fitting(columns: Mapping[Measure, Sequence[str]], width: int) -> Iterator[list[Measure]]:
+    """Yield the columns in parts that fit into the width."""
     part: list[Measure] = []
     left = width
     for measure, cells in columns.items():
@@ -133,79 +131,73 @@ def _parts(columns: Mapping[Measure, Sequence[str]], width: int) -> Iterator[lis
     yield part
 
 
-def costs_table(spent: Mapping[str, Mapping[str, float]]) -> str:
-    """What all items of each way cost, and one of them; then all ways together."""
-    headings, told = cost_rows(spent)
-    return aligned([["way", *headings], *([way, *cells] for way, cells in told.items())], left={0})
+def costs_table(by_way: Mapping[str, Mapping[str, float]]) -> str:
+    """Return the costs of each way and of one of its items, then those of all ways."""
+    headings, rows = cost_rows(by_way)
+    return align_columns([["way", *headings], *([way, *cells] for way, cells in rows.items())], left={0})
 
 
-def cost_rows(spent: Mapping[str, Mapping[str, float]]) -> tuple[list[str], dict[str, list[str]]]:
-    """Headings, and the cells of each way; empty where nothing was noted."""
-    names = [name for name in COSTS if any(name in cost for cost in spent.values())]
-    rows = {**spent, **({TOGETHER: whole_cost(spent)} if len(spent) > 1 else {})}
+def cost_rows(by_way: Mapping[str, Mapping[str, float]]) -> tuple[list[str], dict[str, list[str]]]:
+    """Return the headings and each way's cells; no rows if no cost is stored."""
+    names = [name for name in COSTS if any(name in cost for cost in by_way.values())]
+    rows = {**by_way, **({TOTAL: total_cost(by_way)} if len(by_way) > 1 else {})}
     headings = ["items", *(COSTS[name] for name in names), "ms an item"]
     return headings, {way: _cost_cells(cost, names) for way, cost in rows.items() if names}
 
 
 def _cost_cells(cost: Mapping[str, float], names: Sequence[str]) -> list[str]:
-    told = [f"{cost[name]:,.{0 if 'tokens' in name else 1}f}" if name in cost else NONE for name in names]
-    each = f"{1000 * cost['seconds'] / cost['items']:,.0f}" if "seconds" in cost else NONE
-    return [f"{cost['items']:,.0f}", *told, each]
+    totals = [f"{cost[name]:,.{0 if 'tokens' in name else 1}f}" if name in cost else NO_VALUE for name in names]
+    each = f"{1000 * cost['seconds'] / cost['items']:,.0f}" if "seconds" in cost else NO_VALUE
+    return [f"{cost['items']:,.0f}", *totals, each]
 
 
-def comparison_table(figures: Sequence[Compared]) -> str:
-    """A row a measure: both figures, their difference with its interval, p, and how many items changed."""
+def comparison_table(figures: Sequence[MeasureComparison]) -> str:
+    """Return one row per measure: both figures, their difference with its interval, p, and how many items changed."""
     rows = [["measure", "first", "second", "difference", "p", "items", "up", "down"]]
     for one in figures:
         show = one.measure.show
-        between = f" [{signed(show(one.low))}, {signed(show(one.high))}]" if one.p is not None else ""
-        apart = signed(show(one.difference)) + between
+        interval = f" [{signed(show(one.low))}, {signed(show(one.high))}]" if one.p is not None else ""
+        p = NO_VALUE if one.p is None else format_p(one.p)
         counts = [str(n) for n in (one.items, one.up, one.down)]
         rows.append(
-            [
-                one.measure.heading,
-                show(one.a),
-                show(one.b),
-                apart,
-                NONE if one.p is None else probability(one.p),
-                *counts,
-            ]
+            [one.measure.heading, show(one.a), show(one.b), signed(show(one.difference)) + interval, p, *counts]
         )
-    return aligned(rows, left={0})
+    return align_columns(rows, left={0})
 
 
-def sides(found: Comparison) -> str:
-    a, b = (f"{side.run.kind} on {side.run.name}, {side.way}, run {side.run.id}" for side in (found.a, found.b))
-    return f"first:  {a}\nsecond: {b}\n{len(found.shared)} items in both"
+def sides_text(comparison: Comparison) -> str:
+    sides = (comparison.a, comparison.b)
+    a, b = (f"{side.run.kind} on {side.run.name}, {side.way}, run {side.run.id}" for side in sides)
+    return f"first:  {a}\nsecond: {b}\n{len(comparison.shared)} items in both"
 
 
-def judges_differ(found: Comparison) -> str:
-    """Why some figures are missing; both judges are named."""
-    names = ", ".join(measure.heading for measure in found.left_out)
-    judges = " and ".join(side.run.judge or "none" for side in (found.a, found.b))
+def judge_difference(comparison: Comparison) -> str:
+    """Return why figures are left out, naming both judges."""
+    names = ", ".join(measure.heading for measure in comparison.left_out)
+    judges = " and ".join(side.run.judge or "none" for side in (comparison.a, comparison.b))
     return f"left out, since figures of different judges ({judges}) cannot be compared: {names}"
 
 
-def moved_table(items: Sequence[Moved], measure: Measure) -> str:
+def changes_table(changes: Sequence[ItemChange], measure: Measure) -> str:
     rows = [["item", "first", "second", "difference", "question"]]
-    for one in items:
-        told = [measure.show(one.before), measure.show(one.after), signed(measure.show(one.by))]
-        rows.append([one.a.key, *told, question(one)])
-    return aligned(rows, left={0, 4})
+    for one in changes:
+        figures = [measure.show(one.before), measure.show(one.after), signed(measure.show(one.difference))]
+        rows.append([one.a.key, *figures, _question(one)])
+    return align_columns(rows, left={0, 4})
 
 
-def question(one: Moved, longest: int = 60) -> str:
-    text = " ".join(str(one.b.output.get("question") or one.b.output.get("text") or "").split())
-    return text if len(text) <= longest else f"{text[: longest - 1]}…"
+def _question(change: ItemChange, max_length: int = 60) -> str:
+    text = " ".join(str(change.b.output.get("question") or change.b.output.get("text") or "").split())
+    return text if len(text) <= max_length else f"{text[: max_length - 1]}…"
 
 
-def probability(p: float) -> str:
+def format_p(p: float) -> str:
     """
-    >>> probability(0.0321), probability(0.00009999)
+    >>> format_p(0.0321), format_p(0.00009999)
     ('.032', '.0001')
     """
     return f"{p:.3f}".removeprefix("0") if p >= 0.001 else f"{p:.4f}".removeprefix("0")
 
 
-def signed(shown: str) -> str:
-    return shown if shown.startswith("-") else f"+{shown}"
+def signed(number: str) -> str:
+    return number if number.startswith("-") else f"+{number}"

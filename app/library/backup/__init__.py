@@ -1,14 +1,14 @@
-"""A library in one file, and back: the database's rows in a form that every database takes, and the indexes.
+"""Back up a library to one file and restore it: database rows in a form that every database reads, and the indexes.
 
-| module | what it does |
+| module | content |
 |---|---|
-| `archive` | the file: its parts, each with a checksum, and what it says of itself |
-| `rows` | the tables as lines of JSON, out of one moment of a database and into another in one transaction |
-| `saving` | `propcite backup`, while others read and write |
-| `restoring` | `propcite restore`: all, or one collection |
+| `archive` | the file: parts with checksums, and a description |
+| `rows` | tables as JSON lines, read from a consistent snapshot and loaded in one transaction |
+| `creation` | `propcite backup`, while other processes read and write |
+| `restoration` | `propcite restore`: everything, or one collection |
 """
 
-from propcite.app.library.backup.restoring import Restored, restore
-from propcite.app.library.backup.saving import Saved, save
+from propcite.app.library.backup.creation import BackupSummary, create_backup
+from propcite.app.library.backup.restoration import RestoreSummary, restore_backup
 
-__all__ = ["Restored", "Saved", "restore", "save"]
+__all__ = ["BackupSummary", "RestoreSummary", "create_backup", "restore_backup"]

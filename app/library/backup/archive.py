@@ -1,4 +1,4 @@
-"""The file of a backup: a ZIP of parts, the last of which names all others with their checksums."""
+"""The file of a backup: a ZIP of parts, the last of which lists all others with their checksums."""
 
 from __future__ import annotations
 
@@ -17,37 +17,37 @@ from propcite.app.errors import AppError
 
 FORMAT = "propcite/backup/1"
 ABOUT = "about.json"
-PIECE = 1 << 20
+CHUNK = 1 << 20
 
-Read = Callable[[int], None]  # hears how many bytes more went through
+CountBytes = Callable[[int], None]  # called with the number of bytes that were read or written
 
 
 class BackupError(AppError):
-    """A file is no backup, or not whole."""
+    """The file is not a backup, or is incomplete."""
 
 
 @dataclass(slots=True)
-class Writing:
-    """A backup while it is written."""
+class BackupWriter:
+    """A backup that is being written."""
 
     archive: zipfile.ZipFile
     files: dict[str, dict[str, Any]] = field(default_factory=dict)
 
-    def add(self, name: str, pieces: Iterable[bytes], *, packed: bool = False) -> None:
+    def add(self, name: str, chunks: Iterable[bytes], *, compress: bool = False) -> None:
         entry = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
-        entry.compress_type = zipfile.ZIP_DEFLATED if packed else zipfile.ZIP_STORED
+        entry.compress_type = zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED
         digest, size = hashlib.sha256(), 0
         with self.archive.open(entry, "w", force_zip64=True) as part:
-            for piece in pieces:
-                part.write(piece)
-                digest.update(piece)
-                size += len(piece)
+            for chunk in chunks:
+                part.write(chunk)
+                digest.update(chunk)
+                size += len(chunk)
         self.files[name] = {"sha256": digest.hexdigest(), "bytes": size}
 
 
 @contextmanager
-def replaced(path: Path) -> Iterator[BinaryIO]:
-    """A new file: it is there whole when the block ends, or the old one is as it was."""
+def replace_file(path: Path) -> Iterator[BinaryIO]:
+    """Open a new file that replaces the old one when the block ends; if it fails, the old one stays."""
     new = path.with_name(f"{path.name}.part")
     try:
         with new.open("wb") as file:
@@ -61,18 +61,18 @@ def replaced(path: Path) -> Iterator[BinaryIO]:
 
 
 @contextmanager
-def writing(path: Path, about: dict[str, Any]) -> Iterator[Writing]:
-    """A new backup: whole when the block ends, or not there."""
-    with replaced(path) as file, zipfile.ZipFile(file, "w") as archive:
-        written = Writing(archive)
-        yield written
-        told = {"format": FORMAT, **about, "files": written.files}
-        written.add(ABOUT, [json.dumps(told, ensure_ascii=False, indent=1).encode()])
+def write_backup(path: Path, about: dict[str, Any]) -> Iterator[BackupWriter]:
+    """Write a new backup, which exists only once the block has ended."""
+    with replace_file(path) as file, zipfile.ZipFile(file, "w") as archive:
+        writer = BackupWriter(archive)
+        yield writer
+        content = {"format": FORMAT, **about, "files": writer.files}
+        writer.add(ABOUT, [json.dumps(content, ensure_ascii=False, indent=1).encode()])
 
 
 @dataclass(frozen=True, slots=True)
-class Backup:
-    """A backup to read; `about` is what it says of itself."""
+class BackupReader:
+    """An open backup; `about` is its description."""
 
     path: Path
     archive: zipfile.ZipFile
@@ -81,37 +81,38 @@ class Backup:
     def names(self, folder: str = "") -> list[str]:
         return [name for name in self.about["files"] if name.startswith(folder)]
 
-    def take_out(self, names: Iterable[str], into: Path, read: Read) -> None:
-        """Parts as files, each compared with its checksum."""
+    def extract(self, names: Iterable[str], target: Path, count: CountBytes) -> None:
+        """Extract parts to files and compare their checksums."""
         for name in names:
-            target = into / name
-            target.parent.mkdir(parents=True, exist_ok=True)
+            file_path = target / name
+            file_path.parent.mkdir(parents=True, exist_ok=True)
             digest = hashlib.sha256()
-            with told(self.path), self.archive.open(name) as part, target.open("wb") as file:
-                for piece in _pieces(part):
-                    digest.update(piece)
-                    file.write(piece)
-                    read(len(piece))
+            with _damage_errors(self.path), self.archive.open(name) as part, file_path.open("wb") as file:
+                for chunk in _chunks(part):
+                    digest.update(chunk)
+                    file.write(chunk)
+                    count(len(chunk))
             if digest.hexdigest() != self.about["files"][name]["sha256"]:
                 raise _damaged(self.path, f"{name} differs from its checksum")
 
 
 @contextmanager
-def reading(path: Path) -> Iterator[Backup]:
-    """A backup whose beginning and end fit together."""
+def open_backup(path: Path) -> Iterator[BackupReader]:
+    """Open a backup; raise BackupError if it is cut off or not a backup."""
     if not path.is_file():
-        raise BackupError(f"{path} is not there: name a file that propcite backup has written")
-    with told(path):
+        raise BackupError(f"there is no file {path}: give a file that propcite backup has written")
+    with _damage_errors(path):
         archive = zipfile.ZipFile(path)
     with archive:
-        with told(path):
+        with _damage_errors(path):
             about = json.loads(archive.read(ABOUT))
             _check(path, about, archive)
-        yield Backup(path, archive, about)
+        yield BackupReader(path, archive, about)
 
 
 @contextmanager
-def told(path: Path) -> Iterator[None]:
+def _damage_errors(path: Path) -> Iterator[None]:
+    """Raise errors of a malformed ZIP or JSON as a BackupError."""
     try:
         yield
     except (zipfile.BadZipFile, zlib.error, EOFError, KeyError, TypeError, ValueError, NotImplementedError) as error:
@@ -120,27 +121,28 @@ def told(path: Path) -> Iterator[None]:
 
 def _check(path: Path, about: dict[str, Any], archive: zipfile.ZipFile) -> None:
     if not str(about["format"]).startswith("propcite/backup/"):
-        raise BackupError(f"{path} is no backup of PropCite")
+        raise BackupError(f"{path} is not a backup of PropCite")
     if about["format"] != FORMAT:
-        raise BackupError(f"{path} has the form {about['format']}, newer than this version knows: update PropCite")
-    there = set(archive.namelist())
+        raise BackupError(f"{path} has the format {about['format']}, newer than this version knows: update PropCite")
+    members = set(archive.namelist())
     for name in about["files"]:
         place = PurePosixPath(name)
-        if name not in there or place.is_absolute() or ".." in place.parts:
+        if name not in members or place.is_absolute() or ".." in place.parts:
             raise ValueError(f"{name} is not in it")
 
 
-def _damaged(path: Path, why: str) -> BackupError:
-    return BackupError(f"{path} is damaged, cut off or no backup ({' '.join(why.split())[:120]}): take another one")
+def _damaged(path: Path, reason: str) -> BackupError:
+    short = " ".join(reason.split())[:120]
+    return BackupError(f"{path} is damaged, cut off or not a backup ({short}): give another one")
 
 
-def _pieces(part: IO[bytes]) -> Iterator[bytes]:
-    while piece := part.read(PIECE):
-        yield piece
+def _chunks(part: IO[bytes]) -> Iterator[bytes]:
+    while chunk := part.read(CHUNK):
+        yield chunk
 
 
-def pieces_of(path: Path, read: Read) -> Iterator[bytes]:
+def file_chunks(path: Path, count: CountBytes) -> Iterator[bytes]:
     with path.open("rb") as file:
-        for piece in _pieces(file):
-            read(len(piece))
-            yield piece
+        for chunk in _chunks(file):
+            count(len(chunk))
+            yield chunk

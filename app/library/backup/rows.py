@@ -1,6 +1,6 @@
-"""The tables as lines of JSON: out of one moment of a database, and into another in one transaction.
+"""Tables as JSON lines: read from a consistent snapshot of a database, and loaded into another in one transaction.
 
-Numbers that a database gives out by itself are given anew, so rows of one library can come beside those of another.
+Numeric ids are assigned again when rows are loaded, so a restored collection fits beside those of another library.
 """
 
 from __future__ import annotations
@@ -31,73 +31,75 @@ from sqlalchemy import (
 
 from propcite.app.errors import StoreError
 from propcite.app.library.store.database import HEAD, aware, migration_config, upgrade
-from propcite.app.library.store.tables import Table as Declared
+from propcite.app.library.store.tables import Table as MappedTable
 
-AT_ONCE = 1000
-TABLES = Declared.metadata.sorted_tables  # what others refer to comes first
-ALONE = ("keys", "runs", "run_items")  # belong to no collection
+BATCH = 1000
+TABLES = MappedTable.metadata.sorted_tables  # referenced tables come first
+WITHOUT_COLLECTION = ("keys", "runs", "run_items")
 PARENTS = {"document_id": "documents", "answer_id": "answers", "run_id": "runs"}
 
 Row = dict[str, Any]
-Rows = Callable[[Table], Iterable[Row]]
+ReadRows = Callable[[Table], Iterable[Row]]
 
 
 @contextmanager
-def one_moment(engine: Engine) -> Iterator[Connection]:
-    """A connection that sees the database as it is now, whatever others write meanwhile."""
+def snapshot_connection(engine: Engine) -> Iterator[Connection]:
+    """Open a connection that sees the database as it is now, whatever other processes write meanwhile."""
     with engine.connect() as connection:
         if engine.dialect.name == "sqlite":
-            connection.exec_driver_sql("BEGIN")  # the driver itself begins none for reading
+            connection.exec_driver_sql("BEGIN")  # the driver does not begin a transaction for reading
         else:
             connection = connection.execution_options(isolation_level="REPEATABLE READ")
-        connection.execute(text("SELECT version_num FROM alembic_version")).scalar()  # the moment is the first reading
+        connection.execute(
+            text("SELECT version_num FROM alembic_version")
+        ).scalar()  # the first read fixes the snapshot
         yield connection
         connection.rollback()
 
 
-def lines(connection: Connection, table: Table) -> Iterator[bytes]:
-    for row in rows(connection, table):
-        yield json.dumps(row, ensure_ascii=False, default=_written).encode() + b"\n"
+def json_lines(connection: Connection, table: Table) -> Iterator[bytes]:
+    for row in table_rows(connection, table):
+        yield json.dumps(row, ensure_ascii=False, default=_json_value).encode() + b"\n"
 
 
-def rows(connection: Connection, table: Table) -> Iterator[Row]:
+def table_rows(connection: Connection, table: Table) -> Iterator[Row]:
     query = select(table).order_by(*table.primary_key)
-    streamed = connection.execution_options(stream_results=True, yield_per=AT_ONCE)
+    streamed = connection.execution_options(stream_results=True, yield_per=BATCH)
     for row in streamed.execute(query).mappings():
         yield dict(row)
 
 
-def _written(value: object) -> str:
-    """What JSON has no form for."""
+def _json_value(value: object) -> str:
     if isinstance(value, bytes):
         return b64encode(value).decode()
     assert isinstance(value, datetime)
     return aware(value).isoformat()
 
 
-def read_lines(folder: Path, schema: str) -> Rows:
-    """The rows of a backup as this version keeps them; those of an older one go through the migrations."""
+def row_reader(folder: Path, schema: str) -> ReadRows:
+    """Return a function that yields a table's rows from a backup, migrated to this version's schema."""
     if schema == HEAD:
-        return lambda table: _from_file(folder / f"{table.name}.jsonl", table)
+        return lambda table: _file_rows(folder / f"{table.name}.jsonl", table)
     return _migrated(folder, schema)
 
 
-def _from_file(path: Path, table: Table) -> Iterator[Row]:
-    forms = {column.name: form for column in table.columns if (form := _form(column.type))}
+def _file_rows(path: Path, table: Table) -> Iterator[Row]:
+    parsers = {column.name: parse for column in table.columns if (parse := _parser(column.type))}
     with path.open("rb") as file:
         for line in file:
             row = json.loads(line)
-            row.update((name, form(row[name])) for name, form in forms.items() if row[name] is not None)
+            row.update((name, parse(row[name])) for name, parse in parsers.items() if row[name] is not None)
             yield row
 
 
-def _form(kind: object) -> Callable[[str], object] | None:
-    if isinstance(kind, DateTime):
+def _parser(column_type: object) -> Callable[[str], object] | None:
+    if isinstance(column_type, DateTime):
         return datetime.fromisoformat
-    return b64decode if isinstance(kind, LargeBinary) else None
+    return b64decode if isinstance(column_type, LargeBinary) else None
 
 
-def _migrated(folder: Path, schema: str) -> Rows:
+def _migrated(folder: Path, schema: str) -> ReadRows:
+    """Load an older backup into a temporary SQLite database of its schema, and run the migrations there."""
     from alembic import util
     from alembic.script import ScriptDirectory
 
@@ -112,55 +114,55 @@ def _migrated(folder: Path, schema: str) -> Rows:
         old.reflect(connection)
         for table in old.sorted_tables:
             if (path := folder / f"{table.name}.jsonl").exists():
-                _insert(connection, table, _from_file(path, table))
+                _insert(connection, table, _file_rows(path, table))
         upgrade(connection)
 
     def read(table: Table) -> Iterator[Row]:
         with engine.connect() as connection:
-            yield from rows(connection, table)
+            yield from table_rows(connection, table)
 
     return read
 
 
-def _insert(connection: Connection, table: Table, given: Iterable[Row]) -> None:
-    left = iter(given)
-    while some := list(islice(left, AT_ONCE)):
-        connection.execute(insert(table), some)
+def _insert(connection: Connection, table: Table, rows: Iterable[Row]) -> None:
+    remaining = iter(rows)
+    while batch := list(islice(remaining, BATCH)):
+        connection.execute(insert(table), batch)
 
 
 @dataclass(slots=True)
-class Loading:
-    """Rows on their way into a database; `collections` are the new numbers of the old ones."""
+class RowLoader:
+    """Loads rows into a database; `collections` maps the numbers of collections in the backup to the new ones."""
 
     connection: Connection
-    only: str = ""  # this collection alone
+    only: str = ""  # load this collection only
     collections: dict[int, int] = field(default_factory=dict)
-    _kept: dict[str, set[str]] = field(default_factory=dict)
+    _loaded_ids: dict[str, set[str]] = field(default_factory=dict)
 
-    def load(self, read: Rows, loaded: Callable[[int], None]) -> None:
+    def load(self, read: ReadRows, count_rows: Callable[[int], None]) -> None:
         for table in TABLES:
             if table.name == "collections":
-                self._collections(table, read(table))
-            elif not (self.only and table.name in ALONE):
-                _insert(self.connection, table, self._wanted(table, read(table), loaded))
+                self._load_collections(table, read(table))
+            elif not (self.only and table.name in WITHOUT_COLLECTION):
+                _insert(self.connection, table, self._converted(table, read(table), count_rows))
 
-    def _collections(self, table: Table, given: Iterable[Row]) -> None:
-        for row in given:
+    def _load_collections(self, table: Table, rows: Iterable[Row]) -> None:
+        for row in rows:
             if not self.only or row["name"] == self.only:
-                made = self.connection.execute(insert(table).returning(table.c.id), _without_number(table, row))
-                self.collections[row["id"]] = made.scalar_one()
+                new = self.connection.execute(insert(table).returning(table.c.id), _without_number(table, row))
+                self.collections[row["id"]] = new.scalar_one()
 
-    def _wanted(self, table: Table, given: Iterable[Row], loaded: Callable[[int], None]) -> Iterator[Row]:
-        """The rows that belong to what is restored, with the new numbers."""
-        kept = self._kept.setdefault(table.name, set())
-        for row in given:
-            loaded(1)
+    def _converted(self, table: Table, rows: Iterable[Row], count_rows: Callable[[int], None]) -> Iterator[Row]:
+        """Yield the rows that belong to the restored collections, with the new numbers."""
+        loaded = self._loaded_ids.setdefault(table.name, set())
+        for row in rows:
+            count_rows(1)
             if not self._belongs(table, row):
                 continue
             if "collection_id" in row:
                 row["collection_id"] = self.collections[row["collection_id"]]
             if self.only and isinstance(row.get("id"), str):
-                kept.add(row["id"])
+                loaded.add(row["id"])
             yield _without_number(table, row)
 
     def _belongs(self, table: Table, row: Mapping[str, Any]) -> bool:
@@ -169,21 +171,21 @@ class Loading:
         if "collection_id" in row:
             return row["collection_id"] in self.collections
         parents = [key.parent.name for key in table.foreign_keys]
-        return all(row[name] in self._kept[PARENTS[name]] for name in parents)
+        return all(row[name] in self._loaded_ids[PARENTS[name]] for name in parents)
 
 
 def _without_number(table: Table, row: Row) -> Row:
-    return (
-        {k: v for k, v in row.items() if k != "id"} if isinstance(table.primary_key.columns[0].type, Integer) else row
-    )
+    """Drop a numeric id, which the database assigns."""
+    is_number = isinstance(table.primary_key.columns[0].type, Integer)
+    return {k: v for k, v in row.items() if k != "id"} if is_number else row
 
 
-def empty(connection: Connection) -> bool:
-    """Whether nothing was ever kept here."""
-    kept = (table for table in TABLES if table.name in ("collections", "keys", "runs"))
-    return not any(connection.execute(select(table).limit(1)).first() for table in kept)
+def is_empty(connection: Connection) -> bool:
+    """Return whether the database has no collection, key or run."""
+    tables = (table for table in TABLES if table.name in ("collections", "keys", "runs"))
+    return not any(connection.execute(select(table).limit(1)).first() for table in tables)
 
 
-def clear(connection: Connection) -> None:
+def delete_all(connection: Connection) -> None:
     for table in reversed(TABLES):
         connection.execute(table.delete())

@@ -1,18 +1,18 @@
-"""What is asked of documents, read from one line: `kind=pdf and (author~Rossi or date>=2024-05) and not tags=draft`.
+"""Conditions on documents, parsed from one line: `kind=pdf and (author~Rossi or date>=2024-05) and not tags=draft`.
 
-| | |
+| syntax | true if |
 |---|---|
-| `=` `!=` | the whole value, where `*` and `?` stand for anything; of a list, any of it |
-| `~` | it holds these words |
-| `<` `<=` `>` `>=` | numbers as numbers, dates as dates (a year or a month is all of it), else by letters |
-| `in (a, b)` | one of these |
-| `is set`, `is missing` | whether it is told at all |
-| `and` `or` `not` `( )` | as usual; a value that holds one of these words stands in quotes |
+| `=` `!=` | the whole value equals, `*` and `?` being wildcards; of a list, any element |
+| `~` | the value contains these words |
+| `<` `<=` `>` `>=` | it compares as a number, as a date (a year or month covers all its days), else alphabetically |
+| `in (a, b)` | the value is one of these |
+| `is set`, `is missing` | the field has a value, or none |
+| `and` `or` `not` `( )` | as usual; a value that contains one of these words needs quotes |
 
-Letters count alike, large or small.  `journal.volume` is what stands in a nested value.
+Case is ignored.  `journal.volume` names a field of a nested value.
 """
 
-from propcite.app.library.conditions.asked import Condition, Fields
-from propcite.app.library.conditions.reading import DEEPEST, EXAMPLE, condition_of
+from propcite.app.library.conditions.parser import EXAMPLE, MAX_DEPTH, parse_condition
+from propcite.app.library.conditions.predicates import Condition, Fields
 
-__all__ = ["DEEPEST", "EXAMPLE", "Condition", "Fields", "condition_of"]
+__all__ = ["EXAMPLE", "MAX_DEPTH", "Condition", "Fields", "parse_condition"]

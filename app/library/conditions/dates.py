@@ -1,4 +1,4 @@
-"""Dates as documents write them, in a form that can be compared: as much of 2024-05-01T09:30:00 as is known, in UTC."""
+"""Parse dates in the forms that documents use to comparable text: 2024-05-01T09:30:00 in UTC, or the start of it."""
 
 from __future__ import annotations
 
@@ -19,32 +19,32 @@ _DAY_FIRST = re.compile(r"(\d{1,2})\.? ([A-Za-z]{3,9})\.?,? (\d{4})")
 _MONTH_FIRST = re.compile(r"([A-Za-z]{3,9})\.? (?:(\d{1,2}),? )?(\d{4})")
 
 
-@lru_cache(8192)  # many documents of a library have the same
-def moment(text: str) -> str | None:
-    """A date or time as ISO 8601 writes it, so far as it is told; None where it is none.
+@lru_cache(8192)  # many documents of a library have the same date
+def parse_date(text: str) -> str | None:
+    """Return a date or time in ISO 8601, as precise as it is given; None if the text is none.
 
-    >>> moment("2024-5"), moment("18 October 2024"), moment("2024-05-01T10:00+02:00"), moment("soon")
+    >>> parse_date("2024-5"), parse_date("18 October 2024"), parse_date("2024-05-01T10:00+02:00"), parse_date("soon")
     ('2024-05', '2024-10-18', '2024-05-01T08:00:00', None)
     """
     text = text.strip()
-    for pattern, order in ((_ISO, (1, 2, 3, 4, 5, 6)), (_PDF, (1, 2, 3, 4, 5, 6))):
-        if found := pattern.fullmatch(text):
-            return _written([found[i] for i in order], found[7] if pattern is _ISO else None)
-    if found := _DAY_FIRST.fullmatch(text):
-        return _written([found[3], _month(found[2]), found[1]])
-    if found := _MONTH_FIRST.fullmatch(text):
-        return _written([found[3], _month(found[1]), found[2]])
-    return _mailed(text) if ":" in text else None
+    for pattern in (_ISO, _PDF):
+        if match := pattern.fullmatch(text):
+            return _iso([match[i] for i in range(1, 7)], match[7] if pattern is _ISO else None)
+    if match := _DAY_FIRST.fullmatch(text):
+        return _iso([match[3], _month(match[2]), match[1]])
+    if match := _MONTH_FIRST.fullmatch(text):
+        return _iso([match[3], _month(match[1]), match[2]])
+    return _email_date(text) if ":" in text else None
 
 
-def compared(told: str, wanted: str) -> int:
-    """Below 0, 0 or above it: where a date lies beside a day, month or year.
+def compare_dates(date: str, with_: str) -> int:
+    """Return a number below, equal to or above 0; a date equals the month or year that contains it.
 
-    >>> compared("2024-05-17", "2024-05"), compared("2023", "2024-05"), compared("2025", "2024-12-31")
+    >>> compare_dates("2024-05-17", "2024-05"), compare_dates("2023", "2024-05"), compare_dates("2025", "2024-12-31")
     (0, -1, 1)
     """
-    known = (told + FULL[len(told) :])[: len(wanted)]
-    return (known > wanted) - (known < wanted)
+    start = (date + FULL[len(date) :])[: len(with_)]
+    return (start > with_) - (start < with_)
 
 
 def _month(name: str) -> str:
@@ -52,7 +52,7 @@ def _month(name: str) -> str:
     return str(MONTHS.index(short) + 1) if short in MONTHS else "0"
 
 
-def _written(parts: list[str | None], zone: str | None = None) -> str | None:
+def _iso(parts: list[str | None], zone: str | None = None) -> str | None:
     numbers = [int(part) for part in parts if part is not None]
     try:
         year, month, day, hour, minute, second = (*numbers, *(1, 1, 1, 0, 0, 0)[len(numbers) :])
@@ -64,7 +64,7 @@ def _written(parts: list[str | None], zone: str | None = None) -> str | None:
     return time.isoformat()[: {1: 4, 2: 7, 3: 10}.get(len(numbers), 19)]
 
 
-def _mailed(text: str) -> str | None:
+def _email_date(text: str) -> str | None:
     try:
         time = parsedate_to_datetime(text)
         return (time.astimezone(UTC) if time.tzinfo else time).isoformat()[:19]

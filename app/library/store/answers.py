@@ -1,4 +1,4 @@
-"""The answers given over a library's collections, kept as they were given."""
+"""Answers over a library's collections, stored as they were given."""
 
 from __future__ import annotations
 
@@ -11,36 +11,35 @@ from sqlalchemy import ColumnElement, delete, func, select
 from sqlalchemy.orm import Session
 
 from propcite.app.errors import CollidedError, NotFoundError
-from propcite.app.library.store.database import aware
-from propcite.app.library.store.infos import AnswerInfo, CollectionInfo
-from propcite.app.library.store.opened import Opened
+from propcite.app.library.store.database import Database, aware
+from propcite.app.library.store.records import AnswerInfo, CollectionInfo
 from propcite.app.library.store.tables import AnswerRow, CitationRow, CollectionRow, now
 from propcite.attribution.citations import CitedAnswer, Label
 from propcite.attribution.formats.json import from_json, to_json
 
-_SURROGATE = re.compile("[\ud800-\udfff]")  # half a character, which no database takes
-AGAIN = 3  # tries where another keeps the same answer at the same moment
+_SURROGATE = re.compile("[\ud800-\udfff]")  # half a character, which no database accepts
+RETRIES = 3  # when another process saves the same answer at the same moment
 
 
-class Lacking(StrEnum):
-    """What may be wrong with an answer's facts."""
+class AnswerProblem(StrEnum):
+    """Problems of an answer's facts by which answers are filtered."""
 
-    UNSUPPORTED = "unsupported"  # some fact has no support
-    CONTRADICTED = "contradicted"  # a source says otherwise
+    UNSUPPORTED = "unsupported"  # a fact has no support
+    CONTRADICTED = "contradicted"  # a source contradicts a fact
 
 
-WRONG: dict[Lacking, ColumnElement[bool]] = {
-    Lacking.UNSUPPORTED: AnswerRow.num_cited < AnswerRow.num_facts,
-    Lacking.CONTRADICTED: AnswerRow.num_contradicted > 0,
+PROBLEMS: dict[AnswerProblem, ColumnElement[bool]] = {
+    AnswerProblem.UNSUPPORTED: AnswerRow.num_cited < AnswerRow.num_facts,
+    AnswerProblem.CONTRADICTED: AnswerRow.num_contradicted > 0,
 }
 
 
-class Answers(Opened):
+class Answers(Database):
     """Every method is one transaction."""
 
-    def keep_answer(self, collection: CollectionInfo, answer: CitedAnswer) -> None:
-        """The same answer with the same citations is kept once, dated anew; what people said of it stays."""
-        for _ in range(AGAIN):
+    def save_answer(self, collection: CollectionInfo, answer: CitedAnswer) -> None:
+        """Store an answer; the same answer with the same citations gets a new date and keeps its feedback."""
+        for _ in range(RETRIES):
             with suppress(CollidedError), self.session() as session:
                 _put_answer(session, collection, answer)
                 return
@@ -52,7 +51,7 @@ class Answers(Opened):
             return session.scalar(select(AnswerRow.id).where(AnswerRow.id == answer_id)) is not None
 
     def answer(self, answer_id: str) -> CitedAnswer:
-        """An answer as it was given, by its id or a beginning of it that only one answer has."""
+        """Return an answer as it was given, by its id or the start of it if only one answer matches."""
         begins = AnswerRow.id.startswith(answer_id, autoescape=True)
         with self.session() as session:
             rows = list(session.scalars(select(AnswerRow).where(begins).limit(2)))
@@ -62,9 +61,12 @@ class Answers(Opened):
             return from_json(rows[0].body)
 
     def answers(
-        self, collection: CollectionInfo | None = None, limit: int | None = 100, lacking: Lacking | None = None
+        self,
+        collection: CollectionInfo | None = None,
+        limit: int | None = 100,
+        problem: AnswerProblem | None = None,
     ) -> list[AnswerInfo]:
-        """The newest answers first; only those that lack something, where that is asked for."""
+        """Return the newest answers first, or only those with a problem."""
         query = (
             select(AnswerRow, CollectionRow.name)
             .join(CollectionRow, CollectionRow.id == AnswerRow.collection_id)
@@ -73,12 +75,12 @@ class Answers(Opened):
         )
         if collection is not None:
             query = query.where(AnswerRow.collection_id == collection.id)
-        if lacking is not None:
-            query = query.where(WRONG[lacking])
+        if problem is not None:
+            query = query.where(PROBLEMS[problem])
         with self.session() as session:
             return [answer_info(row, name) for row, name in session.execute(query)]
 
-    def answers_citing(self, document_id: str) -> int:
+    def count_answers_citing(self, document_id: str) -> int:
         with self.session() as session:
             query = select(func.count(CitationRow.answer_id.distinct())).where(CitationRow.document_id == document_id)
             return session.scalar(query) or 0
@@ -90,38 +92,39 @@ def answer_info(row: AnswerRow, collection: str) -> AnswerInfo:
 
 
 def _put_answer(session: Session, collection: CollectionInfo, answer: CitedAnswer) -> None:
-    """Who keeps the same answer at the same time waits for the first."""
+    """Insert or update an answer; FOR UPDATE makes a second writer of the same answer wait."""
     row = session.get(AnswerRow, answer.id, with_for_update=True) or AnswerRow(id=answer.id, question=answer.question)
-    write_facts(session, row, answer)
+    write_index_columns(session, row, answer)
     row.collection_id, row.body, row.asked_at = collection.id, to_json(answer), now()
     session.add(row)
     session.flush()
 
 
-def write_facts(session: Session, row: AnswerRow, answer: CitedAnswer) -> None:
-    """What is asked of answers without reading them: whom they cite and follow, their words, how their facts stand."""
+def write_index_columns(session: Session, row: AnswerRow, answer: CitedAnswer) -> None:
+    """Write the columns by which answers are found without reading them: citations, predecessor, words, counts."""
     session.execute(delete(CitationRow).where(CitationRow.answer_id == row.id))
-    row.num_facts, row.num_cited, row.num_contradicted = counted(answer)
-    row.after, row.words = answer.after, words_of(answer)
-    row.citations = [CitationRow(**cited) for cited in cited_words(answer)]
+    row.num_facts, row.num_cited, row.num_contradicted = count_facts(answer)
+    row.after, row.words = answer.after, search_text(answer)
+    row.citations = [CitationRow(**fields) for fields in citation_fields(answer)]
 
 
-def words_of(answer: CitedAnswer) -> str:
-    """By which an answer is found; both databases compare them alike.
+def search_text(answer: CitedAnswer) -> str:
+    """Return the text by which an answer is found, normalized so that both databases compare it alike.
 
-    >>> words_of(CitedAnswer("Über 3  metres.", question="How HIGH?"))
+    >>> search_text(CitedAnswer("Über 3  metres.", question="How HIGH?"))
     'how high? über 3 metres.'
     """
-    told = f"{answer.question} {answer.understood} {answer.text}".casefold().replace("\0", " ")
-    return " ".join(_SURROGATE.sub("\ufffd", told).split())
+    text = f"{answer.question} {answer.understood} {answer.text}".casefold().replace("\0", " ")
+    return " ".join(_SURROGATE.sub("\ufffd", text).split())
 
 
-def counted(answer: CitedAnswer) -> tuple[int, int, int]:
+def count_facts(answer: CitedAnswer) -> tuple[int, int, int]:
+    """Count the facts of an answer: all, cited, contradicted."""
     against = sum(fact.verdict is not None and fact.verdict.label is Label.CONTRADICTED for fact in answer.facts)
     return len(answer.facts), sum(bool(fact.citations) for fact in answer.facts), against
 
 
-def cited_words(answer: CitedAnswer) -> Iterator[dict[str, str | int | float]]:
+def citation_fields(answer: CitedAnswer) -> Iterator[dict[str, str | int | float]]:
     for c in answer.citations:
         yield {
             "document_id": c.passage.document_id,

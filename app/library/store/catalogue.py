@@ -1,4 +1,4 @@
-"""Documents as somebody looks for them: by words, kind and state, in any order, page by page; and who cites one."""
+"""Lists of documents filtered by words, kind and state, in any order, page by page; and the answers that cite one."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from sqlalchemy import ARRAY, ColumnElement, Text, any_, bindparam, cast, exists
 from sqlalchemy.orm import Session
 
 from propcite.app.library.store.answers import answer_info
-from propcite.app.library.store.documents import counted_documents, document_info
-from propcite.app.library.store.infos import (
+from propcite.app.library.store.database import Database
+from propcite.app.library.store.documents import document_info, documents_with_counts
+from propcite.app.library.store.records import (
     AnswerInfo,
     CollectionInfo,
     DocumentInfo,
+    DocumentQuery,
     DocumentState,
-    Order,
-    Part,
-    Wanted,
+    ResultPage,
+    SortKey,
 )
-from propcite.app.library.store.opened import Opened
 from propcite.app.library.store.tables import AnswerRow, CitationRow, CollectionRow, DocumentRow, PassageRow, VersionRow
 
 TITLE: ColumnElement[str] = func.coalesce(DocumentRow.described["title"].as_string(), DocumentRow.title)
@@ -36,69 +36,68 @@ STATES: dict[DocumentState, ColumnElement[bool]] = {
     DocumentState.PARTLY: DocumentRow.details["pages_without_text"].as_string().is_not(None),
 }
 NUM_PASSAGES = select(func.count(PassageRow.id)).where(PassageRow.document_id == DocumentRow.id).scalar_subquery()
-ORDERS: dict[Order, Any] = {
-    Order.TITLE: func.lower(TITLE),
-    Order.SOURCE: DocumentRow.source,
-    Order.ADDED: DocumentRow.added_at,
-    Order.PASSAGES: NUM_PASSAGES,
+SORT_COLUMNS: dict[SortKey, Any] = {
+    SortKey.TITLE: func.lower(TITLE),
+    SortKey.SOURCE: DocumentRow.source,
+    SortKey.ADDED: DocumentRow.added_at,
+    SortKey.PASSAGES: NUM_PASSAGES,
 }
 
 
-class Catalogue(Opened):
+class Catalogue(Database):
     """Every method is one transaction."""
 
-    def find_documents(self, collection: CollectionInfo, wanted: Wanted) -> Part[DocumentInfo]:
-        """One page of those that are wanted, and how many there are in all."""
+    def find_documents(self, collection: CollectionInfo, query: DocumentQuery) -> ResultPage[DocumentInfo]:
+        """Return one page of the matching documents, and their number."""
         with self.session() as session:
-            conditions = [DocumentRow.collection_id == collection.id, *_conditions(session, wanted)]
-            order = ORDERS[wanted.order]
-            query = select(DocumentRow.id).where(*conditions)
-            query = query.order_by(order.desc() if wanted.descending else order.asc(), DocumentRow.source)
-            ids = list(session.scalars(query.offset(wanted.first).limit(wanted.limit)))
+            conditions = [DocumentRow.collection_id == collection.id, *_conditions(session, query)]
+            column = SORT_COLUMNS[query.order]
+            matches = select(DocumentRow.id).where(*conditions)
+            matches = matches.order_by(column.desc() if query.descending else column.asc(), DocumentRow.source)
+            ids = list(session.scalars(matches.offset(query.first).limit(query.limit)))
             total = session.scalar(select(func.count()).select_from(DocumentRow).where(*conditions)) or 0
-            found = session.execute(counted_documents().where(DocumentRow.id.in_(ids)))
-            by_id = {info.id: info for info in map(document_info, found)}
-            return Part([by_id[i] for i in ids], total)
+            rows = session.execute(documents_with_counts().where(DocumentRow.id.in_(ids)))
+            by_id = {info.id: info for info in map(document_info, rows)}
+            return ResultPage([by_id[i] for i in ids], total)
 
     def kinds(self, collection: CollectionInfo) -> dict[str, int]:
-        """The kinds of a collection's documents, and how many there are of each; the most first."""
+        """Count the documents of each kind, the most frequent kind first."""
         count = func.count()
         query = select(KIND, count).where(DocumentRow.collection_id == collection.id).group_by(KIND)
         with self.session() as session:
             return {kind: n for kind, n in session.execute(query.order_by(count.desc(), KIND)) if kind}
 
-    def answers_that_cite(self, document_id: str, first: int = 0, limit: int = 20) -> Part[AnswerInfo]:
-        """The newest first."""
+    def find_answers_citing(self, document_id: str, first: int = 0, limit: int = 20) -> ResultPage[AnswerInfo]:
+        """Return the stored answers that cite a document, the newest first."""
         cites = exists().where(CitationRow.answer_id == AnswerRow.id, CitationRow.document_id == document_id)
         query = select(AnswerRow, CollectionRow.name).join(CollectionRow, CollectionRow.id == AnswerRow.collection_id)
         page = query.where(cites).order_by(AnswerRow.asked_at.desc(), AnswerRow.id).offset(first).limit(limit)
         with self.session() as session:
             total = session.scalar(select(func.count()).select_from(AnswerRow).where(cites)) or 0
-            return Part([answer_info(row, name) for row, name in session.execute(page)], total)
+            return ResultPage([answer_info(row, name) for row, name in session.execute(page)], total)
 
 
-def _conditions(session: Session, wanted: Wanted) -> Iterator[ColumnElement[bool]]:
-    for word in dict.fromkeys(wanted.words.split()):
-        # SQLite compares only the letters of ASCII alike, large or small: the others are asked in every form.
+def _conditions(session: Session, query: DocumentQuery) -> Iterator[ColumnElement[bool]]:
+    for word in dict.fromkeys(query.words.split()):
+        # SQLite ignores the case of ASCII letters only, so words with other letters are searched in every form.
         forms = dict.fromkeys((word, word.lower(), word.upper(), word.capitalize()))
-        told = [text for form in forms for text in (_holds(TITLE, form), _holds(DocumentRow.source, form))]
-        yield or_(*told)
-    if wanted.kind:
-        yield KIND.in_([wanted.kind])
-    if wanted.state is not None:
-        yield STATES[wanted.state]
-    if wanted.ids is not None:
-        yield _among(session, wanted.ids)
+        yield or_(*(_contains(column, form) for form in forms for column in (TITLE, DocumentRow.source)))
+    if query.kind:
+        yield KIND.in_([query.kind])
+    if query.state is not None:
+        yield STATES[query.state]
+    if query.ids is not None:
+        yield _id_in(session, query.ids)
 
 
-def _holds(text: Any, word: str) -> ColumnElement[bool]:
-    found: ColumnElement[bool] = text.icontains(word, autoescape=True)
-    return found
+def _contains(column: Any, word: str) -> ColumnElement[bool]:
+    condition: ColumnElement[bool] = column.icontains(word, autoescape=True)
+    return condition
 
 
-def _among(session: Session, ids: Collection[str]) -> ColumnElement[bool]:
-    """One value for any number of ids: neither database takes a hundred thousand of them one by one."""
+def _id_in(session: Session, ids: Collection[str]) -> ColumnElement[bool]:
+    """Pass any number of ids as one parameter: neither database accepts a hundred thousand parameters."""
     if session.get_bind().dialect.name == "postgresql":
         return DocumentRow.id == any_(literal(list(ids), ARRAY(Text)))
-    several = func.json_each(bindparam(None, json.dumps(list(ids)), Text)).table_valued("value")
-    return DocumentRow.id.in_(select(several.c.value))
+    values = func.json_each(bindparam(None, json.dumps(list(ids)), Text)).table_valued("value")
+    return DocumentRow.id.in_(select(values.c.value))

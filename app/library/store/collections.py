@@ -1,4 +1,4 @@
-"""The collections of a library: listed, made, owned, removed."""
+"""The collections of a library: list, create, own and remove them."""
 
 from __future__ import annotations
 
@@ -6,19 +6,16 @@ import shlex
 from contextlib import suppress
 
 from sqlalchemy import delete, func, select, update
-from sqlalchemy.exc import IntegrityError
-from sqlalchemy.orm import Session
 
-from propcite.app.errors import NotFoundError, StoreError
-from propcite.app.library.store.database import aware, told
-from propcite.app.library.store.infos import CollectionInfo
-from propcite.app.library.store.opened import Opened
+from propcite.app.errors import CollidedError, NotFoundError, StoreError
+from propcite.app.library.store.database import Database, aware
+from propcite.app.library.store.records import CollectionInfo
 from propcite.app.library.store.tables import CollectionRow, DocumentRow, PassageRow
 
-LONGEST_NAME = 200
+MAX_NAME_LENGTH = 200
 
 
-class Collections(Opened):
+class Collections(Database):
     """Every method is one transaction."""
 
     def collections(self) -> list[CollectionInfo]:
@@ -44,42 +41,41 @@ class Collections(Opened):
             ]
 
     def collection(self, name: str) -> CollectionInfo:
-        known = self.collections()
-        for collection in known:
+        collections = self.collections()
+        for collection in collections:
             if collection.name == name:
                 return collection
-        there = f"there is {', '.join(c.name for c in known)}" if known else "there is none yet"
+        existing = f"there is {', '.join(c.name for c in collections)}" if collections else "there is none yet"
         raise NotFoundError(
-            f"no collection {name!r} ({there}): propcite ingest PATH --collection {shlex.quote(name)} makes it"
+            f"no collection {name!r} ({existing}): propcite ingest PATH --collection {shlex.quote(name)} creates it"
         )
 
     def collection_id(self, name: str) -> int | None:
-        """The number of a collection, without counting what it holds."""
+        """Return the number of a collection without counting its documents; None if it does not exist."""
         with self.session() as session:
             return session.scalar(select(CollectionRow.id).where(CollectionRow.name == name))
 
     def create_collection(self, name: str, owner: str = "") -> CollectionInfo:
-        """The collection of this name, made if it is not there; one that is there keeps its owner."""
+        """Return the collection of this name, creating it if needed; an existing one keeps its owner."""
         _check_name(name, "a collection")
-        made_by_another = suppress(IntegrityError)
-        with told(self.url), made_by_another, Session(self.engine) as session, session.begin():
+        with suppress(CollidedError), self.session() as session:  # another process created it at the same time
             if session.scalar(select(CollectionRow).where(CollectionRow.name == name)) is None:
                 session.add(CollectionRow(name=name, owner=owner))
         return self.collection(name)
 
     def alignment(self, collection: CollectionInfo) -> str:
-        """The collection's own as it is now; empty where it has none."""
+        """Return the name of the collection's own alignment as stored now; empty if it has none."""
         with self.session() as session:
             query = select(CollectionRow.alignment).where(CollectionRow.id == collection.id)
             return session.scalar(query) or ""
 
-    def keep_alignment(self, collection: CollectionInfo, alignment: str) -> None:
-        """Give the collection one of its own, by its name; the empty name takes it away."""
+    def set_alignment(self, collection: CollectionInfo, alignment: str) -> None:
+        """Give the collection its own alignment by name; the empty name removes it."""
         with self.session() as session:
             session.execute(update(CollectionRow).where(CollectionRow.id == collection.id).values(alignment=alignment))
 
-    def keep_owner(self, collection: CollectionInfo, owner: str) -> None:
-        """Whose the collection is from now on; the empty name makes it nobody's."""
+    def set_owner(self, collection: CollectionInfo, owner: str) -> None:
+        """Set the owner of a collection; the empty name removes it."""
         if owner:
             _check_name(owner, "an owner")
         with self.session() as session:
@@ -91,5 +87,5 @@ class Collections(Opened):
 
 
 def _check_name(name: str, of: str) -> None:
-    if not name.strip() or not name.isprintable() or len(name) > LONGEST_NAME:
-        raise StoreError(f"{of} cannot be named {name[:40]!r}: give it 1 to {LONGEST_NAME} visible characters")
+    if not name.strip() or not name.isprintable() or len(name) > MAX_NAME_LENGTH:
+        raise StoreError(f"{of} cannot be named {name[:40]!r}: give 1 to {MAX_NAME_LENGTH} visible characters")

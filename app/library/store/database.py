@@ -1,8 +1,8 @@
-"""Opens the database, brings its tables up to date, and tells in one line why it cannot."""
+"""Open the database, migrate its tables, and turn its errors into one line that names the next step."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,77 +17,100 @@ from sqlalchemy.exc import (
     NoSuchModuleError,
     OperationalError,
 )
+from sqlalchemy.orm import Session
 
 from propcite.app.errors import CollidedError, InUseError, StoreError
+from propcite.retrieval.extras import install_command
 
-HEAD = "0012"  # the newest migration; a test holds it against the scripts
+HEAD = "0012"  # the newest migration; a test compares it with the scripts
 WAIT_MS = 10_000  # how long a writer waits for another before it gives up
-MIGRATING = 0x50726F70  # PostgreSQL's lock of this number is held while tables change
+MIGRATION_LOCK = 0x50726F70  # PostgreSQL's advisory lock of this number is held while tables change
+IDS_PER_QUERY = 500  # every database accepts this many parameters
+
+
+class Database:
+    """An open database, and transactions over it."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.engine = open_database(url)
+
+    def close(self) -> None:
+        self.engine.dispose()
+
+    @contextmanager
+    def session(self) -> Iterator[Session]:
+        """Open one transaction, committed when the block ends."""
+        with database_errors(self.url), Session(self.engine) as session, session.begin():
+            yield session
+
+
+def id_batches(ids: Iterable[str]) -> Iterator[list[str]]:
+    """Split ids, without repetitions, into lists that fit into one query."""
+    unique = list(dict.fromkeys(ids))
+    for first in range(0, len(unique), IDS_PER_QUERY):
+        yield unique[first : first + IDS_PER_QUERY]
 
 
 def open_database(url: str) -> Engine:
-    """An engine whose tables are those of this version."""
+    """Return an engine whose tables are those of this version."""
     try:
         parsed = make_url(url)
         if parsed.drivername in ("postgres", "postgresql"):
-            parsed = parsed.set(drivername="postgresql+psycopg")  # the driver that our extra installs
+            parsed = parsed.set(drivername="postgresql+psycopg")  # the driver that the extra installs
         if parsed.get_backend_name() == "sqlite" and parsed.database:
             Path(parsed.database).parent.mkdir(parents=True, exist_ok=True)
-        # Who comes back after the server was started again finds its connections made anew.
+        # pre_ping: after a restart of the database server, pooled connections are replaced.
         engine = create_engine(parsed, pool_pre_ping=parsed.get_backend_name() != "sqlite")
     except OSError as error:
-        raise StoreError(f"the data directory cannot be made ({error}): set PROPCITE_DATA_DIR to another") from error
+        raise StoreError(f"cannot create the data directory ({error}): set PROPCITE_DATA_DIR") from error
     except (ArgumentError, NoSuchModuleError) as error:
-        raise StoreError(
-            f"{url!r} is not a database URL: set PROPCITE_DATABASE to one that SQLAlchemy reads"
-        ) from error
+        raise StoreError(f"{url!r} is not a database URL: set PROPCITE_DATABASE to a SQLAlchemy URL") from error
     except ModuleNotFoundError as error:
-        raise StoreError(f"the database driver {error.name} is missing: pip install 'propcite[postgres]'") from error
+        raise StoreError(f"the database driver {error.name} is missing: {install_command('postgres')}") from error
     if engine.dialect.name == "sqlite":
-        event.listen(engine, "connect", _prepare_sqlite)
-    with told(url):
+        event.listen(engine, "connect", _configure_sqlite)
+    with database_errors(url):
         _migrate(engine)
     if engine.dialect.name == "sqlite" and (file := engine.url.database):
         engine.dispose()
-        _watch(engine, Path(file))
+        _watch_file(engine, Path(file))
     return engine
 
 
 def aware(time: datetime) -> datetime:
-    """SQLite forgets the time zone that was written; it was UTC."""
+    """Return the time with a time zone.  SQLite drops the zone; all times are written in UTC."""
     return time if time.tzinfo else time.replace(tzinfo=UTC)
 
 
 @contextmanager
-def told(url: str) -> Iterator[None]:
-    """What the database refuses, as one line that names the next step."""
+def database_errors(url: str) -> Iterator[None]:
+    """Raise the database's errors as a StoreError in one line."""
     try:
         yield
     except DBAPIError as error:
         reason = str(error.orig).strip().splitlines()[0]
         place = make_url(url).render_as_string(hide_password=True).removeprefix("sqlite:///")
         if "readonly" in reason or "unable to open" in reason:
-            raise StoreError(
-                f"{place} cannot be written: give it write permission, or set PROPCITE_DATA_DIR"
-            ) from error
+            raise StoreError(f"cannot write {place}: give it write permission, or set PROPCITE_DATA_DIR") from error
         if "not a database" in reason or "malformed" in reason:
             raise StoreError(
-                f"{place} is damaged or no PropCite database: move it away, or set PROPCITE_DATA_DIR"
+                f"{place} is damaged or not a PropCite database: move it away, or set PROPCITE_DATA_DIR"
             ) from error
         if "locked" in reason:
-            raise InUseError(f"{place} is in use by another writer: try again when it is done") from error
+            raise InUseError(f"{place} is in use by another writer: try again later") from error
         if isinstance(error, IntegrityError) or "deadlock" in reason:
-            raise CollidedError(f"{place} was changed by another process at the same time: try again") from error
+            raise CollidedError(f"another process changed {place} at the same time: try again") from error
         if "full" in reason or "disk I/O" in reason:
-            raise StoreError(f"{place} cannot grow ({reason}): free space, or set PROPCITE_DATA_DIR") from error
+            raise StoreError(f"cannot enlarge {place} ({reason}): free space, or set PROPCITE_DATA_DIR") from error
         if isinstance(error, OperationalError) and not place.startswith("/"):
             raise StoreError(
-                f"the database {place} cannot be reached (it failed: {reason}): start it, or set PROPCITE_DATABASE"
+                f"cannot reach the database {place} (it failed: {reason}): start it, or set PROPCITE_DATABASE"
             ) from error
-        raise StoreError(f"the database {place} failed ({reason}): propcite doctor tells more") from error
+        raise StoreError(f"the database {place} failed ({reason}): run propcite doctor") from error
 
 
-def _prepare_sqlite(connection: Any, _record: object) -> None:
+def _configure_sqlite(connection: Any, _record: object) -> None:
     cursor = connection.cursor()
     cursor.execute(f"PRAGMA busy_timeout={WAIT_MS}")
     cursor.execute("PRAGMA journal_mode=WAL")
@@ -96,70 +119,75 @@ def _prepare_sqlite(connection: Any, _record: object) -> None:
     cursor.close()
 
 
-def _watch(engine: Engine, file: Path) -> None:
-    """A connection to a file that was removed or replaced would go on reading and writing what nobody finds again."""
+def _watch_file(engine: Engine, file: Path) -> None:
+    """Check on each use that the database file is still the one that was opened.
 
-    def there() -> tuple[int, int]:
+    A connection to a file that was removed or replaced would keep reading and writing the deleted one.
+    """
+
+    def identity() -> tuple[int, int]:
         try:
             stat = file.stat()
         except OSError as error:
             raise StoreError(f"{file} is gone: bring it back (propcite restore), or set PROPCITE_DATA_DIR") from error
         return stat.st_dev, stat.st_ino
 
-    def opening(*_: Any) -> None:
-        there()  # SQLite would make an empty one
+    def before_connect(*_: Any) -> None:
+        identity()  # otherwise SQLite would create an empty file
 
-    def opened(_: Any, record: Any) -> None:
-        record.info["file"] = there()
+    def after_connect(_: Any, record: Any) -> None:
+        record.info["file"] = identity()
 
-    def taken(_: Any, record: Any, __: Any) -> None:
-        if there() != record.info["file"]:
-            raise DisconnectionError  # another database is there now: it is opened anew
+    def on_checkout(_: Any, record: Any, __: Any) -> None:
+        if identity() != record.info["file"]:
+            raise DisconnectionError  # the file was replaced: connect to the new one
 
-    event.listen(engine, "do_connect", opening)
-    event.listen(engine, "connect", opened)
-    event.listen(engine, "checkout", taken)
+    event.listen(engine, "do_connect", before_connect)
+    event.listen(engine, "connect", after_connect)
+    event.listen(engine, "checkout", on_checkout)
 
 
 def _migrate(engine: Engine) -> None:
     with engine.connect() as connection:
-        found = version_of(connection)
-    if found == HEAD:
+        revision = version_of(connection)
+    if revision == HEAD:
         return
     with engine.begin() as connection:
-        _alone(connection)
+        _lock_for_migration(connection)
         upgrade(connection)
 
 
-def _alone(connection: Connection) -> None:
-    """Of processes that open a new database together one makes the tables; the others wait and find them made."""
+def _lock_for_migration(connection: Connection) -> None:
+    """Let one of several processes create the tables; the others wait and find them there."""
     if connection.dialect.name == "sqlite":
-        connection.exec_driver_sql("BEGIN IMMEDIATE")  # the driver itself begins none for CREATE TABLE
+        connection.exec_driver_sql("BEGIN IMMEDIATE")  # the driver does not begin a transaction for CREATE TABLE
     elif connection.dialect.name == "postgresql":
-        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({MIGRATING})")
+        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({MIGRATION_LOCK})")
 
 
 def version_of(connection: Connection) -> str | None:
-    """The migration that the tables are at."""
+    """Return the migration that the tables are at; None for a new database."""
     if not inspect(connection).has_table("alembic_version"):
         return None
     return connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
 
 
 def upgrade(connection: Connection, to: str = "head") -> None:
-    """Run the migrations that are missing, or back to an older revision."""
+    """Run the missing migrations, or those back to an older revision."""
     from alembic import command, util
     from alembic.script import ScriptDirectory
 
     config = migration_config()
     config.attributes["connection"] = connection
     script = ScriptDirectory.from_config(config)
-    found = version_of(connection)
+    revision = version_of(connection)
     try:
-        known = found is None or script.get_revision(found)
+        exists = revision is None or script.get_revision(revision)
     except util.CommandError as error:
-        raise StoreError(f"the database has schema {found}, newer than this version knows: update PropCite") from error
-    back = known and to not in ("head", HEAD) and (to == "base" or (found or "") > to)
+        raise StoreError(
+            f"the database has schema {revision}, newer than this version knows: update PropCite"
+        ) from error
+    back = exists and to not in ("head", HEAD) and (to == "base" or (revision or "") > to)
     (command.downgrade if back else command.upgrade)(config, to)
 
 

@@ -1,4 +1,4 @@
-"""The answers of a library as somebody looks for them: by words, page by page, in their conversations, and removed."""
+"""The history of answers: search them page by page, follow conversations, and remove answers."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from sqlalchemy.orm import Session
 
 from propcite.app.errors import NotFoundError
 from propcite.app.library.store.answers import answer_info
-from propcite.app.library.store.infos import AnswerInfo, CollectionInfo, Part, Turn
-from propcite.app.library.store.opened import Opened, by_few
+from propcite.app.library.store.database import Database, id_batches
+from propcite.app.library.store.records import AnswerInfo, CollectionInfo, ResultPage, Turn
 from propcite.app.library.store.tables import AnswerRow, CollectionRow
 
-MOST_TURNS = 50  # of a conversation that are looked at
+MAX_TURNS = 50  # of a conversation that are read
 
 
-class History(Opened):
+class History(Database):
     """Every method is one transaction."""
 
     def find_answers(
@@ -29,8 +29,11 @@ class History(Opened):
         asked: bool | None = None,
         first: int = 0,
         limit: int = 20,
-    ) -> Part[AnswerInfo]:
-        """The newest first: those that hold every word in question or answer, to questions or to given texts alone."""
+    ) -> ResultPage[AnswerInfo]:
+        """Return answers that contain every word in question or text, the newest first.
+
+        With `asked`, only answers to questions (True) or only texts that a user gave to be cited (False).
+        """
         conditions = list(_conditions(collection, words, asked))
         query = (
             select(AnswerRow, CollectionRow.name)
@@ -42,33 +45,36 @@ class History(Opened):
         )
         with self.session() as session:
             total = session.scalar(select(func.count()).select_from(AnswerRow).where(*conditions)) or 0
-            return Part([answer_info(row, name) for row, name in session.execute(query)], total)
+            return ResultPage([answer_info(row, name) for row, name in session.execute(query)], total)
 
     def conversation(self, answer_id: str, collection: CollectionInfo | None = None) -> list[Turn]:
-        """An answer, by its id or a beginning of it, with those that it follows; the oldest first.
+        """Return an answer, by its id or a unique start of it, with those it follows; the oldest first.
 
-        The last of a long one.  Where one before was removed, it begins behind that.
+        A long conversation is cut to its last turns; it begins after an answer that was removed.
         """
         with self.session() as session:
-            row: Any = _named(session, answer_id, collection)
-            found = [_turn(row)]
-            while row.after and len(found) < MOST_TURNS and all(turn.id != row.after for turn in found):
-                row = session.execute(_told().where(AnswerRow.id == row.after)).one_or_none()
+            row: Any = _find_answer(session, answer_id, collection)
+            turns = [_turn(row)]
+            while row.after and len(turns) < MAX_TURNS and all(turn.id != row.after for turn in turns):
+                row = session.execute(_turn_query().where(AnswerRow.id == row.after)).one_or_none()
                 if row is None:
                     break
-                found.append(_turn(row))
-        return found[::-1]
+                turns.append(_turn(row))
+        return turns[::-1]
 
     def following(self, answer_id: str) -> list[str]:
-        """Ids of the answers that follow one, directly or over others."""
+        """Return the ids of the answers that follow one, directly or through others."""
         with self.session() as session:
             return _following(session, answer_id)
 
     def remove_answer(self, answer_id: str) -> int:
-        """Out of the history, with those that follow it.  -> how many"""
+        """Remove an answer and those that follow it; return how many were removed."""
         with self.session() as session:
-            wanted = [answer_id, *_following(session, answer_id)]
-            return sum(_rows(session.execute(delete(AnswerRow).where(AnswerRow.id.in_(few)))) for few in by_few(wanted))
+            ids = [answer_id, *_following(session, answer_id)]
+            return sum(
+                _num_rows(session.execute(delete(AnswerRow).where(AnswerRow.id.in_(batch))))
+                for batch in id_batches(ids)
+            )
 
 
 def _conditions(collection: CollectionInfo | None, words: str, asked: bool | None) -> Iterator[ColumnElement[bool]]:
@@ -80,52 +86,50 @@ def _conditions(collection: CollectionInfo | None, words: str, asked: bool | Non
         yield AnswerRow.words.contains(word, autoescape=True)
 
 
-def _told() -> Any:
-    """What a turn is read from: not the words that an answer cites."""
-    told = (AnswerRow.question, AnswerRow.body, AnswerRow.num_facts, AnswerRow.num_cited)
-    return select(AnswerRow.id, AnswerRow.after, *told)
+def _turn_query() -> Any:
+    """Return a query of the columns of a turn, without the citations."""
+    columns = (AnswerRow.question, AnswerRow.body, AnswerRow.num_facts, AnswerRow.num_cited)
+    return select(AnswerRow.id, AnswerRow.after, *columns)
 
 
-def _named(session: Session, answer_id: str, collection: CollectionInfo | None) -> Any:
+def _find_answer(session: Session, answer_id: str, collection: CollectionInfo | None) -> Any:
     begins = AnswerRow.id.startswith(answer_id, autoescape=True)
     within = [AnswerRow.collection_id == collection.id] if collection else []
-    rows = session.execute(_told().where(begins, *within).limit(2)).all()
-    if len(rows) != 1 or not answer_id:
-        many, of = (
-            "several answers begin with" if rows else "no answer",
-            f" in {collection.name!r}" if collection else "",
-        )
-        raise NotFoundError(f"{many} {answer_id[:40]!r}{of}: propcite list --answers shows their ids")
-    return rows[0]
+    rows = session.execute(_turn_query().where(begins, *within).limit(2)).all()
+    if len(rows) == 1 and answer_id:
+        return rows[0]
+    many = "several answers begin with" if rows else "no answer"
+    where = f" in {collection.name!r}" if collection else ""
+    raise NotFoundError(f"{many} {answer_id[:40]!r}{where}: propcite list --answers shows their ids")
 
 
 def _turn(row: Any) -> Turn:
-    told = json.loads(row.body)
-    text, understood = str(told.get("text", "")), str(told.get("understood", ""))
+    body = json.loads(row.body)
+    text, understood = str(body.get("text", "")), str(body.get("understood", ""))
     return Turn(
         row.id,
         row.question,
         understood or row.question,
         text,
-        told.get("abstained") is True,
+        body.get("abstained") is True,
         row.num_facts,
         row.num_cited,
     )
 
 
 def _following(session: Session, answer_id: str) -> list[str]:
-    found: dict[str, None] = {}
-    wanted = [answer_id]
-    while wanted:
-        rows = [
+    following: dict[str, None] = {}
+    newest = [answer_id]
+    while newest:
+        ids = [
             id_
-            for few in by_few(wanted)
-            for id_ in session.scalars(select(AnswerRow.id).where(AnswerRow.after.in_(few)))
+            for batch in id_batches(newest)
+            for id_ in session.scalars(select(AnswerRow.id).where(AnswerRow.after.in_(batch)))
         ]
-        wanted = [id_ for id_ in rows if id_ not in found and id_ != answer_id]
-        found.update(dict.fromkeys(wanted))
-    return list(found)
+        newest = [id_ for id_ in ids if id_ not in following and id_ != answer_id]
+        following.update(dict.fromkeys(newest))
+    return list(following)
 
 
-def _rows(result: Any) -> int:
+def _num_rows(result: Any) -> int:
     return int(result.rowcount)

@@ -1,4 +1,4 @@
-"""Keys of the HTTP server.  A key's secret is shown once, when it is made; only its digest is kept."""
+"""Keys of the HTTP server.  A key's secret is shown once, when it is created; only its digest is stored."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from sqlalchemy import Engine, func, select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from propcite.app.errors import NotFoundError, StoreError
-from propcite.app.library.store.database import aware, told
+from propcite.app.library.store.database import Database, aware
 from propcite.app.library.store.tables import CollectionRow, KeyRow, now
 
 PREFIX = "pck"
-LONGEST_NAME = 200
+MAX_NAME_LENGTH = 200
 
 
 class Scope(StrEnum):
-    """What a key may do; each may also do what stands before it."""
+    """What a key allows; each scope includes those before it."""
 
     READ = "read"  # search, ask, cite, list
-    WRITE = "write"  # add and remove documents, make collections
-    ADMIN = "admin"  # remove collections, read the server's figures
+    WRITE = "write"  # add and remove documents, create collections
+    ADMIN = "admin"  # remove collections, read the server's metrics
 
     def covers(self, other: Scope) -> bool:
         return list(Scope).index(self) >= list(Scope).index(other)
@@ -34,9 +34,9 @@ class Scope(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """What is known of a key; `collections` are those that it opens, None all of them.
+    """A key without its secret; `collections` are those it opens, None for all.
 
-    One with an owner opens what the owner has at the moment when the key is shown.
+    A key with an owner opens the collections that the owner has when the key is used.
     """
 
     id: str
@@ -54,16 +54,15 @@ class Key:
 class Keys:
     """The keys of one database."""
 
-    def __init__(self, engine: Engine, url: str) -> None:
-        self._engine = engine
-        self._url = url
+    def __init__(self, database: Database) -> None:
+        self._database = database
 
     def create(self, name: str, scope: Scope, collections: Sequence[str] = (), owner: str = "") -> tuple[Key, str]:
-        """A new key and its secret; without collections it opens all, or those of its owner."""
-        if not name.strip() or not name.isprintable() or len(name) > LONGEST_NAME:
-            raise StoreError(f"a key cannot be named {name[:40]!r}: give it 1 to {LONGEST_NAME} visible characters")
+        """Create a key and return it with its secret; without collections it opens all, or those of its owner."""
+        if not name.strip() or not name.isprintable() or len(name) > MAX_NAME_LENGTH:
+            raise StoreError(f"a key cannot be named {name[:40]!r}: give 1 to {MAX_NAME_LENGTH} visible characters")
         if owner and collections:
-            raise StoreError("a key opens some collections or those of an owner: give one of the two")
+            raise StoreError("a key opens either collections or those of an owner: give one of the two")
         id_, secret = secrets.token_hex(6), secrets.token_urlsafe(32)
         row = KeyRow(
             id=id_,
@@ -73,34 +72,34 @@ class Keys:
             collections=sorted(set(collections)) or None,
             owner=owner or None,
         )
-        with told(self._url), Session(self._engine) as session, session.begin():
+        with self._database.session() as session:
             session.add(row)
             session.flush()
             return _key(session, row), f"{PREFIX}_{id_}_{secret}"
 
     def find(self, secret: str) -> Key | None:
-        """The key of a secret, if it is one and not revoked."""
+        """Return the key of a secret; None if there is none or it was revoked."""
         prefix, _, rest = secret.partition("_")
         id_, _, own = rest.partition("_")
-        with told(self._url), Session(self._engine) as session:
+        with self._database.session() as session:
             row = session.get(KeyRow, id_) if prefix == PREFIX and id_.isalnum() else None
             digest = row.digest if row else ""
-            right = hmac.compare_digest(_digest(own), digest)
-            return _key(session, row) if row and right and row.revoked_at is None else None
+            matches = hmac.compare_digest(_digest(own), digest)
+            return _key(session, row) if row and matches and row.revoked_at is None else None
 
     def all(self) -> list[Key]:
-        with told(self._url), Session(self._engine) as session:
+        with self._database.session() as session:
             return [_key(session, r) for r in session.scalars(select(KeyRow).order_by(KeyRow.created_at, KeyRow.id))]
 
     def any(self) -> bool:
-        """Whether there is a key that opens anything."""
-        with told(self._url), Session(self._engine) as session:
+        """Return whether there is a key that is not revoked."""
+        with self._database.session() as session:
             query = select(func.count()).select_from(KeyRow).where(KeyRow.revoked_at.is_(None))
             return bool(session.scalar(query))
 
     def revoke(self, id_: str) -> Key:
-        """From now on the key opens nothing."""
-        with told(self._url), Session(self._engine) as session, session.begin():
+        """Revoke a key at once and for good."""
+        with self._database.session() as session:
             row = session.get(KeyRow, id_)
             if row is None:
                 raise NotFoundError(f"no key {id_!r}: propcite keys list shows their ids")
@@ -110,7 +109,7 @@ class Keys:
 
 
 def _digest(secret: str) -> str:
-    """The secret has 256 random bits: a plain digest gives nothing away."""
+    """Return the SHA-256 of a secret; with 256 random bits it needs no salt and no slow hash."""
     return hashlib.sha256(secret.encode(errors="replace")).hexdigest()
 
 

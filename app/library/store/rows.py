@@ -1,4 +1,4 @@
-"""Passages as rows of a table and back; places are kept as short lists of numbers."""
+"""Convert passages to table rows and back; spans and boxes are stored as short lists of numbers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from propcite.app.library.store.tables import DocumentRow, PassageRow
 from propcite.retrieval.text import Box, Document, Page, Passage, Place, Sentence, Span
 
-PARTS = 10_000  # of a page's width and height: a tenth of a point
+BOX_UNITS = 10_000  # per page width and height: a unit is less than a tenth of a point
 
 
 def passage_row(passage: Passage) -> PassageRow:
@@ -25,7 +25,7 @@ def passage_row(passage: Passage) -> PassageRow:
 
 def _box_row(box: Box) -> list[int]:
     edges = (box.left, box.top, box.right, box.bottom)
-    return [box.page, box.span.start, box.span.end, *(round(PARTS * edge) for edge in edges)]
+    return [box.page, box.span.start, box.span.end, *(round(BOX_UNITS * edge) for edge in edges)]
 
 
 def passage_of(row: PassageRow) -> Passage:
@@ -37,19 +37,19 @@ def passage_of(row: PassageRow) -> Passage:
         start=row.start,
         sentences=tuple(Sentence(Span(start, end), bool(heading)) for start, end, heading in row.sentences),
         pages=tuple(Page(number, Span(start, end)) for number, start, end in row.pages),
-        boxes=tuple(_box(told) for told in row.boxes),
+        boxes=tuple(_box(numbers) for numbers in row.boxes),
         places=tuple(Place(name, Span(start, end)) for name, start, end in row.places),
     )
 
 
-def _box(told: list[int]) -> Box:
-    page, start, end, *edges = told
-    left, top, right, bottom = (edge / PARTS for edge in edges)
+def _box(numbers: list[int]) -> Box:
+    page, start, end, *edges = numbers
+    left, top, right, bottom = (edge / BOX_UNITS for edge in edges)
     return Box(page, Span(start, end), left, top, right, bottom)
 
 
 def document_of(row: DocumentRow) -> Document:
-    """With its text joined from its passages."""
+    """Return the document, its text joined from its passages."""
     return Document(
         id=row.id,
         text="".join(p.text for p in row.passages),
@@ -62,10 +62,10 @@ def document_of(row: DocumentRow) -> Document:
 
 
 def _places(row: DocumentRow) -> Iterator[Place]:
-    """Those of its passages; one that a passage's end cuts is whole again."""
-    told = ((name, Span(start + p.start, end + p.start)) for p in row.passages for name, start, end in p.places)
+    """Return the places of all passages, joining a place that a passage boundary splits."""
+    spans = ((name, Span(start + p.start, end + p.start)) for p in row.passages for name, start, end in p.places)
     last: Place | None = None
-    for name, span in told:
+    for name, span in spans:
         if last and last.name == name and last.span.end == span.start:
             last = Place(name, Span(last.span.start, span.end))
             continue

@@ -1,4 +1,4 @@
-"""The tables, SQLAlchemy 2 declarative.  A document's text is kept once: in its passages, which cover it exactly."""
+"""The tables (SQLAlchemy 2 declarative).  A document's text is stored once: in its passages, which cover it exactly."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class PassageRow(Table):
 
 
 class FailureRow(Table):
-    """A source that could not be read when it was tried last."""
+    """A source that could not be read at the last attempt."""
 
     __tablename__ = "failures"
     __table_args__ = (UniqueConstraint("collection_id", "source"),)
@@ -94,7 +94,7 @@ class FailureRow(Table):
 
 
 class VersionRow(Table):
-    """A document that was here; no foreign key leads to one that is: another version of its source may be, or none."""
+    """A former document.  `document_id` is no foreign key: its source may have a new version, or none."""
 
     __tablename__ = "versions"
 
@@ -114,7 +114,8 @@ class VersionRow(Table):
 class AnswerRow(Table):
     """An answer as it was given: `body` is the CitedAnswer's JSON, so its quotes outlive their documents.
 
-    `after` is the answer that it follows, no foreign key: that one may be removed; `words` are what it is found by.
+    `after` is the id of the answer that it follows, no foreign key, since that may be removed.  `words` is the text
+    for searching.
     """
 
     __tablename__ = "answers"
@@ -134,7 +135,7 @@ class AnswerRow(Table):
 
 
 class CitationRow(Table):
-    """Which answer cites which words of which document; no foreign key: a removed document stays named."""
+    """A citation of an answer; `document_id` is no foreign key, since a document may be removed."""
 
     __tablename__ = "citations"
     __table_args__ = (Index("ix_citations_document_id", "document_id"),)
@@ -150,7 +151,7 @@ class CitationRow(Table):
 
 
 class KeyRow(Table):
-    """A key of the HTTP server; `collections` is null for one that opens all, or an owner's."""
+    """A key of the HTTP server; `collections` is null if it opens all, or those of its owner."""
 
     __tablename__ = "keys"
 
@@ -165,7 +166,7 @@ class KeyRow(Table):
 
 
 class RunRow(Table):
-    """One measurement that is kept: what was measured, how, and with what."""
+    """An evaluation run: what was measured, how, and with which models."""
 
     __tablename__ = "runs"
 
@@ -181,7 +182,7 @@ class RunRow(Table):
 
 
 class RunItemRow(Table):
-    """What a run measured of one item by one way."""
+    """The measures of one item in one way."""
 
     __tablename__ = "run_items"
     __table_args__ = (UniqueConstraint("run_id", "way", "key"),)
@@ -196,7 +197,7 @@ class RunItemRow(Table):
 
 
 class FeedbackRow(Table):
-    """What a person says of a citation, or of a fact that has none: then `citation` is empty."""
+    """Feedback of a person on a citation, or on a fact without one: then `citation` is empty."""
 
     __tablename__ = "feedback"
     __table_args__ = (UniqueConstraint("answer_id", "fact", "citation", "by"),)

@@ -1,13 +1,13 @@
-"""The citing endpoint: a chat completion of any OpenAI-compatible server, passed on and cited on its way.
+"""Chat completions of any OpenAI-compatible model server, passed on and cited on their way.
 
-| module | what |
+| module | content |
 |---|---|
-| `asked` | a request as it came, and its one field that is ours |
-| `sources` | what its answer is cited from, and the passages that the model is shown |
-| `upstream` | the model's server: one pool of connections, its troubles as statuses |
-| `places` | how many answers are written at once, and who waits |
-| `citing` | texts cited, whole or while they come |
-| `chunks` | the events of a stream, read and written |
-| `whole`, `passing` | a completion, or its stream, with its citations |
-| `own` | the same form where no model's server is set: this server's own generator answers |
+| `chat_proxy` | handles a request from its arrival to the response |
+| `chat_request` | a request, and its extension field `propcite` |
+| `sources` | what the answer is cited from, and the passages that the model is shown |
+| `upstream` | the model server: its connections, and its errors as statuses |
+| `citing` | cites texts, and whole completions |
+| `chunks` | parses and writes the events of a stream |
+| `stream_relay`, `streamed_choice` | pass a stream on and cite it while it comes |
+| `local_generator` | answers in the same format if no model server is set |
 """

@@ -1,4 +1,4 @@
-"""The events of a streamed completion: read from bytes that come in any pieces, and written."""
+"""The events of a streamed completion: parsed from bytes that come in any pieces, and written."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from functools import cached_property
 from typing import Any
 
 DONE = b"data: [DONE]\n\n"
-MOST_BYTES = 16 << 20  # of one event
+MAX_EVENT_BYTES = 16 << 20
 _END = re.compile(rb"\r\n\r\n|\n\n|\r\r")
-_FRAME = ("id", "object", "created", "model", "system_fingerprint", "service_tier")
+_COMMON_FIELDS = ("id", "object", "created", "model", "system_fingerprint", "service_tier")
 
 
 class BrokenStreamError(Exception):
-    """What came is no stream of events."""
+    """The bytes are not a stream of events."""
 
 
 @dataclass(frozen=True)
 class Event:
-    """One event as it came, with the blank line that ends it."""
+    """One event as received, with the blank line that ends it."""
 
     raw: bytes
 
@@ -36,7 +36,7 @@ class Event:
 
     @cached_property
     def chunk(self) -> dict[str, Any] | None:
-        """The chunk in it; None in a comment, and in what is none."""
+        """Return the event's chunk; None for a comment and for anything that is not an object."""
         try:
             chunk = json.loads(self.data)
         except (ValueError, RecursionError):
@@ -44,45 +44,45 @@ class Event:
         return chunk if isinstance(chunk, dict) else None
 
 
-async def events_of(pieces: AsyncIterable[bytes]) -> AsyncGenerator[Event, None]:
-    """Each event once it is whole; what is cut off in its midst at the end is dropped."""
-    held = b""
+async def parse_events(pieces: AsyncIterable[bytes]) -> AsyncGenerator[Event, None]:
+    """Yield each event once it is complete; an event that is cut off at the end is dropped."""
+    buffer = b""
     async for piece in pieces:
-        looked, held = max(0, len(held) - 3), held + piece
+        searched, buffer = max(0, len(buffer) - 3), buffer + piece
         start = 0
-        while end := _END.search(held, max(start, looked)):
-            yield Event(held[start : end.end()])
+        while end := _END.search(buffer, max(start, searched)):
+            yield Event(buffer[start : end.end()])
             start = end.end()
-        held = held[start:]
-        if len(held) > MOST_BYTES:
+        buffer = buffer[start:]
+        if len(buffer) > MAX_EVENT_BYTES:
             raise BrokenStreamError("an event without an end")
-    last = Event(held + b"\n\n")
+    last = Event(buffer + b"\n\n")
     if last.is_last or last.chunk is not None:
         yield last
 
 
-def frame_of(chunk: Mapping[str, Any]) -> dict[str, Any]:
-    """What all chunks of a completion have in common."""
-    return {name: chunk[name] for name in _FRAME if name in chunk}
+def common_fields(chunk: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields that all chunks of a completion share."""
+    return {name: chunk[name] for name in _COMMON_FIELDS if name in chunk}
 
 
-def encoded(chunk: Mapping[str, Any]) -> bytes:
-    """A chunk as an event.
+def encode_chunk(chunk: Mapping[str, Any]) -> bytes:
+    """Return a chunk as an event.
 
-    >>> encoded({"id": "c", "choices": []})
+    >>> encode_chunk({"id": "c", "choices": []})
     b'data: {"id": "c", "choices": []}\\n\\n'
     """
     return b"data: " + json.dumps(chunk).encode() + b"\n\n"
 
 
-def delta(frame: Mapping[str, Any], index: int, said: Mapping[str, Any], reason: str | None = None) -> bytes:
-    """A chunk that adds this to the message of one choice."""
-    choice = {"index": index, "delta": said, "logprobs": None, "finish_reason": reason}
-    return encoded({**frame, "choices": [choice]})
+def delta(fields: Mapping[str, Any], index: int, added: Mapping[str, Any], reason: str | None = None) -> bytes:
+    """Return a chunk that adds fields to the message of one choice."""
+    choice = {"index": index, "delta": added, "logprobs": None, "finish_reason": reason}
+    return encode_chunk({**fields, "choices": [choice]})
 
 
-def parted(chunk: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """A chunk that brings text and the end at once, as two: the text, then the end."""
+def split_end(chunk: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Split a chunk with both text and the end of a choice into two: the text, then the end."""
     text = [{**choice, "finish_reason": None} for choice in chunk["choices"]]
     end = [{**choice, "delta": {}, "logprobs": None} for choice in chunk["choices"] if choice.get("finish_reason")]
     return {**chunk, "choices": text, "usage": None}, {**chunk, "choices": end}

@@ -1,106 +1,139 @@
-"""Texts of a completion cited, whole or while they come.  A text is never lost because it could not be cited."""
+"""Cite the texts of completions, whole or while they come.  A text that cannot be cited is passed on with a note."""
 
 from __future__ import annotations
 
+import asyncio
+import json
 import logging
 from collections.abc import AsyncIterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from propcite.app.server.problems import OWN_FAULT, one_line
-from propcite.app.server.proxy.asked import Asked
+from propcite.app.server.errors import RequestError
+from propcite.app.server.problems import INTERNAL_ERROR, one_line
+from propcite.app.server.proxy.chat_request import EXTENSION, ChatRequest
 from propcite.app.server.proxy.sources import Sources
 from propcite.app.server.service import Service
 from propcite.attribution.citations import CitedAnswer
 from propcite.attribution.citing.stream import AsyncCitedStream
 from propcite.attribution.events import SentenceCited
+from propcite.attribution.formats.json import to_dict
 from propcite.attribution.formats.openai import chat_annotations
-from propcite.attribution.llm.thoughts import Thoughts
+from propcite.attribution.llm.reasoning import ReasoningFilter
+from propcite.attribution.prose.marker_stripper import remove_markers
 from propcite.retrieval.errors import PropCiteError
 
 log = logging.getLogger("propcite.server")
 
-CUT_OFF = {"length": "the model stopped at its limit of tokens", "content_filter": "a filter stopped the model"}
-BROKE_OFF = "the model's server broke off"
+INCOMPLETE_NOTES = {
+    "length": "the model stopped at its limit of tokens",
+    "content_filter": "a filter stopped the model",
+}
+BROKEN_OFF = "the model server broke off"
+NOT_JSON = "the model server's response is not JSON: correct PROPCITE_LLM_URL"
 
 
 @dataclass(frozen=True, slots=True)
-class Citing:
-    """One request's way of citing; thoughts that a model writes in front of its answer are not cited."""
+class CompletionCiter:
+    """Cites the completions of one request, without the reasoning that a model writes before its answer."""
 
     service: Service
-    asked: Asked
+    chat: ChatRequest
     sources: Sources
 
-    async def whole(self, text: str, reason: str | None) -> CitedAnswer:
-        """A text that has come to its end, cited beside those of others."""
-        first, collection, question = self.sources.first, self.sources.collection, self.asked.question
-        blanked = Blanked()
-        prose = blanked.feed(text) + blanked.finish()
+    async def completion(self, body: bytes) -> bytes:
+        """Add `annotations` and the cited answer to each choice's message; all else stays as received."""
         try:
-            answer = await self.service.desk.cite(prose, first, collection=collection, question=question)
+            completion = json.loads(body)
+        except (ValueError, RecursionError):
+            completion = None
+        if not isinstance(completion, dict):
+            raise RequestError(502, NOT_JSON)
+        choices = completion.get("choices")
+        choices = [c for c in choices if isinstance(c, dict)] if isinstance(choices, list) else []
+        texts = [c for c in choices if isinstance(c.get("message"), dict) and is_text(c["message"].get("content"))]
+        if not texts:
+            return body
+        await asyncio.gather(*map(self._choice, texts))
+        return json.dumps(completion).encode()
+
+    async def _choice(self, choice: Mapping[str, Any]) -> None:
+        message = choice["message"]
+        if self.chat.extension.strip_markers:
+            message["content"] = remove_markers(message["content"])
+        answer = await self._text(message["content"], choice.get("finish_reason"))
+        message["annotations"] = [*(message.get("annotations") or []), *chat_annotations(answer)]
+        message[EXTENSION] = to_dict(answer)
+
+    async def _text(self, text: str, reason: str | None) -> CitedAnswer:
+        """Cite a complete text in a batch with other requests."""
+        first, collection, question = self.sources.first, self.sources.collection, self.chat.question
+        mask = ReasoningMask()
+        prose = mask.feed(text) + mask.finish()
+        try:
+            answer = await self.service.citing_queue.cite(prose, first, collection=collection, question=question)
         except Exception as error:
-            answer = CitedAnswer(prose, question=question, notes=(uncited(error),))
-        return self.finished(replace(answer, text=text), reason)
+            answer = CitedAnswer(prose, question=question, notes=(not_cited_note(error),))
+        return self.finish(replace(answer, text=text), reason)
 
     def stream(self, pieces: AsyncIterable[str]) -> AsyncCitedStream:
         return self.service.parts.propcite.astream(
             pieces,
             self.sources.first,
             collection=self.sources.collection,
-            question=self.asked.question,
+            question=self.chat.question,
         )
 
-    def finished(self, answer: CitedAnswer, reason: str | None, *, broken: bool = False) -> CitedAnswer:
-        """The answer with what is known of how it was written, counted."""
-        self.service.metrics.cited(len(answer.facts), sum(bool(fact.citations) for fact in answer.facts))
-        why = BROKE_OFF if broken else CUT_OFF.get(reason or "", "")
-        model = self.asked.body.get("model")
+    def finish(self, answer: CitedAnswer, reason: str | None, *, is_broken: bool = False) -> CitedAnswer:
+        """Count the answer's facts, and add the collection, the model's name and why it is incomplete."""
+        self.service.metrics.count_facts(len(answer.facts), sum(bool(fact.citations) for fact in answer.facts))
+        note = BROKEN_OFF if is_broken else INCOMPLETE_NOTES.get(reason or "", "")
+        model = self.chat.body.get("model")
         return replace(
             answer,
             collection=self.sources.name,
-            incomplete=bool(why),
-            notes=(*answer.notes, *([why] if why else [])),
+            incomplete=bool(note),
+            notes=(*answer.notes, *([note] if note else [])),
             models={**answer.models, **({"generator": model} if isinstance(model, str) else {})},
         )
 
 
-class Blanked:
-    """A text as it is cited: thoughts in front of an answer become empty lines, so that every place stays."""
+class ReasoningMask:
+    """Replaces reasoning before an answer by empty lines, so that all offsets stay the same."""
 
     def __init__(self) -> None:
-        self._thoughts = Thoughts()
-        self._num_given = self._num_read = 0
+        self._filter = ReasoningFilter()
+        self._num_fed = self._num_returned = 0
 
     def feed(self, text: str) -> str:
-        self._num_given += len(text)
-        return self._placed(self._thoughts.feed(text))
+        self._num_fed += len(text)
+        return self._padded(self._filter.feed(text))
 
     def finish(self) -> str:
-        return self._placed(self._thoughts.finish())
+        return self._padded(self._filter.finish())
 
-    def _placed(self, prose: str) -> str:
+    def _padded(self, prose: str) -> str:
         if not prose:
             return ""
-        end = self._num_given - self._thoughts.num_held
-        before = end - len(prose) - self._num_read
-        self._num_read = end
-        return "\n" * before + prose
+        end = self._num_fed - self._filter.num_pending
+        num_masked = end - len(prose) - self._num_returned
+        self._num_returned = end
+        return "\n" * num_masked + prose
 
 
 def sentence_annotations(event: SentenceCited, first: int) -> list[dict[str, Any]]:
-    """A sentence's citations for a stream: each has its `index` in the whole list, by which clients put it together."""
+    """Return a sentence's annotations for a stream, each with the `index` by which clients join them."""
     before = " " * event.sentence.span.start
-    found = chat_annotations(CitedAnswer(before + event.text, (event.sentence,)))
-    return [{"index": number, **one} for number, one in enumerate(found, start=first)]
+    annotations = chat_annotations(CitedAnswer(before + event.text, (event.sentence,)))
+    return [{"index": number, **annotation} for number, annotation in enumerate(annotations, start=first)]
 
 
-def uncited(error: Exception) -> str:
-    """Why a text is not cited, for its reader; a fault of our own is for the log."""
+def not_cited_note(error: Exception) -> str:
+    """Return a note on why a text is not cited; an internal error is logged."""
     if isinstance(error, PropCiteError):
         return f"not cited: {one_line(str(error))}"
     log.error("an answer could not be cited", exc_info=error)
-    return f"not cited: {OWN_FAULT}"
+    return f"not cited: {INTERNAL_ERROR}"
 
 
 def is_text(content: Any) -> bool:

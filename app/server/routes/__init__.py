@@ -1,1 +1,1 @@
-"""The routes, a module a subject."""
+"""The routes, one module per subject."""

@@ -1,7 +1,7 @@
-"""A chat completion in OpenAI's form, from the model's server that is set, with its citations.
+"""Chat completions in OpenAI's format, from the model server in the settings, with citations.
 
-A chatbot keeps its client and changes its `base_url`: to `/v1`, or to `/v1/collections/NAME` where it can change
-nothing else.  The body is the model server's own, with one field more, `propcite`.
+A chatbot keeps its client and changes its `base_url`: to `/v1`, or to `/v1/collections/NAME` if it can change nothing
+else.  The body is the model server's, with one more field, `propcite`.
 """
 
 from __future__ import annotations
@@ -12,32 +12,32 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 from starlette.requests import ClientDisconnect
 
-from propcite.app.server.access import Access, Reader
-from propcite.app.server.errors import RequestError, hidden
-from propcite.app.server.proxy.asked import Extension, read_asked
-from propcite.app.server.proxy.conversation import Proxy
-from propcite.app.server.shapes import Name
+from propcite.app.server.access import Access, ReadAccess
+from propcite.app.server.errors import RequestError, no_collection
+from propcite.app.server.proxy.chat_proxy import ChatProxy
+from propcite.app.server.proxy.chat_request import Extension, parse_chat_request
+from propcite.app.server.schemas import Name
 
 router = APIRouter(tags=["chat"])
 
-_ERROR = {
+_ERROR_SCHEMA = {
     "type": "object",
     "required": ["error"],
     "properties": {"error": {"type": "object", "required": ["message", "type", "param", "code"]}},
 }
-_TROUBLES: dict[int | str, dict[str, Any]] = {
-    status: {"description": what, "content": {"application/json": {"schema": _ERROR}}}
-    for status, what in (
-        (400, "A body that is no JSON, or what the model's server refuses"),
-        (401, "No key, or one that is not known"),
-        (403, "A key that may not do this"),
+_ERRORS: dict[int | str, dict[str, Any]] = {
+    status: {"description": description, "content": {"application/json": {"schema": _ERROR_SCHEMA}}}
+    for status, description in (
+        (400, "The body is not JSON, or the model server refuses it"),
+        (401, "No key, or an unknown one"),
+        (403, "The key does not allow this"),
         (404, "No such collection or model"),
-        (413, "Too large a request"),
-        (422, "A field that is missing or wrong"),
-        (429, "Too many requests, here or at the model's server; Retry-After is passed on"),
-        (502, "The model's server does not answer, breaks off, refuses this server's key, or answers with no JSON"),
+        (413, "The request is too large"),
+        (422, "A field is missing or wrong"),
+        (429, "Too many requests, here or at the model server; Retry-After is passed on"),
+        (502, "The model server does not answer, breaks off, refuses this server's key, or sends no JSON"),
         (503, "Too busy, or still loading"),
-        (504, "The model's server says nothing"),
+        (504, "The model server is silent"),
     )
 }
 _MESSAGES = [{"role": "user", "content": "What did the barrier cost?"}]
@@ -73,7 +73,7 @@ _BODY = {
     "type": "object",
     "required": ["messages"],
     "properties": {
-        "model": {"type": "string", "description": "as the model's server names it"},
+        "model": {"type": "string", "description": "its name at the model server"},
         "messages": {"type": "array", "minItems": 1, "items": {"type": "object"}},
         "stream": {"type": "boolean"},
         "propcite": {
@@ -85,11 +85,11 @@ _BODY = {
     "additionalProperties": True,
     "examples": [{"model": "any", "messages": _MESSAGES, "propcite": {"collection": "harbour"}}],
 }
-_DESCRIBED: dict[str, Any] = {
+_COMPLETION_OPTIONS: dict[str, Any] = {
     "responses": {
-        **_TROUBLES,
+        **_ERRORS,
         200: {
-            "description": "The completion; with `stream` its chunks as server-sent events",
+            "description": "The completion; with `stream`, its chunks as server-sent events",
             "content": {"application/json": {"example": _ANSWER}, "text/event-stream": {}},
         },
     },
@@ -98,48 +98,48 @@ _DESCRIBED: dict[str, Any] = {
 }
 
 
-@router.post("/v1/chat/completions", **_DESCRIBED)
-async def complete(request: Request, access: Reader) -> Response:
-    """Complete a chat.  Each cited fact has an annotation (`url_citation`), `propcite` of the message is the cited
-    answer.  In a stream a sentence's annotations follow it, `propcite` comes before the end of its choice."""
-    return await _completed(request, access, None)
+@router.post("/v1/chat/completions", **_COMPLETION_OPTIONS)
+async def complete(request: Request, access: ReadAccess) -> Response:
+    """Complete a chat.  Each cited fact has an annotation (`url_citation`); `propcite` of the message is the cited
+    answer.  In a stream, a sentence's annotations follow it, and `propcite` comes before the end of its choice."""
+    return await _complete(request, access, None)
 
 
-@router.post("/v1/collections/{collection}/chat/completions", **_DESCRIBED)
-async def complete_over(request: Request, access: Reader, collection: Name) -> Response:
-    """The same over a collection, for a client that can change its address alone."""
-    return await _completed(request, access, collection)
+@router.post("/v1/collections/{collection}/chat/completions", **_COMPLETION_OPTIONS)
+async def complete_over(request: Request, access: ReadAccess, collection: Name) -> Response:
+    """Complete a chat over a collection, for a client that can change only its base URL."""
+    return await _complete(request, access, collection)
 
 
-_LISTED: dict[str, Any] = {
-    "responses": {**{s: _TROUBLES[s] for s in (401, 403, 404, 422, 429, 502, 503, 504)}},
+_MODELS_OPTIONS: dict[str, Any] = {
+    "responses": {**{s: _ERRORS[s] for s in (401, 403, 404, 422, 429, 502, 503, 504)}},
     "response_class": Response,
 }
 
 
-@router.get("/v1/models", **_LISTED)
-async def models(request: Request, access: Reader) -> Response:  # noqa: ARG001 - who may not read is refused
-    """The models that the model's server has; without one `propcite`, this server's own generator."""
+@router.get("/v1/models", **_MODELS_OPTIONS)
+async def models(request: Request, access: ReadAccess) -> Response:  # noqa: ARG001 - checks the key
+    """List the models of the model server; without one, `propcite`, this server's own generator."""
     return await _proxy(request).models(request)
 
 
-@router.get("/v1/collections/{collection}/models", **_LISTED)
-async def models_over(request: Request, access: Reader, collection: Name) -> Response:
-    """The same, for a client whose address names a collection."""
-    name = access.name(collection)
+@router.get("/v1/collections/{collection}/models", **_MODELS_OPTIONS)
+async def models_over(request: Request, access: ReadAccess, collection: Name) -> Response:
+    """List the models, for a client whose base URL names a collection."""
+    name = access.collection_name(collection)
     if await asyncio.to_thread(access.service.parts.library.collection_id, name) is None:
-        raise hidden(name)
+        raise no_collection(name)
     return await _proxy(request).models(request)
 
 
-async def _completed(request: Request, access: Access, collection: str | None) -> Response:
+async def _complete(request: Request, access: Access, collection: str | None) -> Response:
     try:
-        asked = read_asked(await request.body(), collection)
+        chat = parse_chat_request(await request.body(), collection)
     except ClientDisconnect as error:
         raise RequestError(499, "the client hung up") from error
-    return await _proxy(request).completion(request, access, asked)
+    return await _proxy(request).completion(request, access, chat)
 
 
-def _proxy(request: Request) -> Proxy:
-    proxy: Proxy = request.app.state.proxy
+def _proxy(request: Request) -> ChatProxy:
+    proxy: ChatProxy = request.app.state.proxy
     return proxy

@@ -1,4 +1,4 @@
-"""What routes share: a cited answer as a response, passages as given, a request that may be given up."""
+"""Helpers of several routes: answers as responses, passages of requests, and work that ends when a client leaves."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 from fastapi import Request, Response
 
 from propcite.app.server.errors import RequestError
+from propcite.app.server.schemas import AnswerFormat, PassageInput, Problem
 from propcite.app.server.service import Service
-from propcite.app.server.shapes import GivenPassage, Problem, Written
 from propcite.attribution.citations import CitedAnswer
 from propcite.attribution.citing.sources import as_passages
 from propcite.attribution.formats import FORMATS
@@ -21,56 +21,56 @@ from propcite.retrieval.text import Passage
 T = TypeVar("T")
 
 PROBLEMS: dict[int | str, dict[str, Any]] = {
-    status: {"model": Problem, "description": what}
-    for status, what in (
-        (401, "No key, or one that is not known"),
-        (403, "A key that may not do this"),
+    status: {"model": Problem, "description": description}
+    for status, description in (
+        (401, "No key, or an unknown one"),
+        (403, "The key does not allow this"),
         (404, "No such collection, document or job"),
-        (413, "Too large a request"),
-        (422, "A field that is missing or wrong"),
+        (413, "The request is too large"),
+        (422, "A field is missing or wrong"),
         (429, "Too many requests with this key"),
         (502, "The language model's server cannot be used"),
         (503, "Too busy, or still loading"),
     )
 }
-ANSWER: dict[int | str, dict[str, Any]] = {
+ANSWER_RESPONSES: dict[int | str, dict[str, Any]] = {
     **PROBLEMS,
-    200: {"model": AnswerJson, "description": "The cited answer; in another media type where `format` names one"},
+    200: {"model": AnswerJson, "description": "The cited answer; in another media type if `format` names one"},
 }
 
 
-def written(service: Service, answer: CitedAnswer, wanted: Written) -> Response:
-    """An answer that was just cited, in the form that was asked for."""
-    service.metrics.cited(len(answer.facts), sum(bool(fact.citations) for fact in answer.facts))
-    return form_of(service, answer, wanted)
+def new_answer_response(service: Service, answer: CitedAnswer, options: AnswerFormat) -> Response:
+    """Count the facts of a new answer, and return it in the requested format."""
+    service.metrics.count_facts(len(answer.facts), sum(bool(fact.citations) for fact in answer.facts))
+    return answer_response(service, answer, options)
 
 
-def form_of(service: Service, answer: CitedAnswer, wanted: Written) -> Response:
-    """With what became of the documents since, in the forms that tell it."""
-    form = FORMATS[wanted.format]
-    if lacking := form.lacks():
-        raise RequestError(501, f"format: {form.name} needs {lacking}, which this server does not have")
-    told = form.tells_documents and answer.collection
-    documents = service.parts.library.cited_documents(answer) if told else {}
+def answer_response(service: Service, answer: CitedAnswer, options: AnswerFormat) -> Response:
+    """Return an answer in the requested format, with the documents' present state if the format shows it."""
+    form = FORMATS[options.format]
+    if missing := form.missing_program():
+        raise RequestError(501, f"format: {form.name} needs {missing}, which this server does not have")
+    with_documents = form.shows_document_status and answer.collection
+    documents = service.parts.library.cited_documents(answer) if with_documents else {}
     headers = {"X-PropCite-Answer": answer.id}
     if not form.is_text:
         headers["Content-Disposition"] = f'attachment; filename="{answer.id}{form.suffix}"'
-    return Response(form.write(answer, wanted.offsets, documents), media_type=form.media_type, headers=headers)
+    return Response(form.write(answer, options.offsets, documents), media_type=form.media_type, headers=headers)
 
 
-def passages_of(given: Sequence[str | GivenPassage]) -> list[Passage]:
-    return as_passages(sources_of(given))
+def to_passages(inputs: Sequence[str | PassageInput]) -> list[Passage]:
+    return as_passages(plain_inputs(inputs))
 
 
-def sources_of(given: Sequence[str | GivenPassage]) -> list[object]:
-    """What the library reads passages from, one by one."""
-    return [p if isinstance(p, str) else p.model_dump(exclude_none=True) for p in given]
+def plain_inputs(inputs: Sequence[str | PassageInput]) -> list[object]:
+    """Return passages as the texts and dictionaries that `propcite` accepts."""
+    return [p if isinstance(p, str) else p.model_dump(exclude_none=True) for p in inputs]
 
 
-async def unless_gone(request: Request, work: Awaitable[T]) -> T:
-    """The work's result; when the client hangs up first, the work is given up."""
+async def cancel_on_disconnect(request: Request, work: Awaitable[T]) -> T:
+    """Return the result of the work; cancel it if the client disconnects first."""
     working = asyncio.ensure_future(work)
-    leaving = asyncio.ensure_future(_gone(request))
+    leaving = asyncio.ensure_future(_disconnect(request))
     try:
         await asyncio.wait({working, leaving}, return_when=asyncio.FIRST_COMPLETED)
         if not working.done():
@@ -83,6 +83,6 @@ async def unless_gone(request: Request, work: Awaitable[T]) -> T:
                 await task
 
 
-async def _gone(request: Request) -> None:
+async def _disconnect(request: Request) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         pass

@@ -1,4 +1,4 @@
-"""Documents as a person knows them, for who shows evidence: the file, its pages as pictures, its text with marks."""
+"""Documents for showing evidence: the file, pages of PDFs as images, and HTML with the cited words marked."""
 
 from __future__ import annotations
 
@@ -9,63 +9,68 @@ from fastapi import APIRouter, Query, Response
 from fastapi.responses import FileResponse
 
 from propcite.app.errors import NotFoundError
-from propcite.app.server.access import Access, Reader
+from propcite.app.server.access import Access, ReadAccess
 from propcite.app.server.routes.shared import PROBLEMS
-from propcite.app.server.shapes import Name
-from propcite.app.viewing import Shown, Spot, span_of
-from propcite.app.viewing.pages import NARROWEST, WIDEST, WIDTH
+from propcite.app.server.schemas import Name
+from propcite.app.viewing.document_html import Highlight
+from propcite.app.viewing.page_images import DEFAULT_WIDTH, MAX_WIDTH, MIN_WIDTH
+from propcite.app.viewing.viewer import ViewerResponse, parse_span
 
 router = APIRouter(tags=["documents"])
 
-Collection = Annotated[Name | None, Query(description="none: the server's own, PROPCITE_COLLECTION")]
-Spans = Annotated[str, Query(pattern=r"^(\d{1,12}-\d{1,12})?$", description="characters of the document, as 120-245")]
+Collection = Annotated[Name | None, Query(description="default: the server's own, PROPCITE_COLLECTION")]
+SpanText = Annotated[
+    str, Query(pattern=r"^(\d{1,12}-\d{1,12})?$", description="characters of the document, as 120-245")
+]
 
 
-def _kinds(*media_types: str) -> dict[int | str, dict[str, object]]:
-    return {**PROBLEMS, 200: {"content": {kind: {} for kind in media_types}, "description": "As it is"}}
+def _responses(*media_types: str) -> dict[int | str, dict[str, object]]:
+    return {**PROBLEMS, 200: {"content": {media_type: {} for media_type in media_types}, "description": "As it is"}}
 
 
-@router.get("/v1/documents/{document_id}/file", responses=_kinds("application/octet-stream"), response_class=Response)
-def file(access: Reader, document_id: str, collection: Collection = None) -> Response:
-    """The very file that a document was read from, where that is kept or still lies where it was."""
+@router.get(
+    "/v1/documents/{document_id}/file", responses=_responses("application/octet-stream"), response_class=Response
+)
+def file(access: ReadAccess, document_id: str, collection: Collection = None) -> Response:
+    """Return the file that a document was read from, if it is stored or still where it was."""
     _check(access, document_id, collection)
-    return _sent(access.service.viewer.file(document_id))
+    return _response(access.service.viewer.file(document_id))
 
 
-@router.get("/v1/documents/{document_id}/pages/{number}", responses=_kinds("image/jpeg"), response_class=Response)
+@router.get("/v1/documents/{document_id}/pages/{number}", responses=_responses("image/jpeg"), response_class=Response)
 def page(
-    access: Reader,
+    access: ReadAccess,
     document_id: str,
     number: int,
     collection: Collection = None,
-    width: Annotated[int, Query(ge=NARROWEST, le=WIDEST)] = WIDTH,
+    width: Annotated[int, Query(ge=MIN_WIDTH, le=MAX_WIDTH)] = DEFAULT_WIDTH,
 ) -> Response:
-    """A page of a PDF as a picture; the boxes of citations are shares of it."""
+    """Return a page of a PDF as an image; the boxes of citations are given as shares of its size."""
     _check(access, document_id, collection)
-    return _sent(access.service.viewer.page(document_id, number, width))
+    return _response(access.service.viewer.page_image(document_id, number, width))
 
 
-@router.get("/v1/documents/{document_id}/reading", responses=_kinds("text/html"), response_class=Response)
+@router.get("/v1/documents/{document_id}/reading", responses=_responses("text/html"), response_class=Response)
 def reading(
-    access: Reader,
+    access: ReadAccess,
     document_id: str,
     collection: Collection = None,
-    cited: Spans = "",
-    passage: Spans = "",
+    cited: SpanText = "",
+    passage: SpanText = "",
 ) -> Response:
-    """A document as a page of HTML that neither acts nor loads, the cited words marked: open it at `#cited`."""
+    """Return a document as HTML without active content, the cited words marked; open it at `#cited`."""
     _check(access, document_id, collection)
-    return _sent(access.service.viewer.reading(document_id, Spot(span_of(cited), span_of(passage))))
+    return _response(access.service.viewer.html(document_id, Highlight(parse_span(cited), parse_span(passage))))
 
 
 def _check(access: Access, document_id: str, collection: str | None) -> None:
-    """Whether this key may see it: one that is here, or was here and may still be cited."""
-    info, library = access.service.pipeline(access.name(collection)).collection, access.service.parts.library
-    if document_id not in library.contents([document_id], info):
-        raise NotFoundError(f"no document {document_id[:40]!r} in {info.name!r}: GET /v1/documents lists them")
+    """Raise NotFoundError unless the collection has or had the document."""
+    info, library = access.service.pipeline(access.collection_name(collection)).collection, access.service.parts.library
+    if document_id not in library.source_files([document_id], info):
+        raise NotFoundError(f"no document {document_id[:40]!r} in {info.name!r}: GET /v1/documents lists the documents")
 
 
-def _sent(shown: Shown) -> Response:
+def _response(shown: ViewerResponse) -> Response:
     if isinstance(shown.content, Path):
         return FileResponse(shown.content, media_type=shown.media_type, headers=dict(shown.headers))
     return Response(shown.content, media_type=shown.media_type, headers=dict(shown.headers))

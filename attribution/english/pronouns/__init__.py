@@ -1,0 +1,1 @@
+"""Pronouns at the beginning of a sentence, replaced by what they refer to."""

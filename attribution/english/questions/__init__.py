@@ -1,5 +1,1 @@
-"""Complete a question of a conversation by rules: what it leaves out is filled from the question before."""
-
-from propcite.attribution.english.questions.follow_ups import Exchange, standing_alone
-
-__all__ = ["Exchange", "standing_alone"]
+"""Questions of a conversation, completed so that each can be understood alone."""

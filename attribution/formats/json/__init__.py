@@ -1,4 +1,4 @@
-"""CitedAnswer as JSON and back."""
+"""Convert a CitedAnswer to JSON and back."""
 
 from propcite.attribution.formats.json.reading import from_dict, from_json
 from propcite.attribution.formats.json.schema import SCHEMA, AnswerJson, json_schema

@@ -1,4 +1,4 @@
-"""An explanation as plain values: words, their weights, and what every pair of them counts."""
+"""Convert an explanation to plain values: words, their weights, and what each pair contributes to the score."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from pydantic import TypeAdapter
 from typing_extensions import TypedDict
 
 from propcite.attribution.citing.explaining import Explained
-from propcite.attribution.formats.json.schema import EvidenceJson, VerdictJson, published
+from propcite.attribution.formats.explanations.text import summary_line
+from propcite.attribution.formats.json.schema import EvidenceJson, VerdictJson, schema_document
 from propcite.attribution.formats.json.writing import evidence_json, verdict_json
-from propcite.attribution.formats.why_words import found_line
 from propcite.retrieval.explanation import Word
 
 SCHEMA: Literal["propcite/explanation/1"] = "propcite/explanation/1"
@@ -85,11 +85,11 @@ def _adapter() -> TypeAdapter[ExplanationJson]:
 
 
 def explanation_schema() -> dict[str, Any]:
-    return published(SCHEMA, _adapter())
+    return schema_document(SCHEMA, _adapter())
 
 
 def explanation_json(explained: Explained) -> ExplanationJson:
-    fact, found = explained.fact, explained.explanation
+    fact, explanation = explained.fact, explained.explanation
     return {
         "schema": SCHEMA,
         "answer": explained.answer.id,
@@ -101,29 +101,29 @@ def explanation_json(explained: Explained) -> ExplanationJson:
         },
         "citation": explained.citation.number if explained.citation else None,
         "evidence": evidence_json(explained.evidence),
-        "granularity": found.granularity.value,
-        "alignment": str(found.alignment),
-        "summary": found_line(found),
+        "granularity": explanation.granularity.value,
+        "alignment": str(explanation.alignment),
+        "summary": summary_line(explanation),
         "query": {
             "text": explained.text,
             "start": explained.start,
-            "words": [_word(word) for word in found.query],
-            "nearness": found.nearness.tolist(),
+            "words": [_word(word) for word in explanation.query],
+            "nearness": explanation.nearness.tolist(),
         },
         "source": {
             "text": explained.unit_text,
             "spans": [(span.start, span.end) for span in explained.unit],
-            "words": [_word(word) for word in found.source],
+            "words": [_word(word) for word in explanation.source],
         },
-        "contributions": found.contributions.tolist(),
-        "similarities": found.similarities.tolist(),
-        "score": found.score,
-        "unit_score": found.unit_score,
-        "passage_score": found.passage_score,
-        "passage_share": found.share,
+        "contributions": explanation.contributions.tolist(),
+        "similarities": explanation.similarities.tolist(),
+        "score": explanation.score,
+        "unit_score": explanation.unit_score,
+        "passage_score": explanation.passage_score,
+        "passage_share": explanation.passage_share,
     }
 
 
 def _word(word: Word) -> WordJson:
-    place = (word.span.start, word.span.end) if word.span else (None, None)
-    return {"text": word.text, "start": place[0], "end": place[1], "weight": word.weight}
+    start, end = (word.span.start, word.span.end) if word.span else (None, None)
+    return {"text": word.text, "start": start, "end": end, "weight": word.weight}

@@ -1,12 +1,17 @@
-"""What a search found as plain values."""
+"""Convert hits of a search, and alternatives to a fact's evidence, to plain values."""
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from typing_extensions import TypedDict
 
+from propcite.attribution.formats.json.schema import VerdictJson
+from propcite.attribution.formats.json.writing import verdict_json
 from propcite.retrieval.text import Hit
+
+if TYPE_CHECKING:  # a search loads no judges
+    from propcite.attribution.citing.alternatives import Alternative
 
 
 class HitJson(TypedDict):
@@ -24,6 +29,13 @@ class HitJson(TypedDict):
     places: list[str]
 
 
+class AlternativeJson(HitJson):
+    """A unit near a fact, with its verdict; `citation` is its marker, null if the fact does not cite it."""
+
+    verdict: VerdictJson | None
+    citation: int | None
+
+
 def hit_json(hit: Hit) -> HitJson:
     passage = hit.passage
     return {
@@ -38,3 +50,8 @@ def hit_json(hit: Hit) -> HitJson:
         "pages": list(passage.pages_of(hit.spans[0])),
         "places": list(passage.places_of(hit.spans[0])),
     }
+
+
+def alternative_json(alternative: Alternative) -> AlternativeJson:
+    verdict, number = verdict_json(alternative.verdict), alternative.number or None
+    return {**hit_json(alternative.hit), "verdict": verdict, "citation": number}

@@ -1,4 +1,4 @@
-"""Plain values and JSON as a cited answer again; every quote is cut anew, and one that differs is refused."""
+"""Read a cited answer from plain values or JSON; a quote that differs from its source is an error."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from propcite.attribution.citations import (
 )
 from propcite.attribution.errors import AttributionError
 from propcite.attribution.formats.json.schema import (
-    FIRST,
-    FOURTH,
     SCHEMA,
-    SECOND,
-    THIRD,
+    VERSION_1,
+    VERSION_2,
+    VERSION_3,
+    VERSION_4,
     AnswerJson,
     BoxJson,
     CitationJson,
@@ -32,14 +32,15 @@ from propcite.attribution.formats.json.schema import (
     PropositionJson,
     SentenceJson,
     VerdictJson,
-    adapter,
+    answer_adapter,
 )
 from propcite.retrieval.text import Box, Page, Passage, Place, Sentence, Span
 
 
 def from_json(text: str) -> CitedAnswer:
+    """Read an answer of this or an earlier version; raise AttributionError if the text is none."""
     try:
-        return from_dict(adapter().validate_python(_upgraded(json.loads(text))))
+        return from_dict(answer_adapter().validate_python(_upgraded(json.loads(text))))
     except (ValueError, RecursionError) as error:
         if not isinstance(error, ValidationError):
             raise AttributionError(f"this is not a cited answer ({SCHEMA}): {error}") from error
@@ -49,6 +50,7 @@ def from_json(text: str) -> CitedAnswer:
 
 
 def from_dict(data: AnswerJson) -> CitedAnswer:
+    """Read an answer from the values of `to_dict`; raise AttributionError if its parts contradict each other."""
     try:
         passages = {p["id"]: _read_passage(p) for p in data["passages"]}
         return CitedAnswer(
@@ -67,23 +69,23 @@ def from_dict(data: AnswerJson) -> CitedAnswer:
             written_from=tuple(data["written_from"]),
         )
     except (KeyError, ValueError) as error:
-        raise AttributionError(f"this cited answer does not fit together: {error}") from error
+        raise AttributionError(f"this cited answer is inconsistent: {error}") from error
 
 
 def _upgraded(data: Any) -> Any:
-    """An answer kept by an earlier version with what it lacks; by the first nothing was found elsewhere."""
-    if not isinstance(data, dict) or data.get("schema") not in (FIRST, SECOND, THIRD, FOURTH):
+    """Add to an answer of an earlier version the fields that it lacks."""
+    if not isinstance(data, dict) or data.get("schema") not in (VERSION_1, VERSION_2, VERSION_3, VERSION_4):
         return data
-    first = data["schema"] == FIRST
+    first = data["schema"] == VERSION_1
     new: dict[str, Any] = {"after": "", "understood": "", "written_from": []}
     new |= {"uncited_spans": [], "index_version": ""} if first else {}
-    new |= {"incomplete": False, "notes": []} if data["schema"] in (FIRST, SECOND) else {}
-    parts = data if data["schema"] == FOURTH else _with_parts(data, first)
+    new |= {"incomplete": False, "notes": []} if data["schema"] in (VERSION_1, VERSION_2) else {}
+    parts = data if data["schema"] == VERSION_4 else _with_parts(data, first)
     return {**new, **parts, "schema": SCHEMA}
 
 
 def _with_parts(value: Any, first: bool) -> Any:
-    """The same for what an answer is made of; what it has is kept."""
+    """Add the fields that its parts lack.  The first version had no evidence from elsewhere, so `shown` is true."""
     if isinstance(value, list):
         return [_with_parts(item, first) for item in value]
     if isinstance(value, dict):
@@ -102,7 +104,7 @@ def _read_evidence(data: EvidenceJson, passages: dict[str, Passage]) -> Evidence
     span, shown = Span(data["start"], data["end"]), data["shown"]
     evidence = Evidence(passage, span, data["score"], data["passage_score"], shown)
     if evidence.quote != data["quote"]:
-        raise ValueError(f"the quote {data['quote'][:60]!r} does not stand in passage {passage.id!r} where it says")
+        raise ValueError(f"the quote {data['quote'][:60]!r} is not at its place in passage {passage.id!r}")
     return evidence
 
 
@@ -113,14 +115,14 @@ def _read_citation(data: CitationJson, passages: dict[str, Passage]) -> Citation
 def _read_sentence(data: SentenceJson, answer: str, passages: dict[str, Passage]) -> CitedSentence:
     span = Span(data["start"], data["end"])
     if span.of(answer) != data["text"]:
-        raise ValueError(f"the sentence {data['text'][:60]!r} does not stand in the answer where it says")
+        raise ValueError(f"the sentence {data['text'][:60]!r} is not at its place in the answer")
     return CitedSentence(span, tuple(_read_proposition(p, span, passages) for p in data["propositions"]), data["most"])
 
 
 def _read_proposition(data: PropositionJson, sentence: Span, passages: dict[str, Passage]) -> CitedProposition:
     spans = tuple(Span(*span) for span in data["spans"])
     if any(span.start < sentence.start or span.end > sentence.end for span in spans):
-        raise ValueError(f"the proposition {data['text'][:60]!r} leaves its sentence")
+        raise ValueError(f"the proposition {data['text'][:60]!r} reaches beyond its sentence")
     return CitedProposition(
         Proposition(spans, data["text"], data["check_worthy"]),
         _read_verdict(data["verdict"]) if data["verdict"] else None,

@@ -1,4 +1,4 @@
-"""A repaired answer as plain values: what became of each marker, and the answer cited anew."""
+"""Convert a repaired answer to plain values: the state of each marker, and the answer with its citations."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pydantic import TypeAdapter
 from typing_extensions import TypedDict
 
 from propcite.attribution.citing.repaired import MarkerCheck, Repaired
-from propcite.attribution.formats.json.schema import AnswerJson, EvidenceJson, VerdictJson, published
+from propcite.attribution.formats.json.schema import AnswerJson, EvidenceJson, VerdictJson, schema_document
 from propcite.attribution.formats.json.writing import evidence_json, to_dict, verdict_json
 
 SCHEMA: Literal["propcite/repair/1"] = "propcite/repair/1"
@@ -42,7 +42,7 @@ def _adapter() -> TypeAdapter[RepairJson]:
 
 
 def repair_schema() -> dict[str, Any]:
-    return published(SCHEMA, _adapter())
+    return schema_document(SCHEMA, _adapter())
 
 
 def repair_json(repaired: Repaired) -> RepairJson:

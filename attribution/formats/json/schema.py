@@ -1,6 +1,7 @@
-"""The documented shape of a cited answer as JSON: `propcite schema` prints it, a server has it at /v1/schemas/answer.
+"""Define the JSON schema of a cited answer, which `propcite schema` prints and a server has at /v1/schemas/answer.
 
-All offsets are half-open and count Unicode code points from 0.
+All offsets are half-open and count Unicode code points from 0.  The docstrings of these types are the descriptions in
+the published schema.
 """
 
 from __future__ import annotations
@@ -12,10 +13,10 @@ from pydantic import ConfigDict, TypeAdapter, with_config
 from typing_extensions import TypedDict
 
 SCHEMA: Literal["propcite/answer/5"] = "propcite/answer/5"
-FIRST = "propcite/answer/1"  # had no ids of citations, nor what the writer was shown
-SECOND = "propcite/answer/2"  # did not say whether the writing had come to its end
-THIRD = "propcite/answer/3"  # knew pages alone, no slides, rows or lines
-FOURTH = "propcite/answer/4"  # stood alone: no conversations, nor what it was written from
+VERSION_1 = "propcite/answer/1"  # without ids, `shown`, boxes, `uncited_spans` and `index_version`
+VERSION_2 = "propcite/answer/2"  # without `incomplete` and `notes`
+VERSION_3 = "propcite/answer/3"  # with pages only, no named places such as slides and rows
+VERSION_4 = "propcite/answer/4"  # without `after`, `understood` and `written_from`
 
 
 class VerdictJson(TypedDict):
@@ -158,19 +159,19 @@ class AnswerJson(TypedDict):
 
 
 @cache
-def adapter() -> TypeAdapter[AnswerJson]:
+def answer_adapter() -> TypeAdapter[AnswerJson]:
     return TypeAdapter(AnswerJson)
 
 
 def json_schema() -> dict[str, Any]:
-    return published(SCHEMA, adapter())
+    return schema_document(SCHEMA, answer_adapter())
 
 
-def published(name: str, shape: TypeAdapter[Any]) -> dict[str, Any]:
-    """A shape as a document that stands alone, and names its dialect and itself.
+def schema_document(name: str, adapter: TypeAdapter[Any]) -> dict[str, Any]:
+    """Return a self-contained JSON schema that names its dialect and its own id.
 
     >>> json_schema()["$id"]
     'urn:propcite:schema:answer:5'
     """
     identity = f"urn:propcite:schema:{name.removeprefix('propcite/').replace('/', ':')}"
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": identity, **shape.json_schema()}
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": identity, **adapter.json_schema()}

@@ -1,11 +1,11 @@
-"""A cited answer as plain values and as JSON."""
+"""Convert a cited answer to plain values and to JSON."""
 
 from __future__ import annotations
 
 import json
-import re
 
-from propcite.attribution.citations import Citation, CitedAnswer, CitedProposition, CitedSentence, Evidence, Verdict
+from propcite.attribution.citations import Citation, CitedAnswer, CitedSentence, Evidence, Verdict
+from propcite.attribution.formats.cited_documents import all_evidence
 from propcite.attribution.formats.json.schema import (
     SCHEMA,
     AnswerJson,
@@ -16,13 +16,13 @@ from propcite.attribution.formats.json.schema import (
     SentenceJson,
     VerdictJson,
 )
+from propcite.attribution.formats.text import without_surrogates
 from propcite.retrieval.text import Box, Passage
-
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def to_dict(answer: CitedAnswer) -> AnswerJson:
-    passages = {e.passage.id: e.passage for p in answer.propositions for e in _all_evidence(p)}
+    """Return an answer as plain values, as `json_schema` describes them."""
+    passages = {evidence.passage.id: evidence.passage for evidence in all_evidence(answer)}
     return {
         "schema": SCHEMA,
         "id": answer.id,
@@ -47,13 +47,8 @@ def to_dict(answer: CitedAnswer) -> AnswerJson:
 
 
 def to_json(answer: CitedAnswer, *, indent: int | None = None) -> str:
-    """Half a character (a lone surrogate), which JSON cannot hold, is written as �; every place stays where it is."""
-    return _SURROGATE.sub("\ufffd", json.dumps(to_dict(answer), ensure_ascii=False, indent=indent))
-
-
-def _all_evidence(proposition: CitedProposition) -> list[Evidence]:
-    nearest = [proposition.nearest] if proposition.nearest else []
-    return [c.evidence for c in proposition.citations] + nearest
+    """Return an answer as JSON.  A lone surrogate, which JSON cannot hold, becomes �; offsets stay right."""
+    return without_surrogates(json.dumps(to_dict(answer), ensure_ascii=False, indent=indent))
 
 
 def verdict_json(verdict: Verdict) -> VerdictJson:

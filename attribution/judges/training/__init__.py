@@ -1,1 +1,1 @@
-"""Train the cross-encoder judge: rows that tell what supports what become pairs, pairs become weights."""
+"""Train the cross-encoder judge: labelled rows become pairs of claim and evidence, pairs become weights."""

@@ -1,4 +1,4 @@
-"""Words that mean the same, and words that do not though they stand in the same place, from WordNet's own files."""
+"""Synonyms of words, and words of the same kind with another meaning, from WordNet's own files."""
 
 from __future__ import annotations
 
@@ -8,51 +8,52 @@ from pathlib import Path
 
 from propcite.attribution.errors import AttributionError
 
-SURE = 0.5  # a word is taken for its first meaning when so large a share of its counted uses has it
-SEEN = 1  # uses that must be counted at least
+FIRST_MEANING_SHARE = 0.5  # a word is used in its most frequent meaning if that has at least this share of its uses
+MIN_USES = 1  # counted uses of that meaning
+MAX_SIBLINGS = 40  # a more general term with more meanings below it is too broad
 _FILES = {"noun": "n", "verb": "v", "adj": "a"}
 _ENDINGS = ("", "s", "ed", "d", "ing")
 
 
 @dataclass(slots=True)
 class Lexicon:
-    """For a word in one of its plain forms: its synonyms, and its opposites and siblings."""
+    """Synonyms of words, and their opposites and siblings; words may have a regular ending."""
 
-    _same: dict[str, list[str]] = field(default_factory=dict)
-    _others: dict[str, list[str]] = field(default_factory=dict)
+    _synonyms: dict[str, list[str]] = field(default_factory=dict)
+    _contrasts: dict[str, list[str]] = field(default_factory=dict)
 
-    def same(self, word: str) -> list[str]:
-        return _inflected(word, self._same)
+    def synonyms(self, word: str) -> list[str]:
+        return _with_ending(word, self._synonyms)
 
-    def others(self, word: str) -> list[str]:
-        return _inflected(word, self._others)
+    def contrasts(self, word: str) -> list[str]:
+        return _with_ending(word, self._contrasts)
 
     @classmethod
     def read(cls, folder: Path) -> Lexicon:
-        """From a folder with `index.sense` and `data.*`."""
+        """Read a folder with WordNet's `index.sense` and `data.*`."""
         try:
             return cls(*_tables(folder))
         except (OSError, ValueError, IndexError) as error:
-            raise AttributionError(f"{folder} does not hold WordNet's files: {error}") from error
+            raise AttributionError(f"cannot read WordNet's files from {folder}: {error}") from error
 
 
-def _inflected(word: str, table: dict[str, list[str]]) -> list[str]:
-    """The other words with this word's ending, where the ending is a plain one on both."""
+def _with_ending(word: str, table: dict[str, list[str]]) -> list[str]:
+    """Look a word up without its ending; add the ending to the results that take it without a change of spelling."""
     for ending in _ENDINGS:
         stem = word.removesuffix(ending) if ending else word
         if ending and stem == word:
             continue
-        if found := table.get(stem):
+        if words := table.get(stem):
             return (
-                [w + ending for w in found if not ending or w[-1] not in "eysxh"]
+                [w + ending for w in words if not ending or w[-1] not in "eysxh"]
                 if ending != "d"
-                else [w + "d" for w in found if w.endswith("e")]
+                else [w + "d" for w in words if w.endswith("e")]
             )
     return []
 
 
 def _counts(folder: Path) -> dict[str, list[tuple[int, str]]]:
-    """How often each word was met in each meaning.  -> word -> (uses, meaning's place in its file)"""
+    """Read how often each word is used in each meaning: word -> (uses, the meaning's offset in its file)."""
     kinds = {"1": "n", "2": "v", "3": "a", "5": "a"}
     counts: dict[str, list[tuple[int, str]]] = defaultdict(list)
     for line in (folder / "index.sense").read_text("utf-8").splitlines():
@@ -64,32 +65,32 @@ def _counts(folder: Path) -> dict[str, list[tuple[int, str]]]:
 
 
 def _tables(folder: Path) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
-    counts = _counts(folder)
-    first = {
-        word: max(held)[1]
-        for word, held in counts.items()
-        if word.isalpha() and max(held)[0] >= max(SEEN, SURE * sum(n for n, _ in held))
+    """Build the tables of synonyms and of contrasting words."""
+    meanings = {
+        word: max(uses)[1]
+        for word, uses in _counts(folder).items()
+        if word.isalpha() and max(uses)[0] >= max(MIN_USES, FIRST_MEANING_SHARE * sum(n for n, _ in uses))
     }
     words, above, opposite = _synsets(folder)
     below: dict[str, list[str]] = defaultdict(list)
     for meaning, parents in above.items():
         for parent in parents:
             below[parent].append(meaning)
-    told = {meaning: [w for w in held if first.get(w) == meaning] for meaning, held in words.items()}
-    same, others = {}, {}
-    for word, meaning in first.items():
-        alike = set(words.get(meaning, ()))
-        if found := [w for w in told.get(meaning, ()) if w != word]:
-            same[word] = sorted(found)
-        kin = [m for parent in above.get(meaning, ())[:1] for m in below[parent] if len(below[parent]) <= 40]
-        siblings = {w for m in [*kin, *opposite.get(meaning, ())] for w in told.get(m, ()) if w not in alike}
-        if siblings:
-            others[word] = sorted(siblings)
-    return same, others
+    clear = {meaning: [w for w in group if meanings.get(w) == meaning] for meaning, group in words.items()}
+    synonyms, contrasts = {}, {}
+    for word, meaning in meanings.items():
+        same = set(words.get(meaning, ()))
+        if others := [w for w in clear.get(meaning, ()) if w != word]:
+            synonyms[word] = sorted(others)
+        siblings = [m for p in above.get(meaning, ())[:1] for m in below[p] if len(below[p]) <= MAX_SIBLINGS]
+        different = {w for m in [*siblings, *opposite.get(meaning, ())] for w in clear.get(m, ()) if w not in same}
+        if different:
+            contrasts[word] = sorted(different)
+    return synonyms, contrasts
 
 
 def _synsets(folder: Path) -> tuple[dict[str, list[str]], dict[str, list[str]], dict[str, list[str]]]:
-    """Each meaning's words, the meanings above it, and those opposed to it."""
+    """Read the words of each meaning, the more general meanings, and the opposite meanings."""
     words: dict[str, list[str]] = {}
     above: dict[str, list[str]] = {}
     opposite: dict[str, list[str]] = {}
@@ -97,12 +98,12 @@ def _synsets(folder: Path) -> tuple[dict[str, list[str]], dict[str, list[str]], 
         for line in (folder / f"data.{name}").read_text("utf-8").splitlines():
             if line.startswith(" "):
                 continue
-            parts = line.partition(" | ")[0].split()
-            size = int(parts[3], 16)
-            meaning = kind + parts[0]
-            words[meaning] = [parts[4 + 2 * i].partition("(")[0] for i in range(size)]
+            fields = line.partition(" | ")[0].split()
+            size = int(fields[3], 16)
+            meaning = kind + fields[0]
+            words[meaning] = [fields[4 + 2 * i].partition("(")[0] for i in range(size)]
             at = 4 + 2 * size
-            pointers = [parts[at + 1 + 4 * i : at + 5 + 4 * i] for i in range(int(parts[at]))]
+            pointers = [fields[at + 1 + 4 * i : at + 5 + 4 * i] for i in range(int(fields[at]))]
             above[meaning] = [kind + p[1] for p in pointers if p[0] == "@"]
             opposite[meaning] = [kind + p[1] for p in pointers if p[0] == "!"]
     return words, above, opposite

@@ -1,4 +1,4 @@
-"""A claim beside evidence with what is known of the two; how alike pairs are made in opposite directions."""
+"""Training pairs of a claim and evidence, and how a changed pair is made together with its unchanged counterpart."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ YES, MOSTLY, HALF, NO = 1.0, 0.85, 0.3, 0.0
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """What the judge learns from: does `evidence` support `claim`?  `label` is the wanted probability."""
+    """A training example: does `evidence` support `claim`?  `label` is the target probability."""
 
     claim: str
     evidence: str
@@ -22,44 +22,46 @@ class Pair:
     group: str = ""
 
 
-Change = tuple[tuple[str, str], ...]  # words and what stands in their place, all replaced at once
+Replacements = tuple[tuple[str, str], ...]  # (old, new), all applied at once
 
 
-def changed(text: str, change: Change) -> str | None:
-    """The text with every one of these words replaced; nothing when it lacks one of them.
+def replace_words(text: str, replacements: Replacements) -> str | None:
+    """Replace all of these words in the text; None if one of them is missing.
 
-    >>> changed("Ann met Bo.", (("Ann", "Bo"), ("Bo", "Ann")))
+    >>> replace_words("Ann met Bo.", (("Ann", "Bo"), ("Bo", "Ann")))
     'Bo met Ann.'
     """
-    table = dict(change)
+    table = dict(replacements)
     if not all(re.search(rf"(?<!\w){re.escape(old)}(?!\w)", text) for old in table):
         return None
     either = "|".join(re.escape(old) for old in sorted(table, key=len, reverse=True))
-    return re.sub(rf"(?<!\w)(?:{either})(?!\w)", lambda found: table[found.group()], text)
+    return re.sub(rf"(?<!\w)(?:{either})(?!\w)", lambda match: table[match.group()], text)
 
 
-def both_ways(pair: Pair, change: Change, kind: str, dice: random.Random, *, label: float = NO) -> list[Pair]:
-    """A supported pair with a change on one side (`label`) and on both (supported still): one says as little as two.
+def one_and_both_sides(
+    pair: Pair, replacements: Replacements, kind: str, rng: random.Random, *, label: float = NO
+) -> list[Pair]:
+    """Change a supported pair on one side, which gets `label`, and on both sides, which stays supported.
 
-    What is changed on both sides reads as oddly as what is changed on one, so oddness alone tells nothing.
+    A text changed on both sides reads as oddly as one changed on one side, so the judge cannot learn from oddness.
     """
-    claim, evidence = changed(pair.claim, change), changed(pair.evidence, change)
+    claim, evidence = replace_words(pair.claim, replacements), replace_words(pair.evidence, replacements)
     made = [replace(pair, claim=claim, label=label, kind=kind)] if claim else []
     if evidence and claim:
-        if dice.random() < 0.5:
+        if rng.random() < 0.5:
             made = [replace(pair, evidence=evidence, label=label, kind=f"{kind} evidence")]
         made.append(replace(pair, claim=claim, evidence=evidence, kind=f"{kind} both"))
     return made
 
 
-def window(sentences: Sequence[str], kept: Iterable[int], most_words: int, dice: random.Random) -> str:
-    """Those sentences and neighbours of theirs, in order, up to so many words."""
-    chosen = set(kept)
+def window(sentences: Sequence[str], required: Iterable[int], max_words: int, rng: random.Random) -> str:
+    """Join the required sentences and neighbours of theirs, in order, up to `max_words`."""
+    chosen = set(required)
     words = sum(len(sentences[i].split()) for i in chosen)
-    around = sorted(set(range(len(sentences))) - chosen, key=lambda i: min(abs(i - k) for k in chosen) + dice.random())
+    around = sorted(set(range(len(sentences))) - chosen, key=lambda i: min(abs(i - k) for k in chosen) + rng.random())
     for i in around:
         words += len(sentences[i].split())
-        if words > most_words:
+        if words > max_words:
             break
         chosen.add(i)
     return " ".join(sentences[i].strip() for i in sorted(chosen))

@@ -1,14 +1,14 @@
-"""Made sentences on who did what to whom, and on which thing has which property: names from given texts."""
+"""Pairs from templates about who did what to whom and what has which property, filled with names of the rows."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from propcite.attribution.judges.training.pairs import NO, YES, Pair
 
-# What the doer did (past), what was done to the other (participle), and a noun for it where there is one.
-_DEEDS = [
+# The verb in the past tense, its participle, and its noun if there is one.
+_ACTIONS = [
     row.split("|")
     for row in """
 acquired|acquired|acquisition;purchased|purchased|purchase;defeated|defeated|defeat;beat|beaten|;hired|hired|hiring;
@@ -26,8 +26,8 @@ persuaded|persuaded|;rejected|rejected|rejection;threatened|threatened|;hosted|h
 married off|married off|;contacted|contacted|;thanked|thanked|;copied|copied|;released|released|release
 """.replace("\n", "").split(";")
 ]
-# Two ways to say one thing from its two ends; names changed round, each says the opposite.
-_ENDS = [
+# Two ways to state a relation, one from each side; with the names swapped each states the opposite.
+_CONVERSES = [
     row.split("|")
     for row in """
 {a} sold {x} to {b}|{b} bought {x} from {a};{a} is the father of {b}|{b} is the child of {a};
@@ -45,8 +45,8 @@ _ENDS = [
 {a} finished ahead of {b}|{b} finished behind {a};{a} developed from {b}|{b} evolved into {a}
 """.replace("\n", "").split(";")
 ]
-# True from either end.
-_MUTUAL = [
+# Symmetric relations: still true with the names swapped.
+_SYMMETRIC = [
     row.split("|")
     for row in """
 {a} met {b}|{b} and {a} met;{a} married {b}|{b} was married to {a};{a} merged with {b}|{b} and {a} merged;
@@ -55,7 +55,8 @@ _MUTUAL = [
 {a} differs from {b}|{b} is not the same as {a};{a} signed a treaty with {b}|{b} signed a treaty with {a}
 """.replace("\n", "").split(";")
 ]
-_HOLDS = [
+# A property and the slot of its value: n a number, p a place, y a year.
+_PROPERTIES = [
     row.split("|")
     for row in """
 {a} is {n} metres high|n;{a} was born in {p}|p;{a} opened in {y}|y;{a} cost {n} million dollars|n;
@@ -64,7 +65,7 @@ _HOLDS = [
 {a} scored {n} points|n;{a} is made in {p}|p;{a} was founded in {y}|y;{a} weighs {n} kilograms|n;{a} studied in {p}|p
 """.replace("\n", "").split(";")
 ]
-_COMMON = (
+_COMMON_NOUNS = (
     "the council;the museum;the company;the university;the committee;the court;the mayor;the team;the army;the bank;"
     "the union;the minister;the editor;the coach;the teacher;the engineer;the patient;the nurse;the doctor;the bishop;"
     "the government;the hospital;the president;the prime minister;the senator;the architect;the new owner;the students"
@@ -76,82 +77,83 @@ _BEFORE = ("", "", "", "In {y}, ", "According to the report, ", "After long talk
 _AFTER = ("", "", "", " in {y}", " for the second time", ", as the paper wrote", " with the help of {c}", " in {p}")
 
 
-class Roles:
-    """Draws pairs; `names` are those of people, places and firms, as texts write them."""
+class RolePairs:
+    """Draws pairs from templates; `names` are names of people, places and firms as they occur in texts."""
 
-    def __init__(self, names: Sequence[str], dice: random.Random) -> None:
-        self.names, self.dice = list(names), dice
+    def __init__(self, names: Sequence[str], rng: random.Random) -> None:
+        self.names, self.rng = list(names), rng
 
     def draw(self) -> list[Pair]:
-        """Pairs over one evidence: what it says in other words, and what it does not say."""
-        makers: list[Callable[[], list[Pair]]] = [self._deed, self._deed, self._ends, self._mutual, self._holds]
-        return self.dice.choice(makers)()
+        """Draw pairs with one evidence: a paraphrase, and a claim with swapped roles or values."""
+        makers = [self._action, self._action, self._converse, self._symmetric, self._property]  # more actions
+        return self.rng.choice(makers)()
 
-    def _fill(self, shape: str, **given: str) -> str:
-        dice = self.dice
-        slots = {"y": str(dice.randint(1700, 2024)), "n": str(dice.randint(2, 900)), "p": dice.choice(self.names),
-                 "c": dice.choice(self.names), "x": dice.choice(_THINGS)}  # fmt: skip
-        text = shape.format(**{**slots, **given})
+    def _fill(self, template: str) -> str:
+        rng = self.rng
+        slots = {"y": str(rng.randint(1700, 2024)), "n": str(rng.randint(2, 900)), "p": rng.choice(self.names),
+                 "c": rng.choice(self.names), "x": rng.choice(_THINGS)}  # fmt: skip
+        text = template.format(**slots)
         return text[0].upper() + text[1:]
 
-    def _two(self) -> tuple[str, str]:
-        pool = self.names if self.dice.random() < 0.7 else _COMMON
-        a, b = self.dice.sample(pool, 2)
+    def _two_names(self) -> tuple[str, str]:
+        pool = self.names if self.rng.random() < 0.7 else _COMMON_NOUNS
+        a, b = self.rng.sample(pool, 2)
         return a, b
 
-    def _evidence(self, said: str, **given: str) -> str:
-        said = said if said[:3] not in ("The", "the") else said[0].lower() + said[1:]
-        return self._fill(self.dice.choice(_BEFORE) + said + self.dice.choice(_AFTER) + ".", **given)
+    def _evidence(self, text: str) -> str:
+        text = text if text[:3] not in ("The", "the") else text[0].lower() + text[1:]
+        return self._fill(self.rng.choice(_BEFORE) + text + self.rng.choice(_AFTER) + ".")
 
     def _pairs(self, evidence: str, right: Sequence[str], wrong: Sequence[str], kind: str) -> list[Pair]:
-        yes, no = self.dice.choice(right), self.dice.choice(wrong) if wrong else ""
-        made = [Pair(self._fill(yes) + ".", evidence, YES, f"{kind} kept")]
-        return made + ([Pair(self._fill(no) + ".", evidence, NO, f"{kind} turned")] if no else [])
+        """Pair the evidence with one of the right claims and one of the wrong claims."""
+        supported, unsupported = self.rng.choice(right), self.rng.choice(wrong)
+        return [
+            Pair(self._fill(supported) + ".", evidence, YES, f"{kind} kept"),
+            Pair(self._fill(unsupported) + ".", evidence, NO, f"{kind} turned"),
+        ]
 
-    def _deed(self) -> list[Pair]:
-        a, b = self._two()
-        did, done, noun = self.dice.choice(_DEEDS)
-        shapes = [f"{{a}} {did} {{b}}", f"{{b}} was {done} by {{a}}", f"it was {{a}} that {did} {{b}}"]
+    def _action(self) -> list[Pair]:
+        a, b = self._two_names()
+        past, participle, noun = self.rng.choice(_ACTIONS)
+        shapes = [f"{{a}} {past} {{b}}", f"{{b}} was {participle} by {{a}}", f"it was {{a}} that {past} {{b}}"]
         shapes += [f"the {noun} of {{b}} by {{a}} was in the news"] if noun else []
-        told = self.dice.choice(shapes)
+        evidence = self.rng.choice(shapes)
         claims = shapes[:2] + ([f"{{a}} was responsible for the {noun} of {{b}}"] if noun else [])
         right = [s.format(a=a, b=b) for s in claims]
         wrong = [s.format(a=b, b=a) for s in claims]
-        return self._pairs(self._evidence(told.format(a=a, b=b)), right, wrong, "deed")
+        return self._pairs(self._evidence(evidence.format(a=a, b=b)), right, wrong, "deed")
 
-    def _ends(self) -> list[Pair]:
-        a, b = self._two()
-        shapes = [s.replace("{x}", self.dice.choice(_THINGS)) for s in [" ;; ".join(self.dice.choice(_ENDS))]]
-        ends = shapes[0].split(" ;; ")
-        told = self.dice.choice(ends).format(a=a, b=b)
-        return self._pairs(
-            self._evidence(told), [s.format(a=a, b=b) for s in ends], [s.format(a=b, b=a) for s in ends], "ends"
-        )
+    def _converse(self) -> list[Pair]:
+        a, b = self._two_names()
+        ways = self.rng.choice(_CONVERSES)
+        thing = self.rng.choice(_THINGS)
+        ways = [way.replace("{x}", thing) for way in ways]
+        evidence = self._evidence(self.rng.choice(ways).format(a=a, b=b))
+        return self._pairs(evidence, [s.format(a=a, b=b) for s in ways], [s.format(a=b, b=a) for s in ways], "ends")
 
-    def _mutual(self) -> list[Pair]:
-        a, b = self._two()
-        ways = self.dice.choice(_MUTUAL)
-        told = self.dice.choice(ways).format(a=a, b=b)
-        said = [s.format(a=a, b=b) for s in ways] + [s.format(a=b, b=a) for s in ways]
-        c = self.dice.choice([name for name in self.names if name not in (a, b)])
-        return self._pairs(self._evidence(told), said, [s.format(a=a, b=c) for s in ways], "mutual")
+    def _symmetric(self) -> list[Pair]:
+        a, b = self._two_names()
+        ways = self.rng.choice(_SYMMETRIC)
+        evidence = self.rng.choice(ways).format(a=a, b=b)
+        right = [s.format(a=a, b=b) for s in ways] + [s.format(a=b, b=a) for s in ways]
+        c = self.rng.choice([name for name in self.names if name not in (a, b)])
+        return self._pairs(self._evidence(evidence), right, [s.format(a=a, b=c) for s in ways], "mutual")
 
-    def _holds(self) -> list[Pair]:
-        """Two things with a property each: the claim gives one of them its own or the other's."""
-        dice = self.dice
-        a, b = self._two()
-        shape, slot = dice.choice(_HOLDS)
+    def _property(self) -> list[Pair]:
+        """Let the evidence give two things a property each; the wrong claim swaps the values."""
+        rng = self.rng
+        a, b = self._two_names()
+        shape, slot = rng.choice(_PROPERTIES)
         one, two = (self._value(slot) for _ in range(2))
         if one == two:
             return []
         first, second = shape.format(a=a, **{slot: one}), shape.format(a=b, **{slot: two})
         rest = shape.replace("{a} ", "").format(**{slot: two})
-        joined = dice.choice([f"{first}, and {second}", f"{first}; {b} {rest}", f"{first}, while {second}"])
+        joined = rng.choice([f"{first}, and {second}", f"{first}; {b} {rest}", f"{first}, while {second}"])
         right, wrong = [first, second], [shape.format(a=a, **{slot: two}), shape.format(a=b, **{slot: one})]
         return self._pairs(self._fill(joined + "."), right, wrong, "holds")
 
     def _value(self, slot: str) -> str:
-        """A number, a year or a place."""
         if slot == "p":
-            return self.dice.choice(self.names)
-        return str(self.dice.randint(2, 900) if slot == "n" else self.dice.randint(1700, 2024))
+            return self.rng.choice(self.names)
+        return str(self.rng.randint(2, 900) if slot == "n" else self.rng.randint(1700, 2024))

@@ -1,4 +1,4 @@
-"""Rows of JSON lines as pairs: claims that people marked, and questions with the sentences that answer them."""
+"""Rows of JSON lines, and the pairs made from labelled claims and from questions with their answering sentences."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from propcite.attribution.english.words import content_words, share_found
+from propcite.attribution.english import content_words, share_found
 from propcite.attribution.errors import AttributionError
-from propcite.attribution.judges.training.corruptions import changes, names_in
+from propcite.attribution.judges.training.corruptions import changed_pairs, names_in
 from propcite.attribution.judges.training.lexicon import Lexicon
 from propcite.attribution.judges.training.pairs import HALF, NO, YES, Pair, window
 from propcite.retrieval.jsonl import numbered_lines
@@ -20,52 +20,53 @@ Row = Mapping[str, Any]
 
 LABELS = {"supported": YES, "supports": YES, "partially": HALF, "not_supported": NO, "refutes": NO}
 REFERENCE = re.compile(r"\s*\[\d+\]")
-_ASKED = re.compile(r"^(?:who|what|which) (?=(?:is|was|are|were|did|has|had|[a-z]+ed|[a-z]+s)\b)", re.IGNORECASE)
+_SUBJECT_QUESTION = re.compile(
+    r"^(?:who|what|which) (?=(?:is|was|are|were|did|has|had|[a-z]+ed|[a-z]+s)\b)", re.IGNORECASE
+)
 
 
-def read(path: Path) -> Iterator[Row]:
+def read_rows(path: Path) -> Iterator[Row]:
     for number, line in numbered_lines(path):
         try:
             row = json.loads(line)
         except ValueError as error:
             raise AttributionError(f"{path}, line {number}: {error}") from error
         if not isinstance(row, dict):
-            raise AttributionError(f"{path}, line {number}: a row is an object")
+            raise AttributionError(f"{path}, line {number}: a row must be a JSON object")
         yield row
 
 
-class Maker:
-    """Makes pairs of rows; the same rows and seed make the same pairs."""
+class RowPairMaker:
+    """Makes pairs from rows; the same rows and seed give the same pairs."""
 
     def __init__(self, lexicon: Lexicon, seed: int) -> None:
-        self.lexicon, self.dice = lexicon, random.Random(seed)
+        self.lexicon, self.rng = lexicon, random.Random(seed)
 
     def labelled(self, row: Row) -> list[Pair]:
-        """A claim that people marked, beside all its evidence, and beside sentences that are not its evidence."""
-        dice = self.dice
+        """Pair a labelled claim with its evidence, with a window around it, and with another sentence."""
+        rng = self.rng
         if "docs" in row:
-            return self._of_documents(row)
+            return self._document_pairs(row)
         sentences = [str(s) for s in row["sentences"]]
-        found = sorted(row["positive_sentence_ids"])
+        positives = sorted(row["positive_sentence_ids"])
         label = LABELS[str(row["label"]).lower()] if "label" in row else YES
-        whole = " ".join(sentences[i].strip() for i in found)
-        group, context = str(row.get("query", "")), title_of(row)
-        made = [
-            Pair(row["query"], whole, label, f"{row['source']} told", context if dice.random() < 0.5 else "", group)
-        ]
-        made.append(Pair(row["query"], window(sentences, found, dice.randint(40, 150), dice), label,
-                         f"{row['source']} window", context if dice.random() < 0.3 else "", group))  # fmt: skip
-        if others := nearest(row["query"], sentences, found):
-            made.append(Pair(row["query"], sentences[others[0]], NO, f"{row['source']} other", "", group))
-        if label == YES and len(whole.split()) < 60:
+        evidence = " ".join(sentences[i].strip() for i in positives)
+        claim, source, group, context = row["query"], row["source"], str(row.get("query", "")), title_of(row)
+        made = [Pair(claim, evidence, label, f"{source} told", context if rng.random() < 0.5 else "", group)]
+        near = window(sentences, positives, rng.randint(40, 150), rng)
+        made.append(Pair(claim, near, label, f"{source} window", context if rng.random() < 0.3 else "", group))
+        if others := most_similar(claim, sentences, positives):
+            made.append(Pair(claim, sentences[others[0]], NO, f"{source} other", "", group))
+        if label == YES and len(evidence.split()) < 60:
             made += self.some_changes(made[0], " ".join(sentences), 2)
         return made
 
-    def _of_documents(self, row: Row) -> list[Pair]:
+    def _document_pairs(self, row: Row) -> list[Pair]:
+        """Pair a claim with its first document, or with sentences if the supporting ones are marked."""
         label = LABELS[row["label"]]
         claim = REFERENCE.sub("", row["claim"])
         if row.get("supporting"):
-            return self._of_sentences(row, claim)
+            return self._sentence_pairs(row, claim)
         texts = [str(d.get("text") or "") for d in row["docs"]]
         return [
             Pair(claim, text.partition("\n\n")[2] or text, label, f"{row['source']} document", "", str(row["question"]))
@@ -73,66 +74,69 @@ class Maker:
             if text.strip()
         ]
 
-    def _of_sentences(self, row: Row, claim: str) -> list[Pair]:
-        """The claim beside its sentences of the first document that has any, beside a window, and beside another."""
+    def _sentence_pairs(self, row: Row, claim: str) -> list[Pair]:
+        """Pair the claim with the sentences of its first document: the supporting ones, a window, and others."""
         number = row["supporting"][0][0]
         doc = row["docs"][number]
         sentences = [str(s) for s in doc["sentences"]]
-        found = sorted({i for d, i in row["supporting"] if d == number})
-        group, context = str(row["question"]), title_of(doc)
-        near = window(sentences, found, self.dice.randint(60, 160), self.dice)
+        positives = sorted({i for d, i in row["supporting"] if d == number})
+        source, group, context = row["source"], str(row["question"]), title_of(doc)
+        near = window(sentences, positives, self.rng.randint(60, 160), self.rng)
         made = [
-            Pair(claim, " ".join(sentences[i] for i in found), YES, f"{row['source']} told", context, group),
-            Pair(claim, near, YES, f"{row['source']} window", "", group),
+            Pair(claim, " ".join(sentences[i] for i in positives), YES, f"{source} told", context, group),
+            Pair(claim, near, YES, f"{source} window", "", group),
         ]
         return made + [
-            Pair(claim, sentences[i], NO, f"{row['source']} other", context, group)
-            for i in nearest(claim, sentences, found)[:2]
+            Pair(claim, sentences[i], NO, f"{source} other", context, group)
+            for i in most_similar(claim, sentences, positives)[:2]
         ]
 
     def question(self, row: Row) -> list[Pair]:
-        """A question beside its answer's sentence, and beside the sentence most like it: what speaks of the same."""
-        sentences, found = [str(s) for s in row["sentences"]], sorted(row["positive_sentence_ids"])
-        others = nearest(row["query"], sentences, found)
-        if not others or not found:
+        """Pair a question with a sentence that answers it, and with the most similar one that does not."""
+        sentences, positives = [str(s) for s in row["sentences"]], sorted(row["positive_sentence_ids"])
+        others = most_similar(row["query"], sentences, positives)
+        if not others or not positives:
             return []
-        asked = str(row["query"]).strip()
-        if _ASKED.match(asked) and self.dice.random() < 0.5:
-            asked = (
-                _ASKED.sub(lambda m: "Someone " if m[0].lower().startswith("who") else "Something ", asked).rstrip(" ?")
-                + "."
-            )
-        context = title_of(row) if self.dice.random() < 0.5 else ""
+        question = str(row["query"]).strip()
+        if _SUBJECT_QUESTION.match(question) and self.rng.random() < 0.5:
+            question = _as_statement(question)
+        context = title_of(row) if self.rng.random() < 0.5 else ""
         return [
-            Pair(asked, sentences[self.dice.choice(found)], YES, "question", context),
-            Pair(asked, sentences[others[0]], 0.1, "question other", context),
+            Pair(question, sentences[self.rng.choice(positives)], YES, "question", context),
+            Pair(question, sentences[others[0]], 0.1, "question other", context),
         ]
 
-    def beside(self, claim: str, own: str, others: Sequence[str]) -> list[Pair]:
-        """The claim beside the other sentence most like it, which says too little unless it says all its words."""
+    def other_sentence(self, claim: str, own: str, others: Sequence[str]) -> list[Pair]:
+        """Pair the claim with the most similar other sentence; none if that has nearly all of the claim's words."""
         best = max(others, key=lambda s: share_found(content_words(claim), content_words(s)))
         if share_found(content_words(claim), content_words(best)) > 0.85:
             return []
-        return [Pair(claim, best, NO, "neighbour", own if self.dice.random() < 0.2 else "")]
+        return [Pair(claim, best, NO, "neighbour", own if self.rng.random() < 0.2 else "")]
 
-    def some_changes(self, pair: Pair, passage: str, most: int, title: str = "") -> list[Pair]:
-        """Up to so many kinds of change, one after the other on what is still supported."""
-        found = changes(pair, f"{passage} {title}", self.lexicon, self.dice)
-        return [made for ways in self.dice.sample(found, min(most, len(found))) for made in ways]
+    def some_changes(self, pair: Pair, passage: str, max_changes: int, title: str = "") -> list[Pair]:
+        """Change a supported pair in up to `max_changes` ways, each on its own."""
+        ways = changed_pairs(pair, f"{passage} {title}", self.lexicon, self.rng)
+        return [made for way in self.rng.sample(ways, min(max_changes, len(ways))) for made in way]
+
+
+def _as_statement(question: str) -> str:
+    """Turn a question like "Who designed it?" into the statement "Someone designed it."."""
+    subject = "Someone " if question.lower().startswith("who") else "Something "
+    return _SUBJECT_QUESTION.sub(subject, question).rstrip(" ?") + "."
 
 
 def names_of(rows: Sequence[Row]) -> list[str]:
-    """The names in the rows' sentences."""
-    found = {name for row in rows for text in row.get("sentences", ()) for name in names_in(str(text))}
-    return sorted(name for name in found if len(name.split()) <= 3 and name.replace(" ", "").isalpha())
+    """Return the names of up to three words in the rows' sentences."""
+    names = {name for row in rows for text in row.get("sentences", ()) for name in names_in(str(text))}
+    return sorted(name for name in names if len(name.split()) <= 3 and name.replace(" ", "").isalpha())
 
 
 def title_of(row: Row) -> str:
     return str(row.get("title") or "").replace("_", " ")
 
 
-def nearest(claim: str, sentences: Sequence[str], found: Sequence[int]) -> list[int]:
-    """The sentences that are not found, by the words they share with the claim, the most first."""
-    wanted = content_words(claim)
-    rest = [i for i in range(len(sentences)) if i not in found and len(sentences[i].split()) > 3]
-    return sorted(rest, key=lambda i: -share_found(wanted, content_words(sentences[i])))
+def most_similar(claim: str, sentences: Sequence[str], excluded: Sequence[int]) -> list[int]:
+    """Return the numbers of the other sentences by the share of the claim's words in them, the highest first."""
+    words = content_words(claim)
+    rest = [i for i in range(len(sentences)) if i not in excluded and len(sentences[i].split()) > 3]
+    return sorted(rest, key=lambda i: -share_found(words, content_words(sentences[i])))

@@ -83,7 +83,7 @@ def test_a_stream_tells_text_sentences_and_the_answer_as_it_is_kept(open_parts: 
         assert (answer.question, answer.collection) == (QUESTION, "notes")
         assert (answer.incomplete, answer.notes, answer.abstained) == (False, (), False)
         assert kept(pipeline) == [answer]
-        assert stream.kept == answer
+        assert stream.stored == answer
         assert alike(pipeline.answer(QUESTION), answer)
 
 
@@ -105,12 +105,12 @@ def test_a_sentence_is_cited_while_the_model_is_silent(open_parts: OpenParts, tm
         with pipeline.answer_stream(QUESTION) as stream:
             cited = next(event for event in stream if isinstance(event, SentenceCited))
             assert cited.citations
-        assert server.hung_up.wait(5)
-        assert stream.kept is not None
-        assert stream.kept.text == "The barrier cost 410 million euros. And then"
-        assert (stream.kept.incomplete, stream.kept.notes) == (True, (STOPPED,))
-        assert [len(s.citations) for s in stream.kept.sentences] == [1]
-        assert kept(pipeline) == [stream.kept]
+        assert server.client_left.wait(5)
+        assert stream.stored is not None
+        assert stream.stored.text == "The barrier cost 410 million euros. And then"
+        assert (stream.stored.incomplete, stream.stored.notes) == (True, (STOPPED,))
+        assert [len(s.citations) for s in stream.stored.sentences] == [1]
+        assert kept(pipeline) == [stream.stored]
         assert list(stream) == []
 
 
@@ -123,7 +123,7 @@ def test_another_thread_may_stop_an_answer(open_parts: OpenParts, tmp_path: Path
         start = time.perf_counter()
         assert list(stream) == []
         assert time.perf_counter() - start < 20
-        assert server.hung_up.wait(5)
+        assert server.client_left.wait(5)
 
 
 def test_where_nothing_came_nothing_is_kept(open_parts: OpenParts, tmp_path: Path) -> None:
@@ -131,7 +131,7 @@ def test_where_nothing_came_nothing_is_kept(open_parts: OpenParts, tmp_path: Pat
         stream = pipeline.answer_stream(QUESTION)
         threading.Timer(0.3, stream.close).start()
         assert list(stream) == []
-        assert (stream.kept, kept(pipeline)) == (None, [])
+        assert (stream.stored, kept(pipeline)) == (None, [])
         unread = pipeline.answer_stream(QUESTION)
         unread.close()
         assert (list(unread), kept(pipeline)) == ([], [])

@@ -99,17 +99,17 @@ def test_a_stream_goes_on_from_an_answer_and_tells_its_steps(demo: Parts) -> Non
         assert [step.name for step in stream.steps][:1] == ["write"]
         assert not any(step.done for step in stream.steps if step.name == "cite")
         list(stream)
-    assert stream.kept is not None
-    assert stream.kept.after == first.id
+    assert stream.stored is not None
+    assert stream.stored.after == first.id
     assert [step.name for step in stream.steps] == ["write", "split", "cite", "judge"]
     assert all(step.done for step in stream.steps)
-    assert list(stream.kept.timings_ms)[:3] == ["understand", "retrieve", "write"]
-    assert steps_line(stream.kept).startswith("found 8 passages in ")
+    assert list(stream.stored.timings_ms)[:3] == ["understand", "retrieve", "write"]
+    assert steps_line(stream.stored).startswith("found 8 passages in ")
 
 
 def test_an_answer_that_is_not_there_is_told_before_anything_is_asked(demo: Parts) -> None:
     other = demo.library.create_collection("other")
-    demo.library.keep_answer(other, CitedAnswer("Yes.", question="Is it?", collection="other"))
+    demo.library.save_answer(other, CitedAnswer("Yes.", question="Is it?", collection="other"))
     (elsewhere,) = demo.library.find_answers(other).items
     for unknown in ("feedbeef", elsewhere.id):
         with pytest.raises(NotFoundError, match="in 'demo'"):

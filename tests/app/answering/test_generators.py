@@ -16,14 +16,14 @@ from scripted_llm import Reply, Request, Script, ScriptedLlm, error, free_url
 from shown import shown_of
 from word_encoder import WordEncoder
 
-from propcite.app.answering.generators import Draft, Generator, Shown, drained
+from propcite.app.answering.generators import Draft, GenerationContext, Generator, draft_of
 from propcite.app.answering.generators.extractive import ExtractiveGenerator
 from propcite.app.answering.generators.prompted import PromptedGenerator
 from propcite.app.answering.prompts import ABSTENTION, load_prompt
 from propcite.app.errors import GeneratorError
 from propcite.attribution.errors import AttributionError
 from propcite.attribution.llm.endpoint import Endpoint
-from propcite.attribution.llm.usage import Usage, metered
+from propcite.attribution.llm.usage import Usage, measure_usage
 from propcite.retrieval.encoding.base import TokenVectors
 from propcite.retrieval.encoding.encoder import Encoder
 from propcite.retrieval.retriever import Retriever
@@ -54,7 +54,7 @@ def written(generator: Generator) -> tuple[list[str], Draft]:
 
 def refused(generator: Generator) -> str:
     with pytest.raises((GeneratorError, AttributionError)) as caught:
-        drained(generator.stream(QUESTION, SHOWN))
+        draft_of(generator.stream(QUESTION, SHOWN))
     assert "\n" not in str(caught.value)
     return str(caught.value)
 
@@ -122,7 +122,7 @@ def test_a_batch_keeps_its_order_and_few_requests_are_in_flight() -> None:
         else:
             assert isinstance(answer, GeneratorError)
             assert "the server answered 500: no threes" in str(answer)
-    assert 1 < server.most_at_once <= 4
+    assert 1 < server.max_in_flight <= 4
 
 
 def num_words(request: Request) -> int:
@@ -130,7 +130,7 @@ def num_words(request: Request) -> int:
 
 
 def test_an_answer_tells_the_tokens_that_it_took() -> None:
-    with scripted("It cost 410 million euros.") as (server, generator), metered() as meter:
+    with scripted("It cost 410 million euros.") as (server, generator), measure_usage() as meter:
         _, alone = written(generator)
         (batched,) = generator.generate_many([(QUESTION, SHOWN)])
     assert isinstance(batched, Draft)
@@ -184,9 +184,9 @@ def test_a_server_that_falls_silent_leaves_what_came() -> None:
     reply = Reply(chunks=("It cost 410 million euros. ", "It"), stalls_after=2)
     with scripted(reply, timeout=0.4) as (server, generator):
         draft = written(generator)[1]
-        assert server.hung_up.wait(5)
+        assert server.client_left.wait(5)
     assert draft == Draft(
-        "It cost 410 million euros. It", incomplete=True, notes=("the server said nothing for 0.4 seconds",)
+        "It cost 410 million euros. It", incomplete=True, notes=("the server sent nothing for 0.4 seconds",)
     )
 
 
@@ -194,7 +194,7 @@ def test_comments_do_not_stand_for_words() -> None:
     """A server that only says that it is still there is silent."""
     start = b'data: {"choices": [{"delta": {"content": "It cost 5."}}]}\n\n'
     with scripted(Reply(raw=[start, *[b": ping\n\n"] * 40], chunk_delay=0.05), timeout=0.4) as (_, generator):
-        assert written(generator)[1].notes == ("the server said nothing for 0.4 seconds",)
+        assert written(generator)[1].notes == ("the server sent nothing for 0.4 seconds",)
 
 
 def test_a_stream_that_breaks_before_a_word_is_asked_for_again() -> None:
@@ -221,8 +221,8 @@ def test_an_answer_that_did_not_end_by_itself_says_so(reason: str, note: str) ->
         (Reply("<think>5 or 6, that is", finish_reason="length"), "raise PROPCITE_MAX_TOKENS"),
         (Reply("", finish_reason="content_filter"), "filter"),
         (Reply(chunks=[{"refusal": "I cannot."}]), "the model refuses to answer: I cannot."),
-        (Reply(body="<html>Welcome</html>"), "the reply is no chat completion: <html>"),
-        (Reply(raw=[b"data: 5\n\n"]), "the reply is no chat completion"),
+        (Reply(body="<html>Welcome</html>"), "the reply is not a chat completion: <html>"),
+        (Reply(raw=[b"data: 5\n\n"]), "the reply is not a chat completion"),
         (Reply(raw=[b'data: {"error": {"message": "CUDA is gone"}}\n\n']), "the server stopped with an error: CUDA is"),
         (Reply("It cost 5.", breaks_after=0), "the server went away"),
         (error(429, "slow down", retry_after="7"), "too many requests (429): try again in 7 seconds: slow down"),
@@ -327,7 +327,7 @@ def test_a_stream_that_is_closed_ends_the_request_at_once() -> None:
         assert next(piece for piece in writing if piece) == "It"
         start = time.perf_counter()
         writing.close()
-        assert server.hung_up.wait(5)
+        assert server.client_left.wait(5)
         assert time.perf_counter() - start < 5
         assert written(generator_at(server.base_url, timeout=0.2))[1].incomplete  # the server goes on
 
@@ -363,7 +363,7 @@ def test_an_answer_that_says_something_does_not_abstain(said: str) -> None:
 
 def test_without_passages_nothing_is_asked() -> None:
     with scripted("It cost 5.") as (server, generator):
-        draft = drained(generator.stream(QUESTION, shown_of(())))
+        draft = draft_of(generator.stream(QUESTION, shown_of(())))
     assert draft == Draft(ABSTENTION, abstained=True)
     assert server.requests == []
 
@@ -377,7 +377,7 @@ def test_markers_that_were_asked_for_stay_with_the_draft() -> None:
 
 def test_the_extractive_generator_is_one_too() -> None:
     generator: Generator = ExtractiveGenerator()
-    draft = drained(generator.stream("What did the barrier cost?", SHOWN))
+    draft = draft_of(generator.stream("What did the barrier cost?", SHOWN))
     assert generator.generate_many([("What did the barrier cost?", SHOWN)]) == [draft]
 
 
@@ -401,8 +401,8 @@ def test_the_row_of_the_year_that_is_asked_for_is_found_among_rows_that_are_alik
     """More rows than are looked at, whose last one is meant: an answer of another year would be a wrong one."""
     rows = [f"In {year} the highest flow of the river was {year - 1700} cubic metres." for year in range(1995, 2021)]
     passages = (passage_from_text("table", " ".join(rows)),)
-    shown = Shown(passages, Retriever.over(cast(Encoder, NumbersAlike()), passages))
-    answer = drained(ExtractiveGenerator().stream("What was the highest flow of the river in 2020?", shown))
+    shown = GenerationContext(passages, Retriever.over(cast(Encoder, NumbersAlike()), passages))
+    answer = draft_of(ExtractiveGenerator().stream("What was the highest flow of the river in 2020?", shown))
     assert answer.text == "In 2020 the highest flow of the river was 320 cubic metres."
-    absent = drained(ExtractiveGenerator().stream("What was the highest flow of the river in 1990?", shown))
+    absent = draft_of(ExtractiveGenerator().stream("What was the highest flow of the river in 1990?", shown))
     assert absent.abstained

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from propcite.app.answering.prompts import (
     ABSTENTION,
-    ALONE,
     FOLDER,
+    STANDALONE,
     as_data,
     is_abstention,
     listed,
@@ -23,7 +23,7 @@ from propcite.app.errors import AppError
 from propcite.app.lab.alce.scores import list_score, remove_citations
 from propcite.app.library.store import Turn
 from propcite.attribution.llm.failures import sendable
-from propcite.attribution.prose.markers import without_markers
+from propcite.attribution.prose.markers import extract_markers
 from propcite.retrieval.splitter import passage_from_text
 from propcite.retrieval.text import Passage
 
@@ -89,7 +89,7 @@ def test_the_examples_keep_the_rules_they_teach() -> None:
         for (_, asked), (_, answer) in zip(turns[::2], turns[1::2], strict=True):
             if answer == "{abstention}":
                 continue
-            figures = re.findall(r"\d+(?:\.\d+)?", without_markers(answer).text)
+            figures = re.findall(r"\d+(?:\.\d+)?", extract_markers(answer).text)
             assert all(figure in asked for figure in figures)
             sentences = re.split(r"(?<=\.) ", answer)
             assert all(("[" in sentence) is name.endswith("cite") for sentence in sentences)
@@ -158,9 +158,9 @@ def test_what_was_said_before_stands_in_front_of_the_passages() -> None:
 
 
 def test_a_question_is_asked_for_as_it_stands_alone() -> None:
-    prompt = load_prompt("standalone", ALONE)
+    prompt = load_prompt("standalone", STANDALONE)
     assert (prompt.id, prompt.marks) == ("standalone/1", False)
-    chat = prompt.alone("And {earlier}?", BEFORE)
+    chat = prompt.standalone_messages("And {earlier}?", BEFORE)
     assert [turn["role"] for turn in chat] == ["system", *["user", "assistant"] * 3, "user"]
     assert chat[-1]["content"].endswith("9 metres.\n</earlier>\n\n<question>And {earlier}?</question>")
     for turn in chat[1:-1:2]:
@@ -170,9 +170,9 @@ def test_a_question_is_asked_for_as_it_stands_alone() -> None:
 @given(texts, texts)
 def test_nothing_said_before_changes_the_form_of_a_chat(question: str, answer: str) -> None:
     said, plain = [Turn("a", question, question, answer)], [Turn("a", "Q", "Q", "A")]
-    for prompt in (load_prompt("answer"), load_prompt("standalone", ALONE)):
+    for prompt in (load_prompt("answer"), load_prompt("standalone", STANDALONE)):
         chats = [
-            prompt.alone("Q", before) if prompt.name == "standalone" else prompt.messages("Q", [], before)
+            prompt.standalone_messages("Q", before) if prompt.name == "standalone" else prompt.messages("Q", [], before)
             for before in (said, plain)
         ]
         assert skeleton(chats[0]) == skeleton(chats[1])
@@ -180,7 +180,7 @@ def test_nothing_said_before_changes_the_form_of_a_chat(question: str, answer: s
 
 def test_a_long_answer_is_shown_in_short() -> None:
     long = Turn("a", "Q", "Q", "word " * 1000)
-    said = load_prompt("standalone", ALONE).alone("And?", [long])[-1]["content"]
+    said = load_prompt("standalone", STANDALONE).standalone_messages("And?", [long])[-1]["content"]
     assert "word …\n</earlier>" in said
     assert len(said) < 1400
 
@@ -188,12 +188,12 @@ def test_a_long_answer_is_shown_in_short() -> None:
 def test_a_prompt_for_one_thing_is_not_taken_for_another(tmp_path: Path) -> None:
     assert "needs {passages} once" in refused("standalone")
     with pytest.raises(AppError, match=r"needs \{earlier\} once"):
-        load_prompt("answer", ALONE)
+        load_prompt("answer", STANDALONE)
     with pytest.raises(AppError, match="give standalone, or a file"):
-        load_prompt("nothing", ALONE)
+        load_prompt("nothing", STANDALONE)
     path = tmp_path / "mine.txt"
     path.write_text("{earlier}\nNow: {question}")
-    assert load_prompt(str(path), ALONE).alone("And?", BEFORE)[0]["content"].endswith("Now: And?")
+    assert load_prompt(str(path), STANDALONE).standalone_messages("And?", BEFORE)[0]["content"].endswith("Now: And?")
 
 
 # Files

@@ -24,6 +24,7 @@ from scripted_llm import ScriptedLlm
 from tiny_judges import save_classifier, save_t5
 from word_encoder import WordEncoder
 
+import propcite.app.lab.commands
 from propcite.__main__ import main
 from propcite.app import parts as bootstrap
 from propcite.app.cli import cli
@@ -551,11 +552,11 @@ def test_plain_words_may_refuse_what_a_judge_accepts(propcite: Propcite, monkeyp
         ({"PROPCITE_JUDGE": "llm", "PROPCITE_LLM_URL": "http://h/v1"}, "give PROPCITE_JUDGE_MODEL"),
         (
             {"PROPCITE_JUDGE": "llm", "PROPCITE_LLM_URL": "host", "PROPCITE_JUDGE_MODEL": "m"},
-            "PROPCITE_LLM_URL or PROPCITE_LLM_KEY cannot be used: wanted an http:// or https:// base_url",
+            "PROPCITE_LLM_URL or PROPCITE_LLM_KEY cannot be used: expected an http:// or https:// base_url",
         ),
         (
             {"PROPCITE_SPLITTER": "llm", "PROPCITE_LLM_URL": "host", "PROPCITE_SPLITTER_MODEL": "m"},
-            "PROPCITE_LLM_URL or PROPCITE_LLM_KEY cannot be used: wanted an http:// or https:// base_url",
+            "PROPCITE_LLM_URL or PROPCITE_LLM_KEY cannot be used: expected an http:// or https:// base_url",
         ),
     ],
 )
@@ -817,7 +818,7 @@ def test_a_model_without_markers_ranks_sentences_and_says_how(
     assert propcite("reindex").code == 0
     said = propcite("search", QUESTION, "-g", "sentence", "--json")
     assert said.json
-    assert "has no marker for sentences: they are asked for as passages are (m_q)" in " ".join(said.err.split())
+    assert "has no marker for sentences: queries for them use the passage marker (m_q)" in " ".join(said.err.split())
     assert propcite("search", QUESTION, "--json").err == ""
     row = {"query": "Which river is long?", "sentences": ["The Po is a long river.", "A cat."]}
     ranked = propcite("rank", stdin=lines(row))

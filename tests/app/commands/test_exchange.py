@@ -15,7 +15,7 @@ from propcite.app import parts as bootstrap
 from propcite.app.library.store import Scope
 from propcite.app.parts import Parts
 from propcite.app.settings import load_settings
-from propcite.attribution.formats.native import from_native
+from propcite.attribution.formats.json.native import from_native
 
 LETTERS = {"a.txt": "The heron stands in the reeds. It eats 3 fish.", "b.txt": "The kingfisher dives for 2 fish."}
 
@@ -144,7 +144,7 @@ def test_a_collections_owner_is_told_and_set(propcite: Propcite) -> None:
 
 
 def test_a_server_describes_narrows_and_tells_its_health(serve: Callable[..., str], tmp_path: Path) -> None:
-    address = serve({"harbour": LETTERS}, collection="harbour", asks_for_keys=True)
+    address = serve({"harbour": LETTERS}, collection="harbour", requires_keys=True)
     keys = Parts(load_settings(data_dir=tmp_path / "data")).keys
 
     def client(scope: Scope, owner: str = "") -> httpx.Client:

@@ -114,8 +114,8 @@ def test_a_source_that_was_removed_is_still_explained_and_said(propcite: Propcit
         (["ANSWER", "--alignment", "nearest"], "there is no alignment 'nearest': give one like top-k=2"),
         (["ANSWER", "--html", "/nowhere/why.html"], "give another --html"),
         (["broken.json"], "this is not a cited answer"),
-        (["bm25.json"], "cited by bm25, which compares no token vectors: cite it anew"),
-        (["foreign.json"], "cited with the encoder colbert@1, here is words@1: cite it anew"),
+        (["bm25.json"], "cited by bm25, which compares no token vectors: cite it again"),
+        (["foreign.json"], "cited with the encoder colbert@1, not words@1: cite it again"),
     ],
 )
 def test_what_cannot_be_explained_is_one_line(
@@ -141,7 +141,7 @@ def test_without_any_answer_the_next_step_is_told(propcite: Propcite) -> None:
 
 def test_why_is_told_over_http(parts: Parts, answer: CitedAnswer) -> None:
     foreign = replace(answer, text=f"{TEXT} So", models={"encoder": "colbert@1"})
-    parts.library.keep_answer(parts.library.collection("default"), foreign)
+    parts.library.save_answer(parts.library.collection("default"), foreign)
     with running_server(parts) as address, httpx.Client(base_url=f"{address}/v1") as http:
         place = f"/answers/{answer.id}/explain"
         found = http.get(place, params={"fact": 2, "granularity": "proposition", "alignment": "top-k=2"})

@@ -28,7 +28,7 @@ from propcite.attribution.citations import (
 )
 from propcite.attribution.formats import FORMATS, Unit
 from propcite.attribution.formats.json import to_dict
-from propcite.attribution.formats.native import from_native, to_native
+from propcite.attribution.formats.json.native import from_native, to_native
 from propcite.retrieval.text import Passage, Span
 
 PO = Passage("po", "The Po 🌊 is 652 km long.", "Po")
@@ -53,7 +53,7 @@ def answer(tmp_path: Path) -> CitedAnswer:
     fact = CitedProposition(Proposition((Span(0, 15),), "It is 🌊 652 km."), verdict, (citation,))
     kept = CitedAnswer("It is 🌊 652 km.", (CitedSentence(Span(0, 15), (fact,)),), "How long?", "default")
     library = Parts(load_settings(data_dir=tmp_path / "data")).library
-    library.keep_answer(library.create_collection("default"), kept)
+    library.save_answer(library.create_collection("default"), kept)
     library.close()
     return kept
 

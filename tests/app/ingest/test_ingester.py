@@ -1,4 +1,4 @@
-"""Files into a collection: what is added, skipped, replaced, lost and mended, whatever interrupts it."""
+"""Ingesting into a collection: documents added, skipped and replaced, and crashes, kills and damage repaired."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ from propcite.retrieval.text import Passage
 OpenParts = Callable[..., Parts]
 
 
-class House:
-    """One collection of letters, with the folder that it is made from."""
+class Letters:
+    """A collection of letters, with the folder of their files."""
 
     def __init__(self, open_parts: OpenParts, folder: Path) -> None:
         self.open_parts = open_parts
@@ -46,7 +46,7 @@ class House:
         return path
 
     def ingest(self, *sources: Path | Upload, collection: str = "letters", **settings: object) -> list[Outcome]:
-        """As a new process would."""
+        """Ingest as a new process does."""
         parts = self.open_parts(**settings)
         files, failed = ([], []) if sources else gather([self.folder])
         target = parts.library.create_collection(collection)
@@ -63,21 +63,21 @@ class House:
     def index_folder(self) -> Path:
         return self.open_parts().workspace(self.collection).folder
 
-    def found(self, words: str, collection: str = "letters") -> str:
-        """The file that the best passage comes from, if it holds these words."""
+    def search(self, words: str, collection: str = "letters") -> str:
+        """Return the file of the best passage if it has these words, else an empty string."""
         parts = self.open_parts()
-        chosen = parts.library.collection(collection)
-        best = parts.pipeline(chosen).search(words, k=1)[0]
-        name = {d.id: Path(d.source).name for d in parts.library.documents(chosen)}[best.passage.document_id]
+        info = parts.library.collection(collection)
+        best = parts.pipeline(info).search(words, k=1)[0]
+        name = {d.id: Path(d.source).name for d in parts.library.documents(info)}[best.passage.document_id]
         return name if words in best.text else ""
 
     def check(self) -> None:
-        """The index holds the library's passages, each once, and no part that the manifest does not name."""
+        """Check that the index has each of the library's passages once, and that the manifest names all its parts."""
         parts = self.open_parts()
-        wanted = parts.library.passage_ids(self.collection)
+        expected = parts.library.passage_ids(self.collection)
         index = parts.workspace(self.collection).index(parts.encoder)
-        assert index.ids() == set(wanted)
-        assert len(index) == len(wanted)
+        assert index.ids() == set(expected)
+        assert len(index) == len(expected)
         assert len(list(self.index_folder.glob("segment-*.tokens"))) == index.stats().segments
 
     def cite(self, text: str) -> CitedAnswer:
@@ -85,35 +85,35 @@ class House:
 
 
 @pytest.fixture
-def house(open_parts: OpenParts, tmp_path: Path) -> House:
-    return House(open_parts, tmp_path / "letters")
+def letters(open_parts: OpenParts, tmp_path: Path) -> Letters:
+    return Letters(open_parts, tmp_path / "letters")
 
 
 def refuse() -> NoReturn:
     raise AssertionError("the encoder was loaded")
 
 
-def test_a_folder_is_ingested_and_searchable(house: House) -> None:
-    house.write("one.txt", "The heron stands in the reeds. It waits.")
-    house.write("deep/two.md", "# Birds\n\nThe kingfisher dives.")
-    house.write("notes.xyz", "of no kind that can be read")
-    outcomes = house.ingest()
+def test_a_folder_is_ingested_and_searchable(letters: Letters) -> None:
+    letters.write("one.txt", "The heron stands in the reeds. It waits.")
+    letters.write("deep/two.md", "# Birds\n\nThe kingfisher dives.")
+    letters.write("notes.xyz", "an unsupported type")
+    outcomes = letters.ingest()
     assert [(Path(o.source).name, o.state, o.num_passages) for o in outcomes] == [
         ("two.md", "added", 1),
         ("one.txt", "added", 1),
     ]
-    assert house.found("heron stands") == "one.txt"
-    assert house.found("kingfisher dives") == "two.md"
-    house.check()
+    assert letters.search("heron stands") == "one.txt"
+    assert letters.search("kingfisher dives") == "two.md"
+    letters.check()
 
 
-def test_a_second_run_changes_nothing_and_loads_no_encoder(house: House) -> None:
-    house.write("one.txt", "The heron stands in the reeds.")
-    house.write("two.txt", "The kingfisher dives.")
-    first = house.ingest()
-    parts = house.open_parts()
-    files, _ = gather([house.folder])
-    ingester = Ingester(parts.library, parts.workspace(house.collection), refuse, passage_words=100, most_bytes=2**20)
+def test_a_second_run_changes_nothing_and_loads_no_encoder(letters: Letters) -> None:
+    letters.write("one.txt", "The heron stands in the reeds.")
+    letters.write("two.txt", "The kingfisher dives.")
+    first = letters.ingest()
+    parts = letters.open_parts()
+    files, _ = gather([letters.folder])
+    ingester = Ingester(parts.library, parts.workspace(letters.collection), refuse, passage_words=100, max_bytes=2**20)
     second = list(ingester.ingest(files))
     assert [o.state for o in second] == ["unchanged", "unchanged"]
     assert [(o.document_id, o.title, o.num_passages) for o in first] == [
@@ -121,46 +121,46 @@ def test_a_second_run_changes_nothing_and_loads_no_encoder(house: House) -> None
     ]
 
 
-def test_a_changed_file_takes_the_place_of_its_old_version(house: House) -> None:
-    path = house.write("one.txt", "The heron stands in the reeds.")
-    house.write("two.txt", "The kingfisher dives.")
-    house.ingest()
-    old = house.open_parts().library.passage_ids(house.collection)
+def test_a_changed_file_replaces_its_old_version(letters: Letters) -> None:
+    path = letters.write("one.txt", "The heron stands in the reeds.")
+    letters.write("two.txt", "The kingfisher dives.")
+    letters.ingest()
+    old = letters.open_parts().library.passage_ids(letters.collection)
     path.write_text("The bittern booms at night.")
-    assert house.states() == {"one.txt": "changed", "two.txt": "unchanged"}
-    assert house.found("bittern booms") == "one.txt"
-    assert house.found("heron stands") == ""
-    assert len(house.open_parts().library.passages(old)) == 1
-    house.check()
+    assert letters.states() == {"one.txt": "changed", "two.txt": "unchanged"}
+    assert letters.search("bittern booms") == "one.txt"
+    assert letters.search("heron stands") == ""
+    assert len(letters.open_parts().library.passages(old)) == 1
+    letters.check()
     path.write_text("The heron stands in the reeds.")
-    assert house.states()["one.txt"] == "changed"
-    assert set(house.open_parts().library.passage_ids(house.collection)) == set(old)
-    house.check()
+    assert letters.states()["one.txt"] == "changed"
+    assert set(letters.open_parts().library.passage_ids(letters.collection)) == set(old)
+    letters.check()
 
 
-def test_a_removed_document_is_not_found(house: House) -> None:
-    house.write("one.txt", "The heron stands in the reeds.")
-    house.write("two.txt", "The kingfisher dives.")
-    house.ingest()
-    parts = house.open_parts()
-    pipeline = parts.pipeline(house.collection)  # opened before, as a page holds it
+def test_a_removed_document_is_not_found(letters: Letters) -> None:
+    letters.write("one.txt", "The heron stands in the reeds.")
+    letters.write("two.txt", "The kingfisher dives.")
+    letters.ingest()
+    parts = letters.open_parts()
+    pipeline = parts.pipeline(letters.collection)  # opened before the removal, like that of an open page
     assert pipeline.search("heron", k=1)[0].text.startswith("The heron")
-    parts.ingester(house.collection).remove(parts.library.find_document(house.collection, "one.txt").id)
+    parts.ingester(letters.collection).remove(parts.library.find_document(letters.collection, "one.txt").id)
     assert [hit.text for hit in pipeline.search("heron")] == ["The kingfisher dives."]
-    house.check()
-    parts.ingester(house.collection).remove(parts.library.find_document(house.collection, "two.txt").id)
+    letters.check()
+    parts.ingester(letters.collection).remove(parts.library.find_document(letters.collection, "two.txt").id)
     with pytest.raises(NotFoundError, match="is empty: propcite ingest PATH --collection letters"):
         pipeline.search("heron")
-    assert set(house.states().values()) == {"added"}
+    assert set(letters.states().values()) == {"added"}
 
 
-def test_a_file_that_cannot_be_read_does_not_stop_the_rest(house: House) -> None:
-    house.write("a.txt", "")
-    house.write("b b.pdf", "no pdf at all")
-    house.write("c.txt", "The heron stands.")
-    house.write("d.txt", "x" * 2**20)
-    (house.folder / "e.txt").symlink_to(house.folder / "gone.txt")
-    outcomes = {Path(o.source).name: o for o in house.ingest(max_file_mb=1)}
+def test_a_file_that_cannot_be_read_does_not_stop_the_rest(letters: Letters) -> None:
+    letters.write("a.txt", "")
+    letters.write("b b.pdf", "no pdf at all")
+    letters.write("c.txt", "The heron stands.")
+    letters.write("d.txt", "x" * 2**20)
+    (letters.folder / "e.txt").symlink_to(letters.folder / "gone.txt")
+    outcomes = {Path(o.source).name: o for o in letters.ingest(max_file_mb=1)}
     assert {name: o.state for name, o in outcomes.items()} == {
         "a.txt": "failed",
         "b b.pdf": "failed",
@@ -169,14 +169,14 @@ def test_a_file_that_cannot_be_read_does_not_stop_the_rest(house: House) -> None
         "e.txt": "failed",
     }
     assert all(o.reason.startswith(name) and "\n" not in o.reason for name, o in outcomes.items() if o.reason)
-    house.write("d.txt", "x" * (2**20 + 1))
-    large = house.ingest(max_file_mb=1)[-1]
+    letters.write("d.txt", "x" * (2**20 + 1))
+    large = letters.ingest(max_file_mb=1)[-1]
     assert "raise PROPCITE_MAX_FILE_MB" in large.reason
-    assert len(house.open_parts().library.documents(house.collection)) == 2  # its old version stays
-    house.check()
+    assert len(letters.open_parts().library.documents(letters.collection)) == 2  # the old version stays
+    letters.check()
 
 
-def test_a_path_that_names_no_file_is_told_with_its_place(tmp_path: Path) -> None:
+def test_a_path_without_a_readable_file_is_reported(tmp_path: Path) -> None:
     (tmp_path / "my notes.xyz").write_text("x")
     (tmp_path / "empty folder").mkdir()
     names = ["my notes.xyz", "not there.txt", "empty folder"]
@@ -185,107 +185,107 @@ def test_a_path_that_names_no_file_is_told_with_its_place(tmp_path: Path) -> Non
     assert [(o.source, o.state) for o in outcomes] == [(str(tmp_path / name), "failed") for name in names]
 
 
-def test_an_upload_is_known_by_its_name(house: House) -> None:
+def test_an_upload_is_identified_by_its_name(letters: Letters) -> None:
     one = Upload("birds.txt", b"The heron stands.")
     other = Upload("birds.txt", b"The bittern booms.")
-    assert house.states(one) == {"birds.txt": "added"}
-    assert house.states(one) == {"birds.txt": "unchanged"}
-    assert house.states(other) == {"birds.txt": "changed"}
-    assert house.found("bittern booms") == "birds.txt"
-    assert [o.state for o in house.ingest(one, one, other, one)] == ["changed", "unchanged", "changed", "changed"]
-    house.check()
-    assert house.states(Upload("birds.exe", b"x")) == {"birds.exe": "failed"}
-    large = house.ingest(Upload("large.txt", b"word " * 2**18), max_file_mb=1)
+    assert letters.states(one) == {"birds.txt": "added"}
+    assert letters.states(one) == {"birds.txt": "unchanged"}
+    assert letters.states(other) == {"birds.txt": "changed"}
+    assert letters.search("bittern booms") == "birds.txt"
+    assert [o.state for o in letters.ingest(one, one, other, one)] == ["changed", "unchanged", "changed", "changed"]
+    letters.check()
+    assert letters.states(Upload("birds.exe", b"x")) == {"birds.exe": "failed"}
+    large = letters.ingest(Upload("large.txt", b"word " * 2**18), max_file_mb=1)
     assert "over the limit" in large[0].reason
 
 
-def test_the_same_file_may_be_in_two_collections(house: House) -> None:
-    house.write("one.txt", "The heron stands in the reeds.")
-    house.ingest()
-    house.ingest(collection="archive")
-    parts = house.open_parts()
-    parts.ingester(house.collection).remove(parts.library.documents(house.collection)[0].id)
-    assert house.found("heron stands", "archive") == "one.txt"
-    assert parts.library.documents(house.collection) == []
+def test_the_same_file_may_be_in_two_collections(letters: Letters) -> None:
+    letters.write("one.txt", "The heron stands in the reeds.")
+    letters.ingest()
+    letters.ingest(collection="archive")
+    parts = letters.open_parts()
+    parts.ingester(letters.collection).remove(parts.library.documents(letters.collection)[0].id)
+    assert letters.search("heron stands", "archive") == "one.txt"
+    assert parts.library.documents(letters.collection) == []
 
 
 @pytest.mark.postgres
-def test_the_library_may_be_on_a_server(house: House, postgres: str) -> None:
+def test_the_library_may_be_on_a_server(letters: Letters, postgres: str) -> None:
     server = {"database": postgres.format("postgres")}
-    house.write("one.txt", "The heron stands in the reeds.")
-    assert house.states(**server) == {"one.txt": "added"}
-    assert house.states(**server) == {"one.txt": "unchanged"}
-    parts = house.open_parts(**server)
+    letters.write("one.txt", "The heron stands in the reeds.")
+    assert letters.states(**server) == {"one.txt": "added"}
+    assert letters.states(**server) == {"one.txt": "unchanged"}
+    parts = letters.open_parts(**server)
     pipeline = parts.pipeline(parts.library.collection("letters"))
     answer = pipeline.cite("The heron stands in the reeds.")
     assert answer.citations[0].quote == "The heron stands in the reeds."
     assert parts.library.answer(answer.id) == answer
 
 
-def test_a_name_that_is_not_utf8_and_a_link_are_kept_as_what_they_are(house: House, tmp_path: Path) -> None:
-    with open(bytes(house.folder) + b"/caf\xe9.txt", "w") as file:
+def test_a_name_that_is_not_utf8_and_a_link(letters: Letters, tmp_path: Path) -> None:
+    with open(bytes(letters.folder) + b"/caf\xe9.txt", "w") as file:
         file.write("The heron stands.")
     (tmp_path / "blob").write_text("The bittern booms.")
-    (house.folder / "link.txt").symlink_to(tmp_path / "blob")
-    assert house.states() == {"caf\\xe9.txt": "added", "blob": "added"}
-    assert house.states() == {"caf\\xe9.txt": "unchanged", "blob": "unchanged"}
-    assert house.found("bittern booms") == "blob"
-    assert {d.title for d in house.open_parts().library.documents(house.collection)} == {"caf\ufffd", "link"}
+    (letters.folder / "link.txt").symlink_to(tmp_path / "blob")
+    assert letters.states() == {"caf\\xe9.txt": "added", "blob": "added"}
+    assert letters.states() == {"caf\\xe9.txt": "unchanged", "blob": "unchanged"}
+    assert letters.search("bittern booms") == "blob"
+    assert {d.title for d in letters.open_parts().library.documents(letters.collection)} == {"caf\ufffd", "link"}
 
 
-def test_a_text_without_a_word_harms_nothing(house: House) -> None:
-    house.write("a.txt", "…\n\n—\n")
-    house.write("b.txt", "The heron stands.")
-    assert house.states() == {"a.txt": "added", "b.txt": "added"}
-    assert house.states() == {"a.txt": "unchanged", "b.txt": "unchanged"}
-    assert house.found("heron") == "b.txt"
-    house.check()
+def test_a_text_without_words_is_added(letters: Letters) -> None:
+    letters.write("a.txt", "…\n\n—\n")
+    letters.write("b.txt", "The heron stands.")
+    assert letters.states() == {"a.txt": "added", "b.txt": "added"}
+    assert letters.states() == {"a.txt": "unchanged", "b.txt": "unchanged"}
+    assert letters.search("heron") == "b.txt"
+    letters.check()
 
 
-def test_only_one_process_may_change_a_collection(house: House) -> None:
-    house.write("one.txt", "The heron stands.")
-    house.ingest()
-    house.write("two.txt", "The kingfisher dives.")
-    house.write("three.txt", "The bittern booms.")
-    parts = house.open_parts()
-    running = parts.ingester(house.collection).ingest(gather([house.folder])[0])
+def test_only_one_process_may_change_a_collection(letters: Letters) -> None:
+    letters.write("one.txt", "The heron stands.")
+    letters.ingest()
+    letters.write("two.txt", "The kingfisher dives.")
+    letters.write("three.txt", "The bittern booms.")
+    parts = letters.open_parts()
+    running = parts.ingester(letters.collection).ingest(gather([letters.folder])[0])
     next(running)
     writes: list[Callable[[], object]] = [
-        house.ingest,
-        lambda: house.open_parts().workspace(house.collection).rebuild(parts.encoder),
-        lambda: house.open_parts().ingester(house.collection).remove("any"),
+        letters.ingest,
+        lambda: letters.open_parts().workspace(letters.collection).rebuild(parts.encoder),
+        lambda: letters.open_parts().ingester(letters.collection).remove("any"),
     ]
     for write in writes:
         with pytest.raises(StoreError, match=r"^another process is changing 'letters': try again when it is done$"):
             write()
-    assert house.found("heron stands") == "one.txt"  # reading waits for nobody
+    assert letters.search("heron stands") == "one.txt"  # readers do not wait for the writer
     assert len(list(running)) == 2
-    assert set(house.states().values()) == {"unchanged"}
+    assert set(letters.states().values()) == {"unchanged"}
 
 
-def test_a_lost_index_is_told_and_mended_by_the_next_ingest(house: House) -> None:
-    house.write("one.txt", "The heron stands.")
-    house.ingest()
-    for path in house.index_folder.iterdir():
+def test_a_lost_index_is_reported_and_rebuilt_by_the_next_ingest(letters: Letters) -> None:
+    letters.write("one.txt", "The heron stands.")
+    letters.ingest()
+    for path in letters.index_folder.iterdir():
         path.unlink()
     with pytest.raises(AppError, match="run propcite reindex --collection letters"):
-        house.found("heron")
-    house.index_folder.rmdir()
-    assert house.states() == {"one.txt": "unchanged"}
-    assert house.found("heron stands") == "one.txt"
-    house.check()
+        letters.search("heron")
+    letters.index_folder.rmdir()
+    assert letters.states() == {"one.txt": "unchanged"}
+    assert letters.search("heron stands") == "one.txt"
+    letters.check()
 
 
 def damage_manifest(folder: Path) -> None:
     (folder / "manifest.json").write_text('{"format": 1, "segments": [')
 
 
-def cut_a_part(folder: Path) -> None:
+def truncate_a_part(folder: Path) -> None:
     path = next(folder.glob("*.tokens"))
     path.write_bytes(path.read_bytes()[:-7])
 
 
-def cut_a_part_to_its_beginning(folder: Path) -> None:
+def truncate_a_part_to_its_header(folder: Path) -> None:
     path = next(folder.glob("*.tokens"))
     path.write_bytes(path.read_bytes()[:100])
 
@@ -307,47 +307,47 @@ def use_another_encoder(folder: Path) -> None:
     index.save(folder)
 
 
-DAMAGES = [damage_manifest, cut_a_part, cut_a_part_to_its_beginning, lose_a_part]
+DAMAGES = [damage_manifest, truncate_a_part, truncate_a_part_to_its_header, lose_a_part]
 
 
 @pytest.mark.parametrize(
     ("damage", "repair"), [*product(DAMAGES, [False, True]), (change_a_number, True), (use_another_encoder, False)]
 )
-def test_a_damaged_index_is_told_and_mended_and_answers_stay(
-    house: House, damage: Callable[[Path], None], repair: bool
+def test_a_damaged_index_is_reported_and_repaired_and_answers_stay(
+    letters: Letters, damage: Callable[[Path], None], repair: bool
 ) -> None:
-    house.write("one.txt", "The heron stands in the reeds. It eats 5 fish.")
-    house.ingest()
-    house.write("two.txt", "The kingfisher dives for 3 fish.")
-    house.ingest()
-    answer = house.cite("The heron stands in the reeds.")
+    letters.write("one.txt", "The heron stands in the reeds. It eats 5 fish.")
+    letters.ingest()
+    letters.write("two.txt", "The kingfisher dives for 3 fish.")
+    letters.ingest()
+    answer = letters.cite("The heron stands in the reeds.")
     assert answer.citations
-    assert house.open_parts().workspace(house.collection).faults() == []
-    damage(house.index_folder)
-    house.write("three.txt", "The bittern booms.")
-    if damage is not change_a_number:  # which is among the numbers that only a check reads
-        for use in (lambda: house.found("heron"), house.ingest):
+    assert letters.open_parts().workspace(letters.collection).faults() == []
+    damage(letters.index_folder)
+    letters.write("three.txt", "The bittern booms.")
+    if damage is not change_a_number:  # only a check of the checksums notices this
+        for use in (lambda: letters.search("heron"), letters.ingest):
             with pytest.raises(
                 IndexFormatError, match=r"run propcite (reindex|index check --repair) --collection letters"
             ):
                 use()
-    parts = house.open_parts()
-    workspace = parts.workspace(house.collection)
+    parts = letters.open_parts()
+    workspace = parts.workspace(letters.collection)
     if repair:
         assert workspace.faults()
         assert workspace.repair(lambda: parts.encoder) == (2 if damage is damage_manifest else 1)
         assert workspace.faults() == []
     else:
         assert workspace.rebuild(parts.encoder) == 2
-    assert house.found("heron stands") == "one.txt"
-    assert house.open_parts().library.answer(answer.id) == answer
-    assert house.cite("The heron stands in the reeds.").citations == answer.citations
-    assert house.states() == {"one.txt": "unchanged", "three.txt": "added", "two.txt": "unchanged"}
-    house.check()
+    assert letters.search("heron stands") == "one.txt"
+    assert letters.open_parts().library.answer(answer.id) == answer
+    assert letters.cite("The heron stands in the reeds.").citations == answer.citations
+    assert letters.states() == {"one.txt": "unchanged", "three.txt": "added", "two.txt": "unchanged"}
+    letters.check()
 
 
 class FailingEncoder(WordEncoder):
-    """Stands for anything that stops a run between two batches."""
+    """Interrupts a run between two batches."""
 
     def __init__(self, after: int) -> None:
         self.left = after
@@ -361,34 +361,36 @@ class FailingEncoder(WordEncoder):
 
 @pytest.mark.parametrize("after", [0, 1, 2])
 def test_a_stopped_rebuild_and_a_stopped_large_file_are_finished_by_the_next_run(
-    house: House, after: int, monkeypatch: pytest.MonkeyPatch
+    letters: Letters, after: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("propcite.app.library.workspace.BATCH", 2)
-    monkeypatch.setattr("propcite.app.ingest.run.BATCH", 2)
-    house.write("large.txt", "\n\n".join(f"The heron number {n} stands alone. " * 4 for n in range(9)))
-    parts = house.open_parts(passage_words=20)
+    monkeypatch.setattr("propcite.app.ingest.ingester.BATCH", 2)
+    letters.write("large.txt", "\n\n".join(f"The heron number {n} stands alone. " * 4 for n in range(9)))
+    parts = letters.open_parts(passage_words=20)
     parts.__dict__["encoder"] = FailingEncoder(after)
     target = parts.library.create_collection("letters")
     with pytest.raises(KeyboardInterrupt):
-        list(parts.ingester(target).ingest(gather([house.folder])[0]))
-    assert house.open_parts().library.documents(target) == []  # whole or not at all
-    with suppress(NotFoundError):  # before the first batch there is no index at all
-        assert house.open_parts().pipeline(target).search("heron") == []
-    assert house.ingest(passage_words=20)[0].num_passages > 4
-    house.check()
+        list(parts.ingester(target).ingest(gather([letters.folder])[0]))
+    assert letters.open_parts().library.documents(target) == []  # whole or not at all
+    with suppress(NotFoundError):  # before the first batch there is no index
+        assert letters.open_parts().pipeline(target).search("heron") == []
+    assert letters.ingest(passage_words=20)[0].num_passages > 4
+    letters.check()
     with pytest.raises(KeyboardInterrupt):
-        house.open_parts().workspace(target).rebuild(FailingEncoder(after))
-    assert house.states() == {"large.txt": "unchanged"}
-    house.check()
+        letters.open_parts().workspace(target).rebuild(FailingEncoder(after))
+    assert letters.states() == {"large.txt": "unchanged"}
+    letters.check()
 
 
-def test_a_killed_ingest_loses_and_doubles_nothing(house: House, tmp_path: Path) -> None:
-    """kill -9 at many moments; what is on disk then is what the next process starts from."""
+def test_a_killed_ingest_loses_and_duplicates_nothing(letters: Letters, tmp_path: Path) -> None:
+    """Kill processes at many moments; each next process starts from the files on disk."""
     for version in ("first", "second"):
         for number in range(16):
-            house.write(f"{number}.txt", f"Letter{number} in its {version} version. It was written by author{number}.")
+            letters.write(
+                f"{number}.txt", f"Letter{number} in its {version} version. It was written by author{number}."
+            )
         killed = subprocess.run(
-            [sys.executable, SUPPORT / "killed_ingests.py", tmp_path / "data", house.folder, version],
+            [sys.executable, SUPPORT / "killed_ingests.py", tmp_path / "data", letters.folder, version],
             env={},
             capture_output=True,
             text=True,
@@ -396,35 +398,38 @@ def test_a_killed_ingest_loses_and_doubles_nothing(house: House, tmp_path: Path)
         )
         assert killed.returncode == 0, killed.stderr
         assert int(killed.stdout) > 1
-        assert set(house.states().values()) == {"unchanged"}
-        house.write("after.txt", f"What was written after the {version} version.")
-        assert house.states()["after.txt"] in ("added", "changed")  # a writer sweeps what a kill left unnamed
-        assert len(house.open_parts().library.documents(house.collection)) == 17
-        house.check()
-        assert [house.found(f"Letter{n} in its {version}") for n in (0, 7, 15)] == ["0.txt", "7.txt", "15.txt"]
+        assert set(letters.states().values()) == {"unchanged"}
+        letters.write("after.txt", f"A letter that was written after the {version} version.")
+        assert letters.states()["after.txt"] in (
+            "added",
+            "changed",
+        )  # a writer deletes what a kill left behind
+        assert len(letters.open_parts().library.documents(letters.collection)) == 17
+        letters.check()
+        assert [letters.search(f"Letter{n} in its {version}") for n in (0, 7, 15)] == ["0.txt", "7.txt", "15.txt"]
 
 
-def test_a_reader_sees_a_whole_index_while_it_grows_and_shrinks(house: House) -> None:
-    """The parts of an index are joined and removed under the reader's hands."""
-    parts, reader = house.open_parts(), house.open_parts()
+def test_a_reader_sees_a_whole_index_while_it_grows_and_shrinks(letters: Letters) -> None:
+    """Parts of the index are merged and removed while the reader uses them."""
+    parts, reader = letters.open_parts(), letters.open_parts()
     target = parts.library.create_collection("letters")
     names = [f"{n % 20}.txt" for n in range(60)]
-    letters = [Upload(name, f"The heron stands, {n}.".encode()) for n, name in enumerate(names)]
-    found: list[int] = []
+    uploads = [Upload(name, f"The heron stands, {n}.".encode()) for n, name in enumerate(names)]
+    counts: list[int] = []
     ended = Event()
 
     def read() -> None:
         while not ended.is_set():
-            found.append(len(reader.pipeline(target).search("heron", k=100)))
+            counts.append(len(reader.pipeline(target).search("heron", k=100)))
 
-    list(parts.ingester(target).ingest(letters[:1]))
+    list(parts.ingester(target).ingest(uploads[:1]))
     reader.pipeline(target).search("heron")  # PyTorch is loaded now
     with ThreadPoolExecutor() as pool:
-        reading = pool.submit(read)
-        list(parts.ingester(target).ingest(letters[1:]))
+        reader_result = pool.submit(read)
+        list(parts.ingester(target).ingest(uploads[1:]))
         ended.set()
-        reading.result()
-    assert min(found) > 0
-    assert len(found) > 10
+        reader_result.result()
+    assert min(counts) > 0
+    assert len(counts) > 10
     assert len(reader.pipeline(target).search("heron", k=100)) == 20
-    house.check()
+    letters.check()

@@ -1,4 +1,4 @@
-"""Where a PDF's words are seen: read back out of the rectangle with another reader, they are the same words."""
+"""The boxes of a PDF's lines: pdfium finds the same words in these rectangles."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pypdfium2
 import pytest
+from pdf_words import letters, text_in_box
 from reportlab.lib.pagesizes import A4
 from reportlab.lib.styles import getSampleStyleSheet
 from reportlab.pdfgen import canvas
 from reportlab.platypus import PageBreak, Paragraph, SimpleDocTemplate
-from seen_words import letters, seen_in
 
 from propcite.app.demo import DOCUMENTS
 from propcite.app.ingest.readers import document_from_bytes
@@ -41,19 +41,19 @@ def pdfs() -> list[tuple[str, bytes]]:
 
 
 @pytest.mark.parametrize(("name", "data"), pdfs(), ids=lambda value: value if isinstance(value, str) else "")
-def test_every_line_is_seen_in_its_box(name: str, data: bytes) -> None:
+def test_every_line_is_in_its_box(name: str, data: bytes) -> None:
     document = document_from_bytes(name, data, "")
     pdf = pypdfium2.PdfDocument(data)
     assert document.boxes
     for box in document.boxes:
         assert 0 <= box.left < box.right <= 1
         assert 0 <= box.top < box.bottom <= 1
-        assert letters(box.span.of(document.text)) in letters(seen_in(pdf, box))
-    held = bytearray(len(document.text))
+        assert letters(box.span.of(document.text)) in letters(text_in_box(pdf, box))
+    covered = bytearray(len(document.text))
     for box in document.boxes:
-        held[box.span.start : box.span.end] = b"\1" * len(box.span)
-    bare = [c for c, seen in zip(document.text, held, strict=True) if not seen]
-    assert not "".join(bare).strip()
+        covered[box.span.start : box.span.end] = b"\1" * len(box.span)
+    uncovered = [c for c, is_covered in zip(document.text, covered, strict=True) if not is_covered]
+    assert not "".join(uncovered).strip()
 
 
 def test_a_quote_of_two_lines_has_two_boxes_one_below_the_other() -> None:
@@ -69,10 +69,10 @@ def test_a_quote_of_two_lines_has_two_boxes_one_below_the_other() -> None:
 
 
 @pytest.mark.parametrize("turn", [0, 90, 180, 270])
-def test_a_turned_page_has_its_boxes_as_it_is_seen(turn: int) -> None:
+def test_a_rotated_page_has_boxes_as_it_is_shown(turn: int) -> None:
     file = io.BytesIO()
     pdf = canvas.Canvas(file, pagesize=A4)
-    width, height = A4 if turn in (0, 180) else A4[::-1]  # reportlab lays the sheet on its side
+    width, height = A4 if turn in (0, 180) else A4[::-1]  # reportlab rotates the sheet
     pdf.setPageRotation(turn)
     pdf.drawString(72, height - 82, "Words near the upper left corner of the sheet.")
     pdf.save()
@@ -83,8 +83,8 @@ def test_a_turned_page_has_its_boxes_as_it_is_seen(turn: int) -> None:
     assert middle == pytest.approx(expected, abs=0.02)
 
 
-def inheriting(width: int, height: int) -> bytes:
-    """A PDF whose page has the size that its parent says, as XeTeX writes them."""
+def with_inherited_size(width: int, height: int) -> bytes:
+    """Build a PDF whose page inherits its size from its parent, as XeTeX writes them."""
     words = b"BT /F1 12 Tf 72 700 Td (Words on a page that inherits its size.) Tj ET"
     objects = [
         b"<< /Type /Catalog /Pages 2 0 R >>",
@@ -104,15 +104,15 @@ def inheriting(width: int, height: int) -> bytes:
 
 
 @pytest.mark.parametrize(("width", "height"), [(595, 842), (1000, 1400)])
-def test_a_page_that_inherits_its_size_has_its_boxes_where_its_words_are(width: int, height: int) -> None:
-    data = inheriting(width, height)
+def test_a_page_that_inherits_its_size_has_correct_boxes(width: int, height: int) -> None:
+    data = with_inherited_size(width, height)
     document = document_from_bytes("x.pdf", data, "")
     (box,) = document.boxes
     assert (box.left, box.bottom) == pytest.approx((72 / width, 1 - 698 / height), abs=0.01)
-    assert letters(document.text) in letters(seen_in(pypdfium2.PdfDocument(data), box))
+    assert letters(document.text) in letters(text_in_box(pypdfium2.PdfDocument(data), box))
 
 
-def test_words_beside_the_page_have_no_box() -> None:
+def test_words_outside_the_page_have_no_box() -> None:
     file = io.BytesIO()
     pdf = canvas.Canvas(file, pagesize=A4)
     pdf.drawString(72, 700, "On the page.")
@@ -122,7 +122,7 @@ def test_words_beside_the_page_have_no_box() -> None:
     assert [box.span.of(document.text) for box in document.boxes] == ["On the page."]
 
 
-def test_a_line_over_two_passages_is_in_both_cut_to_each() -> None:
+def test_a_line_in_two_passages_has_a_box_in_both() -> None:
     text = "One. Two."
     line = Box(1, Span(0, 9), 0.1, 0.1, 0.5, 0.2)
     first, second = PassageSplitter(1).split(Document("d", text, boxes=(line,)))
@@ -130,5 +130,5 @@ def test_a_line_over_two_passages_is_in_both_cut_to_each() -> None:
     assert [box.span.of(second.text) for box in second.boxes] == ["Two."]
 
 
-def test_a_source_that_is_not_seen_has_no_boxes() -> None:
+def test_a_document_without_pages_has_no_boxes() -> None:
     assert document_from_bytes("x.md", b"# Title\n\nWords.", "").boxes == ()

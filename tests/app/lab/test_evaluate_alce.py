@@ -1,4 +1,4 @@
-"""propcite eval asqa, eli5, qampari and judge: files as they are, each step kept, one line for what is wrong."""
+"""`propcite eval asqa`, `eli5`, `qampari` and `judge`: files, steps, results and one-line errors."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ from commanded import commanded
 from scripted_llm import Request, ScriptedLlm, error
 
 from propcite.app.errors import AppError
-from propcite.app.lab.alce.evaluating import Asked, Result, Scoring, evaluate, judge_itself
+from propcite.app.lab.alce.evaluation import Result, evaluate, evaluate_judge
 from propcite.app.lab.alce.files import read_alce, result_json, write_json
+from propcite.app.lab.alce.options import EvalOptions, ScoringJudge
 from propcite.app.lab.alce.table import as_lines, as_text
 from propcite.app.lab.alce.ways import WAYS
-from propcite.app.lab.runs.aggregates import costs, whole_cost
+from propcite.app.lab.runs.aggregates import costs, total_cost
 from propcite.app.library.store import RunItem
 from propcite.app.parts import Parts
 from propcite.app.settings import load_settings
@@ -52,8 +53,9 @@ def said() -> list[str]:
 
 @pytest.fixture
 def measure(opened: Callable[..., Parts], said: list[str]) -> Evaluate:
-    def call(kind: Any, path: Path, settings: dict[str, Any] | None = None, **asked: Any) -> Result:
-        return evaluate(opened(**settings or {}), Asked(kind, path, **asked), said.append)
+    def call(kind: Any, path: Path, settings: dict[str, Any] | None = None, **options: Any) -> Result:
+        options = {"kind": kind, "path": path, "report": said.append, **options}
+        return evaluate(opened(**settings or {}), EvalOptions(**options))
 
     return call
 
@@ -78,9 +80,9 @@ def test_files_are_read_and_written_unchanged(tmp_path: Path) -> None:
     assert opened(path, "rb").read(1) == b"{"
 
 
-def test_the_original_s_evaluator_finds_what_it_reads_in_a_result(tmp_path: Path) -> None:
+def test_result_files_have_the_fields_that_alce_reads(tmp_path: Path) -> None:
     questions = read_alce(saved(tmp_path / "a.json", ASQA)).questions
-    told = result_json([q.showing(2) for q in questions], ["It rained [1]."] * len(ASQA), {"ndoc": 2})
+    told = result_json([q.with_docs(2) for q in questions], ["It rained [1]."] * len(ASQA), {"ndoc": 2})
     assert told["args"] == {"ndoc": 2}
     for item, given in zip(told["data"], ASQA, strict=True):
         assert {**item, "docs": given["docs"]} == {**given, "output": "It rained [1]."}
@@ -101,13 +103,13 @@ BAD: list[tuple[Any, str]] = [
     ([{k: v for k, v in ITEM.items() if k != "docs"}], "give the file with the passages that were retrieved"),
     ([ITEM, ITEM], "item 2: two items have the id river"),
     ([{"question": "a?", "docs": ITEM["docs"]}] * 2, "item 2: 'a?' is there twice"),
-    ([{**ITEM, "question": " "}], "item 1 asks nothing"),
+    ([{**ITEM, "question": " "}], "item 1 has an empty question"),
     ([{**ITEM, "qa_pairs": [{"short_answers": "Po"}]}], "item 1: qa_pairs.0.short_answers"),
 ]
 
 
 @pytest.mark.parametrize(("told", "wanted"), BAD)
-def test_what_is_not_alce_s_is_told_in_one_line(tmp_path: Path, told: Any, wanted: str) -> None:
+def test_invalid_items_are_a_one_line_error(tmp_path: Path, told: Any, wanted: str) -> None:
     with pytest.raises(AppError) as wrong:
         read_alce(saved(tmp_path / "a.json", told))
     assert wanted in str(wrong.value)
@@ -116,23 +118,23 @@ def test_what_is_not_alce_s_is_told_in_one_line(tmp_path: Path, told: Any, wante
 
 @pytest.mark.parametrize("data", [b"", b"{", b"\xff\xfe", b'{"question": "a"}\n{"question": "b"}\n', b"[" * 100_000])
 @pytest.mark.parametrize("name", ["a.json", "a.json.gz"])
-def test_no_json_is_told_in_one_line(tmp_path: Path, data: bytes, name: str) -> None:
+def test_invalid_json_is_a_one_line_error(tmp_path: Path, data: bytes, name: str) -> None:
     (tmp_path / name).write_bytes(data)
     with pytest.raises(AppError, match=r"is not ALCE's|holds no list") as wrong:
         read_alce(tmp_path / name)
     assert "\n" not in str(wrong.value)
-    with pytest.raises(AppError, match="cannot be read"):
+    with pytest.raises(AppError, match="cannot read"):
         read_alce(tmp_path / "absent.json")
 
 
-def test_a_file_of_another_task_is_told_with_its_command(tmp_path: Path, measure: Evaluate) -> None:
+def test_a_file_of_another_task_is_an_error_with_the_right_command(tmp_path: Path, measure: Evaluate) -> None:
     with pytest.raises(AppError, match="has no qa_pairs, which asqa is measured by: propcite eval eli5"):
         measure("asqa", saved(tmp_path / "a.json", ELI5))
     with pytest.raises(AppError, match="has no answers, which qampari is measured by: propcite eval asqa"):
         measure("qampari", saved(tmp_path / "b.json", ASQA))
 
 
-def test_the_extractive_generator_types_no_markers_so_its_own_are_left_out(
+def test_ways_that_need_markers_are_left_out_for_the_extractive_generator(
     tmp_path: Path, measure: Evaluate, said: list[str]
 ) -> None:
     result = measure("asqa", saved(tmp_path / "a.json", ASQA), out=tmp_path / "out")
@@ -163,7 +165,7 @@ def test_the_extractive_generator_types_no_markers_so_its_own_are_left_out(
     assert result.run.about["notes"] == notes  # repair was left out
 
 
-def test_context_sizes_are_a_table_each(tmp_path: Path, measure: Evaluate, said: list[str]) -> None:
+def test_each_context_size_has_its_own_table(tmp_path: Path, measure: Evaluate, said: list[str]) -> None:
     result = measure("asqa", saved(tmp_path / "a.json", ASQA), contexts=(1, 3), ways=("propcite",))
     assert said[0] == "2 questions have fewer than 3 docs (bridge, museum): all of theirs are shown"
     assert {item.way for item in result.items if "propcite" in item.way} == {"propcite, 1 docs", "propcite, 3 docs"}
@@ -180,7 +182,7 @@ OUTPUTS = [
 ]
 
 
-def test_released_outputs_are_scored_as_they_are_and_cited_anew(
+def test_released_outputs_are_scored_unchanged_and_cited_again(
     tmp_path: Path, measure: Evaluate, said: list[str]
 ) -> None:
     path = saved(tmp_path / "a.json", ASQA)
@@ -200,7 +202,7 @@ def test_released_outputs_are_scored_as_they_are_and_cited_anew(
     assert result.run.settings["answers"]["name"] == "r.json"
 
 
-def test_outputs_that_do_not_fit_are_told(tmp_path: Path, measure: Evaluate) -> None:
+def test_outputs_that_do_not_match_the_questions_are_an_error(tmp_path: Path, measure: Evaluate) -> None:
     path = saved(tmp_path / "a.json", ASQA)
     with pytest.raises(AppError, match=r"has no output for 1 questions \(museum\)"):
         measure("asqa", path, outputs=saved(tmp_path / "r.json", results(ASQA[:2], OUTPUTS[:2])))
@@ -210,7 +212,7 @@ def test_outputs_that_do_not_fit_are_told(tmp_path: Path, measure: Evaluate) -> 
         measure("asqa", path, outputs=path, human=True)
 
 
-def test_what_people_wrote_is_cited_an_answer_an_item(tmp_path: Path, measure: Evaluate) -> None:
+def test_each_human_answer_is_an_item(tmp_path: Path, measure: Evaluate) -> None:
     result = measure("asqa", saved(tmp_path / "a.json", ASQA), human=True, ways=("propcite", "repair"))
     assert list(of(result, "propcite")) == ["river", "river#2", "bridge", "museum"]
     assert not of(result, "repair")
@@ -219,7 +221,7 @@ def test_what_people_wrote_is_cited_an_answer_an_item(tmp_path: Path, measure: E
         measure("eli5", saved(tmp_path / "e.json", ELI5), human=True)
 
 
-def test_eli5_is_measured_by_its_claims_too(tmp_path: Path, measure: Evaluate) -> None:
+def test_eli5_has_claim_recall(tmp_path: Path, measure: Evaluate) -> None:
     outputs = saved(tmp_path / "r.json", results(ELI5, ["Terns breed on the gravel roof [1]."]))
     result = measure("eli5", saved(tmp_path / "e.json", ELI5), outputs=outputs, ways=("generate", "propcite"))
     (item,) = of(result, "generate").values()
@@ -228,7 +230,7 @@ def test_eli5_is_measured_by_its_claims_too(tmp_path: Path, measure: Evaluate) -
     assert item.measures["rouge_lsum"] is not None
 
 
-def test_qampari_s_lists_are_cited_one_by_one(tmp_path: Path, measure: Evaluate) -> None:
+def test_qampari_lists_are_cited_answer_by_answer(tmp_path: Path, measure: Evaluate) -> None:
     outputs = saved(tmp_path / "r.json", results(QAMPARI, ["Po [3], Adige [2]."]))
     result = measure("qampari", saved(tmp_path / "q.json", QAMPARI), outputs=outputs)
     assert texts(result, "generate") == ["Po [3], Adige [2]."]
@@ -243,7 +245,7 @@ def test_qampari_s_lists_are_cited_one_by_one(tmp_path: Path, measure: Evaluate)
 
 
 @pytest.mark.parametrize(("prompt", "used", "ways"), [("cite", "list_cite", 2), ("answer", "list", 1)])
-def test_a_model_is_asked_for_a_list(
+def test_qampari_prompts_ask_for_a_list(
     prompt: str,
     used: str,
     ways: int,
@@ -281,10 +283,10 @@ def test_a_run_with_other_settings_is_refused_while_one_is_unfinished(
             measure("asqa", path, settings, contexts=(3,))
     result = measure("asqa", path, contexts=(3,), ways=("propcite",), new=True)
     assert result.run.state == "done"
-    assert len(opened().runs.of("asqa", "a.json")) == 2
+    assert len(opened().runs.find("asqa", "a.json")) == 2
 
 
-def test_answers_that_fail_are_tried_again_or_left_empty(tmp_path: Path, measure: Evaluate) -> None:
+def test_failed_answers_are_retried_or_counted_as_empty(tmp_path: Path, measure: Evaluate) -> None:
     path = saved(tmp_path / "a.json", ASQA)
 
     def answer(request: Request) -> Any:
@@ -302,12 +304,12 @@ def test_answers_that_fail_are_tried_again_or_left_empty(tmp_path: Path, measure
         assert num_asked == 3
 
 
-def test_tokens_are_counted_an_answer_and_a_judgement(tmp_path: Path, measure: Evaluate) -> None:
+def test_tokens_are_counted_per_answer_and_per_judgement(tmp_path: Path, measure: Evaluate) -> None:
     with ScriptedLlm(_said_of) as server:
         settings = {"generator": "openai", "generator_model": "m", "llm_url": server.base_url, "prompt": "cite"}
-        scoring = Scoring("llm", "a-judge")
+        judge = ScoringJudge("llm", "a-judge")
         path = saved(tmp_path / "a.json", ASQA)
-        result = measure("asqa", path, settings, ways=("generate",), scoring=scoring, force=True)
+        result = measure("asqa", path, settings, ways=("generate",), judge=judge, force=True)
     written = of(result, "written")
     asked = [request for request in server.requests if request.body.get("stream")]
     assert [item.cost["prompt_tokens"] for item in written.values()] == [
@@ -320,7 +322,7 @@ def test_tokens_are_counted_an_answer_and_a_judgement(tmp_path: Path, measure: E
     spent = costs(result.items)
     assert spent["written"]["completion_tokens"] == 21
     judged = [request for request in server.requests if not request.body.get("stream")]
-    assert whole_cost(spent)["completion_tokens"] == pytest.approx(21 + 4 * len(judged), abs=0.01)
+    assert total_cost(spent)["completion_tokens"] == pytest.approx(21 + 4 * len(judged), abs=0.01)
 
 
 def _said_of(request: Request) -> str:
@@ -335,7 +337,7 @@ def test_a_judge_that_accepts_everything_is_refused_unless_forced(
     path = saved(tmp_path / "a.json", ASQA)
     with ScriptedLlm('{"verdict": "supported", "support": 95}') as server:
         settings = {"llm_url": server.base_url}
-        asked: dict[str, Any] = {"ways": ("postcite",), "scoring": Scoring("llm", "yes-sayer")}
+        asked: dict[str, Any] = {"ways": ("postcite",), "judge": ScoringJudge("llm", "yes-sayer")}
         with pytest.raises(AppError, match=r"llm/yes-sayer fails ALCE's shortcuts .*100\.0 recall.* or --force"):
             measure("asqa", path, settings, **asked)
         num_asked = len(server.requests)
@@ -347,9 +349,9 @@ def test_a_judge_that_accepts_everything_is_refused_unless_forced(
     assert num_asked
 
 
-def test_the_shipped_judge_passes_its_own_test(tmp_path: Path, opened: Callable[..., Parts], said: list[str]) -> None:
-    asked = Asked("asqa", saved(tmp_path / "a.json", ASQA))
-    run, checks = judge_itself(opened(), asked, said.append)
+def test_the_shipped_judge_passes_the_shortcuts(tmp_path: Path, opened: Callable[..., Parts], said: list[str]) -> None:
+    options = EvalOptions(kind="asqa", path=saved(tmp_path / "a.json", ASQA), report=said.append)
+    run, checks = evaluate_judge(opened(), options)
     assert [one.check.name for one in checks] == ["itself", "another question's", "another of its own"]
     assert all(one.holds for one in checks)
     assert (run.kind, run.state, run.num_items) == ("judge", "done", 9)
@@ -364,14 +366,14 @@ def test_the_shipped_judge_passes_its_own_test(tmp_path: Path, opened: Callable[
         (("propcite+judge",), {"judge": "none"}, "needs a judge"),
     ],
 )
-def test_a_way_that_is_not_there_is_told(
+def test_unknown_ways_and_missing_judges_are_errors(
     tmp_path: Path, measure: Evaluate, ways: Sequence[str], settings: dict[str, Any], wanted: str
 ) -> None:
     with pytest.raises(AppError, match=re.escape(wanted)):
         measure("asqa", saved(tmp_path / "a.json", ASQA), settings, ways=tuple(ways))
 
 
-def test_texts_that_no_model_reads_stop_nothing(tmp_path: Path, measure: Evaluate) -> None:
+def test_invalid_unicode_and_empty_documents_are_accepted(tmp_path: Path, measure: Evaluate) -> None:
     odd = [
         {"question": "What? \ud800", "docs": [{"text": "", "title": None}, {"text": "…"}], "qa_pairs": []},
         {"question": "Why?", "docs": [{"text": "\0 \ud83d It rained in May.", "title": ""}], "qa_pairs": None},

@@ -1,4 +1,4 @@
-"""Readers, MAUVE and ROUGE: tiny checkpoints made on the spot, and one line where a package or a model is missing."""
+"""Readers, MAUVE and ROUGE with tiny checkpoints, and one-line errors for missing packages and models."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from tiny_judges import SMALL, pair_tokenizer
 from transformers import BertConfig, BertForQuestionAnswering, GPT2Config, GPT2LMHeadModel
 
 from propcite.app.errors import AppError
-from propcite.app.lab.alce import fluency
-from propcite.app.lab.alce.fluency import Mauve, as_compared
-from propcite.app.lab.alce.reader import LONGEST_ANSWER, Reader
-from propcite.app.lab.alce.rouge import Rouge
+from propcite.app.lab.alce import reference_scores
+from propcite.app.lab.alce.reader import MAX_ANSWER, QaReader
+from propcite.app.lab.alce.reference_scores import Mauve, Rouge, mauve_text
 from propcite.retrieval.errors import PropCiteError
+from propcite.retrieval.extras import install_command
 
 STEADY: dict[str, Any] = {
     "max_position_embeddings": 64,
-    "initializer_range": 0.1,  # far enough from zero, so that what it says depends on what it reads
+    "initializer_range": 0.1,  # so large that its output depends on its input
     "hidden_dropout_prob": 0.0,
     "attention_probs_dropout_prob": 0.0,
 }
@@ -31,7 +31,7 @@ TEXT = "the gates are made of steel. the harbour was dredged in spring."
 
 
 def save_reader(folder: Path, pairs: Sequence[tuple[str, str, str]] = ()) -> Path:
-    """A BERT that has learnt to mark these answers; "" for none, which its first token stands for."""
+    """Save a BERT trained on these (question, text, answer) triples; an empty answer is marked by the first token."""
     torch.manual_seed(3)
     tokenizer = pair_tokenizer("bert")
     model = BertForQuestionAnswering(BertConfig(**SMALL, **STEADY, vocab_size=len(tokenizer)))
@@ -59,12 +59,12 @@ def _loss(model: Any, tokenizer: Any, question: str, text: str, answer: str) -> 
 
 
 @pytest.fixture(scope="module")
-def reader(tmp_path_factory: pytest.TempPathFactory) -> Reader:
+def reader(tmp_path_factory: pytest.TempPathFactory) -> QaReader:
     taught = [("made of", TEXT, "steel"), ("dredged in", TEXT, "spring"), ("hypothesis premise", TEXT, "")]
-    return Reader(str(save_reader(tmp_path_factory.mktemp("reader") / "tiny-reader", taught)))
+    return QaReader(str(save_reader(tmp_path_factory.mktemp("reader") / "tiny-reader", taught)))
 
 
-def test_a_reader_answers_with_words_of_the_text_or_not_at_all(reader: Reader) -> None:
+def test_a_reader_answers_with_words_of_the_text_or_nothing(reader: QaReader) -> None:
     pairs = [("made of", TEXT), ("dredged in", TEXT), ("hypothesis premise", TEXT)]
     assert reader.answers(pairs) == ["steel", "spring", ""]
     assert reader.answers(list(reversed(pairs))) == ["", "spring", "steel"]
@@ -73,21 +73,21 @@ def test_a_reader_answers_with_words_of_the_text_or_not_at_all(reader: Reader) -
 
 
 def test_a_long_text_is_read_in_windows(tmp_path: Path) -> None:
-    reader = Reader(str(save_reader(tmp_path)))
+    reader = QaReader(str(save_reader(tmp_path)))
     text = " ".join(f"gate {n} of steel" for n in range(60))
     (found,) = reader.answers([("made of", text)])
     assert found == "" or found in text
     assert reader.answers([("made of", "")]) in ([""], [" "])
 
 
-def test_the_likeliest_span_is_found_as_by_trying_all(tmp_path: Path) -> None:
-    reader = Reader(str(save_reader(tmp_path)))
+def test_the_best_span_equals_exhaustive_search(tmp_path: Path) -> None:
+    reader = QaReader(str(save_reader(tmp_path)))
     for question in ("made of", "the harbour", "dredged in spring"):
         assert reader.answers([(question, TEXT)]) == [_by_trying_all(reader, question)]
 
 
-def _by_trying_all(reader: Reader, question: str) -> str:
-    """The same from its definition: every span of at most so many tokens, softmax over the text and the first token."""
+def _by_trying_all(reader: QaReader, question: str) -> str:
+    """Answer from the definition: try every span up to MAX_ANSWER, with softmax over the text and the first token."""
     encoded = reader._tokenizer(question, TEXT, return_tensors="pt")
     with torch.inference_mode():
         told = reader._network(**encoded)
@@ -97,7 +97,7 @@ def _by_trying_all(reader: Reader, question: str) -> str:
     for logits in (told.start_logits[0], told.end_logits[0]):
         some = torch.tensor([logits[place].item() for place in [0, *allowed]], dtype=torch.float64).softmax(0)
         shares.append(dict(zip([0, *allowed], some.tolist(), strict=True)))
-    spans = [(a, b) for a in allowed for b in allowed if a <= b < a + LONGEST_ANSWER]
+    spans = [(a, b) for a in allowed for b in allowed if a <= b < a + MAX_ANSWER]
     first, last = max(spans, key=lambda span: shares[0][span[0]] * shares[1][span[1]])
     if shares[0][first] * shares[1][last] <= shares[0][0] * shares[1][0]:
         return ""
@@ -114,11 +114,11 @@ def save_language_model(folder: Path) -> Path:
     return folder
 
 
-def test_mauve_tells_like_texts_from_others(tmp_path: Path) -> None:
-    pytest.importorskip("mauve", reason="mauve-text is not here: pip install 'propcite[mauve]'")
+def test_mauve_separates_similar_texts_from_others(tmp_path: Path) -> None:
+    pytest.importorskip("mauve", reason=f"mauve-text is not installed: {install_command('mauve')}")
     mauve = Mauve(str(save_language_model(tmp_path)))
-    people = [as_compared(f"why {n}", f"the gates are made of steel {n}") for n in range(24)]
-    others = [as_compared("x", "!" * (n + 1) + " zzz qqq") for n in range(24)]
+    people = [mauve_text(f"why {n}", f"the gates are made of steel {n}") for n in range(24)]
+    others = [mauve_text("x", "!" * (n + 1) + " zzz qqq") for n in range(24)]
     same = mauve.score(people, people)
     other = mauve.score(others, people)
     assert same is not None
@@ -129,16 +129,19 @@ def test_mauve_tells_like_texts_from_others(tmp_path: Path) -> None:
     assert mauve.score(people[:2], people) is None
 
 
-def test_texts_are_compared_cut_and_without_a_stop() -> None:
-    assert doctest.testmod(fluency).failed == 0
-    assert len(as_compared("Why?", "word " * 200).split()) == 100
+def test_mauve_texts_are_truncated_without_final_punctuation() -> None:
+    assert doctest.testmod(reference_scores).failed == 0
+    assert len(mauve_text("Why?", "word " * 200).split()) == 100
 
 
 @pytest.mark.parametrize(
     ("package", "make", "wanted"),
-    [("mauve", Mauve, r"propcite\[mauve\]"), ("rouge_score.rouge_scorer", Rouge, r"propcite\[eval\].*--no-rouge")],
+    [
+        ("mauve", Mauve, "MAUVE needs mauve-text: .*pip install "),
+        ("rouge_score.rouge_scorer", Rouge, "ROUGE needs .*--no-rouge"),
+    ],
 )
-def test_a_missing_package_is_told_in_one_line(
+def test_a_missing_package_is_a_one_line_error(
     monkeypatch: pytest.MonkeyPatch, package: str, make: Any, wanted: str
 ) -> None:
     monkeypatch.setitem(sys.modules, package, None)
@@ -147,11 +150,11 @@ def test_a_missing_package_is_told_in_one_line(
     assert "\n" not in str(told.value)
 
 
-def test_a_model_that_is_no_reader_is_told(tmp_path: Path) -> None:
+def test_a_model_without_a_qa_head_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(PropCiteError, match="weights lack qa_outputs"):
-        Reader(str(save_language_model_of_bert(tmp_path)))
+        QaReader(str(save_language_model_of_bert(tmp_path)))
     with pytest.raises(PropCiteError, match="there is no folder"):
-        Reader("./no/such/folder")
+        QaReader("./no/such/folder")
 
 
 def save_language_model_of_bert(folder: Path) -> Path:
@@ -163,7 +166,7 @@ def save_language_model_of_bert(folder: Path) -> Path:
     return folder
 
 
-def test_rouge_counts_common_subsequences_by_sentence_and_takes_the_better_reference() -> None:
+def test_rouge_matches_by_sentence_and_takes_the_best_reference() -> None:
     rouge = Rouge()
     assert rouge.score("The gates are of steel.", ["The gates are of steel."]) == pytest.approx(1.0)
     assert rouge.score("Gates of steel", ["gate steel"]) == pytest.approx(0.8)  # 2 of 3 and 2 of 2, stemmed

@@ -1,4 +1,4 @@
-"""A run that is killed goes on: no answer is written twice, no output cited or scored again."""
+"""A killed run continues: no answer is generated, cited or scored twice."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def answer(request: Request) -> str:
 
 
 def command(path: Path, data_dir: Path, url: str) -> subprocess.Popen[str]:
-    """The command in a process of its own, as a person starts it."""
+    """Start the command in its own process."""
     words = ["eval", "asqa", str(path), *(word for way in WAYS for word in ("--way", way))]
     environment = {"PROPCITE_DATA_DIR": str(data_dir), "PROPCITE_LLM_URL": url, "PROPCITE_SPLITTER": "rules"}
     environment |= {"PROPCITE_GENERATOR": "openai", "PROPCITE_GENERATOR_MODEL": "m", "PROPCITE_PROMPT": "cite"}
@@ -64,13 +64,13 @@ def kept(data_dir: Path) -> list[RunItem]:
         return []
     library = Library(f"sqlite:///{data_dir / 'propcite.sqlite'}")
     try:
-        runs = Runs(library.engine, library.url)
+        runs = Runs(library)
         return [item for run in runs.list() for item in runs.items(run.id)]
     finally:
         library.close()
 
 
-def test_a_run_that_is_killed_twice_goes_on_where_it_was(tmp_path: Path) -> None:
+def test_a_run_that_is_killed_twice_continues(tmp_path: Path) -> None:
     """Killed while the fourth answer is written, then as soon as something is cited."""
     path, data_dir = saved(tmp_path / "towers.json", questions()), tmp_path / "data"
     reached, go_on = Event(), Event()
@@ -78,7 +78,7 @@ def test_a_run_that_is_killed_twice_goes_on_where_it_was(tmp_path: Path) -> None
 
     def script(request: Request) -> str:
         asked.append(request.prompt)
-        if len(asked) > 2 and not go_on.is_set():  # the first pair is kept, the second never comes
+        if len(asked) > 2 and not go_on.is_set():  # the first pair is stored, the second never arrives
             reached.set()
             go_on.wait(300)
         return answer(request)
@@ -86,7 +86,7 @@ def test_a_run_that_is_killed_twice_goes_on_where_it_was(tmp_path: Path) -> None
     with ScriptedLlm(script) as server:
         first = command(path, data_dir, server.base_url)
         assert reached.wait(300), first.communicate()[1]
-        time.sleep(0.5)  # the other of the pair is asked for
+        time.sleep(0.5)  # so that the other request of the pair is sent
         kill(first)
         written = {item.key: item for item in kept(data_dir) if item.way == "written"}
         assert len(written) == 2
@@ -101,11 +101,11 @@ def test_a_run_that_is_killed_twice_goes_on_where_it_was(tmp_path: Path) -> None
         third = command(path, data_dir, server.base_url)
         out, err = third.communicate()
         assert third.returncode == 0, err
-        assert "going on with run" in err
+        assert "continuing run" in err
         assert len(asked) - before == NUM - len(written)
     after = {(item.way, item.key): item for item in kept(data_dir)}
     assert {key: after["written", key] for key in written} == written
-    for place, item in done.items():  # what was scored is as it was, what was cited has the same markers
+    for place, item in done.items():  # scored items are unchanged, cited ones have the same markers
         assert after[place] == item if item.measures else after[place].output["text"] == item.output["text"]
     assert sum(way in WAYS for way, _ in after) == NUM * len(WAYS)
     assert all(item.measures for item in after.values())
@@ -122,13 +122,13 @@ def kill(process: subprocess.Popen[str]) -> None:
 @pytest.mark.parametrize(
     ("words", "wanted"),
     [
-        (["eval", "asqa", "absent.json"], "absent.json cannot be read"),
-        (["eval", "judge", "absent.json"], "absent.json cannot be read"),
+        (["eval", "asqa", "absent.json"], "cannot read absent.json"),
+        (["eval", "judge", "absent.json"], "cannot read absent.json"),
         (["eval", "asqa", "absent.json", "--way", "magic"], "there is no way 'magic'"),
         (["eval", "asqa", "a.json", "--outputs", "b.json", "--context", "5"], "leave out --context"),
     ],
 )
-def test_the_command_tells_what_is_wrong_in_one_line(tmp_path: Path, words: list[str], wanted: str) -> None:
+def test_errors_of_the_command_are_one_line(tmp_path: Path, words: list[str], wanted: str) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "propcite", *words],
         cwd=tmp_path,

@@ -1,4 +1,4 @@
-"""ALCE's measures: a closed table of what counts, and a second, plainer implementation that agrees on any case."""
+"""ALCE's measures: a table of cases, and a plainer reference implementation."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from propcite.app.lab.alce.scores import (
     claim_recall,
     first_line,
     list_score,
-    listed_statements,
+    list_statements,
     qa_scores,
     statements,
     str_em,
@@ -32,7 +32,7 @@ DOCS = ["A", "B", "C", "D"]
 
 
 def entailed_by(*premises: str) -> Phi:
-    """A judge that accepts these sets of documents and no other, whatever is claimed."""
+    """Return a judge that accepts exactly these sets of documents for any claim."""
     return lambda premise, _: "".join(premise) in premises
 
 
@@ -42,7 +42,7 @@ def score(output: str, phi: Phi, docs: Sequence[str] = DOCS) -> CitationScore:
     return found
 
 
-def test_the_examples_hold() -> None:
+def test_doctests() -> None:
     assert doctest.testmod(scores).failed == 0
 
 
@@ -86,7 +86,7 @@ def test_what_counts_as_a_citation(name: str) -> None:
     assert (found.recall, found.precision, found.citations) == (recall, precision, citations)
 
 
-def test_a_marker_behind_the_stop_is_the_next_sentence_s() -> None:
+def test_a_marker_after_the_full_stop_belongs_to_the_next_sentence() -> None:
     assert statements(sentences_of("It rained. [2] It stopped.")) == [
         Statement("It rained.", ()),
         Statement("It stopped.", (1,)),
@@ -94,7 +94,7 @@ def test_a_marker_behind_the_stop_is_the_next_sentence_s() -> None:
     assert statements(sentences_of("It rained. [2]"))[-1] == Statement("", (1,))
 
 
-def test_an_answer_without_a_sentence_counts_in_no_mean() -> None:
+def test_an_answer_without_sentences_has_no_score() -> None:
     assert citation_score(statements(sentences_of("")), DOCS, entailed_by("A")) is None
 
 
@@ -109,17 +109,17 @@ def test_the_premise_is_the_documents_in_the_order_of_their_markers() -> None:
     assert asked[0] == (("C", "A"), "It rained in Rome.")
 
 
-def test_a_list_is_judged_behind_its_question() -> None:
-    said = listed_statements("Which rivers end in the Adriatic?", "Po [1], Adige [2][3].")
+def test_each_list_entry_is_judged_with_its_question() -> None:
+    said = list_statements("Which rivers end in the Adriatic?", "Po [1], Adige [2][3].")
     assert said == [
         Statement("Which rivers end in the Adriatic? Po", (0,)),
         Statement("Which rivers end in the Adriatic? Adige", (1, 2)),
     ]
-    assert len(listed_statements("Which?", "")) == 1  # nothing listed is one wrong answer
+    assert len(list_statements("Which?", "")) == 1  # nothing listed is one wrong answer
 
 
 def plainly(output: list[str], docs: Sequence[str], phi: Phi) -> tuple[float, float] | None:
-    """The definition, sentence by sentence: the second implementation."""
+    """Return recall and precision by the definition, sentence by sentence: the reference implementation."""
     recalls: list[int] = []
     precisions: list[int] = []
     for sentence in output:
@@ -158,7 +158,7 @@ def random_judge(seed: int) -> Phi:
 
 
 @given(outputs, st.integers(1, 6), st.integers(0, 10_000))
-def test_citations_score_as_the_plain_definition_says(output: str, num_docs: int, seed: int) -> None:
+def test_citation_scores_equal_the_reference_implementation(output: str, num_docs: int, seed: int) -> None:
     docs, phi = [f"Title: {n}\ntext {n}" for n in range(num_docs)], random_judge(seed)
     sentences = sentences_of(first_line(output))
     found = citation_score(statements(sentences), docs, phi)
@@ -169,9 +169,9 @@ def test_citations_score_as_the_plain_definition_says(output: str, num_docs: int
 
 
 @given(outputs, st.integers(1, 6), st.integers(0, 10_000))
-def test_lists_score_as_the_plain_definition_says(output: str, num_docs: int, seed: int) -> None:
+def test_list_citation_scores_equal_the_reference_implementation(output: str, num_docs: int, seed: int) -> None:
     docs, phi = [str(n) for n in range(num_docs)], random_judge(seed)
-    found = citation_score(listed_statements("Which?", output), docs, phi)
+    found = citation_score(list_statements("Which?", output), docs, phi)
     wanted = plainly([f"Which? {one.strip()}" for one in _without_end(output).split(",")], docs, phi)
     assert found is not None
     assert wanted is not None
@@ -205,25 +205,23 @@ def test_claims_are_judged_by_the_answer_without_its_markers() -> None:
         ("The Po is 652 km long.", [["652 km"], ["405 miles", "the PO"]], (1.0, 1.0)),
         ("The Po is long.", [["652 km"], ["Po"]], (0.5, 0.0)),
         ("A Polar bear.", [["Pol"]], (1.0, 1.0)),  # part of a word counts
-        ("Nothing.", [["The"]], (1.0, 1.0)),  # an answer of which nothing is left is everywhere
+        ("Nothing.", [["The"]], (1.0, 1.0)),  # an answer that is empty after normalization matches everywhere
         ("", [["Po"]], (0.0, 0.0)),
         ("Po", [[]], (0.0, 0.0)),
     ],
 )
-def test_short_answers_are_looked_for_as_texts(
-    output: str, pairs: list[list[str]], wanted: tuple[float, float]
-) -> None:
+def test_short_answers_match_as_substrings(output: str, pairs: list[list[str]], wanted: tuple[float, float]) -> None:
     assert str_em(output, pairs) == wanted
     assert str_em(output, []) is None
 
 
-def test_a_reader_s_answers_count_by_the_best_of_the_right_ones() -> None:
+def test_qa_scores_take_the_best_correct_answer() -> None:
     assert qa_scores(["river Po", ""], [["Po", "the Po river"], ["Adige"]]) == (0.0, 0.5, 0.0)
     assert qa_scores(["the Po."], [["Po"]]) == (1.0, 1.0, 1.0)
     assert qa_scores([], []) is None
 
 
-def test_lists_are_compared_with_every_name_of_an_answer() -> None:
+def test_list_scores_accept_every_name_of_an_answer() -> None:
     answers = [["Po", "Eridanus"], ["Adige"], ["Piave"], ["Brenta"], ["Reno"], ["Tagliamento"]]
     found = list_score("Eridanus, the Adige, Rhine.", answers)
     assert found is not None
@@ -247,11 +245,11 @@ CUT: list[tuple[str, list[str]]] = [
 
 
 @pytest.mark.parametrize("cut", [tokenizer, own_tokenizer])
-def test_sentences_are_cut_as_punkt_cuts_them(cut: Callable[[], Callable[[str], list[str]]]) -> None:
+def test_sentences_are_split_by_punkt(cut: Callable[[], Callable[[str], list[str]]]) -> None:
     assert [cut()(text) for text, _ in CUT] == [wanted for _, wanted in CUT]
 
 
-def test_the_model_of_nltk_is_used_where_it_is_here() -> None:
+def test_nltk_s_model_is_used_if_installed() -> None:
     pytest.importorskip("llama_index.core", reason="llama-index-core brings nltk's English model")
     assert tokenizer().model == "punkt_tab"
     assert own_tokenizer().model == "punkt of propcite"

@@ -1,4 +1,4 @@
-"""`propcite eval alignments`: each strategy on the same candidates; what a fold of queries chooses for the others."""
+"""`propcite eval alignments`: every strategy on the same candidates, and adaptation over folds."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from commanded import Propcite, Said
 
-from propcite.app.lab.adapting.choosing import choose
-from propcite.app.lab.adapting.strategies import NAMES
-from propcite.app.lab.ranking.folds import folded, folds_of
+from propcite.app.lab.adaptation.choice import choose
+from propcite.app.lab.adaptation.strategies import NAMES
+from propcite.app.lab.ranking.folds import draw_folds, fold_rows
 from propcite.app.library.store import RunItem
 from propcite.app.parts import Parts
 from propcite.app.settings import load_settings
@@ -30,7 +30,7 @@ QUERIES = {
 
 
 def beir(folder: Path, times: int = 1) -> Path:
-    """A small folder, its queries asked so many times."""
+    """Write a small folder with so many copies of each query."""
     (folder / "qrels").mkdir(parents=True)
     asked = {f"{name}-{n}": one for n in range(times) for name, one in QUERIES.items()}
     corpus = [{"_id": name, "title": "", "text": text} for name, text in TEXTS.items()]
@@ -68,7 +68,7 @@ def test_every_strategy_ranks_every_query_of_every_folder(propcite: Propcite, tm
     assert by_words.output["ranking"][0] == "gates"
 
 
-def test_the_usual_strategy_ranks_as_the_passages_are_ranked_elsewhere(propcite: Propcite, tmp_path: Path) -> None:
+def test_the_default_strategy_ranks_like_eval_beir(propcite: Propcite, tmp_path: Path) -> None:
     folder = beir(tmp_path / "one")
     told = {}
     for words in (
@@ -90,7 +90,7 @@ def test_the_settings_alignment_names_the_ways_of_passages(
     assert {line.partition("  ")[0] for line in said.out.splitlines()[1:4]} == {"bm25", "m_q, top-p=50%", "xtr"}
 
 
-def test_what_was_measured_is_not_measured_again(propcite: Propcite, tmp_path: Path) -> None:
+def test_measured_items_are_not_measured_again(propcite: Propcite, tmp_path: Path) -> None:
     folder = beir(tmp_path / "one")
     parts = Parts(load_settings())
     assert propcite("eval", "alignments", folder, "--strategy", "top-k=2").code == 0
@@ -100,14 +100,14 @@ def test_what_was_measured_is_not_measured_again(propcite: Propcite, tmp_path: P
         connection.exec_driver_sql("DELETE FROM run_items WHERE key = 'one/q2-0'")
         connection.exec_driver_sql("UPDATE runs SET state = 'unfinished'")
     said = propcite("eval", "alignments", folder, "--strategy", "top-k=2")
-    assert f"going on with run {run.id}: 4 items are done" in said.err
+    assert f"continuing run {run.id}: 4 items are done" in said.err
     after = {(item.key, item.way): item.cost for item in parts.runs.items(run.id)}
     assert after.keys() == before.keys()
     assert {key for key in before if after[key] == before[key]} == {key for key in before if key[0] != "one/q2-0"}
     parts.library.close()
 
 
-def test_folds_are_told_below_and_as_lines(propcite: Propcite, tmp_path: Path) -> None:
+def test_folds_are_shown_below_and_as_json_lines(propcite: Propcite, tmp_path: Path) -> None:
     folder = beir(tmp_path / "one", 2)
     words = ("eval", "alignments", folder, "--strategy", "first", "--folds", "2")
     said = propcite(*words)
@@ -120,13 +120,13 @@ def test_folds_are_told_below_and_as_lines(propcite: Propcite, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["one", "--strategy", "top-k=x"], "the alignment 'top-k=x' wants a whole number"),
+        (["one", "--strategy", "top-k=x"], "the alignment 'top-k=x' needs a whole number"),
         (["one", "--folds", "2"], "one has 3 queries: folds of 2 need 4 or more"),
         (["one", "other/one"], "two folders have the same name"),
         (["nowhere"], "nowhere has no corpus.jsonl"),
     ],
 )
-def test_what_cannot_be_measured_is_told(propcite: Propcite, tmp_path: Path, words: list[str], told: str) -> None:
+def test_invalid_arguments_are_errors(propcite: Propcite, tmp_path: Path, words: list[str], told: str) -> None:
     beir(tmp_path / "one"), beir(tmp_path / "other" / "one")
     assert told in refused(propcite("eval", "alignments", "--strategy", "max", *words))
 
@@ -140,29 +140,29 @@ def item(source: str, number: int, **scores: float) -> list[RunItem]:
     ]
 
 
-def test_each_query_is_in_one_fold_at_most_and_never_ranked_by_its_own() -> None:
+def test_each_query_is_in_at_most_one_fold_and_outside_its_rest() -> None:
     scores = np.arange(10.0)[:, None]
-    found = list(folded(scores, 4))
+    found = list(draw_folds(scores, 4))
     assert [(len(inside), len(rest)) for inside, rest in found] == [(4, 6), (4, 6)]
     assert len({value for inside, _ in found for value in inside[:, 0]}) == 8
     for inside, rest in found:
         assert {*inside[:, 0], *rest[:, 0]} == set(range(10))
 
 
-def test_the_gain_of_folds_is_as_by_hand() -> None:
+def test_the_gain_over_folds_by_hand() -> None:
     # The second is better by .25 on every query: each fold of four chooses it, and no chance would.
     items = [one for n in range(8) for one in item("a", n, usual=0.5, other=0.75)]
-    [found] = folds_of(items, 4)
+    [found] = fold_rows(items, 4)
     assert (found.default, found.best, found.best_ndcg) == (50.0, "other", 75.0)
     assert (found.folds, found.gain, found.deviation, found.guarded_gain, found.changed) == (2, 25.0, 0.0, 25.0, 100.0)
 
 
-def test_the_guard_keeps_the_default_where_a_fold_was_lucky() -> None:
+def test_the_guard_keeps_the_default_after_a_lucky_fold() -> None:
     lucky = {0: 1.0}
     rows = np.array([[0.5, lucky.get(n, 0.5)] for n in range(8)])
     items = [one for n, (usual, other) in enumerate(rows) for one in item("a", n, usual=usual, other=other)]
     items += [one for n in range(8) for one in item("b", n, usual=0.25, other=0.25)]
-    a, b, mean = folds_of(items, 4)
+    a, b, mean = fold_rows(items, 4)
     assert choose(rows[:4]).best == 1
     assert (a.guarded_gain, a.changed) == (0.0, 0.0)
     assert a.gain == 0.0  # what is left of the queries ranks alike

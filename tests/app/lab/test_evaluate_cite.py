@@ -1,4 +1,4 @@
-"""Measuring citations: figures that one can check by hand, rows of every kind, and what is wrong told with its line."""
+"""`propcite eval cite`: figures checked by hand, every kind of row, and errors with their line."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ import pytest
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
 from propcite.app.errors import AppError
-from propcite.app.lab import tables
-from propcite.app.lab.citing import drawing, judging
-from propcite.app.lab.citing.answers import Cited
-from propcite.app.lab.citing.cite import evaluate
-from propcite.app.lab.citing.evidence import Ranked
-from propcite.app.lab.citing.gold import GoldAnswer, GoldEvidence, GoldVerdict, fairly, read_gold
-from propcite.app.lab.citing.judging import (
-    Judged,
-    Reliability,
-    Scored,
-    Threshold,
+from propcite.app.lab.citing import judge_bootstrap, judge_scores
+from propcite.app.lab.citing.answers import CitationRow
+from propcite.app.lab.citing.evaluation import evaluate
+from propcite.app.lab.citing.evidence import RankingRow
+from propcite.app.lab.citing.judge_scores import (
+    JudgeRow,
+    ReliabilityRow,
+    ScoredClaims,
+    ThresholdRow,
     calibration_error,
-    judged,
-    reliability,
-    thresholds,
+    judge_rows,
+    reliability_rows,
+    threshold_rows,
 )
+from propcite.app.lab.citing.rows import GoldAnswer, GoldEvidence, GoldVerdict, read_gold, spread_over_sources
 from propcite.app.lab.runs import significance
-from propcite.app.lab.runs.shares import Share
+from propcite.app.lab.runs.runner import RunOptions
+from propcite.app.lab.runs.text_tables import row_json, rows_table
 from propcite.app.parts import Parts
 from propcite.app.settings import load_settings
 from propcite.attribution.citing.methods import METHODS
@@ -92,7 +92,7 @@ def parts(tmp_path_factory: pytest.TempPathFactory) -> Parts:
     return Parts(load_settings(splitter="rules", data_dir=tmp_path_factory.mktemp("data")))
 
 
-def test_an_answer_is_a_row_for_each_person_who_said_what_it_was_written_from(tmp_path: Path) -> None:
+def test_each_annotation_with_known_passages_is_a_row(tmp_path: Path) -> None:
     for name, data in (
         ("a.json", json.dumps([ITEM]).encode()),
         ("b.json.gz", gzip.compress(json.dumps([ITEM]).encode())),
@@ -121,14 +121,14 @@ def test_claims_are_read_by_their_level(tmp_path: Path) -> None:
         ('{"claim": "a"}', "line 1: docs is missing; a row is {"),
         (json.dumps({**VERDICTS[0], "label": "sure"}), "the label 'sure'"),
         ("[1]", "line 1"),
-        (json.dumps({**VERDICTS[0], "claim": None}), "None where a text belongs"),
-        (json.dumps({**EVIDENCE, "claim": 3}), "3 where a text belongs"),
-        (json.dumps({**EVIDENCE, "docs": [{"sentences": [None]}]}), "None where a text belongs"),
+        (json.dumps({**VERDICTS[0], "claim": None}), "None is not a text"),
+        (json.dumps({**EVIDENCE, "claim": 3}), "3 is not a text"),
+        (json.dumps({**EVIDENCE, "docs": [{"sentences": [None]}]}), "None is not a text"),
         (json.dumps({**EVIDENCE, "docs": []}), "without the sentence (1, 0)"),
         (json.dumps({**EVIDENCE, "supporting": [[1, 7]]}), "without the sentence (1, 7)"),
     ],
 )
-def test_a_bad_row_is_told_with_its_line(tmp_path: Path, row: str, said: str) -> None:
+def test_an_invalid_row_is_an_error_with_its_line(tmp_path: Path, row: str, said: str) -> None:
     (tmp_path / "rows.jsonl").write_text(row + "\n")
     with pytest.raises(AppError) as told:
         read_gold(tmp_path / "rows.jsonl")
@@ -137,13 +137,13 @@ def test_a_bad_row_is_told_with_its_line(tmp_path: Path, row: str, said: str) ->
 
 
 @pytest.mark.parametrize("data", [b"{", b"[1]", b'[{"question": "q"}]', b"\xff\xfe"])
-def test_a_file_that_is_not_alce_s_is_told(tmp_path: Path, data: bytes) -> None:
+def test_a_file_that_is_not_alce_s_is_an_error(tmp_path: Path, data: bytes) -> None:
     (tmp_path / "a.json").write_bytes(data)
     with pytest.raises(AppError, match="give ALCE's list"):
         read_gold(tmp_path / "a.json")
 
 
-def test_a_document_that_is_given_twice_counts_once_and_two_of_one_id_are_told(tmp_path: Path) -> None:
+def test_equal_documents_count_once_and_different_ones_with_one_id_are_an_error(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text(json.dumps([{**ITEM, "docs": [*DOCS, DOCS[0]]}]))
     assert [len(row.passages) for row in read_gold(tmp_path / "a.json") if isinstance(row, GoldAnswer)] == [3, 3]
     (tmp_path / "a.json").write_text(json.dumps([{**ITEM, "docs": [*DOCS, {**DOCS[0], "text": "Other."}]}]))
@@ -151,7 +151,7 @@ def test_a_document_that_is_given_twice_counts_once_and_two_of_one_id_are_told(t
         read_gold(tmp_path / "a.json")
 
 
-def test_rows_without_a_word_to_find_are_measured_all_the_same(parts: Parts, tmp_path: Path) -> None:
+def test_rows_without_words_are_measured(parts: Parts, tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text(json.dumps([{**ITEM, "docs": []}, {**ITEM, "docs": [{"text": "a"}]}]))
     (table,) = evaluate([tmp_path / "a.json"], parts, 10)
     assert {(row.rows, row.f1) for row in table} == {(4, 0.0)}
@@ -160,23 +160,25 @@ def test_rows_without_a_word_to_find_are_measured_all_the_same(parts: Parts, tmp
     assert {row.rows for row in (*ranked, *cited)} == {2}
 
 
-def test_claims_that_nothing_supports_have_no_threshold(
+def test_unsupported_claims_alone_have_no_threshold(
     parts: Parts, tmp_path: Path, recwarn: pytest.WarningsRecorder
 ) -> None:
     tables = [list(table) for table in evaluate([lines(tmp_path / "r.jsonl", VERDICTS[1])], parts, 10)]
-    assert [type(row) for table in tables for row in table] == [Reliability]
+    assert [type(row) for table in tables for row in table] == [ReliabilityRow]
     assert not recwarn.list
 
 
-def test_few_rows_are_spread_over_each_source() -> None:
+def test_rows_are_spread_evenly_over_each_source() -> None:
     rows = [GoldVerdict(source, "", str(i), ("x",), True) for source in "ab" for i in range(10)]
-    assert [(r.source, r.claim) for r in fairly(rows, 3)] == [(s, c) for s in "ab" for c in ("0", "4", "8")]
+    assert [(r.source, r.claim) for r in spread_over_sources(rows, 3)] == [
+        (s, c) for s in "ab" for c in ("0", "4", "8")
+    ]
 
 
-def test_every_way_of_citing_gets_a_line_with_the_judge_and_without(parts: Parts, tmp_path: Path) -> None:
+def test_every_method_has_a_row_with_and_without_the_judge(parts: Parts, tmp_path: Path) -> None:
     (tmp_path / "tiny.json").write_text(json.dumps([ITEM]))
     (table,) = evaluate([tmp_path / "tiny.json"], parts, 10)
-    assert all(isinstance(row, Cited) for row in table)
+    assert all(isinstance(row, CitationRow) for row in table)
     assert [(row.method, row.judge) for row in table] == [(m, j) for m in METHODS for j in ("no", "from 0.5")]
     by_way = {(row.method, row.judge): row for row in table}
     whole = by_way["propositions", "from 0.5"]
@@ -190,25 +192,25 @@ def test_every_way_of_citing_gets_a_line_with_the_judge_and_without(parts: Parts
 def test_sentences_are_ranked_and_claims_judged(parts: Parts, tmp_path: Path) -> None:
     rows = lines(tmp_path / "rows.jsonl", EVIDENCE, *VERDICTS)
     ranked, cited, judged, trusted, cuts = evaluate([rows], parts, 10)
-    assert [(r.ranking, r.p_at_1, r.r_at_5, r.mrr) for r in ranked if isinstance(r, Ranked)] == [
+    assert [(r.ranking, r.p_at_1, r.r_at_5, r.mrr) for r in ranked if isinstance(r, RankingRow)] == [
         (ranking, 100.0, 100.0, 100.0) for ranking in ("bm25", "propcite-minilm")
     ]
     assert all(r.f1 == 100.0 for r in ranked)
-    assert [(c.method, c.judge) for c in cited if isinstance(c, Cited)] == [
+    assert [(c.method, c.judge) for c in cited if isinstance(c, CitationRow)] == [
         (m, j) for m in ("propositions", "alone", "sentence", "sentence-2") for j in ("no", "from 0.5")
     ]
     assert all(c.recall == 100.0 for c in cited)
-    assert {(r.source, r.score) for r in judged if isinstance(r, Judged)} == {
+    assert {(r.source, r.score) for r in judged if isinstance(r, JudgeRow)} == {
         (source, score) for source in ("told", "mean") for score in ("overlap", "similarity", "embedded")
     }
     assert all(r.auc == 100.0 for r in judged)
-    assert sum(r.rows for r in trusted if isinstance(r, Reliability)) == len(VERDICTS)
-    assert [(t.wanted_precision, t.precision, t.recall) for t in cuts if isinstance(t, Threshold)] == [
+    assert sum(r.rows for r in trusted if isinstance(r, ReliabilityRow)) == len(VERDICTS)
+    assert [(t.wanted_precision, t.precision, t.recall) for t in cuts if isinstance(t, ThresholdRow)] == [
         (wanted, 100.0, 100.0) for wanted in (80, 85, 90, 95)
     ]
 
 
-def test_a_judge_is_measured_from_several_thresholds_on(parts: Parts, tmp_path: Path) -> None:
+def test_a_judge_is_measured_at_several_thresholds(parts: Parts, tmp_path: Path) -> None:
     (tmp_path / "tiny.json").write_text(json.dumps([ITEM]))
     (table,) = evaluate([tmp_path / "tiny.json"], parts, 10, ["propositions"], [0.25, 1.0])
     assert [(row.method, row.judge) for row in table] == [
@@ -221,7 +223,7 @@ def test_a_judge_is_measured_from_several_thresholds_on(parts: Parts, tmp_path: 
     assert getattr(parts.judge, "supported_from", None) == 0.5  # the judge that was given stays as it was
 
 
-def test_nothing_is_read_twice_however_many_ways_ask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_ways_encode_each_text_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     parts = Parts(load_settings(splitter="rules"))
     read: list[tuple[str, str, object]] = []
     encode = parts.encoder.encode_passages
@@ -239,26 +241,24 @@ def test_nothing_is_read_twice_however_many_ways_ask(tmp_path: Path, monkeypatch
     assert sorted(text for text, _, _ in read) == sorted(SENTENCES)
 
 
-def test_bm25_is_asked_for_only_where_something_is_cited(
-    parts: Parts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_bm25_is_needed_only_for_evidence_rows(parts: Parts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "bm25s", None)
     assert len(list(evaluate([lines(tmp_path / "rows.jsonl", *VERDICTS)], parts, 10))) == 3
     monkeypatch.setattr(parts.encoder, "encode_passages", lambda _: pytest.fail("read before it was told"))
-    with pytest.raises(PropCiteError, match=r"propcite\[eval\]"):
+    with pytest.raises(PropCiteError, match="pip install "):
         list(evaluate([lines(tmp_path / "marked.jsonl", EVIDENCE)], parts, 10, ["propositions"]))
 
 
 def test_reliability_and_thresholds_by_hand() -> None:
     rows = [GoldVerdict("told", "", "a", ("b",), supported) for supported in (True, True, True, True, False, False)]
-    told = Scored(rows, {"judge": np.array([0.95, 0.91, 0.6, 0.55, 0.58, 0.1]), "overlap": np.zeros(6)})
-    assert [(r.probability, r.rows, r.supported) for r in reliability(told)] == [
+    told = ScoredClaims(rows, {"judge": np.array([0.95, 0.91, 0.6, 0.55, 0.58, 0.1]), "overlap": np.zeros(6)})
+    assert [(r.probability, r.rows, r.supported) for r in reliability_rows(told)] == [
         ("0.1-0.2", 1, 0.0),
         ("0.5-0.6", 2, 50.0),
         ("0.6-0.7", 1, 100.0),
         ("0.9-1.0", 2, 100.0),
     ]
-    assert [(t.wanted_precision, t.supported_from, t.precision, t.recall) for t in thresholds(told)] == [
+    assert [(t.wanted_precision, t.supported_from, t.precision, t.recall) for t in threshold_rows(told)] == [
         (80, 0.55, 80.0, 100.0),
         (85, 0.6, 100.0, 75.0),
         (90, 0.6, 100.0, 75.0),
@@ -266,42 +266,42 @@ def test_reliability_and_thresholds_by_hand() -> None:
     ]
 
 
-def test_how_far_a_probability_is_from_what_turned_out_true() -> None:
+def test_calibration_error_by_hand() -> None:
     sure = np.array([1.0, 1.0, 0.0, 0.0])
     assert calibration_error(np.array([1, 1, 0, 0]), sure) == 0
     assert calibration_error(np.array([0, 0, 1, 1]), sure) == 1
     assert calibration_error(np.array([1, 0, 0, 0]), np.full(4, 0.55)) == pytest.approx(0.3)
 
 
-def test_the_examples_in_the_code_are_true() -> None:
-    for module in (drawing, judging):
+def test_doctests() -> None:
+    for module in (judge_bootstrap, judge_scores):
         assert doctest.testmod(module).failed == 0
 
 
-def test_figures_stand_under_their_names() -> None:
+def test_tables_have_intervals_and_json_names_the_table() -> None:
     figures = (75.0, 50.0, 100.0, 50.0, 25.0, 75.0, 12.5, 0.0, 25.0)
-    rows = [Judged("told", 4, "overlap", *figures), Judged("mean", 4, "overlap", *figures)]
-    head, first, _ = tables.as_table(rows).splitlines()
+    rows = [JudgeRow("told", 4, "overlap", *figures), JudgeRow("mean", 4, "overlap", *figures)]
+    head, first, _ = rows_table(rows).splitlines()
     assert head.split() == ["source", "rows", "score", "auc", "balanced", "accuracy", "calibration", "error"]
     assert first.split()[3:] == "75.0 [50.0, 100.0] 50.0 [25.0, 75.0] 12.5 [0.0, 25.0]".split()
-    assert json.loads(tables.as_line(rows[0]))["table"] == "judged"
-    cuts = [Threshold("judge", wanted, cut, 0.5, 1.0, *figures[:6]) for wanted, cut in ((80, 0.7), (85, 0.783))]
-    shown = [line.split()[2:5] for line in tables.as_table(cuts).splitlines()[1:]]
+    assert json.loads(row_json(rows[0]))["table"] == "judged"
+    cuts = [ThresholdRow("judge", wanted, cut, 0.5, 1.0, *figures[:6]) for wanted, cut in ((80, 0.7), (85, 0.783))]
+    shown = [line.split()[2:5] for line in rows_table(cuts).splitlines()[1:]]
     assert shown == [["0.700", "[0.5,", "1.0]"], ["0.783", "[0.5,", "1.0]"]]
 
 
-def test_samples_of_claims_have_the_figures_that_these_claims_would_have() -> None:
+def test_bootstrap_figures_equal_those_of_the_samples() -> None:
     rng = np.random.default_rng(0)
     scores = rng.integers(0, 12, 40) / 11  # with ties
     truth = rng.random(40) < 0.2 + 0.6 * scores
     accepted, bins = scores >= 0.5, np.minimum((scores * 10).astype(np.int64), 9)
     drawn = {
-        "auc": drawing.auc_drawn(truth, scores, 3),
-        "balanced": drawing.balanced_accuracy_drawn(truth, accepted, 3),
-        "calibration": drawing.calibration_error_drawn(truth, scores, bins, 3),
-        "cut": drawing.cut_drawn(truth, scores, 0.8, 3),
+        "auc": judge_bootstrap.bootstrap_auc(truth, scores, 3),
+        "balanced": judge_bootstrap.bootstrap_balanced_accuracy(truth, accepted, 3),
+        "calibration": judge_bootstrap.bootstrap_calibration_error(truth, scores, bins, 3),
+        "cut": judge_bootstrap.bootstrap_threshold(truth, scores, 0.8, 3),
     }
-    samples = np.concatenate(list(significance.resampled_counts(40, 3)))
+    samples = np.concatenate(list(significance.bootstrap_counts(40, 3)))
     assert {len(figures) for figures in drawn.values()} == {len(samples)}
     for number in range(0, len(samples), 100):
         some = np.repeat(np.arange(40), samples[number])
@@ -313,15 +313,15 @@ def test_samples_of_claims_have_the_figures_that_these_claims_would_have() -> No
         assert drawn["cut"][number] == min(reaching, default=1.0)
 
 
-def test_a_judge_s_figures_lie_in_their_intervals_and_more_claims_narrow_them() -> None:
-    def told(num: int) -> Scored:
+def test_figures_lie_in_their_intervals_and_more_claims_narrow_them() -> None:
+    def told(num: int) -> ScoredClaims:
         rng = np.random.default_rng(1)
         scores = rng.random(num)
         right = rng.random(num) < scores
         rows = [GoldVerdict(f"s{n % 2}", "", "c", ("e",), bool(right[n]), str(n)) for n in range(num)]
-        return Scored(rows, {"judge": scores, "overlap": scores})
+        return ScoredClaims(rows, {"judge": scores, "overlap": scores})
 
-    few, many = (list(judged(told(num))) for num in (40, 400))
+    few, many = (list(judge_rows(told(num))) for num in (40, 400))
     for row in few + many:
         for name in ("auc", "balanced_accuracy", "calibration_error"):
             low, value, high = (getattr(row, f"{name}{end}") for end in ("_low", "", "_high"))
@@ -329,13 +329,13 @@ def test_a_judge_s_figures_lie_in_their_intervals_and_more_claims_narrow_them() 
     assert [row.source for row in few] == ["s0", "s1", "mean"] * 2
     assert few[2].auc_high - few[2].auc_low < few[0].auc_high - few[0].auc_low  # twice the claims
     assert many[0].auc_high - many[0].auc_low < few[0].auc_high - few[0].auc_low
-    for cut in thresholds(told(400)):
+    for cut in threshold_rows(told(400)):
         assert cut.supported_from_low <= cut.supported_from <= cut.supported_from_high
         assert cut.precision_low < cut.precision < cut.precision_high
         assert cut.recall_low < cut.recall < cut.recall_high
 
 
-def test_the_command_writes_lines_for_programs(tmp_path: Path) -> None:
+def test_the_command_writes_json_lines(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "propcite", "eval", "cite", "--format", "jsonl", "--supported-from", "0.4"]
     done = subprocess.run(
         [*command, str(lines(tmp_path / "r.jsonl", *VERDICTS))],
@@ -354,10 +354,13 @@ def test_the_command_writes_lines_for_programs(tmp_path: Path) -> None:
         timeout=300,
     )
     assert (empty.returncode, empty.stdout) == (2, "")
-    assert empty.stderr == "propcite: these files hold no row that says what supports what\n"
+    assert (
+        empty.stderr
+        == "propcite: these files hold no labelled row: give answers with docs, or claims with docs and labels\n"
+    )
 
 
-def test_a_run_of_citing_is_kept_item_by_item_and_read_back_as_its_tables(parts: Parts, tmp_path: Path) -> None:
+def test_a_run_is_stored_by_item_and_continues_to_the_same_tables(parts: Parts, tmp_path: Path) -> None:
     (tmp_path / "kept.json").write_text(json.dumps([ITEM]))
     files = [tmp_path / "kept.json", lines(tmp_path / "kept.jsonl", EVIDENCE, *VERDICTS)]
     tables_ = [list(table) for table in evaluate(files, parts, 10, ["propositions"])]
@@ -368,19 +371,21 @@ def test_a_run_of_citing_is_kept_item_by_item_and_read_back_as_its_tables(parts:
     (first,) = [i for i in items if (i.key, i.way) == ("kept.json:0.0", "passages of answers: propositions, no judge")]
     assert first.measures == {"precision": 1.0, "recall": 1.0, "citations": 2.0}
     assert first.output["cited"] == first.output["wanted"] == ["cost", "gates"]
-    (judged,) = [i for i in items if (i.key, i.way) == ("kept.jsonl:2", "claims judged: embedded")]
-    assert judged.measures["right"] == 1.0
-    assert judged.output["judged"] == [{"probability": judged.measures["score"], "right": True}]
+    (verdict_item,) = [i for i in items if (i.key, i.way) == ("kept.jsonl:2", "claims judged: embedded")]
+    assert verdict_item.measures["right"] == 1.0
+    assert verdict_item.output["judged"] == [{"probability": verdict_item.measures["score"], "right": True}]
     some = parts.runs.start("cite", run.name, run.settings, run.about, run.judge)
     parts.runs.add(some.id, items[5:])  # as a run that was killed left them
     said: list[str] = []
-    again = [list(table) for table in evaluate(files, parts, 10, ["propositions"], share=Share(say=said.append))]
-    assert said == [f"going on with run {some.id}: {len(items) - 5} items are done"]
+    again = [
+        list(table) for table in evaluate(files, parts, 10, ["propositions"], options=RunOptions(report=said.append))
+    ]
+    assert said == [f"continuing run {some.id}: {len(items) - 5} items are done"]
     assert again == tables_
     assert parts.runs.run(some.id).num_items == len(items)
 
 
-def test_two_files_of_one_name_are_told(parts: Parts, tmp_path: Path) -> None:
+def test_two_files_with_one_name_are_an_error(parts: Parts, tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     files = [lines(folder / "rows.jsonl", EVIDENCE) for folder in (tmp_path, tmp_path / "other")]
     with pytest.raises(AppError, match=r"two files are named rows\.jsonl"):

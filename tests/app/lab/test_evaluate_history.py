@@ -1,4 +1,4 @@
-"""The own history measured: kept answers as ALCE measures them, and people beside the judge."""
+"""`propcite eval history`: stored answers by ALCE's measures, and people compared with the judge."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from commanded import Propcite, commanded
 from word_encoder import WordEncoder
 
 from propcite.app import parts as bootstrap
-from propcite.app.library.opinions import opinion_on
-from propcite.app.library.store import Opinion, Words
+from propcite.app.library.feedback import make_feedback
+from propcite.app.library.store import Opinion, QuotedSpan
 from propcite.app.parts import Parts
 from propcite.attribution.citations import CitedAnswer
 
@@ -39,27 +39,27 @@ def cite(parts: Parts, text: str) -> CitedAnswer:
     return parts.pipeline(parts.library.collection("harbour")).cite(text)
 
 
-def say(parts: Parts, answer: CitedAnswer, fact: str, opinion: Opinion, better: Words | None = None) -> None:
-    parts.feedback.keep(opinion_on(answer, fact, opinion, better=better))
+def say(parts: Parts, answer: CitedAnswer, fact: str, opinion: Opinion, better: QuotedSpan | None = None) -> None:
+    parts.feedback.save(make_feedback(answer, fact, opinion, better=better))
 
 
-def test_kept_answers_are_measured_as_alce_measures_them(propcite: Propcite, parts: Parts) -> None:
+def test_stored_answers_are_measured_as_in_alce(propcite: Propcite, parts: Parts) -> None:
     cite(parts, GOOD), cite(parts, HALF)
     told = {row["measure"]: row["value"] for row in propcite("eval", "history", "--format", "jsonl").rows}
     assert told["citation_recall"] == told["supported_facts"] == 0.75  # one answer whole, of the other a half
     assert told["citation_precision"] == told["sentences"] - 0.5 == 1
     said = propcite("eval", "history", "-c", "harbour")
     assert said.out.startswith("harbour; judge: embedded/")
-    assert "nobody has said anything of a citation yet" in said.err
+    assert "there is no feedback on citations yet" in said.err
     assert [run.kind for run in parts.runs.list()] == ["history", "history"]
 
 
-def test_people_are_compared_with_the_judge_of_that_day_and_with_that_of_now(propcite: Propcite, parts: Parts) -> None:
+def test_people_are_compared_with_the_stored_verdict_and_the_judge_now(propcite: Propcite, parts: Parts) -> None:
     answer = cite(parts, HALF)
     say(parts, answer, "1", Opinion.RIGHT)
     say(parts, answer, "2", Opinion.RIGHT)  # nothing supports it
     good = cite(parts, GOOD)
-    better = Words("p", 0, 11, "The moon is red")
+    better = QuotedSpan("p", 0, 11, "The moon is red")
     say(parts, good, "1", Opinion.WRONG)
     rows = propcite("eval", "history", "--format", "jsonl").rows
     then, now = [row for row in rows if row.get("table") == "agreement"]
@@ -75,15 +75,15 @@ def test_people_are_compared_with_the_judge_of_that_day_and_with_that_of_now(pro
     assert "agreement with people" in shown.out
 
 
-def test_without_a_history_there_is_nothing_to_measure(propcite: Propcite, parts: Parts) -> None:
+def test_without_stored_answers_there_is_nothing_to_measure(propcite: Propcite, parts: Parts) -> None:
     assert parts.library.answers() == []
     said = propcite("eval", "history")
     assert (said.code, said.out) == (2, "")
-    assert "propcite ask QUESTION keeps the first" in said.err
+    assert "propcite ask QUESTION stores the first" in said.err
     assert propcite("eval", "history", "-c", "nowhere").code == 2
 
 
-def test_one_opinion_alone_has_no_kappa(propcite: Propcite, parts: Parts) -> None:
+def test_a_single_opinion_has_no_kappa(propcite: Propcite, parts: Parts) -> None:
     say(parts, cite(parts, GOOD), "1", Opinion.RIGHT)
     rows = propcite("eval", "history", "--format", "jsonl").rows
     agreements = [row for row in rows if row.get("table") == "agreement"]

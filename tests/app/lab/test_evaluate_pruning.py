@@ -1,4 +1,4 @@
-"""`propcite eval pruning`: every choice of tokens searched, stored and asked by, with what the indexes take."""
+"""`propcite eval pruning`: every kind of pruning with the sizes of the indexes."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from pathlib import Path
 import pytest
 from test_evaluate_alignments import beir, refused
 
-from propcite.app.lab.ranking.pruning import KINDS, ways_of
+from propcite.app.lab.ranking.pruning import KINDS, pruning_configs
 
 
 def lines(text: str) -> list[dict]:
     return [json.loads(line) for line in text.splitlines()]
 
 
-def test_each_way_is_measured_once_and_comes_to_the_same_again(propcite, tmp_path: Path) -> None:
+def test_each_way_is_measured_once_and_reproducibly(propcite, tmp_path: Path) -> None:
     folder = beir(tmp_path / "one")
     words = ("eval", "pruning", folder, "--kind", "coverage", "--kind", "idf", "--share", 0.3, "--format", "jsonl")
     said = propcite(*words)
     assert said.code == 0, said
     told = lines(said.out)
     ways = {one["way"] for one in told if one.get("measure") == "nDCG@10"}
-    assert ways == {way.name for way in ways_of(["coverage", "idf"], [0.3])}
+    assert ways == {config.name for config in pruning_configs(["coverage", "idf"], [0.3])}
     assert "coverage 30%, 50% look" in ways
     assert "idf 30% stored" in ways
     sizes = {one["way"]: one for one in told if one.get("table") == "size"}
@@ -34,17 +34,17 @@ def test_each_way_is_measured_once_and_comes_to_the_same_again(propcite, tmp_pat
     assert [one for one in lines(again.out) if one.get("measure") != "seconds"] == told
 
 
-def test_a_table_for_people(propcite, tmp_path: Path) -> None:
+def test_the_table_shows_sizes(propcite, tmp_path: Path) -> None:
     said = propcite("eval", "pruning", beir(tmp_path / "one"), "--kind", "random", "--share", "0.5")
     assert said.code == 0, said
     assert "random 50% stored" in said.out
     assert "searched" in said.out
 
 
-def test_trained_salience_is_a_further_kind(propcite, tmp_path: Path) -> None:
-    from propcite.retrieval.encoding.checkpoints import QUERIES
+def test_weights_add_a_kind_of_their_own(propcite, tmp_path: Path) -> None:
+    from propcite.retrieval.encoding.bundled import QUERIES_FILE
 
-    words = ("eval", "pruning", beir(tmp_path / "one"), "--kind", "salience", "--weights", f"shipped={QUERIES}")
+    words = ("eval", "pruning", beir(tmp_path / "one"), "--kind", "salience", "--weights", f"shipped={QUERIES_FILE}")
     said = propcite(*words, "--share", "0.5", "--format", "jsonl")
     assert said.code == 0, said
     figures = {(one["way"], one["measure"]): one["value"] for one in lines(said.out) if one.get("of") == "mean"}
@@ -54,17 +54,17 @@ def test_trained_salience_is_a_further_kind(propcite, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("--kind", "luck"), "by 'luck'"),
-        (("--share", "0"), "no share 0"),
-        (("--share", "1.5"), "no share 1.5"),
+        (("--kind", "luck"), "no kind 'luck'"),
+        (("--share", "0"), "the share 0 of"),
+        (("--share", "1.5"), "the share 1.5 of"),
         (("--weights", "mine"), "give a name and a file"),
         (("--weights", "mine=nowhere.safetensors"), "give a name and a file"),
     ],
 )
-def test_what_cannot_be_is_told_in_one_line(propcite, tmp_path: Path, words, told: str) -> None:
+def test_invalid_arguments_are_one_line_errors(propcite, tmp_path: Path, words, told: str) -> None:
     said = propcite("eval", "pruning", beir(tmp_path / "one"), *words)
     assert told in refused(said)
 
 
-def test_kinds_are_those_of_the_help() -> None:
+def test_the_kinds_are_those_in_the_help() -> None:
     assert KINDS == ("sentences", "coverage", "salience", "idf", "random")

@@ -1,4 +1,4 @@
-"""`propcite eval beir`, `sentences` and `facts`: real commands over small files, figures that one can check by hand."""
+"""`propcite eval beir` and `sentences`: commands over small files, with figures checked by hand."""
 
 from __future__ import annotations
 
@@ -20,14 +20,15 @@ from commanded import Propcite, Said
 
 from propcite.app.lab.citing import answers
 from propcite.app.lab.ranking import fact_rows, relevance, sentences
-from propcite.app.lab.ranking.encoders import Encoders, Way
+from propcite.app.lab.ranking.encoders import LoadedEncoders, RankingConfig
 from propcite.app.lab.ranking.rank_rows import read_rank_rows
-from propcite.app.lab.runs import measured
-from propcite.app.lab.runs.keeping import Todo
+from propcite.app.lab.runs import inputs, text_tables
+from propcite.app.lab.runs.runner import Pending
 from propcite.app.library.store import RunItem
 from propcite.app.parts import Parts
 from propcite.app.settings import load_settings
 from propcite.retrieval.encoding.encoder import Encoder
+from propcite.retrieval.extras import install_command
 from propcite.retrieval.index.manifest import FILE as MANIFEST
 from propcite.retrieval.text import Passage
 
@@ -77,7 +78,7 @@ def beir(folder: Path, corpus: Sequence[Any] = CORPUS, queries: Sequence[Any] = 
 
 
 def kept() -> list[RunItem]:
-    """The items of the newest run."""
+    """Return the items of the newest run."""
     parts = Parts(load_settings())
     items = list(parts.runs.items(parts.runs.run("last").id))
     parts.library.close()
@@ -90,15 +91,15 @@ def refused(said: Said) -> str:
     return said.err
 
 
-def test_the_examples_in_the_code_are_true() -> None:
-    for module in (answers, fact_rows, measured, relevance):
+def test_doctests() -> None:
+    for module in (answers, fact_rows, inputs, relevance, text_tables):
         assert doctest.testmod(module).failed == 0
 
 
 # Passages
 
 
-def test_passages_are_ranked_by_words_as_by_hand(propcite: Propcite, tmp_path: Path) -> None:
+def test_bm25_figures_of_passages_by_hand(propcite: Propcite, tmp_path: Path) -> None:
     said = propcite("eval", "beir", beir(tmp_path / "small"), "--way", "bm25", "--format", "jsonl")
     assert said.code == 0, said.err
     told = figures(said, "bm25")
@@ -112,7 +113,7 @@ def test_passages_are_ranked_by_words_as_by_hand(propcite: Propcite, tmp_path: P
     assert q1.cost.keys() == {"seconds", "cpu_seconds"}
 
 
-def test_each_way_has_a_row_and_the_table_its_intervals(propcite: Propcite, tmp_path: Path) -> None:
+def test_each_way_has_a_row_with_intervals(propcite: Propcite, tmp_path: Path) -> None:
     said = propcite("eval", "beir", beir(tmp_path / "small"))
     rows = {line.split()[0] for line in said.out.splitlines() if line}
     assert {"bm25", "m_q", "exact", "m'_q", "m''_q"} < rows
@@ -131,9 +132,7 @@ def test_each_way_has_a_row_and_the_table_its_intervals(propcite: Propcite, tmp_
     parts.library.close()
 
 
-def test_words_weighed_by_their_rarity_are_those_of_a_slow_reference(
-    propcite: Propcite, tmp_path: Path, encoder: Encoder
-) -> None:
+def test_idf_weights_equal_a_slow_reference(propcite: Propcite, tmp_path: Path, encoder: Encoder) -> None:
     corpus = [{"_id": f"d{i}", "text": text} for i, text in enumerate(RARE)]
     queries = [{"_id": "q", "text": "zinc of the barrier of the sea"}]
     folder = beir(tmp_path / "rare", corpus, queries, ["q\td0\t1"])
@@ -167,7 +166,7 @@ def test_passages_are_encoded_once(
     assert "xtr" in again.out
 
 
-def test_other_encoders_and_bits_stand_beside_each_other(propcite: Propcite, tmp_path: Path) -> None:
+def test_encoders_and_bits_are_compared_in_one_run(propcite: Propcite, tmp_path: Path) -> None:
     words = ("--way", "m_q", "--encoder", "minilm", "--bits", "16", "--bits", "1", "--limit", "1", "--offset", "1")
     said = propcite("eval", "beir", beir(tmp_path / "small"), *words)
     assert said.code == 0, said.err
@@ -179,7 +178,7 @@ def test_other_encoders_and_bits_stand_beside_each_other(propcite: Propcite, tmp
     assert "no marker for m'_q" in refusal
 
 
-def test_a_passage_may_be_kept_from_the_query_of_its_own_id(propcite: Propcite, tmp_path: Path) -> None:
+def test_not_itself_leaves_out_the_passage_with_the_query_s_id(propcite: Propcite, tmp_path: Path) -> None:
     queries = [{"_id": "gates", "text": "fourteen steel gates"}]
     folder = beir(tmp_path / "small", queries=queries, qrels=["gates\tcost\t1"])
     propcite("eval", "beir", folder, "--way", "bm25", "--way", "m_q")
@@ -188,8 +187,8 @@ def test_a_passage_may_be_kept_from_the_query_of_its_own_id(propcite: Propcite, 
     assert all("gates" not in item.output["ranking"] for item in kept())
 
 
-def test_beside_the_passage_of_its_own_id_a_hundred_others_are_looked_at(propcite: Propcite, tmp_path: Path) -> None:
-    """The query's own passage is nearest; the one that answers is the hundredth of the others."""
+def test_not_itself_still_ranks_a_hundred_other_passages(propcite: Propcite, tmp_path: Path) -> None:
+    """The query's own passage is the nearest; the relevant one is the hundredth of the others."""
     gates = [
         {"_id": f"g{n:03}", "title": "", "text": "Gates of steel." + " Boats pass." * (n > 99)} for n in range(101)
     ]
@@ -199,40 +198,40 @@ def test_beside_the_passage_of_its_own_id_a_hundred_others_are_looked_at(propcit
     assert figures(said, "bm25")["R@100"] == 1.0
 
 
-def test_the_split_is_the_one_that_is_named(propcite: Propcite, tmp_path: Path) -> None:
+def test_the_split_can_be_named(propcite: Propcite, tmp_path: Path) -> None:
     folder = beir(tmp_path / "small")
     (folder / "qrels" / "test.tsv").rename(folder / "qrels" / "dev.tsv")
     assert propcite("eval", "beir", folder, "--way", "bm25").code == 0
     lines(folder / "qrels" / "train.tsv", ["q2\tcost\t1"])
-    assert "judges the splits dev, train: name one with --split" in refused(propcite("eval", "beir", folder))
+    assert "has the splits dev, train: name one with --split" in refused(propcite("eval", "beir", folder))
     propcite("eval", "beir", folder, "--way", "bm25", "--split", "train")
     assert [item.key for item in kept()] == ["q2"]
 
 
 BAD_BEIR = [
     ({"corpus": ["{"]}, "corpus.jsonl.gz, line 1: a row is"),
-    ({"corpus": [{"_id": 1, "text": "a"}]}, "the _id 1 is no text"),
+    ({"corpus": [{"_id": 1, "text": "a"}]}, "the _id 1 is not a text"),
     ({"corpus": [CORPUS[0], CORPUS[0]]}, "line 2: the _id 'gates' is there twice"),
-    ({"corpus": [{"_id": "a", "text": None}]}, "text is null, where a text belongs"),
+    ({"corpus": [{"_id": "a", "text": None}]}, "text is null, not a text"),
     ({"queries": [QUERIES[0], QUERIES[0]]}, "queries.jsonl, line 2: the _id 'q1' is there twice"),
     ({"qrels": ["q9\tgates\t1"]}, "test.tsv, line 1: there is no query 'q9'"),
     ({"qrels": ["q1\tboats\t1"]}, "there is no document 'boats'"),
     ({"qrels": ["q1\tgates\t1", "q1\tgates\t0"]}, "judges document 'gates' twice"),
-    ({"qrels": ["q1\tgates\t0"]}, "judges no document as an answer"),
-    ({"qrels": ["query-id\tcorpus-id\tscore"]}, "judges no document as an answer"),
+    ({"qrels": ["q1\tgates\t0"]}, "has no relevant document for any query"),
+    ({"qrels": ["query-id\tcorpus-id\tscore"]}, "has no relevant document for any query"),
     ({"qrels": ["q1 gates 1"]}, "line 1: a line is a query's id"),
     ({"qrels": ["a\tb\tscore", "q1\tgates\thigh"]}, "line 2: a line is a query's id"),
 ]
 
 
 @pytest.mark.parametrize(("changed", "said"), BAD_BEIR)
-def test_what_is_wrong_with_a_beir_folder_is_one_line(
+def test_errors_in_a_beir_folder_are_one_line(
     propcite: Propcite, tmp_path: Path, changed: dict[str, Any], said: str
 ) -> None:
     assert said in refused(propcite("eval", "beir", beir(tmp_path / "small", **changed)))
 
 
-def test_what_is_no_beir_folder_is_one_line(propcite: Propcite, tmp_path: Path) -> None:
+def test_missing_files_and_wrong_arguments_are_one_line(propcite: Propcite, tmp_path: Path) -> None:
     assert "has no corpus.jsonl" in refused(propcite("eval", "beir", tmp_path))
     assert "has no corpus.jsonl" in refused(propcite("eval", "beir", tmp_path / "nowhere"))
     folder = beir(tmp_path / "small")
@@ -242,21 +241,21 @@ def test_what_is_no_beir_folder_is_one_line(propcite: Propcite, tmp_path: Path) 
     assert "has no qrels/*.tsv" in refused(propcite("eval", "beir", folder))
 
 
-def test_a_package_that_is_missing_is_told_first(
+def test_missing_packages_are_reported_first(
     propcite: Propcite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = beir(tmp_path / "small")
     monkeypatch.setitem(sys.modules, "bm25s", None)
-    assert "pip install 'propcite[eval]'" in refused(propcite("eval", "beir", folder))
+    assert install_command("eval") in refused(propcite("eval", "beir", folder))
     monkeypatch.setitem(sys.modules, "ir_measures", None)
-    assert "pip install 'propcite[eval]'" in refused(propcite("eval", "beir", folder, "--way", "m_q"))
+    assert install_command("eval") in refused(propcite("eval", "beir", folder, "--way", "m_q"))
 
 
 # Interrupted
 
 
 def killed(words: Sequence[object], until: Callable[[], bool]) -> None:
-    """The command in a process of its own, killed as soon as something is so."""
+    """Run the command in its own process and kill it as soon as a condition holds."""
     with subprocess.Popen(
         [sys.executable, "-m", "propcite", *map(str, words)],
         stdout=subprocess.DEVNULL,
@@ -269,7 +268,7 @@ def killed(words: Sequence[object], until: Callable[[], bool]) -> None:
         process.send_signal(signal.SIGKILL)
 
 
-def test_encoding_goes_on_after_a_kill(
+def test_encoding_continues_after_a_kill(
     propcite: Propcite, tmp_path: Path, encoder: Encoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     texts = [f"Boat {n} left the harbour with {n} boxes of fish. " * 4 for n in range(256)]
@@ -291,7 +290,7 @@ def test_encoding_goes_on_after_a_kill(
     assert len(kept()) == 3
 
 
-def test_a_run_goes_on_after_a_kill_and_other_settings_are_refused(propcite: Propcite, tmp_path: Path) -> None:
+def test_a_run_continues_after_a_kill_and_refuses_other_settings(propcite: Propcite, tmp_path: Path) -> None:
     texts = [[f"Boat {n} left at {n} o'clock.", f"Its cook sang {n} songs."] for n in range(100)]
     rows = [
         {"id": f"r{n}", "query": f"What sang {n}?", "sentences": s, "positive_sentence_ids": [1]}
@@ -313,7 +312,7 @@ def test_a_run_goes_on_after_a_kill_and_other_settings_are_refused(propcite: Pro
     assert "limit 0 -> 5" in said
     assert "--new" in said
     gone_on = propcite(*words)
-    assert f"going on with run {before.id}: {len(done)} items are done" in gone_on.err
+    assert f"continuing run {before.id}: {len(done)} items are done" in gone_on.err
     after = [(item.way, item.key, item.cost) for item in parts.runs.items(before.id)]
     assert after[: len(done)] == done
     assert len(set(after_keys := [(way, key) for way, key, _ in after])) == len(after_keys) == 2 * len(rows)
@@ -344,7 +343,7 @@ ROWS = [
 ]
 
 
-def test_sentences_are_ranked_by_words_as_by_hand(propcite: Propcite, tmp_path: Path) -> None:
+def test_bm25_figures_of_sentences_by_hand(propcite: Propcite, tmp_path: Path) -> None:
     path = lines(tmp_path / "rows.jsonl.gz", ROWS)
     said = propcite("eval", "sentences", path, "--way", "bm25", "--format", "jsonl")
     assert said.code == 0, said.err
@@ -367,21 +366,21 @@ def test_every_way_of_ranking_sentences_has_a_row(propcite: Propcite, tmp_path: 
 
 
 @pytest.mark.usefixtures("propcite")
-def test_what_ways_read_together_is_paid_for_once(tmp_path: Path) -> None:
+def test_shared_encodings_are_counted_once(tmp_path: Path) -> None:
     one = {**ROWS[0], "sentences": [f"Gate {number} closes in autumn and opens in spring." for number in range(40)]}
     rows = read_rank_rows([lines(tmp_path / "rows.jsonl", [one])])
     parts = Parts(load_settings())
-    ways = [Way(asks) for asks in sentences.WAYS]
-    scorers = sentences.scorers_of(ways, rows, Encoders(parts), sentences.Stored())
+    configs = [RankingConfig(way) for way in sentences.WAYS]
+    scorers = sentences.build_scorers(configs, rows, LoadedEncoders(parts), sentences.StoredTokens())
     began = time.perf_counter()
-    items = list(sentences.measured(scorers, [Todo(rows[0], rows[0].id, tuple(scorers))]))
+    items = list(sentences.measure_rows(scorers, [Pending(rows[0], rows[0].id, tuple(scorers))]))
     taken = time.perf_counter() - began
-    assert len(items) == len(ways)
+    assert len(items) == len(configs)
     assert taken / 2 < sum(item.cost["seconds"] for item in items) <= taken
     parts.library.close()
 
 
-def test_sentences_are_ranked_by_the_tokens_that_an_index_would_store(
+def test_sentences_are_ranked_by_the_stored_tokens(
     propcite: Propcite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     words = ("eval", "sentences", lines(tmp_path / "rows.jsonl", ROWS), "--way", "m'_q")
@@ -395,7 +394,7 @@ def test_sentences_are_ranked_by_the_tokens_that_an_index_would_store(
     assert "stored_share" in propcite(*words).err
 
 
-def test_a_shard_has_the_figures_of_the_whole(propcite: Propcite, tmp_path: Path) -> None:
+def test_a_part_has_the_same_figures_as_the_whole(propcite: Propcite, tmp_path: Path) -> None:
     path = lines(tmp_path / "rows.jsonl", ROWS)
     words = ("eval", "sentences", path, "--way", "bm25", "--way", "m'_q")
     propcite(*words)
@@ -411,20 +410,20 @@ BAD_ROWS = [
     ({"query": "a", "sentences": ["b"], "positive_sentence_ids": []}, 'no sentence is marked as an answer to "a"'),
     ({"query": "a", "sentences": ["b"], "positive_sentence_ids": [1]}, "there is no sentence 1"),
     ({"query": "a", "docs": DOCS, "supporting": [[2, 0]]}, "there is no sentence (2, 0)"),
-    ({"query": " ", "sentences": ["b"], "positive_sentence_ids": [0]}, "nothing asks"),
+    ({"query": " ", "sentences": ["b"], "positive_sentence_ids": [0]}, "no query: give"),
     ({"query": "a", "sentences": [1], "positive_sentence_ids": [0]}, "sentences.0: Input should be a valid string"),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("row", "told"), BAD_ROWS)
-def test_what_is_wrong_with_a_row_is_one_line(propcite: Propcite, tmp_path: Path, row: object, told: str) -> None:
+def test_errors_in_a_row_are_one_line(propcite: Propcite, tmp_path: Path, row: object, told: str) -> None:
     assert told in refused(propcite("eval", "sentences", lines(tmp_path / "rows.jsonl", [row])))
 
 
-def test_an_id_twice_and_an_empty_file_are_one_line(propcite: Propcite, tmp_path: Path) -> None:
+def test_duplicate_ids_and_empty_files_are_one_line_errors(propcite: Propcite, tmp_path: Path) -> None:
     twice = lines(tmp_path / "rows.jsonl", [ROWS[0], ROWS[0]])
     assert "line 2: the id '1' is there twice" in refused(propcite("eval", "sentences", twice))
-    assert "no row is there" in refused(propcite("eval", "sentences", lines(tmp_path / "none.jsonl", [])))
+    assert "no rows; give" in refused(propcite("eval", "sentences", lines(tmp_path / "none.jsonl", [])))
     one = lines(tmp_path / "one.jsonl", ROWS[:1])
     other = lines(tmp_path / "other.jsonl", ROWS[:1])
     assert "line 1: the id '1' is there twice" in refused(propcite("eval", "sentences", one, other))
@@ -432,8 +431,8 @@ def test_an_id_twice_and_an_empty_file_are_one_line(propcite: Propcite, tmp_path
     assert "two files are named one.jsonl" in refused(propcite("eval", "sentences", one, named_alike))
 
 
-def test_no_unfinished_run_is_left_where_nothing_is_chosen(propcite: Propcite, tmp_path: Path) -> None:
+def test_an_empty_selection_starts_no_run(propcite: Propcite, tmp_path: Path) -> None:
     rows = lines(tmp_path / "rows.jsonl", ROWS)
-    assert "so none from --offset 9 on" in refused(propcite("eval", "sentences", rows, "--offset", "9"))
+    assert "none from --offset 9 on" in refused(propcite("eval", "sentences", rows, "--offset", "9"))
     assert propcite("runs", "list", "--json").json == []
-    assert "cannot be read" in refused(propcite("eval", "sentences", tmp_path / "nowhere.jsonl"))
+    assert "cannot read" in refused(propcite("eval", "sentences", tmp_path / "nowhere.jsonl"))

@@ -1,4 +1,4 @@
-"""`propcite eval facts`: files in the released form, the protocol held against a plain second writing of it."""
+"""`propcite eval facts`: files as released, and measures against a reference implementation of the protocol."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from propcite.app import parts as bootstrap
-from propcite.app.lab.ranking.encoders import Way
+from propcite.app.lab.ranking.encoders import RankingConfig
 from propcite.app.lab.ranking.fact_rows import QUERIES, TARGETS, Fact, Facts
-from propcite.app.lab.ranking.facts import DEPTH, Targets, by_tokens, item_of
+from propcite.app.lab.ranking.facts import DEPTH, Targets, fact_item, score_tokens
 from propcite.app.library.store import RunItem
 from propcite.app.parts import Parts
 from propcite.app.settings import load_settings
@@ -28,7 +28,7 @@ OTHER = "The warehouse burned in May."
 
 
 def fact(id_: str, sentence: str, words: str, *label: str, pairs: bool = False) -> dict[str, Any]:
-    """A row as it is released, its spans as objects or as pairs."""
+    """Return a row as released, with spans as objects or pairs."""
     start = sentence.index(words)
     span = [start, start + len(words)] if pairs else {"start": start, "end": start + len(words)}
     return {"id": id_, "sentence_text": sentence, "spans": [span], "label": list(label)}
@@ -53,7 +53,7 @@ def written(folder: Path, queries: Sequence[Any] = FACTS[:3], targets: Sequence[
 
 @pytest.fixture
 def propcite(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], encoder: Encoder) -> Propcite:
-    """The command inside this process, with the weights that are loaded once for all tests."""
+    """Return the command in this process, with the encoder that all tests share."""
     monkeypatch.setattr(bootstrap, "build_encoder", lambda _: encoder)
     call = commanded(monkeypatch, capsys)
     return lambda *words: call("eval", "facts", *map(str, words))
@@ -66,7 +66,7 @@ def kept() -> dict[tuple[str, str], RunItem]:
     return found
 
 
-def test_facts_are_found_as_by_hand(propcite: Propcite, tmp_path: Path) -> None:
+def test_figures_of_facts_by_hand(propcite: Propcite, tmp_path: Path) -> None:
     said = propcite(written(tmp_path / "facts"), "--way", "bm25")
     assert said.code == 0, said.err
     items = kept()
@@ -79,7 +79,7 @@ def test_facts_are_found_as_by_hand(propcite: Propcite, tmp_path: Path) -> None:
     assert cost.measures["R@5, proposition"] == cost.measures["R@20, cluster"] == 1.0
 
 
-def test_every_way_finds_the_fact_that_says_the_same(propcite: Propcite, tmp_path: Path) -> None:
+def test_every_way_finds_the_fact_with_the_same_meaning(propcite: Propcite, tmp_path: Path) -> None:
     said = propcite(written(tmp_path / "facts"))
     assert said.code == 0, said.err
     items = kept()
@@ -89,12 +89,12 @@ def test_every_way_finds_the_fact_that_says_the_same(propcite: Propcite, tmp_pat
     assert "R@20, document (n 3)" in said.out
 
 
-def test_a_facts_own_tokens_alone_count(encoder: Encoder) -> None:
+def test_only_a_fact_s_own_tokens_count(encoder: Encoder) -> None:
     """Each score is the mean, over the query's own tokens, of the best similarity among the target's own."""
     targets = tuple(Fact(row["id"], row["sentence_text"], (_span(row["spans"][0]),)) for row in FACTS)
     facts = Facts((), targets, (Path(__file__), Path(__file__)))
-    tokens = Targets.read(facts, encoder, load_settings())
-    scores = by_tokens(tokens, encoder, Way("m_q"), targets[:2])
+    tokens = Targets.load(facts, encoder, load_settings())
+    scores = score_tokens(tokens, encoder, RankingConfig("m_q"), targets[:2])
     for number, query in enumerate(targets[:2]):
         asked = encoder.encode_queries([query.sentence])[0]
         asked = asked.only(asked.within(query.spans))
@@ -118,11 +118,11 @@ ids = st.builds("{}_{}_{}_{}".format, *(st.integers(0, 2) for _ in range(4)))
 
 
 @given(st.lists(ids, unique=True, min_size=1, max_size=60), st.data())
-def test_the_measures_are_those_of_the_protocol(targets: list[str], data: st.DataObject) -> None:
+def test_measures_equal_the_protocol(targets: list[str], data: st.DataObject) -> None:
     ranked = data.draw(st.permutations(targets))
     labels = data.draw(st.lists(st.sampled_from(targets), unique=True, min_size=1, max_size=5))
     itself = data.draw(st.sampled_from([*targets, "9_9_9_9"]))
-    item = item_of(Fact(itself, "a", (Span(0, 1),), tuple(labels)), "way", ranked[: DEPTH + 1], {})
+    item = fact_item(Fact(itself, "a", (Span(0, 1),), tuple(labels)), "way", ranked[: DEPTH + 1], {})
     rank = [name for name in ranked[: DEPTH + 1] if name != itself]
     for level, fields in (("proposition", 4), ("sentence", 3), ("document", 2), ("cluster", 1)):
         seen: list[str] = []
@@ -141,15 +141,15 @@ BAD = [
     ({"targets": [FACTS[0], FACTS[0]]}, "line 2: the id '0_0_0_0' is there twice"),
     ({"targets": FACTS[:1]}, "no target has the id '0_1_4_0'"),
     ({"queries": FACTS[3:]}, "queries_all.jsonl, line 1: the fact '0_1_4_1' has no label"),
-    ({"queries": []}, "asks nothing"),
+    ({"queries": []}, "has no row"),
     ({"targets": [{"id": "0", "spans": []}]}, "sentence_text is missing"),
-    ({"targets": [{"id": "0", "sentence_text": "a", "spans": [[0, 2]]}]}, "the span [0, 2] does not lie"),
+    ({"targets": [{"id": "0", "sentence_text": "a", "spans": [[0, 2]]}]}, "the span [0, 2] is not in the sentence"),
     ({"targets": [{"id": 0, "sentence_text": "a", "spans": []}]}, "id: Input should be a valid string"),
 ]
 
 
 @pytest.mark.parametrize(("changed", "told"), BAD)
-def test_what_is_wrong_with_the_files_is_one_line(
+def test_errors_in_the_files_are_one_line(
     propcite: Propcite, tmp_path: Path, changed: dict[str, Any], told: str
 ) -> None:
     said = propcite(written(tmp_path / "facts", **changed))

@@ -1,4 +1,4 @@
-"""Teachers in `propcite eval sentences`: measured beside our ways, a long passage in parts, each by its own name."""
+"""Teachers in `propcite eval sentences`: their scores, long passages in parts, and their names."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ import pytest
 
 from propcite.app.errors import AppError
 from propcite.app.lab.ranking.rank_rows import read_rank_rows
-from propcite.app.lab.ranking.teachers import by_teacher, teachers_told
+from propcite.app.lab.ranking.teachers import teacher_digests, teacher_scorer
 from propcite.retrieval.training.rows import Row
 from propcite.retrieval.training.teacher import Teacher
-from propcite.retrieval.training.teaching import Recipe, Teaching
+from propcite.retrieval.training.teacher_trainer import TeacherRecipe, TeacherTrainer
 
 SENTENCES = ["Quay 1 was built in 1901.", "It is 100 metres long.", "Ships lie there."]
 
@@ -24,7 +24,7 @@ SENTENCES = ["Quay 1 was built in 1901.", "It is 100 metres long.", "Ships lie t
 def teacher(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("teachers") / "mine"
     rows = [Row("How long is quay 1?", "Quays", tuple(SENTENCES), frozenset({1}), "quays")]
-    Teaching(Recipe(kind="joint", steps=1, batch_size=1), rows, folder / "work").save(folder, {})
+    TeacherTrainer(TeacherRecipe(kind="joint", steps=1, batch_size=1), rows, folder / "work").save(folder, {})
     return folder
 
 
@@ -34,7 +34,7 @@ def rows_file(folder: Path, *lines: object) -> Path:
     return file
 
 
-def test_a_teacher_is_measured_beside_our_ways(teacher: Path, tmp_path: Path) -> None:
+def test_a_teacher_is_measured_with_our_ways(teacher: Path, tmp_path: Path) -> None:
     row = {"query": "How long is quay 1?", "title": "Quays", "sentences": SENTENCES, "positive_sentence_ids": [1]}
     words = ["eval", "sentences", str(rows_file(tmp_path, row)), "--way", "m_q", "--teacher", str(teacher)]
     done = subprocess.run(
@@ -49,22 +49,22 @@ def test_a_teacher_is_measured_beside_our_ways(teacher: Path, tmp_path: Path) ->
     assert "m_q" in done.stdout
 
 
-def test_a_long_passage_is_read_in_the_parts_that_training_makes(teacher: Path, tmp_path: Path) -> None:
+def test_a_long_passage_is_scored_in_the_parts_of_training(teacher: Path, tmp_path: Path) -> None:
     long = [f"{'word ' * 120}{i}." for i in range(3)]  # two of these are more than a part holds
     docs = [{"title": "A", "sentences": SENTENCES}, {"title": "B", "sentences": long}]
     file = rows_file(tmp_path, {"claim": "Quay 1 is long.", "docs": docs, "supporting": [[0, 1]]})
     row = read_rank_rows([file])[0]
-    ((scores, _),) = by_teacher(teacher)([row])
+    ((scores, _),) = teacher_scorer(teacher)([row])
     read = Teacher.open(teacher)
     slow = read.scores(Row(row.query, "A", tuple(SENTENCES), frozenset()))
     slow += [read.scores(Row(row.query, "B", (sentence,), frozenset()))[0] for sentence in long]
     assert scores.tolist() == pytest.approx(slow, abs=1e-4)
 
 
-def test_two_teachers_of_one_name_are_told(teacher: Path, tmp_path: Path) -> None:
-    assert list(teachers_told([teacher])["teachers"]) == ["mine"]
-    assert teachers_told([]) == {}
+def test_two_teachers_with_one_name_are_an_error(teacher: Path, tmp_path: Path) -> None:
+    assert list(teacher_digests([teacher])["teachers"]) == ["mine"]
+    assert teacher_digests([]) == {}
     with pytest.raises(AppError, match="two teachers are named mine"):
-        teachers_told([teacher, teacher])
-    with pytest.raises(AppError, match=r"teacher\.safetensors cannot be read"):
-        teachers_told([tmp_path])
+        teacher_digests([teacher, teacher])
+    with pytest.raises(AppError, match=r"cannot read .*teacher\.safetensors"):
+        teacher_digests([tmp_path])

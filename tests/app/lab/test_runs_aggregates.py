@@ -1,4 +1,4 @@
-"""What figures of a run are made of the figures of its items."""
+"""Figures of a run from the measures of its items."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from propcite.app.lab.runs import aggregates as module
-from propcite.app.lab.runs import keeping, significance
-from propcite.app.lab.runs.aggregates import aggregates, costs, f_measure, grouped, measure_of, measures_in
+from propcite.app.lab.runs import runner, significance
+from propcite.app.lab.runs.aggregates import aggregates, comparable_groups, costs, f_measure, measure_of, measures_in
 from propcite.app.library.store import RunItem
 
 
-def test_the_examples_are_true() -> None:
-    assert [doctest.testmod(told).failed for told in (module, significance, keeping)] == [0, 0, 0]
+def test_doctests() -> None:
+    assert [doctest.testmod(told).failed for told in (module, significance, runner)] == [0, 0, 0]
 
 
-def test_f1_is_that_of_two_macro_means_and_no_mean_of_f1() -> None:
+def test_f1_is_of_the_two_means_and_not_a_mean_of_f1() -> None:
     rows = [(1.0, 0.2), (0.5, 1.0), (0.0, 0.0)]
     items = [
         RunItem(str(n), "propcite", {"citation_precision": p, "citation_recall": r}) for n, (p, r) in enumerate(rows)
@@ -31,7 +31,7 @@ def test_f1_is_that_of_two_macro_means_and_no_mean_of_f1() -> None:
     assert told["citation_f1"].value != pytest.approx(np.mean([2 * p * r / (p + r) if p + r else 0 for p, r in rows]))
 
 
-def test_an_item_that_a_measure_does_not_fit_is_left_out_of_it_alone() -> None:
+def test_an_item_without_a_measure_is_left_out_of_that_measure_only() -> None:
     items = [
         RunItem("a", "x", {"str_em": 1.0, "length": 10}),
         RunItem("b", "x", {"str_em": None, "length": 20}),
@@ -43,7 +43,7 @@ def test_an_item_that_a_measure_does_not_fit_is_left_out_of_it_alone() -> None:
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=20))
-def test_a_figure_lies_within_its_interval_and_f1_between_its_two(rows: list[tuple[float, float]]) -> None:
+def test_intervals_are_valid_and_f1_lies_between_precision_and_recall(rows: list[tuple[float, float]]) -> None:
     items = [RunItem(str(n), "w", {"precision": p, "recall": r}) for n, (p, r) in enumerate(rows)]
     told = {a.measure.name: a for a in aggregates(items)}
     assert list(told) == ["precision", "recall", "f1"]
@@ -55,11 +55,11 @@ def test_a_figure_lies_within_its_interval_and_f1_between_its_two(rows: list[tup
 
 
 @given(st.floats(0, 1), st.floats(0, 1))
-def test_f1_does_not_ask_which_is_which(a: float, b: float) -> None:
+def test_f1_is_symmetric(a: float, b: float) -> None:
     assert f_measure(np.array([[a, b]])) == f_measure(np.array([[b, a]]))
 
 
-def test_measures_stand_in_their_order_and_unknown_ones_last() -> None:
+def test_measures_are_in_order_and_unknown_ones_last() -> None:
     names = ["own", "length", "R@5", "nDCG@10", "citation_recall", "R@100"]
     assert [m.name for m in measures_in(names)] == ["citation_recall", "nDCG@10", "R@5", "R@100", "length", "own"]
     assert (measure_of("RR@10").heading, measure_of("RR@10").show(0.25)) == ("MRR@10", "25.0")
@@ -77,7 +77,7 @@ def test_costs_are_summed_by_way() -> None:
     assert costs(items) == {"x": {"items": 2, "seconds": 2.0, "prompt_tokens": 10}}
 
 
-def test_ways_that_share_a_measure_stand_together_and_others_apart() -> None:
+def test_ways_that_share_a_measure_are_one_group() -> None:
     measures = {
         "ranked": {"P@1": 0.5},
         "cited": {"precision": 0.5, "recall": 0.5, "citations": 2.0},
@@ -85,24 +85,23 @@ def test_ways_that_share_a_measure_stand_together_and_others_apart() -> None:
         "counted": {"citations": 3.0},
     }
     items = [RunItem("q", way, told) for way, told in measures.items()]
-    groups = [list(dict.fromkeys(f.way for f in group)) for group in grouped(aggregates(items))]
+    groups = [list(dict.fromkeys(f.way for f in group)) for group in comparable_groups(aggregates(items))]
     assert groups == [["ranked"], ["cited", "cited too"], ["counted"]]
 
 
-def test_a_way_that_shares_with_two_groups_joins_them() -> None:
+def test_a_way_that_shares_with_two_groups_merges_them() -> None:
     measures = {"a": {"P@1": 0.5}, "b": {"str_em": 0.5}, "c": {"R@5": 0.1}, "d": {"str_em": 0.5, "P@1": 0.5}}
     items = [RunItem("q", way, told) for way, told in measures.items()]
-    groups = [sorted({f.way for f in group}) for group in grouped(aggregates(items))]
+    groups = [sorted({f.way for f in group}) for group in comparable_groups(aggregates(items))]
     assert groups == [["a", "b", "d"], ["c"]]
 
 
-def test_each_name_stands_once_among_the_measures() -> None:
-    """A second would take the first one's words: what a splitter covers is no share of facts with support."""
+def test_coverage_of_splitters_and_of_answers_have_different_names() -> None:
     assert measure_of("coverage").heading == "coverage"
     assert measure_of("supported_facts").heading == "facts with support"
 
 
-def test_what_many_share_of_a_cost_is_not_rounded_away() -> None:
-    each = keeping.portion({"seconds": 0.00005, "prompt_tokens": 7.0}, 10)
+def test_small_shares_of_a_cost_are_not_rounded_away() -> None:
+    each = runner.split_cost({"seconds": 0.00005, "prompt_tokens": 7.0}, 10)
     assert each == {"seconds": 0.000005, "prompt_tokens": 0.7}
-    assert keeping.added(each, {"cpu_seconds": 1.0}) == {**each, "cpu_seconds": 1.0}
+    assert runner.add_costs(each, {"cpu_seconds": 1.0}) == {**each, "cpu_seconds": 1.0}

@@ -1,4 +1,4 @@
-"""propcite runs: listed, shown, compared, exported, read back, removed; one line for what cannot be done."""
+"""`propcite runs`: list, show, compare, export, import, remove, and one-line errors."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_a_run_is_shown_with_intervals_and_costs(propcite: Propcite, runs: Runs)
     assert said.out.startswith("asqa on asqa_dev.json, 40 items, 2 ways, judged by embedded/minilm\nrun " + run.id)
     value, low, high = (f"{100 * f1[name]:.1f}" for name in ("value", "low", "high"))
     assert f"{value} [{low}, {high}]" in said.out
-    assert WAYS[1] in said.out  # as it is, though it looks like markup
+    assert WAYS[1] in said.out  # unchanged, though it looks like markup
     assert all(len(line) <= 120 for line in said.out.splitlines())
     assert "thresholds judge: 0.5" in said.err
 
@@ -66,13 +66,13 @@ def test_a_run_without_items_says_so(propcite: Propcite, runs: Runs) -> None:
     assert shown.code == 0
     assert "it has no items yet" in shown.err
     for shape in ("latex", "html"):
-        assert "has no figures: give the command that began it again" in refused(
+        assert "has no figures: continue it with the command that began it" in refused(
             propcite("runs", "export", empty.id, "-f", shape)
         )
     assert propcite("runs", "export", empty.id, "-f", "json").json["items"] == []
 
 
-def test_a_comparison_shows_figures_and_the_items_that_moved(propcite: Propcite, runs: Runs) -> None:
+def test_a_comparison_shows_figures_and_changed_items(propcite: Propcite, runs: Runs) -> None:
     a, b = sample_run(runs), sample_run(runs, better=0.2, seed=3)
     (told, _) = propcite("runs", "compare", a.id, b.id, "--items", "3", "--measure", "citation_f1", "--json").json
     assert told["moved"]["measure"] == "citation_f1"
@@ -82,16 +82,16 @@ def test_a_comparison_shows_figures_and_the_items_that_moved(propcite: Propcite,
     figure = next(f for f in told["figures"] if f["measure"] == "citation_recall")
     assert figure["difference"] == pytest.approx(figure["b"] - figure["a"])
     alone = propcite("runs", "compare", a.id, b.id, "--measure", "citation_recall")
-    assert "10 items that moved most in citation recall" in alone.out
+    assert "10 items that changed most in citation recall" in alone.out
     unmoved = propcite("runs", "compare", a.id, b.id, "--measure", "str_em")
-    assert "no item moved in STR-EM" in unmoved.err
-    assert "moved most" not in unmoved.out
+    assert "no item changed in STR-EM" in unmoved.err
+    assert "changed most" not in unmoved.out
     said = propcite("runs", "compare", f"{a.id}:{WAYS[0]}", f"{b.id}:{WAYS[0]}", "--items", "2")
     assert said.out.count(f"run {b.id}") == 1
-    assert "2 items that moved most in citation recall" in said.out
+    assert "2 items that changed most in citation recall" in said.out
 
 
-def test_other_judges_are_told_and_what_they_gave_is_left_out(propcite: Propcite, runs: Runs) -> None:
+def test_figures_of_different_judges_are_left_out_with_a_note(propcite: Propcite, runs: Runs) -> None:
     a, b = sample_run(runs, judge="one"), sample_run(runs, judge="other")
     said = propcite("runs", "compare", a.id, b.id)
     assert said.code == 0
@@ -105,7 +105,7 @@ def test_other_judges_are_told_and_what_they_gave_is_left_out(propcite: Propcite
     )
 
 
-def test_other_settings_are_named(propcite: Propcite, runs: Runs) -> None:
+def test_different_settings_are_listed(propcite: Propcite, runs: Runs) -> None:
     ids = [runs.start("asqa", "x", {"context": context}, {}).id for context in (5, 10)]
     for id_ in ids:
         runs.add(id_, [RunItem("q", "w", {"str_em": 0.5})])
@@ -123,11 +123,11 @@ def test_every_format_goes_to_standard_output_and_into_a_file(
         assert propcite("runs", "export", "last", "-f", shape).out == file.read()
 
 
-def test_a_run_goes_through_json_and_is_the_same(propcite: Propcite, runs: Runs) -> None:
+def test_a_run_is_unchanged_by_export_and_import(propcite: Propcite, runs: Runs) -> None:
     run = sample_run(runs, num=5)
     items = list(runs.items(run.id))
     propcite("runs", "export", run.id, "-f", "json", "-o", "run.json")
-    assert f"run {run.id} is here already: propcite runs remove" in refused(propcite("runs", "import", "run.json"))
+    assert f"run {run.id} exists already: propcite runs remove" in refused(propcite("runs", "import", "run.json"))
     assert f"removed run {run.id} with 10 items" in propcite("runs", "remove", run.id).err
     assert "no run" in refused(propcite("runs", "show", run.id))
     assert propcite("runs", "import", "run.json", "--json").json["id"] == run.id
@@ -136,13 +136,13 @@ def test_a_run_goes_through_json_and_is_the_same(propcite: Propcite, runs: Runs)
 
 
 @given(st.lists(any_item, max_size=4, unique_by=lambda item: (item.way, item.key)), st.text())
-def test_any_run_is_read_back_from_json_as_it_was(told: list[RunItem], name: str) -> None:
+def test_any_run_is_unchanged_by_json(told: list[RunItem], name: str) -> None:
     run = replace(run_info(name), num_items=len(told))
     assert read_json(to_json(run, told), "x") == (run, told)
 
 
 @given(st.lists(any_item, min_size=1, max_size=4))
-def test_any_run_is_a_table_that_a_spreadsheet_reads_and_computes_nothing(told: list[RunItem]) -> None:
+def test_csv_of_any_run_has_no_formulas(told: list[RunItem]) -> None:
     header, *rows = csv.reader(io.StringIO(to_csv(run_info(), told).removeprefix("\ufeff"), newline=""))
     assert len(rows) == len(told)
     assert {len(row) for row in rows} == {len(header)}
@@ -154,7 +154,7 @@ def page_of(run: RunInfo, told: list[RunItem]) -> Any:
     return html.document_fromstring(to_html(run, told).encode())
 
 
-def test_the_page_has_all_its_parts_and_loads_nothing() -> None:
+def test_the_page_is_complete_and_loads_nothing() -> None:
     page = page_of(run_info(command="propcite eval asqa <x>"), sample_items(40))
     assert [section.get("id") for section in page.xpath("//section")] == [
         "figures",
@@ -175,7 +175,7 @@ def test_the_page_has_all_its_parts_and_loads_nothing() -> None:
     assert not page.xpath("//b")  # what a way is called is no markup
 
 
-def test_what_a_reader_must_know_stands_beside_the_figures(propcite: Propcite, runs: Runs) -> None:
+def test_notes_are_shown_with_the_figures(propcite: Propcite, runs: Runs) -> None:
     run = runs.start("asqa", "x", {}, {"notes": ["x cites by <the> judge\nthat scores"]})
     runs.add(run.id, [RunItem("q", "x", {"str_em": 0.5})])
     assert "x cites by <the> judge" in propcite("runs", "show").err
@@ -184,7 +184,7 @@ def test_what_a_reader_must_know_stands_beside_the_figures(propcite: Propcite, r
     assert page.xpath("//section[@id='figures']//p[contains(@class, 'below')]")[0].text.startswith("x cites by <the>")
 
 
-def test_ways_of_different_kinds_have_tables_and_plots_of_their_own() -> None:
+def test_incomparable_ways_have_separate_tables_and_plots() -> None:
     told = [
         RunItem(f"q{n}", way, {measure: n / 9}, {"text": "word " * n})
         for n in range(1, 10)
@@ -201,7 +201,7 @@ def test_ways_of_different_kinds_have_tables_and_plots_of_their_own() -> None:
     assert to_latex(run_info(), told).count(r"\begin{table}") == 2
 
 
-def test_a_judge_without_figures_is_drawn_all_the_same() -> None:
+def test_judgements_are_plotted_without_other_figures() -> None:
     told = [
         RunItem("q1", "cites", {"recall": 0.5}),
         RunItem("q2", "judge", {}, {"judged": [{"probability": 0.7, "right": True}]}),
@@ -210,7 +210,7 @@ def test_a_judge_without_figures_is_drawn_all_the_same() -> None:
     assert len(page.xpath("//section[@id='curves']//figure")) == 2
 
 
-def test_the_worst_items_stand_in_their_order() -> None:
+def test_the_worst_items_are_in_order() -> None:
     told = [RunItem(f"q{n}", "w", {"str_em": n / 20}, {"question": f"Question {n}?"}) for n in range(20)]
     keys = [p.text for p in page_of(run_info(), told).xpath("//p[@class='key']")]
     assert keys == [f"q{n} · STR-EM {5 * n:.1f}" for n in range(10)]
@@ -221,7 +221,7 @@ evil = st.text("<>&\"'/\\ scriptimgonerror=\x00\x01\r\n🌊", max_size=25)
 
 @settings(max_examples=12)  # each draws two pictures
 @given(evil, evil, evil)
-def test_no_text_of_a_run_becomes_markup(way: str, question: str, name: str) -> None:
+def test_texts_of_a_run_are_escaped(way: str, question: str, name: str) -> None:
     measures: dict[str, float | None] = {"str_em": 0.5, f"own {name}": 1.0}
     output = {"question": question, "text": name, "source": name, "judged": [{"probability": 0.3, "right": True}]}
     told = [
@@ -233,13 +233,13 @@ def test_no_text_of_a_run_becomes_markup(way: str, question: str, name: str) -> 
     assert {element.tag for element in page.xpath("//main/*")} <= {"header", "section", "footer"}
 
 
-def test_an_unfinished_run_is_told_as_such_on_its_page() -> None:
+def test_the_page_says_that_a_run_is_unfinished() -> None:
     assert "This run is unfinished" in to_html(replace(run_info(), state="unfinished"), sample_items(4))
 
 
 @pytest.mark.browser
 @pytest.mark.skipif(not browsing.there(), reason=browsing.MISSING)
-def test_a_browser_shows_the_page_in_light_and_dark_and_complains_of_nothing(tmp_path: Path) -> None:
+def test_a_browser_shows_the_page_in_light_and_dark_without_errors(tmp_path: Path) -> None:
     file = tmp_path / "run.html"
     file.write_text(to_html(run_info(), sample_items(30)), "utf-8")
     colours = []
@@ -265,28 +265,28 @@ def test_a_browser_shows_the_page_in_light_and_dark_and_complains_of_nothing(tmp
         ('{"propcite_run": 1, "run": {"id": "../x"}, "items": []}', "run.id"),
     ],
 )
-def test_what_holds_no_run_is_told_in_one_line(propcite: Propcite, tmp_path: Path, text: str, words: str) -> None:
+def test_a_file_without_a_run_is_a_one_line_error(propcite: Propcite, tmp_path: Path, text: str, words: str) -> None:
     (tmp_path / "x.json").write_text(text)
     told = refused(propcite("runs", "import", "x.json"))
     assert words in told
     assert "propcite runs export RUN --format json" in told
 
 
-def test_an_item_twice_is_told(propcite: Propcite, runs: Runs, tmp_path: Path) -> None:
+def test_a_duplicate_item_is_an_error(propcite: Propcite, runs: Runs, tmp_path: Path) -> None:
     written = json.loads(to_json(sample_run(runs, num=1), sample_items(1)))
     written["items"].append(written["items"][0])
     (tmp_path / "x.json").write_text(json.dumps(written))
     assert f"the item 'q0' by '{WAYS[0]}' is there 2 times" in refused(propcite("runs", "import", "x.json"))
 
 
-def test_an_item_of_another_shape_is_told_by_its_place(propcite: Propcite, runs: Runs, tmp_path: Path) -> None:
+def test_an_invalid_item_is_an_error_with_its_place(propcite: Propcite, runs: Runs, tmp_path: Path) -> None:
     written = json.loads(to_json(sample_run(runs, num=2), sample_items(2)))
     written["items"][3]["measures"]["str_em"] = "high"
     (tmp_path / "x.json").write_text(json.dumps(written))
     assert "items.3.measures.str_em" in refused(propcite("runs", "import", "x.json"))
 
 
-def test_what_cannot_be_done_is_one_line_with_the_next_step(propcite: Propcite, runs: Runs, tmp_path: Path) -> None:
+def test_errors_are_one_line_with_the_next_step(propcite: Propcite, runs: Runs, tmp_path: Path) -> None:
     assert "there is no run yet: propcite eval --help" in refused(propcite("runs", "show"))
     run = sample_run(runs, num=3)
     other = runs.start("asqa", "y.json", {}, {})

@@ -1,4 +1,4 @@
-"""What stands behind the means: reliability, precision against recall, parts of a run."""
+"""Reliability, precision against recall, and figures by group of items."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from sklearn.metrics import precision_recall_curve
 
 from propcite.app.lab.runs import curves
 from propcite.app.lab.runs.curves import (
-    by_citations,
-    by_length,
-    by_source,
     calibration_error,
+    groups_by_citations,
+    groups_by_length,
+    groups_by_source,
     precision_recall,
     reliability,
 )
@@ -29,7 +29,7 @@ def of_judged(told: list[tuple[float, bool]], name: str = "judged", number: str 
     return [RunItem("q", "w", {}, {name: [{number: p, "right": right} for p, right in told]})]
 
 
-def test_the_examples_are_true() -> None:
+def test_doctests() -> None:
     assert doctest.testmod(curves).failed == 0
 
 
@@ -51,7 +51,7 @@ def test_every_judgement_is_in_one_bin_and_each_share_in_its_interval(told: list
 
 
 @given(judged)
-def test_precision_and_recall_are_those_of_a_known_library(told: list[tuple[float, bool]]) -> None:
+def test_precision_and_recall_equal_those_of_scikit_learn(told: list[tuple[float, bool]]) -> None:
     curve = precision_recall(of_judged(told))
     if not any(right for _, right in told):
         assert curve is None
@@ -64,7 +64,7 @@ def test_precision_and_recall_are_those_of_a_known_library(told: list[tuple[floa
     assert np.allclose(curve.recall, recall[:-1][::-1])
 
 
-def test_what_was_never_found_counts_against_recall() -> None:
+def test_missing_units_count_against_recall() -> None:
     items = of_judged([(2.5, True), (1.5, False)], "scored", "score")
     whole = RunItem("p", "w", {}, {"scored": [{"score": 2.0, "right": True}], "num_wanted": 3})
     curve = precision_recall([*items, whole])
@@ -74,28 +74,28 @@ def test_what_was_never_found_counts_against_recall() -> None:
 
 
 @pytest.mark.parametrize("told", [None, "high", {}, [3], [{"probability": "x", "right": True}], [{"probability": 0.5}]])
-def test_an_output_of_another_shape_draws_nothing(told: object) -> None:
+def test_outputs_of_another_shape_are_ignored(told: object) -> None:
     items = [RunItem("q", "w", {}, {"judged": told})]
     assert reliability(items) == []
     assert precision_recall(items) is None
 
 
-def test_every_item_is_in_one_part() -> None:
+def test_every_item_is_in_one_group() -> None:
     items = sample_items(40)
-    for parts in (by_length(items), by_source(items)):
+    for parts in (groups_by_length(items), groups_by_source(items)):
         assert sum(part.items for part in parts) == 40
-    assert [part.name for part in by_length(items)] == ["20–41", "48–62", "69–83", "90–104"]
-    assert [part.name for part in by_source(items)] == ["news", "wiki"]
-    assert [part.name for part in by_citations(items)] == ["0", "1", "2", "3", "4"]  # the two ways cite apart
+    assert [part.name for part in groups_by_length(items)] == ["20–41", "48–62", "69–83", "90–104"]
+    assert [part.name for part in groups_by_source(items)] == ["news", "wiki"]
+    assert [part.name for part in groups_by_citations(items)] == ["0", "1", "2", "3", "4"]  # the two ways cite apart
 
 
-def test_items_that_are_all_alike_have_no_parts() -> None:
+def test_equal_items_have_no_groups() -> None:
     items = [RunItem(str(n), "w", {"length": 7, "str_em": 1.0}, {"source": "one"}) for n in range(9)]
-    assert by_length(items) == by_citations(items) == by_source(items) == []
+    assert groups_by_length(items) == groups_by_citations(items) == groups_by_source(items) == []
 
 
-def test_lengths_and_citations_are_counted_where_no_measure_tells_them() -> None:
+def test_lengths_and_citations_are_counted_without_a_measure() -> None:
     outputs = [{"text": "one two", "citations": []}, {"text": "one two three", "citations": [{}, {}]}]
     items = [RunItem(str(n), "w", {"str_em": 1.0}, output) for n, output in enumerate(outputs)]
-    assert [part.name for part in by_length(items)] == ["2", "3"]
-    assert [part.name for part in by_citations(items)] == ["0", "2"]
+    assert [part.name for part in groups_by_length(items)] == ["2", "3"]
+    assert [part.name for part in groups_by_citations(items)] == ["0", "2"]

@@ -1,4 +1,4 @@
-"""A run as a LaTeX table, read by a parser of LaTeX: environments that end, words that stay words."""
+"""LaTeX tables checked by a LaTeX parser: balanced environments and unchanged text."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sample_runs import any_item, run_info, sample_items
 from propcite.app.lab.runs.exports import to_latex
 from propcite.app.lab.runs.latex import latex_text
 from propcite.app.library.store import RunItem
-from propcite.attribution.formats.plain import one_line
+from propcite.attribution.formats.text import one_line
 
 SIGNS = "&%_#${}~^\\<>|[]*-'`,?!/ a1é"
 
@@ -24,7 +24,7 @@ UNKNOWN = {"textless": "<", "textgreater": ">", "textbar": "|"}
 
 
 def parsed(text: str) -> list[Any]:
-    """The nodes of the whole; an error where a group or an environment is not ended."""
+    """Return the nodes of a text; raise if a group or an environment is not closed."""
     nodes, _, length = LatexWalker(text, tolerant_parsing=False).get_latex_nodes()
     assert length == len(text)
     return list(nodes)
@@ -38,7 +38,7 @@ def inside(nodes: Sequence[Any]) -> Iterator[Any]:
 
 
 def words(text: str) -> str:
-    """What stands on paper; the parser does not know the names of some signs."""
+    """Return the printed text; the names of some signs are unknown to the parser."""
     for name, sign in UNKNOWN.items():
         text = text.replace(f"\\{name}{{}}", sign)
     return str(LatexNodes2Text(keep_comments=False).nodelist_to_text(parsed(text))).replace("\u02c6", "^")
@@ -46,12 +46,12 @@ def words(text: str) -> str:
 
 @given(st.text(SIGNS, max_size=12))
 @example("m''_q -- ``x'' ?`")
-def test_words_stand_on_paper_as_they_are(text: str) -> None:
+def test_any_text_is_printed_unchanged(text: str) -> None:
     assert words(f"({latex_text(text)})") == f"({one_line(text)})"
 
 
 @given(st.lists(any_item, min_size=1, max_size=3), st.text(max_size=20), st.text(SIGNS, min_size=1, max_size=9))
-def test_any_run_is_a_latex_table_whose_words_are_words(told: list[RunItem], name: str, way: str) -> None:
+def test_any_run_is_a_valid_latex_table(told: list[RunItem], name: str, way: str) -> None:
     told = [replace(item, way=way, measures={**item.measures, "str_em": 0.5, name: 0.5}) for item in told]
     run = run_info(name, revision=name, notes=[name])
     nodes = list(inside(parsed(to_latex(run, told))))
@@ -64,7 +64,7 @@ def test_any_run_is_a_latex_table_whose_words_are_words(told: list[RunItem], nam
 
 
 def _rows(nodes: Sequence[Any]) -> Iterator[list[Any]]:
-    """The nodes of each row, which ends with two backslashes."""
+    """Yield the nodes of each row, which ends with two backslashes."""
     row: list[Any] = []
     for node in nodes:
         if getattr(node, "macroname", "") == "\\":
@@ -78,7 +78,7 @@ def _parts(node: Any) -> int:
     return int(isinstance(node, LatexSpecialsNode) and node.specials_chars == "&")
 
 
-def test_a_latex_table_has_a_row_a_way_and_names_its_judge() -> None:
+def test_a_latex_table_has_one_row_per_way_and_names_its_judge() -> None:
     table = to_latex(run_info(), sample_items(10))
     assert r"judged by j; $\pm$ half the 95\% interval" in table
     assert r"sentence\_top1 \textless{}b\textgreater{}\&\$\_\% & " in table

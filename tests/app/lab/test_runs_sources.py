@@ -1,4 +1,4 @@
-"""The plain mean over sources: by hand, drawn within each source, compared in pairs, and shown wherever figures are."""
+"""Unweighted means over sources: by hand, drawn within each source, compared in pairs, and shown."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ import pytest
 from commanded import Propcite, commanded
 from sample_runs import run_info
 
-from propcite.app.lab.runs import sources
-from propcite.app.lab.runs.aggregates import aggregates, f_measure
-from propcite.app.lab.runs.comparing import compare
+from propcite.app.lab.runs import significance
+from propcite.app.lab.runs.aggregates import aggregates, f_measure, mean_over_sources
+from propcite.app.lab.runs.comparison import compare
 from propcite.app.lab.runs.exports import to_csv, to_json
-from propcite.app.lab.runs.sources import apart, mean_over_sources, over_sources, resampled_within
+from propcite.app.lab.runs.significance import bootstrap_means_by_source, columns_by_source, mean_over
 from propcite.app.library.store import RunItem, Runs
 
 NEWS, WIKI = [0.0, 0.5, 1.0, 0.5], [1.0, 1.0, 0.75, 0.75, 1.0, 0.9, 1.0, 1.0]
@@ -37,11 +37,11 @@ def kept(runs: Runs, told: Sequence[RunItem]) -> str:
     return runs.finish(run.id).id
 
 
-def test_the_examples_are_true() -> None:
-    assert doctest.testmod(sources).failed == 0
+def test_doctests() -> None:
+    assert doctest.testmod(significance).failed == 0
 
 
-def test_sources_count_alike_however_many_items_each_has() -> None:
+def test_sources_count_alike_whatever_their_size() -> None:
     figures = {figure.measure.name: figure for figure in mean_over_sources(items())}
     precision = (np.mean(NEWS) + np.mean(WIKI)) / 2
     assert figures["precision"].value == pytest.approx(precision)
@@ -55,12 +55,12 @@ def test_sources_count_alike_however_many_items_each_has() -> None:
 def test_samples_are_drawn_within_each_source() -> None:
     (steady,) = [f for f in mean_over_sources(items([0.0] * 3, [1.0] * 7)) if f.measure.name == "precision"]
     assert (steady.low, steady.value, steady.high) == (0.5, 0.5, 0.5)
-    drawn = resampled_within(np.array([[0.0], [1.0], [1.0]]), np.array([0, 1, 1]))
+    drawn = bootstrap_means_by_source(np.array([[0.0], [1.0], [1.0]]), np.array([0, 1, 1]))
     assert drawn.shape == (2000, 2)
     assert (drawn == [0.0, 1.0]).all()
 
 
-def test_what_names_fewer_than_two_sources_has_no_such_mean() -> None:
+def test_fewer_than_two_sources_have_no_mean() -> None:
     assert mean_over_sources([RunItem("a", "w", {"recall": 1.0}, {})]) == []
     assert mean_over_sources(items(wiki=[])) == []
     without = [*items(), RunItem("x", "w", {"recall": 1.0}, {})]
@@ -69,12 +69,12 @@ def test_what_names_fewer_than_two_sources_has_no_such_mean() -> None:
     assert mean_over_sources(some) == []  # each measure is of one source alone
 
 
-def test_columns_apart_have_the_means_of_each_source() -> None:
+def test_columns_by_source_have_the_means_of_each_source() -> None:
     rng = np.random.default_rng(0)
     columns, places = rng.random((9, 2)), np.array([0, 1, 1, 2, 0, 2, 2, 2, 1])
-    means = apart(columns, places).mean(axis=0).reshape(3, 2)
+    means = columns_by_source(columns, places).mean(axis=0).reshape(3, 2)
     assert means == pytest.approx(np.array([columns[places == at].mean(axis=0) for at in range(3)]))
-    formula = over_sources(f_measure, 2)
+    formula = mean_over(f_measure, 2)
     assert formula(means.reshape(1, -1)) == pytest.approx(np.mean([f_measure(m[None]) for m in means]))
 
 
@@ -92,7 +92,7 @@ def test_two_runs_are_compared_within_sources(runs: Runs) -> None:
     assert {figure.p for figure in same.over_sources} == {1.0}
 
 
-def test_the_mean_is_shown_wherever_figures_are(
+def test_the_mean_is_shown_with_all_figures(
     runs: Runs, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     propcite: Propcite = commanded(monkeypatch, capsys)

@@ -1,83 +1,101 @@
-"""`propcite train encoder` as a person runs it: rows in, a model that the settings take out; old work is told."""
+"""`propcite train encoder`: from rows to a model that the settings take; unfinished trainings are not overwritten."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
-from quay_rows import propcite, rows_file
+import tiny_models as tiny
+from quay_rows import train, write_rows
 
+from propcite.app.building import build_encoder
+from propcite.app.commands import rank_lines
 from propcite.app.lab.training import train_encoder
-from propcite.retrieval.encoding.checkpoints import QUERIES, bundled_model
+from propcite.app.settings import load_settings
+from propcite.retrieval.encoding.bundled import QUERIES_FILE, bundled_model
 from propcite.retrieval.encoding.encoder import Encoder
 from propcite.retrieval.encoding.salience import Salience
-from propcite.retrieval.encoding.trained_networks import tensors_of, with_markers, write
+from propcite.retrieval.encoding.trained_networks import load_tensors, load_with_markers, write_network
 from propcite.retrieval.errors import EncoderError, PropCiteError, RetrievalError
 from propcite.retrieval.splitter import passage_from_text
 from propcite.retrieval.text import Granularity
 
 OPTIONS = {"steps": 2, "batch_size": 3, "learning_rate": 1e-4}
+WORDS = ("--steps", "2", "--batch-size", "3", "--learning-rate", "1e-4")
 
 
-def test_rows_become_a_model_that_the_settings_take(tmp_path: Path) -> None:
-    few = ["--steps", "2", "--batch-size", "3"]
-    done = propcite("train", "encoder", str(rows_file(tmp_path)), "--out", str(tmp_path / "made"), *few)
-    assert done.returncode == 0, done.stderr
-    made = json.loads(done.stdout)
-    assert made["steps"] == 2
-    assert Path(made["difference"]).stat().st_size < 25 * 2**20
-    line = json.dumps({"query": "How long is it?", "sentences": ["It is long.", "It is blue."]})
-    for encoder in (made["model"], made["difference"]):
-        ranked = propcite("rank", encoder=encoder, given=line)
-        long, blue = json.loads(ranked.stdout)["scores"]
+@pytest.fixture
+def base(tmp_path: Path) -> str:
+    return str(tiny.save_backbone(tmp_path / "base", tiny.word_piece_tokenizer()))
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """Our queries, trained further."""
+    folder = tmp_path_factory.mktemp("ours")
+    return train("encoder", write_rows(folder), "--out", folder / "made", *WORDS)
+
+
+def test_rows_become_a_model_that_the_settings_take(trained: dict[str, Any]) -> None:
+    assert trained["steps"] == 2
+    assert Path(trained["difference"]).stat().st_size < 25 * 2**20
+    line: Any = {"query": "How long is it?", "sentences": ["It is long.", "It is blue."]}
+    for name in (trained["model"], trained["difference"]):
+        (ranked,) = rank_lines.rank(build_encoder(load_settings(encoder=name)), [line])
+        long, blue = ranked["scores"]
         assert long > blue
 
 
-def test_queries_taught_further_keep_the_index_and_those_from_the_base_that_of_the_base(tmp_path: Path) -> None:
-    given = [rows_file(tmp_path)]
-    ours = train_encoder(given, tmp_path / "ours", None, "", "", resume=False, note=print, **OPTIONS)
-    bases = train_encoder(given, tmp_path / "bases", None, "minilm", "", resume=False, note=print, **OPTIONS)
-    usual, base = Encoder(precision="float32"), Encoder("minilm", precision="float32")
-    taught, fresh = (Encoder(told["difference"], precision="float32") for told in (ours, bases))
-    assert (taught.name, fresh.name) == (usual.name, base.name)
-    assert len({usual.query_name, taught.query_name, fresh.query_name}) == 3
-    asked = ["How long is quay 3?"]
-    for level, alike in ((Granularity.PASSAGE, 1e-5), (Granularity.SENTENCE, 0.2)):
-        mine, known = (e.encode_queries(asked, level)[0].vectors for e in (taught, usual))
-        assert mine == pytest.approx(known, abs=alike)
-    kept = Salience.of(tensors_of(Path(ours["difference"])))
-    assert kept.head is not None  # what ours knew of passages' tokens stays
+def test_queries_trained_further_keep_the_index_and_queries_from_the_base_fit_the_bases_index(
+    trained: dict[str, Any], tmp_path: Path
+) -> None:
+    bases = train("encoder", write_rows(tmp_path), "--out", tmp_path / "bases", "--base", "minilm", *WORDS)
+    default, base = Encoder(precision="float32"), Encoder("minilm", precision="float32")
+    further, fresh = (Encoder(paths["difference"], precision="float32") for paths in (trained, bases))
+    assert (further.name, fresh.name) == (default.name, base.name)
+    assert len({default.query_name, further.query_name, fresh.query_name}) == 3
+    query = ["How long is quay 3?"]
+    for level, tolerance in ((Granularity.PASSAGE, 1e-5), (Granularity.SENTENCE, 0.2)):
+        ours, shipped = (e.encode_queries(query, level)[0].vectors for e in (further, default))
+        assert ours == pytest.approx(shipped, abs=tolerance)
+    salience = Salience.from_tensors(load_tensors(Path(trained["difference"])))
+    assert salience.head is not None  # the shipped salience of passage tokens is not lost
     passage = passage_from_text("p", "The quay is 300 metres long.", "Quays")
-    whole = Encoder(ours["model"], precision="float32")  # a folder that other programs open too
-    for encoder in (taught, whole):
-        read = encoder.encode_passages([passage])[0].vectors
-        assert read == pytest.approx(usual.encode_passages([passage])[0].vectors, abs=1e-5)
+    folder = Encoder(trained["model"], precision="float32")  # which other programs can open too
+    for encoder in (further, folder):
+        vectors = encoder.encode_passages([passage])[0].vectors
+        assert vectors == pytest.approx(default.encode_passages([passage])[0].vectors, abs=1e-5)
 
 
-def test_queries_over_passages_that_are_not_here_are_refused(tmp_path: Path) -> None:
+def test_queries_for_other_passages_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "queries.safetensors"
-    base = with_markers(bundled_model()).auto_model.state_dict()
-    write(path, base, base, Salience.of(tensors_of(QUERIES)), {"over": "propcite-minilm@000000000000"})
-    with pytest.raises(EncoderError, match=r"asks passages that propcite-minilm@0{12} reads, here are those of .*anew"):
+    base = load_with_markers(bundled_model()).auto_model.state_dict()
+    salience = Salience.from_tensors(load_tensors(QUERIES_FILE))
+    write_network(path, base, base, salience, {"over": "propcite-minilm@000000000000"})
+    with pytest.raises(EncoderError, match=r"passages of propcite-minilm@0{12}, here are those of .*: train it again"):
         Encoder(str(path))
 
 
-def test_what_was_left_unfinished_is_not_begun_anew_unasked(tmp_path: Path) -> None:
-    file, notes = rows_file(tmp_path), []
-    folder = tmp_path / "work"
-    train_encoder([file], tmp_path / "made", folder, "", "", resume=True, note=notes.append, **OPTIONS)
-    assert any("holds no checkpoint: from the start" in note for note in notes)
-    assert not (folder / "checkpoint.pt").exists()  # what is finished leaves none
-    (folder / "checkpoint.pt").write_bytes(b"of an interrupted run")
+def test_an_unfinished_training_is_not_overwritten(base: str, tmp_path: Path) -> None:
+    file, work, notes = write_rows(tmp_path), tmp_path / "work", []
+
+    def run(*, resume: bool) -> None:
+        train_encoder([file], tmp_path / "made", work, base, "", resume=resume, note=notes.append, **OPTIONS)
+
+    run(resume=True)
+    assert any("has no checkpoint: starting anew" in note for note in notes)
+    assert not (work / "checkpoint.pt").exists()  # removed at the end
+    (work / "checkpoint.pt").write_bytes(b"of an interrupted run")
     with pytest.raises(PropCiteError, match=r"unfinished training: go on with --resume"):
-        train_encoder([file], tmp_path / "made", folder, "", "", resume=False, note=notes.append, **OPTIONS)
-    with pytest.raises(RetrievalError, match=r"cannot be read .* without --resume"):
-        train_encoder([file], tmp_path / "made", folder, "", "", resume=True, note=notes.append, **OPTIONS)
+        run(resume=False)
+    with pytest.raises(RetrievalError, match=r"cannot read .* without --resume"):
+        run(resume=True)
 
 
-def test_files_that_teach_nothing_are_told(tmp_path: Path) -> None:
+def test_files_without_anything_to_learn_are_an_error(base: str, tmp_path: Path) -> None:
     file = tmp_path / "rows.jsonl"
     file.write_text(json.dumps({"query": "q", "sentences": ["one"], "positive_sentence_ids": [0]}), "utf-8")
     with pytest.raises(RetrievalError, match="nothing to learn"):
-        train_encoder([file], tmp_path / "made", None, "", "", resume=False, note=print, **OPTIONS)
+        train_encoder([file], tmp_path / "made", None, base, "", resume=False, note=print, **OPTIONS)

@@ -1,4 +1,4 @@
-"""A backup taken while others write, brought back into either database: the same answers, nothing half."""
+"""Backups that are taken while other processes write, and restored into either database."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from word_encoder import WordEncoder
 from propcite.app import parts as bootstrap
 from propcite.app.errors import AppError, StoreError
 from propcite.app.ingest.sources import Upload
-from propcite.app.library.backup import Restored, Saved, restore, save
-from propcite.app.library.backup.rows import TABLES, one_moment, rows
+from propcite.app.library.backup import BackupSummary, RestoreSummary, create_backup, restore_backup
+from propcite.app.library.backup.rows import TABLES, snapshot_connection, table_rows
 from propcite.app.library.doctor import Doctor
-from propcite.app.library.store import Change, Feedback, Opinion, Scope
+from propcite.app.library.store import DetailsChange, Feedback, Opinion, Scope
 from propcite.app.library.store.database import aware, upgrade
 from propcite.app.parts import Parts
 from propcite.app.settings import load_settings
@@ -34,7 +34,7 @@ LETTERS = {f"{n}.txt": f"The heron number {n} stands in the reeds. It eats {n} f
 
 @pytest.fixture
 def open_at(tmp_path: Path) -> Iterator[Callable[..., Parts]]:
-    """Parts over a data directory of this name, and over a database of their own where one is given."""
+    """Open parts over a data directory of this name, and over a database of their own if one is given."""
     opened: list[Parts] = []
 
     def open_them(name: str, database: str = "") -> Parts:
@@ -54,41 +54,41 @@ def add(parts: Parts, texts: Letters, collection: str = "letters") -> None:
 
 
 def filled(parts: Parts) -> Parts:
-    """Something of everything that a library keeps."""
+    """Store something of every kind in the library."""
     add(parts, LETTERS)
     add(parts, {"a.txt": "The kingfisher dives."}, "notes")
     library = parts.library
     letters = library.collection("letters")
-    library.keep_owner(letters, "zoë")
+    library.set_owner(letters, "zoë")
     library.note_failures(letters, {"bad.pdf": "it is locked"})
-    library.describe([library.find_document(letters, "1.txt").id], Change({"year": 2024}, ["birds 🐦"]))
+    library.describe([library.find_document(letters, "1.txt").id], DetailsChange({"year": 2024}, ["birds 🐦"]))
     answer = parts.pipeline(letters).cite("The heron number 2 stands in the reeds. It eats 9 fish.")
-    parts.feedback.keep(Feedback(answer.id, answer.facts[0].id, "", Opinion.WRONG, note="no"))
-    add(parts, {"3.txt": "The bittern booms."})  # in place of another version
+    parts.feedback.save(Feedback(answer.id, answer.facts[0].id, "", Opinion.WRONG, note="no"))
+    add(parts, {"3.txt": "The bittern booms."})  # replaces another version
     parts.keys.create("for a friend", Scope.READ, ["letters"])
     return parts
 
 
-def saved(parts: Parts, path: Path, **options: bool) -> Saved:
-    return save(parts.library, parts.settings.data_dir, path, **options)
+def saved(parts: Parts, path: Path, **options: bool) -> BackupSummary:
+    return create_backup(parts.library, parts.settings.data_dir, path, **options)
 
 
-def restored(path: Path, parts: Parts, collection: str = "", *, force: bool = False) -> Restored:
-    return restore(path, lambda: parts.library, parts.settings.data_dir, collection=collection, force=force)
+def restored(path: Path, parts: Parts, collection: str = "", *, force: bool = False) -> RestoreSummary:
+    return restore_backup(path, lambda: parts.library, parts.settings.data_dir, collection=collection, force=force)
 
 
 def content(parts: Parts) -> dict[str, list[str]]:
-    """All rows, without the numbers that a database gives out."""
-    with one_moment(parts.library.engine) as connection:
-        return {table.name: sorted(map(told, rows(connection, table))) for table in TABLES}
+    """Return all rows without the numeric ids, which the database assigns."""
+    with snapshot_connection(parts.library.engine) as connection:
+        return {table.name: sorted(map(comparable, table_rows(connection, table))) for table in TABLES}
 
 
-def told(row: dict[str, object]) -> str:
+def comparable(row: dict[str, object]) -> str:
     values = {name: aware(v).astimezone(UTC) if isinstance(v, datetime) else v for name, v in row.items()}
     return str({k: v for k, v in values.items() if k != "collection_id" and not (k == "id" and isinstance(v, int))})
 
 
-def found(parts: Parts) -> list[tuple[str, float]]:
+def heron_hits(parts: Parts) -> list[tuple[str, float]]:
     hits = parts.pipeline(parts.library.collection("letters")).search("which heron eats 2 fish", k=9)
     return [(hit.passage.id, round(hit.score, 5)) for hit in hits]
 
@@ -97,14 +97,14 @@ def faults(parts: Parts) -> list[str]:
     return [finding.line for finding in Doctor(parts).findings() if "are free" not in finding.what]
 
 
-KEPT = {"propcite.sqlite", "indexes", "originals"}
+DATA_FILES = {"propcite.sqlite", "indexes", "originals"}
 
 
-def left(folder: Path) -> set[str]:
+def names_in(folder: Path) -> set[str]:
     return {path.name for path in folder.glob("*") if "sqlite-" not in path.name}
 
 
-def test_what_was_saved_comes_back_and_answers_the_same(
+def test_a_restored_library_is_equal_and_gives_the_same_answers(
     open_at: Callable[..., Parts], database_url: str, tmp_path: Path
 ) -> None:
     parts = filled(open_at("one", database_url))
@@ -114,14 +114,14 @@ def test_what_was_saved_comes_back_and_answers_the_same(
     back = restored(tmp_path / "b.zip", other)
     assert (back.collections, back.documents, back.without_index) == (("letters", "notes"), 5, ())
     assert content(other) == content(parts)
-    assert found(other) == found(parts) != []
+    assert heron_hits(other) == heron_hits(parts) != []
     assert faults(other) == []
-    assert left(tmp_path / "two") == KEPT
+    assert names_in(tmp_path / "two") == DATA_FILES
     add(other, {"new.txt": "The heron is new."})
-    assert len(found(other)) == len(found(parts)) + 1
+    assert len(heron_hits(other)) == len(heron_hits(parts)) + 1
 
 
-def test_a_backup_of_one_database_comes_back_into_the_other(
+def test_a_backup_of_one_kind_of_database_is_restored_into_the_other(
     open_at: Callable[..., Parts], database_url: str, tmp_path: Path
 ) -> None:
     parts = filled(open_at("one"))
@@ -129,15 +129,17 @@ def test_a_backup_of_one_database_comes_back_into_the_other(
     other = open_at("two", database_url if "postgres" in database_url else "")
     restored(tmp_path / "b.zip", other)
     assert content(other) == content(parts)
-    assert found(other) == found(parts)
+    assert heron_hits(other) == heron_hits(parts)
     saved(other, tmp_path / "c.zip")
     third = open_at("three")
     restored(tmp_path / "c.zip", third)
     assert content(third) == content(parts)
-    filled(open_at("four", database_url) if "sqlite" in database_url else other)  # numbers go on where they were
+    filled(
+        open_at("four", database_url) if "sqlite" in database_url else other
+    )  # numeric ids continue after the restored ones
 
 
-def test_one_collection_comes_back_beside_others(open_at: Callable[..., Parts], tmp_path: Path) -> None:
+def test_one_collection_is_restored_beside_others(open_at: Callable[..., Parts], tmp_path: Path) -> None:
     parts = filled(open_at("one"))
     saved(parts, tmp_path / "b.zip")
     other = open_at("two")
@@ -145,7 +147,7 @@ def test_one_collection_comes_back_beside_others(open_at: Callable[..., Parts], 
     with pytest.raises(AppError, match=r"is not empty \(it holds mammals\): restore --into .* or --force"):
         restored(tmp_path / "b.zip", other)
     assert restored(tmp_path / "b.zip", other, "letters").collections == ("letters",)
-    assert found(other) == found(parts)
+    assert heron_hits(other) == heron_hits(parts)
     assert [c.name for c in other.library.collections()] == ["letters", "mammals"]
     assert other.keys.all() == []
     assert len(other.feedback.all()) == 1
@@ -154,16 +156,16 @@ def test_one_collection_comes_back_beside_others(open_at: Callable[..., Parts], 
         restored(tmp_path / "b.zip", other, "letters")
     add(other, {"0.txt": "Another text."})
     restored(tmp_path / "b.zip", other, "letters", force=True)
-    assert found(other) == found(parts)
+    assert heron_hits(other) == heron_hits(parts)
     assert faults(other) == []
-    with pytest.raises(AppError, match=r"holds no collection 'mammals': there is letters, notes"):
+    with pytest.raises(AppError, match=r"has no collection 'mammals': there is letters, notes"):
         restored(tmp_path / "b.zip", other, "mammals")
     restored(tmp_path / "b.zip", other, force=True)
     assert content(other) == content(parts)
     assert faults(other) == []
 
 
-def test_without_its_index_a_backup_is_smaller_and_the_doctor_makes_it_anew(
+def test_a_backup_without_indexes_is_smaller_and_the_doctor_rebuilds_them(
     open_at: Callable[..., Parts], tmp_path: Path
 ) -> None:
     parts = filled(open_at("one"))
@@ -177,10 +179,10 @@ def test_without_its_index_a_backup_is_smaller_and_the_doctor_makes_it_anew(
         if finding.fix:
             finding.fix()
     assert faults(other) == []
-    assert found(other) == found(parts)
+    assert heron_hits(other) == heron_hits(parts)
 
 
-def test_a_backup_is_of_one_moment_while_documents_come_change_and_go(
+def test_a_backup_is_consistent_while_documents_are_added_changed_and_removed(
     open_at: Callable[..., Parts], database_url: str, tmp_path: Path
 ) -> None:
     parts, other = filled(open_at("one", database_url)), open_at("one", database_url)
@@ -208,7 +210,7 @@ def test_a_backup_is_of_one_moment_while_documents_come_change_and_go(
         assert {hit.passage.document_id for hit in hits} <= {
             d.id for d in again.library.documents(again.library.collection("letters"))
         }
-    assert left(tmp_path / "one") <= KEPT
+    assert names_in(tmp_path / "one") <= DATA_FILES
 
 
 def cut_its_end(path: Path) -> None:
@@ -238,7 +240,7 @@ def zip_a_letter(path: Path) -> None:
         archive.writestr("letter.txt", "Dear reader")
 
 
-def lie_of_a_checksum(path: Path) -> None:
+def forge_a_checksum(path: Path) -> None:
     with zipfile.ZipFile(path) as archive:
         parts = {name: archive.read(name) for name in archive.namelist()}
     about = json.loads(parts["about.json"])
@@ -248,7 +250,7 @@ def lie_of_a_checksum(path: Path) -> None:
             archive.writestr(name, data)
 
 
-def climb_out(path: Path) -> None:
+def name_a_file_outside(path: Path) -> None:
     with zipfile.ZipFile(path, "a") as archive:
         about = json.loads(archive.read("about.json"))
         about["files"]["../climbed"] = {"sha256": "", "bytes": 1}
@@ -256,12 +258,12 @@ def climb_out(path: Path) -> None:
         archive.writestr("about.json", json.dumps(about))
 
 
-DAMAGES = [cut_its_end, cut_its_middle, change_a_byte, empty_it, write_a_letter, zip_a_letter, lie_of_a_checksum]
+DAMAGES = [cut_its_end, cut_its_middle, change_a_byte, empty_it, write_a_letter, zip_a_letter, forge_a_checksum]
 
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
-@pytest.mark.parametrize("damage", [*DAMAGES, climb_out])
-def test_a_damaged_backup_is_refused_in_one_line_and_nothing_comes(
+@pytest.mark.parametrize("damage", [*DAMAGES, name_a_file_outside])
+def test_a_damaged_backup_is_refused_in_one_line_and_nothing_is_restored(
     open_at: Callable[..., Parts], tmp_path: Path, damage: Callable[[Path], None]
 ) -> None:
     saved(filled(open_at("one")), tmp_path / "b.zip")
@@ -269,13 +271,13 @@ def test_a_damaged_backup_is_refused_in_one_line_and_nothing_comes(
     with pytest.raises(AppError) as caught:
         restored(tmp_path / "b.zip", open_at("two"))
     assert str(tmp_path / "b.zip") in str(caught.value)
-    assert "take another one" in str(caught.value)
+    assert "give another one" in str(caught.value)
     assert "\n" not in str(caught.value)
     assert not (tmp_path / "two").exists()
     assert not (tmp_path / "climbed").exists()
 
 
-def test_a_backup_of_a_newer_version_is_told_and_one_of_an_older_is_migrated(
+def test_a_backup_of_a_newer_version_is_refused_and_an_older_one_is_migrated(
     open_at: Callable[..., Parts], tmp_path: Path
 ) -> None:
     parts = filled(open_at("one"))
@@ -288,7 +290,7 @@ def test_a_backup_of_a_newer_version_is_told_and_one_of_an_older_is_migrated(
     with pytest.raises(StoreError, match="schema 9999, newer than this version knows"):
         restored(tmp_path / "newer.zip", open_at("two"))
     with parts.library.engine.begin() as connection:
-        upgrade(connection, "0009")  # as it was in that version; the rows with what it knew
+        upgrade(connection, "0009")  # as it was in that version, with its columns
         older = {name: list(old_rows(connection, name)) for name in ("collections", "documents", "answers", "keys")}
     lost = {"versions"}
     for name, kept in older.items():
@@ -297,7 +299,7 @@ def test_a_backup_of_a_newer_version_is_told_and_one_of_an_older_is_migrated(
     write_zip(tmp_path / "older.zip", files, schema="0009")
     other = open_at("three")
     assert restored(tmp_path / "older.zip", other).documents == 5
-    assert found(other) != []
+    assert heron_hits(other) != []
     assert [a.num_facts for a in other.library.answers()] == [2]
     assert faults(other) == []
 
@@ -322,7 +324,7 @@ def write_zip(path: Path, files: dict[str, bytes], schema: str = "") -> None:
             archive.writestr(name, data)
 
 
-def test_what_stops_a_restore_leaves_what_was_there(
+def test_an_interrupted_restore_leaves_the_library_as_it_was(
     open_at: Callable[..., Parts], database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     saved(filled(open_at("one")), tmp_path / "b.zip")
@@ -335,7 +337,7 @@ def test_what_stops_a_restore_leaves_what_was_there(
 
     for place in (
         "propcite.app.library.backup.rows._without_number",
-        "propcite.app.library.backup.archive.Backup.take_out",
+        "propcite.app.library.backup.archive.BackupReader.extract",
     ):
         with monkeypatch.context() as patched:
             patched.setattr(place, stop)
@@ -343,42 +345,42 @@ def test_what_stops_a_restore_leaves_what_was_there(
                 restored(tmp_path / "b.zip", other, force=True)
         assert content(other) == before
         assert faults(other) == []
-        assert left(tmp_path / "two") <= KEPT
+        assert names_in(tmp_path / "two") <= DATA_FILES
     assert other.pipeline(other.library.collection("mammals")).search("otter", k=1)
 
 
-def test_a_backup_that_stops_leaves_the_old_one(
+def test_an_interrupted_backup_leaves_the_old_file(
     open_at: Callable[..., Parts], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     parts = filled(open_at("one"))
     path = tmp_path / "b.zip"
     saved(parts, path)
     before = path.read_bytes()
-    with pytest.raises(AppError, match="is there already: give another name, or --force"):
+    with pytest.raises(AppError, match="exists already: give another name, or --force"):
         saved(parts, path)
     monkeypatch.setattr("propcite.app.library.backup.rows.json.dumps", lambda *_, **__: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         saved(parts, path, force=True)
     assert path.read_bytes() == before
-    assert left(tmp_path) == {"one", "b.zip"}
-    assert left(tmp_path / "one") == KEPT
+    assert names_in(tmp_path) == {"one", "b.zip"}
+    assert names_in(tmp_path / "one") == DATA_FILES
 
 
-def test_the_commands_say_what_was_saved_and_what_came_back(
+def test_the_commands_report_what_was_backed_up_and_restored(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], open_at: Callable[..., Parts]
 ) -> None:
     monkeypatch.setattr(bootstrap, "build_encoder", lambda _: WordEncoder())
     filled(open_at("data")).library.close()
     propcite: Propcite = commanded(monkeypatch, capsys)
-    said = propcite("backup", "b.zip")
-    assert (said.code, said.out) == (0, "")
-    assert "b.zip: 2 collections, 5 documents, 1 answers, 2 indexes" in said.err
+    result = propcite("backup", "b.zip")
+    assert (result.code, result.out) == (0, "")
+    assert "b.zip: 2 collections, 5 documents, 1 answers, 2 indexes" in result.err
     assert propcite("backup", "b.zip").code == 2
     assert "name a file in a folder that exists" in propcite("backup", "nowhere/b.zip").err
     assert propcite("restore", "b.zip").err.startswith("propcite: the library is not empty (it holds letters, notes)")
     back = propcite("restore", "b.zip", "--into", "two", "--json").json
     assert back == {"collections": ["letters", "notes"], "documents": 5, "passages": 5, "without_index": []}
-    assert "is not there: name a file that propcite backup has written" in propcite("restore", "c.zip").err
+    assert "give a file that propcite backup has written" in propcite("restore", "c.zip").err
     shutil.rmtree("two")
     assert propcite("restore", "b.zip", "--into", "two", "-c", "notes").code == 0
     assert propcite("doctor").err == "everything is as it should be\n"

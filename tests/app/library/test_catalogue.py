@@ -7,7 +7,15 @@ from typing import Any
 
 import pytest
 
-from propcite.app.library.store import Change, CollectionInfo, DocumentState, Library, Order, Wanted, document_id
+from propcite.app.library.store import (
+    CollectionInfo,
+    DetailsChange,
+    DocumentQuery,
+    DocumentState,
+    Library,
+    SortKey,
+    document_id,
+)
 from propcite.attribution.citations import (
     Citation,
     CitedAnswer,
@@ -50,12 +58,12 @@ def cite(library: Library, town: CollectionInfo, passage: Passage, question: str
     citation = Citation(1, Evidence(passage, Span(0, 7), 0.9, 0.9), verdict)
     claim = CitedProposition(Proposition((Span(0, 3),), "Yes"), verdict, (citation,))
     answer = CitedAnswer("Yes.", (CitedSentence(Span(0, 4), (claim,)),), question=question, collection=town.name)
-    library.keep_answer(town, answer)
+    library.save_answer(town, answer)
     return answer
 
 
 def titles(library: Library, town: CollectionInfo, **wanted: Any) -> list[str]:
-    return [info.title for info in library.find_documents(town, Wanted(**wanted)).items]
+    return [info.title for info in library.find_documents(town, DocumentQuery(**wanted)).items]
 
 
 @pytest.fixture
@@ -76,22 +84,22 @@ def test_documents_are_found_by_words_of_title_and_source(
     assert titles(library, town, words="100% pdf") == ["the Ferry 100%"]
     assert titles(library, town, words="quay_side") == ["A quay_side"]
     assert titles(library, town, words="quayxside") == titles(library, town, words="1%0") == []
-    library.describe([several["c"][0].document_id], Change({"title": "The Old Basin"}))
+    library.describe([several["c"][0].document_id], DetailsChange({"title": "The Old Basin"}))
     assert titles(library, town, words="basin") == ["The Old Basin"]
     assert titles(library, town, words="quay_side") == []
 
 
 @pytest.mark.usefixtures("several")
 def test_documents_come_in_any_order_page_by_page(library: Library, town: CollectionInfo) -> None:
-    by_source = titles(library, town, order=Order.SOURCE, words="srv pdf", descending=True)
+    by_source = titles(library, town, order=SortKey.SOURCE, words="srv pdf", descending=True)
     assert by_source == ["A quay_side", "the Ferry 100%"]
-    assert titles(library, town, order=Order.PASSAGES, descending=True) == [
+    assert titles(library, town, order=SortKey.PASSAGES, descending=True) == [
         "Die Brücke",
         "the Ferry 100%",
         "A quay_side",
     ]
-    assert titles(library, town, order=Order.ADDED) == ["Die Brücke", "the Ferry 100%", "A quay_side"]
-    pages = [library.find_documents(town, Wanted(first=first, limit=2)) for first in (0, 2, 4)]
+    assert titles(library, town, order=SortKey.ADDED) == ["Die Brücke", "the Ferry 100%", "A quay_side"]
+    pages = [library.find_documents(town, DocumentQuery(first=first, limit=2)) for first in (0, 2, 4)]
     assert [([i.title for i in page.items], page.total) for page in pages] == [
         (["A quay_side", "Die Brücke"], 3),
         (["the Ferry 100%"], 3),
@@ -110,7 +118,7 @@ def test_documents_are_found_by_kind_and_state(
         []
     ] * 3
     cite(library, town, several["a"][0], "Is it?")
-    library.describe([several["b"][0].document_id], Change(tags=["boats"]))
+    library.describe([several["b"][0].document_id], DetailsChange(tags=["boats"]))
     put(library, town, "/srv/c.pdf", "A new quay", 2, kind="pdf")
     assert titles(library, town, state=DocumentState.CITED) == ["Die Brücke"]
     assert titles(library, town, state=DocumentState.DESCRIBED) == ["the Ferry 100%"]
@@ -128,6 +136,6 @@ def test_answers_that_cite_a_document_are_told(
 ) -> None:
     asked = [cite(library, town, several["a"][0], f"Question {n}?").id for n in range(3)][::-1]
     cite(library, town, several["b"][0], "Other?")
-    found = library.answers_that_cite(several["a"][0].document_id, limit=2)
+    found = library.find_answers_citing(several["a"][0].document_id, limit=2)
     assert ([info.id for info in found.items], found.total) == (asked[:2], 3)
-    assert library.answers_that_cite("nobody").items == []
+    assert library.find_answers_citing("nobody").items == []

@@ -19,7 +19,7 @@ from propcite.app.library.doctor import Doctor, Finding, mend
 from propcite.app.parts import Parts
 from propcite.attribution import propositions
 from propcite.attribution.judges import weights
-from propcite.retrieval.encoding import checkpoints
+from propcite.retrieval.encoding import bundled
 
 OpenParts = Callable[..., Parts]
 LETTERS = {"a.txt": "The heron stands in the reeds.", "b.txt": "The kingfisher dives for 3 fish."}
@@ -138,7 +138,7 @@ def test_an_answer_that_cannot_be_read_is_told_and_never_removed(parts: Parts) -
 
 
 def test_what_another_process_changes_now_is_looked_at_later(parts: Parts, open_parts: OpenParts) -> None:
-    with open_parts().workspace(parts.library.collection("letters")).writing():
+    with open_parts().workspace(parts.library.collection("letters")).write_lock():
         [finding] = found(parts)
     assert "is being changed by another process" in finding.line
     assert finding.fix is None
@@ -158,7 +158,7 @@ def test_documents_that_a_stopped_server_accepted_are_never_removed(parts: Parts
     job.mkdir(parents=True)
     (job / "job.json").write_text("{}")
     [finding] = found(parts)
-    assert finding.mend == "propcite serve reads them"
+    assert finding.remedy == "propcite serve reads them"
     assert mend([finding])[0] == []
 
 
@@ -180,7 +180,7 @@ def test_each_of_the_shipped_weights_that_is_damaged_or_missing_is_told(
 ) -> None:
     parts = open_parts()
     assert found(parts) == []
-    for module, name in ((checkpoints, "QUERIES"), (checkpoints, "PASSAGES"), (propositions, "WEIGHTS")):
+    for module, name in ((bundled, "QUERIES_FILE"), (bundled, "PASSAGES_FILE"), (propositions, "WEIGHTS")):
         cut_short = tmp_path / f"{name}.safetensors"
         cut_short.write_bytes(getattr(module, name).read_bytes()[:-1000])
         monkeypatch.setattr(module, name, cut_short)
@@ -190,14 +190,14 @@ def test_each_of_the_shipped_weights_that_is_damaged_or_missing_is_told(
     for one, name in zip(told, ("QUERIES", "PASSAGES", "WEIGHTS", "nothing"), strict=True):
         assert name in one.what
         assert "damaged or missing" in one.what
-        assert one.mend == "install PropCite anew"
+        assert one.remedy == "install PropCite anew"
 
 
 def test_the_command_says_it_in_lines_and_exit_codes(
     parts: Parts, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(bootstrap, "build_encoder", lambda _: WordEncoder())
-    monkeypatch.setattr("propcite.app.library.doctor.LEAST_FREE", 0)
+    monkeypatch.setattr("propcite.app.library.doctor.MIN_FREE_BYTES", 0)
     propcite: Propcite = commanded(monkeypatch, capsys)
     assert propcite("doctor").code == 0
     lose_the_index(parts)

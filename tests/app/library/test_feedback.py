@@ -18,9 +18,9 @@ from word_encoder import WordEncoder
 from propcite.app import parts as bootstrap
 from propcite.app.commands.feedback import Said
 from propcite.app.errors import AppError, NotFoundError
-from propcite.app.lab.citing.gold import GoldVerdict, read_gold
-from propcite.app.library.opinions import labelled, opinion_on
-from propcite.app.library.store import CollectionInfo, Feedback, Feedbacks, Library, Opinion, Words
+from propcite.app.lab.citing.rows import GoldVerdict, read_gold
+from propcite.app.library.feedback import labelled_claims, make_feedback
+from propcite.app.library.store import CollectionInfo, Feedback, FeedbackStore, Library, Opinion, QuotedSpan
 from propcite.app.library.store.database import upgrade
 from propcite.app.parts import Parts
 from propcite.attribution.citations import CitedAnswer
@@ -28,7 +28,7 @@ from propcite.attribution.errors import NotInAnswerError
 
 FERRY = "The ferry leaves at seven. It carries ninety people and their bicycles across the bay.\n"
 TEXT = "The ferry leaves at seven. It carries ninety people."
-BETTER = Words("cost", 0, 17, "It cost 5 million")
+BETTER = QuotedSpan("cost", 0, 17, "It cost 5 million")
 
 
 @pytest.fixture
@@ -44,22 +44,22 @@ def rivers(library: Library) -> CollectionInfo:
 
 
 @pytest.fixture
-def feedbacks(library: Library, rivers: CollectionInfo) -> Feedbacks:
-    library.keep_answer(rivers, ANSWER)
-    return Feedbacks(library.engine, library.url)
+def feedbacks(library: Library, rivers: CollectionInfo) -> FeedbackStore:
+    library.save_answer(rivers, ANSWER)
+    return FeedbackStore(library)
 
 
 def said(opinion: Opinion = Opinion.RIGHT, fact: str = "1", **more: Any) -> Feedback:
-    return opinion_on(ANSWER, fact, opinion, **more)
+    return make_feedback(ANSWER, fact, opinion, **more)
 
 
 # The store
 
 
-def test_an_opinion_is_kept_and_the_newest_of_a_person_counts(feedbacks: Feedbacks) -> None:
-    feedbacks.keep(said(Opinion.WRONG, note=" another year "))
-    kept = feedbacks.keep(said(Opinion.BETTER, better=BETTER))
-    other = feedbacks.keep(said(Opinion.RIGHT, by="Ana"))
+def test_an_opinion_is_kept_and_the_newest_of_a_person_counts(feedbacks: FeedbackStore) -> None:
+    feedbacks.save(said(Opinion.WRONG, note=" another year "))
+    kept = feedbacks.save(said(Opinion.BETTER, better=BETTER))
+    other = feedbacks.save(said(Opinion.RIGHT, by="Ana"))
     assert feedbacks.of(ANSWER.id) == [kept, other]
     assert kept.better == BETTER
     assert (kept.fact, kept.citation) == (ANSWER.facts[0].id, ANSWER.citations[0].id)
@@ -68,26 +68,26 @@ def test_an_opinion_is_kept_and_the_newest_of_a_person_counts(feedbacks: Feedbac
 
 
 def test_an_opinion_stays_when_the_same_answer_is_given_again(
-    feedbacks: Feedbacks, library: Library, rivers: CollectionInfo
+    feedbacks: FeedbackStore, library: Library, rivers: CollectionInfo
 ) -> None:
-    kept = feedbacks.keep(said())
-    library.keep_answer(rivers, replace(ANSWER, timings_ms={"split": 2.0}))
+    kept = feedbacks.save(said())
+    library.save_answer(rivers, replace(ANSWER, timings_ms={"split": 2.0}))
     assert feedbacks.all(rivers) == [kept]
     assert library.answer(ANSWER.id).timings_ms == {"split": 2.0}
 
 
-def test_opinions_go_with_their_collection(feedbacks: Feedbacks, library: Library, rivers: CollectionInfo) -> None:
-    feedbacks.keep(said())
+def test_opinions_go_with_their_collection(feedbacks: FeedbackStore, library: Library, rivers: CollectionInfo) -> None:
+    feedbacks.save(said())
     assert feedbacks.all(library.create_collection("lakes")) == []
     library.remove_collection(rivers)
     assert feedbacks.all() == []
 
 
-def test_opinions_by_their_older_names_are_still_read(feedbacks: Feedbacks, library: Library) -> None:
+def test_opinions_by_their_older_names_are_still_read(feedbacks: FeedbackStore, library: Library) -> None:
     kept = [
-        feedbacks.keep(said(Opinion.TOO_BROAD)),
-        feedbacks.keep(said(Opinion.BETTER, better=BETTER, by="Ana")),
-        feedbacks.keep(said(Opinion.WRONG, by="Ben")),
+        feedbacks.save(said(Opinion.TOO_BROAD)),
+        feedbacks.save(said(Opinion.BETTER, better=BETTER, by="Ana")),
+        feedbacks.save(said(Opinion.WRONG, by="Ben")),
     ]
     with library.engine.begin() as connection:
         upgrade(connection, "0005")
@@ -98,9 +98,9 @@ def test_opinions_by_their_older_names_are_still_read(feedbacks: Feedbacks, libr
     assert [one.opinion.value for one in kept] == ["too-broad", "better", "wrong"]
 
 
-def test_an_opinion_needs_an_answer_that_is_kept(feedbacks: Feedbacks) -> None:
+def test_an_opinion_needs_an_answer_that_is_kept(feedbacks: FeedbackStore) -> None:
     with pytest.raises(NotFoundError, match="propcite list --answers"):
-        feedbacks.keep(replace(said(), answer_id="gone"))
+        feedbacks.save(replace(said(), answer_id="gone"))
 
 
 # What an opinion is on, and what it says
@@ -150,9 +150,9 @@ def test_a_fact_and_a_citation_may_be_named_by_id_and_by_number() -> None:
     ],
 )
 def test_opinions_become_labels(given: Feedback, rows: list[tuple[str, str]]) -> None:
-    found = [one.row for one in labelled({ANSWER.id: ANSWER}, [given])]
+    found = [one.row for one in labelled_claims({ANSWER.id: ANSWER}, [given])]
     assert [(" ".join(d["text"] for d in row["docs"]), row["label"]) for row in found] == rows
-    assert list(labelled({}, [given])) == []
+    assert list(labelled_claims({}, [given])) == []
 
 
 # The command line

@@ -11,7 +11,7 @@ from sqlalchemy import text
 from propcite.app.errors import NotFoundError
 from propcite.app.library.store import CollectionInfo, Library
 from propcite.app.library.store.database import upgrade
-from propcite.app.library.store.history import MOST_TURNS
+from propcite.app.library.store.history import MAX_TURNS
 from propcite.attribution.citations import CitedAnswer
 
 
@@ -29,7 +29,7 @@ def rivers(library: Library) -> CollectionInfo:
 
 def keep(library: Library, collection: CollectionInfo, question: str, words: str, after: str = "") -> CitedAnswer:
     answer = CitedAnswer(words, question=question, collection=collection.name, after=after)
-    library.keep_answer(collection, answer)
+    library.save_answer(collection, answer)
     return answer
 
 
@@ -62,7 +62,7 @@ def test_answers_are_found_by_words_of_question_and_answer(library: Library, riv
 
 def test_what_was_understood_finds_an_answer_too(library: Library, rivers: CollectionInfo) -> None:
     answer = CitedAnswer("9 m.", question="How deep is it?", understood="How deep is the Po?", collection="rivers")
-    library.keep_answer(rivers, answer)
+    library.save_answer(rivers, answer)
     assert ids(library, rivers, "po") == [answer.id]
     assert [turn.understood for turn in library.conversation(answer.id)] == ["How deep is the Po?"]
 
@@ -91,7 +91,7 @@ def test_a_conversation_is_told_from_its_beginning(library: Library, rivers: Col
 
 
 def test_a_long_conversation_is_told_from_its_last_turns(library: Library, rivers: CollectionInfo) -> None:
-    said = talk(library, rivers, [f"Number {n}?" for n in range(MOST_TURNS + 3)])
+    said = talk(library, rivers, [f"Number {n}?" for n in range(MAX_TURNS + 3)])
     assert [turn.id for turn in library.conversation(said[-1].id)] == [answer.id for answer in said[3:]]
 
 
@@ -142,5 +142,5 @@ def test_what_failed_is_told_until_it_is_read_or_dismissed(library: Library, riv
 def test_half_a_character_is_kept_as_none(library: Library, rivers: CollectionInfo) -> None:
     answer = keep(library, rivers, "How long?", "652\ud800 km.")
     assert ids(library, rivers, "652") == [answer.id]
-    library.keep_answer(rivers, replace(answer, timings_ms={"judge": 1.0}))
+    library.save_answer(rivers, replace(answer, timings_ms={"judge": 1.0}))
     assert ids(library, rivers, "652") == [answer.id]

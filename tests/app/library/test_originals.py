@@ -13,7 +13,7 @@ import pytest
 
 from propcite.app.errors import NotFoundError
 from propcite.app.ingest.sources import File, Source, Upload
-from propcite.app.library.backup import restore, save
+from propcite.app.library.backup import create_backup, restore_backup
 from propcite.app.library.doctor import Doctor, mend
 from propcite.app.parts import Parts
 from propcite.app.settings import load_settings
@@ -30,7 +30,7 @@ def add(parts: Parts, *sources: Source, collection: str = "birds") -> list[str]:
 
 
 def kept(parts: Parts) -> list[bytes]:
-    return sorted(parts.originals.path(sha256).read_bytes() for sha256 in parts.originals.contents())
+    return sorted(parts.originals.path(sha256).read_bytes() for sha256 in parts.originals.digests())
 
 
 def archive(**files: bytes) -> bytes:
@@ -50,12 +50,12 @@ def test_what_was_sent_is_kept_and_a_file_is_found_where_it_lies(open_parts: Ope
     found = parts.finder.find(sent)
     assert (found.name, found.kind, found.path.read_bytes()) == ("tern.txt", "text", TERN)
     assert parts.finder.find(there).path == own
-    assert parts.finder.known({sent, there, "nobody"}) == {sent: "text", there: "text"}
+    assert parts.finder.kinds({sent, there, "nobody"}) == {sent: "text", there: "text"}
 
     own.write_bytes(HERON + b" It is grey.")
     with pytest.raises(NotFoundError, match=r"heron\.txt.*add it to the library again"):
         parts.finder.find(there)
-    assert parts.finder.known({there}) == {}
+    assert parts.finder.kinds({there}) == {}
     with pytest.raises(NotFoundError, match="was ever here"):
         parts.finder.find("nobody")
 
@@ -99,11 +99,11 @@ def test_what_is_sent_again_is_kept_though_it_is_known(open_parts: OpenParts, tm
     (there,) = add(before, File(own))
     own.unlink()
     parts = open_parts()
-    assert parts.finder.known({sent, there}) == {}
+    assert parts.finder.kinds({sent, there}) == {}
     ingester = parts.ingester(parts.library.collection("birds"))
     outcomes = list(ingester.ingest([Upload("tern.txt", TERN), Upload("found.txt", HERON)]))
     assert [outcome.state for outcome in outcomes] == ["unchanged", "moved"]
-    assert parts.finder.known({sent, there}) == {sent: "text", there: "text"}
+    assert parts.finder.kinds({sent, there}) == {sent: "text", there: "text"}
 
 
 def test_what_cannot_be_read_is_not_kept(open_parts: OpenParts) -> None:
@@ -128,7 +128,7 @@ def test_a_replaced_one_stays_as_long_as_a_kept_answer_cites_it(open_parts: Open
 def test_the_doctor_finds_what_is_kept_for_nothing(open_parts: OpenParts) -> None:
     parts = open_parts()
     add(parts, Upload("tern.txt", TERN))
-    parts.originals.keep("0" * 64, b"left by a stopped process")
+    parts.originals.save("0" * 64, b"left by a stopped process")
     assert not list(Doctor(parts)._originals())  # it may be about to be named
     hours_ago = time.time() - 7200
     os.utime(parts.originals.path("0" * 64), (hours_ago, hours_ago))
@@ -141,8 +141,8 @@ def test_the_doctor_finds_what_is_kept_for_nothing(open_parts: OpenParts) -> Non
 def test_a_backup_takes_it_along(open_parts: OpenParts, tmp_path: Path) -> None:
     parts = open_parts()
     (sent,) = add(parts, Upload("tern.txt", TERN))
-    save(parts.library, parts.settings.data_dir, tmp_path / "all.zip")
+    create_backup(parts.library, parts.settings.data_dir, tmp_path / "all.zip")
     into = Parts(load_settings(data_dir=tmp_path / "other"))
-    restore(tmp_path / "all.zip", lambda: into.library, into.settings.data_dir)
+    restore_backup(tmp_path / "all.zip", lambda: into.library, into.settings.data_dir)
     assert kept(into) == [TERN]
     assert into.finder.find(sent).path.read_bytes() == TERN

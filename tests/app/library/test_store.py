@@ -18,10 +18,9 @@ from paths import SUPPORT
 from sqlalchemy import create_engine, inspect, text
 
 from propcite.app.errors import AppError, NotFoundError, StoreError
-from propcite.app.library.narrowing import documents_within, passages_within
-from propcite.app.library.store import Change, CollectionInfo, Keys, Lacking, Library, Scope, document_id
-from propcite.app.library.store.database import HEAD, migration_config, upgrade
-from propcite.app.library.store.opened import FEW
+from propcite.app.library.selection import selected_documents, selected_passages
+from propcite.app.library.store import AnswerProblem, CollectionInfo, DetailsChange, Keys, Library, Scope, document_id
+from propcite.app.library.store.database import HEAD, IDS_PER_QUERY, migration_config, upgrade
 from propcite.app.library.store.tables import Table
 from propcite.attribution.citations import (
     Citation,
@@ -167,7 +166,7 @@ def test_passages_are_read_back_as_they_were(library: Library, rivers: Collectio
 
 def test_more_passages_than_one_query_takes_are_all_found(library: Library, rivers: CollectionInfo) -> None:
     passages = put(library, rivers, "/long.txt", WORDS * 30)
-    assert len(passages) > FEW
+    assert len(passages) > IDS_PER_QUERY
     assert len(library.passages(p.id for p in passages)) == len(passages)
 
 
@@ -200,7 +199,7 @@ def test_a_removed_document_takes_its_passages_along(library: Library, rivers: C
 
 
 def test_a_removed_collection_takes_everything_along(library: Library, rivers: CollectionInfo) -> None:
-    library.keep_answer(rivers, cited(put(library, rivers, "/a.txt")))
+    library.save_answer(rivers, cited(put(library, rivers, "/a.txt")))
     library.remove_collection(rivers)
     assert library.collections() == []
     with library.engine.connect() as connection:
@@ -236,7 +235,7 @@ def test_a_name_that_several_documents_have_is_refused_with_their_paths(
 
 def test_a_kept_answer_outlives_its_documents(library: Library, rivers: CollectionInfo) -> None:
     answer = cited(put(library, rivers, "/a.txt"))
-    library.keep_answer(rivers, answer)
+    library.save_answer(rivers, answer)
     library.remove_document(document("/a.txt").id)
     library.close()
     reopened = Library(library.url)
@@ -251,25 +250,25 @@ def test_the_same_answer_is_kept_once_and_counts_as_the_newest(library: Library,
     passages = put(library, rivers, "/a.txt")
     first, second = cited(passages), cited(passages, "Which river is longer?")
     for answer in (first, second, first):
-        library.keep_answer(rivers, answer)
+        library.save_answer(rivers, answer)
     assert [a.id for a in library.answers()] == [first.id, second.id]
     assert [a.id for a in library.answers(rivers, limit=1)] == [first.id]
     assert [(a.question, a.collection) for a in library.answers(rivers)][1] == (second.question, "rivers")
     assert library.answers(library.create_collection("lakes")) == []
-    assert library.answers_citing(document("/a.txt").id) == 2
+    assert library.count_answers_citing(document("/a.txt").id) == 2
 
 
 def test_many_may_keep_the_same_answer_at_once(library: Library, rivers: CollectionInfo) -> None:
     answers = [cited(put(library, rivers, "/a.txt"), f"question {number // 8}") for number in range(80)]
     with ThreadPoolExecutor(8) as threads:
-        list(threads.map(lambda answer: library.keep_answer(rivers, answer), answers))
+        list(threads.map(lambda answer: library.save_answer(rivers, answer), answers))
     assert {info.id for info in library.answers(rivers)} == {answer.id for answer in answers}
-    assert library.answers_citing(answers[0].citations[0].passage.document_id) == 10
+    assert library.count_answers_citing(answers[0].citations[0].passage.document_id) == 10
 
 
 @pytest.mark.parametrize("answer_id", ["", "%", "_", "zzz", "' OR 1=1 --"])
 def test_an_answer_that_is_not_there_is_told(library: Library, rivers: CollectionInfo, answer_id: str) -> None:
-    library.keep_answer(rivers, cited(put(library, rivers, "/a.txt")))
+    library.save_answer(rivers, cited(put(library, rivers, "/a.txt")))
     with pytest.raises(NotFoundError, match="propcite list --answers"):
         library.answer(answer_id)
 
@@ -299,10 +298,10 @@ def test_a_collection_without_an_alignment_of_its_own_gets_one_and_loses_it(
 ) -> None:
     lakes = library.create_collection("lakes")
     assert (rivers.alignment, library.alignment(rivers)) == ("", "")
-    library.keep_alignment(rivers, "top-k=2")
+    library.set_alignment(rivers, "top-k=2")
     assert {c.name: c.alignment for c in library.collections()} == {"rivers": "top-k=2", "lakes": ""}
     assert (library.alignment(rivers), library.alignment(lakes)) == ("top-k=2", "")
-    library.keep_alignment(rivers, "")
+    library.set_alignment(rivers, "")
     assert library.collection("rivers") == rivers
 
 
@@ -310,7 +309,7 @@ def test_collections_of_an_older_schema_have_no_alignment_and_keep_the_rest(
     library: Library, rivers: CollectionInfo
 ) -> None:
     put(library, rivers, "/a.txt")
-    library.keep_alignment(rivers, "top-k=2")
+    library.set_alignment(rivers, "top-k=2")
     before = library.collection("rivers")
     with library.engine.begin() as connection:
         upgrade(connection, "0007")
@@ -390,7 +389,7 @@ library = Library(sys.argv[1])
 collection = library.create_collection("rivers")
 for number in range(12):
     passages = put(library, collection, f"/{sys.argv[2]}/{number}.txt")
-    library.keep_answer(collection, cited(passages, "asked by all"))
+    library.save_answer(collection, cited(passages, "asked by all"))
     library.answers(), library.documents(collection)
 """
 
@@ -426,7 +425,7 @@ def test_what_is_said_of_a_document_stands_above_its_file_and_outlives_it(
     put(library, rivers, "/b.txt")
     id_ = document("/a.txt").id
     said = {"author": "Ana", "year": 2024, "journal": {"name": "Rivers"}, "title": "The Po"}
-    assert library.describe([id_, "gone"], Change(said, ["budget", "🌊"])) == 1
+    assert library.describe([id_, "gone"], DetailsChange(said, ["budget", "🌊"])) == 1
     first, second = library.documents(rivers)
     assert (first.title, first.details["author"], first.details["year"]) == ("The Po", "Ana", 2024)
     assert (first.details["tags"], first.details["kind"]) == (["budget", "🌊"], "text")
@@ -434,7 +433,7 @@ def test_what_is_said_of_a_document_stands_above_its_file_and_outlives_it(
     put(library, rivers, "/a.txt", "The Tiber is 405 km long.")
     again = library.documents(rivers)[0]
     assert (again.id != id_, again.details, again.title) == (True, first.details, "The Po")
-    library.describe([again.id], Change({"author": None, "title": None}, without=["budget"]))
+    library.describe([again.id], DetailsChange({"author": None, "title": None}, without=["budget"]))
     assert library.documents(rivers, [again.id])[0].details["author"] == "Zoë"
     assert library.documents(rivers, [again.id])[0].details["tags"] == ["🌊"]
     assert library.document(again.id).metadata == {"kind": "text", "author": "Zoë"}
@@ -444,11 +443,11 @@ def test_conditions_read_what_is_said(library: Library, rivers: CollectionInfo) 
     for name in "abc":
         put(library, rivers, f"/{name}.txt")
     a, b = document("/a.txt").id, document("/b.txt").id
-    library.describe([a, b], Change({"date": "2024-05-17", "pages": 12}, ["budget"]))
-    library.describe([b], Change({"date": "2023"}))
+    library.describe([a, b], DetailsChange({"date": "2024-05-17", "pages": 12}, ["budget"]))
+    library.describe([b], DetailsChange({"date": "2023"}))
 
     def chosen(*where: str) -> list[str]:
-        ids = documents_within(library, rivers, (), where)
+        ids = selected_documents(library, rivers, (), where)
         return [Path(d.source).stem for d in library.documents(rivers, ids)] if ids else []
 
     assert chosen("date>=2024") == ["a"]
@@ -456,17 +455,17 @@ def test_conditions_read_what_is_said(library: Library, rivers: CollectionInfo) 
     assert chosen("tags=budget", "pages>9", "author=zoë") == ["a", "b"]
     assert chosen("added>2020 and source~/c") == ["c"]
     assert chosen("added<2020") == []
-    assert passages_within(library, rivers, [a], ["pages=12"]) == set(library.passage_ids(rivers, a))
+    assert selected_passages(library, rivers, [a], ["pages=12"]) == set(library.passage_ids(rivers, a))
     with pytest.raises(AppError, match="no document has a field 'colour'; there is added, author, date"):
         chosen("kind=text and colour=red")
     with pytest.raises(NotFoundError, match="no document of 'rivers' is left by --where date>2030: give others"):
-        passages_within(library, rivers, (), ["date>2030"])
+        selected_passages(library, rivers, (), ["date>2030"])
 
 
 def test_versions_tell_what_was_here_and_answers_what_became_of_it(library: Library, rivers: CollectionInfo) -> None:
     answers = [cited(put(library, rivers, f"/{name}.txt"), f"of {name}?") for name in "abc"]
     for answer in answers:
-        library.keep_answer(rivers, replace(answer, collection="rivers"))
+        library.save_answer(rivers, replace(answer, collection="rivers"))
     put(library, rivers, "/a.txt", "The Tiber is 405 km long.")
     library.remove_document(document("/b.txt").id)
     kept = {v.document_id: v for v in library.versions(rivers)}
@@ -477,44 +476,44 @@ def test_versions_tell_what_was_here_and_answers_what_became_of_it(library: Libr
     assert [v.document_id for v in library.versions(rivers, document("/c.txt").id)] == []
     now = library.find_document(rivers, "/a.txt").id
     assert [v.document_id for v in library.versions(rivers, now)] == [old.document_id]
-    gone = [next(iter(library.cited_documents(answer).values())).gone for answer in answers]
+    gone = [next(iter(library.cited_documents(answer).values())).status for answer in answers]
     assert gone == ["replaced since", "source removed", ""]
     library.remove_document(now)
     put(library, rivers, "/b.txt")  # it is here again
-    gone = [next(iter(library.cited_documents(answer).values())).gone for answer in answers]
+    gone = [next(iter(library.cited_documents(answer).values())).status for answer in answers]
     assert gone == ["source removed", "", ""]
     strange = replace(cited(lines_of(document("/x.txt", collection="seas"))), collection="seas")
-    assert [d.gone for d in library.cited_documents(strange).values()] == ["no longer in the library"]
+    assert [d.status for d in library.cited_documents(strange).values()] == ["no longer in the library"]
     assert library.cited_documents(replace(strange, collection="")) == {}
 
 
 def test_answers_that_lack_support_are_found(library: Library, rivers: CollectionInfo) -> None:
     passages = put(library, rivers, "/a.txt")
     whole = cited(passages)
-    library.keep_answer(rivers, whole)
+    library.save_answer(rivers, whole)
     held = replace(
         whole, question="held?", sentences=(replace(whole.sentences[0], propositions=whole.propositions[:1]),)
     )
-    library.keep_answer(rivers, held)
+    library.save_answer(rivers, held)
     assert [(a.num_facts, a.num_cited, a.num_contradicted) for a in library.answers()] == [(1, 1, 0), (2, 1, 1)]
-    assert [a.id for a in library.answers(lacking=Lacking.UNSUPPORTED)] == [whole.id]
-    assert [a.id for a in library.answers(rivers, lacking=Lacking.CONTRADICTED)] == [whole.id]
+    assert [a.id for a in library.answers(problem=AnswerProblem.UNSUPPORTED)] == [whole.id]
+    assert [a.id for a in library.answers(rivers, problem=AnswerProblem.CONTRADICTED)] == [whole.id]
 
 
 def test_a_collection_has_an_owner_and_a_key_opens_what_an_owner_has(library: Library, rivers: CollectionInfo) -> None:
-    lakes, keys = library.create_collection("lakes", "zoë"), Keys(library.engine, library.url)
+    lakes, keys = library.create_collection("lakes", "zoë"), Keys(library)
     assert (rivers.owner, lakes.owner, library.create_collection("lakes", "ana").owner) == ("", "zoë", "zoë")
     made, secret = keys.create("zoë's", Scope.READ, owner="zoë")
     assert (made.opens("lakes"), made.opens("rivers"), made.owner) == (True, False, "zoë")
-    library.keep_owner(rivers, "zoë")
-    library.keep_owner(lakes, "")
+    library.set_owner(rivers, "zoë")
+    library.set_owner(lakes, "")
     found = keys.find(secret)
     assert found is not None
     assert (found.opens("lakes"), found.opens("rivers")) == (False, True)
     with pytest.raises(StoreError, match="give one of the two"):
         keys.create("both", Scope.READ, ["rivers"], "zoë")
     with pytest.raises(StoreError, match="an owner cannot be named"):
-        library.keep_owner(rivers, "two\nlines")
+        library.set_owner(rivers, "two\nlines")
 
 
 REVISIONS = [script.revision for script in ScriptDirectory.from_config(migration_config()).walk_revisions()][::-1]
@@ -527,7 +526,7 @@ def test_what_was_kept_by_any_version_comes_through_the_migrations(
     """Back to an older schema with everything in it, and forward again: what that schema knew is still there."""
     passages = put(library, rivers, "/a.txt")
     answer = replace(cited(passages), collection="rivers")
-    library.keep_answer(rivers, answer)
+    library.save_answer(rivers, answer)
     with library.engine.begin() as connection:
         upgrade(connection, revision)
         assert compare_metadata(MigrationContext.configure(connection), Table.metadata) != []
@@ -537,6 +536,6 @@ def test_what_was_kept_by_any_version_comes_through_the_migrations(
     assert library.document(document("/a.txt").id).text == WORDS
     assert library.answer(answer.id) == answer
     assert [(a.num_facts, a.num_cited, a.num_contradicted) for a in library.answers()] == [(2, 1, 1)]
-    assert library.answers_citing(document("/a.txt").id) == 1
+    assert library.count_answers_citing(document("/a.txt").id) == 1
     put(library, rivers, "/a.txt", "The Tiber is 405 km long.")
     assert len(library.versions(rivers)) == 1

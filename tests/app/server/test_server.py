@@ -104,7 +104,7 @@ def test_a_text_is_cited_over_a_collection_and_over_passages_first(http: httpx.C
 def test_every_format_is_written_in_its_media_type(http: httpx.Client, name: str) -> None:
     body = {"answer": "It rained in the town.", "passages": ["It rained in the town."], "format": name}
     response = http.post("/v1/cite", json=body)
-    if FORMATS[name].lacks():
+    if FORMATS[name].missing_program():
         assert response.status_code == 501
         return
     assert response.status_code == 200

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import httpx
 import pytest
+from propcite.app.server.rates import RateLimiter
 from serving import running_server
 
 from propcite.app.errors import NotFoundError, StoreError
 from propcite.app.library.store import Keys, Library, Scope
 from propcite.app.parts import Parts
 from propcite.app.server.errors import RequestError
-from propcite.app.server.rates import Rates
 
 QUICK = {"judge": "none", "splitter": "rules"}
 CITE = {"answer": "It rained.", "passages": ["It rained."]}
@@ -33,7 +33,7 @@ def parts(open_parts: Callable[..., Parts], tmp_path: Path) -> Parts:
 
 @pytest.fixture
 def address(parts: Parts) -> Iterator[str]:
-    with running_server(parts, asks_for_keys=True) as address:
+    with running_server(parts, requires_keys=True) as address:
         yield address
 
 
@@ -47,7 +47,7 @@ def bearer(key: str) -> dict[str, str]:
 @pytest.fixture
 def keys(database_url: str) -> Iterator[Keys]:
     library = Library(database_url)
-    yield Keys(library.engine, library.url)
+    yield Keys(library)
     library.close()
 
 
@@ -182,7 +182,7 @@ def test_a_job_is_told_only_to_keys_of_its_collection(address: str, parts: Parts
 def test_a_key_comes_so_often_a_minute_and_no_more(open_parts: Callable[..., Parts]) -> None:
     parts = open_parts(**QUICK, serve_rate=3)
     keys = [parts.keys.create(name, Scope.READ)[1] for name in "ab"]
-    with running_server(parts, asks_for_keys=True) as address:
+    with running_server(parts, requires_keys=True) as address:
         for key in keys:  # each for itself
             got = [httpx.get(f"{address}/v1/collections", headers=bearer(key)) for _ in range(4)]
             assert [one.status_code for one in got] == [200, 200, 200, 429]
@@ -191,7 +191,7 @@ def test_a_key_comes_so_often_a_minute_and_no_more(open_parts: Callable[..., Par
 
 def test_a_minute_later_a_key_may_come_again() -> None:
     now = 0.0
-    rates = Rates(2, lambda: now)
+    rates = RateLimiter(2, lambda: now)
     rates.come("a")
     now = 30.0
     rates.come("a")

@@ -48,7 +48,7 @@ def llm(standing: tuple[str, ScriptedLlm]) -> ScriptedLlm:
     """What the model's server says; each test sets its `script`."""
     standing[1].script = TOLD
     standing[1].requests.clear()
-    standing[1].hung_up.clear()
+    standing[1].client_left.clear()
     return standing[1]
 
 
@@ -568,11 +568,11 @@ def test_a_client_that_leaves_ends_the_writing(address: str, llm: ScriptedLlm, c
     """In the midst of a stream, and before its first word."""
     for reply in (Reply(TOLD * 50, chunk_delay=0.05), Reply(TOLD, stalls_after=3)):
         llm.script = reply
-        llm.hung_up.clear()
+        llm.client_left.clear()
         stream = ask(address, propcite={"cite": cites}, stream=True)
         next(iter(stream))
         stream.close()
-        assert llm.hung_up.wait(5)
+        assert llm.client_left.wait(5)
 
 
 def test_a_cut_off_answer_says_so(address: str, llm: ScriptedLlm) -> None:
@@ -586,7 +586,7 @@ def test_so_many_answers_at_once_and_so_many_wait(serve: Serve, llm: ScriptedLlm
     """The rest is told to come again; who leaves gives the place back."""
     address = serve({"harbour": TEXTS}, llm_url=llm.base_url, serve_streams=2, serve_waiting=2)
     llm.script = Reply(TOLD, delay=0.4)
-    llm.most_at_once = 0
+    llm.max_in_flight = 0
     body = {"messages": ASKED}
 
     async def together() -> list[httpx.Response]:
@@ -597,7 +597,7 @@ def test_so_many_answers_at_once_and_so_many_wait(serve: Serve, llm: ScriptedLlm
         found = asyncio.run(together())
         assert sorted(r.status_code for r in found) == [200, 200, 200, 200, 503, 503]
         assert {r.headers["retry-after"] for r in found if r.status_code == 503} == {"1"}
-    assert llm.most_at_once == 2
+    assert llm.max_in_flight == 2
     llm.script = Reply(TOLD, delay=0.2, stalls_after=2)
     for _ in range(3):
         with pytest.raises(httpx.TimeoutException):
@@ -617,7 +617,7 @@ def test_a_key_opens_its_collections_alone(loaded: dict[str, object], tmp_path: 
     texts = {"harbour": TEXTS, "other": {"a.txt": "The tower is red."}}
     parts = parts_with(loaded, texts, data_dir=tmp_path / "data", llm_url=llm.base_url, collection="other")
     _, secret = parts.keys.create("bot", Scope.READ, ["harbour"])
-    with running_server(parts, asks_for_keys=True) as address:
+    with running_server(parts, requires_keys=True) as address:
         assert post(address, {"messages": ASKED}).status_code == 401
         with pytest.raises(openai.AuthenticationError):
             ask(address)

@@ -233,7 +233,7 @@ def test_a_request_that_breaks_off_leaves_nothing(http: httpx.Client, parts: Par
 
 def test_another_writer_of_the_collection_is_waited_for(http: httpx.Client, parts: Parts) -> None:
     collection = parts.library.create_collection("harbour")
-    with parts.workspace(collection).writing():
+    with parts.workspace(collection).write_lock():
         place = http.post("/v1/documents", files={"files": ("a.txt", b"It rained.")}).headers["location"]
         time.sleep(0.5)
         assert http.get(place).json()["state"] == "reading"
@@ -252,7 +252,7 @@ def test_what_was_accepted_is_read_after_a_kill(open_parts: Callable[..., Parts]
         try:
             address = f"http://127.0.0.1:{port}"
             until_ready(address)
-            with open_parts(**QUICK).workspace(open_parts(**QUICK).library.create_collection("harbour")).writing():
+            with open_parts(**QUICK).workspace(open_parts(**QUICK).library.create_collection("harbour")).write_lock():
                 sent = httpx.post(f"{address}/v1/documents", files={"files": ("a.txt", b"The ferry leaves at seven.")})
                 assert sent.status_code == 202
                 server.send_signal(signal.SIGKILL)
@@ -304,7 +304,7 @@ parts = Parts(load_settings(data_dir=sys.argv[1], judge="none", splitter="rules"
 parts.__dict__["encoder"] = Telling()
 uploads = Uploads(parts)
 for number in range(700):
-    uploads.place("1-a", number).write_text(f"Crane {number} lifts {number + 2} tonnes.")
+    uploads.path_of("1-a", number).write_text(f"Crane {number} lifts {number + 2} tonnes.")
 uploads.accept("1-a", "harbour", [f"{number}.txt" for number in range(700)])
 begun.wait()
 """

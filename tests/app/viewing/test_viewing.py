@@ -18,10 +18,10 @@ from propcite.app.errors import AppError, NotFoundError, ReadError
 from propcite.app.ingest.sources import File, Source, Upload, gather
 from propcite.app.library.originals import Original
 from propcite.app.parts import Parts
-from propcite.app.viewing import Spot, Viewer, span_of
-from propcite.app.viewing.marking import Quoted, marked
-from propcite.app.viewing.pages import Pages
-from propcite.app.viewing.rendered import harmless
+from propcite.app.viewing import Highlight, Viewer, parse_span
+from propcite.app.viewing.marking import Quote, mark_quote
+from propcite.app.viewing.page_images import PageImages
+from propcite.app.viewing.sanitized_html import sanitize
 from propcite.app.viewing.tables import rows_of, table_html
 from propcite.retrieval.text import Passage, Span
 
@@ -53,7 +53,7 @@ def cited(html: str) -> str:
 def shown(viewer: Viewer, document_id: str, quote: str = "") -> str:
     text = viewer.parts.library.document(document_id).text
     start = text.index(quote)
-    content = viewer.reading(document_id, Spot(Span(start, start + len(quote)), Span(0, len(text)))).content
+    content = viewer.reading(document_id, Highlight(Span(start, start + len(quote)), Span(0, len(text)))).content
     assert isinstance(content, bytes)
     return content.decode()
 
@@ -63,7 +63,7 @@ def shown(viewer: Viewer, document_id: str, quote: str = "") -> str:
 
 def test_words_are_marked_across_tags_and_signs() -> None:
     html = "<p>The <b>heron</b> stands &amp; waits.</p><p>It eats fish.</p>"
-    found, is_there = marked(html, Quoted("The heron stands & waits.", "The heron stands & waits. It eats fish."))
+    found, is_there = mark_quote(html, Quote("The heron stands & waits.", "The heron stands & waits. It eats fish."))
     assert is_there
     assert cited(found) == "The heron stands &amp; waits"
     assert words(found) == words(html)
@@ -73,32 +73,32 @@ def test_words_are_marked_across_tags_and_signs() -> None:
 
 def test_of_two_places_the_one_with_the_same_words_before_it_is_meant() -> None:
     html = "<p>In May it opens at nine.</p><p>In June it opens at nine.</p>"
-    found, _ = marked(html, Quoted("it opens at nine", "In June it opens at nine."))
+    found, _ = mark_quote(html, Quote("it opens at nine", "In June it opens at nine."))
     assert found.index('id="cited"') > found.index("June")
 
 
 def test_of_two_places_alike_the_one_where_it_is_to_be_expected_is_meant() -> None:
     html = "<p>Closed on Monday.</p>" * 3
-    found, _ = marked(html, Quoted("Closed on Monday.", "Closed on Monday.", share=0.5))
+    found, _ = mark_quote(html, Quote("Closed on Monday.", "Closed on Monday.", share=0.5))
     assert html.index("</p>") < found.index('id="cited"') < len("<p>Closed on Monday.</p>") * 2
 
 
 @pytest.mark.parametrize("quote", ["Do nothing.", "2. Do nothing.", "b) Do nothing."])
 def test_an_items_number_is_no_word_of_the_page(quote: str) -> None:
-    found, is_there = marked("<ol><li>Sell.</li><li>Do nothing.</li></ol>", Quoted(quote, quote))
+    found, is_there = mark_quote("<ol><li>Sell.</li><li>Do nothing.</li></ol>", Quote(quote, quote))
     assert (cited(found), is_there) == ("Do nothing", True)
 
 
 def test_a_row_of_a_table_is_found_without_the_names_of_its_columns() -> None:
     html = "<table><tr><th>Land</th><th>Sales</th></tr><tr><td>Spain</td><td>14%</td></tr></table>"
-    found, is_there = marked(html, Quoted("Land = Spain; Sales = 14%.", "Land = Spain; Sales = 14%."))
+    found, is_there = mark_quote(html, Quote("Land = Spain; Sales = 14%.", "Land = Spain; Sales = 14%."))
     assert (cited(found), is_there) == ("Spain 14", True)
 
 
 def test_what_is_not_there_is_not_marked() -> None:
     html = "<p>The heron stands and waits.</p>"
-    assert marked(html, Quoted("The kingfisher dives at dawn.", "")) == (html, False)
-    assert marked(html, Quoted("…", "")) == (html, False)
+    assert mark_quote(html, Quote("The kingfisher dives at dawn.", "")) == (html, False)
+    assert mark_quote(html, Quote("…", "")) == (html, False)
 
 
 # Whole documents
@@ -113,7 +113,9 @@ def test_each_sentence_of_the_demo_is_marked_where_it_stands(viewer: Viewer) -> 
     for document in library.documents(info)[::4]:
         for passage in library.passages(library.passage_ids(info, document.id)).values():
             for span in sentences(passage)[::3]:
-                page = viewer.reading(document.id, Spot(passage.in_document(span), passage.in_document(span))).content
+                page = viewer.reading(
+                    document.id, Highlight(passage.in_document(span), passage.in_document(span))
+                ).content
                 assert isinstance(page, bytes)
                 assert 'class="text"' not in page.decode(), (document.source, span.of(passage.text))
                 found = re.findall(r"\w+", unescape(cited(page.decode())))
@@ -144,15 +146,15 @@ def test_a_text_is_shown_as_it_was_read_and_one_without_its_file_too(viewer: Vie
     assert "<em>" not in page
     assert cited(page) == "It carries two cranes."
     with pytest.raises(NotFoundError):
-        viewer.reading("nobody", Spot())
+        viewer.reading("nobody", Highlight())
 
 
 def test_places_outside_a_document_are_cut_to_it(viewer: Viewer) -> None:
     (sent,) = add(viewer, Upload("quay.txt", b"The quay is old."))
-    content = viewer.reading(sent, Spot(Span(12, 10**9), Span(10**8, 10**9))).content
+    content = viewer.reading(sent, Highlight(Span(12, 10**9), Span(10**8, 10**9))).content
     assert isinstance(content, bytes)
     assert cited(content.decode()) == "old."
-    assert [span_of(text) for text in ("3-5", "5-3", "a-b", "-", "", "1-2-3", "9" * 40 + "-1")] == [
+    assert [parse_span(text) for text in ("3-5", "5-3", "a-b", "-", "", "1-2-3", "9" * 40 + "-1")] == [
         Span(3, 5),
         *[Span(0, 0)] * 6,
     ]
@@ -246,7 +248,7 @@ class Tags(HTMLParser):
 def test_no_document_acts_loads_or_leads_elsewhere(viewer: Viewer, suffix: str, attack: str) -> None:
     text = f"{attack}\n\nThe quay is 300 metres long.\n\n{attack}\n"
     (sent,) = add(viewer, Upload(f"quay{suffix}", text.encode()))
-    reply = viewer.reading(sent, Spot(Span(0, 5), Span(0, 9)))
+    reply = viewer.reading(sent, Highlight(Span(0, 5), Span(0, 9)))
     assert isinstance(reply.content, bytes)
     body = reply.content.decode().partition("<body>")[2]
     for tag, attributes in Tags(body).found:
@@ -271,7 +273,7 @@ def test_only_a_pdf_opens_in_the_browser(viewer: Viewer) -> None:
 
 def test_harmless_html_keeps_words_and_their_arrangement() -> None:
     html = "<h2>Tides</h2><ol start='3'><li>High</li></ol><table><tr><td colspan=2>Low</td></tr></table>"
-    kept = harmless(html)
+    kept = sanitize(html)
     assert '<ol start="3">' in kept
     assert '<td colspan="2">' in kept
     assert words(kept) == words(html)
@@ -281,15 +283,15 @@ def test_harmless_html_keeps_words_and_their_arrangement() -> None:
 
 
 @pytest.fixture
-def pages() -> Pages:
-    return Pages()
+def pages() -> PageImages:
+    return PageImages()
 
 
 def original(path: Path, kind: str = "pdf") -> Original:
     return Original("d", "Report", path.name, kind, path)
 
 
-def test_a_page_is_drawn_as_wide_as_it_is_asked_for(pages: Pages) -> None:
+def test_a_page_is_drawn_as_wide_as_it_is_asked_for(pages: PageImages) -> None:
     path = next(Path(DOCUMENTS).glob("annual-report-2022.pdf"))
     try:
         pages.begin()
@@ -306,7 +308,7 @@ def test_a_page_is_drawn_as_wide_as_it_is_asked_for(pages: Pages) -> None:
         pages.close()
 
 
-def test_what_cannot_be_drawn_is_told_and_harms_nobody(pages: Pages, tmp_path: Path) -> None:
+def test_what_cannot_be_drawn_is_told_and_harms_nobody(pages: PageImages, tmp_path: Path) -> None:
     broken = tmp_path / "broken.pdf"
     broken.write_bytes(b"%PDF-1.7 nothing\n%%EOF")
     good = next(Path(DOCUMENTS).glob("*.pdf"))

@@ -8,7 +8,7 @@ from word_encoder import WordEncoder
 from propcite.attribution.citations import Label, Verdict
 from propcite.attribution.citing.alternatives import Alternative
 from propcite.attribution.errors import NotInAnswerError
-from propcite.attribution.formats.json.alternatives import alternative_json
+from propcite.attribution.formats.json.hits import alternative_json
 from propcite.attribution.judges import Case
 from propcite.attribution.propcite import PropCite
 from propcite.attribution.propositions.rules import RuleSplitter

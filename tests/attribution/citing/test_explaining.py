@@ -20,10 +20,11 @@ from propcite.attribution.citations import (
 )
 from propcite.attribution.citing.explaining import Explained
 from propcite.attribution.errors import AttributionError, NotInAnswerError
-from propcite.attribution.formats import why, why_words
+from propcite.attribution.formats.explanations import html as why
+from propcite.attribution.formats.explanations import text as why_words
+from propcite.attribution.formats.explanations.text import WordMatch, score_line, summary_line, verdict_line, word_match
 from propcite.attribution.formats.json import from_json, to_json
 from propcite.attribution.formats.json.explanations import explanation_json, explanation_schema
-from propcite.attribution.formats.why_words import Met, found_line, met, score_line, verdict_line
 from propcite.attribution.propcite import PropCite
 from propcite.retrieval.alignment import alignment_of
 from propcite.retrieval.encoding.encoder import Encoder
@@ -79,12 +80,12 @@ def test_a_near_miss_is_explained_too(propcite: PropCite, answer: CitedAnswer) -
     assert gates.citation is None
     assert gates.evidence == answer.facts[1].nearest
     number = words(gates).index("fifteen")
-    assert met(gates.explanation, number) is Met.OTHER
-    assert "1 met by another word (“fifteen” by “fourteen”)" in found_line(gates.explanation)
+    assert word_match(gates.explanation, number) is WordMatch.OTHER
+    assert "1 met by another word (“fifteen” by “fourteen”)" in summary_line(gates.explanation)
     assert verdict_line(gates).startswith("The judge says contradicted")
     pelicans = propcite.explain(answer, 3)
-    assert "not found: " in found_line(pelicans.explanation)
-    assert "“Pelicans”" in found_line(pelicans.explanation)
+    assert "not found: " in summary_line(pelicans.explanation)
+    assert "“Pelicans”" in summary_line(pelicans.explanation)
 
 
 def test_a_fact_and_its_citation_are_named_by_number_or_id(propcite: PropCite, answer: CitedAnswer) -> None:
@@ -105,7 +106,7 @@ def test_it_is_compared_with_a_sentence_its_passage_or_a_proposition(
         Granularity.PROPOSITION: "The tidal barrier has fourteen steel gates",
     }
     assert gates.unit_text.rstrip(",") == expected[granularity]
-    assert gates.explanation.share == (0.0 if granularity is Granularity.PASSAGE else 0.3)
+    assert gates.explanation.passage_share == (0.0 if granularity is Granularity.PASSAGE else 0.3)
     whole = granularity is Granularity.PASSAGE
     assert ("which counts for 30%" in score_line(gates.explanation)) is not whole
 
@@ -163,18 +164,18 @@ def test_what_is_not_there_is_told(propcite: PropCite, answer: CitedAnswer) -> N
 
 
 def test_a_fact_that_nothing_came_near_has_no_explanation(propcite: PropCite) -> None:
-    with pytest.raises(NotInAnswerError, match="nothing came near fact 1"):
+    with pytest.raises(NotInAnswerError, match="fact 1 has no evidence to explain"):
         propcite.explain(propcite.cite(TEXT, []), 1)
 
 
 @pytest.mark.parametrize("method", ["bm25", "postcite"])
 def test_a_method_without_token_vectors_is_told(propcite: PropCite, answer: CitedAnswer, method: str) -> None:
-    with pytest.raises(AttributionError, match=f"cited by {method}, which compares no token vectors: cite it anew"):
+    with pytest.raises(AttributionError, match=f"cited by {method}, which compares no token vectors: cite it again"):
         propcite.explain(replace(answer, models={**answer.models, "method": method}), 1)
 
 
 def test_another_encoder_is_told(propcite: PropCite, answer: CitedAnswer) -> None:
-    with pytest.raises(AttributionError, match="cited with the encoder colbert@1, here is propcite-minilm@"):
+    with pytest.raises(AttributionError, match="cited with the encoder colbert@1, not propcite-minilm@"):
         propcite.explain(replace(answer, models={**answer.models, "encoder": "colbert@1"}), 1)
     assert propcite.explain(replace(answer, models={}), 1)
 
@@ -224,14 +225,14 @@ class Table(HTMLParser):
 
 
 def test_words_that_met_have_the_same_number_in_both_texts(cost: Explained) -> None:
-    html = why.why_html(cost)
+    html = why.explanation_html(cost)
     for number, word in enumerate(words(cost), start=1):
         assert html.count(f">{word}<sup>{number}</sup></span>") == 2
     assert '<span class="around"> and has fifteen steel gates.</span>' in html
 
 
 def test_the_heat_map_is_a_table_that_can_be_read_aloud(cost: Explained) -> None:
-    table = Table(why.matrix_html(cost.explanation))
+    table = Table(why.heat_map_html(cost.explanation))
     found = cost.explanation
     assert table.rows == [len(found.source) + 1] * (len(found.query) + 1)
     scopes = [attrs["scope"] for tag, attrs in table.tags if tag == "th"]
@@ -246,12 +247,14 @@ def test_weights_stand_beside_the_words_where_they_are_known(cost: Explained) ->
     bare, weighed = (
         replace(found, source=tuple(replace(word, weight=weight) for word in found.source)) for weight in (None, 0.1)
     )
-    assert why.matrix_html(bare).count('class="weight"') == len(found.query)
-    assert why.matrix_html(weighed).count('class="weight"') == len(found.query) + len(found.source)
+    assert why.heat_map_html(bare).count('class="weight"') == len(found.query)
+    assert why.heat_map_html(weighed).count('class="weight"') == len(found.query) + len(found.source)
     told = "count under an alignment with +salience"
     salient = replace(weighed, alignment=alignment_of("top-k=1+salience"))
-    assert [told in why.matrix_html(one) for one in (bare, weighed, salient)] == [False, True, False]
-    assert "w4" in why.why_html(replace(cost, explanation=weighed)).partition("[1]")[2].partition("</figure>")[0]
+    assert [told in why.heat_map_html(one) for one in (bare, weighed, salient)] == [False, True, False]
+    assert (
+        "w4" in why.explanation_html(replace(cost, explanation=weighed)).partition("[1]")[2].partition("</figure>")[0]
+    )
 
 
 def test_of_a_long_source_only_what_counts_stands_in_the_heat_map(propcite: PropCite, answer: CitedAnswer) -> None:
@@ -260,9 +263,9 @@ def test_of_a_long_source_only_what_counts_stands_in_the_heat_map(propcite: Prop
     fact = replace(answer.facts[0], citations=(), nearest=replace(evidence, passage=long))
     sentence = replace(answer.sentences[0], propositions=(fact,))
     found = propcite.explain(replace(answer, sentences=(sentence,)), 1, granularity=Granularity.PASSAGE)
-    html = why.matrix_html(found.explanation)
+    html = why.heat_map_html(found.explanation)
     assert "that count for nothing are left out" in html
-    assert max(Table(html).rows) <= why.MOST_COLUMNS + 1
+    assert max(Table(html).rows) <= why.MAX_COLUMNS + 1
 
 
 def test_nothing_that_was_written_becomes_markup(propcite: PropCite) -> None:
@@ -272,7 +275,7 @@ def test_nothing_that_was_written_becomes_markup(propcite: PropCite) -> None:
     answer = propcite.cite(text, [passage])
     for number in range(1, len(answer.facts) + 1):
         for granularity in Granularity:
-            page = why.why_page(propcite.explain(answer, number, granularity=granularity))
+            page = why.explanation_page(propcite.explain(answer, number, granularity=granularity))
             body = Table(page[page.index("<body>") :])
             tags = {tag for tag, _ in body.tags}
             assert not tags & {"script", "img", "b", "a"}
@@ -280,7 +283,7 @@ def test_nothing_that_was_written_becomes_markup(propcite: PropCite) -> None:
 
 
 def test_texts_stay_as_they_were(cost: Explained) -> None:
-    marked = Table(why.why_html(cost).replace("<sup>", "<!--").replace("</sup>", "-->"))
+    marked = Table(why.explanation_html(cost).replace("<sup>", "<!--").replace("</sup>", "-->"))
     assert TEXT.split(". ")[0] + "." in marked.words
     assert cost.unit_text in marked.words
 
@@ -289,4 +292,4 @@ def test_a_line_says_when_no_judge_was_asked(encoder: Encoder) -> None:
     propcite = PropCite(encoder, judge=None)
     found = propcite.explain(propcite.cite(TEXT, PASSAGES), 1)
     assert verdict_line(found) == "No judge was asked; by similarity alone: supported."
-    assert len(why_words.lines(found)) == 3
+    assert len(why_words.explanation_lines(found)) == 3

@@ -37,7 +37,7 @@ PASSAGES = [passage_from_text(name, text, document_id=f"{name}.txt") for name, t
 def test_a_judge_by_name_is_that_judge(encoder: Encoder) -> None:
     names = [str(PropCite(encoder, judge=name).models["judge"]).split("/")[0] for name in ("embedded", "cross")]
     assert names == ["embedded", "cross"]
-    with pytest.raises(AttributionError, match="no judge 'minicheck' is shipped: give 'embedded', 'cross'"):
+    with pytest.raises(AttributionError, match="no judge named 'minicheck' is shipped: use 'embedded', 'cross'"):
         PropCite(encoder, judge="minicheck")
 
 

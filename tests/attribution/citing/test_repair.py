@@ -14,7 +14,7 @@ from propcite.attribution.citing.repaired import MarkerState, Repaired
 from propcite.attribution.errors import AttributionError
 from propcite.attribution.formats.json.repairs import repair_json, repair_schema
 from propcite.attribution.propcite import PropCite
-from propcite.attribution.prose.markers import without_markers
+from propcite.attribution.prose.markers import extract_markers
 from propcite.retrieval.encoding.encoder import Encoder
 from propcite.retrieval.splitter import passage_from_text
 
@@ -58,13 +58,13 @@ def states(repaired: Repaired) -> list[tuple[int, str]]:
     ],
 )
 def test_markers_are_told_from_other_brackets(answer: str, plain: str, numbers: list[tuple[int, ...]]) -> None:
-    found = without_markers(answer)
+    found = extract_markers(answer)
     assert (found.text, [m.numbers for m in found.markers]) == (plain, numbers)
 
 
 @given(st.text(alphabet="ab. \n[]123,-【】†^`#(:)", max_size=60))
 def test_without_its_markers_an_answer_loses_nothing_else(answer: str) -> None:
-    found = without_markers(answer)
+    found = extract_markers(answer)
     left = list(answer)
     for marker in found.markers:
         left[marker.span.start : marker.span.end] = [""] * len(marker.span)
@@ -172,7 +172,7 @@ def test_a_marker_to_no_passage_is_told(propcite: PropCite, marker: str) -> None
 )
 def test_any_answer_can_be_repaired(propcite: PropCite, answer: str, passages: list) -> None:
     repaired = propcite.repair(answer, passages)
-    assert repaired.answer.text == without_markers(answer).text
+    assert repaired.answer.text == extract_markers(answer).text
     assert all(check.state is not MarkerState.KEPT or 1 <= check.number <= len(passages) for check in repaired.checks)
 
 

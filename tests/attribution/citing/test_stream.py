@@ -22,7 +22,7 @@ from propcite.attribution.errors import AttributionError
 from propcite.attribution.events import AnswerDone, Event, SentenceCited, TextDelta, event_dict, event_json, server_sent
 from propcite.attribution.formats.json import from_dict, json_schema
 from propcite.attribution.propcite import PropCite
-from propcite.attribution.prose.unmarking import unmarked
+from propcite.attribution.prose.marker_stripper import remove_markers
 from propcite.retrieval.encoding.encoder import Encoder
 from propcite.retrieval.retriever import Retriever
 from propcite.retrieval.splitter import passage_from_text
@@ -126,9 +126,9 @@ def test_markers_that_the_writer_typed_are_left_out_only_when_asked(propcite: Pr
     plain = list(propcite.stream(list(text), PASSAGES))
     assert text_of(plain) == text
     events = list(propcite.stream(list(text), PASSAGES, strip_markers=True))
-    assert text_of(events) == unmarked(text) == "The barrier cost 410 million euros. It has fourteen gates. See."
+    assert text_of(events) == remove_markers(text) == "The barrier cost 410 million euros. It has fourteen gates. See."
     assert isinstance(events[-1], AnswerDone)
-    assert_same(events[-1].answer, propcite.cite(unmarked(text), PASSAGES))
+    assert_same(events[-1].answer, propcite.cite(remove_markers(text), PASSAGES))
 
 
 def test_what_a_code_block_says_comes_at_once_and_is_never_cited(propcite: PropCite) -> None:

@@ -1,3 +1,5 @@
+"""Replacing a leading pronoun by its antecedent, only where that is certain."""
+
 from __future__ import annotations
 
 import re
@@ -7,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from propcite.attribution.english.pronouns.antecedent import insertions, with_antecedent, without_marks
+from propcite.attribution.english import inserted_spans, with_antecedent, without_brackets
 
 INSERTED = [
     (
@@ -170,23 +172,23 @@ UNCHANGED = [
 ]
 
 
-@pytest.mark.parametrize(("context", "text", "wanted"), INSERTED)
-def test_a_sure_antecedent_is_inserted(context: list[str], text: str, wanted: str) -> None:
-    assert with_antecedent(text, context) == wanted
+@pytest.mark.parametrize(("context", "text", "replaced"), INSERTED)
+def test_a_certain_antecedent_is_inserted(context: list[str], text: str, replaced: str) -> None:
+    assert with_antecedent(text, context) == replaced
 
 
 @pytest.mark.parametrize(("context", "text"), UNCHANGED)
-def test_nothing_is_inserted_where_it_is_not_sure(context: list[str], text: str) -> None:
+def test_an_uncertain_antecedent_is_not_inserted(context: list[str], text: str) -> None:
     assert with_antecedent(text, context) == text
 
 
-def test_insertions_are_told_from_brackets_of_the_sentence() -> None:
+def test_insertions_are_distinguished_from_brackets_of_the_sentence() -> None:
     text = "[The barrier] cost €2 [sic] in 1990 [1]."
-    assert [span.of(text) for span in insertions(text)] == ["[The barrier]"]
-    assert without_marks(text) == "The barrier cost €2 [sic] in 1990 [1]."
+    assert [span.of(text) for span in inserted_spans(text)] == ["[The barrier]"]
+    assert without_brackets(text) == "The barrier cost €2 [sic] in 1990 [1]."
     for plain in ("It cost [sic] €2.", "[1] It cost €2.", "", "[", "[] a", "[The barrier]cost"):
-        assert insertions(plain) == []
-        assert without_marks(plain) == plain
+        assert inserted_spans(plain) == []
+        assert without_brackets(plain) == plain
 
 
 WORDS = st.sampled_from(
@@ -201,18 +203,19 @@ def words_of(text: str) -> list[str]:
     return re.findall(r"\w+", text)
 
 
-def in_order(wanted: Sequence[str], held: Sequence[str]) -> bool:
-    rest = iter(held)
-    return all(word in rest for word in wanted)
+def is_subsequence(words: Sequence[str], of: Sequence[str]) -> bool:
+    rest = iter(of)
+    return all(word in rest for word in words)
 
 
 @given(SENTENCES, st.lists(SENTENCES, max_size=4))
 def test_the_words_of_the_text_stay_in_order(text: str, context: list[str]) -> None:
-    said = with_antecedent(text, context)
-    if said != text:
-        (mark,) = insertions(said)
-        assert mark.start == 0
-        assert in_order(words_of(said[mark.end :]), words_of(text))
-        assert len(words_of(text)) - len(words_of(said[mark.end :])) <= 2
-        assert any(word in " ".join(context) for word in words_of(mark.of(said)))
-        assert with_antecedent(said, context) == said
+    replaced = with_antecedent(text, context)
+    if replaced != text:
+        (inserted,) = inserted_spans(replaced)
+        rest = words_of(replaced[inserted.end :])
+        assert inserted.start == 0
+        assert is_subsequence(rest, words_of(text))
+        assert len(words_of(text)) - len(rest) <= 2
+        assert any(word in " ".join(context) for word in words_of(inserted.of(replaced)))
+        assert with_antecedent(replaced, context) == replaced

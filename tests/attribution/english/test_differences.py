@@ -1,4 +1,4 @@
-"""A near miss says what differs: a number, a unit, a date or a name, beside whichever judge found it wanting."""
+"""Evidence that misses a claim comes with what differs: a number, a unit, a date or a name, for any judge."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from propcite.attribution.citations import Label, Verdict
-from propcite.attribution.english.comparing.differences import difference
+from propcite.attribution.english import difference
 from propcite.attribution.judges import Case
 from propcite.attribution.propcite import PropCite
 from propcite.attribution.propositions.rules import RuleSplitter
@@ -17,7 +17,7 @@ OPENED = "Ana Ruiz opened the museum in Lisbon in 1987."
 
 
 @pytest.mark.parametrize(
-    ("claim", "evidence", "told"),
+    ("claim", "evidence", "reason"),
     [
         ("Ana Ruiz opened the museum in Madrid.", OPENED, "source says Lisbon; answer says Madrid"),
         ("Bob Jones opened the museum in Lisbon.", OPENED, "source says Ana Ruiz; answer says Bob Jones"),
@@ -41,18 +41,18 @@ OPENED = "Ana Ruiz opened the museum in Lisbon in 1987."
         ("1987", OPENED, ""),
     ],
 )
-def test_what_differs_is_told_in_one_line(claim: str, evidence: str, told: str) -> None:
-    assert difference(claim, evidence) == told
+def test_the_difference_is_described_in_one_line(claim: str, evidence: str, reason: str) -> None:
+    assert difference(claim, evidence) == reason
 
 
-def test_a_name_that_stands_around_the_evidence_does_not_differ() -> None:
+def test_a_name_in_the_context_does_not_differ() -> None:
     claim, evidence = "The Lisbon museum opened in May.", "The museum opened in May."
     assert difference(claim, evidence) == "the source does not name Lisbon"
     assert difference(claim, evidence, "Museums of Lisbon") == ""
 
 
 class Silent:
-    """A judge that accepts nothing and says nothing, as published networks do."""
+    """Accepts nothing and gives no reason of its own, as published networks do."""
 
     name = "silent"
 
@@ -63,10 +63,10 @@ class Silent:
         return [Verdict(Label.UNSUPPORTED, 0.1, self.reason) for _ in cases]
 
 
-def test_it_is_told_where_the_judge_says_nothing_and_changes_no_verdict(encoder: Encoder) -> None:
-    def said(judge: Silent) -> Verdict | None:
+def test_a_difference_is_added_only_without_a_reason_and_changes_no_label(encoder: Encoder) -> None:
+    def verdict_of(judge: Silent) -> Verdict | None:
         propcite = PropCite(encoder, splitter=RuleSplitter(), judge=judge)
         return propcite.cite("Ana Ruiz opened the museum in Madrid.", [OPENED]).propositions[0].verdict
 
-    assert said(Silent()) == Verdict(Label.UNSUPPORTED, 0.1, "source says Lisbon; answer says Madrid")
-    assert said(Silent("not judged")) == Verdict(Label.UNSUPPORTED, 0.1, "not judged")
+    assert verdict_of(Silent()) == Verdict(Label.UNSUPPORTED, 0.1, "source says Lisbon; answer says Madrid")
+    assert verdict_of(Silent("not judged")) == Verdict(Label.UNSUPPORTED, 0.1, "not judged")

@@ -16,7 +16,7 @@ from propcite.attribution.formats import FORMATS, Unit
 from propcite.attribution.formats.anthropic import from_anthropic, to_anthropic
 from propcite.attribution.formats.offsets import Offsets
 from propcite.attribution.formats.openai import to_openai
-from propcite.attribution.formats.pieces import claims, pieces
+from propcite.attribution.formats.pieces import cited_pieces, pieces
 from propcite.retrieval.text import Span
 
 units = st.sampled_from(Unit)
@@ -98,7 +98,7 @@ def test_openais_own_types_take_them() -> None:
 def test_openais_places_can_be_cut_in_every_unit(answer: CitedAnswer, unit: Unit) -> None:
     places = Offsets(answer.text, unit)
     cut = [places.span(a["start_index"], a["end_index"]) for a in to_openai(answer, unit)["content"][0]["annotations"]]
-    assert cut == [claim.words for claim in claims(answer) for _ in claim.citations]
+    assert cut == [claim.words for claim in cited_pieces(answer) for _ in claim.citations]
 
 
 # Anthropic
@@ -177,14 +177,14 @@ def test_cohere_has_the_sources_of_each_fact_together() -> None:
 
 @given(answers())
 def test_pieces_are_the_text_with_every_citation_and_every_bare_fact_once(answer: CitedAnswer) -> None:
-    for cut in (pieces(answer), claims(answer)):
+    for cut in (pieces(answer), cited_pieces(answer)):
         assert "".join(piece.span.of(answer.text) for piece in cut) == answer.text
-    assert {c.id for claim in claims(answer) for c in claim.citations} >= {c.id for c in answer.citations}
+    assert {c.id for claim in cited_pieces(answer) for c in claim.citations} >= {c.id for c in answer.citations}
     assert sum(len(piece.bare) for piece in pieces(answer)) == len(answer.uncited)
-    assert all(c.words.start >= c.span.start and c.words.end <= c.span.end for c in claims(answer))
+    assert all(c.words.start >= c.span.start and c.words.end <= c.span.end for c in cited_pieces(answer))
 
 
 def test_a_fact_without_words_of_its_own_ends_with_its_sentence() -> None:
     claim = CitedProposition(Proposition((), "It weighs much."), GATE.verdict, (GATE,))
     answer = CitedAnswer("It does. Yes.", (CitedSentence(Span(0, 8), (claim,)), CitedSentence(Span(9, 13))))
-    assert [(c.span, len(c.citations)) for c in claims(answer)] == [(Span(0, 9), 1), (Span(9, 13), 0)]
+    assert [(c.span, len(c.citations)) for c in cited_pieces(answer)] == [(Span(0, 9), 1), (Span(9, 13), 0)]

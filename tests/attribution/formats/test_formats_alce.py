@@ -9,7 +9,7 @@ from hypothesis import given
 from sample_answers import ANSWER, CAFE, COST, GATES, answers, cited
 
 from propcite.attribution.citations import CitedAnswer, CitedProposition, CitedSentence, Proposition
-from propcite.attribution.formats.alce import from_alce, to_alce, to_alce_item, unmarked
+from propcite.attribution.formats.alce import from_alce, to_alce, to_alce_item, without_markers
 from propcite.retrieval.sentences import split_sentences
 from propcite.retrieval.text import Passage, Span
 
@@ -38,7 +38,7 @@ def test_the_text_is_as_alce_reads_it() -> None:
 def test_numbers_count_the_given_passages_and_others_are_left_out() -> None:
     assert to_alce(ANSWER, [CAFE, COST]).count("[2].") == 1
     assert [s.numbers for s in from_alce(to_alce(ANSWER, [CAFE, COST]))] == [(2,), (), (1,), ()]
-    assert to_alce(ANSWER, []) == unmarked(to_alce(ANSWER)).replace("[1]", "[\u20601]")
+    assert to_alce(ANSWER, []) == without_markers(to_alce(ANSWER)).replace("[1]", "[\u20601]")
 
 
 def test_an_item_of_a_result_file_holds_the_passages_that_the_numbers_count() -> None:
@@ -68,7 +68,7 @@ def test_an_item_of_a_result_file_holds_the_passages_that_the_numbers_count() ->
 )
 def test_markers_stand_in_front_of_the_last_stop(sentence: str, marked: str) -> None:
     assert to_alce(answer_of((sentence, [4])), TEN) == marked
-    assert unmarked(marked) == sentence
+    assert without_markers(marked) == sentence
 
 
 def test_reading_gives_each_sentence_its_numbers() -> None:
@@ -88,7 +88,7 @@ def test_what_looks_like_a_marker_is_told_from_one(own: str) -> None:
     answer = answer_of((f"It is {own} high.", [2]), (own, [1]), ("1] says so.", []), between="")
     marked = to_alce(answer, TEN)
     assert [int(n) for n in re.findall(r"\[(\d+)", marked)] == [2, 1]
-    assert unmarked(marked) == answer.text
+    assert without_markers(marked) == answer.text
 
 
 def test_a_bracket_and_a_digit_of_two_sentences_are_no_marker() -> None:
@@ -98,7 +98,7 @@ def test_a_bracket_and_a_digit_of_two_sentences_are_no_marker() -> None:
 @given(answers())
 def test_only_markers_are_added_and_only_they_look_like_markers(answer: CitedAnswer) -> None:
     marked = to_alce(answer)
-    assert unmarked(marked) == re.sub(r"\s*[\r\n]\s*", " ", answer.text).strip()
+    assert without_markers(marked) == re.sub(r"\s*[\r\n]\s*", " ", answer.text).strip()
     order = {passage.id: n for n, passage in enumerate(answer.passages, start=1)}
     expected = [order[c.passage.id] for sentence in answer.sentences for c in sentence.citations]
     assert [int(n) for n in re.findall(r"\[(\d+)", marked)] == expected  # the expression that ALCE reads with

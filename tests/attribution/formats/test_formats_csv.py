@@ -11,7 +11,7 @@ from sample_answers import ANSWER, TEXT, answers
 
 from propcite.attribution.citations import CitedAnswer
 from propcite.attribution.formats.csv import COLUMNS, to_csv
-from propcite.attribution.formats.plain import printable
+from propcite.attribution.formats.text import printable
 
 
 def rows_of(answer: CitedAnswer) -> list[dict[str, str]]:

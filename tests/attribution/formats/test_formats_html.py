@@ -11,11 +11,10 @@ from lxml import html
 from sample_answers import ANSWER, answers
 
 from propcite.attribution.citations import CitedAnswer
-from propcite.attribution.formats.addresses import words_at
 from propcite.attribution.formats.cited_documents import CitedDocument, with_documents
 from propcite.attribution.formats.html import to_html
 from propcite.attribution.formats.markdown import to_markdown
-from propcite.attribution.formats.plain import printable
+from propcite.attribution.formats.text import link_to_words, printable
 
 
 def without(element: Any, path: str) -> Any:
@@ -105,10 +104,10 @@ def test_a_source_on_the_web_leads_to_its_very_words(address: str) -> None:
     tree = html.fromstring(to_html(told))
     leads = {link.get("href") for link in tree.xpath("//a[starts-with(@rel, 'noreferrer')]")}
     gates = next(c for c in ANSWER.citations if c.passage.document_id == "d1")
-    assert words_at(address, gates.quote) in leads
+    assert link_to_words(address, gates.quote) in leads
     assert all(lead.lower().startswith("http") and "#:~:text=" in lead for lead in leads)
     assert not any("cost.pdf" in lead for lead in leads)
-    assert words_at(address, gates.quote) in to_markdown(told)
+    assert link_to_words(address, gates.quote) in to_markdown(told)
     assert to_html(ANSWER) == to_html(with_documents(ANSWER, {}))
     assert told == ANSWER  # no part of what was said
 

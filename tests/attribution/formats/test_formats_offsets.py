@@ -14,7 +14,7 @@ from propcite.attribution.citations import CitedAnswer
 from propcite.attribution.errors import AttributionError
 from propcite.attribution.formats import FORMATS
 from propcite.attribution.formats.json import SCHEMA, from_json, to_dict, to_json
-from propcite.attribution.formats.native import from_native, to_native
+from propcite.attribution.formats.json.native import from_native, to_native
 from propcite.attribution.formats.offsets import Offsets, Unit
 from propcite.retrieval.text import Span
 

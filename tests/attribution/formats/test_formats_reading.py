@@ -22,7 +22,7 @@ from propcite.attribution.formats.docx import EPOCH, to_docx
 from propcite.attribution.formats.html import to_html
 from propcite.attribution.formats.markdown import inline, to_markdown
 from propcite.attribution.formats.openai import to_openai
-from propcite.attribution.formats.plain import printable
+from propcite.attribution.formats.text import printable
 from propcite.retrieval.text import Span
 
 MARKDOWN = MarkdownIt("commonmark").enable(["table", "strikethrough"]).use(footnote_plugin)

@@ -10,12 +10,12 @@ from sample_answers import ANSWER
 
 from propcite.attribution.errors import AttributionError
 from propcite.attribution.formats import FORMATS
-from propcite.attribution.formats.pdf import browser
+from propcite.attribution.formats.pdf import find_browser
 
 
 @pytest.mark.browser
 def test_the_report_is_printed_with_its_words() -> None:
-    if browser() is None:
+    if find_browser() is None:
         pytest.skip("no Chromium here: apt-get install chromium")
     written = FORMATS["pdf"].write(ANSWER)
     pdf = pypdfium2.PdfDocument(written)

@@ -1,4 +1,4 @@
-"""The trained judge tells who did what to whom, keeps the word checks, and reads each case by itself."""
+"""The trained judge distinguishes roles, obeys the word checks, and judges each case independently."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from claim_pairs import ROWS
 from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.torch import load_file, save_file
-from said_of_whom import ROWS
 
 from propcite.attribution.citations import Label, Verdict
 from propcite.attribution.errors import AttributionError
 from propcite.attribution.judges import Case
 from propcite.attribution.judges.cross import CrossJudge, batches
-from propcite.attribution.judges.nearest import readable
-from propcite.attribution.judges.weights import JUDGE, load
+from propcite.attribution.judges.excerpts import excerpt
+from propcite.attribution.judges.weights import JUDGE_WEIGHTS, load
 from propcite.retrieval.encoding.encoder import Encoder
 
 GATES = "The tidal barrier has fourteen steel gates."
 COST = "The barrier cost 410 million euros."
-SLACK = 0.002  # what the order of sums may change in a probability
-ORDERED, RIGHT, ROLES = 0.75, 0.7, 0.9  # floors, below what the shipped weights reach
+TOLERANCE = 0.002  # of a probability, as the order of sums differs between batches
+MIN_ORDERED, MIN_CORRECT, MIN_ROLES = 0.75, 0.7, 0.9  # below the results of the shipped weights
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +32,7 @@ def judge(encoder: Encoder) -> CrossJudge:
 
 
 @pytest.fixture(scope="module")
-def told(judge: CrossJudge) -> list[tuple[str, Verdict, Verdict]]:
+def verdict_pairs(judge: CrossJudge) -> list[tuple[str, Verdict, Verdict]]:
     cases = [Case(claim, (evidence,)) for _, evidence, yes, no in ROWS for claim in (yes, no)]
     verdicts = judge.judge(cases)
     return [(row[0], *pair) for row, pair in zip(ROWS, zip(verdicts[::2], verdicts[1::2], strict=True), strict=True)]
@@ -42,19 +42,19 @@ def one(judge: CrossJudge, claim: str, *evidence: str, context: str = "") -> Ver
     return judge.judge([Case(claim, evidence, context)])[0]
 
 
-def test_of_two_claims_the_supported_one_is_the_likelier(told: list[tuple[str, Verdict, Verdict]]) -> None:
-    ordered = [yes.probability > no.probability for _, yes, no in told]
-    assert sum(ordered) / len(ordered) >= ORDERED
+def test_the_supported_one_of_two_claims_is_likelier(verdict_pairs: list[tuple[str, Verdict, Verdict]]) -> None:
+    ordered = [yes.probability > no.probability for _, yes, no in verdict_pairs]
+    assert sum(ordered) / len(ordered) >= MIN_ORDERED
 
 
-def test_most_labels_are_right(told: list[tuple[str, Verdict, Verdict]]) -> None:
-    right = [(yes.label is Label.SUPPORTED) + (no.label is not Label.SUPPORTED) for _, yes, no in told]
-    assert sum(right) / (2 * len(right)) >= RIGHT
+def test_most_labels_are_correct(verdict_pairs: list[tuple[str, Verdict, Verdict]]) -> None:
+    correct = [(yes.label is Label.SUPPORTED) + (no.label is not Label.SUPPORTED) for _, yes, no in verdict_pairs]
+    assert sum(correct) / (2 * len(correct)) >= MIN_CORRECT
 
 
-def test_names_that_changed_roles_are_told_apart(told: list[tuple[str, Verdict, Verdict]]) -> None:
-    ordered = [yes.probability > no.probability for kind, yes, no in told if kind == "roles"]
-    assert sum(ordered) / len(ordered) >= ROLES
+def test_exchanged_roles_are_distinguished(verdict_pairs: list[tuple[str, Verdict, Verdict]]) -> None:
+    ordered = [yes.probability > no.probability for kind, yes, no in verdict_pairs if kind == "roles"]
+    assert sum(ordered) / len(ordered) >= MIN_ROLES
 
 
 @pytest.mark.parametrize("sentence", [GATES, COST, "Terns breed on the gravel roof of the warehouse."])
@@ -70,7 +70,7 @@ def test_a_sentence_supports_itself(judge: CrossJudge, sentence: str) -> None:
         ("The chess club meets in the library.", COST),
     ],
 )
-def test_what_the_evidence_does_not_speak_of_is_not_supported(judge: CrossJudge, claim: str, evidence: str) -> None:
+def test_other_topics_are_not_supported(judge: CrossJudge, claim: str, evidence: str) -> None:
     assert one(judge, claim, evidence).label in (Label.UNSUPPORTED, Label.PARTLY)
 
 
@@ -82,7 +82,7 @@ def test_what_the_evidence_does_not_speak_of_is_not_supported(judge: CrossJudge,
         ("The gates were closed.", "The gates were not closed.", "one of the two is negated, the other is not"),
     ],
 )
-def test_plain_words_overrule_the_network(judge: CrossJudge, claim: str, evidence: str, reason: str) -> None:
+def test_word_checks_overrule_the_network(judge: CrossJudge, claim: str, evidence: str, reason: str) -> None:
     verdict = one(judge, claim, evidence)
     assert (verdict.label, verdict.reason) == (Label.CONTRADICTED, reason)
 
@@ -93,21 +93,21 @@ def test_no_evidence_supports_nothing(judge: CrossJudge, evidence: tuple[str, ..
 
 
 @pytest.mark.parametrize("odd", ["", " ", "\ud800", "\x00", "🙂 " * 400, "a" * 3000, "[SEP] [CLS] [unused3]"])
-def test_no_text_makes_it_raise(judge: CrossJudge, odd: str) -> None:
+def test_any_text_can_be_judged(judge: CrossJudge, odd: str) -> None:
     for verdict in judge.judge([Case(odd, (GATES,)), Case(GATES, (odd,)), Case(GATES, (GATES,), odd)]):
         assert 0 <= verdict.probability <= 1
 
 
-def test_no_case_is_no_verdict(judge: CrossJudge) -> None:
+def test_no_cases_give_no_verdicts(judge: CrossJudge) -> None:
     assert judge.judge([]) == []
 
 
-def test_what_stands_beside_a_case_does_not_matter(judge: CrossJudge) -> None:
+def test_a_verdict_does_not_depend_on_the_other_cases(judge: CrossJudge) -> None:
     cases = [Case(claim, (evidence,)) for _, evidence, yes, no in ROWS[:4] for claim in (yes, no)]
     long = Case("The barrier has gates.", (f"{COST} " * 10 + GATES,))
     together = [v.probability for v in judge.judge([long, *cases, long])][1:-1]
     alone = [judge.judge([case])[0].probability for case in cases]
-    assert together == pytest.approx(alone, abs=SLACK)
+    assert together == pytest.approx(alone, abs=TOLERANCE)
 
 
 def test_threads_share_one_judge(judge: CrossJudge) -> None:
@@ -122,59 +122,59 @@ def test_the_threshold_decides_the_label(encoder: Encoder, judge: CrossJudge) ->
     assert one(strict, GATES, GATES).label is not Label.SUPPORTED
 
 
-def test_the_sentence_that_counts_is_found_in_long_evidence(judge: CrossJudge) -> None:
+def test_the_relevant_sentence_is_found_in_long_evidence(judge: CrossJudge) -> None:
     filler = "The council discussed the parking of bicycles near the market at great length that evening. " * 30
     assert one(judge, GATES, filler + GATES + " " + filler).label is Label.SUPPORTED
     assert one(judge, GATES, filler).label is not Label.SUPPORTED
 
 
 @given(st.lists(st.sampled_from(["The gates rose.", "Rain fell all day long.", "It cost 3 euros."]), max_size=40))
-def test_what_is_read_of_long_evidence_keeps_its_order(sentences: list[str]) -> None:
+def test_an_excerpt_keeps_the_order_of_sentences(sentences: list[str]) -> None:
     text = " ".join(f"{s[:-1]} {i}." for i, s in enumerate(sentences))
-    read = readable(Case("Rain fell.", (text,)), 30)
-    places = [text.index(piece) for piece in read.split(". ") if piece]
-    assert places == sorted(places)
-    assert len(read.split()) <= 30
+    shortened = excerpt(Case("Rain fell.", (text,)), 30)
+    positions = [text.index(piece) for piece in shortened.split(". ") if piece]
+    assert positions == sorted(positions)
+    assert len(shortened.split()) <= 30
 
 
-def test_of_sentences_with_the_same_words_the_first_are_read() -> None:
+def test_an_excerpt_prefers_the_first_of_equally_good_sentences() -> None:
     dice, words = random.Random(3), "river bridge mill stone water tower garden winter harvest market clock".split()
     for _ in range(20):
         same = [f"{' '.join(dice.sample(words, len(words)))}." for _ in range(30)]
         text = " ".join(f"{sentence} {' '.join(dice.sample(words, 6))}." for sentence in same)
-        assert readable(Case(" ".join(words), (text.title(),)), 60) == " ".join(same[:5]).title()
+        assert excerpt(Case(" ".join(words), (text.title(),)), 60) == " ".join(same[:5]).title()
 
 
 @given(st.lists(st.integers(1, 256), max_size=60), st.integers(1, 3000))
-def test_batches_hold_each_text_once_and_not_too_much(lengths: list[int], most: int) -> None:
-    made = batches(lengths, most)
-    assert sorted(i for batch in made for i in batch) == list(range(len(lengths)))
-    assert all(len(batch) == 1 or len(batch) * max(lengths[i] for i in batch) <= most for batch in made)
+def test_batches_have_each_text_once_and_a_limited_size(lengths: list[int], limit: int) -> None:
+    groups = batches(lengths, limit)
+    assert sorted(i for batch in groups for i in batch) == list(range(len(lengths)))
+    assert all(len(batch) == 1 or len(batch) * max(lengths[i] for i in batch) <= limit for batch in groups)
 
 
-def test_the_shipped_file_is_small_and_says_how_it_was_made() -> None:
-    assert JUDGE.stat().st_size <= 12_000_000
+def test_the_shipped_file_is_small_and_describes_its_training() -> None:
+    assert JUDGE_WEIGHTS.stat().st_size <= 12_000_000
     about = load().about
     assert {"recipe", "sources", "pairs", "made"} <= set(about)
 
 
-def test_the_name_says_which_weights_are_used(judge: CrossJudge) -> None:
+def test_the_name_identifies_the_weights(judge: CrossJudge) -> None:
     assert judge.name == f"cross/{load().name}+words3"
     assert load().name.startswith("judge@")
 
 
 @pytest.mark.parametrize("content", [None, b"", b"no weights", "cut"])
-def test_weights_that_cannot_be_read_are_told_in_one_line(tmp_path: Path, content: bytes | str | None) -> None:
+def test_unreadable_weights_raise_an_error_of_one_line(tmp_path: Path, content: bytes | str | None) -> None:
     path = tmp_path / "judge.safetensors"
     if content is not None:
-        path.write_bytes(JUDGE.read_bytes()[:5000] if isinstance(content, str) else content)
-    with pytest.raises(AttributionError, match="cannot be read") as told:
+        path.write_bytes(JUDGE_WEIGHTS.read_bytes()[:5000] if isinstance(content, str) else content)
+    with pytest.raises(AttributionError, match="cannot read the judge's weights") as error:
         load(path)
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(error.value)
 
 
-def test_weights_that_say_nothing_of_themselves_or_of_another_base_are_refused(tmp_path: Path) -> None:
-    path, tensors = tmp_path / "judge.safetensors", load_file(str(JUDGE))
+def test_weights_without_a_description_or_of_another_base_raise(tmp_path: Path) -> None:
+    path, tensors = tmp_path / "judge.safetensors", load_file(str(JUDGE_WEIGHTS))
     save_file(tensors, str(path))
     with pytest.raises(AttributionError, match="lacks 'about'"):
         load(path)

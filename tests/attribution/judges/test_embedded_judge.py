@@ -1,4 +1,4 @@
-"""The embedded judge supports what the evidence says, and never a number that the evidence does not state."""
+"""The embedded judge accepts what the evidence states, and never a number that the evidence lacks."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from propcite.attribution.citations import Label, Verdict
-from propcite.attribution.english.words import numbers
+from propcite.attribution.english import numbers
 from propcite.attribution.judges import Case
-from propcite.attribution.judges.checks import REFUSED
 from propcite.attribution.judges.embedded import EmbeddedJudge, Features, support_probability
+from propcite.attribution.judges.word_checks import MAX_REFUSED_PROBABILITY
 from propcite.retrieval.encoding.encoder import Encoder
 
 GATES = "The tidal barrier has fourteen steel gates."
@@ -43,7 +43,7 @@ def test_a_sentence_supports_itself(judge: EmbeddedJudge, sentence: str) -> None
         ("The barrier cost 410,000,000 euros.", COST),
     ],
 )
-def test_other_words_for_the_same_are_supported(judge: EmbeddedJudge, claim: str, evidence: str) -> None:
+def test_a_paraphrase_is_supported(judge: EmbeddedJudge, claim: str, evidence: str) -> None:
     assert one(judge, claim, [evidence]).label is Label.SUPPORTED
 
 
@@ -55,7 +55,7 @@ def test_other_words_for_the_same_are_supported(judge: EmbeddedJudge, claim: str
         ("The chess club meets in the library.", COST),
     ],
 )
-def test_what_the_evidence_does_not_speak_of_is_not_supported(judge: EmbeddedJudge, claim: str, evidence: str) -> None:
+def test_other_topics_are_not_supported(judge: EmbeddedJudge, claim: str, evidence: str) -> None:
     verdict = one(judge, claim, [evidence])
     assert verdict.label in (Label.UNSUPPORTED, Label.PARTLY)
     assert verdict.probability < one(judge, claim, [claim]).probability
@@ -72,7 +72,9 @@ def test_what_the_evidence_does_not_speak_of_is_not_supported(judge: EmbeddedJud
         ("The lamp is at −5 °C.", "The lamp is at 5 °C.", "5 °C", "−5 °C"),
     ],
 )
-def test_another_number_contradicts_and_both_are_named(judge: EmbeddedJudge, claim, evidence, says, claimed) -> None:
+def test_another_number_contradicts_and_the_reason_names_both(
+    judge: EmbeddedJudge, claim, evidence, says, claimed
+) -> None:
     verdict = one(judge, claim, [evidence])
     assert verdict.label is Label.CONTRADICTED
     source, answer = verdict.reason.split("; answer says ")
@@ -92,7 +94,7 @@ def test_an_opposed_word_or_another_unit_contradicts(
 ) -> None:
     verdict = one(judge, claim, [evidence])
     assert (verdict.label, verdict.reason) == (Label.CONTRADICTED, reason)
-    assert verdict.probability <= REFUSED
+    assert verdict.probability <= MAX_REFUSED_PROBABILITY
 
 
 @pytest.mark.parametrize(
@@ -104,11 +106,11 @@ def test_an_opposed_word_or_another_unit_contradicts(
         ("The council approved the 2nd plan.", "The council approved the second plan."),
     ],
 )
-def test_the_same_in_other_words_is_not_contradicted(judge: EmbeddedJudge, claim: str, evidence: str) -> None:
+def test_a_paraphrase_is_not_contradicted(judge: EmbeddedJudge, claim: str, evidence: str) -> None:
     assert one(judge, claim, [evidence]).label is not Label.CONTRADICTED
 
 
-def test_what_the_source_only_holds_possible_is_at_most_partly_supported(judge: EmbeddedJudge) -> None:
+def test_hedged_evidence_supports_at_most_partly(judge: EmbeddedJudge) -> None:
     verdict = one(judge, "The barrier cost 410 million euros.", ["The barrier could cost 410 million euros."])
     assert verdict.label is Label.PARTLY
     assert verdict.reason == "the source only says that it may"
@@ -124,7 +126,7 @@ def test_a_number_that_the_evidence_lacks_is_never_supported(encoder: Encoder, f
 
 
 @given(FEATURES, SHARES)
-def test_more_likeness_never_makes_support_less_likely(features: Features, more: float) -> None:
+def test_more_similarity_never_lowers_the_probability(features: Features, more: float) -> None:
     assert 0 <= support_probability(features) <= 1
     closer = Features(max(features.similarity, more), features.weakest, features.numbers, features.overlap)
     assert support_probability(closer) >= support_probability(features)
@@ -144,14 +146,14 @@ def test_no_evidence_supports_nothing(judge: EmbeddedJudge, evidence: list[str])
         assert one(judge, claim, evidence).label in (Label.UNSUPPORTED, Label.PARTLY)
 
 
-def test_pieces_of_evidence_are_read_together(judge: EmbeddedJudge) -> None:
+def test_pieces_of_evidence_are_judged_together(judge: EmbeddedJudge) -> None:
     claim = "The barrier has fourteen gates and cost 410 million euros."
     both = one(judge, claim, [GATES, COST])
     assert both.probability > one(judge, claim, [GATES]).probability
     assert both.probability > one(judge, claim, [COST]).probability
 
 
-def test_many_are_judged_as_each_alone(judge: EmbeddedJudge) -> None:
+def test_a_batch_is_judged_like_each_case(judge: EmbeddedJudge) -> None:
     pairs = [(GATES, [COST]), (COST, [COST]), (GATES, [GATES, COST]), (GATES, [])]
     many = judge.judge([Case(claim, tuple(evidence)) for claim, evidence in pairs])
     for verdict, (claim, evidence) in zip(many, pairs, strict=True):

@@ -1,4 +1,4 @@
-"""Published judges on tiny checkpoints in their very formats, against a slow reading written out here."""
+"""Published judges on tiny checkpoints in their formats, compared with a slow reference written out here."""
 
 from __future__ import annotations
 
@@ -21,11 +21,12 @@ from propcite.attribution.citations import Label
 from propcite.attribution.errors import AttributionError
 from propcite.attribution.judges import Case, Judge
 from propcite.attribution.judges.chunks import chunks
-from propcite.attribution.judges.classifier import ClassifierReader
-from propcite.attribution.judges.entailment import TOO_LONG, EntailmentJudge, Reader, Reading, Row
-from propcite.attribution.judges.labels import Meaning, meaning_of
-from propcite.attribution.judges.published import Published, published_judge
-from propcite.attribution.judges.t5 import T5Reader, entails, minicheck_t5_reader, true_reader
+from propcite.attribution.judges.classifier import Classifier
+from propcite.attribution.judges.entailment import TOO_LONG, EntailmentJudge, EntailmentModel, PieceScore, Row
+from propcite.attribution.judges.labels import LabelPositions, label_positions
+from propcite.attribution.judges.published_judges import PublishedName, published_judge
+from propcite.attribution.judges.t5 import T5Classifier, entails, minicheck_t5, true_t5
+from propcite.retrieval.extras import install_command
 from propcite.retrieval.sentences import split_sentences
 
 GATES = "The harbour gates are made of steel."
@@ -50,7 +51,7 @@ LONG = " ".join([*([SPRING] * 14), GATES, *([SPRING] * 4)])
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., str]:
-    """Folders of checkpoints, each made once."""
+    """Return a function that builds folders of checkpoints, each once."""
     folders: dict[object, str] = {}
 
     def make(save: Callable[..., Path], *arguments: Any, **options: Any) -> str:
@@ -62,151 +63,151 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., str]:
     return make
 
 
-def by_hand(logits: Sequence[float]) -> list[float]:
+def softmax(logits: Sequence[float]) -> list[float]:
     total = sum(math.exp(logit) for logit in logits)
     return [math.exp(logit) / total for logit in logits]
 
 
 def slow_t5(folder: str, text: str) -> float:
-    """One text, one step, the two tokens that T5 has for the answers."""
+    """Return the probability of "1" for one text after one step."""
     model, tokenizer = AutoModelForSeq2SeqLM.from_pretrained(folder), AutoTokenizer.from_pretrained(folder)
     with torch.no_grad():
         ids = tokenizer(text, return_tensors="pt").input_ids
         logits = model(input_ids=ids, decoder_input_ids=torch.tensor([[0]])).logits[0, 0]
-    return by_hand([logits[3].item(), logits[209].item()])[1]
+    return softmax([logits[3].item(), logits[209].item()])[1]
 
 
 def slow_classes(folder: str, *texts: str) -> list[float]:
     model = AutoModelForSequenceClassification.from_pretrained(folder)
     with torch.no_grad():
-        read = AutoTokenizer.from_pretrained(folder)(*texts, return_tensors="pt")
-        logits: list[float] = model(**read).logits[0].tolist()
+        batch = AutoTokenizer.from_pretrained(folder)(*texts, return_tensors="pt")
+        logits: list[float] = model(**batch).logits[0].tolist()
     return logits
 
 
-def supports(judge: Judge, cases: Sequence[Case] = CASES) -> list[float]:
+def probabilities(judge: Judge, cases: Sequence[Case] = CASES) -> list[float]:
     return [verdict.probability for verdict in judge.judge(cases)]
 
 
-def test_true_reads_premise_and_hypothesis(made: Callable[..., str]) -> None:
+def test_true_gets_premise_and_hypothesis(made: Callable[..., str]) -> None:
     folder = made(tiny.save_t5)
     judge: Judge = published_judge("true", folder, precision="float32")
     assert judge.name == f"true/{Path(folder).name}"
     slow = [slow_t5(folder, FORM.format(" ".join(case.evidence), case.claim)) for case in CASES]
-    assert supports(judge) == pytest.approx(slow, abs=1e-4)
+    assert probabilities(judge) == pytest.approx(slow, abs=1e-4)
     assert len({round(p, 3) for p in slow}) > 2
 
 
-def test_true_answers_with_the_tokens_that_the_tokenizer_has_for_1_and_0(made: Callable[..., str]) -> None:
-    assert true_reader(made(tiny.save_t5)).answers == [tiny.ZERO, tiny.ONE]
+def test_true_answers_with_the_tokenizers_tokens_for_1_and_0(made: Callable[..., str]) -> None:
+    assert true_t5(made(tiny.save_t5)).answers == [tiny.ZERO, tiny.ONE]
 
 
-def test_what_true_learnt_is_a_verdict_and_alces_decision(made: Callable[..., str]) -> None:
+def test_a_trained_true_gives_verdicts_and_alces_decisions(made: Callable[..., str]) -> None:
     folder = made(tiny.save_t5, TAUGHT)
     judge = published_judge("true", folder, precision="float32")
     pairs = [(GATES, GATES), (SPRING, SPRING), (GATES, SPRING), (SPRING, GATES)]
     verdicts = judge.judge([Case(claim, (evidence,)) for evidence, claim in pairs])
     assert [verdict.label for verdict in verdicts] == [Label.SUPPORTED] * 2 + [Label.UNSUPPORTED] * 2
-    assert isinstance(judge.reader, T5Reader)
-    assert [entails(judge.reader, *pair) for pair in pairs] == [True, True, False, False]
+    assert isinstance(judge.model, T5Classifier)
+    assert [entails(judge.model, *pair) for pair in pairs] == [True, True, False, False]
 
 
 @pytest.mark.parametrize("evidence", [GATES, f"Title: steel\n{SPRING}\n{GATES}", LONG, "</s>", ""])
-def test_alces_decision_is_what_the_model_writes(made: Callable[..., str], evidence: str) -> None:
+def test_alces_decision_is_what_the_model_generates(made: Callable[..., str], evidence: str) -> None:
     for folder in (made(tiny.save_t5), made(tiny.save_t5, TAUGHT)):
         model, tokenizer = AutoModelForSeq2SeqLM.from_pretrained(folder), AutoTokenizer.from_pretrained(folder)
         ids = tokenizer(f"premise: {evidence} hypothesis: {GATES}", return_tensors="pt").input_ids
-        written = tokenizer.decode(model.generate(ids, max_new_tokens=10)[0], skip_special_tokens=True)
-        assert entails(true_reader(folder, precision="float32"), evidence, GATES) == (written == "1")
+        output = tokenizer.decode(model.generate(ids, max_new_tokens=10)[0], skip_special_tokens=True)
+        assert entails(true_t5(folder, precision="float32"), evidence, GATES) == (output == "1")
 
 
-def test_minicheck_reads_document_end_claim(made: Callable[..., str]) -> None:
+def test_minicheck_gets_document_end_token_and_claim(made: Callable[..., str]) -> None:
     folder = made(tiny.save_t5)
     judge = published_judge("minicheck", folder, precision="float32")
     slow = [slow_t5(folder, f"predict: {' '.join(case.evidence)}</s>{case.claim}") for case in CASES]
-    assert supports(judge) == pytest.approx(slow, abs=1e-4)
-    assert judge.reader.most_evidence == judge.reader.window - 300 == 1748
+    assert probabilities(judge) == pytest.approx(slow, abs=1e-4)
+    assert judge.model.max_evidence == judge.model.window - 300 == 1748
 
 
 @pytest.mark.parametrize("family", ["roberta", "deberta"])
-def test_minicheck_as_a_classifier_takes_its_second_label(made: Callable[..., str], family: str) -> None:
+def test_minicheck_as_a_classifier_uses_its_second_label(made: Callable[..., str], family: str) -> None:
     folder = made(tiny.save_classifier, ["LABEL_0", "LABEL_1"], family)
     judge = published_judge("minicheck", folder, precision="float32")
     end = {"roberta": "</s>", "deberta": "[SEP]"}[family]
-    slow = [by_hand(slow_classes(folder, f"{' '.join(case.evidence)}{end}{case.claim}"))[1] for case in CASES]
-    assert supports(judge)[:3] == pytest.approx(slow[:3], abs=1e-4)
-    assert judge.reader.window == {"roberta": 64, "deberta": 2048}[family]
+    slow = [softmax(slow_classes(folder, f"{' '.join(case.evidence)}{end}{case.claim}"))[1] for case in CASES]
+    assert probabilities(judge)[:3] == pytest.approx(slow[:3], abs=1e-4)
+    assert judge.model.window == {"roberta": 64, "deberta": 2048}[family]
 
 
 @pytest.mark.parametrize("family", ["bert", "roberta", "deberta"])
 @pytest.mark.parametrize(
     "labels", [NLI, ("ENTAILMENT", "NEUTRAL", "CONTRADICTION"), ("neutral", "Contradiction", "entail")]
 )
-def test_a_cross_encoder_says_support_and_contradiction(
+def test_a_cross_encoder_gives_support_and_contradiction(
     made: Callable[..., str], family: str, labels: tuple[str, ...]
 ) -> None:
     folder = made(tiny.save_classifier, labels, family, positions=128)
     verdicts = published_judge("nli", folder, precision="float32").judge(CASES)
     names = [label.lower()[:6] for label in labels]
     slow = [slow_classes(folder, " ".join(case.evidence), case.claim) for case in CASES]
-    entailed = [by_hand(logits)[names.index("entail")] for logits in slow]
+    entailed = [softmax(logits)[names.index("entail")] for logits in slow]
     assert [verdict.probability for verdict in verdicts] == pytest.approx(entailed, abs=1e-4)
-    against = [logits.index(max(logits)) == names.index("contra") for logits in slow]
-    assert [verdict.label is Label.CONTRADICTED for verdict in verdicts] == against
+    contradicts = [logits.index(max(logits)) == names.index("contra") for logits in slow]
+    assert [verdict.label is Label.CONTRADICTED for verdict in verdicts] == contradicts
 
 
-def test_every_label_of_a_cross_encoder_is_seen(made: Callable[..., str]) -> None:
+def test_a_cross_encoder_can_give_every_label(made: Callable[..., str]) -> None:
     folders = [made(tiny.save_classifier, NLI[n:] + NLI[:n], "bert", positions=128) for n in range(3)]
-    seen = {v.label for folder in folders for v in published_judge("nli", folder, precision="float32").judge(CASES)}
-    assert {Label.SUPPORTED, Label.CONTRADICTED} <= seen
+    labels = {v.label for folder in folders for v in published_judge("nli", folder, precision="float32").judge(CASES)}
+    assert {Label.SUPPORTED, Label.CONTRADICTED} <= labels
 
 
 def test_two_labels_and_one_logit(made: Callable[..., str]) -> None:
     two = made(tiny.save_classifier, ["entailment", "not_entailment"])
-    slow = [by_hand(slow_classes(two, " ".join(case.evidence), case.claim))[0] for case in CASES[:3]]
-    assert supports(published_judge("nli", two, precision="float32"), CASES[:3]) == pytest.approx(slow, abs=1e-4)
+    slow = [softmax(slow_classes(two, " ".join(case.evidence), case.claim))[0] for case in CASES[:3]]
+    assert probabilities(published_judge("nli", two, precision="float32"), CASES[:3]) == pytest.approx(slow, abs=1e-4)
     one = made(tiny.save_classifier, ["LABEL_0"])
     slow = [1 / (1 + math.exp(-slow_classes(one, " ".join(case.evidence), case.claim)[0])) for case in CASES[:3]]
-    assert supports(published_judge("nli", one, precision="float32"), CASES[:3]) == pytest.approx(slow, abs=1e-4)
+    assert probabilities(published_judge("nli", one, precision="float32"), CASES[:3]) == pytest.approx(slow, abs=1e-4)
 
 
 @pytest.mark.parametrize(
-    ("names", "meaning"),
+    ("names", "positions"),
     [
-        (("contradiction", "entailment", "neutral"), Meaning(1, 0)),
-        (("SUPPORTS", "REFUTES", "NOT ENOUGH INFO"), Meaning(0, 1)),
-        (("not-entailment", "Entailment"), Meaning(1)),
-        (("hallucinated", "consistent"), Meaning(1)),
-        (("LABEL_0",), Meaning(0)),
+        (("contradiction", "entailment", "neutral"), LabelPositions(1, 0)),
+        (("SUPPORTS", "REFUTES", "NOT ENOUGH INFO"), LabelPositions(0, 1)),
+        (("not-entailment", "Entailment"), LabelPositions(1)),
+        (("hallucinated", "consistent"), LabelPositions(1)),
+        (("LABEL_0",), LabelPositions(0)),
     ],
 )
-def test_labels_by_their_names(names: Sequence[str], meaning: Meaning) -> None:
-    assert meaning_of(dict(enumerate(names))) == meaning
+def test_labels_are_recognised_by_their_names(names: Sequence[str], positions: LabelPositions) -> None:
+    assert label_positions(dict(enumerate(names))) == positions
 
 
 @pytest.mark.parametrize(
     "names",
     [("LABEL_0", "LABEL_1", "LABEL_2"), ("entailment", "entailed"), ("positive", "negative"), NLI[::2], ("a",) * 9],
 )
-def test_labels_that_say_nothing_are_one_line_with_the_setting(names: Sequence[str]) -> None:
+def test_unknown_labels_raise_and_name_the_setting(names: Sequence[str]) -> None:
     with pytest.raises(AttributionError, match=r"^the labels of m do not say .* set judge_labels to their") as failure:
-        meaning_of(dict(enumerate(names)), model="m")
+        label_positions(dict(enumerate(names)), model="m")
     assert "\n" not in str(failure.value)
 
 
-def test_the_setting_maps_labels(made: Callable[..., str]) -> None:
-    silent = made(tiny.save_classifier, ["LABEL_0", "LABEL_1", "LABEL_2"])
-    speaking = made(tiny.save_classifier, NLI)
+def test_the_setting_names_the_labels(made: Callable[..., str]) -> None:
+    unnamed = made(tiny.save_classifier, ["LABEL_0", "LABEL_1", "LABEL_2"])
+    named = made(tiny.save_classifier, NLI)
     with pytest.raises(AttributionError, match="set judge_labels"):
-        published_judge("nli", silent)
-    mapped = published_judge("nli", silent, labels=[" Contradiction", "entailment ", "neutral"])
-    assert mapped.judge(CASES[:3]) == published_judge("nli", speaking).judge(CASES[:3])
+        published_judge("nli", unnamed)
+    mapped = published_judge("nli", unnamed, labels=[" Contradiction", "entailment ", "neutral"])
+    assert mapped.judge(CASES[:3]) == published_judge("nli", named).judge(CASES[:3])
     with pytest.raises(AttributionError, match="has the 3 labels LABEL_0, LABEL_1, LABEL_2: name as many"):
-        published_judge("nli", silent, labels=["entailment", "neutral"])
+        published_judge("nli", unnamed, labels=["entailment", "neutral"])
 
 
 @given(st.text("ab .!?\n🌊", max_size=80), st.integers(1, 20))
-def test_pieces_fit_and_are_the_text(text: str, room: int) -> None:
+def test_pieces_fit_and_join_to_the_text(text: str, room: int) -> None:
     pieces = chunks(text, lambda piece: len(piece) <= room)
     assert "".join(pieces) == text
     assert all(0 < len(piece) <= room for piece in pieces)
@@ -214,7 +215,7 @@ def test_pieces_fit_and_are_the_text(text: str, room: int) -> None:
 
 
 @given(st.lists(st.sampled_from([GATES, SPRING, "It rained."]), min_size=1, max_size=12), st.integers(40, 90))
-def test_pieces_end_where_sentences_do(sentences: list[str], room: int) -> None:
+def test_pieces_end_at_the_end_of_sentences(sentences: list[str], room: int) -> None:
     text = " ".join(sentences)
     ends = {span.end for span in split_sentences(text)}
     at = 0
@@ -224,59 +225,59 @@ def test_pieces_end_where_sentences_do(sentences: list[str], room: int) -> None:
 
 
 @pytest.mark.parametrize("form", ["bert", "t5", "joined"])
-def test_long_evidence_is_read_in_pieces_and_the_best_counts(made: Callable[..., str], form: str) -> None:
+def test_long_evidence_is_judged_in_pieces_and_the_best_one_counts(made: Callable[..., str], form: str) -> None:
     if form == "t5":
-        reader: Any = minicheck_t5_reader(made(tiny.save_t5), precision="float32", window=60)
+        model: Any = minicheck_t5(made(tiny.save_t5), precision="float32", window=60)
     elif form == "joined":
         folder = made(tiny.save_classifier, ["LABEL_0", "LABEL_1"], "roberta")
-        reader = ClassifierReader(folder, labels=["no_entailment", "entailment"], joined=True, precision="float32")
+        model = Classifier(folder, labels=["no_entailment", "entailment"], joined=True, precision="float32")
     else:
-        reader = ClassifierReader(made(tiny.save_classifier, NLI), precision="float32")
-    pieces = chunks(LONG, lambda piece: len(reader.row(piece.strip(), GATES)["input_ids"]) <= reader.window)
+        model = Classifier(made(tiny.save_classifier, NLI), precision="float32")
+    pieces = chunks(LONG, lambda piece: len(model.row(piece.strip(), GATES)["input_ids"]) <= model.window)
     assert len(pieces) > 2
-    readings = [reader.read([reader.row(piece.strip(), GATES)])[0] for piece in pieces]
-    (verdict,) = EntailmentJudge(reader).judge([Case(GATES, (LONG,))])
-    assert verdict.probability == pytest.approx(max(reading.support for reading in readings), abs=1e-4)
+    scores = [model.score([model.row(piece.strip(), GATES)])[0] for piece in pieces]
+    (verdict,) = EntailmentJudge(model).judge([Case(GATES, (LONG,))])
+    assert verdict.probability == pytest.approx(max(score.support for score in scores), abs=1e-4)
 
 
-def rows_read(reader: Reader, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """All that the network is given to read from here on."""
+def record_rows(model: EntailmentModel, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """Return a list to which all later input of the network is added."""
     rows: list[Any] = []
-    read = reader.read
+    score = model.score
 
-    def noted(batch: Sequence[Row]) -> list[Reading]:
+    def recording(batch: Sequence[Row]) -> list[PieceScore]:
         rows.extend(batch)
-        return read(batch)
+        return score(batch)
 
-    monkeypatch.setattr(reader, "read", noted)
+    monkeypatch.setattr(model, "score", recording)
     return rows
 
 
-def test_minicheck_leaves_room_for_the_claim_as_published(
+def test_minicheck_reserves_room_for_the_claim_as_published(
     made: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    reader = minicheck_t5_reader(made(tiny.save_t5), precision="float32", window=360)
-    rows = rows_read(reader, monkeypatch)
-    EntailmentJudge(reader).judge([Case("Steel.", (LONG,))])
+    model = minicheck_t5(made(tiny.save_t5), precision="float32", window=360)
+    rows = record_rows(model, monkeypatch)
+    EntailmentJudge(model).judge([Case("Steel.", (LONG,))])
     assert len(rows) > 2
-    assert max(len(row["input_ids"]) for row in rows) <= 60 + len(reader.row("", "Steel.")["input_ids"])
+    assert max(len(row["input_ids"]) for row in rows) <= 60 + len(model.row("", "Steel.")["input_ids"])
 
 
-def test_no_word_of_evidence_or_claim_is_left_out(made: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_word_of_evidence_or_claim_is_lost(made: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> None:
     judge = published_judge("nli", made(tiny.save_classifier, NLI))
-    rows = rows_read(judge.reader, monkeypatch)
+    rows = record_rows(judge.model, monkeypatch)
     evidence = f"{LONG} {'steel' * 18} made in spring 1999."
     judge.judge([Case(GATES, (evidence,))])
-    assert isinstance(judge.reader, ClassifierReader)
-    tokenizer = judge.reader.tokenizer
+    assert isinstance(judge.model, Classifier)
+    tokenizer = judge.model.tokenizer
     texts = [tokenizer.decode(row["input_ids"]).replace("##", "").replace(" ", "").split("[SEP]") for row in rows]
     assert {claim for _, claim, _ in texts} == {GATES.lower().replace(" ", "")}
     letters = "".join(text.removeprefix("[CLS]") for text, _, _ in texts)
     assert sorted(letters) == sorted(evidence.lower().replace(" ", ""))
-    assert all(len(row["input_ids"]) <= judge.reader.window for row in rows)
+    assert all(len(row["input_ids"]) <= judge.model.window for row in rows)
 
 
-def test_a_claim_that_leaves_no_room_for_evidence_is_told(made: Callable[..., str]) -> None:
+def test_a_claim_that_leaves_no_room_for_evidence_is_reported(made: Callable[..., str]) -> None:
     for judge in (published_judge("nli", made(tiny.save_classifier, NLI)), published_judge("true", made(tiny.save_t5))):
         (verdict,) = judge.judge([Case(f"{GATES} " * 99, (GATES,))])
         assert (verdict.label, verdict.probability, verdict.reason) == (Label.UNSUPPORTED, 0.0, TOO_LONG)
@@ -285,7 +286,7 @@ def test_a_claim_that_leaves_no_room_for_evidence_is_told(made: Callable[..., st
 @pytest.mark.parametrize("batch_size", [1, 3, 64])
 def test_a_batch_is_judged_like_each_case(made: Callable[..., str], batch_size: int) -> None:
     cases = [*CASES, Case("", (GATES,)), Case(GATES, ()), Case(GATES, (" \n",)), Case("x", ("\ud800",)), *CASES[:2]]
-    folders: dict[Published, str] = {"true": made(tiny.save_t5), "nli": made(tiny.save_classifier, NLI)}
+    folders: dict[PublishedName, str] = {"true": made(tiny.save_t5), "nli": made(tiny.save_classifier, NLI)}
     for name, folder in folders.items():
         judge = published_judge(name, folder, precision="float32", batch_size=batch_size)
         together = judge.judge(cases)
@@ -301,54 +302,54 @@ def test_threads_get_the_same_verdicts(made: Callable[..., str]) -> None:
     judge = published_judge("nli", made(tiny.save_classifier, NLI), precision="float32")
     alone = judge.judge(CASES)
     with ThreadPoolExecutor(8) as pool:
-        assert all(found == alone for found in pool.map(judge.judge, [CASES] * 24))
+        assert all(verdicts == alone for verdicts in pool.map(judge.judge, [CASES] * 24))
 
 
-def test_the_threshold_is_the_users(made: Callable[..., str]) -> None:
+def test_the_threshold_decides_the_label(made: Callable[..., str]) -> None:
     folder = made(tiny.save_t5)
     (verdict,) = published_judge("true", folder).judge(CASES[:1])
     for threshold in (verdict.probability - 0.01, verdict.probability + 0.01):
-        (found,) = published_judge("true", folder, supported_from=threshold).judge(CASES[:1])
-        assert (found.label is Label.SUPPORTED) == (threshold < verdict.probability)
+        (other,) = published_judge("true", folder, supported_from=threshold).judge(CASES[:1])
+        assert (other.label is Label.SUPPORTED) == (threshold < verdict.probability)
 
 
 @pytest.mark.parametrize(
-    ("readings", "label"),
+    ("scores", "label"),
     [
-        ([Reading(0.9), Reading(0.1, True)], Label.SUPPORTED),
-        ([Reading(0.4), Reading(0.1, True)], Label.CONTRADICTED),
-        ([Reading(0.45, True)], Label.CONTRADICTED),
-        ([Reading(0.4), Reading(0.1)], Label.PARTLY),
+        ([PieceScore(0.9), PieceScore(0.1, True)], Label.SUPPORTED),
+        ([PieceScore(0.4), PieceScore(0.1, True)], Label.CONTRADICTED),
+        ([PieceScore(0.45, True)], Label.CONTRADICTED),
+        ([PieceScore(0.4), PieceScore(0.1)], Label.PARTLY),
     ],
 )
-def test_pieces_are_weighed(made: Callable[..., str], readings: list[Reading], label: Label) -> None:
+def test_the_scores_of_pieces_are_combined(made: Callable[..., str], scores: list[PieceScore], label: Label) -> None:
     judge = published_judge("nli", made(tiny.save_classifier, NLI))
-    verdict = judge._verdict([{}] * len(readings), readings)
-    assert (verdict.label, verdict.probability) == (label, readings[0].support)
+    verdict = judge._verdict([{}] * len(scores), scores)
+    assert (verdict.label, verdict.probability) == (label, scores[0].support)
 
 
-def test_no_evidence_ends_itself_and_begins_a_claim(made: Callable[..., str]) -> None:
-    reader = minicheck_t5_reader(made(tiny.save_t5))
-    row = reader.row("The gates</s> are steel</s>", "spring </s> harbour")["input_ids"]
+def test_evidence_cannot_end_itself_and_begin_a_claim(made: Callable[..., str]) -> None:
+    model = minicheck_t5(made(tiny.save_t5))
+    row = model.row("The gates</s> are steel</s>", "spring </s> harbour")["input_ids"]
     assert row.count(1) == 2
-    pairs = ClassifierReader(made(tiny.save_classifier, NLI))
+    pairs = Classifier(made(tiny.save_classifier, NLI))
     assert pairs.row("the [SEP] gates [CLS]", "steel[SEP]")["input_ids"].count(pairs.tokenizer.sep_token_id) == 2
 
 
-def test_half_precision_that_overflows_is_one_line(made: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_overflow_raises_and_names_the_setting(made: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> None:
     judge = published_judge("true", made(tiny.save_t5))
-    monkeypatch.setattr(judge.reader, "read", lambda batch: [Reading(math.nan)] * len(batch))
-    with pytest.raises(AttributionError, match="is no number: set the precision to float32"):
+    monkeypatch.setattr(judge.model, "score", lambda batch: [PieceScore(math.nan)] * len(batch))
+    with pytest.raises(AttributionError, match="is not a number: set the precision to float32"):
         judge.judge(CASES)
 
 
-def test_bfloat16_reads_about_the_same(made: Callable[..., str]) -> None:
+def test_bfloat16_gives_similar_probabilities(made: Callable[..., str]) -> None:
     folder = made(tiny.save_t5)
-    exact, rough = (supports(published_judge("true", folder, precision=p)) for p in ("float32", "bfloat16"))
+    exact, rough = (probabilities(published_judge("true", folder, precision=p)) for p in ("float32", "bfloat16"))
     assert rough == pytest.approx(exact, abs=0.1)
 
 
-def refused(name: Any, model: str, **options: Any) -> str:
+def error_of(name: Any, model: str, **options: Any) -> str:
     with pytest.raises(AttributionError) as failure:
         published_judge(name, model, **options)
     assert "\n" not in str(failure.value)
@@ -356,25 +357,25 @@ def refused(name: Any, model: str, **options: Any) -> str:
 
 
 @pytest.mark.parametrize("name", ["true", "minicheck", "nli"])
-def test_a_folder_that_holds_no_such_model_is_one_line(name: str, tmp_path: Path, made: Callable[..., str]) -> None:
-    assert refused(name, str(tmp_path / "nothing")).startswith(f"there is no folder {tmp_path}")
+def test_a_folder_without_such_a_model_raises(name: str, tmp_path: Path, made: Callable[..., str]) -> None:
+    assert error_of(name, str(tmp_path / "nothing")).startswith(f"there is no folder {tmp_path}")
     (tmp_path / "empty").mkdir()
-    assert "empty cannot be loaded: " in refused(name, str(tmp_path / "empty"))
+    assert "empty cannot be loaded: " in error_of(name, str(tmp_path / "empty"))
     save = {"nli": lambda f: tiny.save_classifier(f, NLI)}.get(name, tiny.save_t5)
     (save(tmp_path / "cut") / "model.safetensors").write_bytes(b"\x10\0")
-    assert "cut cannot be loaded: " in refused(name, str(tmp_path / "cut"))
-    assert "cannot be loaded: " in refused(name, made(tiny.save_classifier, NLI), device="nowhere")
+    assert "cut cannot be loaded: " in error_of(name, str(tmp_path / "cut"))
+    assert "cannot be loaded: " in error_of(name, made(tiny.save_classifier, NLI), device="nowhere")
 
 
-def test_a_model_for_something_else_is_one_line(tmp_path: Path, made: Callable[..., str]) -> None:
+def test_a_model_for_another_task_raises(tmp_path: Path, made: Callable[..., str]) -> None:
     classifier, t5 = made(tiny.save_classifier, NLI), made(tiny.save_t5)
-    assert "cannot be loaded: " in refused("true", classifier)
+    assert "cannot be loaded: " in error_of("true", classifier)
     BertModel.from_pretrained(classifier).save_pretrained(tmp_path / "bare")
     tiny.pair_tokenizer("bert").save_pretrained(tmp_path / "bare")
-    assert "was made for something else: its weights lack classifier.bias" in refused("nli", str(tmp_path / "bare"))
-    assert "was made for something else" in refused("nli", t5)
+    assert "is for another task: its weights lack classifier.bias" in error_of("nli", str(tmp_path / "bare"))
+    assert "is for another task" in error_of("nli", t5)
     tiny.save_t5(tmp_path / "wordless", with_digits=False)
-    assert "cannot write 0 and 1" in refused("true", str(tmp_path / "wordless"))
+    assert "cannot write 0 and 1" in error_of("true", str(tmp_path / "wordless"))
 
 
 def test_a_tokenizer_that_needs_sentencepiece_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -382,23 +383,23 @@ def test_a_tokenizer_that_needs_sentencepiece_names_the_extra(tmp_path: Path, mo
     (tmp_path / "tokenizer.json").rename(tmp_path / "spiece.model")
     (tmp_path / "tokenizer_config.json").write_text('{"tokenizer_class": "T5Tokenizer"}')
     monkeypatch.setattr("propcite.attribution.checkpoints.find_spec", lambda _: None)
-    assert refused("true", str(tmp_path)).endswith("a sentencepiece model: pip install 'propcite[judges]'")
+    assert error_of("true", str(tmp_path)).endswith(f"a sentencepiece model: {install_command('judges')}")
 
 
-def test_a_hub_name_without_a_connection_is_one_line_in_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_hub_name_without_a_connection_raises_quickly(monkeypatch: pytest.MonkeyPatch) -> None:
     def unreachable(*_: object, **__: object) -> None:
         raise ConnectionError("Name or service not known\nTry again")
 
     monkeypatch.setattr("huggingface_hub.model_info", unreachable)
     started = time.perf_counter()
     for name in ("true", "minicheck", "nli"):
-        said = refused(name, "")
-        assert "cannot be fetched from the hub (Name or service not known): check its name" in said
-        assert "nobody/nothing" in refused(name, "nobody/nothing")
+        message = error_of(name, "")
+        assert "cannot be fetched from the hub (Name or service not known): check its name" in message
+        assert "nobody/nothing" in error_of(name, "nobody/nothing")
     assert time.perf_counter() - started < 5
-    assert "there is no folder" in refused("nli", "not a name!")
+    assert "there is no folder" in error_of("nli", "not a name!")
 
 
-def test_wrong_arguments_are_named(made: Callable[..., str]) -> None:
-    with pytest.raises(ValueError, match="wanted batch_size >= 1, got 0"):
+def test_invalid_arguments_raise(made: Callable[..., str]) -> None:
+    with pytest.raises(ValueError, match="expected batch_size >= 1, got 0"):
         published_judge("true", made(tiny.save_t5), batch_size=0)

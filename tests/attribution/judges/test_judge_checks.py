@@ -1,4 +1,4 @@
-"""Plain words tell who did what to whom, of which thing a number is said and which name is another one."""
+"""Word checks detect exchanged roles, numbers of another thing, and other names."""
 
 from __future__ import annotations
 
@@ -7,13 +7,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from propcite.attribution.citations import Label
-from propcite.attribution.english.comparing.moved_numbers import said_of_another
-from propcite.attribution.english.comparing.names import renamed
-from propcite.attribution.english.comparing.roles import exchanged
+from propcite.attribution.english.comparison.moved_numbers import is_number_moved
+from propcite.attribution.english.comparison.names import name_mismatch
+from propcite.attribution.english.comparison.roles import role_mismatch
 from propcite.attribution.english.words.exclusive import DENYING, RELATING, STRONGER
-from propcite.attribution.judges.checks import REFUSED, SPEAKS_OF_IT, checked, refused
+from propcite.attribution.judges.word_checks import (
+    MAX_REFUSED_PROBABILITY,
+    MIN_CLAIM_SHARE,
+    checked_verdict,
+    is_refused,
+)
 
-TURNED = [
+EXCHANGED = [
     ("Alpina bought Northwind.", "Northwind bought Alpina in 2016."),
     ("Northwind was bought by Alpina.", "Northwind bought Alpina in 2016."),
     ("Alpina bought the land from Northwind.", "Alpina sold the land to Northwind."),
@@ -25,7 +30,7 @@ TURNED = [
     ("The fire broke out before the lightning struck.", "The fire broke out after the lightning struck the barn."),
     ("Overfishing led to the war.", "The war led to overfishing."),
 ]
-KEPT = [
+SAME_ROLES = [
     ("Alpina was bought by Northwind.", "Northwind bought Alpina in 2016."),
     ("Alpina sold the land to Northwind.", "Northwind bought the land from Alpina."),
     ("Omega borrowed money from Delta.", "In March, Delta lent money to Omega."),
@@ -39,22 +44,22 @@ KEPT = [
 ]
 
 
-@pytest.mark.parametrize(("claim", "evidence"), TURNED)
+@pytest.mark.parametrize(("claim", "evidence"), EXCHANGED)
 def test_exchanged_roles_contradict(claim: str, evidence: str) -> None:
-    verdict = checked(claim, evidence, 0.99, 1.0, 0.5)
+    verdict = checked_verdict(claim, evidence, 0.99, 1.0, 0.5)
     assert verdict.label is Label.CONTRADICTED
-    assert verdict.probability <= REFUSED
+    assert verdict.probability <= MAX_REFUSED_PROBABILITY
     assert verdict.reason
 
 
-@pytest.mark.parametrize(("claim", "evidence"), KEPT)
-def test_the_same_roles_in_another_order_do_not(claim: str, evidence: str) -> None:
-    assert exchanged(claim, evidence, share=SPEAKS_OF_IT) == ""
-    assert checked(claim, evidence, 0.99, 1.0, 0.5).label is Label.SUPPORTED
+@pytest.mark.parametrize(("claim", "evidence"), SAME_ROLES)
+def test_the_same_roles_in_another_order_do_not_contradict(claim: str, evidence: str) -> None:
+    assert role_mismatch(claim, evidence, share=MIN_CLAIM_SHARE) == ""
+    assert checked_verdict(claim, evidence, 0.99, 1.0, 0.5).label is Label.SUPPORTED
 
 
 @pytest.mark.parametrize(
-    ("claim", "evidence", "another"),
+    ("claim", "evidence", "is_moved"),
     [
         ("The old mill is 31 metres high.", "The old mill is 12 metres high and the new silo is 31 metres high.", True),
         ("The new silo is 31 metres high.", "The old mill is 12 metres high, the new silo is 31 metres high.", False),
@@ -64,27 +69,32 @@ def test_the_same_roles_in_another_order_do_not(claim: str, evidence: str) -> No
         ("Ada was minister until 1990.", "Ada sat for Leeds from 1979 to 1997, and was minister until 1990.", False),
     ],
 )  # fmt: skip
-def test_a_number_of_something_else_is_seen(claim: str, evidence: str, another: bool) -> None:
-    assert said_of_another(claim, evidence, share=SPEAKS_OF_IT) is another
+def test_a_number_of_another_thing_is_detected(claim: str, evidence: str, is_moved: bool) -> None:
+    assert is_number_moved(claim, evidence, share=MIN_CLAIM_SHARE) is is_moved
 
 
-@given(st.sampled_from([claim for claim, _ in TURNED + KEPT]))
-def test_nothing_contradicts_itself(sentence: str) -> None:
-    assert checked(sentence, sentence, 0.9, 1.0, 0.5).label is Label.SUPPORTED
+@given(st.sampled_from([claim for claim, _ in EXCHANGED + SAME_ROLES]))
+def test_no_sentence_contradicts_itself(sentence: str) -> None:
+    assert checked_verdict(sentence, sentence, 0.9, 1.0, 0.5).label is Label.SUPPORTED
 
 
 @given(st.text(max_size=80), st.text(max_size=80))
 def test_no_text_makes_the_checks_raise(claim: str, evidence: str) -> None:
-    assert isinstance(exchanged(claim, evidence, share=0.0), str)
-    assert said_of_another(claim, evidence, share=0.0) in (True, False)
+    assert isinstance(role_mismatch(claim, evidence, share=0.0), str)
+    assert is_number_moved(claim, evidence, share=0.0) in (True, False)
 
 
-def test_another_currency_is_no_support_though_the_words_are_the_same() -> None:
-    verdict = checked("It cost €5.", "It cost $5.", 0.9, 1.0, 0.5)
+def test_another_currency_contradicts_although_the_words_are_equal() -> None:
+    verdict = checked_verdict("It cost €5.", "It cost $5.", 0.9, 1.0, 0.5)
     assert (verdict.label, verdict.reason) == (Label.CONTRADICTED, "source says “$5”; answer says “€5”")
-    assert checked("It made a loss in 2019.", "It made a profit in 2019.", 0.9, 0.7, 0.5).label is Label.CONTRADICTED
-    assert checked("Fewer than 50 came.", "More than 50 came.", 0.9, 0.7, 0.5).label is Label.CONTRADICTED
-    assert checked("He led it from 1990 to 1995.", "He led it (1990–95).", 0.9, 0.9, 0.5).label is Label.SUPPORTED
+    assert (
+        checked_verdict("It made a loss in 2019.", "It made a profit in 2019.", 0.9, 0.7, 0.5).label
+        is Label.CONTRADICTED
+    )
+    assert checked_verdict("Fewer than 50 came.", "More than 50 came.", 0.9, 0.7, 0.5).label is Label.CONTRADICTED
+    assert (
+        checked_verdict("He led it from 1990 to 1995.", "He led it (1990–95).", 0.9, 0.9, 0.5).label is Label.SUPPORTED
+    )
 
 
 OPENED = "Ana Ruiz opened the museum in Lisbon in 1987."
@@ -113,12 +123,12 @@ OPENED = "Ana Ruiz opened the museum in Lisbon in 1987."
     ],
 )
 def test_another_name_in_the_same_place_contradicts(claim: str, evidence: str, mine: str, other: str) -> None:
-    assert renamed(claim, evidence, share=SPEAKS_OF_IT) == (mine, other)
-    verdict = checked(claim, evidence, 0.9, 0.8, 0.5)
+    assert name_mismatch(claim, evidence, share=MIN_CLAIM_SHARE) == (mine, other)
+    verdict = checked_verdict(claim, evidence, 0.9, 0.8, 0.5)
     assert verdict.label is Label.CONTRADICTED
-    assert verdict.probability <= REFUSED
+    assert verdict.probability <= MAX_REFUSED_PROBABILITY
     assert verdict.reason == f"source says {other}; answer says {mine}"
-    assert refused(claim, evidence, 0.8)
+    assert is_refused(claim, evidence, 0.8)
 
 
 @pytest.mark.parametrize(
@@ -145,29 +155,29 @@ def test_another_name_in_the_same_place_contradicts(claim: str, evidence: str, m
         ("", "", ""),
     ],
 )
-def test_the_same_name_in_another_form_does_not(claim: str, evidence: str, context: str) -> None:
-    assert renamed(claim, evidence, context, share=SPEAKS_OF_IT) is None
+def test_another_form_of_the_same_name_does_not_contradict(claim: str, evidence: str, context: str) -> None:
+    assert name_mismatch(claim, evidence, context, share=MIN_CLAIM_SHARE) is None
 
 
 @given(st.text(max_size=80), st.text(max_size=80), st.text(max_size=40))
-def test_names_are_read_in_any_text(claim: str, evidence: str, context: str) -> None:
-    assert renamed(claim, claim, context, share=SPEAKS_OF_IT) is None
-    renamed(claim, evidence, context, share=SPEAKS_OF_IT)
+def test_names_are_compared_in_any_text(claim: str, evidence: str, context: str) -> None:
+    assert name_mismatch(claim, claim, context, share=MIN_CLAIM_SHARE) is None
+    name_mismatch(claim, evidence, context, share=MIN_CLAIM_SHARE)
 
 
-def test_another_currency_contradicts_though_it_is_most_of_the_claim() -> None:
-    verdict = checked("It cost 410 million dollars.", "The barrier cost 410 million euros.", 0.9, 0.5, 0.5)
+def test_another_currency_contradicts_although_it_is_most_of_the_claim() -> None:
+    verdict = checked_verdict("It cost 410 million dollars.", "The barrier cost 410 million euros.", 0.9, 0.5, 0.5)
     assert (verdict.label, verdict.reason) == (
         Label.CONTRADICTED, "source says “410 million euros”; answer says “410 million dollars”",
     )  # fmt: skip
 
 
-def test_what_it_is_may_be_told_around_the_evidence() -> None:
+def test_the_context_may_tell_what_it_refers_to() -> None:
     claim, evidence = "The barrier was built between 2018 and 2024.", "It was built between 2019 and 2024."
-    assert checked(claim, evidence, 0.9, 0.5, 0.5).reason == ""
-    verdict = checked(claim, evidence, 0.9, 0.5, 0.5, "The barrier has six gates.")
+    assert checked_verdict(claim, evidence, 0.9, 0.5, 0.5).reason == ""
+    verdict = checked_verdict(claim, evidence, 0.9, 0.5, 0.5, "The barrier has six gates.")
     assert (verdict.label, verdict.reason) == (Label.CONTRADICTED, "source says 2019; answer says 2018")
-    assert checked(claim, evidence, 0.9, 0.5, 0.5, "The museum has six halls.").reason == ""
+    assert checked_verdict(claim, evidence, 0.9, 0.5, 0.5, "The museum has six halls.").reason == ""
 
 
 @pytest.mark.parametrize(
@@ -183,8 +193,8 @@ def test_what_it_is_may_be_told_around_the_evidence() -> None:
         ("The bridge is made of wood.", "The bridge, which is made of steel, is long.", "wood", "steel"),
     ],
 )
-def test_a_word_that_excludes_the_claims_contradicts(claim: str, evidence: str, mine: str, other: str) -> None:
-    verdict = checked(claim, evidence, 0.9, 0.8, 0.5)
+def test_a_word_that_excludes_the_claims_word_contradicts(claim: str, evidence: str, mine: str, other: str) -> None:
+    verdict = checked_verdict(claim, evidence, 0.9, 0.8, 0.5)
     assert verdict.label is Label.CONTRADICTED
     assert verdict.reason == f"source says “{other}”; answer says “{mine}”"
 
@@ -202,11 +212,11 @@ def test_a_word_that_excludes_the_claims_contradicts(claim: str, evidence: str, 
         ("The red house was sold.", "The red house with the blue door was sold."),
     ],
 )
-def test_a_word_that_excludes_nothing_does_not(claim: str, evidence: str) -> None:
-    assert checked(claim, evidence, 0.9, 0.8, 0.5).label is Label.SUPPORTED
+def test_other_words_do_not_contradict(claim: str, evidence: str) -> None:
+    assert checked_verdict(claim, evidence, 0.9, 0.8, 0.5).label is Label.SUPPORTED
 
 
-def test_each_side_of_exclusive_words_stands_on_one_side_alone() -> None:
+def test_exclusive_words_are_on_one_side_only() -> None:
     for row in (*DENYING, *RELATING, *STRONGER):
         words = [word for side in row.split("|") for word in side.split()]
         assert len(words) == len(set(words)), row

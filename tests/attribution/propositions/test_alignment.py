@@ -1,4 +1,4 @@
-"""Propositions told in a model's own words: paraphrases aligned by hand, and laws that hold for any strings."""
+"""Propositions in a model's own words: paraphrases aligned by hand, and properties that hold for any strings."""
 
 from itertools import pairwise
 
@@ -10,8 +10,8 @@ from timing import cpu_seconds
 from propcite.attribution.citations import Proposition
 from propcite.attribution.propositions.alignment import propositions_from_texts
 from propcite.attribution.propositions.matching import NEGATIONS, words_in
-from propcite.attribution.propositions.sentence import without_marks
-from propcite.retrieval.text import words_of
+from propcite.attribution.propositions.sentence import without_markup
+from propcite.retrieval.text import join_spans
 
 CURIE = "Marie Curie, born in Warsaw in 1867, won the Nobel Prize in Physics in 1903."
 CURIE_TEXTS = (
@@ -22,7 +22,7 @@ CURIE_TEXTS = (
 BARRIER = "The barrier, which cost €221.4 million, protects 14,000 homes and wasn't damaged by the storm."
 DOGS = "The cat of the baker slept, the dog of the miller barked, and the dog of the baker ran."
 
-# sentence, the model's text, the words of the sentence that it speaks of
+# sentence, the model's text, the words of the sentence that it covers
 GOLDEN = [
     (CURIE, "Marie Curie was born in Warsaw.", "Marie Curie, born in Warsaw"),
     (CURIE, "Marie Curie was born in 1867.", "Marie Curie, born … in 1867"),
@@ -110,7 +110,7 @@ GOLDEN = [
         "The theory was … accepted until the 1960s",
     ),
     ("He won not only the race but also the cup.", "He won the race.", "He won … the race"),
-    # repeated words: the neighbours tell which
+    # repeated words: the neighbours decide
     (DOGS, "The dog of the miller barked.", "the dog of the miller barked"),
     (DOGS, "The dog of the baker ran.", "the dog of the baker ran"),
     ("He won three awards, including the Grammy Awards.", "He won the Grammy Awards.", "He won … the Grammy Awards"),
@@ -132,7 +132,7 @@ GOLDEN = [
     ("- Ada wrote programs; Bo sang.", "Ada wrote programs.", "Ada wrote programs"),
 ]
 
-# sentence, a text that it does not bear out
+# sentence, a text that it does not state
 DROPPED = [
     (CURIE, "Marie Curie won the Nobel Prize in Chemistry in 1903."),  # another name
     (CURIE, "Marie Curie was born in 1868."),  # another number
@@ -190,8 +190,8 @@ DECONTEXTUALISED = [
 ]
 
 
-def spoken_of(sentence: str, proposition: Proposition) -> str:
-    return words_of(proposition.spans, sentence)
+def covered_words(sentence: str, proposition: Proposition) -> str:
+    return join_spans(proposition.spans, sentence)
 
 
 def ended(text: str) -> str:
@@ -199,57 +199,57 @@ def ended(text: str) -> str:
 
 
 @pytest.mark.parametrize(("sentence", "text", "words"), GOLDEN)
-def test_a_paraphrase_finds_its_words(sentence: str, text: str, words: str) -> None:
+def test_a_paraphrase_is_aligned_to_its_words(sentence: str, text: str, words: str) -> None:
     first = propositions_from_texts(sentence, [text])[0]
-    assert (first.text, spoken_of(sentence, first)) == (ended(text), words)
+    assert (first.text, covered_words(sentence, first)) == (ended(text), words)
 
 
 @pytest.mark.parametrize(("sentence", "text"), DROPPED)
-def test_what_the_sentence_does_not_say_is_dropped(sentence: str, text: str) -> None:
+def test_texts_that_the_sentence_does_not_state_are_dropped(sentence: str, text: str) -> None:
     assert [p.text for p in propositions_from_texts(sentence, [text])] == [sentence]
 
 
 @pytest.mark.parametrize(("sentence", "context", "text", "words"), DECONTEXTUALISED)
-def test_a_name_of_the_context_may_stand_for_a_pronoun(
+def test_a_name_from_the_context_may_replace_a_pronoun(
     sentence: str, context: list[str], text: str, words: str
 ) -> None:
     first = propositions_from_texts(sentence, [text], context)[0]
-    assert (first.text, spoken_of(sentence, first)) == (text, words)
+    assert (first.text, covered_words(sentence, first)) == (text, words)
     assert [p.text for p in propositions_from_texts(sentence, [text])] == [sentence]
 
 
-def test_a_name_of_the_context_stands_for_nobody_else() -> None:
-    given = propositions_from_texts("Ann won the race.", ["Ben won the race."], ["Ben lost to Ann."])
-    assert [p.text for p in given] == ["Ann won the race."]
+def test_a_name_from_the_context_does_not_replace_another_name() -> None:
+    propositions = propositions_from_texts("Ann won the race.", ["Ben won the race."], ["Ben lost to Ann."])
+    assert [p.text for p in propositions] == ["Ann won the race."]
 
 
-def test_one_proposition_for_one_set_of_words() -> None:
-    given = propositions_from_texts(
+def test_texts_with_the_same_words_are_one_proposition() -> None:
+    propositions = propositions_from_texts(
         CURIE, [*CURIE_TEXTS, "Marie Curie was born in Warsaw!", " Marie Curie won the Prize Nobel in 1903"]
     )
-    assert [p.text for p in given][:3] == list(CURIE_TEXTS)
-    assert len({p.spans for p in given}) == len(given)
+    assert [p.text for p in propositions][:3] == list(CURIE_TEXTS)
+    assert len({p.spans for p in propositions}) == len(propositions)
 
 
-def test_a_few_words_that_no_text_holds_join_their_neighbours() -> None:
+def test_a_few_uncovered_words_join_their_neighbours() -> None:
     sentence = "The old river floods, however, and the town moves."
-    given = propositions_from_texts(sentence, ["The river floods.", "The town moves."])
-    assert [spoken_of(sentence, p) for p in given] == ["The old river floods", "however … the town moves"]
+    propositions = propositions_from_texts(sentence, ["The river floods.", "The town moves."])
+    assert [covered_words(sentence, p) for p in propositions] == ["The old river floods", "however … the town moves"]
 
 
-def test_a_claim_that_no_text_holds_gives_the_sentence_back() -> None:
-    given = propositions_from_texts(CURIE, ["Marie Curie was born in Warsaw."])
-    assert [p.text for p in given] == ["Marie Curie was born in Warsaw.", CURIE]
+def test_an_uncovered_claim_adds_the_whole_sentence() -> None:
+    propositions = propositions_from_texts(CURIE, ["Marie Curie was born in Warsaw."])
+    assert [p.text for p in propositions] == ["Marie Curie was born in Warsaw.", CURIE]
 
 
 def test_an_acronym_in_brackets_belongs_to_its_name() -> None:
     sentence = "He joined the Free German Youth (FDJ) in 1953."
-    given = propositions_from_texts(sentence, ["He joined the Free German Youth.", "He joined in 1953."])
-    assert len(given) == 2
-    assert spoken_of(sentence, given[0]) == "He joined the Free German Youth (FDJ"
+    propositions = propositions_from_texts(sentence, ["He joined the Free German Youth.", "He joined in 1953."])
+    assert len(propositions) == 2
+    assert covered_words(sentence, propositions[0]) == "He joined the Free German Youth (FDJ"
 
 
-def test_what_needs_no_citation_stays_whole() -> None:
+def test_sentences_that_need_no_citation_stay_whole() -> None:
     question = "Did Ada write programs and sing?"
     assert propositions_from_texts(question, ["Ada wrote programs."])[0].text == question
     assert not propositions_from_texts(question, [])[0].check_worthy
@@ -270,23 +270,23 @@ sentences = st.one_of(st.lists(words, max_size=14).map(" ".join), st.text(max_si
 
 @settings(max_examples=400)
 @given(sentences, st.lists(sentences, max_size=4), st.lists(sentences, max_size=2))
-def test_any_strings_make_sound_propositions_and_nothing_is_lost(
+def test_any_strings_give_valid_propositions_and_lose_no_word(
     sentence: str, texts: list[str], context: list[str]
 ) -> None:
-    found = propositions_from_texts(sentence, texts, context)
-    for proposition in found:
+    propositions = propositions_from_texts(sentence, texts, context)
+    for proposition in propositions:
         spans = proposition.spans
         assert spans
         assert proposition.text.strip()
         assert all(span and span.end <= len(sentence) for span in spans)
         assert all(one.end <= other.start for one, other in pairwise(spans))
-    content = [w for w in words_in(without_marks(sentence)) if w.is_content or w.form in NEGATIONS]
-    held = [any(s.start < w.end and w.start < s.end for p in found for s in p.spans) for w in content]
-    assert all(held)
+    content = [w for w in words_in(without_markup(sentence)) if w.is_content or w.form in NEGATIONS]
+    covered = [any(s.start < w.end and w.start < s.end for p in propositions for s in p.spans) for w in content]
+    assert all(covered)
 
 
 @given(sentences)
-def test_a_sentence_told_again_is_one_proposition(sentence: str) -> None:
+def test_a_repeated_sentence_is_one_proposition(sentence: str) -> None:
     assert len(propositions_from_texts(sentence, [sentence, sentence])) <= 2
 
 
@@ -295,4 +295,4 @@ def test_a_thousand_sentences_in_a_second() -> None:
         for number in range(300):
             propositions_from_texts(CURIE.replace("Physics", f"Physics {number}"), CURIE_TEXTS)
 
-    assert cpu_seconds(work) < 1.0  # a third of the aim: machines differ
+    assert cpu_seconds(work) < 1.0  # a third of the target: machines differ

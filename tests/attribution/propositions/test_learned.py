@@ -1,21 +1,21 @@
-"""The learned splitter: its choices by hand, its network on real sentences, and a training that ends in a file."""
+"""The learned splitter: selection with given scores, the network on real sentences, and training."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from propcite.attribution.english.grammar import Piece, lexicon, tag
-from propcite.attribution.english.words import FUNCTION_WORDS, WORD
+from propcite.attribution.english import FUNCTION_WORDS, WORD, Piece, lexicon, tag
 from propcite.attribution.errors import AttributionError
-from propcite.attribution.propositions.choosing import Reading, agreement, chosen
+from propcite.attribution.propositions.claim_selection import NetworkOutput, agreement, select_claims
 from propcite.attribution.propositions.learned import LearnedSplitter
-from propcite.attribution.propositions.telling import told
+from propcite.attribution.propositions.wording import proposition_of
 
 SENTENCES = (
     "Ada Lorne was born in Bergen in 1951 and moved to Oslo in 1970.",
@@ -30,26 +30,27 @@ def splitter() -> LearnedSplitter:
     return LearnedSplitter()
 
 
-def parted(sentence: str) -> list[str]:
-    """The claims of a sentence that is one clause, where each of its words is taken for a claim of its own."""
+def claims_of(sentence: str, pairs: Any) -> list[str]:
+    """Return the claims of a sentence that is one clause, with these scores of its pairs of words."""
     s = tag(sentence, sentence)
     count = len(s.words)
-    alone = Reading(np.eye(count, dtype=np.float32), np.ones(count, dtype=np.float32), [[at] for at in range(count)])
-    claims = chosen(s, (Piece(0, count - 1),), alone)
-    return [told(sentence, sentence, s, claim).text for claim in claims]
+    output = NetworkOutput(pairs, np.ones(count, dtype=np.float32), [[i] for i in range(count)])
+    claims = select_claims(s, (Piece(0, len(s.words) - 1),), output)
+    return [proposition_of(sentence, sentence, s, claim).text for claim in claims]
 
 
-def together(sentence: str) -> list[str]:
-    """The claims of the same, where every word is held with every other."""
-    s = tag(sentence, sentence)
-    count = len(s.words)
-    one = Reading(
-        np.ones((count, count), dtype=np.float32), np.ones(count, dtype=np.float32), [[i] for i in range(count)]
-    )
-    return [told(sentence, sentence, s, claim).text for claim in chosen(s, (Piece(0, count - 1),), one)]
+def fully_split(sentence: str) -> list[str]:
+    """Return the claims if each word is a claim of its own."""
+    return claims_of(sentence, np.eye(len(tag(sentence, sentence).words), dtype=np.float32))
 
 
-PARTED = [
+def not_split(sentence: str) -> list[str]:
+    """Return the claims if all words are in one claim."""
+    count = len(tag(sentence, sentence).words)
+    return claims_of(sentence, np.ones((count, count), dtype=np.float32))
+
+
+FULLY_SPLIT = [
     ("The gates closed in May for repairs.", ["The gates closed in May.", "The gates closed for repairs."]),
     (
         "It is made from flour, water and salt.",
@@ -77,17 +78,17 @@ PARTED = [
 ]
 
 
-@pytest.mark.parametrize(("sentence", "wanted"), PARTED)
-def test_every_claim_keeps_its_subject_and_verb(sentence: str, wanted: list[str]) -> None:
-    assert parted(sentence) == wanted
+@pytest.mark.parametrize(("sentence", "claims"), FULLY_SPLIT)
+def test_every_claim_keeps_its_subject_and_verb(sentence: str, claims: list[str]) -> None:
+    assert fully_split(sentence) == claims
 
 
-@pytest.mark.parametrize("sentence", [sentence for sentence, _ in PARTED if "including" not in sentence])
-def test_what_the_network_takes_for_one_claim_stays_one(sentence: str) -> None:
-    assert together(sentence) == [sentence]
+@pytest.mark.parametrize("sentence", [sentence for sentence, _ in FULLY_SPLIT if "including" not in sentence])
+def test_a_clause_stays_whole_if_the_network_finds_one_claim(sentence: str) -> None:
+    assert not_split(sentence) == [sentence]
 
 
-KEPT = [
+INSEPARABLE = [
     "The pump did not fail in May or June.",
     "Only two of the houses were damaged by the fire in May.",
     "It was the first bridge in Norway.",
@@ -98,29 +99,28 @@ KEPT = [
 ]
 
 
-@pytest.mark.parametrize("sentence", KEPT)
-def test_nothing_is_left_out_of_what_is_true_only_as_a_whole(sentence: str) -> None:
-    assert parted(sentence) == [sentence]
+@pytest.mark.parametrize("sentence", INSEPARABLE)
+def test_a_clause_that_is_true_only_as_a_whole_is_not_split(sentence: str) -> None:
+    assert fully_split(sentence) == [sentence]
 
 
-def test_a_place_and_a_title_are_told_in_passing() -> None:
+def test_a_place_and_a_title_become_claims_of_their_own() -> None:
     sentence = "He married the painter Ada Lorne in Bergen, Norway."
     s = tag(sentence, sentence)
     pairs = np.eye(len(s.words), dtype=np.float32)
     for said_by, names in ((3, (4, 5)), (9, (6, 7))):  # painter: Ada Lorne; Norway: in Bergen
         pairs[said_by, list(names)] = 1
-    reading = Reading(pairs, np.ones(len(s.words), dtype=np.float32), [[at] for at in range(len(s.words))])
-    claims = [told(sentence, sentence, s, claim).text for claim in chosen(s, (Piece(0, 10),), reading)]
+    claims = claims_of(sentence, pairs)
     assert claims[-2:] == ["Ada Lorne was a painter.", "Bergen is in Norway."]
     assert "Norway" not in " ".join(claims[:-1])
 
 
-def test_agreement_is_of_rows_and_of_each_other() -> None:
+def test_agreement_combines_rows_and_mutual_scores() -> None:
     pairs = np.array([[0, 0, 0, 0], [1, 1, 0, 0], [0, 0, 0, 0], [1, 0, 0, 1]], dtype=np.float32)
     assert agreement(pairs, [1, 3])[0, 1] == pytest.approx(0.5 * 1 / 3)
 
 
-READ = [
+REAL = [
     (SENTENCES[2], ["Marta Sund is Norwegian.", "Marta Sund is a painter.", "Marta Sund is a sculptor."]),
     (SENTENCES[3], [SENTENCES[3]]),
     (
@@ -140,15 +140,15 @@ READ = [
 ]
 
 
-@pytest.mark.parametrize(("sentence", "wanted"), READ)
-def test_claims_read_as_sentences(splitter: LearnedSplitter, sentence: str, wanted: list[str]) -> None:
-    assert [p.text for p in splitter.split(sentence)] == wanted
+@pytest.mark.parametrize(("sentence", "claims"), REAL)
+def test_claims_are_sentences(splitter: LearnedSplitter, sentence: str, claims: list[str]) -> None:
+    assert [p.text for p in splitter.split(sentence)] == claims
 
 
-def test_facts_of_a_sentence_are_told_apart(splitter: LearnedSplitter) -> None:
-    said = [" ".join(s.of(SENTENCES[0]) for s in p.spans) for p in splitter.split(SENTENCES[0])]
-    assert any("Bergen" in claim and "Oslo" not in claim for claim in said)
-    assert any("Oslo" in claim and "Bergen" not in claim for claim in said)
+def test_facts_of_a_sentence_are_separated(splitter: LearnedSplitter) -> None:
+    claims = [" ".join(s.of(SENTENCES[0]) for s in p.spans) for p in splitter.split(SENTENCES[0])]
+    assert any("Bergen" in claim and "Oslo" not in claim for claim in claims)
+    assert any("Oslo" in claim and "Bergen" not in claim for claim in claims)
 
 
 SINGLE = [
@@ -171,19 +171,19 @@ def test_a_sentence_with_one_fact_stays_whole(splitter: LearnedSplitter, sentenc
 
 
 def test_a_pronoun_takes_its_antecedent_from_the_sentences_before(splitter: LearnedSplitter) -> None:
-    found = splitter.split("It is 6.4 metres high and was painted green.", ["The sea gate closed on Monday."])
-    assert found[0].text == "[The sea gate] is 6.4 metres high."
+    propositions = splitter.split("It is 6.4 metres high and was painted green.", ["The sea gate closed on Monday."])
+    assert propositions[0].text == "[The sea gate] is 6.4 metres high."
 
 
-def test_many_at_once_are_as_one_by_one(splitter: LearnedSplitter) -> None:
+def test_a_batch_is_split_like_each_sentence(splitter: LearnedSplitter) -> None:
     assert splitter.split_many(SENTENCES, [()] * len(SENTENCES)) == [splitter.split(sentence) for sentence in SENTENCES]
 
 
-def test_a_style_asks_the_same_network_otherwise(splitter: LearnedSplitter) -> None:
-    coarse = splitter.in_style("clause")
+def test_the_style_clause_splits_less(splitter: LearnedSplitter) -> None:
+    coarse = splitter.with_style("clause")
     assert sum(len(coarse.split(s)) for s in SENTENCES) <= sum(len(splitter.split(s)) for s in SENTENCES)
-    with pytest.raises(ValueError, match="style is one of"):
-        splitter.in_style("fine")
+    with pytest.raises(ValueError, match="expected style"):
+        splitter.with_style("fine")
 
 
 WHOLE = [
@@ -204,28 +204,28 @@ WHOLE = [
 
 
 @pytest.mark.parametrize("sentence", WHOLE)
-def test_what_is_no_english_sentence_stays_whole(splitter: LearnedSplitter, sentence: str) -> None:
+def test_other_texts_than_english_sentences_stay_whole(splitter: LearnedSplitter, sentence: str) -> None:
     (alone,) = splitter.split(sentence)
     assert alone.spans[0].start == 0
     assert alone.spans[-1].end >= len(sentence.rstrip()) - 1
 
 
 @pytest.mark.parametrize("sentence", ["", " ", "...", "\u200f", "—"])
-def test_what_says_nothing_is_no_proposition(splitter: LearnedSplitter, sentence: str) -> None:
+def test_a_sentence_without_words_has_no_proposition(splitter: LearnedSplitter, sentence: str) -> None:
     assert splitter.split(sentence) == []
 
 
 def assert_nothing_is_lost(sentence: str, splitter: LearnedSplitter) -> None:
     propositions = splitter.split(sentence)
-    held = set()
+    covered = set()
     for p in propositions:
         assert all(a.end <= b.start for a, b in zip(p.spans, p.spans[1:], strict=False))
         assert p.spans[-1].end <= len(sentence)
-        held |= {i for s in p.spans for i in range(s.start, s.end)}
-    joining = FUNCTION_WORDS | lexicon.FUNCTION_WORDS  # "while" and "including" give way with the join that they made
+        covered |= {i for s in p.spans for i in range(s.start, s.end)}
+    joining = FUNCTION_WORDS | lexicon.FUNCTION_WORDS  # a joint such as "while" is in no claim
     if len(propositions) > 1:
         content = [m for m in WORD.finditer(sentence) if m.group().lower() not in joining and not m.group().isdigit()]
-        assert all(m.start() in held for m in content if m.group() not in {"1"})
+        assert all(m.start() in covered for m in content if m.group() not in {"1"})
 
 
 PIECES = (
@@ -242,12 +242,12 @@ def test_spans_are_sorted_disjoint_and_lose_nothing(splitter: LearnedSplitter, w
 
 @settings(max_examples=60, deadline=None)
 @given(st.text(max_size=80))
-def test_no_string_makes_it_raise(splitter: LearnedSplitter, sentence: str) -> None:
+def test_any_string_can_be_split(splitter: LearnedSplitter, sentence: str) -> None:
     for p in splitter.split(sentence):
         assert p.text.strip()
 
 
-def test_training_ends_in_weights_that_split(tmp_path: Path) -> None:
+def test_training_writes_weights_that_split(tmp_path: Path) -> None:
     from propcite.attribution.propositions.training import read_examples, train
 
     rows = [{"sentence": s, "propositions": [s.split(" and ")[0], s.split(" and ")[-1]]} for s in SENTENCES[:3]]
@@ -264,34 +264,34 @@ def test_training_ends_in_weights_that_split(tmp_path: Path) -> None:
     assert examples[3].propositions == (frozenset({0, 1}),)
     assert examples[4].sentence == "Ada sings, and Bo paints."
     steps = []
-    weights = train(examples, tmp_path / "own.safetensors", epochs=1, report=lambda *state: steps.append(state))
+    weights = train(examples, tmp_path / "own.safetensors", epochs=1, progress=lambda *state: steps.append(state))
     assert steps
     assert weights.stat().st_size < 4_000_000
     own = LearnedSplitter(weights)
     assert own.split(SENTENCES[3])
-    assert own.learned_from(SENTENCES[0])
-    assert own.learned_from("Ada sings , and Bo paints .")
-    assert not own.learned_from(SENTENCES[3])
+    assert own.was_trained_on(SENTENCES[0])
+    assert own.was_trained_on("Ada sings , and Bo paints .")
+    assert not own.was_trained_on(SENTENCES[3])
 
 
-def test_a_claim_without_a_word_of_its_own_takes_one() -> None:
+def test_a_claim_without_a_word_of_its_own_gets_one() -> None:
     from propcite.attribution.propositions.metrics import word_spans
-    from propcite.attribution.propositions.training import Example, anchored
+    from propcite.attribution.propositions.training import Example, claims_by_word
 
     sentence = "Bo was born in Oslo, Norway, in 1970."
     born, lies, when = frozenset({0, 1, 2, 3, 4}), frozenset({3, 4, 5}), frozenset({0, 1, 2, 6, 7})
     example = Example(sentence, tuple(word_spans(sentence)), (born, lies, when), "atomic")
-    own = anchored(example, 8)
+    own = claims_by_word(example, 8)
     assert own[5] is lies
     assert own[7] is when
     assert born in own
 
 
-def test_the_shipped_weights_know_what_they_were_not_trained_on(splitter: LearnedSplitter) -> None:
-    assert not any(splitter.learned_from(sentence) for sentence in SENTENCES)
+def test_the_shipped_weights_were_not_trained_on_these_sentences(splitter: LearnedSplitter) -> None:
+    assert not any(splitter.was_trained_on(sentence) for sentence in SENTENCES)
 
 
-def test_a_bad_row_or_file_is_named(tmp_path: Path) -> None:
+def test_an_invalid_row_or_file_raises_and_is_named(tmp_path: Path) -> None:
     from propcite.attribution.propositions.training import read_examples
 
     data = tmp_path / "rows.jsonl"
@@ -300,5 +300,5 @@ def test_a_bad_row_or_file_is_named(tmp_path: Path) -> None:
         read_examples(data)
     broken = tmp_path / "broken.safetensors"
     broken.write_bytes(b"no weights")
-    with pytest.raises(AttributionError, match="cannot be read"):
+    with pytest.raises(AttributionError, match="cannot read the splitter"):
         LearnedSplitter(broken)

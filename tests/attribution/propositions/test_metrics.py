@@ -1,4 +1,4 @@
-"""PropSegmEnt's measures, each with a number that one can check by hand."""
+"""PropSegmEnt's metrics, each with a result that can be checked by hand."""
 
 from itertools import permutations
 
@@ -11,7 +11,7 @@ from propcite.attribution.propositions.metrics import (
     agreement,
     align,
     jaccard,
-    macro,
+    macro_average,
     num_matches,
     token_coverage,
     tokens_within,
@@ -27,7 +27,7 @@ def test_jaccard_counts_shared_tokens() -> None:
     assert jaccard(set(), set()) == 0.0
 
 
-def test_the_best_assignment_is_found_where_greedy_would_miss_it() -> None:
+def test_the_best_assignment_is_found_where_a_greedy_search_fails() -> None:
     # The first prediction matches both gold sets, the second only the first: greedy by order finds one pair.
     predicted = [{1, 2, 3, 4, 5}, {1, 2, 3, 4, 6, 5}]
     gold = [{1, 2, 3, 4, 5, 6}, {1, 2, 3, 4, 5}]
@@ -52,20 +52,20 @@ def test_gold_agrees_with_itself(gold: list[set[int]]) -> None:
 
 
 def test_precision_and_recall_of_one_sentence() -> None:
-    told = agreement([{1, 2, 3, 4, 5}, {8}], [{1, 2, 3, 4}, {5, 6}, {7}])
-    assert told == Agreement(precision=1 / 2, recall=1 / 3)
-    assert told.f1 == pytest.approx(0.4)
+    result = agreement([{1, 2, 3, 4, 5}, {8}], [{1, 2, 3, 4}, {5, 6}, {7}])
+    assert result == Agreement(precision=1 / 2, recall=1 / 3)
+    assert result.f1 == pytest.approx(0.4)
 
 
-def test_nothing_predicted_is_no_error() -> None:
+def test_empty_lists_are_valid() -> None:
     assert agreement([], [{1}]) == Agreement(0.0, 0.0)
     assert agreement([{1}], []) == Agreement(0.0, 0.0)
     assert Agreement(0.0, 0.0).f1 == 0.0
-    assert macro([]) == Agreement(0.0, 0.0)
+    assert macro_average([]) == Agreement(0.0, 0.0)
 
 
 def test_a_corpus_counts_each_sentence_once() -> None:
-    total = macro([Agreement(1.0, 0.5), Agreement(0.5, 0.5), Agreement(0.0, 0.2)])
+    total = macro_average([Agreement(1.0, 0.5), Agreement(0.5, 0.5), Agreement(0.0, 0.2)])
     assert total.precision == pytest.approx(0.5)
     assert total.recall == pytest.approx(0.4)
     assert total.f1 == pytest.approx(4 / 9)
@@ -76,18 +76,18 @@ def test_coverage_is_of_gold_tokens() -> None:
     assert token_coverage([], []) == 1.0
 
 
-def test_tokens_are_held_wholly_or_in_part() -> None:
+def test_tokens_overlap_spans_wholly_or_in_part() -> None:
     tokens = word_spans("Ada, 36, wrote it.")
     assert tokens_within(tokens, [Span(0, 3), Span(9, 11)]) == {0, 2}
 
 
-def told(proposition: str, sentence: str) -> list[str]:
+def aligned_words(proposition: str, sentence: str) -> list[str]:
     words = word_spans(sentence)
     return [words[i].of(sentence) for i in sorted(align(proposition, sentence))]
 
 
 def test_other_forms_of_a_word_align() -> None:
-    assert told("She marries a painter.", "She married two painters.") == ["She", "married", "painters"]
+    assert aligned_words("She marries a painter.", "She married two painters.") == ["She", "married", "painters"]
 
 
 def test_equal_words_align_by_their_neighbours() -> None:
@@ -97,10 +97,10 @@ def test_equal_words_align_by_their_neighbours() -> None:
 
 
 def test_each_word_is_used_once() -> None:
-    assert told("the the the", "the cat and the dog") == ["the", "the"]
+    assert aligned_words("the the the", "the cat and the dog") == ["the", "the"]
 
 
-def test_words_that_are_not_there_align_with_nothing() -> None:
+def test_missing_words_are_not_aligned() -> None:
     assert align("Zebra", "A cat sat.") == set()
     assert align("", "A cat sat.") == set()
     assert align("?!", "...") == set()

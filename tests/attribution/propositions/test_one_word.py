@@ -1,4 +1,4 @@
-"""The embedded judge beside claims that differ from their evidence in one word: another thing, or the same."""
+"""The embedded judge on claims that differ from their evidence in one word: another meaning, or a synonym."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from propcite.attribution.judges import Case
 from propcite.attribution.judges.embedded import EmbeddedJudge
 from propcite.retrieval.encoding.encoder import Encoder
 
-REFUSED = 17  # of those that differ; verbs and things outside the table of exclusive words still pass
+MIN_REFUSED = 17  # of DIFFERENT: verbs and nouns that the table of exclusive words lacks still pass
 DIFFERENT = (
     ("All gates were repaired.", "Some gates were repaired in May."),
     ("Every gate was repaired.", "Most of the gates were repaired."),
@@ -32,7 +32,7 @@ DIFFERENT = (
     ("The bank is open until noon.", "The bank is open until midnight."),
     ("Only members may vote.", "Members and guests may vote."),
 )
-THE_SAME = (
+SYNONYMOUS = (
     ("The gates were repaired.", "The gates were fixed in May."),
     ("The firm bought the dairy.", "The firm purchased the dairy in 2016."),
     ("The museum opens daily.", "The museum opens every day."),
@@ -57,11 +57,11 @@ def judge(encoder: Encoder) -> EmbeddedJudge:
     return EmbeddedJudge(encoder)
 
 
-def test_most_words_that_say_something_else_are_refused(judge: EmbeddedJudge) -> None:
+def test_most_other_words_are_refused(judge: EmbeddedJudge) -> None:
     verdicts = judge.judge([Case(claim, (evidence,)) for claim, evidence in DIFFERENT])
-    assert sum(v.label is Label.CONTRADICTED and bool(v.reason) for v in verdicts) >= REFUSED
+    assert sum(v.label is Label.CONTRADICTED and bool(v.reason) for v in verdicts) >= MIN_REFUSED
 
 
-def test_words_that_say_the_same_are_supported(judge: EmbeddedJudge) -> None:
-    verdicts = judge.judge([Case(claim, (evidence,)) for claim, evidence in THE_SAME])
-    assert [v.label for v in verdicts] == [Label.SUPPORTED] * len(THE_SAME)
+def test_synonyms_are_supported(judge: EmbeddedJudge) -> None:
+    verdicts = judge.judge([Case(claim, (evidence,)) for claim, evidence in SYNONYMOUS])
+    assert [v.label for v in verdicts] == [Label.SUPPORTED] * len(SYNONYMOUS)

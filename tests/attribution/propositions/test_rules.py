@@ -1,4 +1,4 @@
-"""The rule splitter: sentences split by hand, laws that hold for any string, and inputs that are no English prose."""
+"""The rule splitter: sentences split by hand, properties that hold for any string, and other inputs than English."""
 
 import random
 import string
@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from propcite.attribution.citations import Proposition
-from propcite.attribution.english.grammar.lexicon import FUNCTION_WORDS
+from propcite.attribution.english import lexicon
 from propcite.attribution.propositions import Splitter
 from propcite.attribution.propositions.rules import RuleSplitter
-from propcite.retrieval.text import Span, words_of
+from propcite.retrieval.text import Span, join_spans
 
 SPLITTER = RuleSplitter()
 
@@ -444,7 +444,7 @@ HALVES = {  # two clauses, each of which may be right where the other is not
         "Polar bears do not hibernate.",
     ),
 }
-ADDED = {  # a clause that may be right where what it adds is not: it is told alone, then with it
+ADDED = {  # a clause may be right where its addition is wrong: it is a claim alone, and with the addition
     "Heron Bridge receives €10.6 million, half of it from the European Union.": "Heron Bridge receives €10.6 million.",
     "Gate 3 stood still for 32 minutes because a pressure sensor reported a leak that did not exist.": (
         "Gate 3 stood still for 32 minutes."
@@ -520,7 +520,7 @@ ONE_FACT = (
     "On the banks of lakes, canals and rivers, herons nest in March.",
 )
 
-NO_ENGLISH_PROSE = (
+NOT_ENGLISH_PROSE = (
     "def split(text): return [part for part in text.split(',') if part and not part.isspace()]",
     "for (int i = 0; i < n; i++) { sum += i; } and then return sum;",
     "| name | year | and | place |",
@@ -561,11 +561,11 @@ phrases = st.sampled_from((
 prose = st.lists(phrases, min_size=2, max_size=9).map(" ".join)
 
 
-def spoken(sentence: str) -> list[str]:
+def texts_of(sentence: str) -> list[str]:
     return [proposition.text for proposition in SPLITTER.split(sentence)]
 
 
-def assert_lawful(sentence: str, propositions: list[Proposition]) -> None:
+def assert_valid(sentence: str, propositions: list[Proposition]) -> None:
     for proposition in propositions:
         assert proposition.spans
         assert proposition.text.strip() == proposition.text != ""
@@ -577,27 +577,27 @@ def assert_lawful(sentence: str, propositions: list[Proposition]) -> None:
 
 
 def content_words(sentence: str) -> set[tuple[int, int]]:
-    """Places of words that say something, by a plain split at white space."""
+    """Return the positions of content words, by a plain split at white space."""
     places, at = set(), 0
     for word in sentence.split():
         start = sentence.index(word, at)
         at = start + len(word)
         bare = word.strip(string.punctuation)
-        if bare.isalpha() and bare.lower() not in FUNCTION_WORDS:
+        if bare.isalpha() and bare.lower() not in lexicon.FUNCTION_WORDS:
             places.add((start + word.index(bare), start + word.index(bare) + len(bare)))
     return places
 
 
-@pytest.mark.parametrize(("sentence", "told"), (GOLDEN | HALVES).items())
-def test_sentences_split_by_hand(sentence: str, told: tuple[str, ...]) -> None:
-    assert spoken(sentence) == list(told)
+@pytest.mark.parametrize(("sentence", "claims"), (GOLDEN | HALVES).items())
+def test_sentences_are_split_as_by_hand(sentence: str, claims: tuple[str, ...]) -> None:
+    assert texts_of(sentence) == list(claims)
 
 
 @pytest.mark.parametrize(("sentence", "alone"), ADDED.items())
-def test_a_clause_is_told_alone_and_with_what_it_adds(sentence: str, alone: str) -> None:
+def test_a_clause_is_a_claim_alone_and_with_its_addition(sentence: str, alone: str) -> None:
     first, whole = SPLITTER.split(sentence)
     assert first.text == alone
-    assert words_of(whole.spans, sentence) == sentence.rstrip(".")
+    assert join_spans(whole.spans, sentence) == sentence.rstrip(".")
 
 
 @pytest.mark.parametrize("sentence", ONE_FACT)
@@ -605,17 +605,17 @@ def test_one_fact_stays_whole(sentence: str) -> None:
     assert SPLITTER.split(sentence) == [Proposition((Span(0, len(sentence)),), sentence)]
 
 
-@pytest.mark.parametrize("sentence", NO_ENGLISH_PROSE)
-def test_what_is_no_english_prose_stays_whole(sentence: str) -> None:
+@pytest.mark.parametrize("sentence", NOT_ENGLISH_PROSE)
+def test_other_texts_than_english_prose_stay_whole(sentence: str) -> None:
     propositions = SPLITTER.split(sentence)
     assert len(propositions) <= 1
-    assert_lawful(sentence, propositions)
+    assert_valid(sentence, propositions)
 
 
 @pytest.mark.parametrize(
     "sentence", ["", " ", "\n\t", "...", "!?", "—", "- ", "1.", "[1]", "[1][2].", "**", "( )", "###"]
 )
-def test_nothing_said_is_no_proposition(sentence: str) -> None:
+def test_a_sentence_without_words_has_no_proposition(sentence: str) -> None:
     assert [p for p in SPLITTER.split(sentence) if not any(map(str.isalnum, p.text))] == []
     if not any(map(str.isalnum, sentence.replace("[1]", "").replace("[2]", ""))):
         assert SPLITTER.split(sentence) == []
@@ -637,10 +637,10 @@ def test_a_shared_subject_is_in_the_spans() -> None:
 def test_a_time_before_two_clauses_is_in_the_spans_of_both() -> None:
     sentence = "In March 2022, the east wing was closed and forty patients were moved."
     _, second = SPLITTER.split(sentence)
-    assert words_of(second.spans, sentence) == "In March 2022, … forty patients were moved"
+    assert join_spans(second.spans, sentence) == "In March 2022, … forty patients were moved"
 
 
-def test_an_amount_is_what_a_measure_is_told_of() -> None:
+def test_an_amount_is_the_subject_of_its_measure() -> None:
     sentence = "The tower cost £14.2 million, which was £1.1 million less than planned."
     _, second = SPLITTER.split(sentence)
     assert [span.of(sentence) for span in second.spans] == ["£14.2 million", "was £1.1 million less than planned"]
@@ -649,10 +649,10 @@ def test_an_amount_is_what_a_measure_is_told_of() -> None:
 def test_a_relative_clause_has_its_noun() -> None:
     sentence = "Ada met Babbage, who built engines."
     _, second = SPLITTER.split(sentence)
-    assert words_of(second.spans, sentence) == "Babbage … built engines"
+    assert join_spans(second.spans, sentence) == "Babbage … built engines"
 
 
-def test_an_apposition_is_told_with_is() -> None:
+def test_an_apposition_becomes_a_sentence_with_is() -> None:
     sentence = "Lima, the capital of Peru, lies on the coast."
     first, second = SPLITTER.split(sentence)
     assert first.text == "Lima is the capital of Peru."
@@ -661,7 +661,7 @@ def test_an_apposition_is_told_with_is() -> None:
 
 
 @pytest.mark.parametrize(
-    ("sentence", "said"),
+    ("sentence", "text"),
     [
         ("<b>Paris</b> is the capital of France.", "Paris is the capital of France."),
         ('<ul><li class="x">Paris is <em>large</em>.</li></ul>', "Paris is large."),
@@ -671,22 +671,22 @@ def test_an_apposition_is_told_with_is() -> None:
         ("The set of a < b is > 2.", "The set of a < b is > 2."),
     ],
 )
-def test_tags_and_addresses_belong_to_nothing(sentence: str, said: str) -> None:
+def test_tags_and_link_targets_are_in_no_proposition(sentence: str, text: str) -> None:
     (proposition,) = RuleSplitter().split(sentence)
-    assert proposition.text == said
+    assert proposition.text == text
     assert "<b>" not in "".join(span.of(sentence) for span in proposition.spans)
 
 
-def test_markers_bullets_and_emphasis_belong_to_nothing() -> None:
+def test_markers_bullets_and_emphasis_are_in_no_proposition() -> None:
     sentence = "- **Paris** is the capital of France [1] and has a *large* port [2][3]."
     for proposition in SPLITTER.split(sentence):
-        kept = "".join(span.of(sentence) for span in proposition.spans)
-        assert not set("[]*") & set(kept + proposition.text)
-    assert spoken(sentence) == ["Paris is the capital of France.", "Paris has a large port."]
-    assert spoken("2. Lead melts at 327 °C [4].") == ["Lead melts at 327 °C."]
+        words = "".join(span.of(sentence) for span in proposition.spans)
+        assert not set("[]*") & set(words + proposition.text)
+    assert texts_of(sentence) == ["Paris is the capital of France.", "Paris has a large port."]
+    assert texts_of("2. Lead melts at 327 °C [4].") == ["Lead melts at 327 °C."]
 
 
-def test_questions_and_talk_are_marked() -> None:
+def test_questions_and_talk_need_no_support() -> None:
     assert [p.check_worthy for p in SPLITTER.split("Who built it, and when was it opened?")] == [False]
     assert [p.check_worthy for p in SPLITTER.split("I hope this helps, and let me know if it does not.")] == [False]
     assert [p.check_worthy for p in SPLITTER.split("It was built in 1890 and opened in 1891.")] == [True, True]
@@ -694,47 +694,47 @@ def test_questions_and_talk_are_marked() -> None:
 
 @settings(max_examples=300)
 @given(st.text(max_size=300))
-def test_any_string_splits_lawfully(sentence: str) -> None:
-    assert_lawful(sentence, SPLITTER.split(sentence))
+def test_any_string_gives_valid_propositions(sentence: str) -> None:
+    assert_valid(sentence, SPLITTER.split(sentence))
 
 
 @settings(max_examples=800, deadline=None)
 @given(st.one_of(sentences, prose))
-def test_any_words_split_lawfully_and_none_is_lost(sentence: str) -> None:
+def test_any_words_give_valid_propositions_and_none_is_lost(sentence: str) -> None:
     propositions = SPLITTER.split(sentence)
-    assert_lawful(sentence, propositions)
-    held = [span for proposition in propositions for span in proposition.spans]
+    assert_valid(sentence, propositions)
+    spans = [span for proposition in propositions for span in proposition.spans]
     for start, end in content_words(sentence):
-        assert any(span.start < end and start < span.end for span in held), sentence[start:end]
+        assert any(span.start < end and start < span.end for span in spans), sentence[start:end]
 
 
 @pytest.mark.parametrize("sentence", [*GOLDEN, *HALVES, *ADDED])
 def test_no_content_word_of_a_sentence_is_lost(sentence: str) -> None:
-    held = [span for proposition in SPLITTER.split(sentence) for span in proposition.spans]
+    spans = [span for proposition in SPLITTER.split(sentence) for span in proposition.spans]
     for start, end in content_words(sentence):
-        assert any(span.start < end and start < span.end for span in held), sentence[start:end]
+        assert any(span.start < end and start < span.end for span in spans), sentence[start:end]
 
 
 def test_splitting_is_stable() -> None:
-    for sentence, told in GOLDEN.items():
-        assert spoken(sentence) == list(told) == spoken("  " + sentence + "\n")
+    for sentence, claims in GOLDEN.items():
+        assert texts_of(sentence) == list(claims) == texts_of("  " + sentence + "\n")
 
 
 @pytest.mark.parametrize(
     "unit", ["he was born in Rome, and ", "the cat, which ", "A, ", "a, b and ", "(", "and ", '" ', "in "]
 )
-def test_long_sentences_are_split_at_once(unit: str) -> None:
+def test_long_sentences_are_split_quickly(unit: str) -> None:
     sentence = "The dog " + unit * (5000 // len(unit.split())) + "was old."
     started = time.process_time()
-    assert_lawful(sentence, SPLITTER.split(sentence))
+    assert_valid(sentence, SPLITTER.split(sentence))
     assert time.process_time() - started < 5
 
 
-def test_two_hundred_words_are_no_burden() -> None:
+def test_sentences_of_two_hundred_words_are_split_quickly() -> None:
     rng = random.Random(1)
     vocabulary = " ".join(GOLDEN).split()
     started = time.process_time()
     for _ in range(20):
         sentence = " ".join(rng.choices([*vocabulary, "and", ",", "which"], k=190))
-        assert_lawful(sentence, SPLITTER.split(sentence))
+        assert_valid(sentence, SPLITTER.split(sentence))
     assert time.process_time() - started < 20

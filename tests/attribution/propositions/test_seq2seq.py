@@ -1,4 +1,4 @@
-"""The sequence-to-sequence splitter on tiny T5 checkpoints that are made and taught here."""
+"""The sequence-to-sequence splitter on tiny T5 checkpoints that are built and trained here."""
 
 from pathlib import Path
 
@@ -9,13 +9,13 @@ from transformers import PreTrainedTokenizerFast, T5Config, T5ForConditionalGene
 
 from propcite.attribution.errors import AttributionError
 from propcite.attribution.propositions import Splitter
-from propcite.attribution.propositions.seq2seq import Seq2SeqSplitter, texts_of_list, texts_of_segments
-from propcite.retrieval.text import words_of
+from propcite.attribution.propositions.seq2seq import Seq2SeqSplitter, parse_list, parse_segments
+from propcite.retrieval.text import join_spans
 
 ADA = "Ada wrote a book and Bo sang in Paris."
 RIVER = "The river floods the old town and the castle was built in 1250."
 HE = "He was born in Rome and moved to Oslo."
-TAUGHT = {
+ANSWERS = {
     ADA: ["Ada wrote a book.", "Bo sang in Paris."],
     RIVER: ["The river floods the old town.", "The castle was built in 1250."],
     HE: ["Carlo Rossi was born in Rome.", "Carlo Rossi moved to Oslo."],
@@ -32,7 +32,7 @@ def output_of(texts: list[str], style: str) -> str:
 
 
 def tokenizer_of(texts: list[str]) -> PreTrainedTokenizerFast:
-    """Words and marks are tokens, a space is written as part of the token after it."""
+    """Build a tokenizer of words and punctuation marks; a space is part of the token after it."""
     splitter = pre_tokenizers.Sequence([
         pre_tokenizers.Metaspace(),
         pre_tokenizers.Split("[sep]", "isolated"),
@@ -51,9 +51,9 @@ def tokenizer_of(texts: list[str]) -> PreTrainedTokenizerFast:
 
 
 def checkpoint(folder: Path, style: str, steps: int) -> Path:
-    """A T5 of two layers that has learnt what the model of this style would write for three sentences."""
+    """Save a T5 of two layers, trained to give the output of this style for three sentences."""
     torch.manual_seed(0)
-    pairs = [(prompt_of(s, style), output_of(texts, style)) for s, texts in TAUGHT.items()]
+    pairs = [(prompt_of(s, style), output_of(texts, style)) for s, texts in ANSWERS.items()]
     tokenizer = tokenizer_of([text for pair in pairs for text in pair])
     config = T5Config(  # type: ignore[call-arg]
         vocab_size=len(tokenizer), d_model=48, d_kv=12, d_ff=96, num_layers=2, num_heads=4,
@@ -88,58 +88,58 @@ def propositionizer(tmp_path_factory: pytest.TempPathFactory) -> Seq2SeqSplitter
 
 
 @pytest.fixture(scope="module")
-def untaught(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return str(checkpoint(tmp_path_factory.mktemp("m") / "untaught", "segment", 0))
+def untrained(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return str(checkpoint(tmp_path_factory.mktemp("m") / "untrained", "segment", 0))
 
 
-def test_segments_that_the_model_writes_are_words_of_the_sentence(segmenter: Seq2SeqSplitter) -> None:
+def test_segments_are_aligned_to_the_sentence(segmenter: Seq2SeqSplitter) -> None:
     splitter: Splitter = segmenter
     assert (segmenter.name, segmenter.style) == ("seq2seq/tiny-segment-t5", "segment")
     found = splitter.split(ADA)
-    assert [p.text for p in found] == TAUGHT[ADA]
-    assert [words_of(p.spans, ADA) for p in found] == ["Ada wrote a book", "Bo sang in Paris"]
+    assert [p.text for p in found] == ANSWERS[ADA]
+    assert [join_spans(p.spans, ADA) for p in found] == ["Ada wrote a book", "Bo sang in Paris"]
     assert all(p.check_worthy for p in found)
 
 
-def test_a_list_that_the_model_writes_reads_without_context(propositionizer: Seq2SeqSplitter) -> None:
+def test_propositions_of_a_list_are_aligned_to_the_sentence(propositionizer: Seq2SeqSplitter) -> None:
     assert propositionizer.style == "propositionizer"
     found = propositionizer.split(HE)
-    assert [p.text for p in found] == TAUGHT[HE]
-    assert [words_of(p.spans, HE) for p in found] == ["He was born in Rome", "moved to Oslo"]
+    assert [p.text for p in found] == ANSWERS[HE]
+    assert [join_spans(p.spans, HE) for p in found] == ["He was born in Rome", "moved to Oslo"]
 
 
 def test_a_batch_is_split_like_each_sentence(segmenter: Seq2SeqSplitter) -> None:
     sentences = [RIVER, "", ADA, "Did Ada sing?", "...", RIVER]
     found = segmenter.split_many(sentences, [()] * len(sentences))
     assert found == [segmenter.split(sentence) for sentence in sentences]
-    assert [[p.text for p in one] for one in found[:3]] == [TAUGHT[RIVER], [], TAUGHT[ADA]]
+    assert [[p.text for p in one] for one in found[:3]] == [ANSWERS[RIVER], [], ANSWERS[ADA]]
     assert segmenter.split_many([], []) == []
 
 
-def test_marks_of_the_answer_are_not_read(segmenter: Seq2SeqSplitter) -> None:
+def test_markup_is_ignored(segmenter: Seq2SeqSplitter) -> None:
     marked = "**Ada** wrote a book [1] and Bo sang in Paris. [2]"
     found = segmenter.split(marked)
-    assert [p.text for p in found] == TAUGHT[ADA]
-    assert words_of(found[1].spans, marked) == "Bo sang in Paris"
+    assert [p.text for p in found] == ANSWERS[ADA]
+    assert join_spans(found[1].spans, marked) == "Bo sang in Paris"
 
 
-def test_garbage_leaves_the_sentence_whole(untaught: str) -> None:
-    splitter = Seq2SeqSplitter(untaught, style="segment")
+def test_useless_output_leaves_the_sentence_whole(untrained: str) -> None:
+    splitter = Seq2SeqSplitter(untrained, style="segment")
     for sentence in (
         ADA,
         "The Unknown and the zebra were seen in 1999 \ud800.",
         "Un chien est dans la maison et le chat.",
     ):
-        assert [words_of(p.spans, sentence) for p in splitter.split(sentence)] == [sentence]
+        assert [join_spans(p.spans, sentence) for p in splitter.split(sentence)] == [sentence]
 
 
-def test_a_sentence_over_the_window_is_not_cut(segmenter: Seq2SeqSplitter) -> None:
+def test_a_sentence_longer_than_the_window_stays_whole(segmenter: Seq2SeqSplitter) -> None:
     long = ADA[:-1] + " and the river floods the town" * 20 + "."
     assert segmenter.max_tokens == 64
-    assert [words_of(p.spans, long) for p in segmenter.split(long)] == [long]
+    assert [join_spans(p.spans, long) for p in segmenter.split(long)] == [long]
 
 
-def test_a_model_that_is_not_there_is_one_line(tmp_path: Path, untaught: str) -> None:
+def test_a_missing_or_unknown_model_raises(tmp_path: Path, untrained: str) -> None:
     with pytest.raises(AttributionError, match=r"there is no folder .*nothing: name a model's folder"):
         Seq2SeqSplitter(str(tmp_path / "nothing"))
     (tmp_path / "segment").mkdir()
@@ -147,18 +147,18 @@ def test_a_model_that_is_not_there_is_one_line(tmp_path: Path, untaught: str) ->
         Seq2SeqSplitter(str(tmp_path / "segment"))
     assert "\n" not in str(failure.value)
     with pytest.raises(AttributionError, match="set style to segment or propositionizer"):
-        Seq2SeqSplitter(untaught)
+        Seq2SeqSplitter(untrained)
 
 
-def test_wrong_arguments_are_named(segmenter: Seq2SeqSplitter) -> None:
-    with pytest.raises(ValueError, match="wanted style"):
+def test_invalid_arguments_raise(segmenter: Seq2SeqSplitter) -> None:
+    with pytest.raises(ValueError, match="expected style"):
         Seq2SeqSplitter("x", style="json")  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="wanted a context for each of 1 sentences, got 0"):
+    with pytest.raises(ValueError, match="expected a context for each of 1 sentences, got 0"):
         segmenter.split_many([ADA], [])
 
 
 @pytest.mark.parametrize(
-    ("output", "finished", "texts"),
+    ("output", "is_finished", "texts"),
     [
         ("A b.[sep]C d.", True, ["A b.", "C d."]),
         ("A b. [SEP] C d. [ sep ]", True, ["A b.", "C d."]),
@@ -167,12 +167,12 @@ def test_wrong_arguments_are_named(segmenter: Seq2SeqSplitter) -> None:
         ("[sep][sep] . [sep]", True, []),
     ],
 )
-def test_segments(output: str, finished: bool, texts: list[str]) -> None:
-    assert texts_of_segments(output, finished) == texts
+def test_segments_are_parsed(output: str, is_finished: bool, texts: list[str]) -> None:
+    assert parse_segments(output, is_finished) == texts
 
 
 @pytest.mark.parametrize(
-    ("output", "finished", "texts"),
+    ("output", "is_finished", "texts"),
     [
         ('["A b.", "C \\"d\\"."]', True, ["A b.", 'C "d".']),
         ('Sure: ["A b."]', True, ["A b."]),
@@ -187,5 +187,5 @@ def test_segments(output: str, finished: bool, texts: list[str]) -> None:
         ("", True, []),
     ],
 )
-def test_lists(output: str, finished: bool, texts: list[str]) -> None:
-    assert texts_of_list(output, finished) == texts
+def test_lists_are_parsed(output: str, is_finished: bool, texts: list[str]) -> None:
+    assert parse_list(output, is_finished) == texts

@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from timing import assert_grows_with_its_size
 
-from propcite.attribution.prose.sentences import Sentences, prose, sentences_of
+from propcite.attribution.prose.sentences import SentenceStream, prose_spans, sentences_of
 
 WORDS = (
     "It rained. |The sun came out! |Dr. No left at 5 p.m. |It is 6.4 m high |e.g. |J. R. R. Tolkien |and so on|the|IT"
@@ -33,7 +33,7 @@ def words(text: str) -> list[str]:
 
 def read(pieces: Sequence[str]) -> list[tuple[int, int, str]]:
     """The sentences of a text that comes in pieces."""
-    sentences = Sentences()
+    sentences = SentenceStream()
     found = [one for piece in pieces for one in sentences.feed(piece)]
     return [(span.start, span.end, words) for span, words in (*found, *sentences.finish())]
 
@@ -56,7 +56,7 @@ def test_however_a_text_is_cut_its_sentences_are_the_same(text: str, places: lis
 
 @given(TEXTS)
 def test_sentences_lie_in_the_prose_in_order_and_hold_a_word(text: str) -> None:
-    regions, end = list(prose(text)), 0
+    regions, end = list(prose_spans(text)), 0
     for span in sentences_of(text):
         assert end <= span.start < span.end
         assert any(r.start <= span.start and span.end <= r.end for r in regions)
@@ -69,7 +69,7 @@ def test_sentences_lie_in_the_prose_in_order_and_hold_a_word(text: str) -> None:
 def test_every_word_of_the_prose_is_in_a_sentence(text: str) -> None:
     text = text.replace("<", "")  # a tag's own words are in none
     covered = {i for span in sentences_of(text) for i in range(span.start, span.end)}
-    for region in prose(text):
+    for region in prose_spans(text):
         for line_start in range(region.start, region.end):
             if text[line_start].isalpha() and line_start not in covered:
                 raise AssertionError(f"{text[line_start]!r} at {line_start} of {text!r}")
@@ -106,7 +106,7 @@ def test_every_word_of_the_prose_is_in_a_sentence(text: str) -> None:
     ],
 )
 def test_a_sentence_is_known_as_soon_as_nothing_can_change_it(written: str, known: list[str]) -> None:
-    sentences = Sentences()
+    sentences = SentenceStream()
     found = [words for _, words in sentences.feed(written)]
     assert found == known
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from timing import assert_grows_with_its_size
 
-from propcite.attribution.prose.unmarking import Unmarking, unmarked
+from propcite.attribution.prose.marker_stripper import MarkerStripper, remove_markers
 
 NUMBERS = st.lists(st.integers(1, 999), min_size=1, max_size=4).map(lambda n: ", ".join(map(str, n)))
 MARKERS = st.one_of(
@@ -46,21 +46,21 @@ SIGNS = st.sampled_from(
 
 def in_pieces(text: str, places: Sequence[int]) -> str:
     edges = sorted({0, len(text), *(place % (len(text) + 1) for place in places)})
-    unmarking = Unmarking()
+    unmarking = MarkerStripper()
     pieces = [unmarking.feed(text[a:b]) for a, b in pairwise(edges)]
     return "".join(pieces) + unmarking.finish()
 
 
 @given(st.lists(SIGNS, max_size=40).map("".join), st.lists(st.integers(0, 1000), max_size=20))
 def test_however_a_text_is_cut_the_same_is_left(text: str, places: list[int]) -> None:
-    assert in_pieces(text, places) == unmarked(text)
-    assert in_pieces(text, range(len(text))) == unmarked(text)
+    assert in_pieces(text, places) == remove_markers(text)
+    assert in_pieces(text, range(len(text))) == remove_markers(text)
 
 
 @given(st.lists(st.tuples(WORDS.map(" ".join), MARKERS), max_size=5))
 def test_no_piece_of_a_marker_is_ever_passed_on(parts: list[tuple[str, str]]) -> None:
     text = "".join(f"{words} {marker}" for words, marker in parts)
-    unmarking, shown = Unmarking(), ""
+    unmarking, shown = MarkerStripper(), ""
     left = " ".join("".join(f"{words} " for words, _ in parts).split())
     for character in text:
         shown += unmarking.feed(character)
@@ -85,7 +85,7 @@ def test_no_piece_of_a_marker_is_ever_passed_on(parts: list[tuple[str, str]]) ->
     ],
 )
 def test_what_is_left(text: str, left: str) -> None:
-    assert unmarked(text) == left
+    assert remove_markers(text) == left
 
 
 @given(st.text(st.characters(exclude_characters="[(【<\ue200"), max_size=60), st.lists(st.integers(0, 99), max_size=9))
@@ -94,7 +94,7 @@ def test_a_text_without_brackets_stays_as_it_is(text: str, places: list[int]) ->
 
 
 def test_a_text_without_markers_is_hardly_held_back() -> None:
-    unmarking, text = Unmarking(), "It rained (a lot) on [the] town. 5 < 6 | 7"
+    unmarking, text = MarkerStripper(), "It rained (a lot) on [the] town. 5 < 6 | 7"
     passed = 0
     for number, character in enumerate(text, start=1):
         passed += len(unmarking.feed(character))
@@ -113,4 +113,4 @@ def test_time_grows_with_the_text_and_not_faster(unit: str) -> None:
 
 
 def test_every_number_is_a_marker() -> None:
-    assert not re.search(r"\d", unmarked("".join(f"It rained [{n}]. " for n in range(1, 200))))
+    assert not re.search(r"\d", remove_markers("".join(f"It rained [{n}]. " for n in range(1, 200))))

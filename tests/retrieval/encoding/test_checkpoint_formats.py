@@ -1,4 +1,4 @@
-"""Every layout against what its authors' code computes, written out slowly; what is not whole is told in one line."""
+"""Each layout against a slow version of what its authors' code computes; one-line errors for incomplete checkpoints."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from propcite.retrieval.text import Granularity, Passage
 QUERY = "Steel gates"
 PASSAGE = "The harbour was dredged, in spring."
 MODEL, DENSE, METADATA = "model.safetensors", "1_Dense/model.safetensors", "artifact.metadata"
-Harm = Callable[[Path], object]
+Damage = Callable[[Path], object]
 
 
 def unit(vectors: torch.Tensor) -> np.ndarray:
@@ -31,26 +31,26 @@ def unit(vectors: torch.Tensor) -> np.ndarray:
 
 
 def colbert(folder: Path, network: BertModel, projection: torch.Tensor, text: str, *, query: bool) -> np.ndarray:
-    """[CLS] marker text [SEP]; a query filled with [MASK] that nothing looks at; a passage without punctuation."""
+    """Encode [CLS] marker text [SEP]: queries padded with unattended [MASK], passages without punctuation."""
     tokenizer = AutoTokenizer.from_pretrained(folder)
     ids = tokenizer(text, add_special_tokens=False)["input_ids"]
     first, last, mask = (tokenizer.convert_tokens_to_ids(t) for t in ("[CLS]", "[SEP]", "[MASK]"))
     marker = tokenizer.convert_tokens_to_ids("[unused0]" if query else "[unused1]")
     ids = [first, marker, *ids, last]
     fill = 16 - len(ids) if query else 0
-    looked_at = torch.tensor([[1] * len(ids) + [0] * fill])
+    attention = torch.tensor([[1] * len(ids) + [0] * fill])
     ids = [*ids, *[mask] * fill]
-    states = network(input_ids=torch.tensor([ids]), attention_mask=looked_at).last_hidden_state[0]
+    states = network(input_ids=torch.tensor([ids]), attention_mask=attention).last_hidden_state[0]
     marks = set(tokenizer.convert_tokens_to_ids(list(string.punctuation)))
-    kept = [i for i, token in enumerate(ids) if query or token not in marks]
-    return unit(states[kept] @ projection.T)
+    scored = [i for i, token in enumerate(ids) if query or token not in marks]
+    return unit(states[scored] @ projection.T)
 
 
 def stanford_parts(folder: Path) -> tuple[BertModel, torch.Tensor]:
-    held = load_file(folder / "model.safetensors")
+    weights = load_file(folder / "model.safetensors")
     network = BertModel(BertModel.config_class.from_pretrained(folder)).eval()
-    network.load_state_dict({n.removeprefix("bert."): w for n, w in held.items() if n.startswith("bert.")})
-    return network, held["linear.weight"]
+    network.load_state_dict({n.removeprefix("bert."): w for n, w in weights.items() if n.startswith("bert.")})
+    return network, weights["linear.weight"]
 
 
 def pylate_parts(folder: Path) -> tuple[BertModel, torch.Tensor]:
@@ -64,31 +64,31 @@ def pylate_parts(folder: Path) -> tuple[BertModel, torch.Tensor]:
     [(tiny.save_stanford, stanford_parts), (tiny.save_pylate, pylate_parts)],
     ids=["Stanford", "PyLate"],
 )
-def test_colberts_layouts_are_read_as_their_authors_read_them(save, parts, tmp_path: Path) -> None:
+def test_colbert_layouts_give_the_vectors_of_their_authors(save, parts, tmp_path: Path) -> None:
     folder = save(tmp_path)
     encoder = Encoder(str(folder), precision="float32")
     network, projection = parts(folder)
-    asked = encoder.encode_queries([QUERY])[0].vectors
-    assert asked == pytest.approx(colbert(folder, network, projection, QUERY, query=True), abs=1e-5)
-    read = encoder.encode_passages([Passage("p", PASSAGE)])[0].vectors
-    assert read == pytest.approx(colbert(folder, network, projection, PASSAGE, query=False), abs=1e-5)
+    query = encoder.encode_queries([QUERY])[0].vectors
+    assert query == pytest.approx(colbert(folder, network, projection, QUERY, query=True), abs=1e-5)
+    passage = encoder.encode_passages([Passage("p", PASSAGE)])[0].vectors
+    assert passage == pytest.approx(colbert(folder, network, projection, PASSAGE, query=False), abs=1e-5)
 
 
-def test_a_native_checkpoint_reads_its_prompt_its_network_and_its_projection(tmp_path: Path) -> None:
+def test_a_native_checkpoint_uses_its_prompt_network_and_projection(tmp_path: Path) -> None:
     prompts = {"query": "query: ", "document": "", "query_sentence": "[unused1]"}
     folder = tiny.save_native(tmp_path, prompts, special=["[unused1]"])
     encoder = Encoder(str(folder), precision="float32")
     tokenizer = AutoTokenizer.from_pretrained(folder)
     network = BertModel.from_pretrained(folder).eval()
     projection = load_file(folder / "1_Dense" / "model.safetensors")["linear.weight"]
-    for told, level in (("query: ", Granularity.PASSAGE), ("[unused1]", Granularity.SENTENCE)):
-        ids = tokenizer(told + QUERY, return_tensors="pt")["input_ids"]
+    for prompt, level in (("query: ", Granularity.PASSAGE), ("[unused1]", Granularity.SENTENCE)):
+        ids = tokenizer(prompt + QUERY, return_tensors="pt")["input_ids"]
         slow = unit(network(input_ids=ids).last_hidden_state[0] @ projection.T)
         assert encoder.encode_queries([QUERY], level)[0].vectors == pytest.approx(slow, abs=1e-5)
 
 
 @pytest.mark.parametrize("multilingual", [False, True])
-def test_xtr_reads_small_letters_with_t5s_encoder_and_a_projection(multilingual: bool, tmp_path: Path) -> None:
+def test_xtr_lower_cases_and_uses_t5s_encoder_and_a_projection(multilingual: bool, tmp_path: Path) -> None:
     folder = tiny.save_xtr(tmp_path, multilingual=multilingual)
     encoder = Encoder(str(folder), precision="float32")
     kind = tiny.MT5ForConditionalGeneration if multilingual else T5ForConditionalGeneration
@@ -110,63 +110,63 @@ def test_xtr_reads_small_letters_with_t5s_encoder_and_a_projection(multilingual:
     assert not encoder.knows(Granularity.SENTENCE)
 
 
-def test_xtr_counts_the_characters_that_were_given_where_small_letters_are_more(tmp_path: Path) -> None:
+def test_xtr_offsets_count_original_characters_where_lower_case_is_longer(tmp_path: Path) -> None:
     encoder = Encoder(str(tiny.save_xtr(tmp_path)), precision="float32")
-    text = "İİ steel GATES"  # each capital with its dot is two small characters
+    text = "İİ steel GATES"  # each dotted capital becomes two characters in lower case
     tokens = encoder.encode_passages([Passage("p", text)])[0]
     assert [text[s:e] for s, e in tokens.offsets.tolist() if s >= 3] == ["steel", "GATES"]
 
 
-def test_xtr_reads_a_long_text_in_windows(tmp_path: Path) -> None:
+def test_xtr_encodes_a_long_text_in_windows(tmp_path: Path) -> None:
     encoder = Encoder(str(tiny.save_xtr(tmp_path)), precision="float32")
     text = " ".join(["The harbour was dredged in spring."] * 20)
     tokens = encoder.encode_passages([passage_from_text("p", text, "Gates")])[0]
     assert "".join(text[s:e] for s, e in tokens.offsets.tolist() if s >= 0) == text.replace(" ", "")
 
 
-# What is not whole, or not of one model
+# Checkpoints that are incomplete or mix several models
 
 
-def told_without(name: str) -> Harm:
-    def harm(folder: Path) -> None:
+def without(name: str) -> Damage:
+    def damage(folder: Path) -> None:
         path = folder / name
         shutil.rmtree(path) if path.is_dir() else path.unlink()
 
-    return harm
+    return damage
 
 
-def changed(name: str, **values: object) -> Harm:
-    def harm(folder: Path) -> None:
+def with_json(name: str, **values: object) -> Damage:
+    def damage(folder: Path) -> None:
         path = folder / name
         path.write_text(json.dumps(json.loads(path.read_text("utf-8")) | values), "utf-8")
 
-    return harm
+    return damage
 
 
-def with_weights(name: str, change: Callable[[dict[str, torch.Tensor]], object]) -> Harm:
-    def harm(folder: Path) -> None:
-        held = load_file(folder / name)
-        change(held)
-        save_file(held, folder / name, metadata={"format": "pt"})
+def with_weights(name: str, change: Callable[[dict[str, torch.Tensor]], object]) -> Damage:
+    def damage(folder: Path) -> None:
+        weights = load_file(folder / name)
+        change(weights)
+        save_file(weights, folder / name, metadata={"format": "pt"})
 
-    return harm
-
-
-def of_another_width(held: dict[str, torch.Tensor]) -> None:
-    held["linear.weight"] = torch.zeros(16, 24)
+    return damage
 
 
-def without_a_layer(held: dict[str, torch.Tensor]) -> None:
-    held.pop(next(name for name in held if "layer.1.attention.self.query.weight" in name))
+def other_width(weights: dict[str, torch.Tensor]) -> None:
+    weights["linear.weight"] = torch.zeros(16, 24)
 
 
-def of_fewer_words(folder: Path) -> None:
+def without_a_layer(weights: dict[str, torch.Tensor]) -> None:
+    weights.pop(next(name for name in weights if "layer.1.attention.self.query.weight" in name))
+
+
+def with_fewer_words(folder: Path) -> None:
     name = "embeddings.word_embeddings.weight"
-    with_weights("model.safetensors", lambda held: held.update({name: held[name][:50].clone()}))(folder)
-    changed("config.json", vocab_size=50)(folder)
+    with_weights("model.safetensors", lambda weights: weights.update({name: weights[name][:50].clone()}))(folder)
+    with_json("config.json", vocab_size=50)(folder)
 
 
-def cut(name: str) -> Harm:
+def truncated(name: str) -> Damage:
     return lambda folder: (folder / name).write_bytes((folder / name).read_bytes()[:300])
 
 
@@ -178,36 +178,36 @@ LAYER = r"layer\.1\.attention\.self\.query\.weight is missing"
 
 
 @pytest.mark.parametrize(
-    ("save", "harm", "told"),
+    ("save", "damage", "message"),
     [
-        (tiny.save_pylate, told_without(MODEL), "no file named model.safetensors"),
-        (tiny.save_pylate, told_without("config.json"), "there is no .*config.json: .* fetch it anew"),
-        (tiny.save_pylate, told_without("tokenizer.json"), "there is no .*tokenizer.json: .* fetch it anew"),
-        (tiny.save_pylate, told_without(DENSE), "there is no .*1_Dense/model.safetensors: .* fetch it anew"),
-        (tiny.save_pylate, told_without("1_Dense"), "there is no .*1_Dense/config.json: .* fetch it anew"),
-        (tiny.save_pylate, with_weights(DENSE, of_another_width), "size mismatch for linear.weight"),
+        (tiny.save_pylate, without(MODEL), "no file named model.safetensors"),
+        (tiny.save_pylate, without("config.json"), "there is no .*config.json: .* fetch it again"),
+        (tiny.save_pylate, without("tokenizer.json"), "there is no .*tokenizer.json: .* fetch it again"),
+        (tiny.save_pylate, without(DENSE), "there is no .*1_Dense/model.safetensors: .* fetch it again"),
+        (tiny.save_pylate, without("1_Dense"), "there is no .*1_Dense/config.json: .* fetch it again"),
+        (tiny.save_pylate, with_weights(DENSE, other_width), "size mismatch for linear.weight"),
         (
             tiny.save_pylate,
-            lambda f: (with_weights(DENSE, of_another_width)(f), changed("1_Dense/config.json", in_features=24)(f)),
-            "its projection reads 24 numbers a token, its network gives 32",
+            lambda f: (with_weights(DENSE, other_width)(f), with_json("1_Dense/config.json", in_features=24)(f)),
+            "its projection reads 24 numbers per token, its network gives 32",
         ),
         (
             tiny.save_pylate,
-            changed("config_sentence_transformers.json", query_prefix="[Q] "),
+            with_json("config_sentence_transformers.json", query_prefix="[Q] "),
             r"does not know the marker \[Q\]",
         ),
-        (tiny.save_pylate, cut(MODEL), "cannot be loaded|is damaged"),
-        (tiny.save_stanford, changed(METADATA, doc_token_id="[DocMarker]"), r"does not know the marker \[DocMarker\]"),
-        (tiny.save_stanford, cut("config.json"), "config.json cannot be read"),
+        (tiny.save_pylate, truncated(MODEL), "cannot be loaded|is damaged"),
+        (tiny.save_stanford, with_json(METADATA, doc_token_id="[Doc]"), r"does not know the marker \[Doc\]"),
+        (tiny.save_stanford, truncated("config.json"), "config.json cannot be read"),
         (tiny.save_stanford, lambda f: (f / METADATA).write_text("{"), "artifact.metadata cannot be read"),
-        (tiny.save_stanford, with_weights(MODEL, lambda held: held.pop("linear.weight")), "has no linear.weight"),
-        (tiny.save_stanford, with_weights(MODEL, of_another_width), "its projection reads 24 numbers a token"),
+        (tiny.save_stanford, with_weights(MODEL, lambda weights: weights.pop("linear.weight")), "has no linear.weight"),
+        (tiny.save_stanford, with_weights(MODEL, other_width), "its projection reads 24 numbers per token"),
         (tiny.save_stanford, with_weights(MODEL, without_a_layer), LAYER),
-        (tiny.save_xtr, told_without("2_Dense/pytorch_model.bin"), "there is no .*2_Dense/model.safetensors"),
-        (tiny.save_xtr, told_without("2_Dense/config.json"), "there is no .*2_Dense/config.json"),
-        (tiny.save_xtr, changed("2_Dense/config.json", out_features=8), "size mismatch for linear.weight"),
+        (tiny.save_xtr, without("2_Dense/pytorch_model.bin"), "there is no .*2_Dense/model.safetensors"),
+        (tiny.save_xtr, without("2_Dense/config.json"), "there is no .*2_Dense/config.json"),
+        (tiny.save_xtr, with_json("2_Dense/config.json", out_features=8), "size mismatch for linear.weight"),
         (backbone, with_weights(MODEL, without_a_layer), LAYER),
-        (backbone, of_fewer_words, r"tokenizer knows \d+ tokens, its network 50"),
+        (backbone, with_fewer_words, r"tokenizer knows \d+ tokens, its network 50"),
         (
             lambda folder: tiny.save_native(folder, {"query_sentence": "[nowhere]"}),
             lambda _: None,
@@ -215,23 +215,23 @@ LAYER = r"layer\.1\.attention\.self\.query\.weight is missing"
         ),
     ],
 )  # fmt: skip
-def test_what_is_not_whole_is_one_clear_line(save, harm: Harm, told: str, tmp_path: Path) -> None:
+def test_a_broken_checkpoint_raises_one_line(save, damage: Damage, message: str, tmp_path: Path) -> None:
     folder = save(tmp_path)
-    harm(folder)
-    with pytest.raises(EncoderError, match=told) as raised:
+    damage(folder)
+    with pytest.raises(EncoderError, match=message) as raised:
         Encoder(str(folder), precision="float32")
     assert "\n" not in str(raised.value)
 
 
-def test_weights_under_the_names_of_older_files_are_not_missed(tmp_path: Path) -> None:
+def test_weights_under_older_names_are_not_reported_as_missing(tmp_path: Path) -> None:
     folder = backbone(tmp_path)
-    whole = Encoder(str(folder), precision="float32").encode_queries([QUERY])[0].vectors
+    expected = Encoder(str(folder), precision="float32").encode_queries([QUERY])[0].vectors
 
-    def older(held: dict[str, torch.Tensor]) -> None:
-        for name in [n for n in held if "LayerNorm" in n]:
-            held[name.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta")] = (
-                held.pop(name)
+    def older(weights: dict[str, torch.Tensor]) -> None:
+        for name in [n for n in weights if "LayerNorm" in n]:
+            weights[name.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta")] = (
+                weights.pop(name)
             )
 
     with_weights(MODEL, older)(folder)
-    assert Encoder(str(folder), precision="float32").encode_queries([QUERY])[0].vectors == pytest.approx(whole)
+    assert Encoder(str(folder), precision="float32").encode_queries([QUERY])[0].vectors == pytest.approx(expected)

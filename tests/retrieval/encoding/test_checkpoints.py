@@ -1,4 +1,4 @@
-"""Checkpoints of other layouts load from their folder, and their offsets still point at the very words."""
+"""Checkpoints of other layouts: they load from their folder, and token offsets are exact."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ LAYOUTS: dict[str, Callable[[Path], Path]] = {
 
 @pytest.fixture(scope="module")
 def load(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Encoder]:
-    """Each layout's encoder, made and loaded once."""
-    made: dict[str, Encoder] = {}
+    """Return a function that creates and loads each layout's encoder once."""
+    encoders: dict[str, Encoder] = {}
 
     def load(layout: str) -> Encoder:
-        if layout not in made:
-            made[layout] = Encoder(str(LAYOUTS[layout](tmp_path_factory.mktemp("model"))), precision="float32")
-        return made[layout]
+        if layout not in encoders:
+            encoders[layout] = Encoder(str(LAYOUTS[layout](tmp_path_factory.mktemp("model"))), precision="float32")
+        return encoders[layout]
 
     return load
 
@@ -49,16 +49,16 @@ def words_of_tokens(text: str, tokens: TokenVectors) -> str:
     return " ".join(text[start:end] for start, end in tokens.offsets.tolist() if start >= 0)
 
 
-def no_word(tokens: TokenVectors) -> int:
+def num_wordless(tokens: TokenVectors) -> int:
     return int((tokens.offsets[:, 0] < 0).sum())
 
 
-def spelt(text: str) -> str:
+def letters(text: str) -> str:
     return "".join(c for c in text if c.isalnum())
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_offsets_point_at_the_very_words_beside_prompts_and_titles(load, layout: str) -> None:
+def test_offsets_are_exact_beside_prompts_and_titles(load, layout: str) -> None:
     encoder = load(layout)
     passage = encoder.encode_passages([passage_from_text("p", TEXT, "The gates")])[0]
     query = encoder.encode_queries([TEXT])[0]
@@ -72,14 +72,14 @@ def test_offsets_point_at_the_very_words_beside_prompts_and_titles(load, layout:
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_a_text_longer_than_the_checkpoint_reads_keeps_every_word(load, layout: str) -> None:
+def test_a_text_longer_than_the_limit_keeps_every_word(load, layout: str) -> None:
     encoder = load(layout)
     passage = encoder.encode_passages([passage_from_text("p", LONG, "The gates")])[0]
     query = encoder.encode_queries([LONG])[0]
     for tokens in (passage, query):
-        assert spelt(words_of_tokens(LONG, tokens)) == spelt(LONG)
+        assert letters(words_of_tokens(LONG, tokens)) == letters(LONG)
     short = encoder.encode_passages([passage_from_text("p", TEXT, "The gates")])[0]
-    assert no_word(passage) == no_word(short)
+    assert num_wordless(passage) == num_wordless(short)
 
 
 @pytest.mark.parametrize(
@@ -92,13 +92,13 @@ def test_a_text_longer_than_the_checkpoint_reads_keeps_every_word(load, layout: 
         ("Stanford ColBERT", 16, [True, False, False]),
     ],
 )
-def test_a_checkpoint_keeps_its_projection_and_its_markers(load, layout: str, dimension: int, knows) -> None:
+def test_a_checkpoint_keeps_its_projection_and_markers(load, layout: str, dimension: int, knows) -> None:
     encoder = load(layout)
     assert encoder.dimension == dimension
     assert [encoder.knows(granularity) for granularity in Granularity] == knows
 
 
-def test_a_model_with_markers_asks_for_each_granularity_in_another_way(load) -> None:
+def test_with_markers_queries_differ_by_granularity(load) -> None:
     encoder = load("native")
     vectors = [encoder.encode_queries([TEXT], granularity)[0] for granularity in Granularity]
     words = [tokens.vectors[tokens.offsets[:, 0] >= 0] for tokens in vectors]
@@ -107,33 +107,33 @@ def test_a_model_with_markers_asks_for_each_granularity_in_another_way(load) -> 
         assert np.abs(words[one] - words[other]).max() > 0.01
 
 
-def test_a_model_without_markers_asks_in_its_one_way(load) -> None:
+def test_without_markers_queries_are_the_same_for_every_granularity(load) -> None:
     encoder = load("PyLate")
     vectors = [encoder.encode_queries([TEXT], granularity)[0].vectors for granularity in Granularity]
     assert vectors[0] == pytest.approx(vectors[1], abs=1e-6)
     assert vectors[0] == pytest.approx(vectors[2], abs=1e-6)
 
 
-def test_a_granularity_may_be_given_by_its_name(load) -> None:
+def test_a_granularity_can_be_passed_by_name(load) -> None:
     encoder = load("native")
-    named, meant = (
+    by_name, by_member = (
         encoder.encode_queries([TEXT], "sentence")[0],
         encoder.encode_queries([TEXT], Granularity.SENTENCE)[0],
     )
-    assert named.vectors == pytest.approx(meant.vectors, abs=1e-6)
+    assert by_name.vectors == pytest.approx(by_member.vectors, abs=1e-6)
 
 
 @pytest.mark.parametrize("layout", ["PyLate", "Stanford ColBERT"])
-def test_expansion_tokens_fill_a_short_query_and_stand_for_no_character(load, layout: str) -> None:
+def test_expansion_tokens_fill_a_short_query_and_cover_no_character(load, layout: str) -> None:
     encoder = load(layout)
     short, long = encoder.encode_queries(["steel gates", TEXT])
     assert len(short) == 16
-    assert no_word(short) == 14
-    assert no_word(long) == 3  # [CLS], the marker and [SEP]: a query beyond the width is expanded by nothing
+    assert num_wordless(short) == 14
+    assert num_wordless(long) == 3  # [CLS], the marker and [SEP]: a query longer than the width is not expanded
 
 
 @pytest.mark.parametrize("layout", ["native", "PyLate", "Stanford ColBERT"])
-def test_vectors_are_those_of_the_library_that_defines_the_layout(load, layout: str, tmp_path: Path) -> None:
+def test_vectors_equal_those_of_sentence_transformers(load, layout: str, tmp_path: Path) -> None:
     theirs = MultiVectorEncoder(str(LAYOUTS[layout](tmp_path)), device="cpu")
     ours = load(layout)
     query = "steel gates"
@@ -146,7 +146,7 @@ def test_vectors_are_those_of_the_library_that_defines_the_layout(load, layout: 
     )
 
 
-def test_a_name_changes_with_the_weights_and_not_with_the_place(tmp_path: Path) -> None:
+def test_the_name_changes_with_the_weights_and_not_with_the_folder(tmp_path: Path) -> None:
     folders = [tiny.save_pylate(tmp_path / place / "mine") for place in ("one", "two")]
     one, two = (Encoder(str(folder)).name for folder in folders)
     assert one == two
@@ -159,15 +159,15 @@ def test_a_name_changes_with_the_weights_and_not_with_the_place(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_texts_that_just_fill_the_window_keep_every_word(load, layout: str) -> None:
+def test_texts_around_the_window_size_keep_every_word(load, layout: str) -> None:
     encoder = load(layout)
     texts = [" ".join(["steel"] * count) for count in range(1, encoder.max_tokens + 6)]
-    for read in (
+    for encoded in (
         encoder.encode_passages([Passage("p", text, "Gates") for text in texts]),
         encoder.encode_queries(texts),
     ):
-        assert [spelt(words_of_tokens(text, tokens)) for text, tokens in zip(texts, read, strict=True)] == [
-            spelt(text) for text in texts
+        assert [letters(words_of_tokens(text, tokens)) for text, tokens in zip(texts, encoded, strict=True)] == [
+            letters(text) for text in texts
         ]
 
 
@@ -190,45 +190,45 @@ def test_windows_lose_no_word_and_repeat_none(load, words: list[str], gap: str, 
     query = encoder.encode_queries([text])[0]
     for tokens in (passage, query):
         places = [(start, end) for start, end in tokens.offsets.tolist() if start >= 0]
-        read = np.zeros(len(text), int)
+        covered = np.zeros(len(text), int)
         for start, end in set(places):
-            read[start:end] += 1
+            covered[start:end] += 1
         readable = [i for i, c in enumerate(text) if c.isascii() and c.isalnum()]
-        assert (read[readable] >= 1).all()
+        assert (covered[readable] >= 1).all()
         assert places == sorted(places)
         assert max((end for _, end in places), default=0) <= len(text)
 
 
-def test_a_byte_level_tokens_space_belongs_to_no_word(tmp_path: Path) -> None:
-    """ModernBERT's tokens hold the space before them, which is a character of the sentence or title before."""
+def test_the_space_in_a_byte_level_token_belongs_to_no_word(tmp_path: Path) -> None:
+    """ModernBERT's tokens include the space before them, which belongs to the sentence or title before."""
     encoder = Encoder(str(tiny.save_backbone(tmp_path, tiny.byte_level_tokenizer())))
     text = "Steel gates.  They rust."
     passage = passage_from_text("p", text, "The harbour")
     tokens = encoder.encode_passages([passage])[0]
     second = passage.sentences[1].span
     assert second.of(text) == "They rust."
-    assert spelt(words_of_tokens(text, tokens)) == spelt(text)
+    assert letters(words_of_tokens(text, tokens)) == letters(text)
     assert "".join(text[start:end] for start, end in tokens.offsets.tolist() if start >= second.start) == "Theyrust."
     assert not any(text[start].isspace() for start, _ in tokens.offsets.tolist() if start >= 0)
 
 
-def test_a_model_whose_prompt_fills_its_window_is_one_clear_line(tmp_path: Path) -> None:
+def test_a_prompt_that_fills_the_window_raises_one_line(tmp_path: Path) -> None:
     prompts = PROMPTS | {"query": "query " * 70}
     encoder = Encoder(str(tiny.save_native(tmp_path, prompts)))
     with pytest.raises(EncoderError, match="reads 64 tokens at once, which its prompt fills"):
         encoder.encode_queries([TEXT])
 
 
-def test_our_queries_over_passages_of_a_network_of_ours_have_an_index_of_their_own() -> None:
-    both, usual = Encoder(precision="float32"), Encoder("propcite-queries", precision="float32")
+def test_trained_passages_change_the_name_and_leave_queries_alone() -> None:
+    both, queries_only = Encoder(precision="float32"), Encoder("propcite-queries", precision="float32")
     assert both.name.startswith("propcite-minilm@")
-    assert len({both.name, usual.name, Encoder("minilm").name}) == 2  # of the other one passages are the base's
-    assert both.query_name != usual.query_name
+    assert len({both.name, queries_only.name, Encoder("minilm").name}) == 2  # propcite-queries has the base's passages
+    assert both.query_name != queries_only.query_name
     for level in Granularity:
-        ours, theirs = (e.encode_queries(["How high is the barrier?"], level)[0] for e in (both, usual))
+        ours, theirs = (e.encode_queries(["How high is the barrier?"], level)[0] for e in (both, queries_only))
         assert ours.vectors == pytest.approx(theirs.vectors, abs=1e-5)
     passage = passage_from_text("p", "The barrier is 6.4 metres high. It was finished in October 2024.", "Barrier")
-    new, old = (e.encode_passages([passage])[0] for e in (both, usual))
+    new, old = (e.encode_passages([passage])[0] for e in (both, queries_only))
     assert (new.offsets == old.offsets).all()
-    alike = (new.vectors * old.vectors).sum(axis=1)
-    assert 0.5 < alike.mean() < 0.99
+    cosines = (new.vectors * old.vectors).sum(axis=1)
+    assert 0.5 < cosines.mean() < 0.99

@@ -1,4 +1,4 @@
-"""Every word keeps a vector and every vector knows its word, whatever the text is and however many threads ask."""
+"""Each word has a vector and each vector its characters, for any text and any number of threads."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from propcite.retrieval.encoding.base import TokenVectors
-from propcite.retrieval.encoding.checkpoints import BASE, QUERIES_ALONE, published
+from propcite.retrieval.encoding.bundled import BASE, QUERIES_ALONE, verify_published
 from propcite.retrieval.encoding.encoder import Encoder
-from propcite.retrieval.encoding.precision import tokens_at_once
+from propcite.retrieval.encoding.precision import max_batch_tokens
 from propcite.retrieval.errors import EncoderError
 from propcite.retrieval.splitter import passage_from_text
 from propcite.retrieval.text import Granularity, Passage, Span
@@ -27,12 +27,12 @@ TEXT = "The harbour was dredged in 2019, and its 14 gates weigh 300 tonnes each.
 SIMILAR = 0.995  # bfloat16 keeps eight bits, and a batch's padding changes the order of its sums
 
 
-def unread(text: str, tokens: TokenVectors) -> str:
-    """The letters and digits of a text for which no token stands."""
-    read = np.zeros(len(text), bool)
+def uncovered(text: str, tokens: TokenVectors) -> str:
+    """Return the letters and digits of a text that no token covers."""
+    covered = np.zeros(len(text), bool)
     for start, end in tokens.offsets[tokens.offsets[:, 0] >= 0]:
-        read[start:end] = True
-    return "".join(c for c, seen in zip(text, read, strict=True) if c.isalnum() and not seen)
+        covered[start:end] = True
+    return "".join(c for c, is_covered in zip(text, covered, strict=True) if c.isalnum() and not is_covered)
 
 
 def words_of_tokens(text: str, tokens: TokenVectors) -> list[str]:
@@ -43,8 +43,8 @@ def word_vectors(tokens: TokenVectors) -> np.ndarray:
     return tokens.vectors[tokens.offsets[:, 0] >= 0]
 
 
-def assert_sound(text: str, tokens: TokenVectors, dimension: int) -> None:
-    assert unread(text, tokens) == ""
+def check_tokens(text: str, tokens: TokenVectors, dimension: int) -> None:
+    assert uncovered(text, tokens) == ""
     assert tokens.vectors.shape == (len(tokens), dimension)
     assert tokens.offsets.max(initial=0) <= len(text)
     starts, ends = tokens.offsets.T
@@ -52,50 +52,50 @@ def assert_sound(text: str, tokens: TokenVectors, dimension: int) -> None:
     assert np.linalg.norm(tokens.vectors, axis=1) == pytest.approx(1.0, abs=1e-5)
 
 
-def test_offsets_point_at_the_very_words(encoder: Encoder) -> None:
+def test_offsets_are_exact(encoder: Encoder) -> None:
     for tokens in (encoder.encode_passages([Passage("p", TEXT)])[0], encoder.encode_queries([TEXT])[0]):
         assert " ".join(words_of_tokens(TEXT, tokens)) == (
             "The harbour was dr edge d in 2019 , and its 14 gates weigh 300 tonnes each ."
         )
-        assert_sound(TEXT, tokens, encoder.dimension)
+        check_tokens(TEXT, tokens, encoder.dimension)
 
 
 @given(text=st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=80))
 @settings(max_examples=10)
-def test_a_tokens_characters_are_its_token_for_plain_text(encoder: Encoder, text: str) -> None:
+def test_in_ascii_text_the_characters_spell_the_token(encoder: Encoder, text: str) -> None:
     tokens = encoder.encode_queries([text])[0]
-    read = encoder._model.tokenizer.convert_ids_to_tokens(encoder._model.tokenizer(text)["input_ids"])
-    assert_sound(text, tokens, encoder.dimension)
-    for token, (start, end) in zip(read, tokens.offsets.tolist(), strict=True):
+    pieces = encoder._model.tokenizer.convert_ids_to_tokens(encoder._model.tokenizer(text)["input_ids"])
+    check_tokens(text, tokens, encoder.dimension)
+    for token, (start, end) in zip(pieces, tokens.offsets.tolist(), strict=True):
         assert start == -1 or token == "[UNK]" or text[start:end].lower() == token.removeprefix("##").lower()
 
 
-def test_a_title_and_special_tokens_stand_for_no_character(encoder: Encoder) -> None:
+def test_titles_and_special_tokens_cover_no_character(encoder: Encoder) -> None:
     bare, titled = encoder.encode_passages([Passage("p", TEXT), Passage("q", TEXT, title="The harbour works")])
     assert (bare.offsets < 0).all(axis=1).sum() == 2
     assert (titled.offsets < 0).all(axis=1).sum() == 2 + len("The harbour works .".split())
     assert words_of_tokens(TEXT, bare) == words_of_tokens(TEXT, titled)
-    assert word_vectors(bare) != pytest.approx(word_vectors(titled), abs=0.01)  # but the words are read with it
+    assert word_vectors(bare) != pytest.approx(word_vectors(titled), abs=0.01)  # the title is read with them
 
 
 def test_a_title_longer_than_the_window_leaves_room_for_the_text(encoder: Encoder) -> None:
     tokens = encoder.encode_passages([Passage("p", TEXT, title="harbour " * 2000)])[0]
-    assert_sound(TEXT, tokens, encoder.dimension)
+    check_tokens(TEXT, tokens, encoder.dimension)
     assert 100 < (tokens.offsets[:, 0] < 0).sum() < encoder.max_tokens // 3
 
 
 HARD_TEXTS = {
     "a word of 5,000 letters": "a" * 5000,
-    "Hangul, which NFD takes apart": "한국어 위키백과 " * 50,
+    "Hangul, which NFD decomposes": "한국어 위키백과 " * 50,
     "Hangul without a space": "한국어위키백과" * 300,
     "Devanagari": "हिन्दी भाषा में लिखा " * 40,
     "Chinese": "汉字测试" * 140,
     "emoji families": "👨‍👩‍👧‍👦 " * 100 + "👨‍👩‍👧‍👦" * 100,
     "combining marks": "e\u0301a\u0308\u0323 " * 150 + "e\u0301a\u0308\u0323" * 300,
     "one letter under 3,000 accents": "a" + "\u0301" * 3000,
-    "ligatures that NFKC takes apart": "ﷺ ﬁﬂ " * 50,
+    "ligatures that NFKC decomposes": "ﷺ ﬁﬂ " * 50,
     "control characters": "a\x00b\x01\x02 c\u200bd\ufeff " * 10,
-    "half a character": "harbour \ud800 gates\udfff",
+    "lone surrogates": "harbour \ud800 gates\udfff",
     "looks like special tokens": "[SEP] [CLS] [PAD] [MASK] " * 3,
     "nothing": "",
     "white space": " \n\t\u00a0 ",
@@ -104,9 +104,9 @@ HARD_TEXTS = {
 
 
 @pytest.mark.parametrize("name", HARD_TEXTS)
-def test_no_text_is_too_hard(encoder: Encoder, name: str) -> None:
+def test_hard_texts_are_encoded(encoder: Encoder, name: str) -> None:
     text = HARD_TEXTS[name]
-    assert_sound(text, encoder.encode_passages([passage_from_text("p", text, "Title")])[0], encoder.dimension)
+    check_tokens(text, encoder.encode_passages([passage_from_text("p", text, "Title")])[0], encoder.dimension)
 
 
 def test_a_passage_longer_than_the_window_keeps_a_vector_for_every_word(encoder: Encoder) -> None:
@@ -115,13 +115,13 @@ def test_a_passage_longer_than_the_window_keeps_a_vector_for_every_word(encoder:
     assert len(text.split()) > 1500
     passage = passage_from_text("p", text, "Works")
     tokens = encoder.encode_passages([passage])[0]
-    assert_sound(text, tokens, encoder.dimension)
+    check_tokens(text, tokens, encoder.dimension)
     starts = tokens.offsets[tokens.offsets[:, 0] >= 0, 0].tolist()
     assert starts == sorted(set(starts))  # no word twice, in order
-    assert (tokens.offsets[:, 0] < 0).sum() == 4  # title and special tokens once, not once a window
+    assert (tokens.offsets[:, 0] < 0).sum() == 4  # title and special tokens once, not once per window
 
 
-def test_looking_like_a_special_token_does_not_hide_a_text(encoder: Encoder) -> None:
+def test_text_that_looks_like_special_tokens_is_encoded(encoder: Encoder) -> None:
     text = "[SEP] [CLS] [PAD] [MASK]"
     tokens = encoder.encode_passages([Passage("p", text)])[0]
     assert words_of_tokens(text, tokens) == text.split()
@@ -135,8 +135,8 @@ def test_a_text_has_the_same_vectors_alone_and_beside_others(encoder: Encoder) -
     assert ((alone.vectors * beside.vectors).sum(axis=1) > SIMILAR).all()
 
 
-def test_texts_of_every_length_have_the_vectors_and_the_place_that_they_have_one_by_one() -> None:
-    lengths = [1, 300, 4, 90, 2, 700, 35, 3, 180, 12, 60]  # words, of which 700 are two windows
+def test_batches_change_neither_vectors_nor_order() -> None:
+    lengths = [1, 300, 4, 90, 2, 700, 35, 3, 180, 12, 60]  # words; 700 are two windows
     passages = [passage_from_text(str(n), f"Gate {n}. " + "The tide rose. " * (n // 3), "Tides") for n in lengths]
     one_by_one = Encoder(BASE, precision="float32", batch_size=1).encode_passages(passages)
     for size in (0, 3, 64):
@@ -146,32 +146,32 @@ def test_texts_of_every_length_have_the_vectors_and_the_place_that_they_have_one
             assert beside.vectors == pytest.approx(alone.vectors, abs=1e-4)
 
 
-def test_as_many_tokens_are_read_at_once_as_the_threads_caches_hold() -> None:
+def test_the_batch_size_follows_the_number_of_threads() -> None:
     threads = torch.get_num_threads()
-    made = {name: Encoder(BASE, precision=name)._model for name in ("float32", "bfloat16")}
+    models = {name: Encoder(BASE, precision=name)._model for name in ("float32", "bfloat16")}
     try:
-        for some in (1, 2):
-            torch.set_num_threads(some)
-            assert {name: tokens_at_once(model) for name, model in made.items()} == {
-                "float32": 512 * some,
-                "bfloat16": 1024 * some,
+        for count in (1, 2):
+            torch.set_num_threads(count)
+            assert {name: max_batch_tokens(model) for name, model in models.items()} == {
+                "float32": 512 * count,
+                "bfloat16": 1024 * count,
             }
     finally:
         torch.set_num_threads(threads)
 
 
-def test_nothing_to_encode_is_no_vectors(encoder: Encoder) -> None:
+def test_an_empty_batch_gives_an_empty_list(encoder: Encoder) -> None:
     assert encoder.encode_passages([]) == []
     assert encoder.encode_queries([]) == []
 
 
-def test_a_half_character_reads_as_an_unknown_one(encoder: Encoder) -> None:
+def test_a_lone_surrogate_is_read_as_an_unknown_character(encoder: Encoder) -> None:
     half, unknown = encoder.encode_queries(["tide \ud83d gauge", "tide \ufffd gauge"])
     assert half.offsets.tolist() == unknown.offsets.tolist()
     assert word_vectors(half) == pytest.approx(word_vectors(unknown), abs=0.02)
 
 
-def test_eight_threads_get_what_one_gets(encoder: Encoder) -> None:
+def test_eight_threads_get_what_one_thread_gets(encoder: Encoder) -> None:
     texts = [
         f"Gate {number} of the harbour closed in {1990 + number}." + " It rained." * number for number in range(10)
     ]
@@ -195,7 +195,7 @@ def test_the_untrained_base_has_one_marker_for_every_granularity() -> None:
     assert sentence.vectors == pytest.approx(passage.vectors, abs=1e-6)
 
 
-def test_the_bundled_model_asks_for_each_granularity_in_another_way(encoder: Encoder) -> None:
+def test_queries_of_the_bundled_model_differ_by_granularity(encoder: Encoder) -> None:
     assert [encoder.knows(g) for g in Granularity] == [True, True, True]
     passage, sentence, proposition = (encoder.encode_queries([TEXT], g)[0] for g in Granularity)
     assert [words_of_tokens(TEXT, t) for t in (sentence, proposition)] == [words_of_tokens(TEXT, passage)] * 2
@@ -203,12 +203,12 @@ def test_the_bundled_model_asks_for_each_granularity_in_another_way(encoder: Enc
     assert np.abs(word_vectors(sentence) - word_vectors(proposition)).max() > 0.005
     assert passage.salience is None
     assert sentence.salience is not None
-    of = dict(zip(words_of_tokens(TEXT, sentence), sentence.salience[sentence.offsets[:, 0] >= 0], strict=True))
-    assert of["harbour"] > of["was"]
-    assert of["tonnes"] > of["in"]
+    salience = dict(zip(words_of_tokens(TEXT, sentence), sentence.salience[sentence.offsets[:, 0] >= 0], strict=True))
+    assert salience["harbour"] > salience["was"]
+    assert salience["tonnes"] > salience["in"]
 
 
-def test_queries_of_ours_alone_leave_passages_and_the_index_as_the_base_makes_them(encoder: Encoder) -> None:
+def test_propcite_queries_leaves_passages_as_the_base_encodes_them(encoder: Encoder) -> None:
     alone, base = Encoder(QUERIES_ALONE), Encoder(BASE)
     assert base.name == alone.name != encoder.name
     assert len({base.query_name, alone.query_name, encoder.query_name}) == 3
@@ -220,8 +220,8 @@ def test_queries_of_ours_alone_leave_passages_and_the_index_as_the_base_makes_th
         assert ours[0].vectors == pytest.approx(bases[0].vectors, abs=1e-6)
 
 
-def test_weights_with_one_other_bit_are_refused(tmp_path: Path) -> None:
-    assert published(Path(MODEL_DIR)) == Path(MODEL_DIR)
+def test_weights_with_one_flipped_bit_are_refused(tmp_path: Path) -> None:
+    assert verify_published(Path(MODEL_DIR)) == Path(MODEL_DIR)
     weights = tmp_path / "model.safetensors"
     shutil.copy(Path(MODEL_DIR) / "model.safetensors", weights)
     with weights.open("r+b") as file:
@@ -230,15 +230,15 @@ def test_weights_with_one_other_bit_are_refused(tmp_path: Path) -> None:
         file.seek(50_000_000)
         file.write(bytes([byte ^ 1]))
     with pytest.raises(EncoderError, match="does not hold the published weights: reinstall"):
-        published(tmp_path)
+        verify_published(tmp_path)
 
 
-def test_weights_cut_short_or_missing_are_refused(tmp_path: Path) -> None:
+def test_empty_or_missing_weights_are_refused(tmp_path: Path) -> None:
     with pytest.raises(EncoderError, match="cannot be read"):
-        published(tmp_path)
+        verify_published(tmp_path)
     (tmp_path / "model.safetensors").write_bytes(b"")
     with pytest.raises(EncoderError, match="published weights"):
-        published(tmp_path)
+        verify_published(tmp_path)
 
 
 def damaged_json(folder: Path) -> None:
@@ -259,7 +259,7 @@ def damaged_modules(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", [Path, damaged_json, empty_config, damaged_weights, damaged_modules])
-def test_a_folder_that_holds_no_model_is_one_clear_line(tmp_path: Path, damage) -> None:
+def test_a_folder_without_a_model_raises_one_line(tmp_path: Path, damage) -> None:
     damage(tmp_path)
     with pytest.raises(EncoderError, match=r"^the model .* cannot be loaded: .") as error:
         Encoder(str(tmp_path))
@@ -267,14 +267,14 @@ def test_a_folder_that_holds_no_model_is_one_clear_line(tmp_path: Path, damage) 
 
 
 @pytest.mark.parametrize("name", ["/no/such/folder", "./no-such-folder", "no/such/folder", "C:\\models\\mine"])
-def test_a_missing_folder_is_said_at_once_and_not_looked_for_on_a_hub(name: str) -> None:
+def test_a_missing_folder_is_not_looked_up_on_the_hub(name: str) -> None:
     with pytest.raises(EncoderError, match=r"there is no folder .*: name a model's folder") as error:
         Encoder(name)
     assert "\n" not in str(error.value)
 
 
-def test_a_hub_name_that_nobody_has_is_told_in_seconds() -> None:
-    """Where there is a connection the hub says so, elsewhere the connection does."""
+def test_an_unknown_hub_name_fails_within_seconds() -> None:
+    """With a connection the hub reports it, without one the connection fails."""
     start = time.monotonic()
     with pytest.raises(
         EncoderError, match=r"propcite/no-such-model cannot be fetched from the hub \(.+\): check"
@@ -284,33 +284,33 @@ def test_a_hub_name_that_nobody_has_is_told_in_seconds() -> None:
     assert "\n" not in str(error.value)
 
 
-def test_no_device_and_no_precision_of_that_name_is_said_in_one_line() -> None:
+def test_an_unknown_device_precision_or_batch_size_raises_one_line() -> None:
     with pytest.raises(EncoderError, match="cannot be loaded") as error:
         Encoder(device="abacus")
     assert "\n" not in str(error.value)
-    with pytest.raises(ValueError, match="wanted batch_size >= 0, got -1"):
+    with pytest.raises(ValueError, match="batch_size must be at least 0, got -1"):
         Encoder(batch_size=-1)
     with pytest.raises(ValueError, match="precision is one of auto, float32, bfloat16, float16, int8, got 'int3'"):
         Encoder(precision="int3")
 
 
 @given(st.text(max_size=300), st.lists(st.tuples(st.integers(0, 300), st.integers(0, 300)), max_size=3))
-def test_tokens_within_spans_are_those_that_share_a_character(text: str, places: list[tuple[int, int]]) -> None:
+def test_tokens_within_spans_share_a_character_with_them(text: str, places: list[tuple[int, int]]) -> None:
     tokens = TokenVectors(
         np.zeros((len(text) + 1, 2), np.float32),
         np.array([(-1, -1), *((i, i + 1) for i in range(len(text)))], np.int32).reshape(-1, 2),
     )
     spans = [Span(min(place), max(place)) for place in places]
-    wanted = [any(span.start <= i < span.end for span in spans) for i in range(len(text))]
-    assert tokens.within(spans).tolist() == [False, *wanted]
+    expected = [any(span.start <= i < span.end for span in spans) for i in range(len(text))]
+    assert tokens.within(spans).tolist() == [False, *expected]
 
 
-def test_one_sequence_of_code_points_has_one_reading(encoder: Encoder) -> None:
-    """Composed and decomposed letters read alike, and each keeps its own offsets."""
+def test_composed_and_decomposed_letters_have_similar_vectors(encoder: Encoder) -> None:
+    """Each form keeps its own offsets."""
     composed = "Müller café"
     decomposed = unicodedata.normalize("NFD", composed)
     one, other = encoder.encode_queries([composed, decomposed])
     assert word_vectors(one) == pytest.approx(word_vectors(other), abs=0.02)
     assert words_of_tokens(composed, one)[-1] == "café"
     assert unicodedata.normalize("NFC", words_of_tokens(decomposed, other)[-1]).startswith("caf")
-    assert unread(decomposed, other) == ""
+    assert uncovered(decomposed, other) == ""

@@ -1,4 +1,4 @@
-"""A disk that is full tells it, leaves the index as it was, and hinders nothing once there is room again."""
+"""A full disk is reported and leaves the index as it was; the same write succeeds once there is space."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from index_files import files_in, files_named
-from small_passages import unit_item
+from index_files import files_in, possible_files
+from small_passages import random_passage
 
-from propcite.retrieval.index.checking import check_index
+from propcite.retrieval.index.integrity import check_index
 from propcite.retrieval.index.token_index import TokenIndex
 
-PAGE = 4096  # what the file system gives room in
+PAGE = 4096  # the allocation unit of the file system
 Changed = dict[str, list]
 
 
@@ -25,14 +25,14 @@ def disk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", place], capture_output=True, check=False
     )
     if mounted.returncode:
-        pytest.skip("mounting a small disk needs root's rights")
+        pytest.skip("mounting a small disk needs root rights")
     yield place
     subprocess.run(["umount", "--lazy", place], check=True)
 
 
-def added(index: TokenIndex, numbers: range, num_tokens: int = 20) -> None:
-    made = [unit_item(f"p{number}", number, num_tokens) for number in numbers]
-    index.add([one.passage for one in made], [one.tokens for one in made])
+def add_passages(index: TokenIndex, numbers: range, num_tokens: int = 20) -> None:
+    samples = [random_passage(f"p{number}", number, num_tokens) for number in numbers]
+    index.add([one.passage for one in samples], [one.tokens for one in samples])
 
 
 def contents(index: TokenIndex) -> Changed:
@@ -40,18 +40,20 @@ def contents(index: TokenIndex) -> Changed:
 
 
 def fill(disk: Path, pages: int) -> None:
-    """Leave so many pages free."""
+    """Fill the disk except for a number of pages."""
     with (disk / "ballast").open("wb", buffering=0) as ballast:
         free = shutil.disk_usage(disk).free // PAGE - pages
         assert free >= 0
         ballast.write(bytes(free * PAGE))
 
 
-# What is changed in memory first, and what then writes it
+# Changes in memory, and the functions that write them
 
 
 def add(index: TokenIndex) -> None:
-    added(index, range(100, 140), 120)  # so many that centroids take more than the page that an old manifest frees
+    add_passages(
+        index, range(100, 140), 120
+    )  # the centroids of so many take more than the page that the old manifest frees
 
 
 def delete(index: TokenIndex) -> None:
@@ -63,8 +65,8 @@ def delete_most(index: TokenIndex) -> None:
 
 
 def update(index: TokenIndex) -> None:
-    made = [unit_item(f"p{number}", 1000 + number, 30) for number in range(5)]
-    index.update([one.passage for one in made], [one.tokens for one in made])
+    samples = [random_passage(f"p{number}", 1000 + number, 30) for number in range(5)]
+    index.update([one.passage for one in samples], [one.tokens for one in samples])
 
 
 def save(index: TokenIndex, folder: Path) -> None:
@@ -90,8 +92,8 @@ CASES = [
     (PLAIN, PLAIN, delete_most, save),
     (PLAIN, PLAIN, update, save),
     (PLAIN, PLAIN, delete, compact),
-    (PLAIN, TRAINED, add, save),  # centroids are trained for the first time
-    (TRAINED, TRAINED, add, save),  # codes for what is new
+    (PLAIN, TRAINED, add, save),  # first training of centroids
+    (TRAINED, TRAINED, add, save),  # codes of the new segment
     (TRAINED, TRAINED, delete_most, save),
     (TRAINED, TRAINED, update, compact),
     (TRAINED, FAISS, add, save),
@@ -100,7 +102,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("before", "options", "change", "write"), CASES)
-def test_a_full_disk_is_told_and_nothing_is_lost(
+def test_a_full_disk_is_reported_and_nothing_is_lost(
     disk: Path,
     tmp_path: Path,
     before: dict,
@@ -108,31 +110,31 @@ def test_a_full_disk_is_told_and_nothing_is_lost(
     change: Callable[[TokenIndex], None],
     write: Callable[[TokenIndex, Path], None],
 ) -> None:
-    """The room ends a page later each time, until there is enough; FAISS, which trains for long, gets some at once."""
+    """Each try has one more free page until it succeeds; FAISS takes longer, so it gets several pages more."""
     step = 1
     if "regime" in options:
         pytest.importorskip("faiss")
         step = 6
     start = TokenIndex(8, "made-up", **before)
     for first in range(0, 20, 10):
-        added(start, range(first, first + 10))
+        add_passages(start, range(first, first + 10))
         start.save(tmp_path / "start")
-    folder, room, enough = disk / "index", 0, False
+    folder, free_pages, enough = disk / "index", 0, False
     while not enough:
         shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(tmp_path / "start", folder)
         index = TokenIndex.load(folder, **options)
         old = contents(index)
         change(index)
-        wanted = index.ids()
-        fill(disk, pages=room)
+        expected = index.ids()
+        fill(disk, pages=free_pages)
         try:
             write(index, folder)
             enough = True
         except OSError as error:
             assert "No space left on device" in str(error)  # noqa: PT017
-            room += step
-        assert index.ids() == wanted
+            free_pages += step
+        assert index.ids() == expected
         assert contents(TokenIndex.load(folder, **options)) in (old, contents(index))
         assert check_index(folder) == []
         (disk / "ballast").unlink()
@@ -141,5 +143,5 @@ def test_a_full_disk_is_told_and_nothing_is_lost(
         assert contents(loaded) == contents(index)
         assert loaded.stats().regime == index.stats().regime
         assert check_index(folder) == []
-        assert files_in(folder) <= files_named(folder)
-    assert room > 0
+        assert files_in(folder) <= possible_files(folder)
+    assert free_pages > 0

@@ -1,4 +1,4 @@
-"""A writer that is killed at any moment loses nothing that it said was saved."""
+"""A writer that is killed at any moment loses no saved change."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from paths import SUPPORT
 KILLS = 100
 
 
-def test_a_hundred_kills_lose_no_saved_passage_and_bring_no_deleted_one_back(tmp_path: Path) -> None:
-    """Each is followed by opening, checking every file, searching for every passage, and saving."""
+def test_a_hundred_kills_lose_no_saved_passage_and_restore_no_deleted_one(tmp_path: Path) -> None:
+    """After each kill the index is opened, all files are checked, every passage is searched for, and it is saved."""
     script = SUPPORT / "killed_writers.py"
     env = os.environ | {"OMP_NUM_THREADS": "1"}
     run = subprocess.run(
@@ -28,6 +28,6 @@ def test_a_hundred_kills_lose_no_saved_passage_and_bring_no_deleted_one_back(tmp
     assert run.returncode == 0, run.stderr[-3000:]
     counts = json.loads((tmp_path / "counts.json").read_text())
     assert counts["kills"] == KILLS
-    assert counts["while saving"] > KILLS // 4  # moments that matter
+    assert counts["while saving"] > KILLS // 4
     assert counts["with files left over"] > KILLS // 10
-    assert counts["tokens"] > KILLS // 10  # centroids and codes were written, killed and read
+    assert counts["tokens"] > KILLS // 10  # centroids and codes were written, interrupted and read

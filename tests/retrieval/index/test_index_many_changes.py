@@ -1,4 +1,4 @@
-"""After a thousand changes an index holds what a dict holds; what is small is searchable at once in what is large."""
+"""After a thousand changes an index equals a dict; small changes of a large index are fast."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 from index_samples import Samples
-from small_passages import Item, unit_item
+from small_passages import EncodedPassage, random_passage
 
-from propcite.retrieval.index.checking import check_index
-from propcite.retrieval.index.disk import MOST_SEGMENTS
+from propcite.retrieval.index.integrity import check_index
+from propcite.retrieval.index.storage import MAX_SEGMENTS
 from propcite.retrieval.index.token_index import TokenIndex
 
 MEAN = np.full((1, 5), 0.2, np.float32)
@@ -23,63 +23,61 @@ if find_spec("faiss"):
     CASES.append((300, {"bits": 8, "regime": "faiss"}))
 
 
-def made(names: list[str], random: Random) -> list[Item]:
-    """New vectors each time: a passage that comes back under its old id is another one."""
-    return [unit_item(name, random.randrange(1 << 30)) for name in names]
+def random_passages(names: list[str], random: Random) -> list[EncodedPassage]:
+    """Build passages with new vectors each time, so that a replaced passage differs from the old one."""
+    return [random_passage(name, random.randrange(1 << 30)) for name in names]
 
 
-def look(index: TokenIndex, held: dict[str, Item], sample: list[str]) -> None:
-    assert index.ids() == set(held)
-    assert len(index) == index.stats().passages == len(held)
+def check_contents(index: TokenIndex, expected: dict[str, EncodedPassage], sample: list[str]) -> None:
+    assert index.ids() == set(expected)
+    assert len(index) == index.stats().passages == len(expected)
     for name in sample:
-        assert np.abs(index.vectors(name).vectors - held[name].tokens.vectors).max() < 0.02
-        hit = index.search(held[name].tokens.vectors, MEAN, k=1)[0][0]
+        assert np.abs(index.vectors(name).vectors - expected[name].tokens.vectors).max() < 0.02
+        hit = index.search(expected[name].tokens.vectors, MEAN, k=1)[0][0]
         assert (hit.passage_id, round(hit.score, 1)) == (name, 1.0)
 
 
 @pytest.mark.parametrize(("changes", "options"), CASES)
-def test_after_a_thousand_changes_the_ids_are_those_of_a_dict(
-    tmp_path: Path, changes: int, options: dict[str, Any]
-) -> None:
-    random, held = Random(8), {}
+def test_after_a_thousand_changes_an_index_equals_a_dict(tmp_path: Path, changes: int, options: dict[str, Any]) -> None:
+    random, expected = Random(8), {}
     index = TokenIndex(8, "made-up", **options)
     for number in range(1, changes + 1):
-        what = random.choice(["add", "add", "delete", "update"])
+        action = random.choice(["add", "add", "delete", "update"])
         names = sorted({f"p{random.randrange(400)}" for _ in range(random.randint(1, 4))})
-        if what == "delete":
-            assert index.delete(names) == len(set(names) & set(held))
-            held = {name: one for name, one in held.items() if name not in names}
+        if action == "delete":
+            assert index.delete(names) == len(set(names) & set(expected))
+            expected = {name: one for name, one in expected.items() if name not in names}
         else:
-            items = made([name for name in names if what == "update" or name not in held], random)
-            change = index.add if what == "add" else index.update
+            items = random_passages([name for name in names if action == "update" or name not in expected], random)
+            change = index.add if action == "add" else index.update
             change([one.passage for one in items], [one.tokens for one in items])
-            held |= {one.passage.id: one for one in items}
+            expected |= {one.passage.id: one for one in items}
         if number % 30 == 0:
             index.save(tmp_path)
-            assert index.stats().segments <= MOST_SEGMENTS
+            assert index.stats().segments <= MAX_SEGMENTS
         if number % 60 == 0:
             index = TokenIndex.load(tmp_path, **options)
         if number % 25 == 0:
-            look(index, held, random.sample(sorted(held), min(5, len(held))))
+            check_contents(index, expected, random.sample(sorted(expected), min(5, len(expected))))
     index.save(tmp_path)
     assert check_index(tmp_path) == []
-    look(TokenIndex.load(tmp_path, **options), held, sorted(held))
+    check_contents(TokenIndex.load(tmp_path, **options), expected, sorted(expected))
 
 
 @pytest.mark.parametrize("saved", [False, True])
-def test_a_passage_may_be_updated_as_soon_as_it_is_there(tmp_path: Path, saved: bool) -> None:
-    index, (first, other, third) = TokenIndex(8, "made-up"), made(["p", "p", "q"], Random(1))
+def test_a_new_passage_can_be_updated_at_once(tmp_path: Path, saved: bool) -> None:
+    index, (first, other, third) = TokenIndex(8, "made-up"), random_passages(["p", "p", "q"], Random(1))
     index.update([first.passage], [first.tokens])
     if saved:
         index.save(tmp_path)
     index.update([other.passage, third.passage], [other.tokens, third.tokens])
-    look(index, {"p": other, "q": third}, ["p", "q"])
+    check_contents(index, {"p": other, "q": third}, ["p", "q"])
     index.save(tmp_path)
-    look(TokenIndex.load(tmp_path), {"p": other, "q": third}, ["p", "q"])
+    check_contents(TokenIndex.load(tmp_path), {"p": other, "q": third}, ["p", "q"])
 
 
-def test_an_index_counts_right_however_it_was_changed(tmp_path: Path) -> None:
-    items = made([f"p{number}" for number in range(20)], Random(2))
+def test_stats_are_correct_after_changes(tmp_path: Path) -> None:
+    items = random_passages([f"p{number}" for number in range(20)], Random(2))
     index = TokenIndex(8, "made-up", exact_up_to=0)
     for start in (0, 10):
         index.add([one.passage for one in items[start : start + 10]], [one.tokens for one in items[start : start + 10]])
@@ -91,17 +89,17 @@ def test_an_index_counts_right_however_it_was_changed(tmp_path: Path) -> None:
     assert (stats.passages, stats.deleted, stats.segments, stats.tokens) == (17, 4, 3, 21 * 5)
     assert (stats.regime, stats.encoder, stats.dimension, stats.bits) == ("tokens", "made-up", 8, (8,))
     assert stats == index.stats()
-    parts = [path for path in tmp_path.iterdir() if path.name.startswith(("segment-", "centroids-"))]
-    lists = sum(path.stat().st_size for path in parts if path.name.endswith(".deleted"))
-    assert stats.bytes == sum(path.stat().st_size for path in parts) - lists
+    files = [path for path in tmp_path.iterdir() if path.name.startswith(("segment-", "centroids-"))]
+    deletions = sum(path.stat().st_size for path in files if path.name.endswith(".deleted"))
+    assert stats.bytes == sum(path.stat().st_size for path in files) - deletions
     index.compact(tmp_path)
     stats = index.stats()
     assert (stats.passages, stats.deleted, stats.segments, stats.tokens) == (17, 0, 1, 17 * 5)
 
 
-def test_a_version_names_what_is_held_and_not_how_it_came(tmp_path: Path) -> None:
+def test_the_version_depends_on_the_contents_and_not_on_their_history(tmp_path: Path) -> None:
     one, other = TokenIndex(8, "made-up"), TokenIndex(8, "made-up", bits=4)
-    items = made(["p", "q", "r"], Random(3))
+    items = random_passages(["p", "q", "r"], Random(3))
     for item in items:
         one.add([item.passage], [item.tokens])
     other.add([item.passage for item in reversed(items)], [item.tokens for item in reversed(items)])
@@ -115,12 +113,12 @@ def test_a_version_names_what_is_held_and_not_how_it_came(tmp_path: Path) -> Non
     assert one.version == before != TokenIndex(8, "another").version
 
 
-# In a large index
+# Large indexes
 
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Samples]:
-    """Two hundred thousand tokens with centroids."""
+    """Return the folder of an index with 200,000 tokens and centroids."""
     folder, samples = tmp_path_factory.mktemp("large"), Samples(tokens=40, seed=5)
     index = TokenIndex(samples.dimension, "made-up", exact_up_to=0)
     for first in range(0, 5_000, 1_000):
@@ -134,7 +132,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Samples]:
 def test_a_small_addition_to_a_large_index_is_searchable_within_a_second(large: tuple[Path, Samples]) -> None:
     folder, samples = large
     index, weights = TokenIndex.load(folder, exact_up_to=0), np.full((1, samples.tokens), 1.0, np.float32)
-    index.search(samples.vectors(1)[0], weights, k=1)  # compiled loops are loaded once a process
+    index.search(samples.vectors(1)[0], weights, k=1)  # compiled loops are loaded once per process
     added = samples.vectors(10)
     for round_ in range(3):
         start = time.process_time()
@@ -150,7 +148,7 @@ def test_a_small_addition_to_a_large_index_is_searchable_within_a_second(large: 
     assert TokenIndex.load(folder).ids() == index.ids()
 
 
-def test_a_deletion_writes_a_few_bytes_and_no_segment_anew(large: tuple[Path, Samples]) -> None:
+def test_a_deletion_writes_few_bytes_and_no_segment(large: tuple[Path, Samples]) -> None:
     folder, _ = large
     index = TokenIndex.load(folder, exact_up_to=0)
     before = {path.name: path.stat() for path in folder.iterdir()}

@@ -1,4 +1,4 @@
-"""Readers in other processes see whole versions of an index while it is being changed."""
+"""Readers in other processes see complete versions of an index while it is being changed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from paths import SUPPORT
 SECONDS = 60 if os.environ.get("PROPCITE_LONG_TESTS") else 5
 
 
-def test_four_readers_see_whole_versions_and_none_goes_back_while_a_writer_changes_everything(tmp_path: Path) -> None:
+def test_four_readers_see_complete_versions_in_order_while_a_writer_changes_everything(tmp_path: Path) -> None:
     script = SUPPORT / "busy_readers.py"
     env = os.environ | {"OMP_NUM_THREADS": "1"}
     run = subprocess.run(

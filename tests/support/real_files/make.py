@@ -1,8 +1,8 @@
-"""Makes the files that stand beside it, by the programs that people use.
+"""Make the real files in this folder with the programs that people use.
 
-    python tests/app/real_files/make.py
+    python tests/support/real_files/make.py
 
-needs soffice (Writer, Calc, Impress), pandoc, chromium, and `pip install python-pptx openpyxl msoffcrypto-tool`.
+It needs soffice (Writer, Calc, Impress), pandoc, chromium, and `pip install python-pptx openpyxl msoffcrypto-tool`.
 """
 
 from __future__ import annotations
@@ -136,15 +136,15 @@ def convert(source: Path, suffix: str, work: Path, name: str) -> None:
 
 
 def articles(work: Path) -> None:
-    """The same words printed in one column and in two."""
+    """Print the same article in one column and in two."""
     sys.path.insert(0, str(HERE.parent))
     from real_article import page
 
     for columns in (1, 2):
         (work / "article.html").write_text(page(columns))
         out = HERE / f"article-{columns}-chromium.pdf"
-        told = ("--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={work}/chromium")
-        run("chromium", *told, "--no-pdf-header-footer", f"--print-to-pdf={out}", f"file://{work}/article.html")
+        options = ("--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={work}/chromium")
+        run("chromium", *options, "--no-pdf-header-footer", f"--print-to-pdf={out}", f"file://{work}/article.html")
     run("pandoc", "-s", work / "article.html", "-o", work / "article.odt")
     convert(work / "article.odt", "pdf", work, "article")
 
@@ -255,14 +255,14 @@ def letters() -> None:
     )
     message.add_attachment(b"\x89PNG", "image", "png", filename="harbour.png")
     (HERE / "letter.eml").write_bytes(bytes(message))
-    only_page = letter("Storm", "")
-    only_page.set_content(
+    html_only = letter("Storm", "")
+    html_only.set_content(
         "<h1>Storm</h1><p>The ferry is off.</p><blockquote>Is the ferry on?</blockquote>", subtype="html"
     )
     (HERE / "letters.mbox").unlink(missing_ok=True)
     box = mailbox.mbox(HERE / "letters.mbox")
-    for one in (only_page, letter("Reply", "From now on it is on.\n\nFrom Monday too.\n")):
-        box.add(one)
+    for message in (html_only, letter("Reply", "From now on it is on.\n\nFrom Monday too.\n")):
+        box.add(message)
     box.close()
 
 

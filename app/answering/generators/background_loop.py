@@ -1,0 +1,60 @@
+"""Run coroutines in an event loop of a background thread, for callers that have none."""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+from collections.abc import AsyncGenerator, Coroutine, Generator
+from contextlib import aclosing
+from threading import Event, Thread
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+WAIT = 0.03  # seconds after which a reader gets None, because nothing has come yet
+CLEANUP_SECONDS = 10.0  # how long a stopped source may take to clean up
+
+
+class BackgroundLoop:
+    """Runs coroutines for any thread.  Its own thread ends with the process."""
+
+    def __init__(self, name: str) -> None:
+        self.loop = asyncio.new_event_loop()
+        Thread(target=self.loop.run_forever, name=name, daemon=True).start()
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Return the result of a coroutine; an interrupt meanwhile cancels it."""
+        job = asyncio.run_coroutine_threadsafe(work, self.loop)
+        try:
+            return job.result()
+        finally:
+            job.cancel()
+
+    def items(self, source: AsyncGenerator[T, None]) -> Generator[T | None, None, None]:
+        """Yield each item as it comes, None while none does; closing the generator stops the source."""
+        arrived: queue.SimpleQueue[T | Event] = queue.SimpleQueue()
+        over = Event()
+
+        async def pump() -> None:
+            try:
+                async with aclosing(source):
+                    async for item in source:
+                        arrived.put(item)
+            finally:
+                over.set()
+                arrived.put(over)
+
+        job = asyncio.run_coroutine_threadsafe(pump(), self.loop)
+        try:
+            while not isinstance(item := _next(arrived), Event):
+                yield item
+            job.result()
+        finally:
+            job.cancel()
+            over.wait(CLEANUP_SECONDS)
+
+
+def _next(arrived: queue.SimpleQueue[T]) -> T | None:
+    try:
+        return arrived.get(timeout=WAIT)
+    except queue.Empty:
+        return None

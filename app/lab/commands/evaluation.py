@@ -1,0 +1,90 @@
+"""`propcite eval`: measure the parts on data of the user; this module has `split` and `cite`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from propcite.app.commands import cli, note, open_parts
+
+if TYPE_CHECKING:
+    from propcite.app.lab.runs.runner import RunOptions
+
+eval_cli = typer.Typer(no_args_is_help=True, help="Measure the parts on data of your own.")
+cli.add_typer(eval_cli, name="eval")
+
+
+class Format(StrEnum):
+    table = "table"
+    jsonl = "jsonl"
+
+
+Shape = Annotated[Format, typer.Option("--format", help="table or jsonl.")]
+New = Annotated[bool, typer.Option("--new", help="Start another run, though one is unfinished.")]
+Limit = Annotated[int, typer.Option(min=0, help="Only so many items; 0: all.")]
+Offset = Annotated[int, typer.Option(min=0, help="Pass over so many items first.")]
+
+
+@eval_cli.command("split")
+def eval_split(
+    files: Annotated[list[Path], typer.Argument(help="JSON lines of sentence and propositions.", metavar="FILES…")],
+    shape: Shape = Format.table,
+    per_source: Annotated[
+        int, typer.Option("--most", min=1, help="Rows of one source in one file, spread evenly.")
+    ] = 1500,
+    limit: Limit = 0,
+    offset: Offset = 0,
+    new: New = False,
+) -> None:
+    """Measure the splitters on sentences whose propositions people wrote, all but those that training has seen."""
+    from propcite.app.lab.splitting.evaluation import evaluate
+    from propcite.app.lab.splitting.scores import as_table
+
+    rows = evaluate(files, open_parts(), per_source, run_options(limit, offset, new))
+    for line in [row.as_json() for row in rows] if shape is Format.jsonl else [as_table(rows)]:
+        typer.echo(line)
+
+
+@eval_cli.command("cite")
+def eval_cite(
+    files: Annotated[
+        list[Path],
+        typer.Argument(help="ALCE's JSON of answers with docs, or JSON lines of claims with docs.", metavar="FILES…"),
+    ],
+    shape: Shape = Format.table,
+    per_source: Annotated[int, typer.Option("--most", min=1, help="Rows of one source, spread evenly.")] = 100_000,
+    method: Annotated[list[str] | None, typer.Option(help="Only this way of citing; may be given again.")] = None,
+    supported_from: Annotated[
+        list[float] | None,
+        typer.Option(min=0, max=1, help="The judge's threshold, not that of the settings; may be given again."),
+    ] = None,
+    limit: Limit = 0,
+    offset: Offset = 0,
+    new: New = False,
+) -> None:
+    """Measure citations beside the simpler ways of citing, and the judge beside plain scores."""
+    from propcite.app.lab.citing.evaluation import evaluate
+    from propcite.attribution.citing.methods import METHODS
+
+    options = run_options(limit, offset, new)
+    tables = evaluate(files, open_parts(), per_source, method or METHODS, supported_from or (), options)
+    for number, rows in enumerate(tables):
+        show_rows(rows, shape, "\n" if number else "")
+
+
+def run_options(limit: int, offset: int, new: bool) -> RunOptions:
+    from propcite.app.lab.runs.runner import RunOptions
+
+    return RunOptions(limit, offset, new, note)
+
+
+def show_rows(rows: Sequence[Any], shape: Format, before: str = "") -> None:
+    """Print rows as JSON lines, or as a table behind `before`."""
+    from propcite.app.lab.runs.text_tables import row_json, rows_table
+
+    for line in map(row_json, rows) if shape is Format.jsonl else [before + rows_table(rows)]:
+        typer.echo(line)

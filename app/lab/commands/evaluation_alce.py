@@ -1,0 +1,170 @@
+"""`propcite eval asqa|eli5|qampari|judge`: citations on ALCE's files, and whether a judge can score them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from enum import StrEnum
+from inspect import Signature, signature
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from propcite.app.commands import BELOW, note, open_parts
+from propcite.app.commands.given import GeneratorName, ModelName
+from propcite.app.lab.commands.evaluation import Format, Limit, New, Offset, Shape, eval_cli
+
+
+class ScoringJudges(StrEnum):
+    embedded = "embedded"
+    cross = "cross"
+    true = "true"
+    minicheck = "minicheck"
+    nli = "nli"
+    llm = "llm"
+
+
+File = Annotated[Path, typer.Argument(help="ALCE's file: questions with docs, or results; .gz too.", metavar="FILE")]
+Ways = Annotated[
+    list[str] | None,
+    typer.Option("--way", help="Only this way, as sentence-2, propcite+judge or repair; may be given again."),
+]
+Contexts = Annotated[list[int] | None, typer.Option("--context", min=1, help="Docs shown; may be given again. [5]")]
+Outputs = Annotated[Path | None, typer.Option(help="A result file whose outputs are scored and cited anew.")]
+Human = Annotated[bool, typer.Option("--human", help="Cite the long answers that people wrote.")]
+JudgeName = Annotated[ScoringJudges, typer.Option("--judge", help="What scores citations; not what PropCite cites by.")]
+JudgeModel = Annotated[str, typer.Option(help="Its folder or name; empty: the published one.")]
+JudgeLabels = Annotated[str, typer.Option(help="nli: what its labels mean, in their order.")]
+Margin = Annotated[float, typer.Option(min=0, help="+threshold: by how much the best passage must lead the next.")]
+RougeToo = Annotated[bool, typer.Option("--rouge/--no-rouge", help="ROUGE-Lsum against the long answers.")]
+QaToo = Annotated[bool, typer.Option("--qa", help="QA-EM, F1 and hit by a reader.")]
+QaModel = Annotated[str, typer.Option(help="The reader: a folder or name; implies --qa.")]
+MauveToo = Annotated[bool, typer.Option("--mauve", help="MAUVE against the long answers.")]
+MauveModel = Annotated[str, typer.Option(help="Its causal language model: a folder or name.")]
+OutFolder = Annotated[Path | None, typer.Option("--out", help="A folder for result files, one a way.")]
+Force = Annotated[bool, typer.Option("--force", help="Score by a judge that fails its own test.")]
+FailedAsEmpty = Annotated[bool, typer.Option("--failed-as-empty", help="An answer that cannot be written is empty.")]
+
+Kind = Literal["asqa", "eli5", "qampari"]
+
+
+def evaluate_alce(
+    *,
+    kind: Kind,
+    file: File,
+    way: Ways = None,
+    context: Contexts = None,
+    outputs: Outputs = None,
+    human: Human = False,
+    limit: Limit = 0,
+    offset: Offset = 0,
+    generator: GeneratorName = None,
+    model: ModelName = None,
+    judge: JudgeName = ScoringJudges.embedded,
+    judge_model: JudgeModel = "",
+    judge_labels: JudgeLabels = "",
+    margin: Margin = 0.05,
+    rouge: RougeToo = True,
+    qa: QaToo = False,
+    qa_model: QaModel = "",
+    mauve: MauveToo = False,
+    mauve_model: MauveModel = "",
+    out: OutFolder = None,
+    new: New = False,
+    force: Force = False,
+    failed_as_empty: FailedAsEmpty = False,
+    shape: Shape = Format.table,
+) -> None:
+    """Measure one of ALCE's files; its parameters are the options of the commands."""
+    from propcite.app.lab.alce.answers import LIST_PROMPTS
+    from propcite.app.lab.alce.evaluation import evaluate
+    from propcite.app.lab.alce.options import CONTEXTS, EvalOptions, ScoringJudge
+    from propcite.app.lab.alce.reader import QA_MODEL
+    from propcite.app.lab.alce.reference_scores import MAUVE_MODEL
+    from propcite.app.lab.alce.table import as_lines, as_text
+    from propcite.app.lab.alce.ways import WAYS
+
+    if context and outputs:
+        from propcite.app.errors import AppError
+
+        raise AppError("a result file says itself which docs were shown: leave out --context")
+    options = EvalOptions(
+        kind=kind,
+        path=file,
+        ways=tuple(dict.fromkeys(way or WAYS)),
+        contexts=tuple(context or CONTEXTS),
+        outputs=outputs,
+        human=human,
+        limit=limit,
+        offset=offset,
+        new=new,
+        report=note,
+        margin=margin,
+        judge=ScoringJudge(judge.value, judge_model, judge_labels),
+        rouge=rouge,
+        qa_model=qa_model or (QA_MODEL if qa else ""),
+        mauve_model=mauve_model or (MAUVE_MODEL if mauve else ""),
+        out=out,
+        force=force,
+        failed_as_empty=failed_as_empty,
+    )
+    settings = {"generator": generator and generator.value, "generator_model": model}
+    parts = open_parts(**settings)
+    if kind == "qampari":
+        parts = open_parts(**settings, prompt=LIST_PROMPTS.get(parts.settings.prompt))
+    result = evaluate(parts, options)
+    for line in as_lines(result) if shape is Format.jsonl else [as_text(result)]:
+        typer.echo(line)
+
+
+def _add_command(kind: Kind, help_text: str, without: Sequence[str] = ()) -> None:
+    """Add the command of a data set, with the options of `evaluate_alce` except those that do not apply to it."""
+
+    def command(**arguments: Any) -> None:
+        evaluate_alce(kind=kind, **arguments)
+
+    parameters = signature(evaluate_alce, eval_str=True).parameters.values()
+    options = [parameter for parameter in parameters if parameter.name not in ("kind", *without)]
+    command.__signature__ = Signature(options)  # type: ignore[attr-defined]  # Typer reads the options from it
+    eval_cli.command(kind, help=help_text)(command)
+
+
+_add_command(
+    "asqa", "Citation recall and precision on ALCE's ASQA, with STR-EM, ROUGE and more, for eight ways of citing."
+)
+_add_command("eli5", "The same on ALCE's ELI5, with the recall of its claims.", ("human", "qa", "qa_model"))
+_add_command(
+    "qampari",
+    "The same on ALCE's QAMPARI, whose answers are lists: their precision, recall and F1, and the -5 forms.",
+    ("human", "rouge", "qa", "qa_model", "mauve", "mauve_model"),
+)
+
+
+@eval_cli.command("judge")
+def eval_judge(
+    file: File,
+    judge: JudgeName = ScoringJudges.embedded,
+    judge_model: JudgeModel = "",
+    judge_labels: JudgeLabels = "",
+    limit: Annotated[int, typer.Option(min=0, help="Only a sample of so many questions; 0: all.")] = 0,
+    offset: Offset = 0,
+    new: New = False,
+    shape: Shape = Format.table,
+) -> None:
+    """Try a judge on ALCE's shortcuts: a passage supports its own words, and another's not.  Exit 1 when it fails."""
+    from propcite.app.lab.alce.evaluation import evaluate_judge
+    from propcite.app.lab.alce.options import EvalOptions, ScoringJudge
+    from propcite.app.lab.alce.table import checks_text
+
+    scoring = ScoringJudge(judge.value, judge_model, judge_labels)
+    options = EvalOptions(kind="asqa", path=file, judge=scoring, limit=limit, offset=offset, new=new, report=note)
+    run, checks = evaluate_judge(open_parts(), options)
+    if shape is Format.jsonl:
+        for one in checks:
+            fields = {"questions": one.questions, "recall": one.recall, "precision": one.precision, "passed": one.holds}
+            typer.echo(json.dumps({"judge": run.judge, "shortcut": one.check.name, **fields}))
+    else:
+        typer.echo(f"{run.name}; judge: {run.judge}\n{checks_text(checks)}")
+    if not all(one.holds for one in checks):
+        raise typer.Exit(BELOW)

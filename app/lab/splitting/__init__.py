@@ -1,0 +1,1 @@
+"""Evaluation of splitters on sentences with propositions that people wrote."""

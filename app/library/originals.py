@@ -1,0 +1,144 @@
+"""Files that documents were read from: store those without a place of their own, and find the file of a document."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from typing import Literal
+from urllib.parse import urlsplit
+
+from propcite.app.errors import NotFoundError, StoreError
+from propcite.app.ingest.readers.kinds import is_supported
+from propcite.app.ingest.sources import file_of
+from propcite.app.library.store import Library, SourceFile
+from propcite.attribution.formats.text import is_address
+
+KeepPolicy = Literal["sent", "all", "none"]
+SUFFIXES = {"markdown": ".md", "text": ".txt", "email": ".eml"}  # of kinds whose suffix is not the kind's name
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+
+
+@dataclass(frozen=True, slots=True)
+class Originals:
+    """A folder of files named by their SHA-256, so each content is stored once for however many documents.
+
+    `policy` is `sent` for documents without a file on this machine (uploads, archives, the web), `all` or `none`.
+    """
+
+    folder: Path
+    library: Library
+    policy: KeepPolicy = "sent"
+
+    def wants(self, place: str) -> bool:
+        """Return whether the file read from there is to be stored."""
+        return self.policy == "all" or (self.policy == "sent" and not is_file(place))
+
+    def save(self, sha256: str, data: bytes) -> None:
+        """Store a file; it is completely on disk when this returns."""
+        path = self.path(sha256)
+        if path.exists():
+            return
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".", delete=False) as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(file.name, path)
+        except OSError as error:
+            with suppress(OSError, UnboundLocalError):
+                os.unlink(file.name)
+            raise StoreError(
+                f"cannot write {self.folder} ({error.strerror or error}): free space, or set PROPCITE_ORIGINALS=none"
+            ) from error
+
+    def path(self, sha256: str) -> Path:
+        return self.folder / sha256[:2] / sha256
+
+    def digests(self) -> Iterator[str]:
+        """Yield the digests of all stored files."""
+        for path in self.folder.glob("??/*"):
+            if _DIGEST.fullmatch(path.name):
+                yield path.name
+
+    def remove_unused(self, digests: Iterable[str]) -> None:
+        """Remove those of these files that neither a document nor a stored answer needs."""
+        stored = {sha256 for sha256 in digests if self.path(sha256).exists()}
+        for sha256 in stored - self.library.digests_in_use(stored):
+            self.path(sha256).unlink(missing_ok=True)
+
+    def unused(self) -> set[str]:
+        """Return the digests of files that neither a document nor a stored answer needs."""
+        stored = set(self.digests())
+        return stored - self.library.digests_in_use(stored)
+
+
+@dataclass(frozen=True, slots=True)
+class Original:
+    """A document's file: its name, and the path of its bytes."""
+
+    document_id: str
+    title: str
+    name: str
+    kind: str
+    path: Path
+
+
+@dataclass(slots=True)
+class Finder:
+    """Finds the file of a document; a file of the user counts only while its content is what was read."""
+
+    originals: Originals
+    _digests: dict[tuple[str, int, int], str] = field(default_factory=dict)
+
+    def find(self, document_id: str) -> Original:
+        file = self.originals.library.source_file(document_id)
+        path = self._path(file)
+        if path is None:
+            raise NotFoundError(
+                f"the file {name_of(file)!r} is not stored and has moved or changed: add it to the library again"
+            )
+        return Original(document_id, file.title, name_of(file), file.kind, path)
+
+    def kinds(self, document_ids: set[str]) -> dict[str, str]:
+        """Return the kinds of those documents whose file is available, by id."""
+        files = self.originals.library.source_files(document_ids)
+        return {i: file.kind for i, file in files.items() if self._path(file)}
+
+    def _path(self, file: SourceFile) -> Path | None:
+        stored = self.originals.path(file.sha256)
+        if stored.exists():
+            return stored
+        own = Path(file.source)
+        return own if is_file(file.source) and self._digest(own) == file.sha256 else None
+
+    def _digest(self, path: Path) -> str:
+        """Return the digest of a file, read again only if it changed; empty if it cannot be read."""
+        try:
+            stat = os.stat(path)
+            key = str(path), stat.st_mtime_ns, stat.st_size
+            if key not in self._digests:
+                with path.open("rb") as file:
+                    self._digests[key] = hashlib.file_digest(file, "sha256").hexdigest()
+            return self._digests[key]
+        except (OSError, ValueError):
+            return ""
+
+
+def name_of(file: SourceFile) -> str:
+    """Return a file name: the last part of the source, for a web page with a suffix for its kind."""
+    if not is_address(file.source):
+        return PureWindowsPath(file.source).name or file.source
+    name = PurePosixPath(urlsplit(file.source).path).name or "page"
+    return name if is_supported(name) else name + SUFFIXES.get(file.kind, f".{file.kind}")
+
+
+def is_file(place: str) -> bool:
+    """Return whether a source is a whole file of this machine, not a member of an archive."""
+    return os.path.isabs(place) and file_of(place) == place

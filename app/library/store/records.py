@@ -1,0 +1,128 @@
+"""Records that the library returns, and queries that it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Generic, TypeVar
+
+T = TypeVar("T")
+
+
+class DocumentState(StrEnum):
+    """States by which documents are filtered."""
+
+    CITED = "cited"  # by a stored answer
+    CHANGED = "changed"  # there was an earlier version
+    DESCRIBED = "described"  # users set details
+    PARTLY = "partly"  # some pages have no text
+
+
+class SortKey(StrEnum):
+    """What documents are sorted by."""
+
+    TITLE = "title"
+    SOURCE = "source"
+    ADDED = "added"
+    PASSAGES = "passages"
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionInfo:
+    id: int
+    name: str
+    num_documents: int
+    num_passages: int
+    created_at: datetime
+    alignment: str = ""  # the name of the collection's own alignment
+    owner: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentInfo:
+    """A document without its text; `details` are the file's, overridden by those that users set."""
+
+    id: str
+    title: str
+    source: str
+    sha256: str
+    num_passages: int
+    num_characters: int
+    details: Mapping[str, Any]
+    added_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class VersionInfo:
+    """A former document: `replaced` by a new version of the same source, or else removed."""
+
+    document_id: str
+    title: str
+    source: str
+    sha256: str
+    num_passages: int
+    num_characters: int
+    details: Mapping[str, Any]
+    added_at: datetime
+    ended_at: datetime
+    replaced: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerInfo:
+    """A stored answer in short: `num_cited` of its `num_facts` have support."""
+
+    id: str
+    question: str
+    collection: str
+    asked_at: datetime
+    num_facts: int = 0
+    num_cited: int = 0
+    num_contradicted: int = 0
+    after: str = ""  # the id of the answer that it follows
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A question of a conversation with its answer; `understood` is the question rewritten to stand alone."""
+
+    id: str
+    question: str
+    understood: str
+    text: str
+    abstained: bool = False
+    num_facts: int = 0
+    num_cited: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentQuery:
+    """Filters, order and page of a list of documents; empty filters match all."""
+
+    words: str = ""  # in title or source
+    kind: str = ""
+    state: DocumentState | None = None
+    ids: Collection[str] | None = None  # only these documents; None for all
+    order: SortKey = SortKey.TITLE
+    descending: bool = False
+    first: int = 0
+    limit: int = 25
+
+
+@dataclass(frozen=True, slots=True)
+class FailureInfo:
+    """A source that could not be read at the last attempt, and why."""
+
+    source: str
+    reason: str
+    failed_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ResultPage(Generic[T]):
+    """One page of results, and the number of all results."""
+
+    items: Sequence[T]
+    total: int

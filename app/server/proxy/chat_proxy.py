@@ -1,0 +1,169 @@
+"""Handle a chat completion: send it to the model server, and pass the response on, with or without citations."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+
+import httpx
+from fastapi import Request, Response
+from fastapi.responses import StreamingResponse
+from starlette.types import Receive, Scope, Send
+
+from propcite.app.server.access import Access
+from propcite.app.server.concurrency import Slots
+from propcite.app.server.errors import RequestError
+from propcite.app.server.problems import openai_error
+from propcite.app.server.proxy.chat_request import ChatRequest
+from propcite.app.server.proxy.chunks import DONE, encode_chunk
+from propcite.app.server.proxy.citing import NOT_JSON, CompletionCiter
+from propcite.app.server.proxy.local_generator import MODELS, local_completion, local_stream, open_local_pipeline
+from propcite.app.server.proxy.sources import choose_sources
+from propcite.app.server.proxy.stream_relay import StreamRelay
+from propcite.app.server.proxy.upstream import Upstream, is_stream, returned_headers
+from propcite.app.server.routes.ask import UNBUFFERED
+from propcite.app.server.routes.shared import cancel_on_disconnect
+from propcite.app.server.service import Service
+
+EVENT_STREAM = "text/event-stream"
+MAX_STREAMED_CHOICES = 16  # that are cited in one stream
+
+
+class ChatProxy:
+    """The model server, with a limit on the requests that it works on at once."""
+
+    def __init__(self, service: Service) -> None:
+        settings = service.settings
+        self.upstream = Upstream(settings, forwards_key=not service.requires_keys)
+        self.slots = Slots(settings.serve_streams, settings.serve_waiting)
+        service.metrics.watch("proxy", self.slots)
+
+    async def completion(self, request: Request, access: Access, chat: ChatRequest) -> Response:
+        if not self.upstream.is_set:
+            return await _local_response(request, access, chat)
+        sources = await cancel_on_disconnect(request, choose_sources(access, chat))
+        citer = CompletionCiter(access.service, chat, sources) if sources and chat.is_cited else None
+        if citer and chat.is_stream and chat.num_choices > MAX_STREAMED_CHOICES:
+            raise RequestError(
+                422, f"n: at most {MAX_STREAMED_CHOICES} answers are cited in one stream; or set propcite.cite to false"
+            )
+        message = sources.message(is_cited=citer is not None) if sources else None
+        body = chat.upstream_body(message)
+        outcome = Outcome(access.service, is_cited=citer is not None)
+        async with AsyncExitStack() as resources:
+            resources.callback(outcome.count)
+            sending = self._send(request, resources, "/chat/completions", body)
+            response = await cancel_on_disconnect(request, sending)
+            if is_stream(response) and response.status_code == 200:
+                return self._stream(request, response, citer, outcome, resources.pop_all())
+            content = await cancel_on_disconnect(request, self.upstream.read_body(response))
+            if response.status_code != 200:
+                outcome.name = "refused"
+                return self.upstream.error_response(request, response, content)
+            outcome.name = "done"
+        if citer:
+            return _passed_on(response, await cancel_on_disconnect(request, citer.completion(content)))
+        if not content.lstrip().startswith(b"{"):
+            raise RequestError(502, NOT_JSON)
+        return _passed_on(response, content)
+
+    async def models(self, request: Request) -> Response:
+        if not self.upstream.is_set:
+            return Response(json.dumps(MODELS), media_type="application/json")
+        async with AsyncExitStack() as resources:
+            response = await cancel_on_disconnect(request, self._send(request, resources, "/models"))
+            content = await cancel_on_disconnect(request, self.upstream.read_body(response))
+        if response.status_code != 200:
+            return self.upstream.error_response(request, response, content)
+        return _passed_on(response, content)
+
+    async def _send(
+        self, request: Request, resources: AsyncExitStack, path: str, body: bytes | None = None
+    ) -> httpx.Response:
+        """Return the model server's response; its slot and connection are released with `resources`."""
+        await self.slots.acquire()
+        resources.callback(self.slots.release)
+        response = await self.upstream.send(request, path, body)
+        resources.push_async_callback(response.aclose)
+        return response
+
+    def _stream(
+        self,
+        request: Request,
+        response: httpx.Response,
+        citer: CompletionCiter | None,
+        outcome: Outcome,
+        resources: AsyncExitStack,
+    ) -> Response:
+        outcome.name = "left"  # until its end is reached
+        if citer is None:
+            return _ResourceStream(self._relay_bytes(request, response, outcome), resources, response)
+        relay = StreamRelay(citer)
+        resources.push_async_callback(relay.close)
+        return _ResourceStream(_relay_cited(request, response, relay, outcome), resources, response)
+
+    async def _relay_bytes(self, request: Request, response: httpx.Response, outcome: Outcome) -> AsyncIterator[bytes]:
+        """Yield the stream unchanged; if it breaks off, add an error, so that no client takes it for complete."""
+        last = b""
+        try:
+            async for piece in response.aiter_bytes():
+                last = (last + piece)[-len(DONE) :]
+                yield piece
+            outcome.name = "done"
+        except httpx.HTTPError as error:
+            outcome.name, request.state.refusal = "broken", str(self.upstream.connection_error(error))
+            if b"[DONE]" not in last:
+                yield b"\n\n" + encode_chunk(openai_error(502, request.state.refusal)) + DONE
+
+    async def close(self) -> None:
+        await self.upstream.close()
+
+
+@dataclass
+class Outcome:
+    """The outcome of a request, counted once."""
+
+    service: Service
+    is_cited: bool
+    name: str = "failed"
+
+    def count(self) -> None:
+        self.service.metrics.proxied.labels("yes" if self.is_cited else "no", self.name).inc()
+
+
+class _ResourceStream(StreamingResponse):
+    """A stream that releases its resources when it has ended or its client has left."""
+
+    def __init__(self, events: AsyncIterator[bytes], resources: AsyncExitStack, response: httpx.Response) -> None:
+        headers = {**UNBUFFERED, **returned_headers(response)}
+        super().__init__(events, headers=headers, media_type=response.headers["content-type"])
+        self._resources = resources
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async with self._resources:
+            await super().__call__(scope, receive, send)
+
+
+async def _relay_cited(
+    request: Request, response: httpx.Response, relay: StreamRelay, outcome: Outcome
+) -> AsyncIterator[bytes]:
+    async for event in relay.events(response.aiter_bytes()):
+        yield event
+    outcome.name = "broken" if relay.error else "done"
+    if relay.error:
+        request.state.refusal = relay.error
+
+
+async def _local_response(request: Request, access: Access, chat: ChatRequest) -> Response:
+    pipeline = await cancel_on_disconnect(request, open_local_pipeline(access, chat))
+    if chat.is_stream:
+        return StreamingResponse(local_stream(access, chat, pipeline), headers=UNBUFFERED, media_type=EVENT_STREAM)
+    content = await cancel_on_disconnect(request, local_completion(access, chat, pipeline))
+    return Response(content, media_type="application/json")
+
+
+def _passed_on(response: httpx.Response, body: bytes) -> Response:
+    media_type = response.headers.get("content-type", "application/json")
+    return Response(body, headers=returned_headers(response), media_type=media_type)

@@ -1,0 +1,276 @@
+"""Shapes of requests and responses; `propcite.attribution.formats.json` has that of a cited answer."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, Tag
+
+from propcite.app.ingest.outcomes import Outcome
+from propcite.app.library.store import AnswerInfo, DocumentInfo, FailureInfo, Feedback, Opinion
+from propcite.app.settings import alignment_name
+from propcite.attribution.formats import FORMATS, Unit
+from propcite.attribution.formats.json.hits import AlternativeJson
+from propcite.retrieval.alignment import FORMS
+from propcite.retrieval.text import Granularity
+
+MAX_TEXT = 4000  # characters of a question or query: each of its tokens is searched for
+
+
+def clean(text: str) -> str:
+    """Replace surrogates and zero characters, which JSON may contain and databases reject."""
+    return text.encode(errors="replace").decode().replace("\0", "\ufffd")
+
+
+def clean_all(value: Any) -> Any:
+    """Clean every text in a JSON value."""
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, list):
+        return [clean_all(one) for one in value]
+    return {clean(k): clean_all(v) for k, v in value.items()} if isinstance(value, dict) else value
+
+
+def _check_name(text: str) -> str:
+    if not text.strip() or not text.isprintable():
+        raise ValueError("a name needs visible characters")
+    return text
+
+
+def _check_words(text: str) -> str:
+    if not text.strip():
+        raise ValueError("it needs some words")
+    return clean(text)
+
+
+def _check_format(name: str) -> str:
+    if name not in FORMATS:
+        raise ValueError(f"no format {name!r}: give one of {', '.join(FORMATS)}")
+    return name
+
+
+Text = Annotated[str, AfterValidator(clean)]
+NonBlankText = Annotated[str, AfterValidator(_check_words), Field(min_length=1)]
+AlignmentName = Annotated[str, AfterValidator(alignment_name), Field(min_length=1)]
+Name = Annotated[str, AfterValidator(_check_name), Field(min_length=1, max_length=200)]
+
+
+class RequestBody(BaseModel):
+    """Base of request bodies; an unknown field, which may be misspelt, is an error."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class PassageInput(RequestBody):
+    """A passage to cite from; without an id its number counts, from 1."""
+
+    text: Text
+    id: Text | int | None = None
+    title: Text = ""
+    document_id: Text = ""
+
+
+def _passage_tag(value: object) -> str:
+    return "text" if isinstance(value, str) else "passage"
+
+
+Passages = list[
+    Annotated[
+        Annotated[NonBlankText, Tag("text")] | Annotated[PassageInput, Tag("passage")], Discriminator(_passage_tag)
+    ]
+]
+
+
+class AnswerFormat(RequestBody):
+    """The format in which an answer is returned."""
+
+    format: Annotated[
+        str, AfterValidator(_check_format), Field(description=f"one of {', '.join(FORMATS)}", examples=["json"])
+    ] = "json"
+    offsets: Annotated[Unit, Field(description="the unit that offsets in JSON count")] = Unit.CODE_POINTS
+
+
+class DocumentSelection(RequestBody):
+    """A collection, or some of its documents."""
+
+    collection: Name | None = Field(None, description="default: the server's own, PROPCITE_COLLECTION")
+    documents: list[Text] = Field([], max_length=100, description="only these, by id, source or file name")
+    where: list[Text] = Field(
+        [],
+        max_length=20,
+        description="only documents that meet all these conditions",
+        examples=[["kind=pdf and date>=2024-05"]],
+    )
+
+
+class CiteRequest(AnswerFormat):
+    """A text to cite over passages, over a collection, or over the passages first and the collection for the rest."""
+
+    answer: NonBlankText = Field(examples=["The barrier has fourteen steel gates."])
+    passages: Passages = Field(
+        [],
+        max_length=1000,
+        description="what the answer was written from; an empty list says that it was written from nothing",
+        examples=[[{"id": "a", "text": "Fourteen steel gates close the barrier."}]],
+    )
+    collection: Name | None = Field(None, description="default without passages: the server's own")
+    question: Text = ""
+    keep: bool = Field(False, description="store the answer in the library; this needs a collection")
+
+
+class RepairRequest(RequestBody):
+    """A text whose own markers [n] refer to these passages, counted from 1."""
+
+    answer: NonBlankText = Field(examples=["The barrier has fourteen gates [2]."])
+    passages: Passages = Field(min_length=1, max_length=1000)
+    collection: Name | None = Field(None, description="searched for facts that no passage supports")
+    question: Text = ""
+
+
+class AskRequest(DocumentSelection, AnswerFormat):
+    question: NonBlankText = Field(max_length=MAX_TEXT, examples=["How many gates has the barrier?"])
+    stream: bool = Field(False, description="send server-sent events while the answer is written")
+    after: Text = Field("", max_length=100, description="the id of the answer that the question follows", examples=[""])
+
+
+class FeedbackRequest(RequestBody):
+    """Feedback on a citation, or on a fact without one."""
+
+    fact: Text | int = Field(description="the proposition's id, or its number among the facts, from 1", examples=[1])
+    opinion: Opinion = Field(examples=["right"])
+    citation: Text | int = Field("", description="the citation's id or marker, if the fact has several")
+    words: Text = Field("", max_length=MAX_TEXT, description="words of a source that support the fact better")
+    note: Text = Field("", max_length=MAX_TEXT)
+    by: Text = Field("", max_length=200, description="who gives the feedback; default: the key's name")
+
+
+class ExplainRequest(RequestBody):
+    """A fact and one of its citations, and how their words are compared."""
+
+    fact: Text = Field("1", max_length=MAX_TEXT, description="its number among the facts, from 1, or its id")
+    citation: Text = Field(
+        "", max_length=MAX_TEXT, description="its marker or id; default: the first, or the nearest evidence"
+    )
+    granularity: Granularity | None = Field(None, description="default: as the answer was cited")
+    alignment: AlignmentName | None = Field(
+        None, description=f"which words count, as {FORMS}; default: as the answer was cited"
+    )
+
+
+class EvidenceRequest(RequestBody):
+    """A fact, and the granularity at which evidence near it is ranked."""
+
+    fact: Text = Field("1", max_length=MAX_TEXT, description="its number among the facts, from 1, or its id")
+    granularity: Granularity = Granularity.SENTENCE
+    k: int = Field(8, ge=1, le=100)
+
+
+class AlternativeList(BaseModel):
+    evidence: list[AlternativeJson]
+
+
+class SearchRequest(DocumentSelection):
+    query: NonBlankText = Field(max_length=MAX_TEXT, examples=["cost of the barrier"])
+    granularity: Granularity = Granularity.PASSAGE
+    k: int = Field(10, ge=1, le=200)
+    alignment: AlignmentName | None = Field(
+        None, description=f"which tokens are compared, as {FORMS}; default: the collection's own"
+    )
+
+
+class CollectionRequest(RequestBody):
+    name: Name
+
+
+class SearchResponse(BaseModel):
+    """Hits, the best first, and the time of each step."""
+
+    hits: list[dict[str, Any]]
+    notes: list[str] = Field([], description="limitations, such as a model without a marker for this granularity")
+    timings_ms: dict[str, float]
+
+
+class CollectionJson(BaseModel):
+    name: str
+    num_documents: int
+    num_passages: int
+    created_at: datetime
+    alignment: str = Field("", description="the collection's own; empty: that of the settings")
+    owner: str = Field("", description="empty: no owner")
+
+
+class CollectionList(BaseModel):
+    collections: list[CollectionJson]
+
+
+class AnswerList(BaseModel):
+    answers: list[AnswerInfo]
+    total: int
+
+
+class RemovedAnswers(BaseModel):
+    id: str
+    removed: int = Field(description="the answer and those that followed it")
+
+
+class FailureList(BaseModel):
+    collection: str
+    failures: list[FailureInfo]
+
+
+class FeedbackList(BaseModel):
+    feedback: list[Feedback]
+
+
+class DocumentList(BaseModel):
+    collection: str
+    documents: list[DocumentInfo]
+
+
+class DescribeRequest(RequestBody):
+    """Details of a document that override those of its file."""
+
+    fields: dict[Text, Any] = Field({}, max_length=100, examples=[{"author": "Ana Rossi", "date": "2024-05-17"}])
+    tags: list[Text] = Field([], max_length=100)
+    without: list[Text] = Field([], max_length=100, description="tags to remove")
+
+
+class RemovedDocument(BaseModel):
+    id: str
+    answers_citing: int = Field(description="stored answers that still quote it")
+
+
+class HealthFinding(BaseModel):
+    where: str
+    what: str
+    mend: str
+
+
+class Health(BaseModel):
+    healthy: bool
+    findings: list[HealthFinding]
+
+
+class JobJson(BaseModel):
+    """Files that are being added to a collection; `done` of `total` have an outcome."""
+
+    id: str
+    collection: str
+    state: Literal["waiting", "reading", "done", "failed"]
+    done: int
+    total: int
+    passages_per_second: float | None
+    seconds_left: float | None
+    outcomes: list[Outcome]
+    reason: str
+
+
+class Problem(BaseModel):
+    """RFC 9457 problem details."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    errors: list[dict[str, Any]] = []

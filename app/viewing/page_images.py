@@ -1,0 +1,61 @@
+"""Pages of PDFs as images, drawn in another process, so that a damaged or hostile file does no harm."""
+
+from __future__ import annotations
+
+import os
+from collections import OrderedDict
+from pathlib import Path
+from threading import Lock
+
+from propcite.app.errors import AppError, NotFoundError, ReadError
+from propcite.app.library.originals import Original
+from propcite.app.processes import HelperProcess, ProcessEndedError
+from propcite.app.viewing.drawing import DrawingFailure, PageRequest
+
+MIN_WIDTH, DEFAULT_WIDTH, MAX_WIDTH = 200, 1000, 2000
+SECONDS, MEGABYTES = 20.0, 2048
+CACHE_SIZE = 64  # images of about 200 KB each
+
+
+class PageImages:
+    """Draws one page at a time, and caches the latest."""
+
+    def __init__(self) -> None:
+        self._process = HelperProcess("propcite.app.viewing.process", str(MEGABYTES))
+        self._lock = Lock()
+        self._cache: OrderedDict[tuple[Original, int, int], bytes] = OrderedDict()
+
+    def jpeg(self, original: Original, page: int, width: int = DEFAULT_WIDTH) -> bytes:
+        if original.kind != "pdf":
+            raise ReadError(f"{original.name} is not a PDF, so it has no pages to draw: read it as text")
+        if not MIN_WIDTH <= width <= MAX_WIDTH:
+            raise AppError(f"the width of a page is {MIN_WIDTH} to {MAX_WIDTH} pixels, not {width}: give another")
+        key = original, page, width
+        with self._lock:
+            if key not in self._cache:
+                self._cache[key] = self._draw(*key)
+                while len(self._cache) > CACHE_SIZE:
+                    self._cache.popitem(last=False)
+            self._cache.move_to_end(key)
+            return self._cache[key]
+
+    def _draw(self, original: Original, page: int, width: int) -> bytes:
+        try:
+            image = self._process.request(PageRequest(original.path, page, width), SECONDS)
+        except ProcessEndedError as error:
+            reason = f"took more than {SECONDS:g} seconds" if error.late else "crashed its drawing process"
+            raise ReadError(f"page {page} of {original.name} {reason}: open the file itself") from error
+        if isinstance(image, DrawingFailure):
+            if image.pages:
+                raise NotFoundError(f"{original.name} has {image.pages} pages, no page {page}")
+            raise ReadError(f"{original.name} is damaged and cannot be drawn: open the file itself")
+        assert isinstance(image, bytes)
+        return image
+
+    def start(self) -> None:
+        """Start the process before the first page is requested."""
+        with self._lock:
+            self._process.request(PageRequest(Path(os.devnull), 1, DEFAULT_WIDTH), SECONDS)
+
+    def close(self) -> None:
+        self._process.kill()

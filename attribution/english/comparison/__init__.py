@@ -1,0 +1,1 @@
+"""Comparison of a claim with its evidence by plain words."""

@@ -1,0 +1,1 @@
+"""Explanations of a fact's evidence, as text and as HTML."""

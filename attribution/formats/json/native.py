@@ -1,0 +1,67 @@
+"""Write and read PropCite's own JSON with offsets in another unit.
+
+`offsets` names the unit.  If it is not code points, the schema's name says so too, so that a reader of the published
+schema does not misread these offsets.  Offsets in whole documents stay code points (`document_offsets`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from propcite.attribution.citations import CitedAnswer
+from propcite.attribution.errors import AttributionError
+from propcite.attribution.formats.json import SCHEMA, from_json, to_dict
+from propcite.attribution.formats.offsets import Offsets, Unit
+
+Convert = Callable[[int], int]
+
+
+def to_native(answer: CitedAnswer, unit: Unit = Unit.CODE_POINTS) -> dict[str, Any]:
+    data: dict[str, Any] = {**to_dict(answer)}
+    if unit is Unit.CODE_POINTS:
+        return data
+    _convert_offsets(data, lambda text: Offsets(text, unit).of)
+    first = {"schema": f"{SCHEMA};offsets={unit}", "offsets": unit.value}
+    return {**first, "document_offsets": Unit.CODE_POINTS.value, **{k: v for k, v in data.items() if k != "schema"}}
+
+
+def from_native(text: str) -> CitedAnswer:
+    """Read an answer with offsets in any unit; raise AttributionError for an offset inside a character."""
+    try:
+        data = json.loads(text)
+        unit = Unit(data.get("offsets", Unit.CODE_POINTS))
+        if unit is not Unit.CODE_POINTS and data["schema"] == f"{SCHEMA};offsets={unit}":
+            _convert_offsets(data, lambda text: Offsets(text, unit).back)
+            text = json.dumps({**data, "schema": SCHEMA})
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise AttributionError(f"this is not a cited answer ({SCHEMA}): {error}") from error
+    return from_json(text)
+
+
+def _convert_offsets(data: dict[str, Any], converter: Callable[[str], Convert]) -> None:
+    """Convert every offset in the answer and in its passages, in place; `converter` makes the function for a text."""
+    in_answer = converter(data["text"])
+    in_passage = {passage["id"]: converter(passage["text"]) for passage in data["passages"]}
+    data["uncited_spans"] = _pairs(data["uncited_spans"], in_answer)
+    for sentence in data["sentences"]:
+        _convert(in_answer, sentence)
+        all_evidence = list(sentence["citations"])
+        for proposition in sentence["propositions"]:
+            proposition["spans"] = _pairs(proposition["spans"], in_answer)
+            all_evidence += [*proposition["citations"], *filter(None, [proposition["nearest"]])]
+        for evidence in all_evidence:
+            _convert(in_passage[evidence["passage_id"]], evidence, *evidence["boxes"])
+    for passage in data["passages"]:
+        parts = [*passage["sentences"], *passage["pages"], *passage["boxes"], *passage["places"]]
+        _convert(in_passage[passage["id"]], *parts)
+
+
+def _convert(convert: Convert, *parts: dict[str, Any]) -> None:
+    for part in parts:
+        part["start"], part["end"] = convert(part["start"]), convert(part["end"])
+
+
+def _pairs(spans: list[tuple[int, int]], convert: Convert) -> list[tuple[int, int]]:
+    return [(convert(start), convert(end)) for start, end in spans]

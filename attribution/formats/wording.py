@@ -1,0 +1,92 @@
+"""Phrases of reports: the verdict on a fact, and the place of a quote in its source."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from propcite.attribution.citations import CitedAnswer, CitedProposition, Evidence, Label
+from propcite.retrieval.text import Passage, Span
+
+# A sign and words per verdict: colour is never the only signal.
+SIGNS = {
+    Label.SUPPORTED: ("✓", "supported"),
+    Label.PARTLY: ("◐", "partly supported"),
+    Label.UNSUPPORTED: ("○", "no support found"),
+    Label.CONTRADICTED: ("✗", "contradicted"),
+}
+ELSEWHERE = "found elsewhere"  # not in a passage that the writer of the answer had
+
+_NEAREST = {
+    Label.CONTRADICTED: "The nearest source says otherwise",
+    Label.PARTLY: "The nearest source says part of it",
+}
+
+
+def label_of(cited: CitedProposition) -> Label:
+    return cited.verdict.label if cited.verdict else Label.UNSUPPORTED
+
+
+def nearest_line(cited: CitedProposition) -> str:
+    """Say what the nearest source of a fact without support says, without a stop."""
+    if cited.nearest is None:
+        return "Nothing that comes near it was found"
+    return _NEAREST.get(label_of(cited), "The nearest source does not support it")
+
+
+def coverage_line(answer: CitedAnswer) -> str:
+    facts = answer.facts
+    if not facts:
+        return "Nothing here needs support"
+    num_supported = sum(bool(fact.citations) for fact in facts)
+    line = f"{num_supported} of {len(facts)} {'fact has' if len(facts) == 1 else 'facts have'} support"
+    num_contradicted = sum(label_of(fact) is Label.CONTRADICTED for fact in facts)
+    return f"{line} · {num_contradicted} contradicted" if num_contradicted else line
+
+
+def notices(answer: CitedAnswer) -> list[str]:
+    """Return what readers must know of how the answer was written, as sentences.
+
+    >>> notices(CitedAnswer("It is", incomplete=True, notes=("the server went away",)))
+    ['This answer is incomplete.', 'The server went away.']
+    """
+    first = ["this answer is incomplete"] if answer.incomplete else []
+    return [f"{note[:1].upper()}{note[1:].rstrip('.')}." for note in (*first, *answer.notes) if note.strip()]
+
+
+def title_of(passage: Passage) -> str:
+    return passage.title.strip() or passage.document_id.strip() or passage.id.strip() or "untitled"
+
+
+def pages_line(pages: Sequence[int]) -> str:
+    """Name pages.
+
+    >>> pages_line([]), pages_line([3]), pages_line([3, 4])
+    ('', 'page 3', 'pages 3–4')
+    """
+    if not pages:
+        return ""
+    return f"page {pages[0]}" if len(pages) == 1 else f"pages {pages[0]}–{pages[-1]}"
+
+
+def places_line(places: Sequence[str]) -> str:
+    """Join named places; of three or more only the first and the last.
+
+    >>> places_line(["slide 3"]), places_line(["row 2", "row 3", "row 4"])
+    ('slide 3', 'row 2 to row 4')
+    """
+    return ", ".join(places) if len(places) < 3 else f"{places[0]} to {places[-1]}"
+
+
+def location_of(passage: Passage, spans: Iterable[Span]) -> str:
+    """Return the pages or named places of spans in their source; empty if it has neither."""
+    spans = list(spans)
+    pages = sorted({page for span in spans for page in passage.pages_of(span)})
+    places = dict.fromkeys(place for span in sorted(spans) for place in passage.places_of(span))
+    return ", ".join(filter(None, [pages_line(pages), places_line(list(places))]))
+
+
+def place_of(evidence: Evidence) -> str:
+    """Return the location of evidence, whether it was found elsewhere, and the status of its document."""
+    elsewhere = "" if evidence.shown else ELSEWHERE
+    location = location_of(evidence.passage, [evidence.span])
+    return ", ".join(filter(None, [location, elsewhere, evidence.document_status]))

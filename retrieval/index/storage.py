@@ -1,0 +1,155 @@
+"""The folder of an index: immutable segments, growing lists of deletions, and a manifest that is replaced by rename."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from functools import partial
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from propcite.retrieval.errors import IndexFormatError
+from propcite.retrieval.index import ProgressReport, report_share
+from propcite.retrieval.index.codec import Codec
+from propcite.retrieval.index.contents import Contents
+from propcite.retrieval.index.derived_files import DerivedFiles
+from propcite.retrieval.index.live_segment import LiveSegment, read_live_segment, segment_path
+from propcite.retrieval.index.manifest import MANIFEST_FILE, Manifest, read_manifest
+from propcite.retrieval.index.merge import MergeInput, merge_segments
+from propcite.retrieval.index.segment import read_segment, write_segment
+
+MAX_SEGMENTS = 16  # a save merges more
+MAX_DELETED_SHARE = 0.3  # with a larger share of deleted passages a save rewrites the others
+
+
+class Storage:
+    """Reads and writes an index, and remembers the folder and the generation that it read or wrote last."""
+
+    def __init__(self, codec: Codec, contents: Contents, derived: DerivedFiles, progress: ProgressReport) -> None:
+        self.folder: Path | None = None
+        self._codec, self._contents, self._derived, self._progress = codec, contents, derived, progress
+        self._generation = 0
+
+    def read(self, folder: Path, manifest: Manifest, tolerant: bool) -> None:
+        """Read a manifest's version.
+
+        `tolerant` leaves out damaged segments, but not those that a writer has replaced since the manifest was read.
+        """
+        self.folder, self._generation = folder, manifest.generation
+        for entry in manifest.segments:
+            try:
+                self._contents.attach(read_live_segment(folder, entry, self._codec.dimension))
+            except IndexFormatError:
+                if not tolerant or read_manifest(folder) != manifest:
+                    raise
+        self._derived.read(folder, manifest)
+        for live in self._contents.segments:
+            self._derived.attach(live, folder)
+
+    @contextmanager
+    def writing(self, folder: Path) -> Iterator[None]:
+        """Lock the folder for writing; fail if another process is writing it, or has written since it was read."""
+        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            with FileLock(folder / "index.lock", timeout=0):
+                self.move_to(folder)
+                yield
+        except Timeout as error:
+            raise IndexFormatError(f"another process is writing {folder}: try again when it is done") from error
+
+    def move_to(self, folder: Path) -> None:
+        """Prepare to write to a folder: fail if it holds changes of others; in a new folder everything is written."""
+        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            generation = read_manifest(folder).generation if (folder / MANIFEST_FILE).exists() else 0
+        except IndexFormatError:
+            generation = -1  # damaged: no index may replace it
+        if self.folder != folder:
+            if generation:
+                raise IndexFormatError(f"{folder} holds another index: load that one, or remove it first")
+            for live in self._contents.segments:
+                live.detach()
+            self._derived.detach(self._contents)
+            self.folder, self._generation = folder, 0
+        elif generation != self._generation:
+            raise IndexFormatError(f"another process has changed {folder} since it was opened: open it again")
+
+    def stage(self, folder: Path) -> None:
+        """Write new segments and derived files; no manifest names them yet."""
+        for live in self._contents.segments:
+            if not live.name or not segment_path(folder, live.name).exists():
+                live.detach()
+                name = _new_name()
+                write_segment(live.segment, segment_path(folder, name))
+                live.segment = read_segment(segment_path(folder, name), self._codec.dimension)  # mapped from now on
+                live.name = name
+        self._derived.build(self._contents.segments, folder)
+
+    def commit(self, folder: Path, encoder: str) -> None:
+        """Write a manifest that names all staged files."""
+        manifest = Manifest(
+            encoder,
+            self._codec.dimension,
+            tuple(live.write_deleted(folder) for live in self._contents.segments),
+            self._generation + 1,
+            self._derived.centroids.name if self._derived.centroids else "",
+            self._derived.faiss,
+        )
+        manifest.write(folder)
+        self._generation = manifest.generation
+
+    def compact(self, folder: Path) -> None:
+        """Merge segments if there are many deletions, or many segments: then the smallest, so that growth is cheap."""
+        contents = self._contents
+        contents.replace([live for live in contents.segments if not live.num_passages], None)
+        if contents.num_stored - len(contents) > MAX_DELETED_SHARE * contents.num_stored:
+            self.merge(folder, contents.segments)
+        elif len(contents.segments) > MAX_SEGMENTS:
+            self.merge(folder, sorted(contents.segments, key=lambda live: live.num_passages)[: -(MAX_SEGMENTS // 3)])
+
+    def merge(self, folder: Path, segments: Sequence[LiveSegment]) -> None:
+        """Replace segments by one without their deleted passages."""
+        in_order = [live for live in self._contents.segments if live in segments and live.num_passages]
+        if not in_order:
+            self._contents.replace(segments, None)
+            return
+        name, inputs = _new_name(), [MergeInput(live.segment, live.mask) for live in in_order]
+        total = sum(int(one.tokens.sum()) for one in inputs)
+        progress = partial(report_share, partial(self._progress, "merging segments"), total, 0)
+        merge_segments(inputs, self._codec, segment_path(folder, name), progress)
+        segment = read_segment(segment_path(folder, name), self._codec.dimension)
+        self._contents.replace(list(segments), LiveSegment(segment, name))
+
+    def clean(self, folder: Path) -> None:
+        """Remove files that the manifest does not name; a reader that has mapped one keeps its pages."""
+        names = {live.name for live in self._contents.segments}
+        suffixes = {name.split("-")[1] for name in self._derived.file_names}
+        for path in folder.glob("segment-*"):
+            name, _, kind = path.name.partition(".")
+            if name not in names or ("-" in kind and kind.split("-")[1] not in suffixes):
+                path.unlink(missing_ok=True)
+        for path in [*folder.glob("centroids-*"), *folder.glob("faiss-*")]:
+            if path.name not in self._derived.file_names:
+                path.unlink(missing_ok=True)
+
+    @property
+    def derived_bytes(self) -> int:
+        """Return the size of the derived files."""
+        if self.folder is None:
+            return 0
+        names = {live.name for live in self._contents.segments}
+        per_segment = [p for p in self.folder.glob("segment-*.*-*") if p.name.split(".")[0] in names]
+        return sum(_size(path) for path in [*per_segment, *(self.folder / name for name in self._derived.file_names)])
+
+
+def _new_name() -> str:
+    return f"segment-{secrets.token_hex(6)}"
+
+
+def _size(path: Path) -> int:
+    """Return the size of a file; 0 if a writer has just removed it."""
+    with suppress(FileNotFoundError):
+        return path.stat().st_size
+    return 0
