@@ -14,7 +14,11 @@ MAX_CITATIONS = 3  # markers per sentence, as in ALCE
 
 
 class Label(StrEnum):
-    """The verdict of a judge on evidence."""
+    """The verdict of a judge on evidence.
+
+    >>> Label("partly")
+    <Label.PARTLY: 'partly'>
+    """
 
     SUPPORTED = "supported"
     PARTLY = "partly"
@@ -24,7 +28,11 @@ class Label(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A judge's label for evidence, the probability that it supports the claim, and what differs."""
+    """A judge's label for evidence, the probability that it supports the claim, and what differs.
+
+    >>> Verdict(Label.SUPPORTED, 0.97).label.value
+    'supported'
+    """
 
     label: Label
     probability: float
@@ -37,6 +45,9 @@ class Proposition:
 
     `text` can be understood alone; it may contain a shared subject or an antecedent from outside the spans.
     `check_worthy` is false for questions, transitions and talk about the conversation: they need no citation.
+
+    >>> Proposition((Span(0, 31),), "The barrier is 6.4 metres high.").check_worthy
+    True
     """
 
     spans: tuple[Span, ...]
@@ -51,6 +62,12 @@ class Evidence:
     `shown` is false if the span was found elsewhere in the collection, in a passage that the writer of the answer did
     not have.  `document_status` says in words that the document was replaced or removed since, `address` is its web
     address; both are empty if unknown, and evidence that differs in them alone is equal.
+
+    >>> from propcite import PropCite
+    >>> text = "The barrier is 6.4 metres high."
+    >>> answer = PropCite.default().cite(text, [f"{text} It was finished in 2024."])
+    >>> answer.citations[0].evidence.quote
+    'The barrier is 6.4 metres high.'
     """
 
     passage: Passage
@@ -68,7 +85,14 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """Accepted evidence.  `number` is the marker of its passage; passages are numbered from 1 by first appearance."""
+    """Accepted evidence.  `number` is the marker of its passage; passages are numbered from 1 by first appearance.
+
+    >>> from propcite import PropCite
+    >>> text = "The barrier is 6.4 metres high."
+    >>> answer = PropCite.default().cite(text, [f"{text} It was finished in 2024."])
+    >>> [(citation.number, citation.quote) for citation in answer.citations]
+    [(1, 'The barrier is 6.4 metres high.')]
+    """
 
     number: int
     evidence: Evidence
@@ -120,6 +144,12 @@ class CitedProposition:
 
     Its spans lie in the answer.  Several citations support it together.  `nearest` is the best rejected evidence of a
     proposition without a citation.  `verdict` is None if the proposition needs no support.
+
+    >>> from propcite import PropCite
+    >>> text = "The barrier is 6.4 metres high."
+    >>> answer = PropCite.default().cite(text, [f"{text} It was finished in 2024."])
+    >>> [(fact.proposition.text, fact.verdict.label.value) for fact in answer.facts]
+    [('The barrier is 6.4 metres high.', 'supported')]
     """
 
     proposition: Proposition
@@ -136,7 +166,14 @@ class CitedProposition:
 
 @dataclass(frozen=True, slots=True)
 class CitedSentence:
-    """A sentence of the answer: its span, and its propositions with their citations."""
+    """A sentence of the answer: its span, and its propositions with their citations.
+
+    >>> from propcite import PropCite
+    >>> text = "The barrier is 6.4 metres high."
+    >>> answer = PropCite.default().cite(text, [f"{text} It was finished in 2024."])
+    >>> [(sentence.span.of(answer.text), len(sentence.citations)) for sentence in answer.sentences]
+    [('The barrier is 6.4 metres high.', 1)]
+    """
 
     span: Span
     propositions: tuple[CitedProposition, ...] = ()
@@ -165,6 +202,12 @@ class CitedAnswer:
     `after` is the id of the answer that this one follows in a conversation.  `understood` is the question that was
     searched for, if it differs from `question`.  `written_from` are the ids of the passages that the writer had, the
     best first.
+
+    >>> from propcite import PropCite
+    >>> text = "The barrier is 6.4 metres high."
+    >>> answer = PropCite.default().cite(text, [f"{text} It was finished in 2024."])
+    >>> answer.coverage, answer.uncited
+    (1.0, ())
     """
 
     text: str

@@ -23,14 +23,24 @@ from propcite.attribution.formats.text import without_surrogates
 
 @dataclass(frozen=True, slots=True)
 class TextDelta:
-    """The next characters of the answer."""
+    """The next characters of the answer.
+
+    >>> TextDelta("It is ").text
+    'It is '
+    """
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class SentenceCited:
-    """A sentence of the answer with its citations.  `text` is the sentence; its spans lie in the answer."""
+    """A sentence of the answer with its citations.  `text` is the sentence; its spans lie in the answer.
+
+    >>> from propcite import PropCite
+    >>> events = PropCite.default().stream(["It rained all day."], ["It rained all day."])
+    >>> [event.text for event in events if isinstance(event, SentenceCited)]
+    ['It rained all day.']
+    """
 
     sentence: CitedSentence
     text: str
@@ -42,7 +52,13 @@ class SentenceCited:
 
 @dataclass(frozen=True, slots=True)
 class AnswerDone:
-    """The whole answer, the same as `cite` returns."""
+    """The whole answer, the same as `cite` returns.
+
+    >>> from propcite import PropCite
+    >>> *_, done = PropCite.default().stream(["It rained all day."], ["It rained all day."])
+    >>> done.answer.text
+    'It rained all day.'
+    """
 
     answer: CitedAnswer
 
@@ -66,7 +82,11 @@ def event_dict(event: Event) -> dict[str, Any]:
 
 
 def event_json(event: Event) -> str:
-    """Return an event as one line of JSON; a lone surrogate, which JSON cannot hold, becomes �."""
+    """Return an event as one line of JSON; a lone surrogate, which JSON cannot hold, becomes �.
+
+    >>> event_json(TextDelta("It is "))
+    '{"event": "text", "data": {"text": "It is "}}'
+    """
     return _json(event_dict(event))
 
 

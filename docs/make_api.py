@@ -25,7 +25,7 @@ SECTIONS = {
     ),
     "Files and JSON": ("write", "to_json", "from_json", "to_dict", "from_dict", "json_schema"),
     "Sources": ("Passage", "Document", "Sentence", "Span", "Granularity", "Hit", "Encoder", "Retriever"),
-    "Parts of your own": ("Judge", "Case", "Splitter", "Generator", "Shown", "Draft"),
+    "Parts of your own": ("Judge", "Case", "Splitter", "Generator", "GenerationContext", "Draft"),
     "Errors and version": ("PropCiteError", "__version__"),
 }
 HEAD = """# The public interface
@@ -97,6 +97,8 @@ def written(parameter: inspect.Parameter) -> str:
         return f"{text} = {type(default).__name__}.{default.name}"
     if repr(default).startswith("<factory>"):
         return f"{text} = {{}}"
+    if inspect.isroutine(default):
+        return f"{text} = {default.__name__}"
     return f"{text} = {repr(default) if isinstance(default, str | int | float | tuple | None) else repr(str(default))}"
 
 

@@ -78,6 +78,11 @@ class Retriever:
     `find` returns passages by id, `split` the propositions of sentences.  `alignment` is the pairs of tokens that
     count.  Only the most salient `asking_share` of a query's tokens look for candidates.  `allow` limits the search to
     these passage ids.
+
+    >>> from propcite import Encoder
+    >>> passages = [Passage("a", "The bridge is 96 metres long."), Passage("b", "A ferry crosses.")]
+    >>> [hit.passage.id for hit in Retriever.over(Encoder(), passages).search("How long is the bridge?", k=1)]
+    ['a']
     """
 
     encoder: TextEncoder

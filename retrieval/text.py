@@ -8,7 +8,11 @@ from enum import StrEnum
 
 
 class Granularity(StrEnum):
-    """The unit that a search ranks; encoders with markers encode a query for it with the unit's own marker."""
+    """The unit that a search ranks; encoders with markers encode a query for it with the unit's own marker.
+
+    >>> Granularity("sentence")
+    <Granularity.SENTENCE: 'sentence'>
+    """
 
     PASSAGE = "passage"
     SENTENCE = "sentence"
@@ -112,6 +116,9 @@ class Document:
     """A source: its text and the headings, pages, lines (`boxes`) and named places in it.
 
     `pages` are only those whose numbers readers can see; other sources may have `places` instead.
+
+    >>> Document("notes", "It rained.", "Notes").title
+    'Notes'
     """
 
     id: str
@@ -127,7 +134,11 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence's span.  The sentences of a text cover it exactly; a heading is a sentence, but never evidence."""
+    """A sentence's span.  The sentences of a text cover it exactly; a heading is a sentence, but never evidence.
+
+    >>> Sentence(Span(0, 10)).span.of("It rained. It stopped.")
+    'It rained.'
+    """
 
     span: Span
     is_heading: bool = False
@@ -139,6 +150,10 @@ class Passage:
 
     `start` is its position in the document.  `sentences`, `pages`, `boxes` and `places` refer to `text`, which the
     sentences cover exactly.
+
+    >>> passage = Passage("p1", "It rained. It stopped.", sentences=(Sentence(Span(0, 11)), Sentence(Span(11, 22))))
+    >>> [sentence.span.of(passage.text) for sentence in passage.sentences]
+    ['It rained. ', 'It stopped.']
     """
 
     id: str
@@ -171,6 +186,10 @@ class Hit:
     """A result of a search: a unit and its score.  `spans` lie in the passage; a proposition may have several.
 
     Hits are ranked by `score`, which combines the unit's own similarity with its passage's (`passage_score`).
+
+    >>> passage = Passage("p1", "It rained. It stopped.")
+    >>> Hit(passage, Granularity.SENTENCE, (Span(0, 10),), 0.9, 0.8).text
+    'It rained.'
     """
 
     passage: Passage

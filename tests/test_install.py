@@ -111,8 +111,8 @@ def test_a_command_runs_no_file_of_the_working_folder(strangers: Path) -> None:
         "from propcite.app.viewing.page_images import PageImages; pages = PageImages(); pages.start(); pages.close()",
         "import subprocess; from propcite.ui.launch import command; "
         "command = [*command(8501, headless=True), '--help']; subprocess.run(command, check=True, capture_output=True)",
-        "from pathlib import Path; from propcite.app.lab.starting import Measurements; "
-        "one = Measurements(Path('runs')).start(['--version']); assert one.process.wait() == 0",
+        "from pathlib import Path; from propcite.app.lab.runs.jobs import Jobs; "
+        "one = Jobs(Path('runs')).start(['--version']); assert one.process.wait() == 0",
     ],
     ids=["drawing", "page", "measurement"],
 )

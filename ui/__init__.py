@@ -1,1 +1,1 @@
-"""What a person sees: a Streamlit page that asks, shows, and knows nothing else."""
+"""The Streamlit page: it takes input, shows results, and holds no logic of its own."""

@@ -1,4 +1,4 @@
-"""The page's own elements: an answer whose facts and markers can be clicked, and passages with marked words."""
+"""Components of the page: an answer with clickable facts and markers, and passages with marked words."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def component(name: str, html: str, script: str, *styles: Path) -> ComponentRend
 
 
 def show_answer(payload: AnswerPayload, *, key: str, on_select: Callable[[], None]) -> None:
-    """An answer with its evidence beside it.  `st.session_state[key]["fact"]`: the one clicked last."""
+    """Show an answer beside its evidence; `st.session_state[key]["fact"]` is the fact clicked last."""
     component("propcite_answer", ANSWER, "clickable.js")(key=key, data=payload, on_fact_change=on_select)
 
 
@@ -42,5 +42,5 @@ def show_passages(html: str, *, key: str) -> None:
 
 
 def show_why(html: str, *, key: str) -> None:
-    """Two texts whose words met, and the heat map of all pairs."""
+    """Show two texts with matching words marked, and the heat map of all pairs."""
     component("propcite_why", WHY, "passages.js", WHY_STYLE)(key=key, data={"html": html})

@@ -1,4 +1,4 @@
-"""Starts the page: the one place that knows Streamlit's flags, since its config file would be read from anywhere."""
+"""Start the page.  Streamlit's flags are set here, because its config file would be read from any working folder."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from pathlib import Path
 APP = Path(__file__).with_name("serving.py")
 
 SERVER = {
-    "server.address": "localhost",  # the documents are the user's own: nobody else on the network sees them
+    "server.address": "localhost",  # the documents are the user's own: nobody else on the network may see them
     "server.fileWatcherType": "none",
-    "server.showEmailPrompt": "false",  # the first run must not stop to ask for an address
+    "server.showEmailPrompt": "false",  # the first run must not stop and ask for an e-mail address
     "browser.gatherUsageStats": "false",
     "client.toolbarMode": "minimal",
     "client.showErrorDetails": "type",
-    # Nothing is sent as a reference to what the browser may just have forgotten: that would end all it hears.
+    # Send no message as a reference to one that the browser may just have forgotten: it would receive nothing more.
     "global.minCachedMessageSize": "1e12",
 }
 THEME = {
@@ -40,21 +40,21 @@ THEME = {
 
 
 def no_screen() -> bool:
-    """Whether there is no desktop to open a browser on."""
+    """Return whether there is no desktop to open a browser on."""
     return sys.platform == "linux" and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
 def command(port: int | None = None, headless: bool = False) -> list[str]:
-    """The words that start the page.  `-P`: a folder `app` where the user stands is not imported in place of ours."""
+    """Return the command that starts the page.  `-P` keeps the working folder off the import path."""
     flags = {**SERVER, **THEME, "server.headless": str(headless or no_screen()).lower()}
     if port is not None:
         flags["server.port"] = str(port)
-    written = [word for name, value in flags.items() for word in (f"--{name}", value)]
-    return [sys.executable, "-P", "-m", "streamlit", "run", str(APP), *written]
+    options = [word for name, value in flags.items() for word in (f"--{name}", value)]
+    return [sys.executable, "-P", "-m", "streamlit", "run", str(APP), *options]
 
 
 def main(arguments: list[str]) -> None:
-    """`ui/launch.py [PORT] [--headless]` becomes the server itself, so a signal reaches it directly."""
+    """Run `[PORT] [--headless]`: this process becomes the server, so that signals reach it directly."""
     port = next((int(word) for word in arguments if word.isdigit()), None)
     words = command(port, headless="--headless" in arguments)
     os.execv(words[0], words)

@@ -1,4 +1,4 @@
-"""The page's entry: where its parts are found, what stays when one turns from view to view, and the views."""
+"""The entry of the page: its settings, its style, and its views."""
 
 from pathlib import Path
 

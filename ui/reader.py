@@ -1,4 +1,4 @@
-"""Reading a kept answer: which one is open, its facts with their evidence, and the answers given before."""
+"""Show a stored answer: its facts beside their evidence, downloads, and earlier texts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from propcite.app.library.store import CollectionInfo
 from propcite.attribution.citations import CitedAnswer, CitedProposition
 from propcite.attribution.formats import FORMATS
 from propcite.attribution.formats.cited_documents import Documents
-from propcite.ui import near, opinions, session, why
+from propcite.ui import alternatives, explanation, feedback, session
 from propcite.ui.clickable import show_answer
 from propcite.ui.render import payload, plain
 from propcite.ui.sources import Views
@@ -22,7 +22,7 @@ from propcite.ui.words import (
     fact_line,
     facts,
     notices,
-    sources_told,
+    sources_of,
     written_by,
 )
 
@@ -30,36 +30,36 @@ NUM_EARLIER = 12
 
 
 def open_answer(answer_id: str) -> None:
-    """From the next run on, this answer stands in the address and on the page."""
+    """Open an answer: from the next run on it is in the address and on the page."""
     st.query_params.from_dict({"answer": answer_id})
 
 
 def opened() -> CitedAnswer | None:
-    """The answer that the address names, just as it was given."""
-    with session.told():
-        if wanted := st.query_params.get("answer"):
-            return session.parts().library.answer(wanted)
+    """Return the answer that the address names; None if it names none or it is gone."""
+    with session.showing_errors():
+        if answer_id := st.query_params.get("answer"):
+            return session.parts().library.answer(answer_id)
     return None
 
 
 def show(answer: CitedAnswer) -> None:
-    tell_how(answer)
+    show_summary(answer)
     documents = session.parts().library.cited_documents(answer)
     gone = {document.id for document in documents.values() if document.status}
-    _read(answer, sources_told(documents), session.views(documents, gone))
+    _read(answer, sources_of(documents), session.views(documents, gone))
     _downloads(answer, documents)
 
 
-def tell_how(answer: CitedAnswer) -> None:
-    """How well the answer is supported, what wrote it, and what else a reader must know of that."""
-    facts_held = "" if answer.abstained else coverage_line(answer)
-    st.caption(plain(" · ".join(filter(None, [facts_held, written_by(answer)]))))
+def show_summary(answer: CitedAnswer) -> None:
+    """Show how well the answer is supported, what wrote it, and its notes."""
+    coverage = "" if answer.abstained else coverage_line(answer)
+    st.caption(plain(" · ".join(filter(None, [coverage, written_by(answer)]))))
     for notice in notices(answer):
         st.warning(plain(notice), icon=":material/info:")
 
 
 def _downloads(answer: CitedAnswer, documents: Documents) -> None:
-    """A menu of the formats; a file is made only when it is asked for."""
+    """Show a menu of the formats; a file is made when its button is pressed."""
     with st.popover("Download", type="tertiary", icon=":material/download:", key="downloads"), st.container(gap=None):
         for form in FORMATS.values():
             st.download_button(
@@ -77,13 +77,13 @@ def _downloads(answer: CitedAnswer, documents: Documents) -> None:
 
 @st.fragment
 def _read(answer: CitedAnswer, sources: Sources, views: Views) -> None:
-    """The answer beside its evidence.  A click runs this part of the page again, not the question."""
-    known = dict(facts(answer))
+    """Show the answer beside its evidence; a click reruns this fragment only."""
+    by_number = dict(facts(answer))
     chosen, clicked, lists = f"fact-{answer.id}", f"clicked-{answer.id}", f"lists-{answer.id}"
-    if known and st.session_state.get(chosen) not in known:
-        st.session_state[chosen] = _named(known)
-    # With whatever is pressed, the browser sends back what it shows in every list.  Of one that was set here a moment
-    # ago that is what it showed before: so each click in the answer brings a new list, and the former one is deaf.
+    if by_number and st.session_state.get(chosen) not in by_number:
+        st.session_state[chosen] = _fact_in_address(by_number)
+    # With every press the browser sends the value of every list.  A list whose value was set here a moment ago sends
+    # its former value: so each click in the answer makes a new list, and the old one is ignored.
     turn, begun = st.session_state.setdefault(lists, (0, st.session_state.get(chosen)))
     listed = f"listed-{answer.id}-{turn}"
 
@@ -101,30 +101,30 @@ def _read(answer: CitedAnswer, sources: Sources, views: Views) -> None:
         st.query_params["fact"] = str(fact)
 
     show_answer(payload(answer, sources, st.session_state.get(chosen, 0), views), key=clicked, on_select=select)
-    if known:
-        opinions.ask(answer, known[st.session_state[chosen]])
-        near.show(answer, known[st.session_state[chosen]])
-        why.show(answer, known[st.session_state[chosen]])
+    if by_number:
+        feedback.ask(answer, by_number[st.session_state[chosen]])
+        alternatives.show(answer, by_number[st.session_state[chosen]])
+        explanation.show(answer, by_number[st.session_state[chosen]])
         with st.expander("The facts as a list"):
             number = st.selectbox(
                 "Fact",
-                list(known),
-                index=list(known).index(begun if begun in known else st.session_state[chosen]),
-                format_func=lambda n: fact_line(known[n]),
+                list(by_number),
+                index=list(by_number).index(begun if begun in by_number else st.session_state[chosen]),
+                format_func=lambda n: fact_line(by_number[n]),
                 key=listed,
                 on_change=pick,
             )
-            _in_words(known[number], sources)
+            _in_words(by_number[number], sources)
 
 
-def _named(known: dict[int, CitedProposition]) -> int:
-    """The fact that the address names, or the first."""
+def _fact_in_address(by_number: dict[int, CitedProposition]) -> int:
+    """Return the number of the fact that the address names, or of the first."""
     named = st.query_params.get("fact", "")
-    return int(named) if named.isdecimal() and int(named) in known else next(iter(known))
+    return int(named) if named.isdecimal() and int(named) in by_number else next(iter(by_number))
 
 
 def _in_words(cited: CitedProposition, sources: Sources) -> None:
-    """The same evidence without anything to click."""
+    """Show the same evidence as text, without anything to click."""
     if cited.verdict and cited.verdict.reason:
         st.text(cited.verdict.reason)
     for evidence in evidence_of(cited):
@@ -133,7 +133,7 @@ def _in_words(cited: CitedProposition, sources: Sources) -> None:
 
 
 def show_earlier_texts(collection: CollectionInfo) -> None:
-    """In the sidebar, the last texts that were given to be cited."""
+    """List the last cited texts in the sidebar."""
     earlier = session.parts().library.find_answers(collection, asked=False, limit=NUM_EARLIER).items
     if not earlier:
         return

@@ -1,4 +1,4 @@
-"""Answers, evidence and hits as HTML text; whatever a person or a document wrote is escaped here and nowhere else."""
+"""Render answers, evidence and hits as HTML; all text of people and documents is escaped here."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
 
 
 class AnswerPayload(TypedDict):
-    """What the clickable answer is given: HTML of the answer, and of the evidence of each of its facts."""
+    """Data of the clickable answer: HTML of the answer, and of the evidence of each fact."""
 
     id: str
     answer: str
@@ -46,7 +46,7 @@ def payload(answer: CitedAnswer, sources: Sources, selected: int, views: Views =
 
 
 def plain(text: str) -> str:
-    """Markdown that shows just this text: for Streamlit's labels and messages, which read Markdown."""
+    """Escape a text as Markdown, for Streamlit's labels and messages."""
     return _PUNCTUATION.sub(r"\\\1", " ".join(text.split()))
 
 
@@ -54,7 +54,7 @@ def plain(text: str) -> str:
 
 
 def growing(events: Iterable[Event]) -> Iterator[str]:
-    """An answer while it is written, as Markdown that shows just its text, with the markers of what is cited so far.
+    """Yield an answer while it is written, as Markdown with the markers so far.
 
     >>> list(growing([TextDelta("It *rained"), TextDelta(" here.")]))
     ['It \\\\*rained', 'It \\\\*rained here\\\\.']
@@ -74,33 +74,33 @@ def growing(events: Iterable[Event]) -> Iterator[str]:
 
 
 def _lines(text: str) -> str:
-    """Text as Markdown that shows it, its line breaks too."""
+    """Escape a text as Markdown and keep its line breaks."""
     return "\n\n".join(_PUNCTUATION.sub(r"\\\1", line) for line in text.split("\n"))
 
 
 def answer_html(answer: CitedAnswer) -> str:
-    """The answer's very text; its facts can be chosen, and markers and notes stand where a sentence or a fact ends.
+    """Return the answer with clickable facts, and markers and notes where a sentence or fact ends.
 
-    Which one is chosen is not told here, so that the page need not draw all anew for another.
+    The chosen fact is not marked here, so that choosing another redraws nothing.
     """
-    known = facts(answer)
-    inserts = _notes(known, answer.text)
+    listed = facts(answer)
+    inserts = _notes(listed, answer.text)
     firsts = accumulate((len(sentence.propositions) for sentence in answer.sentences), initial=0)
     for sentence, first in zip(answer.sentences, firsts, strict=False):
         inserts.setdefault(sentence.span.end, []).extend(_markers(sentence, first))
     pieces = list(inserts.get(0, []))
     met: set[int] = set()
-    spans = {fact.number: fact.cited.proposition.spans for fact in known}
+    spans = {fact.number: fact.cited.proposition.spans for fact in listed}
     for part, active in _cut(answer.text, spans, inserts):
         words = escape(part.of(answer.text))
-        pieces.append(_fact_html(words, active, met, known) if active and words.strip() else words)
+        pieces.append(_fact_html(words, active, met, listed) if active and words.strip() else words)
         pieces.extend(inserts.get(part.end, []))
         met.update(active)
     return "".join(pieces)
 
 
 def _cut(text: str, spans: Mapping[int, Sequence[Span]], also: Iterable[int]) -> Iterable[tuple[Span, list[int]]]:
-    """The text in pieces that each lie in the same spans throughout, with the numbers of those spans."""
+    """Cut a text at all span borders; yield each piece with the numbers of the spans it is in."""
     opens: dict[int, list[int]] = {}
     closes: dict[int, list[int]] = {}
     for number, several in spans.items():
@@ -116,20 +116,20 @@ def _cut(text: str, spans: Mapping[int, Sequence[Span]], also: Iterable[int]) ->
         yield Span(start, end), sorted(set(active))
 
 
-def _fact_html(words: str, active: list[int], met: set[int], known: Sequence[Fact]) -> str:
-    cited = {fact.number: bool(fact.cited.citations) for fact in known}
+def _fact_html(words: str, active: list[int], met: set[int], listed: Sequence[Fact]) -> str:
+    cited = {fact.number: bool(fact.cited.citations) for fact in listed}
     classes = ["fact"] if any(cited[i] for i in active) else ["fact", "uncited"]
-    tab = "0" if set(active) - met else "-1"  # a fact in several pieces is reached once
+    tab = "0" if set(active) - met else "-1"  # the keyboard reaches a fact in several pieces once
     return (
         f'<span class="{" ".join(classes)}" role="button" tabindex="{tab}"'
         f' aria-pressed="false" data-facts="{_numbers(active)}">{words}</span>'
     )
 
 
-def _notes(known: Sequence[Fact], text: str) -> dict[int, list[str]]:
-    """Behind each fact without a citation, what became of it."""
+def _notes(listed: Sequence[Fact], text: str) -> dict[int, list[str]]:
+    """Return a note on the verdict after each fact without citations, by place."""
     notes: dict[int, list[str]] = {}
-    for number, cited in known:
+    for number, cited in listed:
         if not cited.citations and cited.proposition.spans:
             end = _after_stops(text, max(span.end for span in cited.proposition.spans))
             label = label_of(cited)
@@ -142,7 +142,7 @@ def _notes(known: Sequence[Fact], text: str) -> dict[int, list[str]]:
 
 
 def _after_stops(text: str, place: int) -> int:
-    """Behind the full stop, comma or bracket that follows."""
+    """Return the place after the punctuation that follows."""
     stops = _STOPS.match(text, place)
     return stops.end() if stops else place
 
@@ -172,7 +172,7 @@ def _numbers(values: Iterable[int]) -> str:
 
 
 def evidence_html(cited: CitedProposition, sources: Sources, views: Views = NO_VIEWS) -> str:
-    """What was found for one fact: the verdict, the fact as it reads by itself, and the passages it was read in."""
+    """Return the evidence of one fact: its verdict, its text, and its passages."""
     shown = [
         source_html(c.evidence, sources, views, number=c.number, is_open=place == 0, claim=cited.proposition.text)
         for place, c in enumerate(cited.citations)
@@ -184,7 +184,7 @@ def evidence_html(cited: CitedProposition, sources: Sources, views: Views = NO_V
     return (
         f'<header>{badge_html(cited)}{STEPS}</header><p class="claim">{escape(cited.proposition.text)}</p>'
         + (f'<p class="reason">{escape(reason[:1].upper() + reason[1:])}.</p>' if reason else "")
-        + ("".join(shown) or '<p class="nearest">The collection holds nothing that comes near it.</p>')
+        + ("".join(shown) or '<p class="nearest">The collection has nothing near it.</p>')
     )
 
 
@@ -208,7 +208,7 @@ def source_html(
     is_open: bool = True,
     claim: str = "",
 ) -> str:
-    """A passage with the words that support, or nearly support, a fact."""
+    """Return a passage with the words that support, or nearly support, a fact."""
     kind = "source" if number is not None else "source near"
     stated = [span.shifted(evidence.span.start) for span in nearest_clause(claim, evidence.quote)] if claim else []
     marker = f'<span class="number">[{number}]</span> ' if number is not None else ""
@@ -221,7 +221,7 @@ def source_html(
 
 
 def _deeds_html(evidence: Evidence, sources: Sources, views: Views) -> str:
-    """What may be done with a source: its words taken along, its document opened."""
+    """Return the actions on a source: copy its words, open its document."""
     copied = escape(reference(evidence, sources))
     return (
         f'<p class="deeds"><button type="button" class="deed" data-copy="{copied}">Copy the quote</button>'
@@ -230,7 +230,7 @@ def _deeds_html(evidence: Evidence, sources: Sources, views: Views) -> str:
 
 
 def title_html(passage: Passage) -> str:
-    """The document's title, then the path of headings."""
+    """Return the document's title and the path of headings."""
     title, *path = (passage.title or "Untitled").split(" › ")
     return escape(title) + "".join(f' <span class="path">› {escape(heading)}</span>' for heading in path)
 
@@ -240,7 +240,7 @@ def _place_html(line: str, lead: str = "") -> str:
 
 
 def _lead(evidence: Evidence, sources: Sources) -> str:
-    """A way to the very words, where these are on the web."""
+    """Return a link to the words on the web; empty for other sources."""
     source = sources.get(evidence.passage.document_id, "")
     if not is_address(source):
         return ""
@@ -249,7 +249,7 @@ def _lead(evidence: Evidence, sources: Sources) -> str:
 
 
 def passage_html(passage: Passage, spans: Sequence[Span], stated: Sequence[Span] = ()) -> str:
-    """The passage's very text, without white space at its ends, with these spans marked, and others underlined."""
+    """Return the trimmed passage with these spans marked and others underlined."""
     text = passage.text
     headings = {-1: [s.span.trimmed(text) for s in passage.sentences if s.is_heading]}
     pieces, is_marked = [], False

@@ -1,4 +1,4 @@
-"""The page as an application: Streamlit's views, and beside them the documents that they show."""
+"""Serve the page: Streamlit's views, and routes for the documents they show."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def viewer() -> Viewer:
 
 
 def answering(show: Callable[[Request], ViewerResponse]) -> Callable[[Request], Response]:
-    """What is asked for, or one line that says why not."""
+    """Make a route of a function: its result, or one line with the error."""
 
     def answer(request: Request) -> Response:
         try:
@@ -52,9 +52,9 @@ def page(request: Request) -> ViewerResponse:
 
 
 def reading(request: Request) -> ViewerResponse:
-    asked = request.query_params
-    spot = Highlight(parse_span(asked.get("cited", "")), parse_span(asked.get("passage", "")))
-    dark = {"dark": True, "light": False}.get(asked.get("theme", ""))
+    query = request.query_params
+    spot = Highlight(parse_span(query.get("cited", "")), parse_span(query.get("passage", "")))
+    dark = {"dark": True, "light": False}.get(query.get("theme", ""))
     return viewer().html(request.path_params["id"], spot, dark)
 
 
@@ -63,7 +63,7 @@ def file(request: Request) -> ViewerResponse:
 
 
 def begin() -> None:
-    """What draws pages is ready before the first is looked at; what is wrong is told where it is asked for."""
+    """Start the process that draws pages before the first is requested; errors are reported by the request."""
     with suppress(PropCiteError, ProcessEndedError):
         viewer().page_images.start()
 

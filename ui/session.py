@@ -1,4 +1,4 @@
-"""What the views share: the parts of the application, the chosen collection, errors in words, and adding documents."""
+"""Shared by all views: the application's parts, the chosen collection, errors, and adding documents."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ KEPT = (
     *("runs-kind", "runs-text", "measure-kind", "measure-path", "measure-limit"),
 )
 DEMO = "demo"
-MOST_NAMED = 1000  # documents that one may choose among by name: of more, conditions say which
+MAX_NAMED = 1000  # documents to choose among by name; with more, only conditions select
 
 
 def keep_what_was_typed() -> None:
-    """Streamlit forgets what a view was given when another is opened, unless it is set anew."""
+    """Keep typed values when another view opens: Streamlit forgets them unless they are set again in each run."""
     for key in KEPT:
         if key in st.session_state:
             st.session_state[key] = st.session_state[key]
 
 
 @contextmanager
-def told() -> Iterator[None]:
-    """An error that a person may cause is shown in its words; the page goes on."""
+def showing_errors() -> Iterator[None]:
+    """Show a PropCiteError on the page instead of raising it."""
     try:
         yield
     except PropCiteError as error:
@@ -48,7 +48,7 @@ def told() -> Iterator[None]:
 
 
 def parts() -> Parts:
-    """The parts for the settings as they are now, shared by all who use the page."""
+    """Return the parts for the current settings, shared by all sessions."""
     return _parts(load_settings())
 
 
@@ -67,21 +67,21 @@ def _load_model(parts: Parts) -> bool:
 
 
 def pipeline(collection: CollectionInfo, documents: Sequence[str] = ()) -> Pipeline:
-    """One collection's pipeline; its index stays open, and is read again only when it has changed.
+    """Return a collection's pipeline, limited to some documents if ids are given.
 
-    With ids of documents it looks at these alone.
+    Its index stays open and is read again only when it has changed.
     """
     load_model()
     whole = _pipeline(parts(), collection)
     return replace(whole, within=selected_passages(whole.library, collection, documents))
 
 
-def _known_by(collection: CollectionInfo) -> tuple[int, str]:
-    """Its counts may change; it stays the same collection."""
+def _identity(collection: CollectionInfo) -> tuple[int, str]:
+    """Identify a collection by id and name: its counts may change while it stays the same."""
     return collection.id, collection.name
 
 
-@st.cache_resource(show_spinner=False, hash_funcs={Parts: id, CollectionInfo: _known_by})
+@st.cache_resource(show_spinner=False, hash_funcs={Parts: id, CollectionInfo: _identity})
 def _pipeline(parts: Parts, collection: CollectionInfo) -> Pipeline:
     return parts.pipeline(collection)
 
@@ -92,34 +92,33 @@ def granularity(
     first: Granularity = Granularity.SENTENCE,
     words: Callable[[Granularity], str] = lambda level: f"{level}s",
 ) -> Granularity:
-    """The one that is chosen: pressing that again leaves it chosen.
+    """Show a control for the granularity and return the choice; pressing the chosen one again leaves it chosen.
 
-    What is chosen at first is the element's own default, here and wherever else one of several is: what the session's
-    state sets but once is lost if the next run begins before the browser has heard of it, and then the browser
-    sends back what it shows instead.
+    The first choice is the element's own default.  A value set once through the session's state is lost if the next
+    run begins before the browser has received it; then the browser sends back what it shows instead.
     """
-    default = None if key in KEPT and key in st.session_state else first  # what is kept is set in every run
+    default = None if key in KEPT and key in st.session_state else first  # kept values are set in every run
     chosen = st.segmented_control(label, list(Granularity), default=default, format_func=words, key=key, required=True)
     return chosen or first
 
 
 def choose_documents(collection: CollectionInfo) -> list[str]:
-    """Ids of the documents that are asked, chosen in the sidebar by name, by a condition or both; none for all."""
+    """Return the ids of the documents chosen in the sidebar, by name or condition; empty means all."""
     titles = {}
-    if collection.num_documents <= MOST_NAMED:
+    if collection.num_documents <= MAX_NAMED:
         known = parts().library.document_fields(collection)
         titles = {i: str(about["title"] or about["source"]) for i, about in known.items()}
     chosen = [i for i in st.session_state.get("documents", ()) if i in titles]
     if st.session_state.get("documents", chosen) != chosen:
-        st.session_state["documents"] = chosen  # those of another collection, or gone
+        st.session_state["documents"] = chosen  # drop documents of another collection and removed ones
     if collection.num_documents < 2:
         return []
-    named = _named(titles) if titles else []
-    where = st.sidebar.text_input("Only documents of which this holds", key="where", placeholder=EXAMPLE).strip()
-    return named if not where else _left(collection, named, where)
+    named = _choose_by_name(titles) if titles else []
+    where = st.sidebar.text_input("Only documents that match", key="where", placeholder=EXAMPLE).strip()
+    return named if not where else _matching(collection, named, where)
 
 
-def _named(titles: dict[str, str]) -> list[str]:
+def _choose_by_name(titles: dict[str, str]) -> list[str]:
     return st.sidebar.multiselect(
         "Only these documents",
         list(titles),
@@ -129,32 +128,32 @@ def _named(titles: dict[str, str]) -> list[str]:
     )
 
 
-def _left(collection: CollectionInfo, named: Sequence[str], where: str) -> list[str]:
-    found = selected_documents(parts().library, collection, named, [where])
-    if not found:
-        raise NotFoundError(f"no document is left where {where}: change it in the sidebar")
-    return found
+def _matching(collection: CollectionInfo, named: Sequence[str], where: str) -> list[str]:
+    ids = selected_documents(parts().library, collection, named, [where])
+    if not ids:
+        raise NotFoundError(f"no document matches {where}: change it in the sidebar")
+    return ids
 
 
 def choose_collection() -> CollectionInfo | None:
-    """The collection that is asked, chosen in the sidebar when there are several."""
-    known = {c.name: c for c in parts().library.collections()}
-    if wanted := st.session_state.pop("next-collection", None):
-        st.session_state["collection"] = wanted
-    if len(known) < 2:
-        return next(iter(known.values()), None)
-    if st.session_state.get("collection") not in known:
-        st.session_state["collection"] = _usual(known)
-    return known[st.sidebar.selectbox("Collection", list(known), key="collection")]
+    """Return the collection, chosen in the sidebar if there are several; None if there is none."""
+    by_name = {c.name: c for c in parts().library.collections()}
+    if name := st.session_state.pop("next-collection", None):
+        st.session_state["collection"] = name
+    if len(by_name) < 2:
+        return next(iter(by_name.values()), None)
+    if st.session_state.get("collection") not in by_name:
+        st.session_state["collection"] = _default_name(by_name)
+    return by_name[st.sidebar.selectbox("Collection", list(by_name), key="collection")]
 
 
-def _usual(known: dict[str, CollectionInfo]) -> str:
-    usual = parts().settings.collection
-    return usual if usual in known else max(known, key=lambda name: known[name].num_documents)
+def _default_name(by_name: dict[str, CollectionInfo]) -> str:
+    default = parts().settings.collection
+    return default if default in by_name else max(by_name, key=lambda name: by_name[name].num_documents)
 
 
 def filled(collection: CollectionInfo | None) -> CollectionInfo | None:
-    """The collection, if there is anything in it; else what to do next is said."""
+    """Return the collection if it has documents; else say what to do next and return None."""
     if collection is not None and collection.num_documents:
         return collection
     offer_demo(f"The collection {plain(collection.name)} is empty." if collection else "There are no documents yet.")
@@ -166,21 +165,21 @@ def offer_demo(why: str) -> None:
     demo = "The demo holds twenty-two documents on a city and its harbour (`propcite demo` loads it too)."
     st.info(f"{why} {demo}", icon=":material/inbox:")
     if st.button("Load the demo collection", key="load-demo", type="primary"):
-        with told():
+        with showing_errors():
             add(parts().library.create_collection(DEMO), gather([DOCUMENTS])[0])
             st.session_state["next-collection"] = DEMO
             st.rerun()
 
 
 def views(document_ids: Iterable[str], gone: Collection[str] = ()) -> Views:
-    """What can be shown of documents: their files, where these are still what was read, and the texts of those here."""
+    """Return what can be shown of each document: its file, if it is unchanged, and its text, if it is not gone."""
     ids = set(document_ids)
     kinds = parts().finder.kinds(ids)
     return {i: View(kinds.get(i, ""), i not in gone) for i in ids}
 
 
 def add(collection: CollectionInfo, sources: Sequence[Source]) -> list[Outcome]:
-    """Documents into a collection, with a bar that tells how far they are and what is left."""
+    """Add documents to a collection, with a progress bar."""
     load_model()
     bar = st.progress(0.0, text="Reading…")
 

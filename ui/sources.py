@@ -1,6 +1,6 @@
-"""Where evidence stands in its document, as HTML: the page with its lines boxed, the rendered text, ways to open both.
+"""Show evidence in its document as HTML: the page with boxed lines, the rendered text, links to both.
 
-The page's own server gives the pictures and texts: see ui/serving.py.
+The page's own server sends the pictures and texts: see ui/serving.py.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ from urllib.parse import quote, urlencode
 from propcite.attribution.formats.wording import location_of
 from propcite.retrieval.text import Box, Passage, Span
 
-MOST_PAGES = 3  # of one piece of evidence
+MAX_PAGES = 3  # per piece of evidence
 
 
 class View(NamedTuple):
-    """What can be shown of a document: the kind of its file, empty where that is gone, and whether its text is here."""
+    """What can be shown of a document: the kind of its file, empty if that is gone, and whether its text is here."""
 
     kind: str
     is_here: bool
 
 
-Views = Mapping[str, View]  # by the documents' ids
+Views = Mapping[str, View]  # by document id
 
 
 def original_html(passage: Passage, spans: Sequence[Span], views: Views, *, is_open: bool = True) -> str:
-    """The document at these words, to be unfolded; empty where there is nothing more to see than its passage."""
+    """Return the document at these words, foldable; empty if there is nothing to show but the passage."""
     view = views.get(passage.document_id)
     if view is None:
         return ""
@@ -37,14 +37,13 @@ def original_html(passage: Passage, spans: Sequence[Span], views: Views, *, is_o
     if not figures:
         return ""
     place = location_of(passage, spans)
-    told = f"In the document{': ' + escape(place) if place else ''}"
-    return (
-        f'<details class="original"{" open" if is_open else ""}><summary>{told}</summary>{"".join(figures)}</details>'
-    )
+    summary = f"In the document{': ' + escape(place) if place else ''}"
+    is_open_html = " open" if is_open else ""
+    return f'<details class="original"{is_open_html}><summary>{summary}</summary>{"".join(figures)}</details>'
 
 
 def open_html(passage: Passage, spans: Sequence[Span], views: Views) -> str:
-    """A way to the document itself, at this place, in a window of its own."""
+    """Return a link that opens the document at this place in a new window; empty if it cannot be shown."""
     view = views.get(passage.document_id)
     if view is None or not (view.is_here or view.kind == "pdf"):
         return ""
@@ -60,8 +59,8 @@ def _source(passage: Passage) -> str:
 def _reading(passage: Passage, spans: Sequence[Span]) -> str:
     cited = passage.in_document(Span(spans[0].start, spans[-1].end))
     whole = passage.in_document(Span(0, len(passage.text)))
-    asked = {"cited": f"{cited.start}-{cited.end}", "passage": f"{whole.start}-{whole.end}"}
-    return f"{_source(passage)}/reading?{urlencode(asked)}#cited"
+    query = {"cited": f"{cited.start}-{cited.end}", "passage": f"{whole.start}-{whole.end}"}
+    return f"{_source(passage)}/reading?{urlencode(query)}#cited"
 
 
 def _frame(passage: Passage, spans: Sequence[Span]) -> str:
@@ -73,9 +72,9 @@ def _frame(passage: Passage, spans: Sequence[Span]) -> str:
 
 
 def _pages(passage: Passage, spans: Sequence[Span]) -> list[str]:
-    """The pages of the evidence: its passage's lines light, its own dark."""
+    """Return the pages with the evidence: the passage's lines light, the cited lines dark."""
     cited = [box for span in spans for box in passage.boxes_of(span)]
-    numbers = list(dict.fromkeys(box.page for box in cited))[:MOST_PAGES]
+    numbers = list(dict.fromkeys(box.page for box in cited))[:MAX_PAGES]
     return [_page(passage, number, [box for box in cited if box.page == number]) for number in numbers]
 
 

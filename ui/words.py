@@ -1,4 +1,4 @@
-"""What the page says in plain words: facts and how they stand, and the places of their sources."""
+"""Wording of the page: facts with their verdicts, and where their sources are."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from propcite.attribution.citations import CitedAnswer, CitedProposition, Eviden
 from propcite.attribution.citing.repaired import MarkerCheck, MarkerState
 from propcite.attribution.formats.cited_documents import Documents
 from propcite.attribution.formats.wording import ELSEWHERE, SIGNS, label_of, location_of
-from propcite.attribution.formats.wording import coverage_line as coverage_line  # the page says it too
+from propcite.attribution.formats.wording import coverage_line as coverage_line
 from propcite.attribution.formats.wording import notices as notices
 from propcite.retrieval.text import Passage, Span
 
-Sources = Mapping[str, str]  # a document's id -> where it came from; documents that are gone are missing
+Sources = Mapping[str, str]  # a document's id to its source; removed documents are missing
 
 
 class Fact(NamedTuple):
-    """A proposition that needs support, with its place among the answer's propositions."""
+    """A proposition that needs support, with its index among the answer's propositions."""
 
     number: int
     cited: CitedProposition
@@ -30,20 +30,20 @@ def facts(answer: CitedAnswer) -> list[Fact]:
 
 
 def evidence_of(cited: CitedProposition) -> list[Evidence]:
-    """What is shown for a fact: its citations, or what came nearest."""
+    """Return what is shown for a fact: its citations, or the nearest miss."""
     return [c.evidence for c in cited.citations] or ([cited.nearest] if cited.nearest else [])
 
 
 def fact_line(cited: CitedProposition) -> str:
-    """A fact in one line of plain text, for a list to choose from."""
+    """Return a fact as one line of plain text, for a list."""
     return f"{SIGNS[label_of(cited)][0]} {' '.join(cited.proposition.text.split())}"
 
 
-NEITHER = "There is no other sentence that comes near."
+NEITHER = "No other sentence is near."
 
 
 def opinion_words(opinion: Opinion, *, cited: bool) -> str:
-    """What a click says.
+    """Return the label of a choice.
 
     >>> opinion_words(Opinion.WRONG, cited=False), opinion_words(Opinion.TOO_BROAD, cited=True)
     ('No, something does', 'Too broad')
@@ -52,12 +52,12 @@ def opinion_words(opinion: Opinion, *, cited: bool) -> str:
         return {Opinion.TOO_BROAD: "Too broad", Opinion.BETTER: "A better one is here"}.get(
             opinion, opinion.value.capitalize()
         )
-    said = {Opinion.RIGHT: "Yes, nothing does", Opinion.WRONG: "No, something does", Opinion.BETTER: "It is here"}
-    return said[opinion]
+    labels = {Opinion.RIGHT: "Yes, nothing does", Opinion.WRONG: "No, something does", Opinion.BETTER: "It is here"}
+    return labels[opinion]
 
 
 def written_by(answer: CitedAnswer) -> str:
-    """What wrote the answer; empty for a text that was given.
+    """Name what wrote the answer; empty for a text that was pasted.
 
     >>> written_by(CitedAnswer("It is.", models={"generator": "extractive"}))
     'written by extractive'
@@ -66,7 +66,8 @@ def written_by(answer: CitedAnswer) -> str:
 
 
 def counted(number: int, thing: str) -> str:
-    """
+    """Write a number with its noun.
+
     >>> counted(1, "fact"), counted(2, "fact")
     ('1 fact', '2 facts')
     """
@@ -74,30 +75,30 @@ def counted(number: int, thing: str) -> str:
 
 
 def evidence_line(evidence: Evidence, sources: Sources) -> str:
-    """The file and the pages of some evidence, and whether the writer of the answer had it."""
+    """Name the file and place of evidence, and whether the answer's writer had it."""
     place = place_line(evidence.passage, [evidence.span], sources)
     return place if evidence.shown else f"{place} · {ELSEWHERE}"
 
 
 def reference(evidence: Evidence, sources: Sources) -> str:
-    """The words as one takes them along: in quotes, with where they stand."""
+    """Return the quote with its reference, to copy."""
     title, *_ = evidence.passage.title.split(" › ")
     quote = " ".join(evidence.quote.split())
     return f"“{quote}” ({', '.join(filter(None, [title, place_line(evidence.passage, [evidence.span], sources)]))})"
 
 
 def place_line(passage: Passage, spans: Sequence[Span], sources: Sources) -> str:
-    """The file, and where in it these spans stand."""
+    """Name the file, and where in it these spans are."""
     source = sources.get(passage.document_id)
     gone = "no longer in the library" if passage.document_id else "given with the text"
     places = [file_name(source) if source else gone]
     return " · ".join(filter(None, [*places, location_of(passage, spans)]))
 
 
-def sources_told(documents: Documents) -> Sources:
-    """Where documents came from; of one that has gone, what became of it.
+def sources_of(documents: Documents) -> Sources:
+    """Return where documents came from; for a changed or removed one also its status.
 
-    >>> sources_told({"a": CitedDocument("a", "Tides", "/srv/tides.pdf", "source removed")})
+    >>> sources_of({"a": CitedDocument("a", "Tides", "/srv/tides.pdf", "source removed")})
     {'a': 'tides.pdf · source removed'}
     """
     return {
@@ -111,14 +112,14 @@ def sources_told(documents: Documents) -> Sources:
 
 MARKERS = {
     MarkerState.KEPT: ("✓", "right"),
-    MarkerState.DROPPED: ("✗", "wrong, taken out"),
-    MarkerState.UNKNOWN: ("✗", "there is no such passage"),
+    MarkerState.DROPPED: ("✗", "wrong, removed"),
+    MarkerState.UNKNOWN: ("✗", "no such passage"),
     MarkerState.ADDED: ("+", "was missing"),
 }
 
 
 def check_line(check: MarkerCheck, text: str) -> str:
-    """What became of one marker, in plain text."""
+    """Say what happened to one marker."""
     sign, words = MARKERS[check.state]
     reason = check.verdict.reason if check.verdict and check.state is MarkerState.DROPPED else ""
     claim = " ".join(check.sentence.of(text).split())
@@ -126,7 +127,7 @@ def check_line(check: MarkerCheck, text: str) -> str:
 
 
 def file_name(source: str) -> str:
-    """The last part of a path, whichever system wrote it.
+    """Return the last part of a path of any operating system.
 
     >>> file_name("/srv/papers/tides.pdf"), file_name("C:\\\\papers\\\\tides.pdf"), file_name("tides.pdf")
     ('tides.pdf', 'tides.pdf', 'tides.pdf')

@@ -267,7 +267,7 @@ def _run(trainer: _Trainer, steps: int, folder: Path, *, resume: bool, note: Cal
     """Run the remaining steps with a progress bar."""
     if resume:
         resumed = trainer.resume()
-        note(f"going on from step {trainer.step}" if resumed else f"{folder} has no checkpoint: starting anew")
+        note(f"going on from step {trainer.step}" if resumed else f"{folder} has no checkpoint: starting at step 1")
     with counting(steps, "training") as advance:
         for _ in range(trainer.step):
             advance("training")

@@ -112,7 +112,7 @@ def parse_verdict(answer: Answer) -> ModelVerdict | None:
 
 
 def minicheck_messages(claim: str, evidence: str, context: str, structured: bool) -> list[Message]:  # noqa: ARG001
-    """Return the prompt of Bespoke-MiniCheck, which has no context; line breaks that could start a field are removed."""
+    """Return the prompt of Bespoke-MiniCheck, without context; line breaks that could start a field are removed."""
     document = re.sub(r"\n(?=\s*Claim:)", " ", evidence)
     content = sendable(f"Document: {document}\nClaim: {' '.join(claim.split())}")
     return [{"role": "system", "content": MINICHECK_TASK}, {"role": "user", "content": content}]

@@ -34,6 +34,10 @@ class Encoder:
     `model` is a folder or a hub name: a multi-vector checkpoint (sentence-transformers, PyLate, Stanford ColBERT, XTR)
     is used as it is, of a single-vector one the token vectors before pooling.  The default is the bundled model, which
     needs no download.  `batch_size` texts are encoded in one pass; 0: as many as the device reads fastest.
+
+    >>> encoder = Encoder()
+    >>> encoder.encode_queries(["How long is the bridge?"])[0].vectors.shape[1] == encoder.dimension
+    True
     """
 
     def __init__(self, model: str = "", *, device: str = "", batch_size: int = 0, precision: str = "auto") -> None:

@@ -56,7 +56,7 @@ class TrainingLoop(ABC):
     ) -> None:
         """`groups` are the optimizer's parameter groups.  A checkpoint with other `inputs` cannot be resumed."""
         self.step = 0
-        self._plan, self._checkpoint, self._inputs = recipe, checkpoint, dict(inputs or {})
+        self._recipe, self._checkpoint, self._inputs = recipe, checkpoint, dict(inputs or {})
         self._random_sources = random_sources
         self._parameters = {name: p for name, p in module.named_parameters() if p.requires_grad}
         self._optimizer = torch.optim.AdamW(groups, weight_decay=0.01, fused=True)
@@ -67,16 +67,16 @@ class TrainingLoop(ABC):
         """Compute the loss of the next rows."""
 
     def _pace(self, step: int) -> float:
-        return min(1.0, (step + 1) / self._plan.warmup) * max(self.min_pace, 1 - step / self._plan.steps)
+        return min(1.0, (step + 1) / self._recipe.warmup) * max(self.min_pace, 1 - step / self._recipe.steps)
 
     def run(self, progress: Callable[[int, float], None] = lambda *_: None) -> None:
         """Run the remaining steps; `progress` gets each step's number and loss."""
         with without_denormals():
-            while self.step < self._plan.steps:
+            while self.step < self._recipe.steps:
                 loss = self._learn()
                 self.step += 1
                 progress(self.step, loss)
-                if self.step % self.checkpoint_every == 0 or self.step == self._plan.steps:
+                if self.step % self.checkpoint_every == 0 or self.step == self._recipe.steps:
                     self._save_checkpoint()
 
     def _learn(self) -> float:

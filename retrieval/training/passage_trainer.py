@@ -68,7 +68,7 @@ class PassageRecipe:
     propositions: float = 0.3  # share of the steps that rank propositions
     claims: float = 0.3  # share of the rows whose query is replaced by a claim of the passage
     weighed: bool = False  # weight a row by the base's probability of its passage among the negatives: AGRaME's L_sent
-    together: int = 3  # maximal rows per passage: encoding the passage takes most of the time
+    together: int = 3  # maximum rows per passage: encoding the passage takes most of the time
     taught: float = 0.5  # the teacher's share of the loss, if there is a teacher; the labels have the rest
     others: float = 0.5  # weight of the loss against the units of all passages of the batch
     questions: int = 8  # more passages per step, of questions without labels, if there are any

@@ -2,7 +2,7 @@
 
     from propcite import PropCite
 
-    answer = PropCite.default().cite("The barrier is 6.4 m high.", ["The barrier is 6.4 m high and was finished in 2024."])
+    answer = PropCite.default().cite("It is 6.4 m high.", ["The barrier is 6.4 m high. It was finished in 2024."])
     for fact in answer.facts:
         print(fact.verdict.label, [citation.quote for citation in fact.citations])
 

@@ -1,4 +1,4 @@
-"""What the application's tests share: a data directory each, parts without a model, and a PostgreSQL server."""
+"""Fixtures of the application's tests: a data directory per test, parts without a model, a PostgreSQL server."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ BINARIES = Path("/usr/lib/postgresql")
 
 @pytest.fixture(autouse=True)
 def _settings_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No test reads or writes what belongs to the person who runs it."""
+    """Keep tests away from the settings and data of the person who runs them."""
     for name in [name for name in os.environ if name.startswith("PROPCITE_")]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("PROPCITE_DATA_DIR", str(tmp_path / "data"))
@@ -39,7 +39,7 @@ def _settings_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 
 @pytest.fixture
 def runs(tmp_path: Path) -> Iterator[Runs]:
-    """Runs kept in this test's data directory."""
+    """Open the runs in this test's data directory."""
     parts = Parts(load_settings(data_dir=tmp_path / "data"))
     yield parts.runs
     parts.library.close()
@@ -47,7 +47,7 @@ def runs(tmp_path: Path) -> Iterator[Runs]:
 
 @pytest.fixture
 def propcite(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], encoder: Encoder) -> Propcite:
-    """The command inside this process, with the weights that are loaded once for all tests."""
+    """Run the command in this process, with weights that are loaded once for all tests."""
     build = bootstrap.build_encoder
 
     def loaded(settings: Settings) -> Encoder:
@@ -60,12 +60,12 @@ def propcite(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 
 @pytest.fixture
 def open_parts(tmp_path: Path) -> Iterator[Callable[..., Parts]]:
-    """Opens the parts as a new process would: nothing is shared but what is on disk."""
+    """Open parts as a new process would: only the disk is shared."""
     opened: list[Parts] = []
 
     def open_them(**settings: object) -> Parts:
         parts = Parts(load_settings(**{"data_dir": tmp_path / "data", **settings}))
-        parts.__dict__["encoder"] = WordEncoder()  # in the place where the cached property keeps it
+        parts.__dict__["encoder"] = WordEncoder()  # where the cached property stores it
         opened.append(parts)
         return parts
 
@@ -76,7 +76,7 @@ def open_parts(tmp_path: Path) -> Iterator[Callable[..., Parts]]:
 
 @pytest.fixture(scope="session")
 def loaded(encoder: Encoder) -> dict[str, object]:
-    """The shipped models, loaded once for all servers of the tests."""
+    """Load the bundled models once for all servers of the tests."""
     from serving import loaded_from
 
     from propcite.attribution.propcite import PropCite
@@ -86,9 +86,9 @@ def loaded(encoder: Encoder) -> dict[str, object]:
 
 @pytest.fixture
 def serve(tmp_path: Path, loaded: dict[str, object]) -> Iterator[Callable[..., str]]:
-    """Starts a server with these settings over the test's data directory and gives its address.
+    """Start a server with these settings over the test's data directory and return its address.
 
-    `documents` are collections with the texts that they begin with, by the texts' file names.
+    `documents` are the texts of each collection by their file names.
     """
     from serving import parts_with, running_server
 
@@ -105,7 +105,7 @@ def serve(tmp_path: Path, loaded: dict[str, object]) -> Iterator[Callable[..., s
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[str]:
-    """The URL, without a database's name, of a server that ends with the tests."""
+    """Start a server that ends with the tests, and yield its URL with a placeholder for the database's name."""
     found = sorted(BINARIES.glob("*/bin/initdb"), key=lambda path: int(path.parts[-3]))
     if not found:
         pytest.skip("no PostgreSQL server here: apt-get install postgresql")
@@ -140,7 +140,7 @@ _numbers = itertools.count()
 
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
 def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """An empty database of each kind."""
+    """Return the URL of an empty database of each kind."""
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path / 'propcite.sqlite'}"
     import psycopg

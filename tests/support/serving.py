@@ -1,4 +1,4 @@
-"""A running server for tests: uvicorn on a free port of this machine, in a thread of its own."""
+"""Run a server for tests: uvicorn on a free port of this machine, in its own thread."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from propcite.app.server.application import create_app
 from propcite.app.settings import load_settings
 from propcite.attribution.propcite import PropCite
 
-PATIENCE_S = 60.0  # for the models to load, beside whatever else runs
+PATIENCE_S = 60.0  # for the models to load on a busy machine
 
 
 def loaded_from(propcite: PropCite) -> dict[str, object]:
-    """Models that are loaded already, as `parts_with` takes them."""
+    """Return loaded models as `parts_with` takes them."""
     return {
         "propcite": propcite,
         **{name: getattr(propcite, name) for name in ("encoder", "splitter", "judge")},
@@ -30,9 +30,9 @@ def loaded_from(propcite: PropCite) -> dict[str, object]:
 
 
 def parts_with(loaded: Mapping[str, object], documents: Mapping[str, Mapping[str, str]], **settings: object) -> Parts:
-    """Parts whose models are loaded already, with these collections of texts by their file names."""
+    """Build parts with loaded models, and collections with the texts by their file names."""
     parts = Parts(load_settings(**settings))
-    parts.__dict__.update(loaded)  # in the place where the cached properties keep them
+    parts.__dict__.update(loaded)  # where the cached properties store them
     for name, texts in documents.items():
         ingester = parts.ingester(parts.library.create_collection(name))
         list(ingester.ingest([Upload(file, text.encode()) for file, text in texts.items()]))
@@ -41,7 +41,7 @@ def parts_with(loaded: Mapping[str, object], documents: Mapping[str, Mapping[str
 
 @contextmanager
 def running_server(parts: Parts, *, requires_keys: bool = False, ready: bool = True) -> Iterator[str]:
-    """The base address, `http://127.0.0.1:PORT`, of a server over these parts; it ends with the block."""
+    """Start a server that ends with the block, and yield its base address, `http://127.0.0.1:PORT`."""
     with serving(create_app(parts, requires_keys=requires_keys)) as address:
         if ready:
             wait_until(lambda: httpx.get(f"{address}/readyz").status_code == 200, "the models did not load")
@@ -64,9 +64,9 @@ def serving(app: FastAPI) -> Iterator[str]:
         listening.close()
 
 
-def wait_until(holds: Callable[[], bool], trouble: str) -> None:
-    """What a server notes of a request comes after its answer."""
-    until = time.monotonic() + PATIENCE_S
+def wait_until(holds: Callable[[], bool], message: str) -> None:
+    """Wait for a condition, such as metrics of a request, which are written after its response."""
+    deadline = time.monotonic() + PATIENCE_S
     while not holds():
-        assert time.monotonic() < until, trouble
+        assert time.monotonic() < deadline, message
         time.sleep(0.01)

@@ -1,4 +1,4 @@
-"""An encoder without a model: each word's vector is drawn from its letters, so a search finds the very same words."""
+"""An encoder without a model: each word's vector depends only on the word, so a search finds equal words."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class WordEncoder:
     def encode_queries(
         self,
         texts: Sequence[str],
-        granularity: Granularity = Granularity.PASSAGE,  # noqa: ARG002 - it knows no markers
+        granularity: Granularity = Granularity.PASSAGE,  # noqa: ARG002 - it has no markers
     ) -> list[TokenVectors]:
         return [_tokens(text) for text in texts]
 
@@ -41,7 +41,7 @@ class WordEncoder:
 
 
 def _tokens(text: str) -> TokenVectors:
-    """The words of a text, and one token for what stands before them: a text without a word has that one."""
+    """Encode the words of a text after one [CLS] token, so that a text without words has a token too."""
     words = list(re.finditer(r"\w+", text))
     vectors = [_vector("[CLS]"), *(_vector(word.group().lower()) for word in words)]
     offsets = [(NO_CHARACTER, NO_CHARACTER), *(word.span() for word in words)]

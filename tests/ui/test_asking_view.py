@@ -18,7 +18,7 @@ from propcite.app.settings import load_settings
 from propcite.attribution.citations import CitedAnswer
 from propcite.retrieval.encoding.encoder import Encoder
 from propcite.retrieval.text import Document
-from propcite.ui.session import MOST_NAMED
+from propcite.ui.session import MAX_NAMED
 
 MAIN = Path(propcite.ui.__file__).parent / "main.py"
 TEXTS = {
@@ -161,7 +161,7 @@ def test_the_history_is_searched_and_paged(opened: Page, filled: Path, library: 
     found = healthy(older.text_input(key="history-words").set_value("SEVEN number").run())
     assert keys(found, "earlier-") == [f"earlier-{made[4]}"]
     none = healthy(found.text_input(key="history-words").set_value("nothing").run())
-    assert "None holds these words" in texts(none)
+    assert "None has these words" in texts(none)
     opened_one = healthy(found.text_input(key="history-words").set_value("seven").run())
     opened_one = healthy(opened_one.button(key=f"earlier-{made[4]}").click().run())
     assert address(opened_one) == made[4]
@@ -186,7 +186,7 @@ def test_the_history_of_one_collection_or_of_all(opened: Page, filled: Path, lib
 def test_an_answer_is_deleted_with_what_follows_it(opened: Page, filled: Path, library: Library) -> None:
     first, second, third = talk(library, "One?", "Two?", "Three?")
     test = opened(filled, answer=second.id)
-    assert "This answer and the 1 answer that follows it will be gone" in texts(test)
+    assert "This answer and the 1 answer that follows it will be deleted" in texts(test)
     test = healthy(test.button(key="delete-now").click().run())
     assert address(test) == first.id
     assert [info.id for info in library.answers()] == [first.id]
@@ -257,7 +257,7 @@ def test_a_follow_up_to_an_answer_that_was_deleted_meanwhile_is_told(
 
 def test_a_large_collection_is_narrowed_by_conditions_alone(opened: Page, filled: Path, library: Library) -> None:
     large = library.create_collection("large")
-    for number in range(MOST_NAMED + 1):
+    for number in range(MAX_NAMED + 1):
         library.put_document(
             large, Document(f"{number:012x}", "", f"N {number}", f"{number}.txt"), f"{number:064x}", []
         )
@@ -279,7 +279,7 @@ def test_a_long_question_is_set_in_smaller_letters(opened: Page, filled: Path, l
 def test_a_condition_that_leaves_no_document_keeps_the_question(opened: Page, filled: Path, library: Library) -> None:
     test = opened(filled)
     test = healthy(test.text_input(key="where").set_value("title=nothing").run())
-    assert "no document is left where title=nothing" in texts(test)
+    assert "no document matches title=nothing" in texts(test)
     test = ask(test, QUESTION)
     assert test.chat_input(key="question").value == QUESTION
     assert library.answers() == []

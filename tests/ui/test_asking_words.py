@@ -18,7 +18,7 @@ from propcite.attribution.citations import (
     Verdict,
 )
 from propcite.retrieval.text import Passage, Span
-from propcite.ui.asking.drawn import meter_html
+from propcite.ui.asking.meter import meter_html
 from propcite.ui.asking.turns import link_to
 from propcite.ui.asking.words import covered_line, history_help, history_label, percent, shares, step_lines, turn_line
 

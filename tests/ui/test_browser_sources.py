@@ -197,7 +197,7 @@ def test_what_is_pressed_right_after_a_turn_is_of_the_fact_turned_to(
         wait_for(lambda: not driver.find_elements(By.CSS_SELECTOR, '[data-stale="true"]'))
         driver.execute_async_script(press, ms)
         wait_for(lambda: inside(driver, ".groups"))
-        wait_for(lambda: "Says otherwise" in inside(driver, ".groups")[0].text, 30)
+        wait_for(lambda: "Contradicts it" in inside(driver, ".groups")[0].text, 30)
         assert driver.current_url.endswith("fact=1")
 
 
@@ -240,7 +240,7 @@ def test_granularity_ranks_anew_and_conflicts_stand_beside_support(
     open_answer(driver, address, answers["wrong"])
     turn_to(driver, "The bell of Skarn")
     ask_near(driver)
-    wait_for(lambda: "Says otherwise" in [heading.text for heading in inside(driver, ".group h2")])
+    wait_for(lambda: "Contradicts it" in [heading.text for heading in inside(driver, ".group h2")])
     assert any("912" in reason.text for reason in inside(driver, ".groups .reason"))
 
     def first_words() -> str:
@@ -349,9 +349,9 @@ def ask_near(driver: Chrome) -> None:
 
 def test_what_is_gone_is_told_where_it_would_be_seen(driver: Chrome, address: str) -> None:
     for place, words in (
-        ("file", "was ever here"),
+        ("file", "there never was a document"),
         ("reading", "no longer in the library"),
-        ("page/1", "was ever here"),
+        ("page/1", "there never was a document"),
     ):
         driver.get(f"{address}/source/nobody/{place}")
         assert words in driver.find_element(By.TAG_NAME, "body").text

@@ -139,7 +139,7 @@ def test_a_near_miss_gives_the_reason_and_its_words(answer: CitedAnswer) -> None
     assert "Source says 14 May; answer says 21 May." in markup
     assert elements(markup, r'<mark class="cited">.*?</mark>') == ["The bridge opens on 14 May 2025."]
     assert "no longer in the library · page 3" in markup
-    assert "holds nothing that comes near" in render.evidence_html(answer.propositions[2], {})
+    assert "has nothing near" in render.evidence_html(answer.propositions[2], {})
 
 
 def test_a_passage_reads_as_in_its_source() -> None:

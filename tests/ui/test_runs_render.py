@@ -67,7 +67,7 @@ def test_all_that_an_item_says_can_be_read() -> None:
         "✗ 93% likely, but it is not so",
         "It … is high",
     )
-    units = ("✓ a: right", "✗ b: wrong", "✗ c: not cited", "✓ 2. 0.1", "Right at place 2.")
+    units = ("✓ a: right", "✗ b: wrong", "✗ c: not cited", "✓ 2. 0.1", "Correct at rank 2.")
     for wanted in (*figures, *judged, *units, "As its writer cited it"):
         assert wanted in said, wanted
     assert "mauve" not in said

@@ -9,7 +9,7 @@ from propcite.attribution.citations import Citation, CitedProposition, Evidence,
 from propcite.attribution.citing.alternatives import Alternative
 from propcite.retrieval.text import Box, Granularity, Hit, Page, Passage, Span
 from propcite.ui import render
-from propcite.ui.near import near_html
+from propcite.ui.alternatives import near_html
 from propcite.ui.sources import View, open_html, original_html
 from propcite.ui.words import reference
 
@@ -87,7 +87,7 @@ def near(span: Span, label: Label, level: Granularity = Granularity.SENTENCE, nu
 def test_what_comes_near_stands_in_groups_ranked_over_all() -> None:
     found = [near(FIRST, Label.CONTRADICTED), near(SECOND, Label.SUPPORTED, number=2), near(THIRD, Label.PARTLY)]
     html = near_html(found, {"d1": "/srv/minutes.pdf"})
-    assert re.findall(r"<h2>(.*?)</h2>", html) == ["Supports it", "Comes near", "Says otherwise"]
+    assert re.findall(r"<h2>(.*?)</h2>", html) == ["Supports it", "Near it", "Contradicts it"]
     assert re.findall(r'<p class="place">(\d)\.', html) == ["2", "3", "1"]
     assert re.findall(r'<mark class="cited">(.*?)</mark>', html) == [TEXT[28:49], TEXT[50:67], TEXT[:27]]
     assert '<span class="number">[2]</span>' in html
@@ -97,4 +97,4 @@ def test_what_comes_near_stands_in_groups_ranked_over_all() -> None:
 
 def test_a_whole_passage_is_not_marked_and_nothing_near_is_said() -> None:
     assert "<mark" not in near_html([near(Span(0, len(TEXT)), Label.SUPPORTED, Granularity.PASSAGE)], {})
-    assert near_html([], {}) == "<p>Nothing comes near it.</p>"
+    assert near_html([], {}) == "<p>Nothing is near it.</p>"

@@ -1,1 +1,1 @@
-"""Asking a collection, in parts: the conversation, the steps while it works, the meter, the history."""
+"""Ask a collection: the question box, the progress, the conversation, the meter, the history."""

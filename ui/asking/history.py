@@ -1,4 +1,4 @@
-"""The answers given before, in the sidebar: found by words, the newest first, page by page."""
+"""List earlier answers in the sidebar: searched by words, newest first, page by page."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import streamlit as st
 
 from propcite.app.library.store import CollectionInfo
 from propcite.ui import reader, session
-from propcite.ui.asking.turns import begin_anew
+from propcite.ui.asking.turns import start_conversation
 from propcite.ui.asking.words import history_help, history_label, page_line
 from propcite.ui.render import plain
 
-AT_ONCE = 10
+PAGE_SIZE = 10
 HERE, ALL = "Here", "All collections"
 
 
@@ -20,7 +20,7 @@ def show(collection: CollectionInfo | None, opened: str = "") -> None:
         return
     listed = st.sidebar.container(gap="small")
     if opened:
-        listed.button("New conversation", key="new", icon=":material/add_comment:", on_click=begin_anew)
+        listed.button("New conversation", key="new", icon=":material/add_comment:", on_click=start_conversation)
     listed.caption("Earlier answers")
     words = listed.text_input(
         "Search in earlier answers",
@@ -31,11 +31,11 @@ def show(collection: CollectionInfo | None, opened: str = "") -> None:
     )
     within = _within(listed, collection)
     first = st.session_state.get("history-first", 0)
-    found = library.find_answers(within, words or "", asked=True, first=first, limit=AT_ONCE)
-    if not found.items:
-        listed.caption(f"None {'holds these words' if words else 'here yet'}")
+    answers = library.find_answers(within, words or "", asked=True, first=first, limit=PAGE_SIZE)
+    if not answers.items:
+        listed.caption(f"None {'has these words' if words else 'here yet'}")
     with listed.container(gap=None, key="history"):
-        for info in found.items:
+        for info in answers.items:
             st.button(
                 f"**{plain(history_label(info))}**" if info.id == opened else plain(history_label(info)),
                 key=f"earlier-{info.id}",
@@ -45,11 +45,11 @@ def show(collection: CollectionInfo | None, opened: str = "") -> None:
                 on_click=reader.open_answer,
                 args=(info.id,),
             )
-    _turn_pages(listed, first, len(found.items), found.total)
+    _turn_pages(listed, first, len(answers.items), answers.total)
 
 
 def _within(listed: st.delta_generator.DeltaGenerator, collection: CollectionInfo | None) -> CollectionInfo | None:
-    """The collection that is looked through, None for all."""
+    """Return the collection to search; None for all."""
     if collection is None or len(session.parts().library.collections()) < 2:
         return collection
     chosen = listed.segmented_control(
@@ -65,13 +65,13 @@ def _within(listed: st.delta_generator.DeltaGenerator, collection: CollectionInf
 
 
 def _turn_pages(listed: st.delta_generator.DeltaGenerator, first: int, shown: int, total: int) -> None:
-    if total <= AT_ONCE and not first:
+    if total <= PAGE_SIZE and not first:
         return
     with listed.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.button("Newer", key="newer", type="tertiary", disabled=not first, on_click=_go, args=(first - AT_ONCE,))
+        st.button("Newer", key="newer", type="tertiary", disabled=not first, on_click=_go, args=(first - PAGE_SIZE,))
         st.caption(page_line(first, shown, total) if shown else f"{total:,} in all")
         last = first + shown >= total
-        st.button("Older", key="older", type="tertiary", disabled=last, on_click=_go, args=(first + AT_ONCE,))
+        st.button("Older", key="older", type="tertiary", disabled=last, on_click=_go, args=(first + PAGE_SIZE,))
 
 
 def _go(first: int) -> None:

@@ -1,4 +1,4 @@
-"""A conversation on the page: what was asked before, and what can be done with the answer that is open."""
+"""Show a conversation: its earlier turns, and the actions on the open answer."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import streamlit as st
 from propcite.app.library.store import Turn
 from propcite.attribution.citations import CitedAnswer
 from propcite.ui import reader, session
-from propcite.ui.asking.asking import offer
+from propcite.ui.asking.question_box import offer
 from propcite.ui.asking.words import turn_help, turn_line
 from propcite.ui.render import plain
 from propcite.ui.words import counted
 
 LONG = 200  # characters of a question
-SHOWN = 3  # earlier turns; the others are behind a click
+SHOWN = 3  # earlier turns; a click shows the others
 
 
 def show_before(turns: Sequence[Turn]) -> None:
-    """Earlier turns in short, the oldest first; a click opens one."""
+    """Show earlier turns in short, oldest first; a click opens one."""
     if not turns:
         return
     hidden, shown = turns[:-SHOWN], turns[-SHOWN:]
@@ -44,55 +44,60 @@ def _show(turns: Sequence[Turn]) -> None:
 
 
 def show_question(question: str) -> None:
-    """As the title of what is read; a long one in smaller letters."""
+    """Show the question as the title; a long one in smaller letters."""
     (st.title if len(question) <= LONG else st.subheader)(plain(question), anchor=False)
 
 
 def show_understood(answer: CitedAnswer) -> None:
-    """How a question that follows was understood, and a way to its very words."""
+    """Show how a follow-up was understood, and a button that asks its original words."""
     if not answer.understood:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.caption(f"understood as: {plain(answer.understood)}", width="content")
-        why = "Asks the very words of the question, as the first of a new conversation"
+        why = "Asks these words as the first question of a new conversation"
         offer("Ask it as it stands", answer.question, key="as-it-stands", type="tertiary", help=why)
 
 
 def show_actions(answer: CitedAnswer) -> None:
-    """What can be done with the answer: a link to it, out of the history, another conversation."""
+    """Show the actions on the answer: share, delete, start another conversation."""
     with st.container(horizontal=True, gap="small", key="actions"):
         st.button(
-            "New conversation", key="new-below", icon=":material/add_comment:", type="tertiary", on_click=begin_anew
+            "New conversation",
+            key="new-below",
+            icon=":material/add_comment:",
+            type="tertiary",
+            on_click=start_conversation,
         )
         with st.popover("Share", key="share", icon=":material/link:", type="tertiary"):
-            st.markdown("Who can open this page can open this answer, as it is now:")
+            st.markdown("Anyone who can open this page can open this answer:")
             st.code(link_to(st.context.url or "", answer.id), language=None, wrap_lines=True)
         with st.popover("Delete", key="delete", icon=":material/delete:", type="tertiary"):
             following = len(session.parts().library.following(answer.id))
             others = (
                 f" and the {counted(following, 'answer')} that follow{'s' * (following == 1)} it" if following else ""
             )
-            st.markdown(f"This answer{others} will be gone, with what people said of it.")
-            st.button("Delete for good", key="delete-now", type="primary", on_click=_delete, args=(answer,))
+            st.markdown(f"This answer{others} will be deleted, with the feedback on it.")
+            st.button("Delete permanently", key="delete-now", type="primary", on_click=_delete, args=(answer,))
 
 
 def link_to(page: str, answer_id: str) -> str:
-    """
+    """Return the address of an answer on the page.
+
     >>> link_to("http://localhost:8501/ask?fact=2#x", "feedbeef0123")
     'http://localhost:8501/ask?answer=feedbeef0123'
     """
     return f"{page.partition('#')[0].partition('?')[0]}?answer={answer_id}"
 
 
-def begin_anew() -> None:
+def start_conversation() -> None:
     st.query_params.clear()
 
 
 def _delete(answer: CitedAnswer) -> None:
-    with session.told():
+    with session.showing_errors():
         session.parts().library.remove_answer(answer.id)
         st.toast("The answer was deleted", icon=":material/delete:")
         if answer.after and session.parts().library.has_answer(answer.after):
             reader.open_answer(answer.after)
         else:
-            begin_anew()
+            start_conversation()

@@ -1,4 +1,4 @@
-"""Before anything is asked: what the page is for, and questions to begin with."""
+"""Show what the page is for, and questions to begin with."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import streamlit as st
 from propcite.app.demo import QUESTIONS
 from propcite.app.library.store import CollectionInfo
 from propcite.ui import session
-from propcite.ui.asking.asking import offer
+from propcite.ui.asking.question_box import offer
 from propcite.ui.render import plain
 
 NUM_SUGGESTED = 4

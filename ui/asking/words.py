@@ -1,4 +1,4 @@
-"""What the page says of a conversation in plain words: its turns, its steps, how much of an answer is covered."""
+"""Wording of a conversation: its turns, its steps, how much of an answer is supported."""
 
 from __future__ import annotations
 
@@ -26,7 +26,12 @@ DONE = {
     "cite": "Found the words for each fact",
     "judge": "Judged them",
 }
-ORDER = (Label.SUPPORTED, Label.CONTRADICTED, Label.PARTLY, Label.UNSUPPORTED)  # what covers a word first counts
+ORDER = (
+    Label.SUPPORTED,
+    Label.CONTRADICTED,
+    Label.PARTLY,
+    Label.UNSUPPORTED,
+)  # the first label that covers a word counts
 SHARES = {
     Label.SUPPORTED: "supported",
     Label.PARTLY: "partly supported",
@@ -37,7 +42,8 @@ SHORT = 160  # characters of an earlier answer
 
 
 def step_line(step: Step) -> str:
-    """
+    """Return a step as one line.
+
     >>> step_line(Step("retrieve", 61.0)), step_line(Step("write", 1200.0, done=False))
     ('✓ Found passages · 61 ms', '▸ Writing… 1.2 s')
     """
@@ -47,18 +53,18 @@ def step_line(step: Step) -> str:
 
 
 def step_lines(begun: Sequence[Step], *, follows: bool) -> list[str]:
-    """Those that have begun, then those to come.
+    """Return the steps that have begun, then those to come.
 
     >>> step_lines([Step("retrieve", 61.0)], follows=False)[:2]
     ['✓ Found passages · 61 ms', '○ Writing']
     """
-    known = {step.name: step for step in begun}
-    wanted = [name for name in STEPS if name in known or follows or name != "understand"]
-    return [step_line(known[name]) if name in known else f"○ {NOW[name]}" for name in wanted]
+    by_name = {step.name: step for step in begun}
+    shown = [name for name in STEPS if name in by_name or follows or name != "understand"]
+    return [step_line(by_name[name]) if name in by_name else f"○ {NOW[name]}" for name in shown]
 
 
 def shares(answer: CitedAnswer) -> dict[Label, float]:
-    """How much of the words that need support stands how; they sum to 1, or there are none."""
+    """Return the share of each verdict among the words that need support; they sum to 1, or there are none."""
     marks = bytearray(len(answer.text))
     for fact in answer.facts:
         label = Label.SUPPORTED if fact.citations else label_of(fact)
@@ -74,7 +80,8 @@ def shares(answer: CitedAnswer) -> dict[Label, float]:
 
 
 def covered_line(held: Mapping[Label, float]) -> str:
-    """
+    """Say how much of an answer is supported.
+
     >>> covered_line({Label.SUPPORTED: 1.0}), covered_line({Label.SUPPORTED: 0.86, Label.CONTRADICTED: 0.14})
     ('All of it is supported', '86% of it is supported, 14% contradicted')
     """
@@ -88,7 +95,7 @@ def covered_line(held: Mapping[Label, float]) -> str:
 
 
 def percent(share: float) -> str:
-    """Never all, nor nothing, where some is missing.
+    """Write a share in percent; never 0% or 100% unless exact.
 
     >>> percent(0.997), percent(0.001), percent(1.0)
     ('99%', '1%', '100%')
@@ -96,22 +103,24 @@ def percent(share: float) -> str:
     return f"{100 if share >= 1 else min(99, max(1, round(100 * share)))}%"
 
 
-def short(text: str, most: int = SHORT) -> str:
-    """
+def short(text: str, max_length: int = SHORT) -> str:
+    """Shorten a text at a word.
+
     >>> short("one two three", 9)
     'one two …'
     """
-    said = " ".join(text.split())
-    return said if len(said) <= most else f"{said[:most].rsplit(' ', 1)[0]} …"
+    line = " ".join(text.split())
+    return line if len(line) <= max_length else f"{line[:max_length].rsplit(' ', 1)[0]} …"
 
 
 def turn_line(turn: Turn) -> str:
-    """An earlier answer in one line."""
+    """Return an earlier answer in one line."""
     return short(turn.text)
 
 
 def turn_help(turn: Turn) -> str:
-    """
+    """Return the tooltip of an earlier turn.
+
     >>> turn_help(Turn("a", "How high?", "How high is it?", "6 metres.", num_facts=2, num_cited=1))
     'Open this answer · 1 of 2 facts supported'
     """
@@ -129,7 +138,8 @@ def history_help(info: AnswerInfo) -> str:
 
 
 def page_line(first: int, shown: int, total: int) -> str:
-    """
+    """Say which items a page shows.
+
     >>> page_line(0, 10, 52), page_line(0, 1, 1)
     ('1 to 10 of 52', '1 of 1')
     """

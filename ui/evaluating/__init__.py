@@ -1,1 +1,1 @@
-"""Evaluation runs on the page: found, read, compared, looked at item by item, started and watched."""
+"""Evaluation runs on the page: list, read, compare, inspect items, start and watch."""

@@ -1,4 +1,4 @@
-"""Comparisons and items of runs as HTML text; what a file or a model said is escaped here, by `safe`."""
+"""Render comparisons and items of runs as HTML; all text of files and models is escaped by `safe`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ READ |= {"evidence", "judged", "scored"}  # what has its own place; all else is 
 
 
 def comparison_html(figures: Sequence[MeasureComparison], caption: str = "") -> str:
-    """A row a measure: both figures, their difference with its interval, p, how many items moved and where to."""
+    """Return one row per measure: both figures, their difference with interval, p, how many items changed."""
     rows = {one.measure.heading + (", %" if one.measure.percent else ""): _cells(one) for one in figures}
     return table("measure", ["first", "second", "difference", "p", "items", "up", "down"], rows, caption)
 
@@ -31,36 +31,36 @@ def _cells(one: MeasureComparison) -> list[str]:
     show = one.measure.show
     low, high = signed(show(one.low)), signed(show(one.high))
     between = f'<span class="interval">{low} to {high}</span>' if one.p is not None else ""
-    told = [show(one.a), show(one.b), signed(show(one.difference)) + between]
-    told += [NO_VALUE if one.p is None else format_p(one.p), *(str(n) for n in (one.items, one.up, one.down))]
-    return [f"<td>{cell}</td>" for cell in told]
+    output = [show(one.a), show(one.b), signed(show(one.difference)) + between]
+    output += [NO_VALUE if one.p is None else format_p(one.p), *(str(n) for n in (one.items, one.up, one.down))]
+    return [f"<td>{cell}</td>" for cell in output]
 
 
 def items_html(items: Mapping[str, RunItem]) -> str:
-    """One item as several ways left it, each under a name."""
+    """Return one item by several ways, each under its name."""
     return "".join(_item(name, item) for name, item in items.items())
 
 
 def _item(name: str, item: RunItem) -> str:
     try:
-        told = _read(item.output)
+        output = _read(item.output)
     except (AttributeError, KeyError, TypeError, ValueError):  # a run from elsewhere may tell what it likes
-        told = definition_list(flat_settings(item.output))
-    return f'<section class="item">\n<h2>{safe(name)}</h2>\n{_figures(item)}{told}</section>\n'
+        output = definition_list(flat_settings(item.output))
+    return f'<section class="item">\n<h2>{safe(name)}</h2>\n{_figures(item)}{output}</section>\n'
 
 
-def _read(told: Mapping[str, Any]) -> str:
-    """What there is to read, the text first."""
+def _read(output: Mapping[str, Any]) -> str:
+    """Return the outputs, the text first."""
     parts = [
-        _text(str(told.get("text") or "")),
-        _given(told),
-        _claim(told),
-        _judgements(told.get("judgements") or []),
-        _units(told),
-        _ranking(told),
-        _pieces(told.get("propositions") or []),
-        _said(told),
-        definition_list(flat_settings({name: value for name, value in told.items() if name not in READ})),
+        _text(str(output.get("text") or "")),
+        _given(output),
+        _claim(output),
+        _judgements(output.get("judgements") or []),
+        _units(output),
+        _ranking(output),
+        _pieces(output.get("propositions") or []),
+        _scores(output),
+        definition_list(flat_settings({name: value for name, value in output.items() if name not in READ})),
     ]
     return "".join(parts)
 
@@ -76,67 +76,67 @@ def _figures(item: RunItem) -> str:
 
 
 def _text(text: str) -> str:
-    """A text with its markers heavier."""
-    marked = _MARKER.sub(lambda found: f"<b>{found[0]}</b>", safe(text))
+    """Return a text with its markers in bold."""
+    marked = _MARKER.sub(lambda marker: f"<b>{marker[0]}</b>", safe(text))
     return f'<p class="text" dir="auto">{marked}</p>\n' if text else ""
 
 
-def _given(told: Mapping[str, Any]) -> str:
-    given = str(told.get("given") or "")
-    other = given and given != told.get("text")
+def _given(output: Mapping[str, Any]) -> str:
+    given = str(output.get("given") or "")
+    other = given and given != output.get("text")
     return f"<h3>As its writer cited it</h3>\n{_text(given)}" if other else ""
 
 
-def _claim(told: Mapping[str, Any]) -> str:
-    claim, evidence = str(told.get("claim") or ""), told.get("evidence") or ()
+def _claim(output: Mapping[str, Any]) -> str:
+    claim, evidence = str(output.get("claim") or ""), output.get("evidence") or ()
     quotes = "".join(f'<blockquote dir="auto">{safe(str(one))}</blockquote>\n' for one in evidence)
     return (f'<p class="claim" dir="auto">{safe(claim)}</p>\n' if claim else "") + quotes
 
 
-def _judgements(said: Iterable[Mapping[str, Any]]) -> str:
-    """Under each sentence what the judge said of the documents that it cites."""
+def _judgements(verdicts: Iterable[Mapping[str, Any]]) -> str:
+    """Return each sentence with the judge's verdicts on the documents it cites."""
     by_text: dict[str, list[Mapping[str, Any]]] = {}
-    for one in said:
+    for one in verdicts:
         by_text.setdefault(str(one["text"]), []).append(one)
     rows = "".join(
         f'<li><span dir="auto">{safe(text)}</span>{_list([(_by_docs(o), bool(o["holds"])) for o in of])}</li>\n'
         for text, of in by_text.items()
     )
-    return f'<h3>What the judge said</h3>\n<ul class="judgements">\n{rows}</ul>\n' if rows else ""
+    return f'<h3>What the judge verdicts</h3>\n<ul class="judgements">\n{rows}</ul>\n' if rows else ""
 
 
 def _by_docs(one: Mapping[str, Any]) -> str:
     numbers = "".join(f"[{number}]" for number in one["docs"])
-    told = f"{'supported' if one['holds'] else 'not supported'} by {numbers or 'nothing'}"
-    return f"{told} together" if len(one["docs"]) > 1 else told
+    output = f"{'supported' if one['holds'] else 'not supported'} by {numbers or 'nothing'}"
+    return f"{output} together" if len(one["docs"]) > 1 else output
 
 
 def _list(rows: Iterable[tuple[str, bool]]) -> str:
-    told = "".join(
+    output = "".join(
         f'<li class="{SIGNS[good][1]}"><span aria-hidden="true">{SIGNS[good][0]}</span> {safe(words)}</li>'
         for words, good in rows
     )
-    return f'<ul class="signs">{told}</ul>'
+    return f'<ul class="signs">{output}</ul>'
 
 
-def _units(told: Mapping[str, Any]) -> str:
-    """What was cited beside what should have been."""
-    if "cited" not in told or "wanted" not in told:
+def _units(output: Mapping[str, Any]) -> str:
+    """Return what was cited beside what should have been."""
+    if "cited" not in output or "wanted" not in output:
         return ""
-    cited, wanted = ([str(one) for one in told[name]] for name in ("cited", "wanted"))
-    right = [(f"{one}: {'right' if one in wanted else 'wrong'}", one in wanted) for one in cited]
-    missing = [(f"{one}: not cited", False) for one in wanted if one not in cited]
+    cited, expected = ([str(one) for one in output[name]] for name in ("cited", "wanted"))
+    right = [(f"{one}: {'right' if one in expected else 'wrong'}", one in expected) for one in cited]
+    missing = [(f"{one}: not cited", False) for one in expected if one not in cited]
     return f"<h3>Cited</h3>\n{_list([*right, *missing]) if right or missing else '<p>Nothing.</p>'}\n"
 
 
-def _ranking(told: Mapping[str, Any]) -> str:
-    """The head of a ranking, the right ones marked, and where the right ones are."""
-    if "ranking" not in told:
+def _ranking(output: Mapping[str, Any]) -> str:
+    """Return the top of a ranking with the correct units marked, and the ranks of all correct units."""
+    if "ranking" not in output:
         return ""
-    found = told.get("found") or {}
-    places = sorted(found.values() if isinstance(found, Mapping) else found)
-    rows = [(f"{at}. {one}", at in places) for at, one in enumerate(told["ranking"], start=1)]
-    where = f"Right at place {', '.join(map(str, places))}." if places else "No right one was found."
+    ranks = output.get("found") or {}
+    places = sorted(ranks.values() if isinstance(ranks, Mapping) else ranks)
+    rows = [(f"{at}. {one}", at in places) for at, one in enumerate(output["ranking"], start=1)]
+    where = f"Correct at rank {', '.join(map(str, places))}." if places else "No correct unit is in the ranking."
     return f"<h3>Ranking</h3>\n{_list(rows)}\n<p>{where}</p>\n"
 
 
@@ -145,11 +145,12 @@ def _pieces(propositions: Sequence[Sequence[str]]) -> str:
     return f"<h3>Facts</h3>\n<ul>\n{rows}</ul>\n" if rows else ""
 
 
-def _said(told: Mapping[str, Any]) -> str:
-    """Probabilities and scores, and whether they turned out right."""
-    judged = [_likely(float(one["probability"]), so=bool(one["right"])) for one in told.get("judged") or ()]
+def _scores(output: Mapping[str, Any]) -> str:
+    """Return probabilities and scores, and whether they were right."""
+    judged = [_likely(float(one["probability"]), so=bool(one["right"])) for one in output.get("judged") or ()]
     scored = [
-        (f"score {one['score']:.2f}, {_is(bool(one['right']))}", bool(one["right"])) for one in told.get("scored") or ()
+        (f"score {one['score']:.2f}, {_is(bool(one['right']))}", bool(one["right"]))
+        for one in output.get("scored") or ()
     ]
     return f"<h3>How sure it was</h3>\n{_list([*judged, *scored])}\n" if judged or scored else ""
 

@@ -1,4 +1,4 @@
-"""What the page says of runs in plain words, which of them are meant, and in which order their items stand."""
+"""Wording of runs; filters and orders of runs and items."""
 
 from __future__ import annotations
 
@@ -26,28 +26,28 @@ def title(run: RunInfo) -> str:
 
 
 def progress(run: RunInfo) -> str:
-    """How far a run is."""
+    """Say how far a run is."""
     if run.num_expected and run.state != DONE:
         return f"{run.num_items:,} of {counted(run.num_expected, 'item')}"
     return counted(run.num_items, "item")
 
 
 def state(run: RunInfo, process: int | None) -> str:
-    """Whether a run is finished, is being measured by a process, or has been left."""
+    """Say whether a run is finished, running, or stopped."""
     if run.state == DONE:
         return f"finished, {progress(run)}"
     return f"being measured, {progress(run)}" if process else f"interrupted at {progress(run)}"
 
 
 def details(run: RunInfo, process: int | None) -> str:
-    """Below a run's name: when, how far, who judged, which it is."""
+    """Return the line below a run's name: date, progress, judge, id."""
     judged = f"judged by {run.judge}" if run.judge else ""
     when = f"{run.started_at.astimezone():%d %b %Y, %H:%M}"
     return " · ".join(filter(None, (when, state(run, process), judged, run.id)))
 
 
 def matching(runs: Iterable[RunInfo], kind: str | None, text: str) -> list[RunInfo]:
-    """The runs of a kind in which each word stands somewhere: file, judge, id, day, a way or a setting."""
+    """Return the runs of a kind that contain every word in file, judge, id, date, ways or settings."""
     words = text.lower().split()
     return [run for run in runs if kind in (None, run.kind) and all(word in _told(run) for word in words)]
 
@@ -58,12 +58,12 @@ def _told(run: RunInfo) -> str:
 
 
 def side(run_id: str, way: str) -> str:
-    """What `runs compare` calls a run, or one way of it."""
+    """Return the name that `runs compare` takes for a run, or one way of it."""
     return f"{run_id}:{way}" if way else run_id
 
 
 def ordered(items: Iterable[RunItem], way: str, measure: Measure, text: str = "") -> list[RunItem]:
-    """The items of one way in which a text stands, the worst first; what has no figure comes last."""
+    """Return the items of one way that contain a text, worst first; items without a figure last."""
     wanted = text.lower()
     found = [one for one in items if one.way == way and wanted in f"{one.key} {question(one)}".lower()]
 
@@ -75,7 +75,7 @@ def ordered(items: Iterable[RunItem], way: str, measure: Measure, text: str = ""
 
 
 def question(item: RunItem) -> str:
-    """What an item asks or says, on one line."""
+    """Return the question or claim of an item on one line."""
     told = (str(item.output.get(name) or "") for name in ("question", "claim", "text"))
     return " ".join(next(filter(None, told), "").split())
 
@@ -86,7 +86,7 @@ def item_line(item: RunItem, measure: Measure) -> str:
 
 
 def moved_line(one: ItemChange, measure: Measure) -> str:
-    """How an item moved from the first side to the second.
+    """Say how an item changed from the first side to the second.
 
     >>> from propcite.app.lab.runs.aggregates import measure_of
     >>> from propcite.app.lab.runs.comparison import ItemChange
@@ -110,7 +110,7 @@ def ways_in(items: Iterable[RunItem]) -> list[str]:
 
 
 def comparable(run: RunInfo, runs: Sequence[RunInfo]) -> list[RunInfo]:
-    """Those of its kind that may share items with it, over the same file first; the run itself with its own ways."""
+    """Return runs of its kind that may share items with it, over the same file first; for its ways the run itself."""
     others = [other for other in runs if other.kind == run.kind and other.id != run.id and other.num_items]
     same = [other for other in others if other.name == run.name]
     return [*same, run, *(other for other in others if other.name != run.name)]

@@ -1,1 +1,1 @@
-"""The library on the page, in parts: adding, what failed, the table, one document, the collection."""
+"""The library on the page: adding, failures, the table, one document, the collection."""

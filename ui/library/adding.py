@@ -1,4 +1,4 @@
-"""New documents: files, archives, and a page of the web."""
+"""Add documents: files, archives, and web pages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from propcite.ui.library import jobs
 
 
 def show(name: str, *, is_open: bool) -> None:
-    """A form that adds to the collection of this name, which is made if it is not there."""
+    """Show a form that adds to the named collection, which is created if it does not exist."""
     with (
         st.expander("Add documents", icon=":material/add:", expanded=is_open, key="adding"),
         st.form("upload", clear_on_submit=True, border=False),
@@ -26,13 +26,13 @@ def show(name: str, *, is_open: bool) -> None:
             key="files",
             help=help_,
         )
-        address = st.text_input("or a page of the web", key="address", placeholder="https://").strip()
+        address = st.text_input("or a web page", key="address", placeholder="https://").strip()
         pressed = st.form_submit_button("Add", key="add", type="primary", icon=":material/add:")
     if not pressed or not (files or address):
         return
     if address and not is_address(address):
-        st.error("That is no address of the web: it begins with https:// or http://", icon=":material/error:")
+        st.error("This is no web address: it must begin with https:// or http://", icon=":material/error:")
         return
-    with session.told():
+    with session.showing_errors():
         jobs.begin(name, files, [address] if address else [])
         st.rerun()

@@ -1,4 +1,4 @@
-"""A collection as a whole: made, counted, looked over, its index made anew, deleted."""
+"""Manage a collection: create, count, check, build its index again, delete."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from propcite.ui.words import counted
 
 
 def create() -> None:
-    """Of the name that is typed."""
+    """Create a collection with the typed name."""
     name = st.session_state["new-collection"].strip()
     if name:
-        with session.told():
+        with session.showing_errors():
             session.parts().library.create_collection(name)
             st.session_state["collection"] = name
             st.session_state["new-collection"] = ""
@@ -29,11 +29,11 @@ def create() -> None:
 
 def show(collection: CollectionInfo) -> None:
     about = st.expander("Statistics and repair", icon=":material/database:", key="about", on_change="rerun")
-    if about.open:  # looking a large collection over takes a while
+    if about.open:  # checking a large collection takes a while
         with about:
             _numbers(collection)
             _look_over(collection)
-            if st.button("Make the index anew", key="reindex", icon=":material/refresh:"):
+            if st.button("Build the index again", key="reindex", icon=":material/refresh:"):
                 _reindex(collection)
 
 
@@ -43,7 +43,7 @@ def show_removal(collection: CollectionInfo) -> None:
 
 
 def _numbers(collection: CollectionInfo) -> None:
-    """As `propcite index stats` tells them."""
+    """Show the figures of `propcite index stats`."""
     rows = {"Documents": f"{collection.num_documents:,}", "Passages": f"{collection.num_passages:,}"}
     workspace = session.parts().workspace(collection)
     try:
@@ -58,17 +58,17 @@ def _numbers(collection: CollectionInfo) -> None:
 
 
 def _look_over(collection: CollectionInfo) -> None:
-    """One line of what the doctor finds, with what mends it."""
+    """Show the first finding of the doctor, with its remedy."""
     findings = looked_over(session.parts(), collection)
     if not findings:
-        st.success("Library and index fit together.", icon=":material/check:")
+        st.success("Library and index agree.", icon=":material/check:")
         return
-    more = f" And {counted(len(findings) - 1, 'other finding')}: `propcite doctor` tells all." if findings[1:] else ""
+    more = f" And {counted(len(findings) - 1, 'other finding')}: `propcite doctor` lists all." if findings[1:] else ""
     st.warning(f"{plain(findings[0])}{more}", icon=":material/health_and_safety:")
 
 
 def looked_over(parts: Parts, collection: CollectionInfo) -> list[str]:
-    """What is not as it should be, a line each."""
+    """Return the doctor's findings, one line each."""
     try:
         return [finding.line for finding in Doctor(parts, [collection], deep=False).findings()]
     except PropCiteError as error:
@@ -77,24 +77,24 @@ def looked_over(parts: Parts, collection: CollectionInfo) -> list[str]:
 
 def _reindex(collection: CollectionInfo) -> None:
     session.load_model()
-    bar = st.progress(0.0, text="Reading every passage anew…")
+    bar = st.progress(0.0, text="Encoding every passage again…")
 
     def report(what: str, share: float) -> None:
         bar.progress(min(1.0, share), text=f"{what.capitalize()}…")
 
     workspace = session.parts().workspace(collection, progress=report)
-    with session.told():
+    with session.showing_errors():
         count = workspace.rebuild(session.parts().encoder)
         bar.empty()
-        st.success(f"The index was made anew from {counted(count, 'passage')}.", icon=":material/check:")
+        st.success(f"The index was built again from {counted(count, 'passage')}.", icon=":material/check:")
 
 
 def _delete(collection: CollectionInfo) -> None:
     holds = f"{counted(collection.num_documents, 'document')} and every answer given over them"
-    st.markdown(f"**{plain(collection.name)}** with {holds} will be gone. Files on your disk stay.")
+    st.markdown(f"**{plain(collection.name)}** with {holds} will be deleted. Files on your disk stay.")
     typed = st.text_input("Type its name to delete it", key="delete-name")
     st.button(
-        "Delete it for good",
+        "Delete permanently",
         key="delete-collection",
         icon=":material/delete:",
         disabled=typed.strip() != collection.name,
@@ -104,7 +104,7 @@ def _delete(collection: CollectionInfo) -> None:
 
 
 def _delete_now(collection: CollectionInfo) -> None:
-    with session.told():
+    with session.showing_errors():
         session.parts().remove_collection(collection)
         st.query_params.clear()
         for key in ("collection", "delete-name", "table-first"):

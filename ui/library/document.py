@@ -1,4 +1,4 @@
-"""One document: what was read from it, what is told of it, who cites it, and what can be done with it."""
+"""Show one document: its text and fields, the answers that cite it, and the actions on it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from propcite.attribution.formats.text import is_address
 from propcite.ui import session
 from propcite.ui.asking.words import history_help, page_line
 from propcite.ui.library import jobs
-from propcite.ui.library.words import FIELDS, TAKEN, document_line, passage_line, said_lines, told
+from propcite.ui.library.words import FIELDS, TAKEN, as_text, changed_fields, document_line, passage_line
 from propcite.ui.render import plain
 from propcite.ui.words import counted
 
@@ -20,14 +20,14 @@ AT_ONCE = 10
 
 def show(collection: CollectionInfo, document_id: str) -> None:
     st.button("All documents", key="back", icon=":material/arrow_back:", type="tertiary", on_click=close)
-    found = session.parts().library.documents(collection, [document_id])
-    if not found:
+    results = session.parts().library.documents(collection, [document_id])
+    if not results:
         text = (
             f"There is no document {plain(document_id[:40])} in {plain(collection.name)}: it was removed or replaced."
         )
         st.info(text, icon=":material/search_off:")
         return
-    (info,) = found
+    (info,) = results
     st.title(plain(info.title or info.source), anchor=False)
     st.caption(plain(document_line(info)))
     st.text(info.source)
@@ -66,8 +66,8 @@ def _actions(collection: CollectionInfo, info: DocumentInfo) -> None:
 
 
 def _read_again(collection: CollectionInfo, info: DocumentInfo) -> None:
-    """From where it came; what was sent from elsewhere is read from the kept file."""
-    with session.told():
+    """Read the document again from its source; an upload is read from its kept file."""
+    with session.showing_errors():
         try:
             kept = None if is_address(info.source) else session.parts().finder.find(info.id).path
         except NotFoundError as error:
@@ -77,28 +77,28 @@ def _read_again(collection: CollectionInfo, info: DocumentInfo) -> None:
 
 
 def _remove(collection: CollectionInfo, info: DocumentInfo) -> None:
-    with session.told():
+    with session.showing_errors():
         session.parts().ingester(collection).remove(info.id)
         close()
         st.toast("The document was removed", icon=":material/delete:")
 
 
 def _describe(info: DocumentInfo) -> None:
-    """What its file says with what people say above that, to be said anew."""
+    """Show the fields of the file and those that people added, to edit."""
     details = {**info.details, "title": info.title}
     with st.form(f"describe-{info.id}", border=False):
         places = [column for _ in FIELDS[::2] for column in st.columns(2)]
         boxes = {
-            key: place.text_input(key.capitalize(), told(details.get(key)), key=f"say-{key}-{info.id}")
+            key: place.text_input(key.capitalize(), as_text(details.get(key)), key=f"say-{key}-{info.id}")
             for key, place in zip(FIELDS, places, strict=True)
         }
         more = st.text_area("Other fields, KEY=VALUE in each line; KEY= takes it back", key="say-more", height=80)
         pressed = st.form_submit_button("Save", key="describe", icon=":material/save:")
-    if pressed and (lines := said_lines(details, boxes, more)):
-        with session.told():
+    if pressed and (lines := changed_fields(details, boxes, more)):
+        with session.showing_errors():
             session.parts().library.describe([info.id], parse_change(lines, None))
             st.rerun()
-    others = {key: told(value) for key, value in info.details.items() if key not in (*FIELDS, *TAKEN)}
+    others = {key: as_text(value) for key, value in info.details.items() if key not in (*FIELDS, *TAKEN)}
     if others:
         st.table({"Field": list(others), "Value": [plain(value) for value in others.values()]}, hide_index=True)
 
@@ -119,18 +119,18 @@ def _passages(collection: CollectionInfo, info: DocumentInfo) -> None:
     number = st.number_input("Page", 1, pages, key=f"passages-{info.id}") if pages > 1 else 1
     first = (int(number) - 1) * AT_ONCE
     some = ids[first : first + AT_ONCE]
-    found = library.passages(some)
+    results = library.passages(some)
     st.caption(f"Passages {page_line(first, len(some), len(ids))}" if ids else "Nothing was read from it.")
-    for passage in (found[i] for i in some if i in found):
+    for passage in (results[i] for i in some if i in results):
         with st.container(border=True):
             st.caption(plain(passage_line(passage)))
             st.text(passage.text.strip())
 
 
 def _answers(info: DocumentInfo) -> None:
-    found = session.parts().library.find_answers_citing(info.id)
-    st.caption(f"{counted(found.total, 'kept answer')} cite{'s' * (found.total == 1)} it")
-    for answer in found.items:
+    results = session.parts().library.find_answers_citing(info.id)
+    st.caption(f"{counted(results.total, 'kept answer')} cite{'s' * (results.total == 1)} it")
+    for answer in results.items:
         label = plain(answer.question) or "A text that was given"
         page = "views/ask.py" if answer.question else "views/cite.py"
         if st.button(label, key=f"cites-{answer.id}", type="tertiary", help=plain(history_help(answer))):

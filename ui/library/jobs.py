@@ -1,4 +1,4 @@
-"""Documents on their way in: read beside the page, so that a page which is closed or loaded anew loses nothing."""
+"""Read documents in the background, so that closing or reloading the page loses nothing."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from propcite.app.ingest.uploads import Job, Uploads, safe_name
 from propcite.app.library.store import CollectionInfo
 from propcite.app.parts import Parts
 from propcite.ui import session
-from propcite.ui.library.words import SAID, about
+from propcite.ui.library.words import OUTCOMES, about
 from propcite.ui.render import plain
 from propcite.ui.words import file_name
 
-LOOK_S = 0.2  # between two looks at how far a job is
-SHOWN = 8  # outcomes of a job that stand open
+LOOK_S = 0.2  # between two checks of a job's progress
+SHOWN = 8  # outcomes of a job that are listed
 
 
 class Sent(Protocol):
@@ -30,19 +30,19 @@ class Sent(Protocol):
 
 
 def uploads() -> Uploads:
-    """Known to all who use the page; what a page that was stopped had accepted is read now."""
+    """Return the uploads shared by all sessions; jobs of a page that was stopped continue."""
     return _uploads(session.parts())
 
 
 @st.cache_resource(show_spinner=False, hash_funcs={Parts: id})
 def _uploads(parts: Parts) -> Uploads:
-    found = Uploads(parts)
-    found.resume()
-    return found
+    uploads_ = Uploads(parts)
+    uploads_.resume()
+    return uploads_
 
 
 def begin(collection: str, files: Sequence[Sent], sources: Sequence[str] = ()) -> None:
-    """These files and addresses will be read, whatever becomes of the page."""
+    """Accept files and addresses; they are read even if the page closes."""
     session.load_model()
     session.parts().library.create_collection(collection)
     waiting = uploads()
@@ -53,7 +53,7 @@ def begin(collection: str, files: Sequence[Sent], sources: Sequence[str] = ()) -
 
 
 def read_again(collection: str, source: str, kept: Path | None) -> None:
-    """A document from its kept file, or from where it came."""
+    """Read a document again from its kept file, or from its source."""
     session.load_model()
     waiting = uploads()
     job_id = waiting.new_id()
@@ -63,7 +63,7 @@ def read_again(collection: str, source: str, kept: Path | None) -> None:
 
 
 def show(collection: CollectionInfo | None) -> list[tuple[Job, st.delta_generator.DeltaGenerator]]:
-    """What came of the jobs that have ended.  -> those that have not, with the place where they are told"""
+    """Show the jobs that have ended; return the others with the place for their progress."""
     if collection is None:
         return []
     going_on = []
@@ -76,7 +76,7 @@ def show(collection: CollectionInfo | None) -> list[tuple[Job, st.delta_generato
 
 
 def follow(going_on: Sequence[tuple[Job, st.delta_generator.DeltaGenerator]]) -> None:
-    """Tell how far they are until they end; called last, when all of the page stands."""
+    """Show their progress until they end; called last, when the rest of the page is drawn."""
     for job, place in going_on:
         while not job.ended.wait(LOOK_S):
             progress = job.progress
@@ -95,8 +95,8 @@ def _show_ended(job: Job) -> None:
         read = [o for o in job.outcomes if o.state != "failed"]
         for outcome in [*failed, *read][:SHOWN]:
             name, bad = plain(file_name(outcome.source)), outcome.state == "failed"
-            told = f"**{name}** {SAID[outcome.state]}: {plain(outcome.reason if bad else about(outcome))}"
-            (st.error if bad else st.success)(told, icon=":material/error:" if bad else ":material/check:")
+            line = f"**{name}** {OUTCOMES[outcome.state]}: {plain(outcome.reason if bad else about(outcome))}"
+            (st.error if bad else st.success)(line, icon=":material/error:" if bad else ":material/check:")
         if len(job.outcomes) > SHOWN:
             st.caption(f"and {len(job.outcomes) - SHOWN:,} more, of which {max(0, len(failed) - SHOWN):,} failed")
         st.button("Close", key=f"close-{job.id}", type="tertiary", on_click=uploads().forget, args=(job.id,))

@@ -1,4 +1,4 @@
-"""The documents of a collection, page by page: found by words, conditions, kind and state, in any order."""
+"""List the documents of a collection page by page: filtered by words, conditions, kind and state, in any order."""
 
 from __future__ import annotations
 
@@ -20,31 +20,31 @@ AT_ONCE = 25
 
 
 def show(collection: CollectionInfo) -> None:
-    wanted = _wanted(collection)
-    if wanted is None:
+    query = _query(collection)
+    if query is None:
         return
-    found = session.parts().library.find_documents(collection, wanted)
-    if not found.items:
-        st.info("No document is like that: change the words or take a filter away.", icon=":material/search_off:")
+    page = session.parts().library.find_documents(collection, query)
+    if not page.items:
+        st.info("No document matches: change the words or remove a filter.", icon=":material/search_off:")
         return
-    _list(found.items)
-    _turn_pages(wanted.first, len(found.items), found.total)
+    _list(page.items)
+    _turn_pages(query.first, len(page.items), page.total)
 
 
-def _wanted(collection: CollectionInfo) -> DocumentQuery | None:
-    """What is asked for; None where a condition cannot be read, which is told."""
+def _query(collection: CollectionInfo) -> DocumentQuery | None:
+    """Return the query; None if a condition cannot be parsed, which is shown."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         words = st.text_input("Words of title or file", key="table-words", on_change=_first_page)
         with st.popover("Filter and order", icon=":material/tune:", key="table-filter"):
-            wanted, where = _filters(collection)
+            query, where = _filters(collection)
     if where:
-        st.caption(f"Only documents of which this holds: {plain(where)}")
+        st.caption(f"Only documents that match: {plain(where)}")
     try:
         ids = selected_documents(session.parts().library, collection, (), [where]) if where else None
     except PropCiteError as error:
         st.error(plain(str(error)), icon=":material/error:")
         return None
-    return replace(wanted, words=words, ids=ids)
+    return replace(query, words=words, ids=ids)
 
 
 def _filters(collection: CollectionInfo) -> tuple[DocumentQuery, str]:
@@ -55,8 +55,8 @@ def _filters(collection: CollectionInfo) -> tuple[DocumentQuery, str]:
     order = st.selectbox(
         "Order", list(SortKey), key="table-order", format_func=ORDERS.__getitem__, on_change=_first_page
     )
-    down = st.toggle("The last first", key="table-down", on_change=_first_page)
-    where = st.text_input("Only documents of which this holds", key="table-where", placeholder=EXAMPLE)
+    down = st.toggle("Descending", key="table-down", on_change=_first_page)
+    where = st.text_input("Only documents that match", key="table-where", placeholder=EXAMPLE)
     first = st.session_state.get("table-first", 0)
     return DocumentQuery("", kind or "", state, None, order or SortKey.TITLE, down, first, AT_ONCE), where.strip()
 
@@ -70,7 +70,7 @@ def _state(state: DocumentState | None) -> str:
 
 
 def _list(documents: Sequence[DocumentInfo]) -> None:
-    """A table whose rows open a document; the same by name, for who uses no mouse."""
+    """Show a table whose rows open a document, and a list that does the same by keyboard."""
     chosen = st.dataframe(
         [row(info) for info in documents],
         hide_index=True,
@@ -83,7 +83,7 @@ def _list(documents: Sequence[DocumentInfo]) -> None:
             "Added": st.column_config.DateColumn(),
         },
         height="auto",
-        alt="Documents, one a row",
+        alt="Documents, one per row",
     )
     if chosen.selection.rows:
         open_document(documents[chosen.selection.rows[0]].id)

@@ -1,4 +1,4 @@
-"""What the page says of documents and collections in plain words."""
+"""Wording of documents and collections."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from propcite.retrieval.index import IndexStats
 from propcite.retrieval.text import Passage, Span
 from propcite.ui.words import counted, file_name
 
-SAID = {
+OUTCOMES = {
     "added": "added",
     "changed": "replaced",
-    "moved": "known under its new name",
+    "moved": "moved to its new name",
     "unchanged": "already there",
     "duplicate": "not added again",
     "removed": "removed",
@@ -25,23 +25,23 @@ SAID = {
 }
 STATES = {
     DocumentState.CITED: "Cited by an answer",
-    DocumentState.CHANGED: "Changed since it came",
-    DocumentState.DESCRIBED: "Described by people",
+    DocumentState.CHANGED: "Changed since it was added",
+    DocumentState.DESCRIBED: "With fields added by people",
     DocumentState.PARTLY: "With pages without text",
 }
 ORDERS = {SortKey.TITLE: "Title", SortKey.SOURCE: "File", SortKey.ADDED: "Added", SortKey.PASSAGES: "Passages"}
-FIELDS = ("title", "author", "date", "tags")  # that have a box of their own
+FIELDS = ("title", "author", "date", "tags")  # with an input of their own
 TAKEN = ("id", "source", "added", "kind")
 
 
 def about(outcome: Outcome) -> str:
-    """What was read of a file, and which other says the same or nearly so."""
+    """Say what was read of a file, and which documents are nearly the same."""
     alike = [f"{one.share:.0%} the same as {file_name(one.source)}" for one in outcome.alike]
     return ", ".join(filter(None, [counted(outcome.num_passages, "passage"), outcome.reason, *alike]))
 
 
 def row(info: DocumentInfo) -> dict[str, Any]:
-    """Of the table."""
+    """Return a document as a row of the table."""
     return {
         "Title": info.title or file_name(info.source),
         "File": file_name(info.source),
@@ -52,7 +52,7 @@ def row(info: DocumentInfo) -> dict[str, Any]:
 
 
 def can_be_tried(failure: FailureInfo) -> bool:
-    """Whether its source says where it is: an upload is gone with the page that sent it.
+    """Return whether a failed source can be read again: an upload is gone with its page.
 
     >>> from datetime import datetime
     >>> [can_be_tried(FailureInfo(s, "", datetime.now())) for s in ("/srv/a.pdf", "https://a.example/x", "a.pdf")]
@@ -62,7 +62,7 @@ def can_be_tried(failure: FailureInfo) -> bool:
 
 
 def passage_line(passage: Passage) -> str:
-    """Where a passage stands and how long it is."""
+    """Say where a passage is and how long it is."""
     place = location_of(passage, [Span(0, len(passage.text))])
     sentences = counted(sum(not s.is_heading for s in passage.sentences), "sentence")
     return " · ".join(filter(None, [place, sentences]))
@@ -84,10 +84,10 @@ def document_line(info: DocumentInfo) -> str:
     )
 
 
-def told(value: Any) -> str:
-    """A field's value as one line.
+def as_text(value: Any) -> str:
+    """Return a field's value as one line.
 
-    >>> told(["a", "b"]), told({"volume": 3}), told(None)
+    >>> as_text(["a", "b"]), as_text({"volume": 3}), as_text(None)
     ('a, b', '{"volume": 3}', '')
     """
     if value is None:
@@ -97,22 +97,22 @@ def told(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
-def said_lines(before: Mapping[str, Any], boxes: Mapping[str, str], more: str) -> list[str]:
-    """KEY=VALUE for what is to be said anew: what a box holds otherwise than before, and each line of `more`.
+def changed_fields(before: Mapping[str, Any], boxes: Mapping[str, str], more: str) -> list[str]:
+    """Return KEY=VALUE for each input that changed, and each line of `more`.
 
-    >>> said_lines({"title": "A", "author": "Zoe"}, {"title": "A", "author": "", "date": "2024"}, "pages=12\\n")
+    >>> changed_fields({"title": "A", "author": "Zoe"}, {"title": "A", "author": "", "date": "2024"}, "pages=12\\n")
     ['author=', 'date=2024', 'pages=12']
     """
-    changed = [f"{key}={text.strip()}" for key, text in boxes.items() if text.strip() != told(before.get(key))]
+    changed = [f"{key}={text.strip()}" for key, text in boxes.items() if text.strip() != as_text(before.get(key))]
     return [*changed, *(line.strip() for line in more.splitlines() if line.strip())]
 
 
 def index_rows(stats: IndexStats) -> dict[str, str]:
-    """The numbers of `propcite index stats`."""
+    """Return the figures of `propcite index stats`."""
     return {
         "Tokens": f"{stats.tokens:,}",
-        "Index": f"{size(stats.bytes)}, {stats.bytes_per_token:.0f} bytes a token",
-        "Searched by": stats.regime,
-        "Parts": f"{stats.segments:,}" + (f", {stats.deleted:,} passages deleted in them" if stats.deleted else ""),
+        "Index": f"{size(stats.bytes)}, {stats.bytes_per_token:.0f} bytes per token",
+        "Regime": stats.regime,
+        "Segments": f"{stats.segments:,}" + (f", {stats.deleted:,} passages deleted in them" if stats.deleted else ""),
         "Encoder": stats.encoder,
     }

@@ -1,1 +1,1 @@
-"""One file a view; Streamlit runs them, named in ui/main.py."""
+"""One file per view; ui/main.py names them and Streamlit runs them."""

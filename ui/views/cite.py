@@ -1,4 +1,4 @@
-"""Cites any text that a person or a chatbot wrote, over the whole collection and over what it was written from."""
+"""Cite any text over the collection, and over the passages it was written from."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import streamlit as st
 from propcite.app.library.store import CollectionInfo
 from propcite.attribution.prose.markers import extract_markers
 from propcite.ui import reader, session
-from propcite.ui.pasted import passages_of
+from propcite.ui.pasted_passages import passages_of
 from propcite.ui.words import check_line, counted
 
 HELP = "A blank line between two. Markers in the text, like [1], count them."
 
 
 def cite(collection: CollectionInfo, text: str, given: str) -> None:
-    """The text is cited and opened; with passages and markers of its own these are checked."""
+    """Cite the text and open it; with passages and markers, check the markers."""
     pipeline, passages = session.pipeline(collection), passages_of(given)
     with st.spinner("Looking for the words that support it…"):
         if passages and extract_markers(text).markers:
@@ -27,13 +27,13 @@ def cite(collection: CollectionInfo, text: str, given: str) -> None:
 
 
 def show_checks(answer_id: str) -> None:
-    """What became of the markers that the text came with."""
+    """Show what happened to the markers of the text."""
     repaired = st.session_state.get(f"checks-{answer_id}")
     if repaired is None:
         return
     changed = sum(check.state.value != "kept" for check in repaired.checks)
-    told = f"{counted(changed, 'marker')} of the text changed" if changed else "All markers of the text are right"
-    with st.expander(told, icon=":material/rule:", expanded=bool(changed)):
+    summary = f"{counted(changed, 'marker')} of the text changed" if changed else "All markers of the text are right"
+    with st.expander(summary, icon=":material/rule:", expanded=bool(changed)):
         for check in repaired.checks:
             st.text(check_line(check, repaired.answer.text))
         st.code(repaired.text, language=None, wrap_lines=True)
@@ -53,7 +53,7 @@ def show() -> None:
     with st.expander("The passages that it was written from", icon=":material/attach_file:"):
         given = st.text_area("Passages", key="given-passages", height=height, help=HELP, placeholder="[1] …")
     if st.button("Cite", key="cite", type="primary", icon=":material/format_quote:") and collection:
-        with session.told():
+        with session.showing_errors():
             cite(collection, text, given)
     if answer:
         show_checks(answer.id)
@@ -63,5 +63,5 @@ def show() -> None:
 
 
 if __name__ == "__main__":
-    with session.told():
+    with session.showing_errors():
         show()

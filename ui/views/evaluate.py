@@ -1,11 +1,11 @@
-"""What was measured: runs found and opened, compared, looked at item by item; new ones started and watched."""
+"""Evaluation runs: list, open, compare, inspect items, start and watch."""
 
 from __future__ import annotations
 
 import streamlit as st
 
 from propcite.ui import session
-from propcite.ui.evaluating import comparing, item, kept, measuring, reading, words
+from propcite.ui.evaluating import comparison, item, jobs, run, stored_runs, words
 from propcite.ui.render import plain
 from propcite.ui.words import counted
 
@@ -13,15 +13,15 @@ NUM_RUNS = 20
 
 
 def back(to: str, **place: str) -> None:
-    st.button(to, key="back", type="tertiary", icon=":material/arrow_back:", on_click=lambda: kept.go(**place))
+    st.button(to, key="back", type="tertiary", icon=":material/arrow_back:", on_click=lambda: stored_runs.go(**place))
 
 
 def show_list() -> None:
-    """All runs, the newest first, by kind and by words."""
+    """List all runs, newest first, filtered by kind and words."""
     st.title("Evaluate", anchor=False)
-    measuring.watch()
-    measuring.form()
-    runs = kept.all_runs()
+    jobs.watch()
+    jobs.form()
+    runs = stored_runs.all_runs()
     if not runs:
         st.info(
             "Nothing was measured yet. Give a file above, or measure on the command line: propcite eval --help "
@@ -32,18 +32,20 @@ def show_list() -> None:
     kinds = list(dict.fromkeys(run.kind for run in runs))
     kind = st.pills("Kind", kinds, key="runs-kind") if len(kinds) > 1 else None
     text = st.text_input("Find", key="runs-text", placeholder="A file, a judge, a way, a day, an id")
-    found = words.matching(runs, kind, text)
+    matches = words.matching(runs, kind, text)
     st.caption(
-        counted(len(found), "run") if found else "No run has these words: take some away, or choose another kind."
+        counted(len(matches), "run") if matches else "No run has these words: take some away, or choose another kind."
     )
     num_shown = st.session_state.get("num-runs", NUM_RUNS)
     with st.container(gap="small"):
-        for run in found[:num_shown]:
+        for run in matches[:num_shown]:
             title, process = words.title(run), session.parts().runs.measuring_process(run.id)
             with st.container(gap=None):
-                st.button(plain(title), key=f"run-{run.id}", type="tertiary", on_click=kept.go, kwargs={"run": run.id})
+                st.button(
+                    plain(title), key=f"run-{run.id}", type="tertiary", on_click=stored_runs.go, kwargs={"run": run.id}
+                )
                 st.caption(plain(words.details(run, process)))
-    if len(found) > num_shown:
+    if len(matches) > num_shown:
         st.button("Show more", key="more-runs", on_click=lambda: st.session_state.update({"num-runs": 3 * num_shown}))
 
 
@@ -54,15 +56,15 @@ def show() -> None:
         item.show(place["item"], place["run"], place["beside"])
     elif place["beside"]:
         back("Back to the run", run=place["run"].partition(":")[0])
-        comparing.show(place["run"], place["beside"])
+        comparison.show(place["run"], place["beside"])
     elif place["run"]:
         back("All runs")
-        measuring.watch()
-        reading.show(session.parts().runs.run(place["run"]))
+        jobs.watch()
+        run.show(session.parts().runs.run(place["run"]))
     else:
         show_list()
 
 
 if __name__ == "__main__":
-    with session.told():
+    with session.showing_errors():
         show()

@@ -1,4 +1,4 @@
-"""What a collection holds: its documents, new ones, those that failed, and the collection itself."""
+"""The library: a collection's documents, new ones, failures, and the collection itself."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import streamlit as st
 
 from propcite.app.library.store import CollectionInfo
 from propcite.ui import session
-from propcite.ui.evaluating import adapting
-from propcite.ui.library import adding, collection, document, failed, jobs, table
+from propcite.ui.evaluating import adaptation
+from propcite.ui.library import adding, collection, document, failures, jobs, table
 from propcite.ui.render import plain
 from propcite.ui.words import counted
 
 
 def show_collection(chosen: CollectionInfo | None) -> None:
-    """All of it, or where there is none yet what to do."""
+    """Show the collection, or what to do if there is none."""
     st.title("Library", anchor=False)
     if chosen is None:
         session.offer_demo("There are no documents yet: add your own below.")
@@ -22,11 +22,11 @@ def show_collection(chosen: CollectionInfo | None) -> None:
     holds = counted(chosen.num_documents, "document"), counted(chosen.num_passages, "passage")
     st.markdown(f"**{plain(chosen.name)}** holds {', '.join(holds)}.")
     adding.show(chosen.name, is_open=not chosen.num_documents)
-    failed.show(chosen)
+    failures.show(chosen)
     if chosen.num_documents:
         table.show(chosen)
     collection.show(chosen)
-    adapting.show(chosen)
+    adaptation.show(chosen)
     collection.show_removal(chosen)
 
 
@@ -46,5 +46,5 @@ def show() -> None:
 
 
 if __name__ == "__main__":
-    with session.told():
+    with session.showing_errors():
         show()

@@ -1,4 +1,4 @@
-"""Searches a collection for passages, sentences or propositions."""
+"""Search a collection for passages, sentences or propositions."""
 
 from __future__ import annotations
 
@@ -30,5 +30,5 @@ def show() -> None:
 
 
 if __name__ == "__main__":
-    with session.told():
+    with session.showing_errors():
         show()

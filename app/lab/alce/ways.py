@@ -1,7 +1,7 @@
 """Ways of citing that are compared: each adds ALCE's markers to an answer.
 
-`generate` keeps the writer's own markers, `repair` corrects them.  All others cite the text without markers: a method of
-`citing.methods` cites the nearest passage whatever its score, `+threshold` only one that leads clearly, `+judge` only
+`generate` keeps the writer's own markers, `repair` corrects them.  All others cite the text without markers: a method
+of `citing.methods` cites the nearest passage whatever its score, `+threshold` only a clear leader, `+judge` only
 those that PropCite's judge accepts.  `propcite` is the method that PropCite cites by.
 """
 

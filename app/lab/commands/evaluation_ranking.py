@@ -9,16 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from propcite.app.commands import open_parts
-from propcite.app.lab.commands.evaluation import (
-    Format,
-    Limit,
-    New,
-    Offset,
-    Shape,
-    eval_cli,
-    run_options,
-    show_rows,
-)
+from propcite.app.lab.commands.evaluation import Format, Limit, New, Offset, Shape, eval_cli, run_options, show_rows
 
 if TYPE_CHECKING:
     from propcite.app.library.store import RunItem

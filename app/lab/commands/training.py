@@ -197,7 +197,7 @@ def train_passages(
         bool,
         typer.Option("--weighed", help="Weight a row by the base's probability of its passage among the negatives."),
     ] = False,
-    together: Annotated[int, typer.Option(min=1, help="Maximal number of rows with the same passage.")] = 3,
+    together: Annotated[int, typer.Option(min=1, help="Maximum number of rows with the same passage.")] = 3,
     learning_rate: Annotated[float, typer.Option(min=0.0)] = 2e-4,
     likeness: Annotated[float, typer.Option(min=0.0, help="Weight of ranking passages as the base does.")] = 1.0,
     propositions: Propositions = 0.3,

@@ -51,7 +51,7 @@ def _is_misplaced(own: Segment, segments: tuple[Segment, ...]) -> bool:
 
 
 def _is_swapped(own: Segment, here: Segment, there: Segment) -> bool:
-    """Return whether `here` has the claim's number but another thing, and `there` the claim's thing and another number."""
+    """Return whether `here` has the claim's number with another thing, and `there` its thing with another number."""
     other_things = here.things - own.words - there.words
     own_things = (own.words & there.things) - here.words
     return bool(other_things and own_things and there.numbers - own.numbers and own.words <= there.words)

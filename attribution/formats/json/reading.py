@@ -38,7 +38,12 @@ from propcite.retrieval.text import Box, Page, Passage, Place, Sentence, Span
 
 
 def from_json(text: str) -> CitedAnswer:
-    """Read an answer of this or an earlier version; raise AttributionError if the text is none."""
+    """Read an answer of this or an earlier version; raise AttributionError if the text is none.
+
+    >>> from propcite import to_json
+    >>> from_json(to_json(CitedAnswer("It rained."))).text
+    'It rained.'
+    """
     try:
         return from_dict(answer_adapter().validate_python(_upgraded(json.loads(text))))
     except (ValueError, RecursionError) as error:
@@ -50,7 +55,12 @@ def from_json(text: str) -> CitedAnswer:
 
 
 def from_dict(data: AnswerJson) -> CitedAnswer:
-    """Read an answer from the values of `to_dict`; raise AttributionError if its parts contradict each other."""
+    """Read an answer from the values of `to_dict`; raise AttributionError if its parts contradict each other.
+
+    >>> from propcite import to_dict
+    >>> from_dict(to_dict(CitedAnswer("It rained."))).text
+    'It rained.'
+    """
     try:
         passages = {p["id"]: _read_passage(p) for p in data["passages"]}
         return CitedAnswer(

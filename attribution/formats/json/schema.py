@@ -164,6 +164,11 @@ def answer_adapter() -> TypeAdapter[AnswerJson]:
 
 
 def json_schema() -> dict[str, Any]:
+    """Return the JSON schema of a cited answer.
+
+    >>> json_schema()["title"]
+    'CitedAnswer'
+    """
     return schema_document(SCHEMA, answer_adapter())
 
 

@@ -21,7 +21,11 @@ from propcite.retrieval.text import Box, Passage
 
 
 def to_dict(answer: CitedAnswer) -> AnswerJson:
-    """Return an answer as plain values, as `json_schema` describes them."""
+    """Return an answer as plain values, as `json_schema` describes them.
+
+    >>> to_dict(CitedAnswer("It rained."))["text"]
+    'It rained.'
+    """
     passages = {evidence.passage.id: evidence.passage for evidence in all_evidence(answer)}
     return {
         "schema": SCHEMA,
@@ -47,7 +51,11 @@ def to_dict(answer: CitedAnswer) -> AnswerJson:
 
 
 def to_json(answer: CitedAnswer, *, indent: int | None = None) -> str:
-    """Return an answer as JSON.  A lone surrogate, which JSON cannot hold, becomes �; offsets stay right."""
+    """Return an answer as JSON.  A lone surrogate, which JSON cannot hold, becomes �; offsets stay right.
+
+    >>> to_json(CitedAnswer("It rained."))[:31]
+    '{"schema": "propcite/answer/5",'
+    """
     return without_surrogates(json.dumps(to_dict(answer), ensure_ascii=False, indent=indent))
 
 

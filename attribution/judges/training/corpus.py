@@ -40,43 +40,43 @@ def read_files(files: Sequence[Path]) -> list[Row]:
 def training_pairs(rows: Sequence[Row], lexicon: Lexicon, split_claims: SplitClaims, seed: int) -> list[Pair]:
     """Make the pairs of these rows; the seed determines their order too."""
     try:
-        made = _all_pairs(rows, PairMaker(lexicon, seed), split_claims, random.Random(seed))
+        pairs = _all_pairs(rows, PairMaker(lexicon, seed), split_claims, random.Random(seed))
     except (KeyError, TypeError, ValueError, IndexError) as error:
         raise AttributionError(f"a row of these files has an unknown format: {error!r}") from error
-    if not made:
+    if not pairs:
         raise AttributionError("no row of these files has a label or positive sentences: there is nothing to learn")
-    random.Random(seed).shuffle(made)
-    return with_unrelated([p for p in made if p.claim.strip() and p.evidence.strip()], random.Random(seed + 1))
+    random.Random(seed).shuffle(pairs)
+    return with_unrelated([p for p in pairs if p.claim.strip() and p.evidence.strip()], random.Random(seed + 1))
 
 
 def with_unrelated(pairs: Sequence[Pair], rng: random.Random) -> list[Pair]:
     """Add a few pairs whose evidence comes from another pair, and shuffle."""
     chosen = rng.sample(pairs, int(len(pairs) * UNRELATED_SHARE))
-    made = [*pairs, *(replace(p, evidence=rng.choice(pairs).evidence, label=NO, kind="stranger") for p in chosen)]
-    rng.shuffle(made)
-    return made
+    mixed = [*pairs, *(replace(p, evidence=rng.choice(pairs).evidence, label=NO, kind="stranger") for p in chosen)]
+    rng.shuffle(mixed)
+    return mixed
 
 
 def _all_pairs(rows: Sequence[Row], maker: PairMaker, split_claims: SplitClaims, rng: random.Random) -> list[Pair]:
     ranked = [row for row in rows if "positive_sentence_ids" in row and row.get("source") not in EXCLUDED]
     labelled = [row for row in rows if ("docs" in row or row.get("kind") in ("claim", "proposition"))]
     labelled = [row for row in labelled if row["source"] in REPEATS and not is_held_out(row)]
-    made = [p for row in labelled for _ in range(REPEATS[row["source"]]) for p in maker.labelled(row)]
+    pairs = [p for row in labelled for _ in range(REPEATS[row["source"]]) for p in maker.labelled(row)]
     questions = [row for row in ranked if row.get("kind") == "question"]
     for row in rng.sample(questions, min(len(questions), MAX_QUESTIONS)):
-        made += maker.question(row)
+        pairs += maker.question(row)
     for row in (row for row in rows if "propositions" in row):
         if row.get("source") == "factscore":
-            made += maker.facts(row)
+            pairs += maker.facts(row)
         elif row.get("source") == "wikisplit" and rng.random() < SPLIT_SHARE:
-            made += maker.halves(row)
-    made += _passage_pairs(questions, maker, split_claims, rng)
-    return made + _role_pairs(names_of(questions), rng)
+            pairs += maker.halves(row)
+    pairs += _passage_pairs(questions, maker, split_claims, rng)
+    return pairs + _role_pairs(names_of(questions), rng)
 
 
 def _passage_pairs(rows: Sequence[Row], maker: PairMaker, split_claims: SplitClaims, rng: random.Random) -> list[Pair]:
     passages = list({tuple(map(str, row["sentences"])): row for row in rows}.values())
-    made = []
+    pairs = []
     for row in rng.sample(passages, min(len(passages), MAX_PASSAGES)):
         sentences = [str(s) for s in row["sentences"]]
         start = rng.randrange(max(1, len(sentences) - 12))
@@ -86,16 +86,16 @@ def _passage_pairs(rows: Sequence[Row], maker: PairMaker, split_claims: SplitCla
         claims: list[list[str]] = [[] for _ in sentences]
         for i, own in zip(chosen, split_claims([sentences[i].strip() for i in chosen]), strict=True):
             claims[i] = own
-        made += maker.passage(sentences, claims, str(row.get("title") or "").replace("_", " "))
-    return made
+        pairs += maker.passage(sentences, claims, str(row.get("title") or "").replace("_", " "))
+    return pairs
 
 
 def _role_pairs(names: Sequence[str], rng: random.Random) -> list[Pair]:
-    made: list[Pair] = []
+    pairs: list[Pair] = []
     roles = RolePairs(names, rng)
-    while len(names) > 50 and len(made) < MIN_ROLE_PAIRS:
-        made += roles.draw()
-    return made
+    while len(names) > 50 and len(pairs) < MIN_ROLE_PAIRS:
+        pairs += roles.draw()
+    return pairs
 
 
 def counts_by_kind(pairs: Sequence[Pair]) -> dict[str, int]:

@@ -43,7 +43,7 @@ def changed_pairs(pair: Pair, passage: str, lexicon: Lexicon, rng: random.Random
         _shorten_evidence(pair, rng),
         word_changes.rewrite_numbers(pair, rng),
     )
-    return [made for made in ways if made]
+    return [way for way in ways if way]
 
 
 def _swap_names(pair: Pair, rng: random.Random) -> list[Pair]:
@@ -119,8 +119,8 @@ def _shorten_evidence(pair: Pair, rng: random.Random) -> list[Pair]:
     words = pair.evidence.split(" ")
     claim_words = set(content_words(pair.claim))
     needed = [i for i, word in enumerate(words) if set(content_words(word)) & claim_words]
-    made = list(_cuts(pair, words, set(needed), rng))
-    return made if len(needed) >= 3 else made[:1]
+    cuts = list(_cuts(pair, words, set(needed), rng))
+    return cuts if len(needed) >= 3 else cuts[:1]
 
 
 def _cuts(pair: Pair, words: Sequence[str], needed: set[int], rng: random.Random) -> Iterator[Pair]:

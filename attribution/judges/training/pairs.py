@@ -46,12 +46,12 @@ def one_and_both_sides(
     A text changed on both sides reads as oddly as one changed on one side, so the judge cannot learn from oddness.
     """
     claim, evidence = replace_words(pair.claim, replacements), replace_words(pair.evidence, replacements)
-    made = [replace(pair, claim=claim, label=label, kind=kind)] if claim else []
+    pairs = [replace(pair, claim=claim, label=label, kind=kind)] if claim else []
     if evidence and claim:
         if rng.random() < 0.5:
-            made = [replace(pair, evidence=evidence, label=label, kind=f"{kind} evidence")]
-        made.append(replace(pair, claim=claim, evidence=evidence, kind=f"{kind} both"))
-    return made
+            pairs = [replace(pair, evidence=evidence, label=label, kind=f"{kind} evidence")]
+        pairs.append(replace(pair, claim=claim, evidence=evidence, kind=f"{kind} both"))
+    return pairs
 
 
 def window(sentences: Sequence[str], required: Iterable[int], max_words: int, rng: random.Random) -> str:

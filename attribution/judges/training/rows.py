@@ -52,14 +52,14 @@ class RowPairMaker:
         label = LABELS[str(row["label"]).lower()] if "label" in row else YES
         evidence = " ".join(sentences[i].strip() for i in positives)
         claim, source, group, context = row["query"], row["source"], str(row.get("query", "")), title_of(row)
-        made = [Pair(claim, evidence, label, f"{source} told", context if rng.random() < 0.5 else "", group)]
+        pairs = [Pair(claim, evidence, label, f"{source} told", context if rng.random() < 0.5 else "", group)]
         near = window(sentences, positives, rng.randint(40, 150), rng)
-        made.append(Pair(claim, near, label, f"{source} window", context if rng.random() < 0.3 else "", group))
+        pairs.append(Pair(claim, near, label, f"{source} window", context if rng.random() < 0.3 else "", group))
         if others := most_similar(claim, sentences, positives):
-            made.append(Pair(claim, sentences[others[0]], NO, f"{source} other", "", group))
+            pairs.append(Pair(claim, sentences[others[0]], NO, f"{source} other", "", group))
         if label == YES and len(evidence.split()) < 60:
-            made += self.some_changes(made[0], " ".join(sentences), 2)
-        return made
+            pairs += self.some_changes(pairs[0], " ".join(sentences), 2)
+        return pairs
 
     def _document_pairs(self, row: Row) -> list[Pair]:
         """Pair a claim with its first document, or with sentences if the supporting ones are marked."""
@@ -82,11 +82,11 @@ class RowPairMaker:
         positives = sorted({i for d, i in row["supporting"] if d == number})
         source, group, context = row["source"], str(row["question"]), title_of(doc)
         near = window(sentences, positives, self.rng.randint(60, 160), self.rng)
-        made = [
+        pairs = [
             Pair(claim, " ".join(sentences[i] for i in positives), YES, f"{source} told", context, group),
             Pair(claim, near, YES, f"{source} window", "", group),
         ]
-        return made + [
+        return pairs + [
             Pair(claim, sentences[i], NO, f"{source} other", context, group)
             for i in most_similar(claim, sentences, positives)[:2]
         ]
@@ -116,7 +116,7 @@ class RowPairMaker:
     def some_changes(self, pair: Pair, passage: str, max_changes: int, title: str = "") -> list[Pair]:
         """Change a supported pair in up to `max_changes` ways, each on its own."""
         ways = changed_pairs(pair, f"{passage} {title}", self.lexicon, self.rng)
-        return [made for way in self.rng.sample(ways, min(max_changes, len(ways))) for made in way]
+        return [changed for way in self.rng.sample(ways, min(max_changes, len(ways))) for changed in way]
 
 
 def _as_statement(question: str) -> str:

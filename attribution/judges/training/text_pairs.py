@@ -23,18 +23,18 @@ class PairMaker(RowPairMaker):
         sentence, context = str(row["sentence"]), [str(s) for s in row.get("context") or ()]
         facts = [str(p) for p in row["propositions"] if len(str(p).split()) > 2]
         others = [s for s in context if s != sentence]
-        made: list[Pair] = []
+        pairs: list[Pair] = []
         for fact in rng.sample(facts, min(len(facts), 2)):
             pair = Pair(fact, sentence, YES, f"{row['source']} fact", group=sentence)
-            made.append(pair)
+            pairs.append(pair)
             if others and rng.random() < 0.4:
-                made += self._in_window(fact, sentence, others)
+                pairs += self._in_window(fact, sentence, others)
             if others and rng.random() < 0.6:
-                made += self.other_sentence(fact, sentence, others)
+                pairs += self.other_sentence(fact, sentence, others)
         if facts:
             base = Pair(rng.choice(facts), sentence, YES, str(row["source"]), group=sentence)
-            made += self.some_changes(base, " ".join([sentence, *others]), 2)
-        return made
+            pairs += self.some_changes(base, " ".join([sentence, *others]), 2)
+        return pairs
 
     def _in_window(self, fact: str, own: str, others: Sequence[str]) -> list[Pair]:
         """Pair the fact with several sentences, with or without its own."""
@@ -62,11 +62,11 @@ class PairMaker(RowPairMaker):
 
         `claims` holds the claims of each sentence; sentences without any are skipped.
         """
-        made: list[Pair] = []
+        pairs: list[Pair] = []
         for number, own_claims in enumerate(claims):
             if usable := [c for c in own_claims if 3 < len(c.split()) < 40]:
-                made += self._claim_pairs(self.rng.choice(usable), sentences, number, title)
-        return made
+                pairs += self._claim_pairs(self.rng.choice(usable), sentences, number, title)
+        return pairs
 
     def _claim_pairs(self, claim: str, sentences: Sequence[str], number: int, title: str) -> list[Pair]:
         rng, own = self.rng, sentences[number].strip()
@@ -76,13 +76,13 @@ class PairMaker(RowPairMaker):
             claim, context = _PRONOUN.sub(title, claim), title
         pair = Pair(claim, own, YES, "own sentence", context)
         others = [s.strip() for i, s in enumerate(sentences) if i != number]
-        made = [pair, *self.other_sentence(claim, own, others)] if others else [pair]
+        pairs = [pair, *self.other_sentence(claim, own, others)] if others else [pair]
         if rng.random() < 0.25:
-            made.append(Pair(claim, window(sentences, [number], rng.randint(50, 180), rng), YES, "window"))
+            pairs.append(Pair(claim, window(sentences, [number], rng.randint(50, 180), rng), YES, "window"))
             rest = [s for i, s in enumerate(sentences) if i != number]
-            made.append(Pair(claim, window(rest, [min(number, len(rest) - 1)], rng.randint(40, 160), rng),
+            pairs.append(Pair(claim, window(rest, [min(number, len(rest) - 1)], rng.randint(40, 160), rng),
                              NO, "window without") if rest else pair)  # fmt: skip
-        return made + self.some_changes(pair, " ".join(sentences), 2, title)
+        return pairs + self.some_changes(pair, " ".join(sentences), 2, title)
 
 
 def _untokenized(text: str) -> str:

@@ -69,15 +69,15 @@ class JudgeTrainer(TrainingLoop):
     def _batches(self) -> Iterator[list[tuple[PairPieces, float]]]:
         """Yield the recipe's batches of pairs of similar length; the pairs are repeated in their order."""
         rng, size = random.Random(self.recipe.seed), self.recipe.batch_size
-        made = at = 0
-        while made < self.recipe.steps:
+        yielded = at = 0
+        while yielded < self.recipe.steps:
             pool = [self._pairs[(at + i) % len(self._pairs)] for i in range(BATCHES_PER_SORT * size)]
             at += len(pool)
             pool.sort(key=lambda pair: len(pair[0][0]))
             groups = [pool[i : i + size] for i in range(0, len(pool), size)]
             rng.shuffle(groups)
-            yield from groups[: self.recipe.steps - made]
-            made += len(groups)
+            yield from groups[: self.recipe.steps - yielded]
+            yielded += len(groups)
 
 
 def train(

@@ -41,16 +41,16 @@ def negate(pair: Pair, rng: random.Random) -> list[Pair]:
 
 def change_quantity(pair: Pair, rng: random.Random) -> list[Pair]:
     """Let the claim say more than the evidence, or less, or the opposite."""
-    made: list[Pair] = []
+    pairs: list[Pair] = []
     for strong, weak, implied in rng.sample(_QUANTITIES, len(_QUANTITIES)):
         for old, new, label in ((strong, weak, MOSTLY if implied else NO), (weak, strong, NO)):
             claim = re.sub(rf"\b{old}\b", new, pair.claim, count=1)
             if claim != pair.claim and re.search(rf"\b{old}\b", pair.evidence):
-                made.append(replace(pair, claim=claim, label=label, kind="quantity"))
+                pairs.append(replace(pair, claim=claim, label=label, kind="quantity"))
                 evidence = re.sub(rf"\b{old}\b", new, pair.evidence, count=1)
-                made.append(replace(pair, claim=claim, evidence=evidence, kind="quantity both"))
-                return made
-    return made
+                pairs.append(replace(pair, claim=claim, evidence=evidence, kind="quantity both"))
+                return pairs
+    return pairs
 
 
 def replace_word(pair: Pair, lexicon: Lexicon, rng: random.Random) -> list[Pair]:
@@ -70,8 +70,8 @@ def replace_synonyms(pair: Pair, lexicon: Lexicon, rng: random.Random) -> list[P
         return []
     chosen = rng.sample(words, min(len(words), 2))
     replacements: Replacements = tuple((w, rng.choice(lexicon.synonyms(w))) for w in chosen)
-    made = one_and_both_sides(pair, replacements, "synonym", rng, label=MOSTLY)
-    return [made[0]] if made else []
+    pairs = one_and_both_sides(pair, replacements, "synonym", rng, label=MOSTLY)
+    return [pairs[0]] if pairs else []
 
 
 def _plain_words(text: str) -> list[str]:

@@ -219,8 +219,8 @@ def test_a_question_that_cannot_be_asked_is_told_before_the_stream(open_parts: O
         ({"generator": "openai"}, "this generator needs a setting: give PROPCITE_GENERATOR_MODEL"),
         ({"generator": "openai", "generator_model": "m"}, "give PROPCITE_LLM_URL"),
         ({"generator": "openai", "generator_model": "m", "llm_url": "nowhere"}, "PROPCITE_LLM_URL or"),
-        ({"generator": "vllm", "generator_model": "m"}, "vllm is not installed: pip install 'propcite[gpu]'"),
-        ({"generator": "openai", "generator_model": "m", "prompt": "anwser"}, "there is no prompt 'anwser'"),
+        ({"generator": "vllm", "generator_model": "m"}, "vllm is not installed: "),
+        ({"generator": "openai", "generator_model": "m", "prompt": "anwser"}, "no prompt named 'anwser'"),
     ],
 )
 def test_what_a_generator_lacks_is_one_line(open_parts: OpenParts, settings: dict[str, str], line: str) -> None:

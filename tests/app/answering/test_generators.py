@@ -106,7 +106,7 @@ def test_thoughts_that_began_in_the_prompt_are_left_out_where_nobody_reads_along
         pieces, draft = written(generator)
     assert "".join(pieces) == draft.text == "5 or 6It cost 5."
     assert not draft.incomplete
-    assert "thoughts of the model stand in front" in draft.notes[0]
+    assert "the answer begins with the model's reasoning" in draft.notes[0]
 
 
 def test_a_batch_keeps_its_order_and_few_requests_are_in_flight() -> None:
@@ -216,8 +216,8 @@ def test_an_answer_that_did_not_end_by_itself_says_so(reason: str, note: str) ->
 @pytest.mark.parametrize(
     ("reply", "line"),
     [
-        (Reply(""), "what it wrote is empty"),
-        (Reply("[1][2]"), "what it wrote is empty"),
+        (Reply(""), "its reply is empty"),
+        (Reply("[1][2]"), "its reply is empty"),
         (Reply("<think>5 or 6, that is", finish_reason="length"), "raise PROPCITE_MAX_TOKENS"),
         (Reply("", finish_reason="content_filter"), "filter"),
         (Reply(chunks=[{"refusal": "I cannot."}]), "the model refuses to answer: I cannot."),

@@ -186,10 +186,10 @@ def test_a_long_answer_is_shown_in_short() -> None:
 
 
 def test_a_prompt_for_one_thing_is_not_taken_for_another(tmp_path: Path) -> None:
-    assert "needs {passages} once" in refused("standalone")
-    with pytest.raises(AppError, match=r"needs \{earlier\} once"):
+    assert "must have {passages} once" in refused("standalone")
+    with pytest.raises(AppError, match=r"must have \{earlier\} once"):
         load_prompt("answer", STANDALONE)
-    with pytest.raises(AppError, match="give standalone, or a file"):
+    with pytest.raises(AppError, match="use standalone, or a file"):
         load_prompt("nothing", STANDALONE)
     path = tmp_path / "mine.txt"
     path.write_text("{earlier}\nNow: {question}")
@@ -221,14 +221,14 @@ def test_a_copy_of_a_shipped_prompt_is_that_prompt(tmp_path: Path, name: str) ->
 @pytest.mark.parametrize(
     ("text", "line"),
     [
-        ("Answer {question}", "needs {passages} once"),
-        ("{passages}", "needs {question} once"),
-        ("{passages} {passages} {question}", "needs {passages} once"),
-        ("=== system\n{passages}\n=== user\n{question} {passages}", "needs {passages} once, in its last turn"),
-        ("=== user\n{passages} {question}\n=== assistant\nSure.", "does not end with a turn of the user"),
-        ("", "does not end with a turn of the user"),
-        ("=== user\nHello\n=== user\n{passages} {question}", "then the user and the assistant in turn"),
-        ("=== user\nHello\n=== system\nNo\n=== user\n{passages} {question}", "then the user and the assistant in turn"),
+        ("Answer {question}", "must have {passages} once"),
+        ("{passages}", "must have {question} once"),
+        ("{passages} {passages} {question}", "must have {passages} once"),
+        ("=== system\n{passages}\n=== user\n{question} {passages}", "must have {passages} once, in its last turn"),
+        ("=== user\n{passages} {question}\n=== assistant\nSure.", "does not end with a user turn"),
+        ("", "does not end with a user turn"),
+        ("=== user\nHello\n=== user\n{passages} {question}", "then user and assistant in alternation"),
+        ("=== user\nHello\n=== system\nNo\n=== user\n{passages} {question}", "then user and assistant in alternation"),
     ],
 )
 def test_a_file_that_cannot_be_asked_with_is_one_line(tmp_path: Path, text: str, line: str) -> None:
@@ -238,7 +238,7 @@ def test_a_file_that_cannot_be_asked_with_is_one_line(tmp_path: Path, text: str,
 
 
 def test_a_prompt_that_is_not_there_is_one_line(tmp_path: Path) -> None:
-    assert "there is no prompt 'anwser': give answer, cite" in refused("anwser")
+    assert "no prompt named 'anwser': use answer, cite" in refused("anwser")
     (tmp_path / "mine.txt").write_bytes(b"\xff\xfe\x00")
-    assert "cannot be read" in refused(str(tmp_path / "mine.txt"))
-    assert "there is no prompt" in refused(str(tmp_path))
+    assert "cannot read the prompt" in refused(str(tmp_path / "mine.txt"))
+    assert "no prompt named" in refused(str(tmp_path))

@@ -796,10 +796,10 @@ def test_a_search_and_a_question_look_at_the_named_documents_alone(propcite: Pro
     ("options", "told"),
     [
         (["-d", "tiber.txt"], "no document 'tiber.txt' in 'default'"),
-        (["--where", "author"], "--where 'author' cannot be read at its end: give author=VALUE, as in kind=pdf"),
+        (["--where", "author"], "cannot read --where 'author' at the end: expected author=VALUE, as in kind=pdf"),
         (["--where", "colour=red"], "no document has a field 'colour'; there is added, author, date, "),
-        (["--where", "title=*Tiber*"], "no document of 'default' is left by --where title=*Tiber*: give others"),
-        (["-d", "po.txt", "--where", "title=Adige"], "is left by --document po.txt --where title=Adige"),
+        (["--where", "title=*Tiber*"], "no document of 'default' matches --where title=*Tiber*: give others"),
+        (["-d", "po.txt", "--where", "title=Adige"], "matches --document po.txt --where title=Adige"),
     ],
 )
 def test_a_narrowing_that_leaves_nothing_is_one_line(

@@ -122,7 +122,7 @@ def test_documents_are_described_and_listed_by_what_is_said(propcite: Propcite) 
     assert {hit["title"] for hit in hits} == {"a"}
     for words in (["describe"], ["describe", "a.txt", "=x"], ["describe", "a.txt", "id=x"], ["describe", "a.txt", "x"]):
         assert (propcite(*words).code, propcite(*words).err.count("\n")) == (2, 1)
-    assert "cannot be read at its end: a value is missing" in propcite("list", "--where", "date>").err
+    assert "at the end: expected a value" in propcite("list", "--where", "date>").err
     assert propcite("list", "--where", "date>2030").err == "nothing of that kind\n"
 
 

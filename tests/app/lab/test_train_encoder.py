@@ -85,7 +85,7 @@ def test_an_unfinished_training_is_not_overwritten(base: str, tmp_path: Path) ->
         train_encoder([file], tmp_path / "made", work, base, "", resume=resume, note=notes.append, **OPTIONS)
 
     run(resume=True)
-    assert any("has no checkpoint: starting anew" in note for note in notes)
+    assert any("has no checkpoint: starting at step 1" in note for note in notes)
     assert not (work / "checkpoint.pt").exists()  # removed at the end
     (work / "checkpoint.pt").write_bytes(b"of an interrupted run")
     with pytest.raises(PropCiteError, match=r"unfinished training: go on with --resume"):

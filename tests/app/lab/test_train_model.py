@@ -94,7 +94,7 @@ def kill_when(condition: Callable[[], bool], *arguments: str) -> None:
 def test_a_killed_training_resumes_and_ends_like_an_uninterrupted_one(tmp_path: Path) -> None:
     """It is killed in each of its parts in turn, once with an incomplete folder."""
     base, rows, out = str(BASES["BERT"](tmp_path / "base")), write_rows(tmp_path), tmp_path / "made"
-    some = {"steps": 300, "passage_steps": 200, "batch_size": 4}
+    some = {"steps": 150, "passage_steps": 100, "batch_size": 4}
     arguments = [str(rows), "--base", base, "--device", "cpu", "--out", str(out), *words(some)]
     kill_when((out / "work" / "checkpoint.pt").exists, *arguments)
     checkpoint = out / "work" / "passages.pt"

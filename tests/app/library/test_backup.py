@@ -134,9 +134,7 @@ def test_a_backup_of_one_kind_of_database_is_restored_into_the_other(
     third = open_at("three")
     restored(tmp_path / "c.zip", third)
     assert content(third) == content(parts)
-    filled(
-        open_at("four", database_url) if "sqlite" in database_url else other
-    )  # numeric ids continue after the restored ones
+    filled(open_at("four", database_url) if "sqlite" in database_url else other)  # ids continue after the restored ones
 
 
 def test_one_collection_is_restored_beside_others(open_at: Callable[..., Parts], tmp_path: Path) -> None:

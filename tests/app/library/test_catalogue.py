@@ -1,4 +1,4 @@
-"""Documents of a library listed page by page, by words, kind, state and order: on both databases."""
+"""Lists of documents by words, kind, state and order, page by page, on both databases."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ def town(library: Library) -> CollectionInfo:
 
 
 def put(
-    library: Library, town: CollectionInfo, source: str, title: str, passages: int = 1, **told: Any
+    library: Library, town: CollectionInfo, source: str, title: str, passages: int = 1, **details: Any
 ) -> list[Passage]:
-    """A document of so many passages."""
+    """Store a document with this number of passages."""
     texts = [f"Passage {n}. " for n in range(passages)]
     id_ = document_id(town.name, source, f"{title}{passages}")
-    given = Document(id=id_, text="".join(texts), title=title, source=source, metadata={"kind": "text", **told})
+    document = Document(id=id_, text="".join(texts), title=title, source=source, metadata={"kind": "text", **details})
     several = [Passage(f"{id_}:{n}", text, title, id_, 12 * n) for n, text in enumerate(texts)]
-    library.put_document(town, given, id_.ljust(64, "0"), several)
+    library.put_document(town, document, id_.ljust(64, "0"), several)
     return several
 
 
@@ -62,8 +62,8 @@ def cite(library: Library, town: CollectionInfo, passage: Passage, question: str
     return answer
 
 
-def titles(library: Library, town: CollectionInfo, **wanted: Any) -> list[str]:
-    return [info.title for info in library.find_documents(town, DocumentQuery(**wanted)).items]
+def titles(library: Library, town: CollectionInfo, **query: Any) -> list[str]:
+    return [info.title for info in library.find_documents(town, DocumentQuery(**query)).items]
 
 
 @pytest.fixture
@@ -90,7 +90,7 @@ def test_documents_are_found_by_words_of_title_and_source(
 
 
 @pytest.mark.usefixtures("several")
-def test_documents_come_in_any_order_page_by_page(library: Library, town: CollectionInfo) -> None:
+def test_documents_are_sorted_by_any_key_and_listed_page_by_page(library: Library, town: CollectionInfo) -> None:
     by_source = titles(library, town, order=SortKey.SOURCE, words="srv pdf", descending=True)
     assert by_source == ["A quay_side", "the Ferry 100%"]
     assert titles(library, town, order=SortKey.PASSAGES, descending=True) == [
@@ -125,17 +125,19 @@ def test_documents_are_found_by_kind_and_state(
     assert titles(library, town, state=DocumentState.CHANGED, kind="pdf") == ["A new quay"]
 
 
-def test_any_number_of_ids_is_taken(library: Library, town: CollectionInfo, several: dict[str, list[Passage]]) -> None:
+def test_any_number_of_ids_can_be_given(
+    library: Library, town: CollectionInfo, several: dict[str, list[Passage]]
+) -> None:
     many = [f"{n:012x}" for n in range(100_000)]
     assert titles(library, town, ids=[*many, several["b"][0].document_id]) == ["the Ferry 100%"]
     assert titles(library, town, ids=[]) == []
 
 
-def test_answers_that_cite_a_document_are_told(
+def test_answers_that_cite_a_document_are_listed_newest_first(
     library: Library, town: CollectionInfo, several: dict[str, list[Passage]]
 ) -> None:
-    asked = [cite(library, town, several["a"][0], f"Question {n}?").id for n in range(3)][::-1]
+    ids = [cite(library, town, several["a"][0], f"Question {n}?").id for n in range(3)][::-1]
     cite(library, town, several["b"][0], "Other?")
     found = library.find_answers_citing(several["a"][0].document_id, limit=2)
-    assert ([info.id for info in found.items], found.total) == (asked[:2], 3)
+    assert ([info.id for info in found.items], found.total) == (ids[:2], 3)
     assert library.find_answers_citing("nobody").items == []

@@ -1,4 +1,4 @@
-"""The language of conditions on documents: what holds, and one line for what cannot be read."""
+"""Conditions on documents: which hold, and one line of error for those that cannot be parsed."""
 
 from __future__ import annotations
 
@@ -100,47 +100,47 @@ def lines(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("line", lines(HOLDS))
-def test_what_holds(line: str) -> None:
+def test_conditions_that_hold(line: str) -> None:
     assert parse_condition(line).holds(REPORT)
     assert not parse_condition(f"not ({line})").holds(REPORT)
 
 
 @pytest.mark.parametrize("line", lines(FAILS))
-def test_what_does_not(line: str) -> None:
+def test_conditions_that_do_not_hold(line: str) -> None:
     assert not parse_condition(line).holds(REPORT)
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "message"),
     [
-        ("", "at its end: a field's name is awaited"),
-        ("author", "at its end: give author=VALUE"),
-        ("date>", "at its end: a value is missing"),
-        ("kind=pdf and", "at its end: a field's name is awaited"),
-        ("kind=pdf or and", "at its end: give and=VALUE"),
-        ("(kind=pdf", "at its end: a bracket stays open"),
-        ("kind=pdf)", "at ')': here `and`, `or` or the end is awaited"),
-        ('title="a" b', "at 'b': here"),
-        ("tags in budget", "at 'budget': `in` needs a list in brackets"),
-        ("tags in (a, ", "at its end: a value is missing"),
-        ("tags in (a", "at its end: a list stays open"),
-        ("author is here", "at 'here': `is` goes on with"),
-        ("=pdf", "at '=pdf': a field's name is awaited"),
-        ("(" * 99 + "kind=pdf" + ")" * 99, f"more than {MAX_DEPTH} in each other"),
-        ("not " * 99 + "kind=pdf", f"more than {MAX_DEPTH} in each other"),
+        ("", "at the end: expected a field name"),
+        ("author", "at the end: expected author=VALUE"),
+        ("date>", "at the end: expected a value"),
+        ("kind=pdf and", "at the end: expected a field name"),
+        ("kind=pdf or and", "at the end: expected and=VALUE"),
+        ("(kind=pdf", "at the end: expected a closing bracket"),
+        ("kind=pdf)", "at ')': expected `and`, `or` or the end of the line"),
+        ('title="a" b', "at 'b': expected `and`"),
+        ("tags in budget", "at 'budget': expected a list in brackets after `in`"),
+        ("tags in (a, ", "at the end: expected a value"),
+        ("tags in (a", "at the end: expected a bracket that closes the list"),
+        ("author is here", "at 'here': expected `set` or `missing`"),
+        ("=pdf", "at '=pdf': expected a field name"),
+        ("(" * 99 + "kind=pdf" + ")" * 99, f"nested more than {MAX_DEPTH} levels deep"),
+        ("not " * 99 + "kind=pdf", f"nested more than {MAX_DEPTH} levels deep"),
     ],
 )
-def test_what_cannot_be_read_is_one_line_with_an_example(line: str, told: str) -> None:
+def test_an_error_is_one_line_with_its_place_and_an_example(line: str, message: str) -> None:
     with pytest.raises(AppError) as caught:
         parse_condition(line)
-    assert told in str(caught.value)
+    assert message in str(caught.value)
     assert str(caught.value).endswith("as in kind=pdf and date>=2024-05")
     assert "\n" not in str(caught.value)
     assert len(str(caught.value)) < 250
 
 
 @given(st.text(alphabet=" ()\"'\\,=!<>~.abANDornotinis12-", max_size=40))
-def test_whatever_is_typed_is_read_or_told(line: str) -> None:
+def test_any_input_is_parsed_or_refused(line: str) -> None:
     try:
         condition = parse_condition(line)
     except AppError:
@@ -150,13 +150,13 @@ def test_whatever_is_typed_is_read_or_told(line: str) -> None:
 
 
 @given(st.text(max_size=30))
-def test_any_value_can_be_asked_for_in_quotes(value: str) -> None:
+def test_any_value_can_be_quoted(value: str) -> None:
     quoted = value.replace("\\", "\\\\").replace('"', '\\"')
     assert parse_condition(f'title~"{quoted}"').holds({"title": f"a {value} b"})
 
 
 @pytest.mark.parametrize(
-    ("text", "read"),
+    ("text", "date"),
     [
         ("2024", "2024"),
         ("2024-5", "2024-05"),
@@ -177,11 +177,11 @@ def test_any_value_can_be_asked_for_in_quotes(value: str) -> None:
         ("12", None),
     ],
 )
-def test_dates_are_read_as_documents_write_them(text: str, read: str | None) -> None:
-    assert parse_date(text) == read
+def test_dates_are_parsed_as_documents_write_them(text: str, date: str | None) -> None:
+    assert parse_date(text) == date
 
 
-def test_a_month_lies_in_its_year_and_a_bare_year_begins_with_it() -> None:
+def test_a_date_equals_the_month_or_year_that_contains_it() -> None:
     assert [compare_dates("2024-05-17", w) for w in ("2023", "2024", "2025", "2024-05", "2024-05-18")] == [
         1,
         0,

@@ -1,4 +1,4 @@
-"""What does not fit together is found in one line each, told with what mends it, and mended."""
+"""The doctor reports each problem in one line with its remedy, and repairs it."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def add(parts: Parts, texts: dict[str, str]) -> None:
     list(parts.ingester(target).ingest([Upload(name, words.encode()) for name, words in texts.items()]))
 
 
-def found(parts: Parts, *, deep: bool = True) -> list[Finding]:
-    """Without what the machine that runs this has."""
+def findings_of(parts: Parts, *, deep: bool = True) -> list[Finding]:
+    """Return the findings that do not depend on the machine that runs the test."""
     return [one for one in Doctor(parts, deep=deep).findings() if not one.where.startswith("disk")]
 
 
@@ -92,64 +92,66 @@ def count_wrongly(parts: Parts) -> None:
 
 
 def orphan_rows(parts: Parts) -> None:
-    with sqlite3.connect(parts.library.engine.url.database or "") as loose:  # which asks for no foreign keys
+    with sqlite3.connect(parts.library.engine.url.database or "") as loose:  # which does not check foreign keys
         loose.execute(
             "INSERT INTO feedback VALUES ('f', 'no such answer', '', '', 'right', NULL, '', '', '2024-01-01 00:00:00')"
         )
 
 
-MENDED = [
+PROBLEMS = [
     (lose_the_index, "damaged, missing", "propcite index check --repair -c letters, or --mend"),
     (lose_a_document, "1 passages are not in the library", "or --mend"),
-    (leave_a_segment, "1 files of a stopped writer (0.0 MB)", "--mend removes them"),
+    (leave_a_segment, "a stopped writer left 1 files (0.0 MB)", "--mend removes them"),
     (leave_an_index, "is the index of no collection", "--mend removes it"),
     (leave_a_backup, "was left by a stopped backup", "--mend removes it"),
     (leave_uploads, "was left by a stopped server", "--mend removes it"),
-    (leave_a_lock, "1 files of runs that are no longer kept", "--mend removes them"),
-    (lose_citations, "what is noted of it differs", "--mend notes it anew"),
-    (count_wrongly, "what is noted of it differs", "--mend notes it anew"),
-    (orphan_rows, "1 rows of feedback belong to nothing", "--mend removes them"),
+    (leave_a_lock, "1 lock files of runs that were removed", "--mend removes them"),
+    (lose_citations, "its index columns differ", "--mend writes them again"),
+    (count_wrongly, "its index columns differ", "--mend writes them again"),
+    (orphan_rows, "1 rows of feedback refer to rows that do not exist", "--mend removes them"),
 ]
 
 
-@pytest.mark.parametrize(("harm", "what", "how"), MENDED)
-def test_what_is_wrong_is_told_and_mended(parts: Parts, harm: Callable[[Parts], None], what: str, how: str) -> None:
-    assert found(parts) == []
+@pytest.mark.parametrize(("harm", "what", "remedy"), PROBLEMS)
+def test_a_problem_is_reported_and_repaired(
+    parts: Parts, harm: Callable[[Parts], None], what: str, remedy: str
+) -> None:
+    assert findings_of(parts) == []
     harm(parts)
-    findings = found(parts)
+    findings = findings_of(parts)
     assert what in findings[0].line
-    assert how in findings[0].line
+    assert remedy in findings[0].line
     assert all("\n" not in one.line for one in findings)
     done, left = mend(findings)
     assert (len(done), left) == (len(findings), [])
-    assert found(parts) == []
+    assert findings_of(parts) == []
     assert parts.library.answers()
     assert parts.pipeline(parts.library.collection("letters")).search("kingfisher dives", k=1)
 
 
-def test_an_answer_that_cannot_be_read_is_told_and_never_removed(parts: Parts) -> None:
+def test_an_unreadable_answer_is_reported_and_never_removed(parts: Parts) -> None:
     change(parts, "UPDATE answers SET body = '{}'")
-    [finding] = found(parts)
+    [finding] = findings_of(parts)
     assert "cannot be read" in finding.line
     assert "restore it from a backup" in finding.line
     assert mend([finding]) == ([], [finding])
-    assert found(parts, deep=False) == []
+    assert findings_of(parts, deep=False) == []
     assert len(parts.library.answers()) == 1
 
 
-def test_what_another_process_changes_now_is_looked_at_later(parts: Parts, open_parts: OpenParts) -> None:
+def test_a_collection_that_another_process_changes_is_not_checked(parts: Parts, open_parts: OpenParts) -> None:
     with open_parts().workspace(parts.library.collection("letters")).write_lock():
-        [finding] = found(parts)
+        [finding] = findings_of(parts)
     assert "is being changed by another process" in finding.line
     assert finding.fix is None
-    assert found(parts) == []
+    assert findings_of(parts) == []
 
 
 @pytest.mark.usefixtures("parts")
 def test_indexes_of_another_database_are_left_alone(open_parts: OpenParts, tmp_path: Path) -> None:
     other = open_parts(database=f"sqlite:///{tmp_path / 'other.sqlite'}")
-    [finding] = found(other)
-    assert "remove it by hand if no other database has it" in finding.line
+    [finding] = findings_of(other)
+    assert "remove it by hand if no other database uses it" in finding.line
     assert mend([finding]) == ([], [finding])
 
 
@@ -157,43 +159,43 @@ def test_documents_that_a_stopped_server_accepted_are_never_removed(parts: Parts
     job = parts.settings.data_dir / "uploads" / "0123" / "job"
     job.mkdir(parents=True)
     (job / "job.json").write_text("{}")
-    [finding] = found(parts)
+    [finding] = findings_of(parts)
     assert finding.remedy == "propcite serve reads them"
     assert mend([finding])[0] == []
 
 
-def test_a_database_of_a_server_is_looked_over_too(open_parts: OpenParts, database_url: str) -> None:
+def test_the_database_of_a_server_is_checked_too(open_parts: OpenParts, database_url: str) -> None:
     parts = open_parts(database=database_url, splitter="rules", judge="none")
     add(parts, LETTERS)
-    assert found(parts) == []
+    assert findings_of(parts) == []
     lose_the_index(parts)
-    assert found(parts)
+    assert findings_of(parts)
 
 
-def test_a_models_folder_that_is_not_there_is_told(open_parts: OpenParts) -> None:
-    [finding] = found(open_parts(judge_model="/nowhere/judge"))
-    assert finding.line == "settings: judge_model names /nowhere/judge, which is not there: set PROPCITE_JUDGE_MODEL"
+def test_a_missing_folder_of_a_model_is_reported(open_parts: OpenParts) -> None:
+    [finding] = findings_of(open_parts(judge_model="/nowhere/judge"))
+    assert finding.line == "settings: judge_model is /nowhere/judge, which does not exist: set PROPCITE_JUDGE_MODEL"
 
 
-def test_each_of_the_shipped_weights_that_is_damaged_or_missing_is_told(
+def test_damaged_and_missing_bundled_weights_are_reported(
     open_parts: OpenParts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     parts = open_parts()
-    assert found(parts) == []
-    for module, name in ((bundled, "QUERIES_FILE"), (bundled, "PASSAGES_FILE"), (propositions, "WEIGHTS")):
+    assert findings_of(parts) == []
+    for module, name in ((bundled, "QUERIES_FILE"), (bundled, "PASSAGES_FILE"), (propositions, "SPLITTER_WEIGHTS")):
         cut_short = tmp_path / f"{name}.safetensors"
         cut_short.write_bytes(getattr(module, name).read_bytes()[:-1000])
         monkeypatch.setattr(module, name, cut_short)
-    monkeypatch.setattr(weights, "JUDGE", tmp_path / "nothing")
-    told = found(parts)
-    assert [one.where for one in told] == ["models"] * 4
-    for one, name in zip(told, ("QUERIES", "PASSAGES", "WEIGHTS", "nothing"), strict=True):
+    monkeypatch.setattr(weights, "JUDGE_WEIGHTS", tmp_path / "nothing")
+    findings = findings_of(parts)
+    assert [one.where for one in findings] == ["models"] * 4
+    for one, name in zip(findings, ("QUERIES", "PASSAGES", "SPLITTER", "nothing"), strict=True):
         assert name in one.what
         assert "damaged or missing" in one.what
-        assert one.remedy == "install PropCite anew"
+        assert one.remedy == "install PropCite again"
 
 
-def test_the_command_says_it_in_lines_and_exit_codes(
+def test_the_command_prints_lines_and_sets_exit_codes(
     parts: Parts, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(bootstrap, "build_encoder", lambda _: WordEncoder())
@@ -202,15 +204,15 @@ def test_the_command_says_it_in_lines_and_exit_codes(
     assert propcite("doctor").code == 0
     lose_the_index(parts)
     leave_an_index(parts)
-    told = propcite("doctor")
-    assert (told.code, told.out) == (1, "")
-    assert "collection letters: " in told.err
+    result = propcite("doctor")
+    assert (result.code, result.out) == (1, "")
+    assert "collection letters: " in result.err
     only = propcite("doctor", "-c", "letters", "--json")
-    assert (only.code, len(only.json["findings"])) == (1, told.err.count("\n") - 1)
+    assert (only.code, len(only.json["findings"])) == (1, result.err.count("\n") - 1)
     assert propcite("doctor", "-c", "nowhere").code == 2
     mended = propcite("doctor", "--mend")
     assert mended.code == 0
-    assert mended.err.count("mended: ") == told.err.count("\n")
+    assert mended.err.count("mended: ") == result.err.count("\n")
     assert propcite("doctor", "--quick").err == "everything is as it should be\n"
     parts.library.close()
     Path(parts.library.engine.url.database or "").write_bytes(b"no database " * 500)

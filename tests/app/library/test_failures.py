@@ -1,4 +1,4 @@
-"""What could not be read stays listed until it is read: for the command line as for the page."""
+"""Sources that could not be read stay listed until they are read."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from commanded import Propcite
 from reportlab.pdfgen.canvas import Canvas
 
 
-def test_what_failed_is_listed_until_it_is_read(propcite: Propcite, tmp_path: Path) -> None:
+def test_a_failed_file_is_listed_until_it_is_read(propcite: Propcite, tmp_path: Path) -> None:
     folder = tmp_path / "papers"
     folder.mkdir()
     (folder / "good.txt").write_text("The ferry crosses the estuary.")
@@ -34,7 +34,7 @@ def draw(path: Path) -> None:
     canvas.save()
 
 
-def test_an_archive_that_failed_is_forgotten_once_it_is_read(propcite: Propcite, tmp_path: Path) -> None:
+def test_a_failed_archive_is_listed_until_it_is_read(propcite: Propcite, tmp_path: Path) -> None:
     packed = tmp_path / "papers.zip"
     packed.write_bytes(b"no archive")
     (tmp_path / "good.txt").write_text("The ferry crosses the estuary.")

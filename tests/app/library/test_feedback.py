@@ -1,4 +1,4 @@
-"""What people say of citations: kept with the answer, on every database, from the command line and over HTTP."""
+"""Feedback on citations: stored with the answer on every database, from the command line and over HTTP."""
 
 from __future__ import annotations
 
@@ -49,17 +49,17 @@ def feedbacks(library: Library, rivers: CollectionInfo) -> FeedbackStore:
     return FeedbackStore(library)
 
 
-def said(opinion: Opinion = Opinion.RIGHT, fact: str = "1", **more: Any) -> Feedback:
-    return make_feedback(ANSWER, fact, opinion, **more)
+def feedback_on(opinion: Opinion = Opinion.RIGHT, fact: str = "1", **options: Any) -> Feedback:
+    return make_feedback(ANSWER, fact, opinion, **options)
 
 
 # The store
 
 
-def test_an_opinion_is_kept_and_the_newest_of_a_person_counts(feedbacks: FeedbackStore) -> None:
-    feedbacks.save(said(Opinion.WRONG, note=" another year "))
-    kept = feedbacks.save(said(Opinion.BETTER, better=BETTER))
-    other = feedbacks.save(said(Opinion.RIGHT, by="Ana"))
+def test_the_newest_opinion_of_a_person_replaces_the_older(feedbacks: FeedbackStore) -> None:
+    feedbacks.save(feedback_on(Opinion.WRONG, note=" another year "))
+    kept = feedbacks.save(feedback_on(Opinion.BETTER, better=BETTER))
+    other = feedbacks.save(feedback_on(Opinion.RIGHT, by="Ana"))
     assert feedbacks.of(ANSWER.id) == [kept, other]
     assert kept.better == BETTER
     assert (kept.fact, kept.citation) == (ANSWER.facts[0].id, ANSWER.citations[0].id)
@@ -67,27 +67,29 @@ def test_an_opinion_is_kept_and_the_newest_of_a_person_counts(feedbacks: Feedbac
     assert feedbacks.all() == [other]
 
 
-def test_an_opinion_stays_when_the_same_answer_is_given_again(
+def test_feedback_stays_when_the_same_answer_is_saved_again(
     feedbacks: FeedbackStore, library: Library, rivers: CollectionInfo
 ) -> None:
-    kept = feedbacks.save(said())
+    kept = feedbacks.save(feedback_on())
     library.save_answer(rivers, replace(ANSWER, timings_ms={"split": 2.0}))
     assert feedbacks.all(rivers) == [kept]
     assert library.answer(ANSWER.id).timings_ms == {"split": 2.0}
 
 
-def test_opinions_go_with_their_collection(feedbacks: FeedbackStore, library: Library, rivers: CollectionInfo) -> None:
-    feedbacks.save(said())
+def test_feedback_is_removed_with_its_collection(
+    feedbacks: FeedbackStore, library: Library, rivers: CollectionInfo
+) -> None:
+    feedbacks.save(feedback_on())
     assert feedbacks.all(library.create_collection("lakes")) == []
     library.remove_collection(rivers)
     assert feedbacks.all() == []
 
 
-def test_opinions_by_their_older_names_are_still_read(feedbacks: FeedbackStore, library: Library) -> None:
+def test_older_names_of_opinions_are_still_read(feedbacks: FeedbackStore, library: Library) -> None:
     kept = [
-        feedbacks.save(said(Opinion.TOO_BROAD)),
-        feedbacks.save(said(Opinion.BETTER, better=BETTER, by="Ana")),
-        feedbacks.save(said(Opinion.WRONG, by="Ben")),
+        feedbacks.save(feedback_on(Opinion.TOO_BROAD)),
+        feedbacks.save(feedback_on(Opinion.BETTER, better=BETTER, by="Ana")),
+        feedbacks.save(feedback_on(Opinion.WRONG, by="Ben")),
     ]
     with library.engine.begin() as connection:
         upgrade(connection, "0005")
@@ -98,61 +100,61 @@ def test_opinions_by_their_older_names_are_still_read(feedbacks: FeedbackStore, 
     assert [one.opinion.value for one in kept] == ["too-broad", "better", "wrong"]
 
 
-def test_an_opinion_needs_an_answer_that_is_kept(feedbacks: FeedbackStore) -> None:
+def test_feedback_needs_a_stored_answer(feedbacks: FeedbackStore) -> None:
     with pytest.raises(NotFoundError, match="propcite list --answers"):
-        feedbacks.save(replace(said(), answer_id="gone"))
+        feedbacks.save(replace(feedback_on(), answer_id="gone"))
 
 
-# What an opinion is on, and what it says
+# The target of feedback, and the labels that it yields
 
 
 @pytest.mark.parametrize(
-    ("fact", "more", "words"),
+    ("fact", "options", "message"),
     [
         ("0", {}, "it has 5, counted from 1"),
         ("nothing", {}, "no fact 'nothing'"),
-        ("2", {}, r"the fact has the citations \[2\], \[1\]: say which is meant"),
-        ("2", {"citation": "3"}, "say which is meant"),
+        ("2", {}, r"the fact has the citations \[2\], \[1\]: name one of them"),
+        ("2", {"citation": "3"}, "name one of them"),
         ("3", {"citation": "1"}, "the fact has the citations none"),
     ],
 )
-def test_what_is_not_there_is_told(fact: str, more: dict[str, str], words: str) -> None:
-    with pytest.raises(NotInAnswerError, match=words):
-        said(fact=fact, **more)
+def test_an_unknown_fact_or_citation_is_refused(fact: str, options: dict[str, str], message: str) -> None:
+    with pytest.raises(NotInAnswerError, match=message):
+        feedback_on(fact=fact, **options)
 
 
 def test_better_words_must_be_named() -> None:
     with pytest.raises(AppError, match="say which words are better"):
-        said(Opinion.BETTER)
+        feedback_on(Opinion.BETTER)
 
 
 def test_a_fact_and_a_citation_may_be_named_by_id_and_by_number() -> None:
     price = ANSWER.facts[1]
-    by_number = said(fact="2", citation="2")
-    assert by_number == said(fact=price.id, citation=price.citations[0].id)
+    by_number = feedback_on(fact="2", citation="2")
+    assert by_number == feedback_on(fact=price.id, citation=price.citations[0].id)
     assert by_number.citation == price.citations[0].id
 
 
 @pytest.mark.parametrize(
-    ("given", "rows"),
+    ("feedback", "rows"),
     [
-        (said(), [("Each gate weighs 300 tonnes 😀.", "supported")]),
-        (said(Opinion.TOO_BROAD), [("Each gate weighs 300 tonnes 😀.", "supported")]),
-        (said(Opinion.WRONG), [("Each gate weighs 300 tonnes 😀.", "not_supported")]),
-        (said(Opinion.BETTER, better=BETTER), [("It cost 5 million", "supported")]),
-        (said(fact="2", citation="2"), [("It cost 5 million They close.", "supported")]),
-        (said(Opinion.WRONG, fact="2", citation="1"), [("They close.", "not_supported")]),
-        (said(fact="3"), [("=2+2 is 4.", "not_supported")]),
-        (said(Opinion.WRONG, fact="3"), []),
-        (said(fact="5"), []),
-        (replace(said(), fact="gone"), []),
-        (replace(said(), citation="gone"), []),
+        (feedback_on(), [("Each gate weighs 300 tonnes 😀.", "supported")]),
+        (feedback_on(Opinion.TOO_BROAD), [("Each gate weighs 300 tonnes 😀.", "supported")]),
+        (feedback_on(Opinion.WRONG), [("Each gate weighs 300 tonnes 😀.", "not_supported")]),
+        (feedback_on(Opinion.BETTER, better=BETTER), [("It cost 5 million", "supported")]),
+        (feedback_on(fact="2", citation="2"), [("It cost 5 million They close.", "supported")]),
+        (feedback_on(Opinion.WRONG, fact="2", citation="1"), [("They close.", "not_supported")]),
+        (feedback_on(fact="3"), [("=2+2 is 4.", "not_supported")]),
+        (feedback_on(Opinion.WRONG, fact="3"), []),
+        (feedback_on(fact="5"), []),
+        (replace(feedback_on(), fact="gone"), []),
+        (replace(feedback_on(), citation="gone"), []),
     ],
 )
-def test_opinions_become_labels(given: Feedback, rows: list[tuple[str, str]]) -> None:
-    found = [one.row for one in labelled_claims({ANSWER.id: ANSWER}, [given])]
+def test_feedback_becomes_labelled_claims(feedback: Feedback, rows: list[tuple[str, str]]) -> None:
+    found = [one.row for one in labelled_claims({ANSWER.id: ANSWER}, [feedback])]
     assert [(" ".join(d["text"] for d in row["docs"]), row["label"]) for row in found] == rows
-    assert list(labelled_claims({}, [given])) == []
+    assert list(labelled_claims({}, [feedback])) == []
 
 
 # The command line
@@ -168,16 +170,14 @@ def propcite(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 
 @pytest.fixture
 def answer(open_parts: Callable[..., Parts], tmp_path: Path) -> CitedAnswer:
-    """A kept answer over a collection."""
+    """A stored answer over a collection."""
     parts = open_parts(judge="none", splitter="rules")
     (tmp_path / "ferry.txt").write_text(FERRY)
     list(parts.ingester(parts.library.create_collection("default")).ingest([tmp_path / "ferry.txt"]))
     return parts.pipeline(parts.library.collection("default")).cite(TEXT)
 
 
-def test_feedback_is_given_listed_exported_and_taken_back(
-    propcite: Propcite, answer: CitedAnswer, tmp_path: Path
-) -> None:
+def test_feedback_is_given_listed_exported_and_removed(propcite: Propcite, answer: CitedAnswer, tmp_path: Path) -> None:
     facts = propcite("feedback", "facts", answer.id, "--json").json
     assert [f["fact"] for f in facts] == ["The ferry leaves at seven.", "[The ferry] carries ninety people."]
     assert "nothing was said yet" in propcite("feedback", "list").err
@@ -211,25 +211,25 @@ def test_feedback_is_given_listed_exported_and_taken_back(
         (["give", "ANSWER", "9", "right"], "it has 2, counted from 1"),
         (["give", "ANSWER", "1", "right", "--words", "x"], "--words belong to better"),
         (["give", "ANSWER", "1", "better"], "say which words are better"),
-        (["give", "ANSWER", "1", "better", "--words", "the moon is red"], "no passage says 'the moon is red'"),
+        (["give", "ANSWER", "1", "better", "--words", "the moon is red"], "no passage contains 'the moon is red'"),
         (["export", "--out", "/nowhere/said.jsonl"], "give another --out"),
     ],
 )
-def test_what_cannot_be_said_is_one_line(propcite: Propcite, answer: CitedAnswer, words: list[str], line: str) -> None:
-    said = propcite("feedback", *(answer.id if word == "ANSWER" else word for word in words))
-    assert said.code == 2
-    assert line in said.err
-    assert said.err.count("\n") == 1
+def test_an_error_is_one_line(propcite: Propcite, answer: CitedAnswer, words: list[str], line: str) -> None:
+    result = propcite("feedback", *(answer.id if word == "ANSWER" else word for word in words))
+    assert result.code == 2
+    assert line in result.err
+    assert result.err.count("\n") == 1
 
 
-def test_the_command_line_has_the_names_of_the_store() -> None:
+def test_the_command_line_has_all_opinions_of_the_store() -> None:
     assert [said.value for said in Said] == [opinion.value for opinion in Opinion]
 
 
 # HTTP
 
 
-def test_a_chatbot_passes_on_what_its_users_say(open_parts: Callable[..., Parts], answer: CitedAnswer) -> None:
+def test_feedback_over_http(open_parts: Callable[..., Parts], answer: CitedAnswer) -> None:
     parts = open_parts(judge="none", splitter="rules")
     with running_server(parts) as address, httpx.Client(base_url=f"{address}/v1/answers/{answer.id}") as http:
         right = http.post("/feedback", json={"fact": 1, "opinion": "right", "by": "user-7"})

@@ -1,4 +1,4 @@
-"""Kept answers found by their words, page by page, in their conversations, and removed: on both databases."""
+"""Stored answers: searched page by page, in conversations, and removed, on both databases."""
 
 from __future__ import annotations
 
@@ -27,56 +27,56 @@ def rivers(library: Library) -> CollectionInfo:
     return library.create_collection("rivers")
 
 
-def keep(library: Library, collection: CollectionInfo, question: str, words: str, after: str = "") -> CitedAnswer:
+def save(library: Library, collection: CollectionInfo, question: str, words: str, after: str = "") -> CitedAnswer:
     answer = CitedAnswer(words, question=question, collection=collection.name, after=after)
     library.save_answer(collection, answer)
     return answer
 
 
-def talk(library: Library, collection: CollectionInfo, questions: Sequence[str]) -> list[CitedAnswer]:
-    """A conversation of these questions."""
-    said: list[CitedAnswer] = []
+def save_conversation(library: Library, collection: CollectionInfo, questions: Sequence[str]) -> list[CitedAnswer]:
+    """Store a conversation of these questions."""
+    turns: list[CitedAnswer] = []
     for question in questions:
-        said.append(keep(library, collection, question, f"About {question}", said[-1].id if said else ""))
-    return said
+        turns.append(save(library, collection, question, f"About {question}", turns[-1].id if turns else ""))
+    return turns
 
 
 def ids(library: Library, collection: CollectionInfo | None, words: str, **asked: bool) -> list[str]:
     return [info.id for info in library.find_answers(collection, words, **asked).items]
 
 
-def test_answers_are_found_by_words_of_question_and_answer(library: Library, rivers: CollectionInfo) -> None:
+def test_answers_are_found_by_words_of_question_and_text(library: Library, rivers: CollectionInfo) -> None:
     lakes = library.create_collection("lakes")
-    po = keep(library, rivers, "How long is the PO? Über 600?", "It is 652 km long.")
-    garda = keep(library, lakes, "How deep is Garda?", "100% of it is deep_blue, 346 m.")
-    given = keep(library, rivers, "", "The Adige is 410 km long.")
+    po = save(library, rivers, "How long is the PO? Über 600?", "It is 652 km long.")
+    garda = save(library, lakes, "How deep is Garda?", "100% of it is deep_blue, 346 m.")
+    pasted = save(library, rivers, "", "The Adige is 410 km long.")
     assert ids(library, None, "how") == [garda.id, po.id]
-    assert ids(library, None, "LONG km") == [given.id, po.id]
+    assert ids(library, None, "LONG km") == [pasted.id, po.id]
     assert ids(library, rivers, "über  po") == [po.id]
     assert ids(library, rivers, "deep") == []
     assert ids(library, None, "100% deep_blue") == [garda.id]
     assert ids(library, None, "1%0 deep") == ids(library, None, "deepxblue") == []
     assert ids(library, rivers, "", asked=True) == [po.id]
-    assert ids(library, rivers, "", asked=False) == [given.id]
+    assert ids(library, rivers, "", asked=False) == [pasted.id]
 
 
-def test_what_was_understood_finds_an_answer_too(library: Library, rivers: CollectionInfo) -> None:
+def test_answers_are_found_by_the_understood_question(library: Library, rivers: CollectionInfo) -> None:
     answer = CitedAnswer("9 m.", question="How deep is it?", understood="How deep is the Po?", collection="rivers")
     library.save_answer(rivers, answer)
     assert ids(library, rivers, "po") == [answer.id]
     assert [turn.understood for turn in library.conversation(answer.id)] == ["How deep is the Po?"]
 
 
-def test_many_answers_come_page_by_page_the_newest_first(library: Library, rivers: CollectionInfo) -> None:
-    made = [keep(library, rivers, f"Question {n}", "Yes.").id for n in range(7)][::-1]
+def test_answers_are_listed_page_by_page_newest_first(library: Library, rivers: CollectionInfo) -> None:
+    made = [save(library, rivers, f"Question {n}", "Yes.").id for n in range(7)][::-1]
     pages = [library.find_answers(rivers, "question", first=first, limit=3) for first in (0, 3, 6, 9)]
     assert [page.total for page in pages] == [7, 7, 7, 7]
     assert [[info.id for info in page.items] for page in pages] == [made[:3], made[3:6], made[6:], []]
 
 
-def test_a_conversation_is_told_from_its_beginning(library: Library, rivers: CollectionInfo) -> None:
-    first, second, third = talk(library, rivers, ["Is it long?", "And deep?", "And wide?"])
-    other = keep(library, rivers, "And cold?", "No.", first.id)
+def test_a_conversation_begins_with_its_first_turn(library: Library, rivers: CollectionInfo) -> None:
+    first, second, third = save_conversation(library, rivers, ["Is it long?", "And deep?", "And wide?"])
+    other = save(library, rivers, "And cold?", "No.", first.id)
     turns = library.conversation(third.id)
     assert [(turn.id, turn.question, turn.text) for turn in turns] == [
         (a.id, a.question, a.text) for a in (first, second, third)
@@ -90,14 +90,14 @@ def test_a_conversation_is_told_from_its_beginning(library: Library, rivers: Col
         library.conversation("")
 
 
-def test_a_long_conversation_is_told_from_its_last_turns(library: Library, rivers: CollectionInfo) -> None:
-    said = talk(library, rivers, [f"Number {n}?" for n in range(MAX_TURNS + 3)])
-    assert [turn.id for turn in library.conversation(said[-1].id)] == [answer.id for answer in said[3:]]
+def test_a_long_conversation_is_cut_to_its_last_turns(library: Library, rivers: CollectionInfo) -> None:
+    turns = save_conversation(library, rivers, [f"Number {n}?" for n in range(MAX_TURNS + 3)])
+    assert [turn.id for turn in library.conversation(turns[-1].id)] == [answer.id for answer in turns[3:]]
 
 
 def test_an_answer_is_removed_with_those_that_follow_it(library: Library, rivers: CollectionInfo) -> None:
-    first, second, third = talk(library, rivers, ["Is it long?", "And deep?", "And wide?"])
-    other = keep(library, rivers, "And cold?", "No.", first.id)
+    first, second, third = save_conversation(library, rivers, ["Is it long?", "And deep?", "And wide?"])
+    other = save(library, rivers, "And cold?", "No.", first.id)
     assert set(library.following(first.id)) == {second.id, third.id, other.id}
     assert library.remove_answer(second.id) == 2
     assert ids(library, rivers, "") == [other.id, first.id]
@@ -107,28 +107,28 @@ def test_an_answer_is_removed_with_those_that_follow_it(library: Library, rivers
     assert ids(library, rivers, "") == []
 
 
-def test_answers_that_follow_each_other_in_a_circle_end(library: Library, rivers: CollectionInfo) -> None:
-    one, other = talk(library, rivers, ["Is it long?", "And deep?"])
+def test_a_cycle_of_answers_ends(library: Library, rivers: CollectionInfo) -> None:
+    one, other = save_conversation(library, rivers, ["Is it long?", "And deep?"])
     with library.engine.begin() as connection:
         connection.execute(text("UPDATE answers SET after = :b WHERE id = :a"), {"a": one.id, "b": other.id})
     assert [turn.id for turn in library.conversation(one.id)] == [other.id, one.id]
     assert library.remove_answer(one.id) == 2
 
 
-def test_what_follows_an_answer_that_is_gone_begins_there(library: Library, rivers: CollectionInfo) -> None:
-    alone = keep(library, rivers, "And deep?", "No.", "feedbeef0123")
+def test_a_conversation_begins_after_a_removed_answer(library: Library, rivers: CollectionInfo) -> None:
+    alone = save(library, rivers, "And deep?", "No.", "feedbeef0123")
     assert [turn.id for turn in library.conversation(alone.id)] == [alone.id]
 
 
 def test_answers_of_an_older_schema_are_found_by_their_words(library: Library, rivers: CollectionInfo) -> None:
-    kept = keep(library, rivers, "How long is the Pó?", "Straße:\0 652 km.")
+    stored = save(library, rivers, "How long is the Pó?", "Straße:\0 652 km.")
     with library.engine.begin() as connection:
         upgrade(connection, "0011")
         upgrade(connection)
-    assert ids(library, rivers, "PÓ strasse") == [kept.id]
+    assert ids(library, rivers, "PÓ strasse") == [stored.id]
 
 
-def test_what_failed_is_told_until_it_is_read_or_dismissed(library: Library, rivers: CollectionInfo) -> None:
+def test_failures_are_listed_until_read_or_dismissed(library: Library, rivers: CollectionInfo) -> None:
     library.note_failures(rivers, {"/a.pdf": "it is locked", "b.pdf": "it is empty"})
     library.note_failures(rivers, {"/a.pdf": "it is damaged"})
     assert {f.source: f.reason for f in library.failures(rivers)} == {"/a.pdf": "it is damaged", "b.pdf": "it is empty"}
@@ -139,8 +139,8 @@ def test_what_failed_is_told_until_it_is_read_or_dismissed(library: Library, riv
     assert library.failures(rivers) == []
 
 
-def test_half_a_character_is_kept_as_none(library: Library, rivers: CollectionInfo) -> None:
-    answer = keep(library, rivers, "How long?", "652\ud800 km.")
+def test_surrogates_are_replaced_in_the_searched_text(library: Library, rivers: CollectionInfo) -> None:
+    answer = save(library, rivers, "How long?", "652\ud800 km.")
     assert ids(library, rivers, "652") == [answer.id]
     library.save_answer(rivers, replace(answer, timings_ms={"judge": 1.0}))
     assert ids(library, rivers, "652") == [answer.id]

@@ -1,4 +1,4 @@
-"""What is kept, on SQLite and on PostgreSQL alike: collections, documents, answers, and the tables themselves."""
+"""Collections, documents, answers and migrations, on SQLite and on PostgreSQL."""
 
 from __future__ import annotations
 
@@ -61,30 +61,32 @@ def document(source: str, words: str = WORDS, collection: str = "rivers") -> Doc
     )
 
 
-def lines_of(given: Document) -> list[Passage]:
-    """Every line a passage: the splitter has tests of its own."""
+def lines_of(document: Document) -> list[Passage]:
+    """Make every line a passage; the splitter has its own tests."""
     passages: list[Passage] = []
     start = 0
-    for number, line in enumerate(given.text.splitlines(keepends=True)):
+    for number, line in enumerate(document.text.splitlines(keepends=True)):
         whole = Span(0, len(line))
         sentences, pages = (Sentence(whole, is_heading=number == 0),), (Page(number // 40 + 1, whole),)
         boxes = (Box(number // 40 + 1, whole, 0.1, number % 40 / 40, 0.9, number % 40 / 40),)
         places = (Place(f"verse {number // 2}", whole),)
-        passage = Passage(f"{given.id}:{number}", line, given.title, given.id, start, sentences, pages, boxes, places)
+        passage = Passage(
+            f"{document.id}:{number}", line, document.title, document.id, start, sentences, pages, boxes, places
+        )
         passages.append(passage)
         start += len(line)
     return passages
 
 
 def put(library: Library, collection: CollectionInfo, source: str, words: str = WORDS) -> list[Passage]:
-    given = document(source, words, collection.name)
-    passages = lines_of(given)
-    library.put_document(collection, given, words[:64], passages)
+    new = document(source, words, collection.name)
+    passages = lines_of(new)
+    library.put_document(collection, new, words[:64], passages)
     return passages
 
 
 def cited(passages: list[Passage], question: str = "How long is the Po? 🌊") -> CitedAnswer:
-    """An answer with everything that one can hold: a citation, a near miss, a claim that needs no support."""
+    """Return an answer with a citation, an uncited fact with nearest evidence, and a claim that needs no support."""
     answer = "The Po is 652 km long, the Adige 500. Is that much?"
     first, last = passages[0], passages[-1]
     supported = Verdict(Label.SUPPORTED, 0.93)
@@ -106,7 +108,7 @@ def cited(passages: list[Passage], question: str = "How long is the Po? 🌊") -
                         nearest=Evidence(last, Span(0, 1), 0.6, 0.5),
                     ),
                 ),
-                most=2,
+                max_citations=2,
             ),
             CitedSentence(
                 Span(38, 51), (CitedProposition(Proposition((Span(38, 51),), "Is that much?", False), None),)
@@ -118,7 +120,7 @@ def cited(passages: list[Passage], question: str = "How long is the Po? 🌊") -
     )
 
 
-def test_a_collection_is_made_once_and_counted(library: Library, rivers: CollectionInfo) -> None:
+def test_a_collection_is_created_once_and_counted(library: Library, rivers: CollectionInfo) -> None:
     assert (rivers.num_documents, rivers.num_passages) == (0, 0)
     num_passages = len(put(library, rivers, "/a.txt")) + len(put(library, rivers, "/b.txt"))
     again = library.create_collection("rivers")
@@ -129,18 +131,18 @@ def test_a_collection_is_made_once_and_counted(library: Library, rivers: Collect
 
 
 @pytest.mark.parametrize("name", ["", "  ", "two\nlines", "\0", "x" * 201, "caf\udce9"])
-def test_a_collection_needs_a_name_that_can_be_shown(library: Library, name: str) -> None:
+def test_a_collection_needs_a_printable_name(library: Library, name: str) -> None:
     with pytest.raises(StoreError, match="cannot be named"):
         library.create_collection(name)
     assert library.collections() == []
 
 
-def test_a_collection_that_is_not_there_is_told_with_those_that_are(library: Library, rivers: CollectionInfo) -> None:
+def test_an_unknown_collection_is_refused_with_the_existing_names(library: Library, rivers: CollectionInfo) -> None:
     with pytest.raises(NotFoundError, match=f"no collection 'river' .*there is {rivers.name}.*propcite ingest"):
         library.collection("river")
 
 
-def test_a_documents_text_is_that_of_its_passages(library: Library, rivers: CollectionInfo) -> None:
+def test_a_documents_text_is_joined_from_its_passages(library: Library, rivers: CollectionInfo) -> None:
     passages = put(library, rivers, "/a.txt")
     assert len(passages) > 2
     read = library.document(document("/a.txt").id)
@@ -156,7 +158,7 @@ def test_a_documents_text_is_that_of_its_passages(library: Library, rivers: Coll
     assert (info.num_passages, info.num_characters) == (len(passages), len(WORDS))
 
 
-def test_passages_are_read_back_as_they_were(library: Library, rivers: CollectionInfo) -> None:
+def test_passages_are_read_back_unchanged(library: Library, rivers: CollectionInfo) -> None:
     passages = put(library, rivers, "/a.txt")
     assert library.passages([p.id for p in reversed(passages)]) == {p.id: p for p in passages}
     assert library.passages([passages[0].id, "unknown"]) == {passages[0].id: passages[0]}
@@ -164,13 +166,13 @@ def test_passages_are_read_back_as_they_were(library: Library, rivers: Collectio
     assert library.passage_ids(rivers) == [p.id for p in passages]
 
 
-def test_more_passages_than_one_query_takes_are_all_found(library: Library, rivers: CollectionInfo) -> None:
+def test_more_passages_than_fit_one_query_are_all_found(library: Library, rivers: CollectionInfo) -> None:
     passages = put(library, rivers, "/long.txt", WORDS * 30)
     assert len(passages) > IDS_PER_QUERY
     assert len(library.passages(p.id for p in passages)) == len(passages)
 
 
-def test_a_source_holds_one_document_and_the_new_one_replaces_the_old(library: Library, rivers: CollectionInfo) -> None:
+def test_a_new_document_replaces_the_old_one_of_its_source(library: Library, rivers: CollectionInfo) -> None:
     old = put(library, rivers, "/a.txt")
     kept = put(library, rivers, "/b.txt")
     new = put(library, rivers, "/a.txt", "The Tiber is 405 km long.")
@@ -189,7 +191,7 @@ def test_the_same_source_may_be_in_two_collections(library: Library, rivers: Col
     assert [len(library.documents(c)) for c in (rivers, lakes)] == [1, 0]
 
 
-def test_a_removed_document_takes_its_passages_along(library: Library, rivers: CollectionInfo) -> None:
+def test_a_documents_passages_are_removed_with_it(library: Library, rivers: CollectionInfo) -> None:
     passages = put(library, rivers, "/a.txt")
     library.remove_document(document("/a.txt").id)
     assert library.passage_ids(rivers) == []
@@ -198,7 +200,7 @@ def test_a_removed_document_takes_its_passages_along(library: Library, rivers: C
         library.document(document("/a.txt").id)
 
 
-def test_a_removed_collection_takes_everything_along(library: Library, rivers: CollectionInfo) -> None:
+def test_everything_in_a_collection_is_removed_with_it(library: Library, rivers: CollectionInfo) -> None:
     library.save_answer(rivers, cited(put(library, rivers, "/a.txt")))
     library.remove_collection(rivers)
     assert library.collections() == []
@@ -207,9 +209,7 @@ def test_a_removed_collection_takes_everything_along(library: Library, rivers: C
             assert connection.execute(text(f"SELECT count(*) FROM {table.name}")).scalar() == 0, table.name
 
 
-def test_a_document_is_found_by_id_by_path_by_file_name_and_by_a_beginning(
-    library: Library, rivers: CollectionInfo
-) -> None:
+def test_a_document_is_found_by_id_path_file_name_or_start_of_id(library: Library, rivers: CollectionInfo) -> None:
     put(library, rivers, "/one/po.txt")
     put(library, rivers, "/two/adige.txt")
     put(library, rivers, "C:\\three\\arno.txt")
@@ -219,21 +219,19 @@ def test_a_document_is_found_by_id_by_path_by_file_name_and_by_a_beginning(
     assert library.find_document(rivers, "arno.txt").source == "C:\\three\\arno.txt"
 
 
-def test_a_name_that_several_documents_have_is_refused_with_their_paths(
-    library: Library, rivers: CollectionInfo
-) -> None:
+def test_an_ambiguous_name_is_refused_with_the_matching_paths(library: Library, rivers: CollectionInfo) -> None:
     put(library, rivers, "/one/po.txt")
     put(library, rivers, "/two/po.txt")
     put(library, rivers, "po.txt")
     assert library.find_document(rivers, "po.txt").source == "po.txt"
     library.remove_document(document("po.txt").id)
-    with pytest.raises(NotFoundError, match=r"/one/po.txt, /two/po.txt: give the id or whole path"):
+    with pytest.raises(NotFoundError, match=r"/one/po.txt, /two/po.txt: give the id or the whole path"):
         library.find_document(rivers, "po.txt")
     with pytest.raises(NotFoundError, match=r"no document 'o.txt'"):
         library.find_document(rivers, "o.txt")
 
 
-def test_a_kept_answer_outlives_its_documents(library: Library, rivers: CollectionInfo) -> None:
+def test_a_stored_answer_outlives_its_documents(library: Library, rivers: CollectionInfo) -> None:
     answer = cited(put(library, rivers, "/a.txt"))
     library.save_answer(rivers, answer)
     library.remove_document(document("/a.txt").id)
@@ -241,12 +239,12 @@ def test_a_kept_answer_outlives_its_documents(library: Library, rivers: Collecti
     reopened = Library(library.url)
     assert reopened.answer(answer.id) == answer
     assert reopened.answer(answer.id[:5]) == answer
-    assert reopened.answers_citing(document("/a.txt").id) == 1
-    assert reopened.answers_citing("another") == 0
+    assert reopened.count_answers_citing(document("/a.txt").id) == 1
+    assert reopened.count_answers_citing("another") == 0
     reopened.close()
 
 
-def test_the_same_answer_is_kept_once_and_counts_as_the_newest(library: Library, rivers: CollectionInfo) -> None:
+def test_the_same_answer_is_stored_once_and_becomes_the_newest(library: Library, rivers: CollectionInfo) -> None:
     passages = put(library, rivers, "/a.txt")
     first, second = cited(passages), cited(passages, "Which river is longer?")
     for answer in (first, second, first):
@@ -258,7 +256,7 @@ def test_the_same_answer_is_kept_once_and_counts_as_the_newest(library: Library,
     assert library.count_answers_citing(document("/a.txt").id) == 2
 
 
-def test_many_may_keep_the_same_answer_at_once(library: Library, rivers: CollectionInfo) -> None:
+def test_many_threads_may_save_the_same_answer_at_once(library: Library, rivers: CollectionInfo) -> None:
     answers = [cited(put(library, rivers, "/a.txt"), f"question {number // 8}") for number in range(80)]
     with ThreadPoolExecutor(8) as threads:
         list(threads.map(lambda answer: library.save_answer(rivers, answer), answers))
@@ -267,25 +265,25 @@ def test_many_may_keep_the_same_answer_at_once(library: Library, rivers: Collect
 
 
 @pytest.mark.parametrize("answer_id", ["", "%", "_", "zzz", "' OR 1=1 --"])
-def test_an_answer_that_is_not_there_is_told(library: Library, rivers: CollectionInfo, answer_id: str) -> None:
+def test_an_unknown_answer_is_refused(library: Library, rivers: CollectionInfo, answer_id: str) -> None:
     library.save_answer(rivers, cited(put(library, rivers, "/a.txt")))
     with pytest.raises(NotFoundError, match="propcite list --answers"):
         library.answer(answer_id)
 
 
-def test_sources_are_told_of_the_documents_that_are_there(library: Library, rivers: CollectionInfo) -> None:
+def test_sources_of_existing_documents(library: Library, rivers: CollectionInfo) -> None:
     put(library, rivers, "/a.txt")
     ids = [document("/a.txt").id, "gone"]
     assert library.sources(ids) == {ids[0]: "/a.txt"}
 
 
-def test_the_migrations_make_the_tables_that_the_code_names(library: Library) -> None:
+def test_the_migrations_create_the_tables_of_the_code(library: Library) -> None:
     with library.engine.connect() as connection:
         context = MigrationContext.configure(connection, opts={"compare_type": True})
         assert compare_metadata(context, Table.metadata) == []
 
 
-def test_the_migrations_lead_from_nothing_to_now_and_back(library: Library) -> None:
+def test_the_migrations_run_from_empty_to_newest_and_back(library: Library) -> None:
     with library.engine.begin() as connection:
         upgrade(connection, "base")
         assert inspect(connection).get_table_names() == ["alembic_version"]
@@ -293,9 +291,7 @@ def test_the_migrations_lead_from_nothing_to_now_and_back(library: Library) -> N
         assert set(inspect(connection).get_table_names()) == {*Table.metadata.tables, "alembic_version"}
 
 
-def test_a_collection_without_an_alignment_of_its_own_gets_one_and_loses_it(
-    library: Library, rivers: CollectionInfo
-) -> None:
+def test_a_collections_own_alignment_is_set_and_removed(library: Library, rivers: CollectionInfo) -> None:
     lakes = library.create_collection("lakes")
     assert (rivers.alignment, library.alignment(rivers)) == ("", "")
     library.set_alignment(rivers, "top-k=2")
@@ -305,9 +301,7 @@ def test_a_collection_without_an_alignment_of_its_own_gets_one_and_loses_it(
     assert library.collection("rivers") == rivers
 
 
-def test_collections_of_an_older_schema_have_no_alignment_and_keep_the_rest(
-    library: Library, rivers: CollectionInfo
-) -> None:
+def test_collections_of_an_older_schema_have_no_alignment(library: Library, rivers: CollectionInfo) -> None:
     put(library, rivers, "/a.txt")
     library.set_alignment(rivers, "top-k=2")
     before = library.collection("rivers")
@@ -319,41 +313,41 @@ def test_collections_of_an_older_schema_have_no_alignment_and_keep_the_rest(
     assert len(library.passage_ids(rivers)) == before.num_passages > 0
 
 
-def test_the_newest_migration_is_the_one_that_the_store_knows() -> None:
+def test_head_is_the_newest_migration() -> None:
     assert ScriptDirectory.from_config(migration_config()).get_current_head() == HEAD
 
 
-def told(url: str) -> str:
+def error_of(url: str) -> str:
     with pytest.raises(StoreError) as caught:
         Library(url).collections()
     assert "\n" not in str(caught.value)
     return str(caught.value)
 
 
-def test_a_database_of_a_newer_version_is_left_alone(library: Library, rivers: CollectionInfo) -> None:
+def test_a_database_of_a_newer_version_is_refused_and_unchanged(library: Library, rivers: CollectionInfo) -> None:
     with library.engine.begin() as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
     library.close()
-    assert told(library.url) == "the database has schema 9999, newer than this version knows: update PropCite"
+    assert error_of(library.url) == "the database has schema 9999, newer than this version knows: update PropCite"
     with create_engine(library.engine.url).connect() as connection:
         assert connection.execute(text("SELECT name FROM collections")).scalar() == rivers.name
 
 
-def test_a_file_that_is_no_database_is_left_alone(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_database_is_refused_and_unchanged(tmp_path: Path) -> None:
     path = tmp_path / "letters.sqlite"
     path.write_text("Dear reader, " * 500)
-    assert told(f"sqlite:///{path}").startswith(f"{path} is damaged or no PropCite database: move it away")
+    assert error_of(f"sqlite:///{path}").startswith(f"{path} is damaged or not a PropCite database: move it away")
     assert path.read_text() == "Dear reader, " * 500
 
 
-def test_a_database_that_lost_its_middle_is_told(tmp_path: Path) -> None:
+def test_a_damaged_database_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "x.sqlite"
     library = Library(f"sqlite:///{path}")
     put(library, library.create_collection("rivers"), "/a.txt", WORDS * 30)
     library.close()
     data = path.read_bytes()
     path.write_bytes(data[:4096] + b"\x55" * (len(data) - 4096))
-    assert "is damaged or no PropCite database" in told(f"sqlite:///{path}")
+    assert "is damaged or not a PropCite database" in error_of(f"sqlite:///{path}")
 
 
 @pytest.mark.parametrize(
@@ -366,13 +360,13 @@ def test_a_database_that_lost_its_middle_is_told(tmp_path: Path) -> None:
         ("sqlite:////dev/null/x.sqlite", "set PROPCITE_DATA_DIR"),
     ],
 )
-def test_a_database_that_cannot_be_opened_is_told_without_its_password(url: str, words: str) -> None:
-    message = told(url)
+def test_the_error_of_a_database_that_cannot_be_opened_hides_the_password(url: str, words: str) -> None:
+    message = error_of(url)
     assert words in message
     assert "secret" not in message
 
 
-def test_a_folder_may_have_any_name(tmp_path: Path) -> None:
+def test_the_data_directory_may_have_any_name(tmp_path: Path) -> None:
     from propcite.app.settings import load_settings
 
     url = load_settings(data_dir=tmp_path / "what?" / "100%20 #é").database_url
@@ -394,7 +388,7 @@ for number in range(12):
 """
 
 
-def test_processes_may_open_a_new_database_and_write_it_at_once(database_url: str) -> None:
+def test_several_processes_may_create_and_write_a_database_at_once(database_url: str) -> None:
     path = os.pathsep.join([str(SUPPORT), str(Path(__file__).parent)])
     writers = [
         subprocess.Popen(
@@ -406,8 +400,8 @@ def test_processes_may_open_a_new_database_and_write_it_at_once(database_url: st
         for name in "abc"
     ]
     for writer in writers:
-        _, said = writer.communicate(timeout=100)
-        assert writer.returncode == 0, said
+        _, errors = writer.communicate(timeout=100)
+        assert writer.returncode == 0, errors
     library = Library(database_url)
     rivers = library.collection("rivers")
     assert rivers.num_documents == 36
@@ -415,17 +409,17 @@ def test_processes_may_open_a_new_database_and_write_it_at_once(database_url: st
     library.close()
 
 
-# What people say of documents, and what was here before
+# Details that users set, and former documents
 
 
-def test_what_is_said_of_a_document_stands_above_its_file_and_outlives_it(
+def test_details_that_users_set_override_the_file_and_outlive_its_version(
     library: Library, rivers: CollectionInfo
 ) -> None:
     put(library, rivers, "/a.txt")
     put(library, rivers, "/b.txt")
     id_ = document("/a.txt").id
-    said = {"author": "Ana", "year": 2024, "journal": {"name": "Rivers"}, "title": "The Po"}
-    assert library.describe([id_, "gone"], DetailsChange(said, ["budget", "🌊"])) == 1
+    values = {"author": "Ana", "year": 2024, "journal": {"name": "Rivers"}, "title": "The Po"}
+    assert library.describe([id_, "gone"], DetailsChange(values, ["budget", "🌊"])) == 1
     first, second = library.documents(rivers)
     assert (first.title, first.details["author"], first.details["year"]) == ("The Po", "Ana", 2024)
     assert (first.details["tags"], first.details["kind"]) == (["budget", "🌊"], "text")
@@ -439,7 +433,7 @@ def test_what_is_said_of_a_document_stands_above_its_file_and_outlives_it(
     assert library.document(again.id).metadata == {"kind": "text", "author": "Zoë"}
 
 
-def test_conditions_read_what_is_said(library: Library, rivers: CollectionInfo) -> None:
+def test_conditions_see_the_details_that_users_set(library: Library, rivers: CollectionInfo) -> None:
     for name in "abc":
         put(library, rivers, f"/{name}.txt")
     a, b = document("/a.txt").id, document("/b.txt").id
@@ -458,11 +452,11 @@ def test_conditions_read_what_is_said(library: Library, rivers: CollectionInfo) 
     assert selected_passages(library, rivers, [a], ["pages=12"]) == set(library.passage_ids(rivers, a))
     with pytest.raises(AppError, match="no document has a field 'colour'; there is added, author, date"):
         chosen("kind=text and colour=red")
-    with pytest.raises(NotFoundError, match="no document of 'rivers' is left by --where date>2030: give others"):
+    with pytest.raises(NotFoundError, match="no document of 'rivers' matches --where date>2030: give others"):
         selected_passages(library, rivers, (), ["date>2030"])
 
 
-def test_versions_tell_what_was_here_and_answers_what_became_of_it(library: Library, rivers: CollectionInfo) -> None:
+def test_former_documents_are_listed_and_answers_show_their_status(library: Library, rivers: CollectionInfo) -> None:
     answers = [cited(put(library, rivers, f"/{name}.txt"), f"of {name}?") for name in "abc"]
     for answer in answers:
         library.save_answer(rivers, replace(answer, collection="rivers"))
@@ -479,7 +473,7 @@ def test_versions_tell_what_was_here_and_answers_what_became_of_it(library: Libr
     gone = [next(iter(library.cited_documents(answer).values())).status for answer in answers]
     assert gone == ["replaced since", "source removed", ""]
     library.remove_document(now)
-    put(library, rivers, "/b.txt")  # it is here again
+    put(library, rivers, "/b.txt")  # added again
     gone = [next(iter(library.cited_documents(answer).values())).status for answer in answers]
     assert gone == ["source removed", "", ""]
     strange = replace(cited(lines_of(document("/x.txt", collection="seas"))), collection="seas")
@@ -487,7 +481,7 @@ def test_versions_tell_what_was_here_and_answers_what_became_of_it(library: Libr
     assert library.cited_documents(replace(strange, collection="")) == {}
 
 
-def test_answers_that_lack_support_are_found(library: Library, rivers: CollectionInfo) -> None:
+def test_answers_are_filtered_by_problem(library: Library, rivers: CollectionInfo) -> None:
     passages = put(library, rivers, "/a.txt")
     whole = cited(passages)
     library.save_answer(rivers, whole)
@@ -500,7 +494,7 @@ def test_answers_that_lack_support_are_found(library: Library, rivers: Collectio
     assert [a.id for a in library.answers(rivers, problem=AnswerProblem.CONTRADICTED)] == [whole.id]
 
 
-def test_a_collection_has_an_owner_and_a_key_opens_what_an_owner_has(library: Library, rivers: CollectionInfo) -> None:
+def test_an_owners_key_opens_the_owners_collections(library: Library, rivers: CollectionInfo) -> None:
     lakes, keys = library.create_collection("lakes", "zoë"), Keys(library)
     assert (rivers.owner, lakes.owner, library.create_collection("lakes", "ana").owner) == ("", "zoë", "zoë")
     made, secret = keys.create("zoë's", Scope.READ, owner="zoë")
@@ -520,10 +514,8 @@ REVISIONS = [script.revision for script in ScriptDirectory.from_config(migration
 
 
 @pytest.mark.parametrize("revision", REVISIONS[:-1])
-def test_what_was_kept_by_any_version_comes_through_the_migrations(
-    library: Library, rivers: CollectionInfo, revision: str
-) -> None:
-    """Back to an older schema with everything in it, and forward again: what that schema knew is still there."""
+def test_data_of_any_version_survives_the_migrations(library: Library, rivers: CollectionInfo, revision: str) -> None:
+    """Migrate back to an older schema with data and forward again: what that schema has is still there."""
     passages = put(library, rivers, "/a.txt")
     answer = replace(cited(passages), collection="rivers")
     library.save_answer(rivers, answer)

@@ -1,4 +1,4 @@
-"""Many at once on one database, and a database that is locked, gone, read-only or full: one line, nothing lost."""
+"""Many writers at once, and a database that is locked, gone, read-only or full: one line of error, nothing lost."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from propcite.app.library.store import Library
 from propcite.app.library.store import database as store_database
 
 
-def test_writers_and_readers_at_once_meet_no_error(database_url: str) -> None:
-    told = run(database_url, 1.5, 8, 8, processes=False)
-    assert told["errors"] == []
-    assert {"put", "keep", "keep shared", "list", "where", "answer", "sources"} <= set(told["operations"])
+def test_writers_and_readers_at_once_get_no_error(database_url: str) -> None:
+    result = run(database_url, 1.5, 8, 8, processes=False)
+    assert result["errors"] == []
+    assert {"put", "keep", "keep shared", "list", "where", "answer", "sources"} <= set(result["operations"])
 
 
-def told_of(work: Callable[[], object], kind: type[StoreError] = StoreError) -> str:
+def error_of(work: Callable[[], object], kind: type[StoreError] = StoreError) -> str:
     with pytest.raises(kind) as caught:
         work()
     assert "\n" not in str(caught.value)
@@ -41,33 +41,31 @@ def library(tmp_path: Path) -> Iterator[Library]:
     opened.close()
 
 
-def test_a_database_that_another_holds_is_told_and_waits_are_bounded(
-    library: Library, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_locked_database_is_reported_after_a_bounded_wait(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(store_database, "WAIT_MS", 50)
     impatient = Library(library.url)
     holder = sqlite3.connect(library.engine.url.database or "", isolation_level=None)
     holder.execute("BEGIN IMMEDIATE")
-    assert "is in use by another writer: try again" in told_of(lambda: impatient.create_collection("lakes"), InUseError)
-    assert [c.name for c in impatient.collections()] == ["rivers"]  # reading waits for nobody
+    assert "is in use by another writer: try again" in error_of(
+        lambda: impatient.create_collection("lakes"), InUseError
+    )
+    assert [c.name for c in impatient.collections()] == ["rivers"]  # readers do not wait
     holder.execute("ROLLBACK")
     holder.close()
     assert impatient.create_collection("lakes").name == "lakes"
     impatient.close()
 
 
-def test_a_database_that_was_removed_is_told_and_nothing_is_written_into_the_void(
-    library: Library, tmp_path: Path
-) -> None:
+def test_a_removed_database_is_reported_and_not_written(library: Library, tmp_path: Path) -> None:
     library.collections()
     shutil.move(tmp_path / "data", tmp_path / "away")
     for work in (library.collections, lambda: library.create_collection("lakes")):
-        assert "propcite.sqlite is gone: bring it back" in told_of(work)
+        assert "propcite.sqlite is gone: bring it back" in error_of(work)
     shutil.move(tmp_path / "away", tmp_path / "data")
     assert [c.name for c in library.collections()] == ["rivers"]
 
 
-def test_another_database_in_its_place_is_the_one_that_is_read(library: Library, tmp_path: Path) -> None:
+def test_a_replaced_database_is_opened_again(library: Library, tmp_path: Path) -> None:
     other = Library(f"sqlite:///{tmp_path / 'other.sqlite'}")
     other.create_collection("lakes")
     with other.engine.connect() as connection:
@@ -98,7 +96,7 @@ except StoreError as error:
 """
 
 
-def test_a_disk_that_is_full_is_told_and_what_was_kept_stays(tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_and_loses_nothing(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'x.sqlite'}"
     path = os.pathsep.join([str(SUPPORT), str(Path(__file__).parent)])
     done = subprocess.run(
@@ -116,14 +114,14 @@ def test_a_disk_that_is_full_is_told_and_what_was_kept_stays(tmp_path: Path) -> 
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everything")
-def test_a_database_that_may_not_be_written_is_told(library: Library, tmp_path: Path) -> None:
+def test_a_read_only_database_is_reported(library: Library, tmp_path: Path) -> None:
     library.close()
     (tmp_path / "data" / "propcite.sqlite").chmod(0o400)
-    assert "give it write permission" in told_of(lambda: library.create_collection("lakes"))
+    assert "give it write permission" in error_of(lambda: library.create_collection("lakes"))
 
 
 @pytest.mark.postgres
-def test_a_server_that_stops_is_told_and_found_again(postgres: str) -> None:
+def test_a_stopped_database_server_is_reported_and_connected_again(postgres: str) -> None:
     import psycopg
 
     with psycopg.connect(postgres.format("postgres"), autocommit=True) as connection:
@@ -138,7 +136,9 @@ def test_a_server_that_stops_is_told_and_found_again(postgres: str) -> None:
                 connection.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'stopping'")
             session.execute(text("UPDATE collections SET owner = 'anybody'"))
 
-    assert "cannot be reached" in told_of(stop_in_the_middle)
+    assert "cannot reach the database" in error_of(stop_in_the_middle)
     assert library.collection("rivers").owner == ""
-    assert "cannot be reached" in told_of(lambda: Library(postgres.format("postgres").replace("pg-", "pg-gone-")))
+    assert "cannot reach the database" in error_of(
+        lambda: Library(postgres.format("postgres").replace("pg-", "pg-gone-"))
+    )
     library.close()

@@ -1,4 +1,4 @@
-"""The HTTP server: what each route gives, over real HTTP."""
+"""The HTTP server: the responses of its routes, over real HTTP."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ def http(parts: Parts) -> Iterator[httpx.Client]:
 
 
 def events(response: httpx.Response) -> list[tuple[str, dict[str, Any]]]:
-    """Server-sent events as a client reads them."""
-    found = []
+    """Parse server-sent events as a client does."""
+    parsed = []
     for block in response.read().decode().split("\n\n"):
         lines = dict(line.split(": ", 1) for line in block.splitlines() if not line.startswith(":"))
         if lines:
-            found.append((lines["event"], json.loads(lines["data"])))
-    return found
+            parsed.append((lines["event"], json.loads(lines["data"])))
+    return parsed
 
 
 # Citing
@@ -69,8 +69,8 @@ def test_a_text_is_cited_over_passages(http: httpx.Client) -> None:
     assert response.headers["x-propcite-answer"] == answer.id
 
 
-def test_a_list_without_a_passage_is_not_the_collection(http: httpx.Client) -> None:
-    """A chatbot whose search found nothing says so, and is not cited over what it has not seen."""
+def test_an_empty_list_of_passages_does_not_mean_the_collection(http: httpx.Client) -> None:
+    """A chatbot whose search found nothing sends an empty list, and is not cited over passages it has not seen."""
     text = {"answer": "The maritime museum opened in 1987."}
     (fact,) = http.post("/v1/cite", json={**text, "passages": []}).json()["sentences"][0]["propositions"]
     assert (fact["verdict"]["label"], fact["citations"], fact["nearest"]) == ("unsupported", [], None)
@@ -101,7 +101,7 @@ def test_a_text_is_cited_over_a_collection_and_over_passages_first(http: httpx.C
 
 
 @pytest.mark.parametrize("name", list(FORMATS))
-def test_every_format_is_written_in_its_media_type(http: httpx.Client, name: str) -> None:
+def test_every_format_has_its_media_type(http: httpx.Client, name: str) -> None:
     body = {"answer": "It rained in the town.", "passages": ["It rained in the town."], "format": name}
     response = http.post("/v1/cite", json=body)
     if FORMATS[name].missing_program():
@@ -112,7 +112,7 @@ def test_every_format_is_written_in_its_media_type(http: httpx.Client, name: str
     assert response.content
 
 
-def test_an_answer_is_kept_when_that_is_asked_for(http: httpx.Client, parts: Parts) -> None:
+def test_an_answer_is_stored_on_request(http: httpx.Client, parts: Parts) -> None:
     body = {"answer": "The maritime museum opened in 1987.", "collection": "harbour"}
     http.post("/v1/cite", json=body)
     assert parts.library.answers() == []
@@ -120,7 +120,7 @@ def test_an_answer_is_kept_when_that_is_asked_for(http: httpx.Client, parts: Par
     assert [info.id for info in parts.library.answers()] == [kept["id"]]
 
 
-def test_kept_answers_are_listed_and_given_in_any_format(http: httpx.Client) -> None:
+def test_stored_answers_are_listed_and_returned_in_any_format(http: httpx.Client) -> None:
     asked = http.post("/v1/ask", json={"question": "The barrier cost how many million euros?"}).json()
     listed = http.get("/v1/answers").json()["answers"]
     assert [(a["id"], a["question"]) for a in listed] == [(asked["id"], asked["question"])]
@@ -132,7 +132,7 @@ def test_kept_answers_are_listed_and_given_in_any_format(http: httpx.Client) -> 
         assert http.get(f"/v1/answers/{wrong}").status_code == 404
 
 
-def test_answers_that_come_together_are_cited_as_they_are_alone(http: httpx.Client) -> None:
+def test_answers_cited_in_a_batch_get_the_citations_they_get_alone(http: httpx.Client) -> None:
     answers = [f"It rained in town {n}. The maritime museum opened in 1987." for n in range(40)]
     passages = [f"It rained in town {n}." for n in range(40)]
 
@@ -153,10 +153,10 @@ def test_answers_that_come_together_are_cited_as_they_are_alone(http: httpx.Clie
     figures = http.get("/metrics").text
     count, total = (float(figures.partition(f"propcite_cited_together_{n} ")[2].split()[0]) for n in ("count", "sum"))
     assert total == 80
-    assert count < 80  # some waited together
+    assert count < 80  # some were cited in one batch
 
 
-def test_one_answer_that_cannot_be_cited_leaves_the_others_alone(http: httpx.Client) -> None:
+def test_one_answer_that_cannot_be_cited_does_not_affect_the_others(http: httpx.Client) -> None:
     good = {"answer": "It rained.", "passages": ["It rained."]}
     bad = {"answer": "It rained.", "passages": [{"id": "a", "text": "It rained."}, {"id": "a", "text": "It snowed."}]}
 
@@ -177,32 +177,32 @@ def test_markers_are_repaired(http: httpx.Client) -> None:
 # Asking and searching
 
 
-def test_the_schemas_of_what_is_written_are_there(http: httpx.Client) -> None:
+def test_responses_match_their_schemas(http: httpx.Client) -> None:
     asked = {"answer": "Die Sperre hat vierzehn Tore [1] und ist im Mai fertig [9].", "passages": ["It has gates."]}
     for path, name in (("/v1/cite", "answer"), ("/v1/repair", "repair")):
         jsonschema.validate(http.post(path, json=asked).json(), http.get(f"/v1/schemas/{name}").json())
     assert http.get("/v1/schemas/guess").status_code == 422
 
 
-def test_a_question_is_answered_at_once_or_as_it_is_written(http: httpx.Client, parts: Parts) -> None:
+def test_a_question_is_answered_whole_or_as_a_stream(http: httpx.Client, parts: Parts) -> None:
     asked = {"question": "The barrier cost how many million euros?"}
     whole = http.post("/v1/ask", json=asked).json()
     assert "410 million" in whole["text"]
     assert whole["models"]["generator"] == "extractive"
-    told = events(http.post("/v1/ask", json={**asked, "stream": True}))
-    assert "".join(data["text"] for name, data in told if name == "answer.delta") == whole["text"]
-    kinds = [name for name, _ in told]
+    streamed = events(http.post("/v1/ask", json={**asked, "stream": True}))
+    assert "".join(data["text"] for name, data in streamed if name == "answer.delta") == whole["text"]
+    kinds = [name for name, _ in streamed]
     assert kinds[-1] == "result"
     assert {"answer.delta", "sentence", "citation.added"} <= set(kinds)
-    assert told[-1][1]["id"] == whole["id"]
-    added = [data for name, data in told if name == "citation.added"]
+    assert streamed[-1][1]["id"] == whole["id"]
+    added = [data for name, data in streamed if name == "citation.added"]
     assert [c["id"] for c in added] == [c["id"] for s in whole["sentences"] for c in s["citations"]]
     for citation in added:
         assert whole["text"][citation["answer_start"] : citation["answer_end"]].strip()
     assert [info.id for info in parts.library.answers()] == [whole["id"]]
 
 
-def test_a_search_ranks_what_is_asked_for(http: httpx.Client) -> None:
+def test_a_search_ranks_units_of_the_requested_granularity(http: httpx.Client) -> None:
     for granularity in ("passage", "sentence", "proposition"):
         body = {"query": "maritime museum opened", "granularity": granularity, "k": 2}
         found = http.post("/v1/search", json=body).json()
@@ -220,7 +220,7 @@ def test_a_search_ranks_what_is_asked_for(http: httpx.Client) -> None:
 # Collections, health
 
 
-def test_collections_are_made_listed_and_removed(http: httpx.Client) -> None:
+def test_collections_are_created_listed_and_removed(http: httpx.Client) -> None:
     assert http.post("/v1/collections", json={"name": "other"}).status_code == 201
     assert http.post("/v1/collections", json={"name": "other"}).status_code == 201
     assert [c["name"] for c in http.get("/v1/collections").json()["collections"]] == ["harbour", "other"]
@@ -229,7 +229,7 @@ def test_collections_are_made_listed_and_removed(http: httpx.Client) -> None:
     assert http.post("/v1/search", json={"query": "gates", "collection": "other"}).status_code == 404
 
 
-def test_a_collection_made_anew_under_its_name_holds_nothing_of_the_old(http: httpx.Client) -> None:
+def test_a_collection_created_again_is_empty(http: httpx.Client) -> None:
     assert http.post("/v1/search", json={"query": "museum"}).json()["hits"]
     http.request("DELETE", "/v1/collections/harbour")
     http.post("/v1/collections", json={"name": "harbour"})
@@ -238,7 +238,7 @@ def test_a_collection_made_anew_under_its_name_holds_nothing_of_the_old(http: ht
     assert "is empty" in refused.json()["detail"]
 
 
-def test_health_and_figures(http: httpx.Client) -> None:
+def test_health_and_metrics(http: httpx.Client) -> None:
     assert http.get("/healthz").json() == {"status": "ok"}
     assert http.get("/readyz").json()["splitter"] == "rules"
     http.post("/v1/cite", json={"answer": "It rained. Cats sleep.", "passages": ["It rained."]})
@@ -249,7 +249,7 @@ def test_health_and_figures(http: httpx.Client) -> None:
     wait_until(lambda: counted in http.get("/metrics").text, "the request is not counted")
 
 
-def test_before_the_models_are_there_the_server_says_so(parts: Parts) -> None:
+def test_before_the_models_are_loaded_requests_are_refused(parts: Parts) -> None:
     held = threading.Event()
 
     class SlowlyLoaded:
@@ -274,10 +274,10 @@ def test_before_the_models_are_there_the_server_says_so(parts: Parts) -> None:
                 break
             time.sleep(0.05)
         else:
-            pytest.fail("the models are there and the server is not ready")
+            pytest.fail("the models are loaded and the server is not ready")
 
 
-def test_models_that_cannot_be_loaded_are_told(open_parts: Callable[..., Parts]) -> None:
+def test_the_error_of_models_that_cannot_be_loaded_is_reported(open_parts: Callable[..., Parts]) -> None:
     parts = open_parts(judge="nli", judge_model="/no/such/model")
     with running_server(parts, ready=False) as address:
         for _ in range(200):
@@ -289,7 +289,7 @@ def test_models_that_cannot_be_loaded_are_told(open_parts: Callable[..., Parts])
         assert "/no/such/model" in response.json()["detail"]
 
 
-def test_a_line_that_is_full_is_told_at_once(open_parts: Callable[..., Parts]) -> None:
+def test_a_request_to_a_full_queue_is_refused_at_once(open_parts: Callable[..., Parts]) -> None:
     held, entered = threading.Event(), threading.Event()
     parts = open_parts(**QUICK, serve_threads=1, serve_waiting=2)
     real = parts.propcite
@@ -317,7 +317,7 @@ def test_a_line_that_is_full_is_told_at_once(open_parts: Callable[..., Parts]) -
         assert [one.result().status_code for one in waiting] == [200] * 3
 
 
-def test_the_description_has_every_route_and_an_example(parts: Parts) -> None:
+def test_the_openapi_description_has_every_route_and_examples(parts: Parts) -> None:
     described = create_app(parts).openapi()
     routes = {f"{m.upper()} {path}" for path, methods in described["paths"].items() for m in methods}
     assert {

@@ -1,4 +1,4 @@
-"""Who may do what over HTTP: keys, scopes, collections, hosts and pages."""
+"""Access control over HTTP: keys, scopes, collections, hosts and origins."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from pathlib import Path
 
 import httpx
 import pytest
-from propcite.app.server.rates import RateLimiter
 from serving import running_server
 
 from propcite.app.errors import NotFoundError, StoreError
 from propcite.app.library.store import Keys, Library, Scope
 from propcite.app.parts import Parts
 from propcite.app.server.errors import RequestError
+from propcite.app.server.limits import RateLimiter
 
 QUICK = {"judge": "none", "splitter": "rules"}
 CITE = {"answer": "It rained.", "passages": ["It rained."]}
@@ -51,7 +51,7 @@ def keys(database_url: str) -> Iterator[Keys]:
     library.close()
 
 
-def test_a_key_is_known_by_its_secret_alone_and_until_it_is_revoked(keys: Keys) -> None:
+def test_a_key_is_found_by_its_secret_until_it_is_revoked(keys: Keys) -> None:
     key, secret = keys.create("chatbot", Scope.READ, ["ours"])
     assert keys.find(secret) == key == keys.all()[0]
     assert key.opens("ours")
@@ -80,7 +80,7 @@ def test_a_key_is_known_by_its_secret_alone_and_until_it_is_revoked(keys: Keys) 
         keys.create("\n", Scope.READ)
 
 
-def test_no_secret_is_kept(parts: Parts, tmp_path: Path) -> None:
+def test_secrets_are_not_stored(parts: Parts, tmp_path: Path) -> None:
     _, secret = parts.keys.create("chatbot", Scope.READ)
     parts.library.close()
     held = b"".join(path.read_bytes() for path in (tmp_path / "data").glob("propcite.sqlite*"))
@@ -91,7 +91,7 @@ def test_no_secret_is_kept(parts: Parts, tmp_path: Path) -> None:
 # Keys over HTTP
 
 
-def test_without_a_key_nothing_is_told_but_that_the_server_lives(address: str, parts: Parts) -> None:
+def test_without_a_key_only_health_checks_respond(address: str, parts: Parts) -> None:
     _, revoked = parts.keys.create("old", Scope.ADMIN)
     parts.keys.revoke(parts.keys.all()[-1].id)
     for headers in ({}, bearer("nonsense"), bearer(revoked), {"Authorization": "Basic eA=="}):
@@ -104,7 +104,7 @@ def test_without_a_key_nothing_is_told_but_that_the_server_lives(address: str, p
     assert httpx.get(f"{address}/readyz").status_code == 200
 
 
-def test_each_scope_may_what_it_says(address: str, parts: Parts) -> None:
+def test_each_scope_allows_its_requests(address: str, parts: Parts) -> None:
     calls = {
         Scope.READ: [("POST", "/v1/cite", CITE), ("GET", "/v1/documents?collection=ours", None)],
         Scope.WRITE: [("POST", "/v1/collections", {"name": "new"})],
@@ -121,8 +121,8 @@ def test_each_scope_may_what_it_says(address: str, parts: Parts) -> None:
                     assert response.is_success
 
 
-def test_a_key_reaches_nothing_of_anothers_collection(address: str, parts: Parts) -> None:
-    """What it may not see is told in the very words for what is not there."""
+def test_a_key_does_not_reach_other_collections(address: str, parts: Parts) -> None:
+    """The response is the same as for a collection that does not exist."""
     _, key = parts.keys.create("ours", Scope.ADMIN, ["ours"])
     theirs = parts.library.documents(parts.library.collection("theirs"))[0].id
     file = {"files": ("a.txt", b"It rained.")}
@@ -169,7 +169,7 @@ def test_a_key_reaches_nothing_of_anothers_collection(address: str, parts: Parts
     assert len(parts.library.documents(parts.library.collection("theirs"))) == 1
 
 
-def test_a_job_is_told_only_to_keys_of_its_collection(address: str, parts: Parts) -> None:
+def test_a_job_is_visible_only_to_keys_of_its_collection(address: str, parts: Parts) -> None:
     _, writer = parts.keys.create("w", Scope.WRITE, ["ours"])
     _, other = parts.keys.create("o", Scope.WRITE, ["theirs"])
     files = {"files": ("a.txt", b"It rained.")}
@@ -179,34 +179,34 @@ def test_a_job_is_told_only_to_keys_of_its_collection(address: str, parts: Parts
     assert httpx.get(address + place, headers=bearer(other)).status_code == 404
 
 
-def test_a_key_comes_so_often_a_minute_and_no_more(open_parts: Callable[..., Parts]) -> None:
+def test_each_key_has_a_limit_of_requests_per_minute(open_parts: Callable[..., Parts]) -> None:
     parts = open_parts(**QUICK, serve_rate=3)
     keys = [parts.keys.create(name, Scope.READ)[1] for name in "ab"]
     with running_server(parts, requires_keys=True) as address:
-        for key in keys:  # each for itself
+        for key in keys:  # each has its own limit
             got = [httpx.get(f"{address}/v1/collections", headers=bearer(key)) for _ in range(4)]
             assert [one.status_code for one in got] == [200, 200, 200, 429]
             assert 0 < int(got[-1].headers["retry-after"]) <= 60
 
 
-def test_a_minute_later_a_key_may_come_again() -> None:
+def test_the_rate_limit_covers_the_last_minute() -> None:
     now = 0.0
-    rates = RateLimiter(2, lambda: now)
-    rates.come("a")
+    limiter = RateLimiter(2, lambda: now)
+    limiter.count("a")
     now = 30.0
-    rates.come("a")
+    limiter.count("a")
     with pytest.raises(RequestError, match="in 30 s"):
-        rates.come("a")
+        limiter.count("a")
     now = 60.0
-    rates.come("a")
+    limiter.count("a")
     with pytest.raises(RequestError, match="in 30 s"):
-        rates.come("a")
+        limiter.count("a")
 
 
 # Hosts and pages
 
 
-def test_on_loopback_a_foreign_page_reaches_nothing(parts: Parts) -> None:
+def test_on_loopback_foreign_pages_and_hosts_are_refused(parts: Parts) -> None:
     with running_server(parts) as address:
         port = address.rpartition(":")[2]
         assert httpx.get(f"{address}/v1/collections").status_code == 200
@@ -224,7 +224,7 @@ def test_on_loopback_a_foreign_page_reaches_nothing(parts: Parts) -> None:
         assert same.status_code == 200
 
 
-def test_pages_that_are_named_may_call(open_parts: Callable[..., Parts]) -> None:
+def test_configured_origins_may_call(open_parts: Callable[..., Parts]) -> None:
     parts = open_parts(**QUICK, serve_origins=["https://chat.example"])
     with running_server(parts) as address:
         asked = {"Origin": "https://chat.example", "Access-Control-Request-Method": "POST"}
@@ -242,7 +242,7 @@ def propcite(*words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-m", "propcite", *words], capture_output=True, text=True, check=False)
 
 
-def test_beyond_this_machine_a_server_without_a_key_does_not_start() -> None:
+def test_a_server_for_other_machines_does_not_start_without_a_key() -> None:
     for words in (("--host", "0.0.0.0"), ("--keys",)):
         refused = propcite("serve", "--port", "18600", *words)
         assert refused.returncode == 2
@@ -250,7 +250,7 @@ def test_beyond_this_machine_a_server_without_a_key_does_not_start() -> None:
         assert "propcite keys create" in refused.stderr
 
 
-def test_a_port_or_address_that_cannot_be_had_is_told_in_a_line(address: str) -> None:
+def test_an_unavailable_port_or_address_is_reported_in_one_line(address: str) -> None:
     port = address.rpartition(":")[2]
     for words in (("--port", port), ("--host", "no.such.host.example")):
         refused = propcite("serve", *words)
@@ -259,7 +259,7 @@ def test_a_port_or_address_that_cannot_be_had_is_told_in_a_line(address: str) ->
         assert refused.stderr.count("\n") == 1
 
 
-def test_keys_are_made_listed_and_revoked_by_command() -> None:
+def test_keys_are_created_listed_and_revoked_by_command() -> None:
     made = json.loads(propcite("keys", "create", "chatbot", "--scope", "write", "-c", "ours", "--json").stdout)
     assert made["scope"] == "write"
     assert made["collections"] == ["ours"]

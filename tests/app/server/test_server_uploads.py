@@ -1,4 +1,4 @@
-"""Documents over HTTP: sent, read in the background, listed, removed; nothing that was accepted is lost."""
+"""Documents over HTTP: uploaded, read in the background, listed, removed; no accepted document is lost."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def http(parts: Parts) -> Iterator[httpx.Client]:
         yield client
 
 
-def left_behind(parts: Parts) -> list[Path]:
+def leftover_files(parts: Parts) -> list[Path]:
     return [
         path for path in (parts.settings.data_dir / "uploads").rglob("*") if path.is_file() and "lock" not in path.name
     ]
@@ -79,7 +79,7 @@ def pdf(path: Path, text: str) -> bytes:
     return path.read_bytes()
 
 
-def test_documents_are_read_in_the_background_and_found(http: httpx.Client, parts: Parts, tmp_path: Path) -> None:
+def test_documents_are_read_in_the_background(http: httpx.Client, parts: Parts, tmp_path: Path) -> None:
     files = [
         ("files", ("note.md", b"# Gates\n\nThe barrier has fourteen steel gates.\n")),
         ("files", ("page.html", b"<html><body><p>The museum opened in 1987.</p></body></html>")),
@@ -98,10 +98,10 @@ def test_documents_are_read_in_the_background_and_found(http: httpx.Client, part
         hit = http.post("/v1/search", json={"query": query}).json()["hits"][0]
         sources = {d["id"]: d["source"] for d in http.get("/v1/documents").json()["documents"]}
         assert sources[hit["document_id"]] == title
-    assert left_behind(parts) == []
+    assert leftover_files(parts) == []
 
 
-def test_a_document_sent_again_is_the_same_a_changed_one_takes_its_place(http: httpx.Client) -> None:
+def test_an_unchanged_document_is_skipped_and_a_changed_one_replaced(http: httpx.Client) -> None:
     def send(data: bytes) -> dict[str, Any]:
         sent = http.post("/v1/documents?wait=true", files={"files": ("a.txt", data)})
         assert sent.status_code == 200
@@ -116,25 +116,25 @@ def test_a_document_sent_again_is_the_same_a_changed_one_takes_its_place(http: h
     ]
 
 
-def test_addresses_are_fetched_beside_files_where_it_is_allowed(open_parts: Callable[..., Parts], site: str) -> None:
+def test_addresses_are_fetched_with_files(open_parts: Callable[..., Parts], site: str) -> None:
     with running_server(open_parts(**QUICK, fetch_inside=True)) as address, httpx.Client(base_url=address) as http:
-        given = {"addresses": [f"{site}/ferry", f"{site}/gone"]}
-        sent = http.post("/v1/documents", data=given, files={"files": ("a.txt", b"It rained.")})
+        form = {"addresses": [f"{site}/ferry", f"{site}/gone"]}
+        sent = http.post("/v1/documents", data=form, files={"files": ("a.txt", b"It rained.")})
         assert (sent.status_code, sent.json()["total"]) == (202, 3)
         job = ended(http, sent.headers["location"])
         assert [(o["source"], o["state"]) for o in job["outcomes"]] == [
             ("a.txt", "added"), (f"{site}/ferry", "added"), (f"{site}/gone", "failed"),
         ]  # fmt: skip
-        found = http.post("/v1/search", json={"query": "ferry leaves"}).json()["hits"][0]
-        assert (found["title"], found["text"]) == ("Ferry", "The ferry leaves at seven.")
+        hit = http.post("/v1/search", json={"query": "ferry leaves"}).json()["hits"][0]
+        assert (hit["title"], hit["text"]) == ("Ferry", "The ferry leaves at seven.")
         alone = http.post("/v1/documents?wait=true", data={"addresses": f"{site}/ferry"})
         assert [o["state"] for o in alone.json()["outcomes"]] == ["unchanged"]
 
 
-def test_addresses_lead_into_no_file_and_no_network_of_the_server(http: httpx.Client, site: str) -> None:
+def test_addresses_cannot_reach_files_or_the_network_of_the_server(http: httpx.Client, site: str) -> None:
     for wrong in ("/etc/hostname", "file:///etc/hostname", "ftp://example.org/a", " ", "https://a\nb"):
         refused = http.post("/v1/documents", data={"addresses": ["https://example.org", wrong]})
-        assert (refused.status_code, "is no web address" in refused.json()["detail"]) == (422, True)
+        assert (refused.status_code, "is not a web address" in refused.json()["detail"]) == (422, True)
     nothing = http.post("/v1/documents")
     assert (nothing.status_code, nothing.json()["detail"].startswith("no document: send files")) == (422, True)
     many = http.post("/v1/documents", data={"addresses": [f"{site}/{number}" for number in range(101)]})
@@ -144,7 +144,7 @@ def test_addresses_lead_into_no_file_and_no_network_of_the_server(http: httpx.Cl
     assert inside["reason"].endswith("set PROPCITE_FETCH_INSIDE=true")
 
 
-def test_what_was_sent_can_be_seen_again(http: httpx.Client, tmp_path: Path) -> None:
+def test_uploads_can_be_viewed(http: httpx.Client, tmp_path: Path) -> None:
     sheet = pdf(tmp_path / "x.pdf", "The ferry leaves at seven.")
     files = [("files", ("sheet.pdf", sheet)), ("files", ("note.md", b"The barrier has *fourteen* gates."))]
     http.post("/v1/documents?wait=true", files=files)
@@ -161,7 +161,7 @@ def test_what_was_sent_can_be_seen_again(http: httpx.Client, tmp_path: Path) -> 
     assert '<em><mark class="cited" id="cited">fourteen</mark></em>' in reading.text
     assert reading.headers["content-security-policy"].startswith("default-src 'none'")
     assert http.get(f"/v1/documents/{ids['note.md']}/reading", params={"cited": "<b>"}).status_code == 422
-    assert http.get(f"/v1/documents/{ids['note.md']}/pages/1").json()["detail"].startswith("note.md is no PDF")
+    assert http.get(f"/v1/documents/{ids['note.md']}/pages/1").json()["detail"].startswith("note.md is not a PDF")
     assert http.get("/v1/documents/nobody/file").status_code == 404
 
     answer = http.post("/v1/cite", json={"answer": "The ferry leaves at seven.", "collection": "harbour", "keep": True})
@@ -169,7 +169,7 @@ def test_what_was_sent_can_be_seen_again(http: httpx.Client, tmp_path: Path) -> 
     assert [(one["text"], one["citation"]) for one in near["evidence"]] == [("The ferry leaves at seven.", 1)]
 
 
-def test_a_removed_document_is_found_no_more(http: httpx.Client) -> None:
+def test_a_removed_document_is_no_longer_found(http: httpx.Client) -> None:
     http.post("/v1/documents?wait=true", files=[("files", ("a.txt", b"It rained.")), ("files", ("b.txt", b"Cats."))])
     http.post("/v1/cite", json={"answer": "It rained.", "collection": "harbour", "keep": True})
     id_ = next(d["id"] for d in http.get("/v1/documents").json()["documents"] if d["source"] == "a.txt")
@@ -179,7 +179,7 @@ def test_a_removed_document_is_found_no_more(http: httpx.Client) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "name"),
+    ("path", "name"),
     [
         ("../../../etc/cron.d/x.txt", "x.txt"),
         ("/etc/passwd.md", "passwd.md"),
@@ -189,19 +189,19 @@ def test_a_removed_document_is_found_no_more(http: httpx.Client) -> None:
         ("..%2f..%2fx.txt", "..%2f..%2fx.txt"),
     ],
 )
-def test_a_files_name_never_leads_out_of_the_data_directory(given: str, name: str) -> None:
-    assert safe_name(given) == name
+def test_a_file_name_never_leads_out_of_the_data_directory(path: str, name: str) -> None:
+    assert safe_name(path) == name
 
 
-def test_names_that_climb_are_kept_under_their_last_part(http: httpx.Client, tmp_path: Path, parts: Parts) -> None:
+def test_a_path_is_reduced_to_its_last_part(http: httpx.Client, tmp_path: Path, parts: Parts) -> None:
     before = {path for path in tmp_path.rglob("*") if "data" not in path.parts}
     sent = http.post("/v1/documents?wait=true", files={"files": ("../../../up.txt", b"It rained.")})
     assert sent.json()["outcomes"][0]["source"] == "up.txt"
     assert {path for path in tmp_path.rglob("*") if "data" not in path.parts} == before
-    assert left_behind(parts) == []
+    assert leftover_files(parts) == []
 
 
-def test_what_cannot_be_a_document_is_refused(http: httpx.Client, parts: Parts) -> None:
+def test_files_that_are_not_documents_are_refused(http: httpx.Client, parts: Parts) -> None:
     wrong = http.post("/v1/documents", files={"files": ("a.exe", b"MZ")})
     assert wrong.status_code == 415
     assert ".pdf" in wrong.json()["detail"]
@@ -214,11 +214,11 @@ def test_what_cannot_be_a_document_is_refused(http: httpx.Client, parts: Parts) 
     assert http.post("/v1/documents", files={"other": ("a.txt", b"x")}).status_code == 422
     liar = http.post("/v1/documents?wait=true", files={"files": ("a.pdf", b"PK\x03\x04" + b"\0" * 1000)})
     assert liar.json()["outcomes"][0]["state"] == "failed"
-    assert left_behind(parts) == []
+    assert leftover_files(parts) == []
     assert http.get("/v1/jobs/nothing").status_code == 404
 
 
-def test_a_request_that_breaks_off_leaves_nothing(http: httpx.Client, parts: Parts) -> None:
+def test_an_aborted_upload_leaves_nothing(http: httpx.Client, parts: Parts) -> None:
     port = http.base_url.port
     assert port
     head = (
@@ -228,10 +228,10 @@ def test_a_request_that_breaks_off_leaves_nothing(http: httpx.Client, parts: Par
     with socket.create_connection(("127.0.0.1", port)) as connection:
         connection.sendall(head.encode())
     assert http.get("/healthz").status_code == 200
-    assert left_behind(parts) == []
+    assert leftover_files(parts) == []
 
 
-def test_another_writer_of_the_collection_is_waited_for(http: httpx.Client, parts: Parts) -> None:
+def test_a_job_waits_for_another_writer(http: httpx.Client, parts: Parts) -> None:
     collection = parts.library.create_collection("harbour")
     with parts.workspace(collection).write_lock():
         place = http.post("/v1/documents", files={"files": ("a.txt", b"It rained.")}).headers["location"]
@@ -240,8 +240,8 @@ def test_another_writer_of_the_collection_is_waited_for(http: httpx.Client, part
     assert ended(http, place)["state"] == "done"
 
 
-def test_what_was_accepted_is_read_after_a_kill(open_parts: Callable[..., Parts]) -> None:
-    """A server is killed with a job in line; the next reads it, though another server lives beside."""
+def test_accepted_documents_are_read_after_a_kill(open_parts: Callable[..., Parts]) -> None:
+    """A server is killed with a waiting job; the next server reads it, and leaves the jobs of a running one."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -259,9 +259,9 @@ def test_what_was_accepted_is_read_after_a_kill(open_parts: Callable[..., Parts]
                 server.wait()
         finally:
             server.kill()
-    beside = Uploads(open_parts(**QUICK))
-    place = beside.place("1-own", 0)
-    place.write_bytes(b"It is not accepted yet.")
+    running = Uploads(open_parts(**QUICK))
+    path = running.path_of("1-own", 0)
+    path.write_bytes(b"It is not accepted yet.")
     with running_server(open_parts(**QUICK)) as address:
         for _ in range(600):
             found = httpx.get(f"{address}/v1/documents").json()
@@ -269,8 +269,8 @@ def test_what_was_accepted_is_read_after_a_kill(open_parts: Callable[..., Parts]
                 break
             time.sleep(0.05)
         assert [d["source"] for d in found["documents"]] == ["a.txt"]
-        assert place.exists()
-    beside.close()
+        assert path.exists()
+    running.close()
 
 
 def until_ready(address: str) -> None:
@@ -279,7 +279,7 @@ def until_ready(address: str) -> None:
             if httpx.get(f"{address}/readyz").status_code == 200:
                 return
         time.sleep(0.1)
-    pytest.fail("the server does not come up")
+    pytest.fail("the server does not start")
 
 
 ENDING = """
@@ -294,14 +294,14 @@ from word_encoder import WordEncoder
 begun = Event()
 
 
-class Telling(WordEncoder):
+class Signalling(WordEncoder):
     def encode_passages(self, passages):
         begun.set()
         return super().encode_passages(passages)
 
 
 parts = Parts(load_settings(data_dir=sys.argv[1], judge="none", splitter="rules"))
-parts.__dict__["encoder"] = Telling()
+parts.__dict__["encoder"] = Signalling()
 uploads = Uploads(parts)
 for number in range(700):
     uploads.path_of("1-a", number).write_text(f"Crane {number} lifts {number + 2} tonnes.")
@@ -310,8 +310,8 @@ begun.wait()
 """
 
 
-def test_a_process_that_ends_does_not_wait_until_all_is_read(open_parts: Callable[..., Parts], tmp_path: Path) -> None:
-    """Its threads are waited for, but not for all that they were to do: the next process reads on."""
+def test_a_process_ends_without_reading_all_waiting_documents(open_parts: Callable[..., Parts], tmp_path: Path) -> None:
+    """The process ends after the current document, and the next process reads the rest."""
     ended = subprocess.run([sys.executable, "-c", ENDING, str(tmp_path / "data")], cwd=SUPPORT, timeout=120, check=True)
     assert ended.returncode == 0
     parts = open_parts(**QUICK)

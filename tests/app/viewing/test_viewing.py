@@ -1,4 +1,4 @@
-"""Documents as a person knows them: the cited words marked where they stand, and nothing that acts."""
+"""Documents shown with the cited words marked, and without active content."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ from propcite.app.errors import AppError, NotFoundError, ReadError
 from propcite.app.ingest.sources import File, Source, Upload, gather
 from propcite.app.library.originals import Original
 from propcite.app.parts import Parts
-from propcite.app.viewing import Highlight, Viewer, parse_span
+from propcite.app.viewing.document_html import Highlight
 from propcite.app.viewing.marking import Quote, mark_quote
 from propcite.app.viewing.page_images import PageImages
 from propcite.app.viewing.sanitized_html import sanitize
 from propcite.app.viewing.tables import rows_of, table_html
+from propcite.app.viewing.viewer import Viewer, parse_span
 from propcite.retrieval.text import Passage, Span
 
 OpenParts = Callable[..., Parts]
@@ -45,7 +46,7 @@ def words(html: str) -> str:
 
 
 def cited(html: str) -> str:
-    """What is marked as cited, whichever way."""
+    """Return the words that are marked as cited."""
     found = re.findall(r'<(mark|span) class="[^"]*cited"[^>]*>(.*?)</\1>', html)
     return " ".join(words(inside) for _, inside in found)
 
@@ -53,7 +54,7 @@ def cited(html: str) -> str:
 def shown(viewer: Viewer, document_id: str, quote: str = "") -> str:
     text = viewer.parts.library.document(document_id).text
     start = text.index(quote)
-    content = viewer.reading(document_id, Highlight(Span(start, start + len(quote)), Span(0, len(text)))).content
+    content = viewer.html(document_id, Highlight(Span(start, start + len(quote)), Span(0, len(text)))).content
     assert isinstance(content, bytes)
     return content.decode()
 
@@ -61,51 +62,51 @@ def shown(viewer: Viewer, document_id: str, quote: str = "") -> str:
 # Marks
 
 
-def test_words_are_marked_across_tags_and_signs() -> None:
+def test_words_are_marked_across_tags_and_punctuation() -> None:
     html = "<p>The <b>heron</b> stands &amp; waits.</p><p>It eats fish.</p>"
-    found, is_there = mark_quote(html, Quote("The heron stands & waits.", "The heron stands & waits. It eats fish."))
-    assert is_there
-    assert cited(found) == "The heron stands &amp; waits"
-    assert words(found) == words(html)
-    assert found.count('id="cited"') == 1
-    assert '<mark class="passage">It eats fish</mark>' in found
+    page = mark_quote(html, Quote("The heron stands & waits.", "The heron stands & waits. It eats fish."))
+    assert page
+    assert cited(page) == "The heron stands &amp; waits"
+    assert words(page) == words(html)
+    assert page.count('id="cited"') == 1
+    assert '<mark class="passage">It eats fish</mark>' in page
 
 
-def test_of_two_places_the_one_with_the_same_words_before_it_is_meant() -> None:
+def test_of_two_places_the_one_with_the_same_words_before_it_is_marked() -> None:
     html = "<p>In May it opens at nine.</p><p>In June it opens at nine.</p>"
-    found, _ = mark_quote(html, Quote("it opens at nine", "In June it opens at nine."))
-    assert found.index('id="cited"') > found.index("June")
+    page = mark_quote(html, Quote("it opens at nine", "In June it opens at nine.")) or ""
+    assert page.index('id="cited"') > page.index("June")
 
 
-def test_of_two_places_alike_the_one_where_it_is_to_be_expected_is_meant() -> None:
+def test_of_equal_places_the_one_nearest_to_the_position_is_marked() -> None:
     html = "<p>Closed on Monday.</p>" * 3
-    found, _ = mark_quote(html, Quote("Closed on Monday.", "Closed on Monday.", share=0.5))
-    assert html.index("</p>") < found.index('id="cited"') < len("<p>Closed on Monday.</p>") * 2
+    page = mark_quote(html, Quote("Closed on Monday.", "Closed on Monday.", position=0.5)) or ""
+    assert html.index("</p>") < page.index('id="cited"') < len("<p>Closed on Monday.</p>") * 2
 
 
 @pytest.mark.parametrize("quote", ["Do nothing.", "2. Do nothing.", "b) Do nothing."])
-def test_an_items_number_is_no_word_of_the_page(quote: str) -> None:
-    found, is_there = mark_quote("<ol><li>Sell.</li><li>Do nothing.</li></ol>", Quote(quote, quote))
-    assert (cited(found), is_there) == ("Do nothing", True)
+def test_the_number_of_a_list_item_is_ignored(quote: str) -> None:
+    page = mark_quote("<ol><li>Sell.</li><li>Do nothing.</li></ol>", Quote(quote, quote)) or ""
+    assert cited(page) == "Do nothing"
 
 
-def test_a_row_of_a_table_is_found_without_the_names_of_its_columns() -> None:
+def test_a_table_row_is_found_without_the_names_of_its_columns() -> None:
     html = "<table><tr><th>Land</th><th>Sales</th></tr><tr><td>Spain</td><td>14%</td></tr></table>"
-    found, is_there = mark_quote(html, Quote("Land = Spain; Sales = 14%.", "Land = Spain; Sales = 14%."))
-    assert (cited(found), is_there) == ("Spain 14", True)
+    page = mark_quote(html, Quote("Land = Spain; Sales = 14%.", "Land = Spain; Sales = 14%.")) or ""
+    assert cited(page) == "Spain 14"
 
 
-def test_what_is_not_there_is_not_marked() -> None:
+def test_a_quote_that_is_not_on_the_page_is_not_marked() -> None:
     html = "<p>The heron stands and waits.</p>"
-    assert mark_quote(html, Quote("The kingfisher dives at dawn.", "")) == (html, False)
-    assert mark_quote(html, Quote("…", "")) == (html, False)
+    assert mark_quote(html, Quote("The kingfisher dives at dawn.", "")) is None
+    assert mark_quote(html, Quote("…", "")) is None
 
 
 # Whole documents
 
 
-def test_each_sentence_of_the_demo_is_marked_where_it_stands(viewer: Viewer) -> None:
-    """In its Markdown or HTML where that is what it was read from, else in its text."""
+def test_sentences_of_the_demo_are_marked_in_place(viewer: Viewer) -> None:
+    """In the rendered Markdown or HTML, not in the extracted text."""
     add(viewer, *(source for source in gather([DOCUMENTS])[0] if source.name.endswith((".md", ".html"))))
     library = viewer.parts.library
     info = library.collection("seen")
@@ -113,14 +114,12 @@ def test_each_sentence_of_the_demo_is_marked_where_it_stands(viewer: Viewer) -> 
     for document in library.documents(info)[::4]:
         for passage in library.passages(library.passage_ids(info, document.id)).values():
             for span in sentences(passage)[::3]:
-                page = viewer.reading(
-                    document.id, Highlight(passage.in_document(span), passage.in_document(span))
-                ).content
+                page = viewer.html(document.id, Highlight(passage.in_document(span), passage.in_document(span))).content
                 assert isinstance(page, bytes)
                 assert 'class="text"' not in page.decode(), (document.source, span.of(passage.text))
                 found = re.findall(r"\w+", unescape(cited(page.decode())))
                 wanted = re.findall(r"\w+", span.of(passage.text))
-                assert found  # of a table's row without the columns' names
+                assert found  # a table row lacks the names of its columns
                 assert set(found) <= set(wanted)
                 assert found[-1] == wanted[-1]
                 looked_at += 1
@@ -133,7 +132,7 @@ def sentences(passage: Passage) -> list[Span]:
     ]
 
 
-def test_a_text_is_shown_as_it_was_read_and_one_without_its_file_too(viewer: Viewer, tmp_path: Path) -> None:
+def test_text_is_shown_escaped_and_also_without_its_file(viewer: Viewer, tmp_path: Path) -> None:
     own = tmp_path / "quay.md"
     own.write_text("# The quay\n\nIt is <b>old</b>.\n\nIt carries *two* cranes.\n", encoding="utf-8")
     (sent, there) = add(viewer, Upload("quay.txt", b"The quay is <b>old</b>.\n\nIt carries two cranes."), File(own))
@@ -146,12 +145,12 @@ def test_a_text_is_shown_as_it_was_read_and_one_without_its_file_too(viewer: Vie
     assert "<em>" not in page
     assert cited(page) == "It carries two cranes."
     with pytest.raises(NotFoundError):
-        viewer.reading("nobody", Highlight())
+        viewer.html("nobody", Highlight())
 
 
-def test_places_outside_a_document_are_cut_to_it(viewer: Viewer) -> None:
+def test_spans_outside_a_document_are_clipped(viewer: Viewer) -> None:
     (sent,) = add(viewer, Upload("quay.txt", b"The quay is old."))
-    content = viewer.reading(sent, Highlight(Span(12, 10**9), Span(10**8, 10**9))).content
+    content = viewer.html(sent, Highlight(Span(12, 10**9), Span(10**8, 10**9))).content
     assert isinstance(content, bytes)
     assert cited(content.decode()) == "old."
     assert [parse_span(text) for text in ("3-5", "5-3", "a-b", "-", "", "1-2-3", "9" * 40 + "-1")] == [
@@ -160,7 +159,7 @@ def test_places_outside_a_document_are_cut_to_it(viewer: Viewer) -> None:
     ]
 
 
-def test_of_a_long_text_the_part_around_the_words_is_shown(viewer: Viewer) -> None:
+def test_a_long_text_is_cut_around_the_cited_words(viewer: Viewer) -> None:
     text = "The tide comes and goes. " * 20_000 + "The gate is green. " + "The tide comes and goes. " * 20_000
     (sent,) = add(viewer, Upload("tides.txt", text.encode()))
     page = shown(viewer, sent, "The gate is green.")
@@ -176,7 +175,7 @@ def table(number: int = 300) -> bytes:
     return ("Land,Year,Sales\n" + "".join(f"L{i},{1900 + i % 100},{i}%\n" for i in range(number))).encode()
 
 
-def test_the_rows_around_a_cited_one_are_shown_under_their_names(viewer: Viewer) -> None:
+def test_rows_around_a_cited_row_are_shown_with_a_header(viewer: Viewer) -> None:
     (sent,) = add(viewer, Upload("sales.csv", table()))
     page = shown(viewer, sent, "Land = L120; Year = 1920; Sales = 120%.")
     (row,) = re.findall(r'<tr class="cited" id="cited">.*?</tr>', page)
@@ -186,7 +185,7 @@ def test_the_rows_around_a_cited_one_are_shown_under_their_names(viewer: Viewer)
     assert "119 more rows below" in page
 
 
-def test_a_row_among_the_first_and_the_last(viewer: Viewer) -> None:
+def test_the_first_and_the_last_row(viewer: Viewer) -> None:
     (sent,) = add(viewer, Upload("sales.csv", table(5)))
     for number in (0, 4):
         page = shown(viewer, sent, f"Land = L{number}; Year = {1900 + number}; Sales = {number}%.")
@@ -194,7 +193,7 @@ def test_a_row_among_the_first_and_the_last(viewer: Viewer) -> None:
         assert page.count("<tr") == 6
 
 
-def test_a_table_without_names_has_no_head() -> None:
+def test_a_table_without_column_names_has_no_header() -> None:
     rows = rows_of("csv", "a.csv", b"1,2\n3,4\n5,6\n")
     page = table_html(rows, ["row 2"])
     assert "<thead>" not in page
@@ -203,7 +202,7 @@ def test_a_table_without_names_has_no_head() -> None:
 
 
 @pytest.mark.parametrize("name", ["budget-openpyxl.xlsx", "budget-libreoffice.xlsx", "budget-libreoffice.ods"])
-def test_a_spreadsheets_row_is_found_on_its_sheet(name: str, viewer: Viewer) -> None:
+def test_a_row_is_found_on_its_sheet(name: str, viewer: Viewer) -> None:
     (there,) = add(viewer, File(FOLDER / name))
     page = shown(viewer, there, "Name = Heron Bridge; Year = 1931.")
     (row,) = re.findall(r'<tr class="cited" id="cited">.*?</tr>', page)
@@ -211,10 +210,10 @@ def test_a_spreadsheets_row_is_found_on_its_sheet(name: str, viewer: Viewer) -> 
     assert "Alder Quay" not in page
 
 
-# What may be sent
+# Safety
 
 
-ACTING = [
+ATTACKS = [
     "<script>top.document.title = 'broken'</script>",
     "<img src=x onerror=alert(1)>",
     '<svg onload="alert(1)"><a xlink:href="javascript:alert(1)"><text>x</text></a></svg>',
@@ -243,12 +242,12 @@ class Tags(HTMLParser):
         self.found.append((tag, dict(attrs)))
 
 
-@pytest.mark.parametrize("attack", ACTING)
+@pytest.mark.parametrize("attack", ATTACKS)
 @pytest.mark.parametrize("suffix", [".md", ".html", ".txt", ".csv"])
-def test_no_document_acts_loads_or_leads_elsewhere(viewer: Viewer, suffix: str, attack: str) -> None:
+def test_no_document_runs_scripts_loads_content_or_has_links(viewer: Viewer, suffix: str, attack: str) -> None:
     text = f"{attack}\n\nThe quay is 300 metres long.\n\n{attack}\n"
     (sent,) = add(viewer, Upload(f"quay{suffix}", text.encode()))
-    reply = viewer.reading(sent, Highlight(Span(0, 5), Span(0, 9)))
+    reply = viewer.html(sent, Highlight(Span(0, 5), Span(0, 9)))
     assert isinstance(reply.content, bytes)
     body = reply.content.decode().partition("<body>")[2]
     for tag, attributes in Tags(body).found:
@@ -260,7 +259,7 @@ def test_no_document_acts_loads_or_leads_elsewhere(viewer: Viewer, suffix: str, 
     assert reply.headers["X-Content-Type-Options"] == "nosniff"
 
 
-def test_only_a_pdf_opens_in_the_browser(viewer: Viewer) -> None:
+def test_only_pdfs_open_in_the_browser(viewer: Viewer) -> None:
     pdf = next(source for source in gather([DOCUMENTS])[0] if source.name.endswith(".pdf"))
     page, opened = add(viewer, Upload('a "page".html', b"<p>The quay is old. It is long.</p>"), pdf)
     saved = viewer.file(page)
@@ -271,7 +270,7 @@ def test_only_a_pdf_opens_in_the_browser(viewer: Viewer) -> None:
     assert seen.headers["Content-Disposition"].startswith("inline")
 
 
-def test_harmless_html_keeps_words_and_their_arrangement() -> None:
+def test_sanitized_html_keeps_words_and_layout() -> None:
     html = "<h2>Tides</h2><ol start='3'><li>High</li></ol><table><tr><td colspan=2>Low</td></tr></table>"
     kept = sanitize(html)
     assert '<ol start="3">' in kept
@@ -291,36 +290,36 @@ def original(path: Path, kind: str = "pdf") -> Original:
     return Original("d", "Report", path.name, kind, path)
 
 
-def test_a_page_is_drawn_as_wide_as_it_is_asked_for(pages: PageImages) -> None:
+def test_a_page_is_drawn_at_the_requested_width(pages: PageImages) -> None:
     path = next(Path(DOCUMENTS).glob("annual-report-2022.pdf"))
     try:
-        pages.begin()
+        pages.start()
         first, second = (pages.jpeg(original(path), number, 400) for number in (1, 2))
         assert first != second
         assert pages.jpeg(original(path), 1, 400) is first
         with Image.open(BytesIO(first)) as picture:
             assert (picture.width, picture.format) == (400, "JPEG")
             dark = sum(picture.convert("L").histogram()[:128])
-        assert dark > 500  # there are letters on it
+        assert dark > 500  # it shows letters
         with pytest.raises(NotFoundError, match="has 2 pages, no page 9"):
             pages.jpeg(original(path), 9)
     finally:
         pages.close()
 
 
-def test_what_cannot_be_drawn_is_told_and_harms_nobody(pages: PageImages, tmp_path: Path) -> None:
+def test_a_page_that_cannot_be_drawn_is_reported_and_the_next_is_drawn(pages: PageImages, tmp_path: Path) -> None:
     broken = tmp_path / "broken.pdf"
     broken.write_bytes(b"%PDF-1.7 nothing\n%%EOF")
     good = next(Path(DOCUMENTS).glob("*.pdf"))
     try:
-        with pytest.raises(ReadError, match=r"broken\.pdf cannot be drawn"):
+        with pytest.raises(ReadError, match=r"broken\.pdf is damaged and cannot be drawn"):
             pages.jpeg(original(broken), 1)
-        with pytest.raises(ReadError, match="no PDF"):
+        with pytest.raises(ReadError, match="not a PDF"):
             pages.jpeg(original(good, "markdown"), 1)
         with pytest.raises(AppError, match="200 to 2000"):
             pages.jpeg(original(good), 1, 20_000)
-        pages._process._running.kill()  # type: ignore[union-attr]  # as a hostile file would
-        with pytest.raises(ReadError, match="ended its drawing"):
+        pages._process._process.kill()  # type: ignore[union-attr]  # as a hostile file would
+        with pytest.raises(ReadError, match="crashed its drawing process"):
             pages.jpeg(original(good), 1)
         assert pages.jpeg(original(good), 1)
     finally:

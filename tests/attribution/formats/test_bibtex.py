@@ -48,7 +48,9 @@ def test_an_article_by_hand() -> None:
 
 
 def test_a_document_is_what_its_fields_make_it_and_says_when_it_is_gone() -> None:
-    book = bibtex_entries([CitedDocument("b1", "The sea", details={"isbn": "1", "year": 1999}, gone="source removed")])
+    book = bibtex_entries(
+        [CitedDocument("b1", "The sea", details={"isbn": "1", "year": 1999}, status="source removed")]
+    )
     assert book.startswith("@book{1999-sea-b1,")
     assert "note  = {source removed}" in book
     assert bibtex_entries([CitedDocument("x", "")]) == "@misc{x-x,\n  title = {{x}},\n}\n"

@@ -11,14 +11,14 @@ from sample_answers import ANSWER
 from propcite.attribution.formats import FORMATS
 from propcite.attribution.formats.cited_documents import REMOVED, CitedDocument, all_evidence, with_documents
 
-GONE = {e.passage.document_id: CitedDocument(e.passage.document_id, "", gone=REMOVED) for e in all_evidence(ANSWER)}
+GONE = {e.passage.document_id: CitedDocument(e.passage.document_id, "", status=REMOVED) for e in all_evidence(ANSWER)}
 
 
 def test_an_answer_that_knows_what_became_of_its_documents_is_the_same_answer() -> None:
     marked = with_documents(ANSWER, GONE)
     assert marked == ANSWER
     assert marked.id == ANSWER.id
-    assert {e.gone for e in all_evidence(marked)} == {REMOVED}
+    assert {e.document_status for e in all_evidence(marked)} == {REMOVED}
     assert with_documents(ANSWER, {}) is ANSWER
 
 

@@ -32,7 +32,7 @@ def test_the_formats_are_listed_by_name_and_each_names_its_files() -> None:
         "w3c".split()
     )
     assert len({form.suffix for form in FORMATS.values()}) == len(FORMATS)
-    assert all(form.name == name and "/" in form.media_type and form.what for name, form in FORMATS.items())
+    assert all(form.name == name and "/" in form.media_type and form.description for name, form in FORMATS.items())
     assert [name for name, form in FORMATS.items() if not form.is_text] == ["docx", "pdf"]
 
 
@@ -52,7 +52,9 @@ def test_whatever_was_written_is_utf8_and_json(answer: CitedAnswer, unit: Unit) 
             assert isinstance(read(name, answer, unit), dict)
 
 
-@pytest.mark.parametrize("name", [name for name, form in FORMATS.items() if form.counts and "json" != name != "jsonl"])
+@pytest.mark.parametrize(
+    "name", [name for name, form in FORMATS.items() if form.has_units and "json" != name != "jsonl"]
+)
 def test_the_unit_is_said(name: str) -> None:
     assert [read(name, unit=unit)["offsets"] for unit in Unit] == ["code-points", "utf-16", "bytes"]
 
@@ -180,7 +182,7 @@ def test_pieces_are_the_text_with_every_citation_and_every_bare_fact_once(answer
     for cut in (pieces(answer), cited_pieces(answer)):
         assert "".join(piece.span.of(answer.text) for piece in cut) == answer.text
     assert {c.id for claim in cited_pieces(answer) for c in claim.citations} >= {c.id for c in answer.citations}
-    assert sum(len(piece.bare) for piece in pieces(answer)) == len(answer.uncited)
+    assert sum(len(piece.unsupported) for piece in pieces(answer)) == len(answer.uncited)
     assert all(c.words.start >= c.span.start and c.words.end <= c.span.end for c in cited_pieces(answer))
 
 

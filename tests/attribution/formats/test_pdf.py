@@ -27,13 +27,13 @@ def test_the_report_is_printed_with_its_words() -> None:
 
 def test_a_machine_without_a_browser_says_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert FORMATS["pdf"].lacks() == "Chromium or Chrome"
+    assert FORMATS["pdf"].missing_program() == "Chromium or Chrome"
     with pytest.raises(AttributionError, match="take --format html"):
         FORMATS["pdf"].write(ANSWER)
     broken = tmp_path / "chromium"
     broken.write_text("#!/bin/sh\necho it broke >&2\nexit 3\n")
     broken.chmod(0o755)
-    assert FORMATS["pdf"].lacks() == ""
+    assert FORMATS["pdf"].missing_program() == ""
     monkeypatch.setenv("PATH", f"{tmp_path}:/bin:/usr/bin")
     with pytest.raises(AttributionError, match=r"printed nothing \(it broke\)"):
         FORMATS["pdf"].write(ANSWER)

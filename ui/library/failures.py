@@ -1,4 +1,4 @@
-"""What could not be read, and why: it stays until it is read or dismissed."""
+"""List files that could not be read, and why, until they are read or dismissed."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ def _show(collection: CollectionInfo, failure: FailureInfo, number: int) -> None
         if can_be_tried(failure):
             st.button("Try again", key=f"again-{number}", type="tertiary", on_click=_again, args=(collection, failure))
         else:
-            st.caption("Add it again once it is mended", width="content")
+            st.caption("Add it again once it is repaired", width="content")
         dismissed = (collection, [failure.source])
         st.button("Dismiss", key=f"dismiss-{number}", type="tertiary", on_click=_dismiss, args=dismissed)
 
 
 def _again(collection: CollectionInfo, failure: FailureInfo) -> None:
-    with session.told():
+    with session.showing_errors():
         jobs.begin(collection.name, [], [file_of(failure.source)])
 
 
 def _dismiss(collection: CollectionInfo, sources: list[str]) -> None:
-    with session.told():
+    with session.showing_errors():
         session.parts().library.note_failures(collection, {}, sources)

@@ -1,4 +1,4 @@
-"""An answer while it is made: its steps with their times, and its text as it grows."""
+"""Show an answer while it is written: its steps with their times, and its text."""
 
 from __future__ import annotations
 
@@ -12,34 +12,34 @@ from propcite.ui.render import growing, plain
 
 
 class Steps:
-    """A box that shows each step as it begins and as it ends."""
+    """A box that shows each step when it begins and when it ends."""
 
     def __init__(self, *, follows: bool) -> None:
         self._follows = follows
         self._box = st.status("Asking…", expanded=True)
         self._lines = self._box.empty()
-        self._first: dict[str, Step] = {}
+        self._before: dict[str, Step] = {}
 
-    def hear(self, name: str, ms: float | None) -> None:
-        """Of the steps before the writing."""
-        self._first[name] = Step(name, ms or 0.0, done=ms is not None)
+    def report(self, name: str, ms: float | None) -> None:
+        """Show a step before the writing: `ms` is None when it begins."""
+        self._before[name] = Step(name, ms or 0.0, done=ms is not None)
         self.show([])
 
     def show(self, later: list[Step]) -> None:
-        begun = [*self._first.values(), *later]
+        begun = [*self._before.values(), *later]
         self._lines.markdown("  \n".join(plain(line) for line in step_lines(begun, follows=self._follows)))
-        going_on = [step for step in begun if not step.done]
-        if going_on:
-            self._box.update(label=f"{NOW[going_on[-1].name]}…", expanded=True)
+        running = [step for step in begun if not step.done]
+        if running:
+            self._box.update(label=f"{NOW[running[-1].name]}…", expanded=True)
 
     def end(self, answer: CitedAnswer) -> None:
         self._box.update(label=steps_line(answer), state="complete", expanded=False)
 
 
-def answer_shown(pipeline: Pipeline, question: str, after: str) -> str:
-    """Asks, and shows what comes as it comes.  -> the kept answer's id, empty where nothing was written"""
+def show_while_written(pipeline: Pipeline, question: str, after: str) -> str:
+    """Ask, show the answer while it is written, and return its id; empty if nothing was written."""
     steps, written = Steps(follows=bool(after)), st.empty()
-    with pipeline.answer_stream(question, after, steps.hear) as coming:
+    with pipeline.answer_stream(question, after, steps.report) as coming:
         for so_far in growing(coming):
             written.markdown(so_far)
             steps.show(coming.steps)
@@ -50,7 +50,7 @@ def answer_shown(pipeline: Pipeline, question: str, after: str) -> str:
 
 
 def show_steps(answer: CitedAnswer) -> None:
-    """Of an answer that is kept: one line, and behind it each step."""
+    """Show a stored answer's steps in one line that unfolds."""
     if line := steps_line(answer):
         with st.expander(line, icon=":material/timeline:", key=f"steps-{answer.id}"):
             st.markdown("  \n".join(plain(step_line(step)) for step in steps_of(answer)))

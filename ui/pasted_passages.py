@@ -1,4 +1,4 @@
-"""Passages that a person pastes as one text: a blank line parts two, `[n]` in front of each may number them."""
+"""Split pasted text into passages: a blank line separates two, and `[n]` in front may number them."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ import re
 from propcite.retrieval.splitter import passage_from_text
 from propcite.retrieval.text import Passage
 
-_APART = re.compile(r"\n[^\S\n]*(?:\n[^\S\n]*)+")
+_BLANK_LINES = re.compile(r"\n[^\S\n]*(?:\n[^\S\n]*)+")
 _NUMBER = re.compile(r"\s*(?:\[(\d{1,3})\]:?|(\d{1,3})[.)])\s+")
 
 
 def passages_of(text: str) -> list[Passage]:
-    """The passages in their order, or in that of their numbers where each has one of its own, from 1 without a gap.
+    """Return the passages in order, or by their numbers if these count from 1 without a gap.
 
     >>> [p.text for p in passages_of("[2] It is paid.\\n\\n[1] It cost 5 euros.")]
     ['It cost 5 euros.', 'It is paid.']
     """
-    blocks = [block.strip() for block in _APART.split(text) if block.strip()]
+    blocks = [block.strip() for block in _BLANK_LINES.split(text) if block.strip()]
     numbers = [_NUMBER.match(block) for block in blocks]
-    told = [int(found[1] or found[2]) for found in numbers if found]
-    if told and sorted(told) == list(range(1, len(blocks) + 1)):
+    given = [int(match[1] or match[2]) for match in numbers if match]
+    if given and sorted(given) == list(range(1, len(blocks) + 1)):
         by_number = {int(f[1] or f[2]): block[f.end() :] for f, block in zip(numbers, blocks, strict=True) if f}
         blocks = [by_number[number] for number in sorted(by_number)]
     return [passage_from_text(f"given:{n}", block, f"Passage {n}") for n, block in enumerate(blocks, start=1)]

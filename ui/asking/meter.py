@@ -1,4 +1,4 @@
-"""The meter, drawn in the page's colours."""
+"""Draw the meter of support in the page's colours."""
 
 from __future__ import annotations
 
@@ -16,10 +16,12 @@ from propcite.ui.asking.words import covered_line, shares
 HERE = Path(__file__).parent
 
 
-def meter_html(held: Mapping[Label, float]) -> str:
-    """A bar whose parts differ in pattern too, and the same in words."""
-    line = escape(covered_line(held))
-    parts = "".join(f'<i class="{label.value}" style="flex-grow:{share:.4f}"></i>' for label, share in held.items())
+def meter_html(shares_by_label: Mapping[Label, float]) -> str:
+    """Return a bar whose parts also differ in pattern, and the same in words."""
+    line = escape(covered_line(shares_by_label))
+    parts = "".join(
+        f'<i class="{label.value}" style="flex-grow:{share:.4f}"></i>' for label, share in shares_by_label.items()
+    )
     bar = f'<span class="bar" aria-hidden="true">{parts}</span>' if parts else ""
     return f'<p class="meter">{bar}<span class="words">{line}</span></p>'
 

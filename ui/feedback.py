@@ -1,4 +1,4 @@
-"""What the reader thinks of a fact's citations, in one click each; a better place can be pointed at."""
+"""Ask the reader about a fact's citations, one click each; a better sentence can be chosen."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ NUM_OFFERED = 8  # sentences to choose a better one from
 
 
 def ask(answer: CitedAnswer, fact: CitedProposition) -> None:
-    """One row of choices for each citation, or for a fact that has none."""
-    said = {(one.fact, one.citation): one for one in session.parts().feedback.of(answer.id) if not one.by}
+    """Show one row of choices per citation, or one for a fact without citations."""
+    saved = {(one.fact, one.citation): one for one in session.parts().feedback.of(answer.id) if not one.by}
     for citation in fact.citations or (None,):
         id_ = citation.id if citation else ""
-        given = said.get((fact.id, id_))
+        opinion_before = saved.get((fact.id, id_))
         key = f"opinion-{answer.id}-{fact.id}-{id_}"
         opinion = st.segmented_control(
-            _asked(fact, citation.number if citation else 0),
+            _question(fact, citation.number if citation else 0),
             list(Opinion) if citation else [Opinion.RIGHT, Opinion.WRONG, Opinion.BETTER],
-            default=given.opinion if given else None,
+            default=opinion_before.opinion if opinion_before else None,
             format_func=partial(opinion_words, cited=citation is not None),
             key=key,
-            on_change=partial(_keep, answer, fact, id_, key, given.id if given else ""),
+            on_change=partial(_keep, answer, fact, id_, key, opinion_before.id if opinion_before else ""),
         )
         if opinion is Opinion.BETTER:
-            _offer(answer, fact, id_, given.better if given else None)
+            _offer(answer, fact, id_, opinion_before.better if opinion_before else None)
 
 
 def offer(collection: CollectionInfo) -> None:
-    """What was said of a collection's answers, to be taken along, where something was."""
+    """Offer a download of the opinions on a collection's answers, if there are any."""
     parts = session.parts()
     if number := len(parts.feedback.all(collection)):
         st.download_button(
@@ -53,7 +53,7 @@ def offer(collection: CollectionInfo) -> None:
         )
 
 
-def _asked(fact: CitedProposition, number: int) -> str:
+def _question(fact: CitedProposition, number: int) -> str:
     if not number:
         return "Is it right that nothing supports this fact?"
     return (
@@ -70,9 +70,9 @@ def _keep(answer: CitedAnswer, fact: CitedProposition, citation: str, key: str, 
 
 
 def _offer(answer: CitedAnswer, fact: CitedProposition, citation: str, chosen: QuotedSpan | None) -> None:
-    """The nearest sentences of the collection, one of which may be the better one."""
+    """Offer the nearest sentences of the collection, one of which may be better."""
     parts = session.parts()
-    with session.told(), st.spinner("Looking for other places…"):
+    with session.showing_errors(), st.spinner("Searching other sentences…"):
         pipeline = session.pipeline(parts.library.collection(answer.collection))
         hits = pipeline.search(fact.proposition.text, Granularity.SENTENCE, NUM_OFFERED)
         cited = {(c.passage.id, c.span.start) for c in fact.citations}

@@ -1,4 +1,4 @@
-"""What may go wrong with a question on the page: it is told, and the question stays typed."""
+"""Handle a question that cannot be answered: show why, and keep the question typed."""
 
 from __future__ import annotations
 
@@ -16,26 +16,27 @@ NONE_YET = "There are no documents to ask yet: load the demo, or add your own in
 
 
 def give_back(question: str, reason: str) -> None:
-    """From the next run on the question stands in its box again, with the reason above it."""
+    """Put the question back into its box in the next run, with the reason above it."""
     st.session_state["failed"] = (question, reason)
 
 
-def tell() -> None:
+def show() -> None:
+    """Show the reason of a question that was given back, if one was."""
     if failed := st.session_state.pop("failed", None):
         st.session_state["question"], reason = failed
         st.error(plain(reason), icon=":material/error:")
 
 
-def lost(answer: CitedAnswer | None) -> str:
-    """Why nothing can follow the answer that was on the page until now: somebody deleted it."""
+def deleted_answer(answer: CitedAnswer | None) -> str:
+    """Return why nothing can follow the answer that was open, if somebody deleted it; else empty."""
     before = st.session_state.get("opened-last", "")
     if answer or not before or before != st.query_params.get("answer"):
         return ""
-    return "The answer that this was to follow was deleted: send it again to ask it by itself."
+    return "The answer that this question followed was deleted: send it again to ask it by itself."
 
 
 def collection_for(answer: CitedAnswer | None) -> tuple[CollectionInfo | None, bool]:
-    """The collection that is asked, and whether the answer stays open: not when another collection is chosen."""
+    """Return the collection, and whether the answer stays open: not if another collection was chosen."""
     opened = answer.id if answer else ""
     is_new = st.session_state.get("opened-last", "") != opened
     if answer and is_new:
@@ -48,7 +49,7 @@ def collection_for(answer: CitedAnswer | None) -> tuple[CollectionInfo | None, b
 
 
 def documents_of(collection: CollectionInfo | None) -> tuple[Sequence[str], str]:
-    """Ids of the documents that are asked, or why none can be."""
+    """Return the ids of the chosen documents, and an error if they cannot be chosen."""
     try:
         return (session.choose_documents(collection) if collection else []), ""
     except PropCiteError as error:
@@ -56,23 +57,24 @@ def documents_of(collection: CollectionInfo | None) -> tuple[Sequence[str], str]
         return [], str(error)
 
 
-def on_page(collection: CollectionInfo | None) -> None:
-    """Remember what a question that is typed now is meant for."""
+def remember(collection: CollectionInfo | None) -> None:
+    """Remember which collection a question typed now is meant for."""
     st.session_state["asking-of"] = collection.name if collection else ""
 
 
-def why_not(collection: CollectionInfo | None) -> str:
-    """Why a question cannot go to this collection, empty where it can."""
-    known = {c.name for c in session.parts().library.collections()}
-    return reason_against(st.session_state.get("asking-of", ""), collection, known)
+def reason_not_to_ask(collection: CollectionInfo | None) -> str:
+    """Return why this collection cannot be asked; empty if it can."""
+    names = {c.name for c in session.parts().library.collections()}
+    return reason_against(st.session_state.get("asking-of", ""), collection, names)
 
 
-def reason_against(meant: str, now: CollectionInfo | None, known: Collection[str]) -> str:
-    """
+def reason_against(meant: str, now: CollectionInfo | None, names: Collection[str]) -> str:
+    """Return why a question meant for one collection cannot be asked of another; empty if it can.
+
     >>> reason_against("harbour", None, []).partition(". ")[0]
     'The collection “harbour” is gone'
     """
-    gone = f"The collection “{meant}” is gone. " if meant and meant not in known else ""
+    gone = f"The collection “{meant}” is gone. " if meant and meant not in names else ""
     if now is None or not now.num_documents:
         return f"{gone}{NONE_YET}"
     return f"{gone}Nothing was asked: send it again to ask “{now.name}”." if gone else ""

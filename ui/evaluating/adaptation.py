@@ -1,4 +1,4 @@
-"""Which words are compared when a collection is searched, and adapting that to what people marked right."""
+"""Show a collection's alignment, and adapt it to citations that people marked right."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import streamlit as st
 from propcite.app.lab.adaptation.adapt import Adaptation, adapt
 from propcite.app.lab.adaptation.examples import ENOUGH_EXAMPLES, MIN_EXAMPLES, Example, feedback_examples
 from propcite.app.library.store import CollectionInfo
-from propcite.ui import opinions, session
+from propcite.ui import feedback, session
 from propcite.ui.render import plain
 from propcite.ui.words import counted
 
@@ -22,10 +22,10 @@ def show(collection: CollectionInfo) -> None:
         if own:
             st.button("Take it away", key="alignment-away", on_click=_keep, args=(collection, ""))
         _offer(collection, feedback_examples(parts, collection))
-        opinions.offer(collection)
-        name, found = st.session_state.get("adapted", ("", None))
-        if found is not None and name == collection.name:
-            _show_found(found)
+        feedback.offer(collection)
+        name, adaptation = st.session_state.get("adapted", ("", None))
+        if adaptation is not None and name == collection.name:
+            _show_adaptation(adaptation)
 
 
 def _whose(setting: str, own: str) -> str:
@@ -35,7 +35,7 @@ def _whose(setting: str, own: str) -> str:
 
 
 def _offer(collection: CollectionInfo, examples: list[Example]) -> None:
-    """A button where enough was marked, else how much more is needed."""
+    """Offer the adaptation if enough citations are marked; else say how many are missing."""
     there = f"Citations of {counted(len(examples), 'question')} were marked right"
     if len(examples) < MIN_EXAMPLES:
         st.markdown(
@@ -45,10 +45,10 @@ def _offer(collection: CollectionInfo, examples: list[Example]) -> None:
     st.markdown(f"{there}." + (f" {ENOUGH_EXAMPLES} are better." if len(examples) < ENOUGH_EXAMPLES else ""))
     if st.button("Adapt to what people marked right", key="adapt", icon=":material/tune:"):
         session.load_model()
-        with session.told(), st.spinner("Ranking the questions in every way…"):
-            found = adapt(session.parts(), collection, examples)
-            _keep(collection, "" if found.is_default else found.kept)
-            st.session_state["adapted"] = (collection.name, found)
+        with session.showing_errors(), st.spinner("Ranking the questions in every way…"):
+            adaptation = adapt(session.parts(), collection, examples)
+            _keep(collection, "" if adaptation.is_default else adaptation.kept)
+            st.session_state["adapted"] = (collection.name, adaptation)
             st.rerun()
 
 
@@ -57,8 +57,8 @@ def _keep(collection: CollectionInfo, name: str) -> None:
     st.session_state.pop("adapted", None)
 
 
-def _show_found(found: Adaptation) -> None:
-    st.markdown(plain(found.summary))
-    st.dataframe(found.rows, hide_index=True, height="content", key="alignments")
-    for line in found.left_out:
+def _show_adaptation(adaptation: Adaptation) -> None:
+    st.markdown(plain(adaptation.summary))
+    st.dataframe(adaptation.rows, hide_index=True, height="content", key="alignments")
+    for line in adaptation.left_out:
         st.caption(plain(line))

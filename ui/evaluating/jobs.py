@@ -1,4 +1,4 @@
-"""Starting a measurement over a file, and watching those that run: each in a process of its own."""
+"""Start a measurement over a file, and watch those that run, each in a process of its own."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from propcite.app.lab.runs import jobs
 from propcite.app.library.store import RunInfo
 from propcite.app.library.store.runs import DONE
 from propcite.ui import session
-from propcite.ui.evaluating import kept, words
+from propcite.ui.evaluating import stored_runs, words
 from propcite.ui.render import plain
 
 EVERY_S = 2.0  # between two looks at the store
@@ -19,8 +19,8 @@ HELP = "A file that is large, or lies here already, needs no upload: .gz is read
 
 
 def form() -> None:
-    """What is measured, over which file, how much of it and in which ways."""
-    with st.expander("Measure a file", icon=":material/science:", expanded=not kept.all_runs()):
+    """Ask what to measure, over which file, how much of it and in which ways."""
+    with st.expander("Measure a file", icon=":material/science:", expanded=not stored_runs.all_runs()):
         kind = st.selectbox("What", jobs.KINDS, key="measure-kind", format_func=lambda kind: words.WHAT[kind])
         most = session.parts().settings.max_file_mb
         file = st.file_uploader("Its file", key="measure-file", max_upload_size=most)
@@ -31,34 +31,34 @@ def form() -> None:
         ways = right.multiselect("Only these ways", known, key=f"ways-{kind}", placeholder="All") if known else ()
         new = st.checkbox("Start another, though one over this file is unfinished", key="measure-new")
         if st.button("Measure", key="measure", type="primary", icon=":material/play_arrow:"):
-            with session.told():
+            with session.showing_errors():
                 chosen = _kept(file.name, file.getvalue()) if file else jobs.existing_file(path)
                 begin(jobs.eval_command(kind, chosen, limit=int(limit), ways=ways, new=new))
                 st.rerun()
 
 
 def _kept(name: str, content: bytes) -> Path:
-    return jobs.save_upload(kept.measurements().folder, name, content)
+    return jobs.save_upload(stored_runs.measurements().folder, name, content)
 
 
 def begin(words_: Sequence[str]) -> None:
-    kept.measurements().start(words_)
+    stored_runs.measurements().start(words_)
 
 
 def watch() -> None:
-    """Looked at again and again while something runs; when it ends the whole page is shown anew."""
+    """Refresh while something runs; when it ends, rerun the whole page."""
     st.fragment(_watch, run_every=EVERY_S if _running() else None)()
 
 
 def _running() -> bool:
-    return any(one.exit_code is None for one in kept.measurements()) or bool(_measured())
+    return any(one.exit_code is None for one in stored_runs.measurements()) or bool(_measured())
 
 
 def _measured() -> list[tuple[RunInfo, int]]:
-    """The runs that a process of this machine measures, whoever started it."""
+    """Return the runs that a process of this machine measures, whoever started it."""
     runs = session.parts().runs
-    found = [(run, runs.measuring_process(run.id)) for run in kept.all_runs() if run.state != DONE]
-    return [(run, process) for run, process in found if process]
+    run_ = [(run, runs.measuring_process(run.id)) for run in stored_runs.all_runs() if run.state != DONE]
+    return [(run, process) for run, process in run_ if process]
 
 
 def _watch() -> None:
@@ -68,7 +68,7 @@ def _watch() -> None:
         st.progress(share, text=plain(f"{words.title(run)}: {words.progress(run)}"))
         st.button("Stop", key=f"stop-{run.id}", on_click=jobs.stop_run, args=(session.parts().runs, run.id))
     seen = {process for _, process in measured}
-    for one in kept.measurements():
+    for one in stored_runs.measurements():
         if one.process.pid not in seen:
             _tell(one)
     now = _running(), [run.id for run, _ in measured]
@@ -79,14 +79,14 @@ def _watch() -> None:
 
 
 def _tell(one: jobs.Job) -> None:
-    """A process that has no run yet, or has ended."""
+    """Show a process that has no run yet, or has ended."""
     if one.exit_code is None:
         st.info(plain(f"{one.title}: reading the file, loading models…"), icon=":material/hourglass_top:")
         st.button("Stop", key=f"end-{one.id}", on_click=one.stop)
         return
     run = session.parts().runs.last_run_of(one.process.pid)
     if one.exit_code < 0:
-        kept.measurements().forget(one.id)  # it was stopped: the run says so itself
+        stored_runs.measurements().forget(one.id)  # it was stopped: the run says so itself
         return
     if one.exit_code:
         st.error(plain(f"{one.title}: {one.last_line}"), icon=":material/error:")
@@ -95,10 +95,10 @@ def _tell(one: jobs.Job) -> None:
     with st.container(horizontal=True):
         if run and run != st.query_params.get("run"):
             st.button("Open it", key=f"open-{one.id}", on_click=_open, args=(one.id, run))
-        forget = kept.measurements().forget
+        forget = stored_runs.measurements().forget
         st.button("Dismiss", key=f"dismiss-{one.id}", type="tertiary", on_click=forget, args=(one.id,))
 
 
 def _open(id_: str, run_id: str) -> None:
-    kept.measurements().forget(id_)
-    kept.go(run=run_id)
+    stored_runs.measurements().forget(id_)
+    stored_runs.go(run=run_id)

@@ -1,4 +1,4 @@
-"""One run: its figures, plots and costs, how it was made, its files to take along, and its items to look at."""
+"""Show one run: figures, plots, costs, settings, downloads, and its items."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from propcite.app.lab.runs.jobs import resume_command
 from propcite.app.library.store import RunInfo
 from propcite.app.library.store.runs import DONE
 from propcite.ui import session
-from propcite.ui.evaluating import comparing, kept, measuring, words
-from propcite.ui.evaluating.kept import show_run
+from propcite.ui.evaluating import comparison, jobs, stored_runs, words
+from propcite.ui.evaluating.stored_runs import show_run
 from propcite.ui.render import plain
 from propcite.ui.words import counted
 
@@ -33,14 +33,18 @@ def show(run: RunInfo) -> None:
     if run.state != DONE and not process:
         offer_to_go_on(run)
     with st.spinner("Computing its figures…"):
-        figures = kept.figures(run)
+        figures = stored_runs.figures(run)
     if not figures:
         st.info("It has no figures yet: they are here as soon as its first items are done.", icon=":material/info:")
     else:
-        show_run(kept.once(run, _measured), key=f"figures-{run.id}")
+        show_run(stored_runs.once(run, _measured), key=f"figures-{run.id}")
         _downloads(run)
-        comparing.choose(run)
-        with st.expander("Plots", icon=":material/monitoring:", expanded=True), st.spinner("Drawing…"), session.told():
+        comparison.choose(run)
+        with (
+            st.expander("Plots", icon=":material/monitoring:", expanded=True),
+            st.spinner("Drawing…"),
+            session.showing_errors(),
+        ):
             _plots(run)
         show_items(run)
     with st.expander("Settings, models and machine", icon=":material/tune:"):
@@ -48,31 +52,31 @@ def show(run: RunInfo) -> None:
 
 
 def offer_to_go_on(run: RunInfo) -> None:
-    """What was left can be taken up where it was: here, or where it was begun."""
-    told = f"This run was interrupted at {words.progress(run)}; what was done is kept."
+    """Offer to continue an unfinished run, here or by its command."""
+    note = f"This run was interrupted at {words.progress(run)}; what was done is kept."
     if again := resume_command(run):
-        st.warning(told, icon=":material/pause_circle:")
+        st.warning(note, icon=":material/pause_circle:")
         st.button(
             "Go on",
             key=f"go-on-{run.id}",
             type="primary",
             icon=":material/play_arrow:",
-            on_click=measuring.begin,
+            on_click=jobs.begin,
             args=(again,),
         )
     else:
-        st.warning(f"{told} Go on with the command that began it:", icon=":material/pause_circle:")
+        st.warning(f"{note} Go on with the command that began it:", icon=":material/pause_circle:")
         st.code(str(run.about.get("command") or "propcite eval"), language=None, wrap_lines=True)
 
 
 def _measured(run: RunInfo) -> str:
     from propcite.app.lab.runs.report import figures_html
 
-    return figures_html(run, kept.items(run), kept.figures(run))
+    return figures_html(run, stored_runs.items(run), stored_runs.figures(run))
 
 
 def _plots(run: RunInfo) -> None:
-    if drawn := kept.once(run, _plotted):
+    if drawn := stored_runs.once(run, _plotted):
         show_run(drawn, key=f"plots-{run.id}")
     else:
         st.caption("Its items tell nothing that could be drawn: no probabilities, one length, one source.")
@@ -81,7 +85,7 @@ def _plots(run: RunInfo) -> None:
 def _plotted(run: RunInfo) -> str:
     from propcite.app.lab.runs.report import plots_html
 
-    return plots_html(kept.items(run), kept.figures(run))
+    return plots_html(stored_runs.items(run), stored_runs.figures(run))
 
 
 def _made(run: RunInfo) -> str:
@@ -91,7 +95,7 @@ def _made(run: RunInfo) -> str:
 
 
 def _downloads(run: RunInfo) -> None:
-    """A menu of the formats; a file is made only when it is asked for."""
+    """Show a menu of the formats; a file is made when its button is pressed."""
     from propcite.app.lab.runs.exports import EXPORTS
 
     with st.popover("Download", type="tertiary", icon=":material/download:", key="downloads"), st.container(gap=None):
@@ -111,32 +115,34 @@ def _file(run: RunInfo, name: str) -> bytes:
     from propcite.app.lab.runs.exports import EXPORTS
     from propcite.attribution.formats.text import utf8
 
-    return utf8(EXPORTS[name](run, kept.items(run)))
+    return utf8(EXPORTS[name](run, stored_runs.items(run)))
 
 
 def show_items(run: RunInfo) -> None:
-    """The items of one way, the worst first, each to be opened."""
+    """List the items of one way, worst first; each can be opened."""
     from propcite.app.lab.runs.report import main_measure
 
     st.subheader("Items", anchor=False)
-    ways = list(dict.fromkeys(figure.way for figure in kept.figures(run)))
+    ways = list(dict.fromkeys(figure.way for figure in stored_runs.figures(run)))
     left, right = st.columns(2)
     way = left.selectbox("Way", ways, key=f"way-{run.id}") if len(ways) > 1 else ways[0]
     text = right.text_input("Find", key=f"find-{run.id}", placeholder="Words of a question, or an id")
-    measure = main_measure([figure for figure in kept.figures(run) if figure.way == way])
-    found = words.ordered(kept.items(run), way, measure, text.strip())
-    shown = found[: st.session_state.get(f"more-{run.id}", NUM_ITEMS)]
+    measure = main_measure([figure for figure in stored_runs.figures(run) if figure.way == way])
+    items_ = words.ordered(stored_runs.items(run), way, measure, text.strip())
+    shown = items_[: st.session_state.get(f"more-{run.id}", NUM_ITEMS)]
     goal = "lowest" if measure.goal >= 0 else "highest"
-    st.caption(plain(f"{counted(len(found), 'item')}, the {goal} {measure.heading} first") if found else "No such item")
+    st.caption(
+        plain(f"{counted(len(items_), 'item')}, the {goal} {measure.heading} first") if items_ else "No such item"
+    )
     with st.container(gap=None):
         for item in shown:
             st.button(
                 plain(words.item_line(item, measure)),
                 key=f"item-{item.key}",
                 type="tertiary",
-                on_click=partial(kept.go, run=run.id, item=item.key),
+                on_click=partial(stored_runs.go, run=run.id, item=item.key),
             )
-    if len(shown) < len(found):
+    if len(shown) < len(items_):
         st.button("Show more", key="more", on_click=_more, args=(run.id,))
 
 

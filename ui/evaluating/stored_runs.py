@@ -1,4 +1,4 @@
-"""What the views of runs share: the runs of the store, what is made of them, and the address."""
+"""Shared by the views of runs: the stored runs, what is computed from them, and the address."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def show_run(html: str, *, key: str) -> None:
 
 
 def measurements() -> Jobs:
-    """What was started on the page, known to all who use it."""
+    """Return the measurements started on the page, shared by all sessions."""
     return _measurements(session.parts().settings.data_dir / "runs")
 
 
@@ -40,17 +40,17 @@ def _measurements(folder: Path) -> Jobs:
 
 
 def all_runs() -> list[RunInfo]:
-    """The newest first."""
+    """Return the stored runs, newest first."""
     return session.parts().runs.list(NUM_LISTED)
 
 
 def go(**place: str) -> None:
-    """From the next run on, this stands in the address and on the page."""
+    """Put this place into the address and on the page, from the next run on."""
     st.query_params.from_dict({name: value for name, value in place.items() if value})
 
 
 def once(run: RunInfo, make: Callable[[RunInfo], Made]) -> Made:
-    """What is made of a run: once, where it is finished and does not change."""
+    """Compute something of a run; once only if the run is finished."""
     if run.state != DONE:
         return make(run)
     made: Made = _once(run, make)

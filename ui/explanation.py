@@ -1,4 +1,4 @@
-"""Why the chosen fact has its source: shown when it is asked for, so that who only reads waits for no model."""
+"""Explain on request why the chosen fact has its source; readers who do not ask wait for no model."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from propcite.ui.words import evidence_of
 
 
 def show(answer: CitedAnswer, fact: CitedProposition) -> None:
-    """A switch, and behind it which words met which, for the citation and the granularity that are chosen."""
-    if not evidence_of(fact) or not st.toggle("Why: which words met which", key=f"why-{answer.id}"):
+    """Show a switch; when on, which words matched which, for the chosen citation and granularity."""
+    if not evidence_of(fact) or not st.toggle("Why: which words matched", key=f"why-{answer.id}"):
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
         citation = _citation(answer, fact)
         default = searched_granularity(answer)
         granularity = session.granularity("Compare with its", f"why-level-{answer.id}", default, str)
-    with session.told(), st.spinner("Comparing the words…"):
+    with session.showing_errors(), st.spinner("Comparing the words…"):
         session.load_model()
         explained = session.parts().propcite.explain(answer, fact.id, citation, granularity=granularity)
         first, *others = explanation_lines(explained)
@@ -32,7 +32,7 @@ def show(answer: CitedAnswer, fact: CitedProposition) -> None:
 
 
 def _citation(answer: CitedAnswer, fact: CitedProposition) -> str:
-    """The id of the one that is chosen, where the fact has several."""
+    """Return the id of the chosen citation if the fact has several; else empty."""
     ids = {c.id: c.number for c in fact.citations}
     if len(ids) < 2:
         return ""

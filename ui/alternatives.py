@@ -1,4 +1,4 @@
-"""What else comes near the chosen fact, as finely ranked as one likes: support, near misses, what says otherwise."""
+"""Show what else is near the chosen fact, at any granularity: support, near misses, contradictions."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from propcite.ui.words import Sources, place_line
 NUM_NEAR = 9
 GROUPS = (
     ("Supports it", (Label.SUPPORTED,)),
-    ("Comes near", (Label.PARTLY, Label.UNSUPPORTED)),
-    ("Says otherwise", (Label.CONTRADICTED,)),
+    ("Near it", (Label.PARTLY, Label.UNSUPPORTED)),
+    ("Contradicts it", (Label.CONTRADICTED,)),
 )
 
 
 def show(answer: CitedAnswer, fact: CitedProposition) -> None:
-    """A switch, and behind it the granularity: a turn of that ranks anew."""
+    """Show a switch; when on, a control for the granularity and the ranked alternatives."""
     if not answer.collection or not st.toggle("More evidence: other sources, near misses", key=f"near-{answer.id}"):
         return
-    with session.told():
+    with session.showing_errors():
         collection = session.parts().library.collection(answer.collection)
         level = session.granularity("Ranked by its nearest", f"near-level-{answer.id}")
         show_passages(_html(collection, answer, fact, level), key=f"near-shown-{answer.id}")
@@ -43,15 +43,15 @@ def _html(collection: CollectionInfo, answer: CitedAnswer, fact: CitedPropositio
 
 
 def near_html(near: Sequence[Alternative], sources: Sources, views: Views = NO_VIEWS) -> str:
-    """Groups beside each other, each with the best first; a rank counts over all."""
+    """Return the alternatives in groups side by side, best first; ranks count over all groups."""
     ranked = list(enumerate(near, 1))
     groups = [(name, [(rank, one) for rank, one in ranked if one.label in labels]) for name, labels in GROUPS]
-    columns = [_group(name, found, sources, views) for name, found in groups if found]
-    return f'<div class="groups">{"".join(columns)}</div>' if columns else "<p>Nothing comes near it.</p>"
+    columns = [_group(name, ranked_group, sources, views) for name, ranked_group in groups if ranked_group]
+    return f'<div class="groups">{"".join(columns)}</div>' if columns else "<p>Nothing is near it.</p>"
 
 
-def _group(name: str, found: Sequence[tuple[int, Alternative]], sources: Sources, views: Views) -> str:
-    cards = "".join(_card(rank, one, sources, views) for rank, one in found)
+def _group(name: str, ranked: Sequence[tuple[int, Alternative]], sources: Sources, views: Views) -> str:
+    cards = "".join(_card(rank, one, sources, views) for rank, one in ranked)
     return f'<section class="group"><h2>{name}</h2>{cards}</section>'
 
 

@@ -1,4 +1,4 @@
-"""Where a question is typed, and what was asked last: in the box, by a click on one that is offered."""
+"""Take a question: typed in the box, or offered on a button."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ NEXT = "next-question"
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Question:
     """A question, and the answer that it follows, if it follows one."""
 
-    question: str
+    text: str
     after: str = ""
 
 
-def place(answer: CitedAnswer | None, collection: CollectionInfo | None) -> tuple[DeltaGenerator, Asked | None]:
-    """The place for what is read, above the box; and what is asked now.
+def place(answer: CitedAnswer | None, collection: CollectionInfo | None) -> tuple[DeltaGenerator, Question | None]:
+    """Return the place for the answer, above the box, and the question asked now, if any.
 
-    While a question is answered the place is a new one: nothing of the page before shows through.
+    While a question is answered the place is a new one, so that nothing of the page before shows through.
     """
     above = st.container()
-    # In a container it stands here; by itself Streamlit would pin it below and scroll past the question.
+    # In a container the box stays here; by itself Streamlit would pin it below and scroll past the question.
     hint = "Ask a follow-up, or something else" if answer else "Your question"
     typed = st.container(key="asking").chat_input(hint, key="question")
     offered = st.session_state.pop(NEXT, "")
@@ -35,11 +35,11 @@ def place(answer: CitedAnswer | None, collection: CollectionInfo | None) -> tupl
         return above.container(), None
     follows = typed and answer and collection and answer.collection == collection.name
     above.empty()
-    return above.container(), Asked(typed or offered, answer.id if follows and answer else "")
+    return above.container(), Question(typed or offered, answer.id if follows and answer else "")
 
 
 def offer(label: str, question: str, **button: str) -> None:
-    """A button that asks this question, by itself."""
+    """Show a button that asks this question as the first of a conversation."""
     st.button(label, on_click=_choose, args=(question,), **button)  # type: ignore[arg-type]
 
 
