@@ -162,7 +162,7 @@ def test_a_server_describes_narrows_and_tells_its_health(serve: Callable[..., st
     hits = http.post("/v1/search", json={"query": "fish", "where": ["tags=birds or id=none"]}).json()["hits"]
     assert {hit["document_id"] for hit in hits} == {first["id"]}
     wrong = http.get("/v1/documents", params={"where": "date>"})
-    assert (wrong.status_code, "a value is missing" in wrong.json()["detail"]) == (400, True)
+    assert (wrong.status_code, "expected a value" in wrong.json()["detail"]) == (400, True)
     assert http.patch("/v1/documents/none", json={}).status_code == 404
     assert client(Scope.READ).patch(f"/v1/documents/{first['id']}", json={}).status_code == 403
     assert http.get("/v1/doctor").status_code == 403
