@@ -134,7 +134,7 @@ def _in_words(cited: CitedProposition, sources: Sources) -> None:
 
 def show_earlier_texts(collection: CollectionInfo) -> None:
     """List the last cited texts in the sidebar."""
-    earlier = session.parts().library.find_answers(collection, asked=False, limit=NUM_EARLIER).items
+    earlier = session.parts().library.find_answers(collection, questions=False, limit=NUM_EARLIER).items
     if not earlier:
         return
     listed = st.sidebar.container(gap=None)

@@ -25,7 +25,7 @@ def gone_on_from(parts: Parts, collection: CollectionInfo, after: str, *, go_on:
         raise PropCiteError(
             "--continue goes on from the newest answer, --after from one that is named: give one of them"
         )
-    newest = parts.library.find_answers(collection, asked=True, limit=1).items
+    newest = parts.library.find_answers(collection, questions=True, limit=1).items
     if not newest:
         raise PropCiteError(f"there is no answer over {collection.name!r} to go on from: ask without --continue")
     return newest[0].id

@@ -54,11 +54,11 @@ def find_quote(pipeline: Pipeline, quote: str) -> QuotedSpan:
     plain = " ".join(quote.split())
     for hit in hits:
         text = hit.passage.text
-        kept = _without_repeated_spaces(text)
-        joined = "".join(text[i] if not text[i].isspace() else " " for i in kept)
+        positions = _without_repeated_spaces(text)
+        joined = "".join(text[i] if not text[i].isspace() else " " for i in positions)
         at = joined.find(plain)
         if plain and at >= 0:
-            return quoted_span(hit.passage, Span(kept[at], kept[at + len(plain) - 1] + 1))
+            return quoted_span(hit.passage, Span(positions[at], positions[at + len(plain) - 1] + 1))
     nearest = f"; nearest: {' '.join(hits[0].text.split())!r}" if hits else ""
     raise NotFoundError(f"no passage contains {plain[:80]!r}: copy the words from the source{nearest}")
 

@@ -1,10 +1,10 @@
-"""Which engine encodes passages fastest on this processor, and does it rank as the one we ship?
+"""Speed of inference engines for passages on this processor, and whether they rank like the shipped one.
 
     python -m tests.benchmarks.encoding rank_dev.jsonl.gz [--rows 120] [--rounds 3] [--threads 1] [--texts 16]
 
-The base network over the passages of some rows of each source, sorted by length, so many at once: the engines take
-turns, so that other work on the machine meets all of them; the median of the rounds counts.  P@1 is that of sentences
-asked by the base's queries in float32.  ONNX Runtime, OpenVINO and nncf are measured where they are installed.
+The base network encodes passages of some rows of each source, sorted by length, in batches.  The engines take turns, so
+that other work on the machine affects all of them alike; the median of the rounds counts.  P@1 is that of sentences for
+the base's queries in float32.  ONNX Runtime, OpenVINO and nncf are measured if they are installed.
 """
 
 from __future__ import annotations
@@ -38,44 +38,44 @@ Engine = Callable[[npt.NDArray[np.int64], npt.NDArray[np.int64]], Any]  # -> sta
 
 
 def sample(path: Path, rows: int) -> list[dict[str, Any]]:
-    """As many rows of each source, of passages that fit one window."""
+    """Return so many rows of each source with passages that fit into one window."""
     by_source: dict[str, list[dict[str, Any]]] = {}
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         for row in map(json.loads, lines):
             if row["positive_sentence_ids"] and sum(len(s.split()) for s in row["sentences"]) < WINDOW // 2:
                 by_source.setdefault(row["source"], []).append(row)
-    dice = random.Random(0)
-    return [row for held in by_source.values() for row in dice.sample(held, min(len(held), rows))]
+    rng = random.Random(0)
+    return [row for group in by_source.values() for row in rng.sample(group, min(len(group), rows))]
 
 
-def read(passages: Sequence[Passage], tokenizer: Any) -> list[tuple[list[int], npt.NDArray[np.int32]]]:
-    """Each passage's token numbers, and the characters of its text that they stand for."""
-    told = []
+def tokenize(passages: Sequence[Passage], tokenizer: Any) -> list[tuple[list[int], npt.NDArray[np.int32]]]:
+    """Return each passage's token ids with their offsets in its text."""
+    texts = []
     for passage in passages:
         head = f"{passage.title}. " if passage.title else ""
-        found = tokenizer(head + passage.text, return_offsets_mapping=True, truncation=True, max_length=WINDOW)
-        offsets = np.asarray(found["offset_mapping"], np.int32) - len(head)
+        encoded = tokenizer(head + passage.text, return_offsets_mapping=True, truncation=True, max_length=WINDOW)
+        offsets = np.asarray(encoded["offset_mapping"], np.int32) - len(head)
         offsets[(offsets[:, 0] < 0) | (offsets[:, 0] >= offsets[:, 1])] = -1
-        told.append((found["input_ids"], offsets))
-    return told
+        texts.append((encoded["input_ids"], offsets))
+    return texts
 
 
-def batches(texts: Sequence[list[int]], most: int) -> list[tuple[list[int], Arrays]]:
-    """Texts of like length together, with their numbers."""
+def batches(texts: Sequence[list[int]], size: int) -> list[tuple[list[int], Arrays]]:
+    """Return batches of texts of similar length, each with their places."""
     order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
-    made = []
-    for at in range(0, len(order), most):
-        held = order[at : at + most]
-        width = max(len(texts[i]) for i in held)
-        ids, mask = np.zeros((len(held), width), np.int64), np.zeros((len(held), width), np.int64)
-        for row, i in enumerate(held):
+    result = []
+    for at in range(0, len(order), size):
+        places = order[at : at + size]
+        width = max(len(texts[i]) for i in places)
+        ids, mask = np.zeros((len(places), width), np.int64), np.zeros((len(places), width), np.int64)
+        for row, i in enumerate(places):
             ids[row, : len(texts[i])], mask[row, : len(texts[i])] = texts[i], 1
-        made.append((held, (ids, mask)))
-    return made
+        result.append((places, (ids, mask)))
+    return result
 
 
 class States(torch.nn.Module):
-    """The network as exporters want it: two tensors in, one out."""
+    """The network with the signature that exporters need: two tensors in, one out."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -97,7 +97,7 @@ def by_torch(dtype: torch.dtype) -> Engine:
 
 
 def by_torch_int8() -> Engine:
-    """Weights and what comes into each linear layer in eight bits, as torch does it by itself."""
+    """Return torch's dynamic quantization: weights and inputs of each linear layer in eight bits."""
     from torch.ao import quantization
 
     network = quantization.quantize_dynamic(States(), {torch.nn.Linear: quantization.per_channel_dynamic_qconfig})
@@ -110,7 +110,7 @@ def by_torch_int8() -> Engine:
 
 
 class TokenLinear(torch.nn.Module):
-    """A linear layer in eight bits, with a scale of each token's own: no text depends on those beside it."""
+    """A linear layer in eight bits with one scale per token, so that a text does not depend on its batch."""
 
     def __init__(self, linear: torch.nn.Linear) -> None:
         super().__init__()
@@ -123,23 +123,23 @@ class TokenLinear(torch.nn.Module):
         rows = states.reshape(-1, states.shape[-1])
         scale = torch.maximum(rows.amax(1, keepdim=True), rows.amin(1, keepdim=True).neg()).clamp(min=1e-9) / 127
         steps = (rows / scale).add_(128.5).to(torch.uint8)
-        made = torch.ops.onednn.qlinear_pointwise(
+        output = torch.ops.onednn.qlinear_pointwise(
             steps, 1.0, 128, self.weight, self.scale, self.zero, None, 1.0, 0, torch.float32, "none", [], ""
         )
-        return made.mul_(scale).add_(self.bias).reshape(*states.shape[:-1], -1)
+        return output.mul_(scale).add_(self.bias).reshape(*states.shape[:-1], -1)
 
 
-def in_tokens_bits(network: torch.nn.Module) -> None:
+def quantize_linear_layers(network: torch.nn.Module) -> None:
     for name, part in network.named_children():
         if isinstance(part, torch.nn.Linear):
             setattr(network, name, TokenLinear(part))
         else:
-            in_tokens_bits(part)
+            quantize_linear_layers(part)
 
 
 def by_torch_tokens() -> Engine:
     network = States().requires_grad_(False)
-    in_tokens_bits(network.network.encoder)
+    quantize_linear_layers(network.network.encoder)
 
     def run(ids: npt.NDArray[np.int64], mask: npt.NDArray[np.int64]) -> Any:
         with torch.inference_mode():
@@ -167,7 +167,7 @@ def by_onnx(folder: Path, threads: int, *, quantized: bool) -> Engine:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-    names = [given.name for given in session.get_inputs()]
+    names = [argument.name for argument in session.get_inputs()]
     return lambda ids, mask: session.run(None, dict(zip(names, (ids, mask), strict=True)))[0]
 
 
@@ -179,14 +179,14 @@ def by_openvino(threads: int, hint: str, calibration: Sequence[Arrays] = ()) -> 
     if calibration:
         import nncf
 
-        given = nncf.Dataset([{"input_ids": ids, "attention_mask": mask} for ids, mask in calibration])
-        model = nncf.quantize(model, given, model_type=nncf.ModelType.TRANSFORMER, subset_size=len(calibration))
+        dataset = nncf.Dataset([{"input_ids": ids, "attention_mask": mask} for ids, mask in calibration])
+        model = nncf.quantize(model, dataset, model_type=nncf.ModelType.TRANSFORMER, subset_size=len(calibration))
     settings = {"INFERENCE_PRECISION_HINT": hint, "INFERENCE_NUM_THREADS": threads}
     compiled = openvino.Core().compile_model(model, "CPU", settings)
     return lambda ids, mask: compiled([ids, mask])[0]
 
 
-def by_our_eight_bits() -> Engine:
+def by_our_int8() -> Engine:
     network = compiled_forward(States().network)
 
     def run(ids: npt.NDArray[np.int64], mask: npt.NDArray[np.int64]) -> Any:
@@ -196,13 +196,13 @@ def by_our_eight_bits() -> Engine:
 
 
 def engines(folder: Path, threads: int, calibration: Sequence[Arrays], without: str) -> dict[str, Engine]:
-    """Those that are installed; why another is not there is printed."""
-    made: dict[str, Engine] = {"torch float32": by_torch(torch.float32)}
+    """Return the engines that are installed; print why another is left out."""
+    loaded: dict[str, Engine] = {"torch float32": by_torch(torch.float32)}
     others: dict[str, Callable[[], Engine]] = {
         "torch bfloat16": lambda: by_torch(torch.bfloat16),
         "torch int8 (dynamic)": by_torch_int8,
         "torch int8, a scale a token": by_torch_tokens,
-        "OpenVINO int8, a scale a token and 128 numbers": by_our_eight_bits,
+        "OpenVINO int8, a scale a token and 128 numbers": by_our_int8,
         "ONNX Runtime float32": lambda: by_onnx(folder, threads, quantized=False),
         "ONNX Runtime int8 (dynamic)": lambda: by_onnx(folder, threads, quantized=True),
         "OpenVINO float32": lambda: by_openvino(threads, "f32"),
@@ -214,18 +214,18 @@ def engines(folder: Path, threads: int, calibration: Sequence[Arrays], without: 
         if without and without in name:
             continue
         try:
-            made[name] = make()
-        except Exception as error:  # not installed, or it cannot take this network: the others are measured
+            loaded[name] = make()
+        except Exception as error:  # not installed, or not able to load this network
             print(f"{name} is left out: {type(error).__name__} {str(error).splitlines()[:1]}")
-    return made
+    return loaded
 
 
 def unit(vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
     return vectors / np.linalg.norm(vectors, axis=-1, keepdims=True)
 
 
-def right(row: dict[str, Any], passage: Passage, tokens: TokenVectors, query: TokenVectors) -> bool:
-    """Whether the best sentence of a row's passage is one that answers."""
+def is_correct(row: dict[str, Any], passage: Passage, tokens: TokenVectors, query: TokenVectors) -> bool:
+    """Return whether the best sentence of a row's passage answers its query."""
     similarities = query.vectors @ tokens.vectors.T
     masks = [tokens.within([s.span]) for s in passage.sentences]
     scores = [float(similarities[:, mask].max(axis=1).sum()) if mask.any() else -1.0 for mask in masks]
@@ -238,30 +238,32 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=120, help="of each source")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--texts", type=int, default=16, help="read at once")
-    parser.add_argument("--without", default="", help="engines whose name holds this word are left out")
-    given = parser.parse_args()
-    torch.set_num_threads(given.threads)
-    rows = sample(given.file, given.rows)
+    parser.add_argument("--texts", type=int, default=16, help="in one batch")
+    parser.add_argument("--without", default="", help="leave out engines whose name contains this")
+    options = parser.parse_args()
+    torch.set_num_threads(options.threads)
+    rows = sample(options.file, options.rows)
     passages = [passage_from_sentences("", r["sentences"], str(r.get("title") or "")) for r in rows]
     encoder = Encoder(BASE, precision="float32")
-    texts = read(passages, encoder._model.tokenizer)
-    work = batches([ids for ids, _ in texts], given.texts)
+    texts = tokenize(passages, encoder._model.tokenizer)
+    work = batches([ids for ids, _ in texts], options.texts)
     total = sum(len(ids) for ids, _ in texts)
     queries = encoder.encode_queries([r["query"] for r in rows])
-    print(f"{len(rows)} passages, {total} tokens, {given.threads} thread(s), {given.rounds} rounds")
+    print(f"{len(rows)} passages, {total} tokens, {options.threads} thread(s), {options.rounds} rounds")
     with tempfile.TemporaryDirectory() as folder:
-        made = engines(Path(folder), given.threads, [arrays for _, arrays in work[::3]], given.without)
-        for engine in made.values():
+        by_name = engines(Path(folder), options.threads, [arrays for _, arrays in work[::3]], options.without)
+        for engine in by_name.values():
             engine(*work[0][1])
-        times: dict[str, list[float]] = {name: [] for name in made}
-        states: dict[str, dict[int, npt.NDArray[np.float32]]] = {name: {} for name in made}
-        for _ in range(given.rounds):
-            for name, engine in made.items():
+        times: dict[str, list[float]] = {name: [] for name in by_name}
+        states: dict[str, dict[int, npt.NDArray[np.float32]]] = {name: {} for name in by_name}
+        for _ in range(options.rounds):
+            for name, engine in by_name.items():
                 start = time.perf_counter()
-                found = [(held, engine(*arrays)) for held, arrays in work]
+                outputs = [(places, engine(*arrays)) for places, arrays in work]
                 times[name].append(time.perf_counter() - start)
-                states[name] = {i: out[row, : len(texts[i][0])] for held, out in found for row, i in enumerate(held)}
+                states[name] = {
+                    i: output[row, : len(texts[i][0])] for places, output in outputs for row, i in enumerate(places)
+                }
     report(rows, passages, texts, queries, total, times, states)
 
 
@@ -276,17 +278,17 @@ def report(
 ) -> None:
     first = next(iter(times))
     exact = [unit(states[first][i]) for i in range(len(rows))]
-    slowest = statistics.median(times[first])
+    baseline = statistics.median(times[first])
     print(f"\n| engine | tokens/s | to {first} | P@1 | mean cosine | least |\n|---|---:|---:|---:|---:|---:|")
     for name, spent in times.items():
         vectors = [unit(states[name][i].astype(np.float32)) for i in range(len(rows))]
-        alike = np.concatenate([(a * b).sum(axis=1) for a, b in zip(exact, vectors, strict=True)])
-        held = [TokenVectors(v, offsets) for v, (_, offsets) in zip(vectors, texts, strict=True)]
-        hits = [right(*told) for told in zip(rows, passages, held, queries, strict=True)]
-        middle = statistics.median(spent)
+        cosines = np.concatenate([(a * b).sum(axis=1) for a, b in zip(exact, vectors, strict=True)])
+        tokens = [TokenVectors(v, offsets) for v, (_, offsets) in zip(vectors, texts, strict=True)]
+        hits = [is_correct(*row) for row in zip(rows, passages, tokens, queries, strict=True)]
+        median = statistics.median(spent)
         print(
-            f"| {name} | {total / middle:,.0f} | {slowest / middle:.2f} | {100 * np.mean(hits):.1f} "
-            f"| {alike.mean():.4f} | {alike.min():.4f} |"
+            f"| {name} | {total / median:,.0f} | {baseline / median:.2f} | {100 * np.mean(hits):.1f} "
+            f"| {cosines.mean():.4f} | {cosines.min():.4f} |"
         )
 
 

@@ -1,9 +1,9 @@
-"""Measure the judges: does the evidence support the claim?  A source a line, beside plain baselines.
+"""Measure the judges against plain baselines, one line per source: does the evidence support the claim?
 
     PYTHONPATH=. python tests/benchmarks/fit_judge.py FILES…
 
-FILES are JSON lines of claims with documents, or of claims with ranked sentences and labels.  Of sources that the
-judge was trained on only the rows that were kept out count.
+FILES are JSON lines of claims with documents, or of claims with ranked sentences and labels.  Of the sources that the
+judge was trained on, only the held-out rows count.
 """
 
 from __future__ import annotations
@@ -26,56 +26,57 @@ from propcite.attribution.judges.training.labelled_cases import LabelledCase, la
 from propcite.retrieval.encoding.encoder import Encoder
 
 SEED = 7
-MOST = 300  # rows of one source that are measured
+MAX_ROWS = 300  # of one source
 PRECISIONS = (0.8, 0.9, 0.95)
-BATCH = 64
+BATCH_SIZE = 64
 
 
-def chosen(files: list[str]) -> list[LabelledCase]:
-    """The rows that count, at most so many of a source."""
+def measured_cases(files: list[str]) -> list[LabelledCase]:
+    """Return the rows that count, at most MAX_ROWS of each source."""
     rows = [r for r in read_files([Path(f) for f in files]) if r.get("source") not in REPEATS or is_held_out(r)]
-    held = defaultdict(list)
+    by_source = defaultdict(list)
     for case in labelled_cases(rows):
-        held[case.source].append(case)
-    dice = random.Random(SEED)
-    return [case for cases in held.values() for case in (dice.sample(cases, MOST) if len(cases) > MOST else cases)]
+        by_source[case.source].append(case)
+    rng = random.Random(SEED)
+    sampled = (rng.sample(cases, MAX_ROWS) if len(cases) > MAX_ROWS else cases for cases in by_source.values())
+    return [case for cases in sampled for case in cases]
 
 
 def main() -> None:
-    rows = chosen(sys.argv[1:])
+    rows = measured_cases(sys.argv[1:])
     judge = CrossJudge(Encoder())
-    batches = [[r.case for r in rows[i : i + BATCH]] for i in range(0, len(rows), BATCH)]
-    known = [told for cases in batches for told in judge.logits_and_features(cases)]
-    features = [f for _, f in known]
+    batches = [[r.case for r in rows[i : i + BATCH_SIZE]] for i in range(0, len(rows), BATCH_SIZE)]
+    results = [result for cases in batches for result in judge.logits_and_features(cases)]
+    features = [f for _, f in results]
     y, sources = np.array([r.supported for r in rows]), np.array([r.source for r in rows])
     scores = {
         "overlap": np.array([f.overlap for f in features]),
         "similarity": np.array([f.similarity for f in features]),
         "embedded": np.array([support_probability(f) for f in features]),
         "network": np.array([logit for cases in batches for logit in judge.logits(cases)]),
-        "both": np.array([probability(combined_logit(logit, f)) for logit, f in known]),
+        "both": np.array([probability(combined_logit(logit, f)) for logit, f in results]),
     }
     report(sources, y, scores)
     thresholds(sources, y, scores["both"])
     verdicts = [verdict for cases in batches for verdict in judge.judge(cases)]
     scores["both"] = np.array([v.probability for v in verdicts])
-    print("\nunder the word checks")
+    print("\nwith the word checks")
     report(sources, y, scores)
-    pairs([(kind, *judge.judge([Case(yes, (told,)), Case(no, (told,))])) for kind, told, yes, no in ROWS])
+    pairs([(kind, *judge.judge([Case(yes, (text,)), Case(no, (text,))])) for kind, text, yes, no in ROWS])
 
 
-def pairs(told: list[tuple[str, Verdict, Verdict]]) -> None:
-    """Our own claims: how often the supported one is the likelier of two, and how often a label is right."""
+def pairs(verdicts: list[tuple[str, Verdict, Verdict]]) -> None:
+    """Print how often our supported claims score above their unsupported twins, and how often labels are right."""
     print(f"\n{'kind':14}{'pairs':>6}{'in order':>10}{'labels right':>14}")
-    for kind in [*dict.fromkeys(kind for kind, *_ in told), "all"]:
-        rows = [(yes, no) for k, yes, no in told if kind in (k, "all")]
+    for kind in [*dict.fromkeys(kind for kind, *_ in verdicts), "all"]:
+        rows = [(yes, no) for k, yes, no in verdicts if kind in (k, "all")]
         order = np.mean([yes.probability > no.probability for yes, no in rows])
         right = np.mean([[yes.label is Label.SUPPORTED, no.label is not Label.SUPPORTED] for yes, no in rows])
         print(f"{kind:14}{len(rows):>6}{100 * order:>10.0f}{100 * right:>14.0f}")
 
 
 def calibration_error(y: np.ndarray, p: np.ndarray) -> float:
-    """The mean distance of what was said and what was so, over ten bins of equal width."""
+    """Return the mean distance between probability and true share, over ten bins of equal width."""
     bins = np.minimum((p * 10).astype(int), 9)
     return float(sum(abs(p[bins == b].mean() - y[bins == b].mean()) * (bins == b).mean() for b in set(bins)))
 
@@ -104,16 +105,16 @@ def report(sources: np.ndarray, y: np.ndarray, scores: dict[str, np.ndarray]) ->
 
 
 def thresholds(sources: np.ndarray, y: np.ndarray, p: np.ndarray) -> None:
-    """From which probability on so large a share of what is called supported is so, and how much of it that finds."""
-    held = Counter(sources)
-    weights = np.array([1 / held[source] for source in sources])
-    print("\nprecision  from  recall   (every source counting as much)")
-    for wanted in PRECISIONS:
+    """Print the threshold for each precision, and its recall."""
+    counts = Counter(sources)
+    weights = np.array([1 / counts[source] for source in sources])
+    print("\nprecision  from  recall   (all sources count alike)")
+    for minimum in PRECISIONS:
         for t in np.arange(0.05, 1.0, 0.01):
-            said = p >= t
-            precision = (weights * (said & y)).sum() / max((weights * said).sum(), 1e-9)
-            if precision >= wanted:
-                print(f"{wanted:9.2f}  {t:.2f}  {(weights * (said & y)).sum() / (weights * y).sum():.2f}")
+            accepted = p >= t
+            precision = (weights * (accepted & y)).sum() / max((weights * accepted).sum(), 1e-9)
+            if precision >= minimum:
+                print(f"{minimum:9.2f}  {t:.2f}  {(weights * (accepted & y)).sum() / (weights * y).sum():.2f}")
                 break
 
 

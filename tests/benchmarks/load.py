@@ -1,8 +1,8 @@
-"""Many clients of `POST /v1/cite` at once, on the demo collection: errors, throughput, waiting times, memory.
+"""Many concurrent clients of `POST /v1/cite` on the demo collection: errors, throughput, latency, memory.
 
 python -m tests.benchmarks.load [--clients 50] [--seconds 60] [--url http://127.0.0.1:8600]
 
-Without --url a server is started for it.  Each client sends its next request when the last was answered.
+Without --url a server is started.  Each client sends its next request after the reply to the last one.
 """
 
 from __future__ import annotations
@@ -38,53 +38,57 @@ ANSWERS = (
 
 
 def bodies(collection: str) -> list[dict[str, object]]:
-    """Over passages, over the collection, and over both."""
-    over = ({"passages": PASSAGES}, {"collection": collection}, {"passages": PASSAGES, "collection": collection})
-    return [{"answer": answer, **source} for source in over for answer in ANSWERS]
+    """Return requests over passages, over the collection, and over both."""
+    sources = ({"passages": PASSAGES}, {"collection": collection}, {"passages": PASSAGES, "collection": collection})
+    return [{"answer": answer, **source} for source in sources for answer in ANSWERS]
 
 
-async def client(http: httpx.AsyncClient, number: int, until: float, waits: list[float], seen: Counter[int]) -> None:
+async def client(
+    http: httpx.AsyncClient, number: int, until: float, waits: list[float], statuses: Counter[int]
+) -> None:
     for body in itertools.islice(itertools.cycle(bodies("demo")), number, None):
         if time.monotonic() > until:
             return
         start = time.perf_counter()
         response = await http.post("/v1/cite", json=body)
         waits.append(time.perf_counter() - start)
-        seen[response.status_code] += 1
+        statuses[response.status_code] += 1
         if response.status_code == 503:
             await asyncio.sleep(float(response.headers["retry-after"]))
 
 
 async def load(url: str, clients: int, seconds: float, pid: int | None) -> None:
     waits: list[float] = []
-    seen: Counter[int] = Counter()
+    statuses: Counter[int] = Counter()
     limits = httpx.Limits(max_connections=clients)
     async with httpx.AsyncClient(base_url=url, timeout=120, limits=limits) as http:
         start, before = time.monotonic(), megabytes(pid)
-        tasks = [client(http, number, start + seconds, waits, seen) for number in range(clients)]
-        middle = asyncio.create_task(later(seconds / 2, pid))
+        tasks = [client(http, number, start + seconds, waits, statuses) for number in range(clients)]
+        middle = asyncio.create_task(megabytes_later(seconds / 2, pid))
         await asyncio.gather(*tasks)
         spent, half, after = time.monotonic() - start, await middle, megabytes(pid)
-        figures = (await http.get("/metrics")).text
+        metrics = (await http.get("/metrics")).text
     waits.sort()
-    together = dict(re.findall(r"propcite_cited_together_(sum|count) ([\d.]+)", figures))
-    print(f"{clients} clients, {spent:.0f} s: {dict(seen)}")
-    print(f"{len(waits) / spent:.1f} answers a second, {float(together['sum']) / float(together['count']):.1f} a batch")
+    batches = dict(re.findall(r"propcite_cited_together_(sum|count) ([\d.]+)", metrics))
+    print(f"{clients} clients, {spent:.0f} s: {dict(statuses)}")
+    print(
+        f"{len(waits) / spent:.1f} answers per second, {float(batches['sum']) / float(batches['count']):.1f} per batch"
+    )
     print(
         f"median {1000 * statistics.median(waits):.0f} ms, p95 {1000 * waits[int(0.95 * len(waits))]:.0f} ms, "
-        f"most {1000 * waits[-1]:.0f} ms"
+        f"max {1000 * waits[-1]:.0f} ms"
     )
     if pid:
         print(f"memory {before:.0f} MB before, {half:.0f} MB at half time, {after:.0f} MB at the end")
 
 
-async def later(seconds: float, pid: int | None) -> float:
+async def megabytes_later(seconds: float, pid: int | None) -> float:
     await asyncio.sleep(seconds)
     return megabytes(pid)
 
 
 def megabytes(pid: int | None) -> float:
-    """What a process holds in memory; 0 where that cannot be read."""
+    """Return a process's resident memory; 0 if it cannot be read."""
     try:
         status = Path(f"/proc/{pid}/status").read_text()
     except OSError:
@@ -94,7 +98,7 @@ def megabytes(pid: int | None) -> float:
 
 @contextmanager
 def served(url: str) -> Iterator[tuple[str, int | None]]:
-    """A server at this address, or one of its own with the demo collection.  -> address, process id"""
+    """Give this address, or start a server with the demo collection.  -> address, process id"""
     if url:
         yield url, None
         return
@@ -120,7 +124,7 @@ def wait_for(url: str) -> None:
         except httpx.HTTPError:
             pass
         time.sleep(0.5)
-    sys.exit(f"{url} does not come up")
+    sys.exit(f"{url} did not start")
 
 
 def main() -> None:
@@ -128,9 +132,9 @@ def main() -> None:
     parser.add_argument("--clients", type=int, default=50)
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--url", default="")
-    given = parser.parse_args()
-    with served(given.url) as (url, pid):
-        asyncio.run(load(url, given.clients, given.seconds, pid))
+    options = parser.parse_args()
+    with served(options.url) as (url, pid):
+        asyncio.run(load(url, options.clients, options.seconds, pid))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-"""The page in a real browser: how soon it is there, how soon evidence is, and what ten readers at once cost.
+"""The page in a real browser: time to first paint and to evidence, and the cost of ten sessions at once.
 
-`PYTHONPATH=. python -m tests.benchmarks.page [--rounds N]`: over the demo collection, in a data directory of its own.
+`PYTHONPATH=. python -m tests.benchmarks.page [--rounds N]` measures the demo collection in a temporary data directory.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from propcite.app.settings import load_settings
 SESSIONS = 10
 TURN = """
 const [root, key, done] = arguments, start = performance.now();
-const told = { words: 0 };
+const times = { words: 0 };
 document.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
 const look = () => {
-  if (!told.words && root.querySelector(".cited")) told.words = performance.now() - start;
+  if (!times.words && root.querySelector(".cited")) times.words = performance.now() - start;
   const images = [...root.querySelectorAll(".page img")];
-  if (told.words && images.every((image) => image.complete && image.naturalWidth)) {
-    done([told.words, performance.now() - start]);
+  if (times.words && images.every((image) => image.complete && image.naturalWidth)) {
+    done([times.words, performance.now() - start]);
   } else setTimeout(look, 1);
 };
 look();
@@ -43,7 +43,7 @@ LEVELS = ("propositions", "passages", "sentences")
 
 
 def fill(data_dir: Path) -> list[str]:
-    """The demo and an answer to each of its questions that has one.  -> their ids"""
+    """Ingest the demo and answer its questions; return the ids of answers with several citations."""
     parts = Parts(load_settings(data_dir=data_dir))
     collection = parts.library.create_collection("demo")
     list(parts.ingester(collection).ingest(gather([DOCUMENTS])[0]))
@@ -54,7 +54,7 @@ def fill(data_dir: Path) -> list[str]:
 
 
 def painted(driver: Chrome, address: str) -> tuple[float, float]:
-    """Milliseconds to the first words, and until the evidence stands there."""
+    """Return the milliseconds to the first paint and until the evidence is shown."""
     start = time.perf_counter()
     driver.get(address)
     wait_for(lambda: inside(driver, ".evidence .cited"))
@@ -69,8 +69,8 @@ def turns(driver: Chrome, number: int) -> Iterator[list[float]]:
         yield driver.execute_async_script(TURN, root, "j")
 
 
-def ranked(driver: Chrome, rounds: int) -> Iterator[float]:
-    """Milliseconds from a press on another granularity until its units stand there."""
+def rank_times(driver: Chrome, rounds: int) -> Iterator[float]:
+    """Yield the milliseconds from a click on another granularity until its units are shown."""
     switch = driver.find_element(By.CSS_SELECTOR, '[class*="st-key-near-"] label')
     driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", switch)
     switch.click()
@@ -100,7 +100,7 @@ def measure(address: str, answers: Sequence[str], data_dir: Path, rounds: int) -
         spent = [turn for id_ in answers for turn in _turned(driver, f"{address}/?answer={id_}")]
         line("a turn to the next fact: its words", [words for words, _ in spent])
         line("a turn to the next fact: the page of its PDF too", [whole for _, whole in spent])
-        line("another granularity", list(ranked(driver, rounds)))
+        line("another granularity", list(rank_times(driver, rounds)))
         line("memory of the server with one session", [memory_mb(data_dir)], "MB")
         line("another granularity with ten sessions open", list(_many(driver, address, answers)))
         line("memory of the server with ten more", [memory_mb(data_dir)], "MB")
@@ -119,17 +119,17 @@ def _many(driver: Chrome, address: str, answers: Sequence[str]) -> Iterator[floa
     for tab in driver.window_handles[1:]:
         driver.switch_to.window(tab)
         wait_for(lambda: inside(driver, ".evidence .cited"))
-        yield from ranked(driver, 2)
+        yield from rank_times(driver, 2)
 
 
 def main(arguments: Sequence[str]) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=9)
-    asked = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory(prefix="propcite-page-") as folder:
         answers = fill(Path(folder))
         with serving(Path(folder)) as address:
-            measure(address, answers, Path(folder), asked.rounds)
+            measure(address, answers, Path(folder), options.rounds)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
-"""What the citing endpoint adds to a chat completion: a model's server asked directly, and through the proxy.
+"""Latency that the citing endpoint adds to a chat completion: a model server called directly and through the proxy.
 
     python -m tests.benchmarks.proxy [--rounds 200] [--cited 30] [--tokens-a-second 50]
 
-A model's server of fixed answers, PropCite's and the client are three processes on loopback; direct and proxied
-requests take turns.  Told are the times of answers that are passed on uncited, and for a cited answer of five sentences
-over the demo collection the time from the model's last word to the end of the stream, or to the whole.
+A model server with a fixed answer, PropCite and the client are three processes on loopback; direct and proxied requests
+take turns.  The table has the times of answers that pass through uncited, and for a cited answer of five sentences over
+the demo collection the time from the model's last word to the end of the stream, or to the complete answer.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ ANSWER = (
     "Heron Bridge opens to the public on 21 May 2025. The first official crossing is at 14:00 that day."
 )
 TOKENS = re.findall(r"\s*\S+", ANSWER)
-ASKED = [{"role": "user", "content": "How high is the flood barrier, when was it finished and what did it cost?"}]
+MESSAGES = [{"role": "user", "content": "How high is the flood barrier, when was it finished and what did it cost?"}]
 UNCITED, CITED = {"cite": False}, {"collection": "demo"}
 
 
 async def model_server(scope: Scope, receive: Receive, send: Send) -> None:
-    """An OpenAI-compatible server that always says the same; `pace` in the body are seconds a word."""
+    """Serve an OpenAI-compatible endpoint with one fixed answer; `pace` in the body is the seconds per word."""
     assert scope["type"] == "http"
     raw, more = b"", True
     while more:
@@ -50,11 +50,11 @@ async def model_server(scope: Scope, receive: Receive, send: Send) -> None:
     await send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", kind)]})
     if not body.get("stream"):
         message = {"role": "assistant", "content": ANSWER}
-        whole = {"id": "c", "choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}
-        return await send({"type": "http.response.body", "body": json.dumps(whole).encode()})
+        reply = {"id": "c", "choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}
+        return await send({"type": "http.response.body", "body": json.dumps(reply).encode()})
     for token in (*TOKENS, None):
-        said = {"content": token} if token else {}
-        choice = {"index": 0, "delta": said, "finish_reason": None if token else "stop"}
+        delta = {"content": token} if token else {}
+        choice = {"index": 0, "delta": delta, "finish_reason": None if token else "stop"}
         chunk = {"id": "c", "object": "chat.completion.chunk", "created": 0, "model": "m", "choices": [choice]}
         await send({"type": "http.response.body", "body": _event(json.dumps(chunk)), "more_body": True})
         await asyncio.sleep(body.get("pace", 0) if token else 0)
@@ -65,21 +65,23 @@ def _event(data: str) -> bytes:
     return f"data: {data}\n\n".encode()
 
 
-async def whole(http: httpx.AsyncClient, ours: dict[str, Any] | None) -> float:
-    """Milliseconds to the end of an answer that comes whole."""
+async def whole(http: httpx.AsyncClient, extension: dict[str, Any] | None) -> float:
+    """Return the milliseconds to a complete answer that is not streamed."""
     start = time.perf_counter()
-    response = await http.post("/chat/completions", json=_body(ours))
+    response = await http.post("/chat/completions", json=_body(extension))
     assert response.status_code == 200, response.text
-    told = response.json()["choices"][0]["message"]
-    assert told["content"] == ANSWER
-    assert ("collection" in (ours or {})) == bool(told.get("annotations"))
+    message = response.json()["choices"][0]["message"]
+    assert message["content"] == ANSWER
+    assert ("collection" in (extension or {})) == bool(message.get("annotations"))
     return 1000 * (time.perf_counter() - start)
 
 
-async def streamed(http: httpx.AsyncClient, ours: dict[str, Any] | None, pace: float = 0) -> tuple[float, float]:
-    """Milliseconds to the first word, and from the last word to the end."""
+async def streamed(http: httpx.AsyncClient, extension: dict[str, Any] | None, pace: float = 0) -> tuple[float, float]:
+    """Return the milliseconds to the first word, and from the last word to the end."""
     start, words = time.perf_counter(), []
-    async with http.stream("POST", "/chat/completions", json={**_body(ours), "stream": True, "pace": pace}) as response:
+    async with http.stream(
+        "POST", "/chat/completions", json={**_body(extension), "stream": True, "pace": pace}
+    ) as response:
         async for line in _lines(response):
             words += [time.perf_counter()] if '"content"' in line and "propcite/answer" not in line else []
     end = time.perf_counter()
@@ -88,22 +90,22 @@ async def streamed(http: httpx.AsyncClient, ours: dict[str, Any] | None, pace: f
 
 
 async def _lines(response: httpx.Response) -> AsyncIterator[str]:
-    seen = ""
+    last = ""
     async for line in response.aiter_lines():
-        seen = line or seen
+        last = line or last
         yield line
-    assert seen == "data: [DONE]"
+    assert last == "data: [DONE]"
 
 
-def _body(ours: dict[str, Any] | None) -> dict[str, Any]:
-    return {"model": "m", "messages": ASKED, **({"propcite": ours} if ours else {})}
+def _body(extension: dict[str, Any] | None) -> dict[str, Any]:
+    return {"model": "m", "messages": MESSAGES, **({"propcite": extension} if extension else {})}
 
 
-def told(what: str, direct: list[float], proxied: list[float]) -> None:
-    """A row: median and p95 of both, and the median and p95 of what each pair differs by."""
+def print_row(name: str, direct: list[float], proxied: list[float]) -> None:
+    """Print a row: median and p95 of both, and of the difference of each pair."""
     added = [b - a for a, b in zip(direct, proxied, strict=True)]
     cells = [f"{_median(x):.1f} / {_p95(x):.1f}" for x in (direct, proxied, added)]
-    print(f"| {what} | {' | '.join(cells)} | {_median(proxied) / _median(direct):.2f} |", flush=True)
+    print(f"| {name} | {' | '.join(cells)} | {_median(proxied) / _median(direct):.2f} |", flush=True)
 
 
 def _median(times: list[float]) -> float:
@@ -122,18 +124,18 @@ async def measure(direct_url: str, proxy_url: str, rounds: int, cited: int, pace
     ):
         for _ in range(5):
             await whole(direct, None), await whole(proxy, CITED), await streamed(proxy, CITED)
-        for what, ours in (("no collection", None), ("`cite: false`", UNCITED)):
-            both = [(await whole(direct, None), await whole(proxy, ours)) for _ in range(rounds)]
-            told(f"{what}, whole", [a for a, _ in both], [b for _, b in both])
+        for what, extension in (("no collection", None), ("`cite: false`", UNCITED)):
+            both = [(await whole(direct, None), await whole(proxy, extension)) for _ in range(rounds)]
+            print_row(f"{what}, whole", [a for a, _ in both], [b for _, b in both])
         words, alone = f"{1 / pace:.0f} words a second", {**CITED, "retrieve": False}
-        for what, ours in (("`cite: false`", UNCITED), ("cited, passages shown", CITED), ("cited", alone)):
-            slow = [(await streamed(direct, None, pace), await streamed(proxy, ours, pace)) for _ in range(cited)]
-            told(f"{what}, {words}: to the first word", [a[0] for a, _ in slow], [b[0] for _, b in slow])
-            told(f"{what}, {words}: last word to end", [a[1] for a, _ in slow], [b[1] for _, b in slow])
+        for what, extension in (("`cite: false`", UNCITED), ("cited, passages shown", CITED), ("cited", alone)):
+            slow = [(await streamed(direct, None, pace), await streamed(proxy, extension, pace)) for _ in range(cited)]
+            print_row(f"{what}, {words}: to the first word", [a[0] for a, _ in slow], [b[0] for _, b in slow])
+            print_row(f"{what}, {words}: last word to end", [a[1] for a, _ in slow], [b[1] for _, b in slow])
         quick = [(await streamed(direct, None), await streamed(proxy, alone)) for _ in range(cited)]
-        told("cited, all words at once: last word to end", [a[1] for a, _ in quick], [b[1] for _, b in quick])
+        print_row("cited, all words at once: last word to end", [a[1] for a, _ in quick], [b[1] for _, b in quick])
         both = [(await whole(direct, None), await whole(proxy, alone)) for _ in range(cited)]
-        told("cited, whole", [a for a, _ in both], [b for _, b in both])
+        print_row("cited, whole", [a for a, _ in both], [b for _, b in both])
 
 
 @contextmanager
@@ -156,11 +158,11 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=200)
     parser.add_argument("--cited", type=int, default=30)
     parser.add_argument("--tokens-a-second", type=float, default=50)
-    given = parser.parse_args()
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, model_url() as direct:
         os.environ.update(PROPCITE_DATA_DIR=folder, PROPCITE_LLM_URL=direct)
         with served("") as (address, _):
-            asyncio.run(measure(direct, f"{address}/v1", given.rounds, given.cited, 1 / given.tokens_a_second))
+            asyncio.run(measure(direct, f"{address}/v1", options.rounds, options.cited, 1 / options.tokens_a_second))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-"""The demo's questions through the whole path: is the expected fact in the answer, and does it abstain when it should?
+"""The demo's questions end to end: is the expected fact in the answer, and does it abstain if it should?
 
-python tests/benchmarks/questions.py [--all]     (--all prints every answer, otherwise those that went wrong)
+python tests/benchmarks/questions.py [--all]     (--all prints every answer, otherwise only wrong ones)
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ def main() -> None:
         demo = parts.library.create_collection("demo")
         list(parts.ingester(demo).ingest(gather([DOCUMENTS])[0]))
         pipeline = parts.pipeline(demo)
-        right = defaultdict(list)
+        results = defaultdict(list)
         for row in rows:
             answer = pipeline.answer(row["question"])
-            held = [e.lower() in " ".join(answer.text.split()).lower() for e in row["expect"]]
-            good = answer.abstained if row["kind"] == "unanswerable" else any(held) and not answer.abstained
-            right[row["kind"]].append(good)
+            hits = [e.lower() in " ".join(answer.text.split()).lower() for e in row["expect"]]
+            good = answer.abstained if row["kind"] == "unanswerable" else any(hits) and not answer.abstained
+            results[row["kind"]].append(good)
             if "--all" in sys.argv or not good:
                 print(f"{'ok ' if good else 'BAD'} {row['kind']}: {row['question']}")
                 print(f"      {answer.text}\n      {row['expect']}")
-        for kind, results in right.items():
-            print(f"{kind:20} {sum(results):>3} of {len(results)}")
+        for kind, good_answers in results.items():
+            print(f"{kind:20} {sum(good_answers):>3} of {len(good_answers)}")
         parts.library.close()
 
 

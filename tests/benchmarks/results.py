@@ -1,9 +1,9 @@
-"""Writes the page of results: every comparison on the development data, with interval, command, commit and date.
+"""Write RESULTS.md: every comparison on the development data, with intervals, command, commit and date.
 
     python -m tests.benchmarks.results FOLDER [--out tests/benchmarks/RESULTS.md]
 
-FOLDER holds alce/, beir/ and rank_dev.jsonl.gz.  What is not measured yet is measured by the commands that the page
-names, whose runs are kept and go on after an interrupt; what is kept is not measured again.
+FOLDER holds alce/, beir/ and rank_dev.jsonl.gz.  Missing runs are measured by the commands that the page names; they
+are stored, and continue after an interrupt.  Stored runs are not measured again.
 """
 
 from __future__ import annotations
@@ -36,17 +36,17 @@ tell more.
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A run of the page: the words that make it, and what tells it from others over the same file."""
+    """A run of the page: its command, and the settings that distinguish it from others over the same file."""
 
     title: str
-    words: tuple[str, ...]
+    arguments: tuple[str, ...]
     path: str
     settings: Mapping[str, Any] = field(default_factory=dict)
     measures: tuple[str, ...] = ()
 
     @property
     def kind(self) -> str:
-        return self.words[0]
+        return self.arguments[0]
 
 
 CITED = ("citation_recall", "citation_precision", "citation_f1", "citations_a_sentence")
@@ -76,30 +76,30 @@ JOBS = (
 )
 
 
-def kept(parts: Parts, job: Job) -> RunInfo | None:
-    """The newest whole run of all items."""
+def stored_run(parts: Parts, job: Job) -> RunInfo | None:
+    """Return the newest finished run over all items; None if there is none."""
     name = Path(job.path).name
     for run in parts.runs.find(job.kind, name):
-        whole = not run.settings.get("limit") and not run.settings.get("offset")
-        if run.state == "done" and whole and all(run.settings.get(n) == v for n, v in job.settings.items()):
+        is_complete = not run.settings.get("limit") and not run.settings.get("offset")
+        if run.state == "done" and is_complete and all(run.settings.get(n) == v for n, v in job.settings.items()):
             return run
     return None
 
 
-def measured(parts: Parts, job: Job, folder: Path) -> RunInfo:
-    if (run := kept(parts, job)) is None:
-        words = [sys.executable, "-m", "propcite", "eval", job.kind, str(folder / job.path), *job.words[1:]]
-        subprocess.run(words, check=True, stdout=sys.stderr)
-        run = kept(parts, job)
+def find_or_measure(parts: Parts, job: Job, folder: Path) -> RunInfo:
+    if (run := stored_run(parts, job)) is None:
+        command = [sys.executable, "-m", "propcite", "eval", job.kind, str(folder / job.path), *job.arguments[1:]]
+        subprocess.run(command, check=True, stdout=sys.stderr)
+        run = stored_run(parts, job)
     if run is None:
-        raise SystemExit(f"propcite eval {job.kind} {job.path} left no whole run")
+        raise SystemExit(f"propcite eval {job.kind} {job.path} stored no complete run")
     return run
 
 
 def section(parts: Parts, job: Job, run: RunInfo) -> Iterator[str]:
     items = list(parts.runs.items(run.id))
     judged = f"Judge: {run.judge}.  " if run.judge else ""
-    command = " ".join(["propcite eval", job.kind, job.path, *job.words[1:]])
+    command = " ".join(["propcite eval", job.kind, job.path, *job.arguments[1:]])
     yield f"## {job.title}\n"
     yield f"`{command}`, {run.started_at:%Y-%m-%d}, commit {run.about.get('revision') or NO_VALUE}.  {judged}"
     yield from (f"{line[0].upper()}{line[1:]}.  " for line in notes(run))
@@ -115,14 +115,14 @@ def _figures(job: Job, items: Sequence[RunItem]) -> list[Aggregate]:
 
 
 def _table(job: Job, figures: Sequence[Aggregate]) -> Iterator[str]:
-    known = {figure.measure.name: figure.measure for figure in figures}
-    wanted = [known[name] for name in job.measures if name in known] or list(known.values())
+    by_name = {figure.measure.name: figure.measure for figure in figures}
+    measures = [by_name[name] for name in job.measures if name in by_name] or list(by_name.values())
     cells = {(f.way, f.measure.name): f for f in figures}
-    counts = {m.name: max(f.items for f in figures if f.measure.name == m.name) for m in wanted}
-    yield "| way | " + " | ".join(f"{m.heading} (n {counts[m.name]:,})" for m in wanted) + " |"
-    yield "|---|" + "---:|" * len(wanted)
+    counts = {m.name: max(f.items for f in figures if f.measure.name == m.name) for m in measures}
+    yield "| way | " + " | ".join(f"{m.heading} (n {counts[m.name]:,})" for m in measures) + " |"
+    yield "|---|" + "---:|" * len(measures)
     for way in dict.fromkeys(figure.way for figure in figures):
-        yield f"| {way} | " + " | ".join(_cell(cells.get((way, m.name))) for m in wanted) + " |"
+        yield f"| {way} | " + " | ".join(_cell(cells.get((way, m.name))) for m in measures) + " |"
 
 
 def _cell(figure: Aggregate | None) -> str:
@@ -137,12 +137,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--out", type=Path, default=OUT)
-    given = parser.parse_args()
+    options = parser.parse_args()
     parts = Parts(load_settings())
     lines = [HEAD]
     for job in JOBS:
-        lines += section(parts, job, measured(parts, job, given.folder))
-    given.out.write_text("\n".join(lines), "utf-8")
+        lines += section(parts, job, find_or_measure(parts, job, options.folder))
+    options.out.write_text("\n".join(lines), "utf-8")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""How long the path takes on this machine, the model warm, beside what it is made of.
+"""How long answering and its parts take on this machine, with the model loaded.
 
     python tests/benchmarks/speed.py [--rounds N]
 
-Medians of wall milliseconds; read them as ratios, machines differ.
+Medians of wall-clock milliseconds; compare them as ratios, since machines differ.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def main() -> None:
         long_answer = " ".join(span.of(long).strip() for span in split_sentences(long)[:20])
         ten = [hit.passage for hit in pipeline.search(question, k=10)]
         query = encoder.encode_queries([question])[0]
-        for what, work in {
+        for name, work in {
             "encode a question": lambda: encoder.encode_queries([question]),
             "encode ten passages": lambda: encoder.encode_passages(ten),
             "search passages": lambda: pipeline.search(question, k=10),
@@ -73,7 +73,7 @@ def main() -> None:
             ),
             "cite the same over the collection": lambda: pipeline.cite(long_answer),
         }.items():
-            print(f"{what:44}{median_ms(work, rounds):>10.1f} ms")
+            print(f"{name:44}{median_ms(work, rounds):>10.1f} ms")
         print(f"question tokens {len(query)}, index {parts.workspace(demo).stats()}")
         parts.library.close()
 

@@ -1,10 +1,10 @@
-"""How soon citations come while an answer is still being written, the model warm.
+"""How soon citations come while an answer is still being written, with the model loaded.
 
     python tests/benchmarks/stream.py [--rounds N] [--tokens-a-second N]
 
-From the moment at which the first word behind a sentence was handed over (before, nobody knows that it ended) to the
-moment at which its citations were given out, over ten passages of the demo.  Wall milliseconds; the best of all rounds
-is what this machine can do, the median what it did beside its other work.
+Measures from the first word after a sentence (before it, the end of the sentence is unknown) to the sentence's
+citations, over ten passages of the demo, in wall-clock milliseconds.  The best of all rounds is what this machine can
+do, the median includes its other work.
 """
 
 from __future__ import annotations
@@ -35,36 +35,36 @@ def ten_passages(propcite: PropCite, question: str) -> list[Passage]:
     return [hit.passage for hit in Retriever.over(propcite.encoder, passages).search(question, k=10)]
 
 
-async def one(propcite: PropCite, text: str, passages: list[Passage], seconds: float) -> list[float]:
-    """The waits for each sentence of one answer."""
-    handed: list[tuple[int, float]] = []  # characters, and when they were there
+async def sentence_waits(propcite: PropCite, text: str, passages: list[Passage], seconds: float) -> list[float]:
+    """Return the milliseconds that each sentence of one answer waits for its citations."""
+    sent: list[tuple[int, float]] = []  # number of characters, and when they were sent
 
     async def tokens() -> AsyncIterator[str]:
         at = 0
         for token in re.findall(r"\s*\S+|\s+$", text):
             await asyncio.sleep(seconds)
             at += len(token)
-            handed.append((at, time.perf_counter()))
+            sent.append((at, time.perf_counter()))
             yield token
 
     waits = []
     async for event in propcite.astream(tokens(), passages):
         if isinstance(event, SentenceCited):
             now = time.perf_counter()
-            behind = [when for at, when in handed if at > event.sentence.span.end + 1]
-            waits.append(1000 * (now - (behind[0] if behind else handed[-1][1])))
+            after = [when for at, when in sent if at > event.sentence.span.end + 1]
+            waits.append(1000 * (now - (after[0] if after else sent[-1][1])))
         assert isinstance(event, (TextDelta, SentenceCited, AnswerDone))
     return waits
 
 
 def processor_ms(propcite: PropCite, text: str, passages: list[Passage], rest: float) -> list[float]:
-    """Processor time of each of the first sentences alone, `rest` seconds after the passages were encoded."""
+    """Return the CPU milliseconds of each of the first sentences, `rest` seconds after the passages were encoded."""
     citer, spent = StreamCiter(propcite.tools, passages, None, "", strip_markers=False), []
     citer.opened()
     time.sleep(rest)
-    begun = 0
+    start_at = 0
     for span in sentences_of(text)[1:6]:  # a sentence has ended once the next one is there
-        piece, begun = text[begun : span.end], span.end
+        piece, start_at = text[start_at : span.end], span.end
         start = time.process_time()
         list(citer.feed(piece))
         list(citer.rest())
@@ -82,18 +82,21 @@ def main() -> None:
     text = " ".join(json.loads(line)["answer"] for line in ANSWERS.read_text("utf-8").splitlines()[:4])
     passages = ten_passages(propcite, text)
     propcite.cite(text, passages)
-    rounds = [asyncio.run(one(propcite, text, passages, 1 / options.tokens_a_second)) for _ in range(options.rounds)]
+    rounds = [
+        asyncio.run(sentence_waits(propcite, text, passages, 1 / options.tokens_a_second))
+        for _ in range(options.rounds)
+    ]
     print(f"{len(passages)} passages, {len(rounds[0])} sentences, {options.rounds} rounds")
-    for what, waits in {
+    for name, waits in {
         "first sentence": [row[0] for row in rounds],
         "each sentence": [wait for row in rounds for wait in row],
         "best of each sentence": [min(column) for column in zip(*rounds, strict=True)],
     }.items():
-        print(f"{what:24} best {min(waits):6.0f}   median {statistics.median(waits):6.0f}   worst {max(waits):6.0f} ms")
-    for what, rest in {"evidence not yet read ahead": 0.0, "evidence read ahead": 4.0}.items():
+        print(f"{name:24} best {min(waits):6.0f}   median {statistics.median(waits):6.0f}   worst {max(waits):6.0f} ms")
+    for name, rest in {"evidence not encoded ahead": 0.0, "evidence encoded ahead": 4.0}.items():
         rows = [processor_ms(propcite, text, passages, rest) for _ in range(options.rounds)]
         best = [min(column) for column in zip(*rows, strict=True)]
-        print(f"processor time, {what}: " + ", ".join(f"{ms:.0f}" for ms in best) + " ms")
+        print(f"CPU time, {name}: " + ", ".join(f"{ms:.0f}" for ms in best) + " ms")
     answers = [json.loads(line)["answer"] for line in ANSWERS.read_text("utf-8").splitlines()] * 2
     alone, together = [], []
     for _ in range(2):

@@ -1,4 +1,4 @@
-"""Small files in ALCE's form, of our own rivers and bridges."""
+"""Small invented files in the form of ALCE's."""
 
 from __future__ import annotations
 
@@ -81,12 +81,13 @@ QAMPARI: list[dict[str, Any]] = [
 
 
 def results(items: Sequence[dict[str, Any]], outputs: Sequence[str]) -> dict[str, Any]:
-    """As ALCE's own programs write them."""
-    both = zip(items, outputs, strict=True)
-    return {"args": {"ndoc": 5, "shot": 2}, "data": [{**item, "output": output} for item, output in both]}
+    """Return a result file's content as ALCE's programs write it."""
+    pairs = zip(items, outputs, strict=True)
+    return {"args": {"ndoc": 5, "shot": 2}, "data": [{**item, "output": output} for item, output in pairs]}
 
 
-def saved(path: Path, told: Any) -> Path:
-    data = json.dumps(told).encode()
+def save(path: Path, content: Any) -> Path:
+    """Write JSON, gzipped if the name says so, and return the path."""
+    data = json.dumps(content).encode()
     path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
     return path

@@ -1,4 +1,4 @@
-"""Runs made up for tests: two ways of citing over answers of several lengths, everything that an item can tell."""
+"""Invented runs: two ways of citing over answers of several lengths, with every field that an item can have."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from propcite.app.library.store import RunInfo, RunItem, Runs
 
-WAYS = ("propcite+judge", "sentence_top1 <b>&$_%")  # the second has every sign that a format must escape
+WAYS = ("propcite+judge", "sentence_top1 <b>&$_%")  # the second has every character that a format must escape
 
 
 def sample_items(num: int = 40, seed: int = 0, better: float = 0.0) -> list[RunItem]:
@@ -40,7 +40,7 @@ def _item(rng: np.random.Generator, number: int, way: str, better: float) -> Run
 def sample_run(
     runs: Runs, judge: str = "embedded/minilm", better: float = 0.0, num: int = 40, seed: int = 0
 ) -> RunInfo:
-    """A finished run over `num` questions."""
+    """Store a finished run over `num` questions."""
     settings = {"sha256": "ab" * 32, "context": 5, "methods": list(WAYS), "thresholds": {"judge": 0.5}}
     about = {
         "models": {"judge": {"name": judge, "sha256": "cd" * 32}},
@@ -63,8 +63,8 @@ any_item = st.builds(
     output=outputs,
     cost=st.dictionaries(st.sampled_from(["seconds", "prompt_tokens"]), st.floats(0, 1e6)),
 )
-BEGAN = datetime(2026, 11, 22, 1, 2, 3, tzinfo=UTC)
+STARTED_AT = datetime(2026, 11, 22, 1, 2, 3, tzinfo=UTC)
 
 
 def run_info(name: str = "x.json", **about: object) -> RunInfo:
-    return RunInfo("0123456789ab", "asqa", name, "done", {"a": {"b": [1, "é"]}}, about, "j", BEGAN, BEGAN, 0)
+    return RunInfo("0123456789ab", "asqa", name, "done", {"a": {"b": [1, "é"]}}, about, "j", STARTED_AT, STARTED_AT, 0)

@@ -146,7 +146,7 @@ def test_documents_are_found_by_words_kind_state_and_condition(opened: Page, par
     assert files(healthy(test.run())) == ["bridge.md"]
     test.selectbox(key="table-state").set_value(None)
     assert files(healthy(test.text_input(key="table-where").set_value("tags=new").run())) == ["bridge.md"]
-    assert "cannot be read" in texts(healthy(test.text_input(key="table-where").set_value("tags=").run()))
+    assert "cannot read" in texts(healthy(test.text_input(key="table-where").set_value("tags=").run()))
 
 
 def test_many_documents_come_page_by_page(opened: Page, parts: Parts, tmp_path: Path) -> None:
@@ -218,7 +218,7 @@ def test_a_document_whose_file_is_gone_is_told(opened: Page, parts: Parts, tmp_p
     lying.unlink()
     test = opened(tmp_path, document=document(parts, "note.txt"))
     test = healthy(test.button(key="read-again").click().run())
-    assert "no longer where it was: add it to the library again" in texts(test)
+    assert "has moved or changed: add it to the library again" in texts(test)
 
 
 def test_a_document_is_removed(opened: Page, parts: Parts, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ HERE, ALL = "Here", "All collections"
 
 def show(collection: CollectionInfo | None, opened: str = "") -> None:
     library = session.parts().library
-    if not library.find_answers(asked=True, limit=1).total:
+    if not library.find_answers(questions=True, limit=1).total:
         return
     listed = st.sidebar.container(gap="small")
     if opened:
@@ -31,7 +31,7 @@ def show(collection: CollectionInfo | None, opened: str = "") -> None:
     )
     within = _within(listed, collection)
     first = st.session_state.get("history-first", 0)
-    answers = library.find_answers(within, words or "", asked=True, first=first, limit=PAGE_SIZE)
+    answers = library.find_answers(within, words or "", questions=True, first=first, limit=PAGE_SIZE)
     if not answers.items:
         listed.caption(f"None {'has these words' if words else 'here yet'}")
     with listed.container(gap=None, key="history"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -23,8 +24,9 @@ from propcite.app.lab.runs.significance import Floats, bootstrap_interval, perce
 from propcite.app.library.store.runs import RunItem
 from propcite.attribution import english
 from propcite.attribution.judges import SUPPORTED_FROM, Case
+from propcite.attribution.judges.embedded import EmbeddedJudge
 from propcite.attribution.propcite import PropCite
-from propcite.retrieval.encoding.base import Ints, TextEncoder
+from propcite.retrieval.encoding.base import Ints, TextEncoder, TokenVectors
 from propcite.retrieval.granularity import score_units
 from propcite.retrieval.text import Passage, Span
 
@@ -237,23 +239,30 @@ def _bins(scores: Floats) -> Ints:
 
 
 def build_scorers(propcite: PropCite) -> dict[str, Scorer]:
-    """Return word overlap, similarity and the judge, if there is one; all share one cache."""
+    """Return word overlap, similarity and the judge, if there is one; no text is encoded twice."""
     cached = propcite.cached()
     encoder, judge = cached.encoder, cached.judge
+    encode = judge.encode_evidence if isinstance(judge, EmbeddedJudge) else partial(_encode_texts, encoder)
     plain: dict[str, Scorer] = {
         "overlap": lambda cases: [english.plain_share(case.claim, case.text) for case in cases],
-        "similarity": lambda cases: similarities(cases, encoder),
+        "similarity": lambda cases: similarities(cases, encoder, encode),
     }
     if judge is None:
         return plain
     return {**plain, judge.name.split("/")[0]: lambda cases: [v.probability for v in judge.judge(cases)]}
 
 
-def similarities(cases: Sequence[Case], encoder: TextEncoder) -> list[float]:
+def _encode_texts(encoder: TextEncoder, texts: Sequence[str]) -> list[TokenVectors]:
+    return encoder.encode_passages([Passage("", text) for text in texts])
+
+
+def similarities(
+    cases: Sequence[Case], encoder: TextEncoder, encode: Callable[[Sequence[str]], list[TokenVectors]]
+) -> list[float]:
     """Return for each claim the mean of its tokens' best similarities, with its nearest piece of evidence."""
     claims = encoder.encode_queries([case.claim for case in cases])
     texts = list(dict.fromkeys(text for case in cases for text in case.evidence))
-    encoded = dict(zip(texts, encoder.encode_passages([Passage("", text) for text in texts]), strict=True))
+    encoded = dict(zip(texts, encode(texts), strict=True))
     return [
         max(
             float(score_units(claim.vectors, claim.weights(), encoded[text], [(Span(0, len(text)),)])[0])

@@ -24,9 +24,9 @@ class Format(StrEnum):
 
 
 Shape = Annotated[Format, typer.Option("--format", help="table or jsonl.")]
-New = Annotated[bool, typer.Option("--new", help="Start another run, though one is unfinished.")]
-Limit = Annotated[int, typer.Option(min=0, help="Only so many items; 0: all.")]
-Offset = Annotated[int, typer.Option(min=0, help="Pass over so many items first.")]
+New = Annotated[bool, typer.Option("--new", help="Start another run even if one is unfinished.")]
+Limit = Annotated[int, typer.Option(min=0, help="Measure at most this many items; 0: all.")]
+Offset = Annotated[int, typer.Option(min=0, help="Skip this many items first.")]
 
 
 @eval_cli.command("split")
@@ -34,13 +34,13 @@ def eval_split(
     files: Annotated[list[Path], typer.Argument(help="JSON lines of sentence and propositions.", metavar="FILES…")],
     shape: Shape = Format.table,
     per_source: Annotated[
-        int, typer.Option("--most", min=1, help="Rows of one source in one file, spread evenly.")
+        int, typer.Option("--most", min=1, help="Rows per source and file at most, spread evenly.")
     ] = 1500,
     limit: Limit = 0,
     offset: Offset = 0,
     new: New = False,
 ) -> None:
-    """Measure the splitters on sentences whose propositions people wrote, all but those that training has seen."""
+    """Measure the splitters on sentences with propositions that people wrote, except those seen in training."""
     from propcite.app.lab.splitting.evaluation import evaluate
     from propcite.app.lab.splitting.scores import as_table
 
@@ -56,17 +56,17 @@ def eval_cite(
         typer.Argument(help="ALCE's JSON of answers with docs, or JSON lines of claims with docs.", metavar="FILES…"),
     ],
     shape: Shape = Format.table,
-    per_source: Annotated[int, typer.Option("--most", min=1, help="Rows of one source, spread evenly.")] = 100_000,
-    method: Annotated[list[str] | None, typer.Option(help="Only this way of citing; may be given again.")] = None,
+    per_source: Annotated[int, typer.Option("--most", min=1, help="Rows per source at most, spread evenly.")] = 100_000,
+    method: Annotated[list[str] | None, typer.Option(help="Only this method of citing; repeatable.")] = None,
     supported_from: Annotated[
         list[float] | None,
-        typer.Option(min=0, max=1, help="The judge's threshold, not that of the settings; may be given again."),
+        typer.Option(min=0, max=1, help="Threshold of the judge, instead of the setting; repeatable."),
     ] = None,
     limit: Limit = 0,
     offset: Offset = 0,
     new: New = False,
 ) -> None:
-    """Measure citations beside the simpler ways of citing, and the judge beside plain scores."""
+    """Compare PropCite's citations with simpler methods, and the judge with plain scores."""
     from propcite.app.lab.citing.evaluation import evaluate
     from propcite.attribution.citing.methods import METHODS
 

@@ -28,23 +28,23 @@ class ScoringJudges(StrEnum):
 File = Annotated[Path, typer.Argument(help="ALCE's file: questions with docs, or results; .gz too.", metavar="FILE")]
 Ways = Annotated[
     list[str] | None,
-    typer.Option("--way", help="Only this way, as sentence-2, propcite+judge or repair; may be given again."),
+    typer.Option("--way", help="Only this way, such as sentence-2, propcite+judge or repair; repeatable."),
 ]
-Contexts = Annotated[list[int] | None, typer.Option("--context", min=1, help="Docs shown; may be given again. [5]")]
-Outputs = Annotated[Path | None, typer.Option(help="A result file whose outputs are scored and cited anew.")]
+Contexts = Annotated[list[int] | None, typer.Option("--context", min=1, help="Docs per question; repeatable. [5]")]
+Outputs = Annotated[Path | None, typer.Option(help="A result file whose outputs are scored and cited again.")]
 Human = Annotated[bool, typer.Option("--human", help="Cite the long answers that people wrote.")]
-JudgeName = Annotated[ScoringJudges, typer.Option("--judge", help="What scores citations; not what PropCite cites by.")]
+JudgeName = Annotated[ScoringJudges, typer.Option("--judge", help="The judge that scores; PropCite cites by its own.")]
 JudgeModel = Annotated[str, typer.Option(help="Its folder or name; empty: the published one.")]
-JudgeLabels = Annotated[str, typer.Option(help="nli: what its labels mean, in their order.")]
+JudgeLabels = Annotated[str, typer.Option(help="nli: the meaning of its labels, in their order.")]
 Margin = Annotated[float, typer.Option(min=0, help="+threshold: by how much the best passage must lead the next.")]
 RougeToo = Annotated[bool, typer.Option("--rouge/--no-rouge", help="ROUGE-Lsum against the long answers.")]
 QaToo = Annotated[bool, typer.Option("--qa", help="QA-EM, F1 and hit by a reader.")]
 QaModel = Annotated[str, typer.Option(help="The reader: a folder or name; implies --qa.")]
 MauveToo = Annotated[bool, typer.Option("--mauve", help="MAUVE against the long answers.")]
 MauveModel = Annotated[str, typer.Option(help="Its causal language model: a folder or name.")]
-OutFolder = Annotated[Path | None, typer.Option("--out", help="A folder for result files, one a way.")]
-Force = Annotated[bool, typer.Option("--force", help="Score by a judge that fails its own test.")]
-FailedAsEmpty = Annotated[bool, typer.Option("--failed-as-empty", help="An answer that cannot be written is empty.")]
+OutFolder = Annotated[Path | None, typer.Option("--out", help="A folder for result files, one per way.")]
+Force = Annotated[bool, typer.Option("--force", help="Score even by a judge that fails its test.")]
+FailedAsEmpty = Annotated[bool, typer.Option("--failed-as-empty", help="Count failed answers as empty.")]
 
 Kind = Literal["asqa", "eli5", "qampari"]
 
@@ -131,12 +131,13 @@ def _add_command(kind: Kind, help_text: str, without: Sequence[str] = ()) -> Non
 
 
 _add_command(
-    "asqa", "Citation recall and precision on ALCE's ASQA, with STR-EM, ROUGE and more, for eight ways of citing."
+    "asqa",
+    "Measure citation recall and precision on ALCE's ASQA, with STR-EM, ROUGE and more, for eight ways of citing.",
 )
-_add_command("eli5", "The same on ALCE's ELI5, with the recall of its claims.", ("human", "qa", "qa_model"))
+_add_command("eli5", "Measure the same on ALCE's ELI5, with claim recall.", ("human", "qa", "qa_model"))
 _add_command(
     "qampari",
-    "The same on ALCE's QAMPARI, whose answers are lists: their precision, recall and F1, and the -5 forms.",
+    "Measure the same on ALCE's QAMPARI, whose answers are lists: precision, recall and F1, and the -5 variants.",
     ("human", "rouge", "qa", "qa_model", "mauve", "mauve_model"),
 )
 
@@ -147,12 +148,12 @@ def eval_judge(
     judge: JudgeName = ScoringJudges.embedded,
     judge_model: JudgeModel = "",
     judge_labels: JudgeLabels = "",
-    limit: Annotated[int, typer.Option(min=0, help="Only a sample of so many questions; 0: all.")] = 0,
+    limit: Annotated[int, typer.Option(min=0, help="A sample of this many questions; 0: all.")] = 0,
     offset: Offset = 0,
     new: New = False,
     shape: Shape = Format.table,
 ) -> None:
-    """Try a judge on ALCE's shortcuts: a passage supports its own words, and another's not.  Exit 1 when it fails."""
+    """Test a judge by ALCE's shortcuts: a passage supports its own sentences and no other's.  Exit code 1 if it fails."""
     from propcite.app.lab.alce.evaluation import evaluate_judge
     from propcite.app.lab.alce.options import EvalOptions, ScoringJudge
     from propcite.app.lab.alce.table import checks_text

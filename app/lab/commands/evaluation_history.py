@@ -17,12 +17,12 @@ def eval_history(
     judge: JudgeName = ScoringJudges.embedded,
     judge_model: JudgeModel = "",
     judge_labels: JudgeLabels = "",
-    limit: Annotated[int, typer.Option(min=0, help="Only the newest so many answers; 0: all.")] = 0,
+    limit: Annotated[int, typer.Option(min=0, help="Measure at most this many answers, the newest; 0: all.")] = 0,
     offset: Offset = 0,
     new: New = False,
     shape: Shape = Format.table,
 ) -> None:
-    """Citation recall and precision of kept answers, and how a judge agrees with what people said of citations."""
+    """Measure citation recall and precision of stored answers, and how people's feedback agrees with a judge."""
     from propcite.app.lab.alce.options import ScoringJudge
     from propcite.app.lab.citing.history import evaluate
     from propcite.app.lab.runs.figures import as_lines, as_text

@@ -14,23 +14,25 @@ from propcite.app.lab.commands.evaluation import Format, Limit, New, Offset, Sha
 if TYPE_CHECKING:
     from propcite.app.library.store import RunItem
 
-Encoders = Annotated[list[str] | None, typer.Option("--encoder", help="A folder or name; may be given again.")]
+Encoders = Annotated[list[str] | None, typer.Option("--encoder", help="A folder or name; repeatable.")]
 
 
 @eval_cli.command("beir")
 def eval_beir(
     folder: Annotated[Path, typer.Argument(help="corpus.jsonl, queries.jsonl, qrels/*.tsv.", metavar="DIR")],
-    split: Annotated[str, typer.Option(help="The judged split; test otherwise, or the only one.")] = "",
+    split: Annotated[str, typer.Option(help="The judged split; by default test, or the only one.")] = "",
     way: Annotated[
         list[str] | None,
-        typer.Option(help="bm25, m_q, exact, idf, tokens, xtr, m'_q or m''_q; may be given again."),
+        typer.Option(help="bm25, m_q, exact, idf, tokens, xtr, m'_q or m''_q; repeatable."),
     ] = None,
     encoder: Encoders = None,
-    bits: Annotated[list[int] | None, typer.Option(help="16, 8, 4, 2 or 1 of the index; may be given again.")] = None,
+    bits: Annotated[list[int] | None, typer.Option(help="Bits of the index: 16, 8, 4, 2 or 1; repeatable.")] = None,
     alignment: Annotated[
-        list[str] | None, typer.Option(help="Which tokens are compared, like top-k=2; may be given again.")
+        list[str] | None, typer.Option(help="Which tokens are compared, such as top-k=2; repeatable.")
     ] = None,
-    not_itself: Annotated[bool, typer.Option("--not-itself", help="No passage answers the query of its id.")] = False,
+    not_itself: Annotated[
+        bool, typer.Option("--not-itself", help="Leave out the passage with the query's own id.")
+    ] = False,
     limit: Limit = 0,
     offset: Offset = 0,
     new: New = False,
@@ -55,16 +57,18 @@ def eval_beir(
 def eval_alignments(
     folders: Annotated[list[Path], typer.Argument(help="BEIR folders, as eval beir reads them.", metavar="DIRS…")],
     strategy: Annotated[
-        list[str] | None, typer.Option(help="Only this alignment beside top-k=1; may be given again.")
+        list[str] | None, typer.Option(help="Compare only this alignment with top-k=1; repeatable.")
     ] = None,
-    candidates: Annotated[int, typer.Option(min=10, help="Passages of each query that are ranked.")] = 400,
-    folds: Annotated[int, typer.Option(min=0, help="Adapt by so many queries, rank the others; 0: not.")] = 0,
+    candidates: Annotated[int, typer.Option(min=10, help="Passages ranked per query.")] = 400,
+    folds: Annotated[
+        int, typer.Option(min=0, help="Adapt to folds of this many queries, rank the others; 0: off.")
+    ] = 0,
     limit: Limit = 0,
     offset: Offset = 0,
     new: New = False,
     shape: Shape = Format.table,
 ) -> None:
-    """Rank the same candidates by every alignment: nDCG@10, recall and MRR a folder and their plain mean."""
+    """Rank the same candidates by every alignment: nDCG@10, recall and MRR per folder and their mean."""
     from propcite.app.lab.ranking import alignments
 
     options = run_options(limit, offset, new)
@@ -80,19 +84,21 @@ def eval_alignments(
 def eval_pruning(
     folders: Annotated[list[Path], typer.Argument(help="BEIR folders, as eval beir reads them.", metavar="DIRS…")],
     kind: Annotated[
-        list[str] | None, typer.Option(help="sentences, coverage, salience, idf or random; all where none is named.")
+        list[str] | None, typer.Option(help="sentences, coverage, salience, idf or random; repeatable, by default all.")
     ] = None,
     weights: Annotated[
         list[str] | None, typer.Option(help="NAME=FILE: the salience of a queries.safetensors; repeatable.")
     ] = None,
-    share: Annotated[list[float] | None, typer.Option(help="Of a passage's tokens: 0.4, 0.2, 0.1; repeatable.")] = None,
-    refine: Annotated[int, typer.Option(min=100, help="Candidates that are read whole.")] = 400,
+    share: Annotated[
+        list[float] | None, typer.Option(help="Of a passage's tokens; repeatable. [0.4, 0.2, 0.1]")
+    ] = None,
+    refine: Annotated[int, typer.Option(min=100, help="Candidates scored with all their tokens.")] = 400,
     limit: Limit = 0,
     offset: Offset = 0,
     new: New = False,
     shape: Shape = Format.table,
 ) -> None:
-    """Rank by fewer tokens: searched by a share of them, stored at all, asked by a share; quality and size."""
+    """Rank with only a share of the tokens searched, stored, or used of the query: quality and size."""
     from propcite.app.errors import AppError
     from propcite.app.lab.ranking import pruning
 
@@ -111,19 +117,19 @@ def eval_sentences(
     files: Annotated[list[Path], typer.Argument(help="JSON lines of ranked sentences.", metavar="FILES…")],
     way: Annotated[
         list[str] | None,
-        typer.Option(help="bm25, m_q, m'_q, m''_q, both also 'without salience', alone or single-vector; repeatable."),
+        typer.Option(help="bm25, m_q, m'_q, m''_q (both also 'without salience'), alone or single-vector; repeatable."),
     ] = None,
     encoder: Encoders = None,
     teacher: Annotated[
         list[Path] | None,
-        typer.Option(exists=True, file_okay=False, help="What propcite train teacher made; repeatable."),
+        typer.Option(exists=True, file_okay=False, help="A folder of propcite train teacher; repeatable."),
     ] = None,
     limit: Limit = 0,
     offset: Offset = 0,
     new: New = False,
     shape: Shape = Format.table,
 ) -> None:
-    """Rank sentences within their passages: P@1, R@5 and MRR a source and their plain mean, with intervals."""
+    """Rank sentences within their passages: P@1, R@5 and MRR per source and their mean, with intervals."""
     from propcite.app.lab.ranking import sentences
     from propcite.app.lab.ranking.encoders import ranking_configs
     from propcite.app.lab.ranking.relevance import SENTENCES
@@ -140,16 +146,14 @@ def eval_facts(
     folder: Annotated[
         Path, typer.Argument(help="propsegment_queries_all.jsonl and propsegment_targets_all.jsonl.", metavar="DIR")
     ],
-    way: Annotated[
-        list[str] | None, typer.Option(help="bm25, single-vector, m_q, m'_q or m''_q; may be given again.")
-    ] = None,
+    way: Annotated[list[str] | None, typer.Option(help="bm25, single-vector, m_q, m'_q or m''_q; repeatable.")] = None,
     encoder: Encoders = None,
     limit: Limit = 0,
     offset: Offset = 0,
     new: New = False,
     shape: Shape = Format.table,
 ) -> None:
-    """Find the facts that say the same as a fact: Success@1 and recall at four levels, with intervals."""
+    """Find facts with the same meaning as a fact: Success@1 and recall at four levels, with intervals."""
     from propcite.app.lab.ranking import facts
     from propcite.app.lab.ranking.encoders import ranking_configs
 

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from propcite.app.lab.runs.comparison import Comparison, ItemChange, MeasureComparison
     from propcite.app.library.store import RunInfo
 
-runs_cli = typer.Typer(no_args_is_help=True, help="Evaluation runs that are kept: listed, compared, exported.")
+runs_cli = typer.Typer(no_args_is_help=True, help="List, compare and export stored evaluation runs.")
 cli.add_typer(runs_cli, name="runs")
 
-RunName = Annotated[str, typer.Argument(help="A run's id, its beginning, or last.", metavar="RUN")]
+RunName = Annotated[str, typer.Argument(help="A run's id, a prefix of it, or last.", metavar="RUN")]
 Side = Annotated[str, typer.Argument(help="A run, or one way of it as RUN:way.", metavar="RUN[:WAY]")]
 
 NUM_CHANGES = 10  # items that are shown if a measure is given without --items
@@ -36,7 +36,7 @@ class Shape(StrEnum):
 
 @runs_cli.command("list")
 def list_(
-    limit: Annotated[int, typer.Option(min=1, help="The newest so many.")] = 50,
+    limit: Annotated[int, typer.Option(min=1, help="At most this many, the newest.")] = 50,
     as_json: AsJson = False,
 ) -> None:
     """List the runs, the newest first."""
@@ -96,8 +96,8 @@ def _show(run: RunInfo, figures: list[Aggregate], means: list[Aggregate], costs:
 def compare(
     first: Side,
     second: Side,
-    items: Annotated[int, typer.Option(min=0, help="Show so many items that moved most.")] = 0,
-    measure: Annotated[str, typer.Option(help="The measure by which they moved; otherwise the first that did.")] = "",
+    items: Annotated[int, typer.Option(min=0, help="Show this many items that changed most.")] = 0,
+    measure: Annotated[str, typer.Option(help="The measure that changed; by default the first that did.")] = "",
     as_json: AsJson = False,
 ) -> None:
     """Compare two runs, or two ways of one (RUN:way RUN:way2), on the items that both have."""
@@ -183,7 +183,7 @@ def _figure_fields(figure: MeasureComparison) -> dict[str, Any]:
 def export(
     run: RunName,
     shape: Annotated[Shape, typer.Option("--format", "-f", help="csv, json, latex or html.")] = Shape.json,
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write into this file.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write to this file.")] = None,
 ) -> None:
     """Write a run as a table for a spreadsheet, as JSON (runs import reads it), as a LaTeX table or as a page."""
     from propcite.app.commands.exports import show_data
@@ -207,10 +207,10 @@ def export(
 
 @runs_cli.command("import")
 def import_(
-    file: Annotated[str, typer.Argument(help="What runs export --format json wrote; - for standard input.")],
+    file: Annotated[str, typer.Argument(help="A file of runs export --format json; - for standard input.")],
     as_json: AsJson = False,
 ) -> None:
-    """Keep a run that was exported as JSON, under the same id."""
+    """Import a run that was exported as JSON, under the same id."""
     from propcite.app.commands import opened
     from propcite.app.lab.runs.exports import read_json
     from propcite.app.lab.runs.tables import run_fields
@@ -226,10 +226,12 @@ def import_(
 
 @runs_cli.command()
 def join(
-    names: Annotated[list[str], typer.Argument(help="Runs that --limit and --offset made.", metavar="RUN RUN…")],
+    names: Annotated[
+        list[str], typer.Argument(help="Runs over parts of one file (--limit, --offset).", metavar="RUN RUN…")
+    ],
     as_json: AsJson = False,
 ) -> None:
-    """Keep one run of all items of several, which were measured in the same way on parts of the same file."""
+    """Join runs over parts of the same file, measured in the same way, into one run of all items."""
     from propcite.app.lab.runs.join import join_runs
     from propcite.app.lab.runs.tables import run_fields
 

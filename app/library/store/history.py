@@ -26,15 +26,15 @@ class History(Database):
         collection: CollectionInfo | None = None,
         words: str = "",
         *,
-        asked: bool | None = None,
+        questions: bool | None = None,
         first: int = 0,
         limit: int = 20,
     ) -> ResultPage[AnswerInfo]:
         """Return answers that contain every word in question or text, the newest first.
 
-        With `asked`, only answers to questions (True) or only texts that a user gave to be cited (False).
+        With `questions`, only answers to questions (True) or only texts that a user gave to be cited (False).
         """
-        conditions = list(_conditions(collection, words, asked))
+        conditions = list(_conditions(collection, words, questions))
         query = (
             select(AnswerRow, CollectionRow.name)
             .join(CollectionRow, CollectionRow.id == AnswerRow.collection_id)
@@ -77,11 +77,11 @@ class History(Database):
             )
 
 
-def _conditions(collection: CollectionInfo | None, words: str, asked: bool | None) -> Iterator[ColumnElement[bool]]:
+def _conditions(collection: CollectionInfo | None, words: str, questions: bool | None) -> Iterator[ColumnElement[bool]]:
     if collection is not None:
         yield AnswerRow.collection_id == collection.id
-    if asked is not None:
-        yield AnswerRow.question != "" if asked else AnswerRow.question == ""
+    if questions is not None:
+        yield AnswerRow.question != "" if questions else AnswerRow.question == ""
     for word in dict.fromkeys(words.casefold().split()):
         yield AnswerRow.words.contains(word, autoescape=True)
 

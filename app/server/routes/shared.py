@@ -29,7 +29,7 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
         (413, "The request is too large"),
         (422, "A field is missing or wrong"),
         (429, "Too many requests with this key"),
-        (502, "The language model's server cannot be used"),
+        (502, "The model server cannot be used"),
         (503, "Too busy, or still loading"),
     )
 }

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from alce_samples import ASQA, ELI5, QAMPARI, results, saved
+from alce_samples import ASQA, ELI5, QAMPARI, results, save
 from commanded import commanded
 from scripted_llm import Request, ScriptedLlm, error
 
@@ -32,30 +32,30 @@ Evaluate = Callable[..., Result]
 
 
 @pytest.fixture
-def opened(tmp_path: Path, encoder: Encoder) -> Iterator[Callable[..., Parts]]:
+def open_parts(tmp_path: Path, encoder: Encoder) -> Iterator[Callable[..., Parts]]:
     there: list[Parts] = []
 
-    def open_them(**settings: Any) -> Parts:
+    def call(**settings: Any) -> Parts:
         parts = Parts(load_settings(**{"data_dir": tmp_path / "data", "splitter": "rules", **settings}))
         parts.__dict__["encoder"] = encoder
         there.append(parts)
         return parts
 
-    yield open_them
+    yield call
     for parts in there:
         parts.library.close()
 
 
 @pytest.fixture
-def said() -> list[str]:
+def messages() -> list[str]:
     return []
 
 
 @pytest.fixture
-def measure(opened: Callable[..., Parts], said: list[str]) -> Evaluate:
+def measure(open_parts: Callable[..., Parts], messages: list[str]) -> Evaluate:
     def call(kind: Any, path: Path, settings: dict[str, Any] | None = None, **options: Any) -> Result:
-        options = {"kind": kind, "path": path, "report": said.append, **options}
-        return evaluate(opened(**settings or {}), EvalOptions(**options))
+        options = {"kind": kind, "path": path, "report": messages.append, **options}
+        return evaluate(open_parts(**settings or {}), EvalOptions(**options))
 
     return call
 
@@ -70,23 +70,23 @@ def texts(result: Result, way: str) -> list[str]:
 
 def test_files_are_read_and_written_unchanged(tmp_path: Path) -> None:
     result = {**results(ASQA, ["It rained [1]."] * len(ASQA)), "total_cost": 0.5, "data_note": {"a": [1, None]}}
-    for name, told in (("a.json", ASQA), ("b.json.gz", ASQA), ("c.json", result), ("d.json.gz", result)):
-        path = saved(tmp_path / name, told)
+    for name, content in (("a.json", ASQA), ("b.json.gz", ASQA), ("c.json", result), ("d.json.gz", result)):
+        path = save(tmp_path / name, content)
         file = read_alce(path)
-        assert file.as_json == told
+        assert file.as_json == content
         write_json(tmp_path / f"again-{name}", file.as_json)
-        assert read_alce(tmp_path / f"again-{name}").as_json == told
-    opened = gzip.open if path.suffix == ".gz" else open
-    assert opened(path, "rb").read(1) == b"{"
+        assert read_alce(tmp_path / f"again-{name}").as_json == content
+    open_file = gzip.open if path.suffix == ".gz" else open
+    assert open_file(path, "rb").read(1) == b"{"
 
 
 def test_result_files_have_the_fields_that_alce_reads(tmp_path: Path) -> None:
-    questions = read_alce(saved(tmp_path / "a.json", ASQA)).questions
-    told = result_json([q.with_docs(2) for q in questions], ["It rained [1]."] * len(ASQA), {"ndoc": 2})
-    assert told["args"] == {"ndoc": 2}
-    for item, given in zip(told["data"], ASQA, strict=True):
-        assert {**item, "docs": given["docs"]} == {**given, "output": "It rained [1]."}
-        assert [doc["title"] for doc in item["docs"]] == [doc["title"] for doc in given["docs"][:2]]
+    questions = read_alce(save(tmp_path / "a.json", ASQA)).questions
+    content = result_json([q.with_docs(2) for q in questions], ["It rained [1]."] * len(ASQA), {"ndoc": 2})
+    assert content["args"] == {"ndoc": 2}
+    for item, original in zip(content["data"], ASQA, strict=True):
+        assert {**item, "docs": original["docs"]} == {**original, "output": "It rained [1]."}
+        assert [doc["title"] for doc in item["docs"]] == [doc["title"] for doc in original["docs"][:2]]
 
 
 ITEM = ASQA[0]
@@ -108,37 +108,37 @@ BAD: list[tuple[Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("told", "wanted"), BAD)
-def test_invalid_items_are_a_one_line_error(tmp_path: Path, told: Any, wanted: str) -> None:
-    with pytest.raises(AppError) as wrong:
-        read_alce(saved(tmp_path / "a.json", told))
-    assert wanted in str(wrong.value)
-    assert "\n" not in str(wrong.value)
+@pytest.mark.parametrize(("content", "message"), BAD)
+def test_invalid_items_are_a_one_line_error(tmp_path: Path, content: Any, message: str) -> None:
+    with pytest.raises(AppError) as error:
+        read_alce(save(tmp_path / "a.json", content))
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize("data", [b"", b"{", b"\xff\xfe", b'{"question": "a"}\n{"question": "b"}\n', b"[" * 100_000])
 @pytest.mark.parametrize("name", ["a.json", "a.json.gz"])
 def test_invalid_json_is_a_one_line_error(tmp_path: Path, data: bytes, name: str) -> None:
     (tmp_path / name).write_bytes(data)
-    with pytest.raises(AppError, match=r"is not ALCE's|holds no list") as wrong:
+    with pytest.raises(AppError, match=r"is not ALCE's|holds no list") as error:
         read_alce(tmp_path / name)
-    assert "\n" not in str(wrong.value)
+    assert "\n" not in str(error.value)
     with pytest.raises(AppError, match="cannot read"):
         read_alce(tmp_path / "absent.json")
 
 
 def test_a_file_of_another_task_is_an_error_with_the_right_command(tmp_path: Path, measure: Evaluate) -> None:
     with pytest.raises(AppError, match="has no qa_pairs, which asqa is measured by: propcite eval eli5"):
-        measure("asqa", saved(tmp_path / "a.json", ELI5))
+        measure("asqa", save(tmp_path / "a.json", ELI5))
     with pytest.raises(AppError, match="has no answers, which qampari is measured by: propcite eval asqa"):
-        measure("qampari", saved(tmp_path / "b.json", ASQA))
+        measure("qampari", save(tmp_path / "b.json", ASQA))
 
 
 def test_ways_that_need_markers_are_left_out_for_the_extractive_generator(
-    tmp_path: Path, measure: Evaluate, said: list[str]
+    tmp_path: Path, measure: Evaluate, messages: list[str]
 ) -> None:
-    result = measure("asqa", saved(tmp_path / "a.json", ASQA), out=tmp_path / "out")
-    assert "left out: generate and repair" in " ".join(said)
+    result = measure("asqa", save(tmp_path / "a.json", ASQA), out=tmp_path / "out")
+    assert "left out: generate and repair" in " ".join(messages)
     assert [way for way in dict.fromkeys(i.way for i in result.items) if way in WAYS] == POSTHOC
     for way in POSTHOC:
         items = of(result, way)
@@ -151,8 +151,8 @@ def test_ways_that_need_markers_are_left_out_for_the_extractive_generator(
     assert of(result, "propcite")["bridge"].measures["citation_recall"] == 1.0
     assert result.run.state == "done"
     assert result.run.judge.startswith("embedded/")
-    written = json.loads((tmp_path / "out" / "asqa-propcite-ndoc5.json").read_text())
-    assert [item["output"] for item in written["data"]] == texts(result, "propcite")
+    content = json.loads((tmp_path / "out" / "asqa-propcite-ndoc5.json").read_text())
+    assert [item["output"] for item in content["data"]] == texts(result, "propcite")
     text = as_text(result)
     assert f"judge: {result.run.judge}" in text
     assert "propcite+judge*" in text
@@ -165,9 +165,9 @@ def test_ways_that_need_markers_are_left_out_for_the_extractive_generator(
     assert result.run.about["notes"] == notes  # repair was left out
 
 
-def test_each_context_size_has_its_own_table(tmp_path: Path, measure: Evaluate, said: list[str]) -> None:
-    result = measure("asqa", saved(tmp_path / "a.json", ASQA), contexts=(1, 3), ways=("propcite",))
-    assert said[0] == "2 questions have fewer than 3 docs (bridge, museum): all of theirs are shown"
+def test_each_context_size_has_its_own_table(tmp_path: Path, measure: Evaluate, messages: list[str]) -> None:
+    result = measure("asqa", save(tmp_path / "a.json", ASQA), contexts=(1, 3), ways=("propcite",))
+    assert messages[0] == "2 questions have fewer than 3 docs (bridge, museum): all of theirs are shown"
     assert {item.way for item in result.items if "propcite" in item.way} == {"propcite, 1 docs", "propcite, 3 docs"}
     text = as_text(result)
     assert [table.split(", ")[2] for table in text.split("\n\n")[:2]] == ["1 docs", "3 docs"]
@@ -183,12 +183,12 @@ OUTPUTS = [
 
 
 def test_released_outputs_are_scored_unchanged_and_cited_again(
-    tmp_path: Path, measure: Evaluate, said: list[str]
+    tmp_path: Path, measure: Evaluate, messages: list[str]
 ) -> None:
-    path = saved(tmp_path / "a.json", ASQA)
-    outputs = saved(tmp_path / "r.json", results(ASQA, OUTPUTS))
+    path = save(tmp_path / "a.json", ASQA)
+    outputs = save(tmp_path / "r.json", results(ASQA, OUTPUTS))
     result = measure("asqa", path, outputs=outputs)
-    assert [i for i in said if "outputs are empty" in i] == [
+    assert [i for i in messages if "outputs are empty" in i] == [
         "1 of 3 outputs are empty (bridge): citations leave them out"
     ]
     assert texts(result, "generate") == [OUTPUTS[0], "", "The museum opens at nine [1]."]
@@ -203,9 +203,9 @@ def test_released_outputs_are_scored_unchanged_and_cited_again(
 
 
 def test_outputs_that_do_not_match_the_questions_are_an_error(tmp_path: Path, measure: Evaluate) -> None:
-    path = saved(tmp_path / "a.json", ASQA)
+    path = save(tmp_path / "a.json", ASQA)
     with pytest.raises(AppError, match=r"has no output for 1 questions \(museum\)"):
-        measure("asqa", path, outputs=saved(tmp_path / "r.json", results(ASQA[:2], OUTPUTS[:2])))
+        measure("asqa", path, outputs=save(tmp_path / "r.json", results(ASQA[:2], OUTPUTS[:2])))
     with pytest.raises(AppError, match=r"3 items have no output \(river, bridge, museum\)"):
         measure("asqa", path, outputs=path)
     with pytest.raises(AppError, match="both give the answers"):
@@ -213,17 +213,17 @@ def test_outputs_that_do_not_match_the_questions_are_an_error(tmp_path: Path, me
 
 
 def test_each_human_answer_is_an_item(tmp_path: Path, measure: Evaluate) -> None:
-    result = measure("asqa", saved(tmp_path / "a.json", ASQA), human=True, ways=("propcite", "repair"))
+    result = measure("asqa", save(tmp_path / "a.json", ASQA), human=True, ways=("propcite", "repair"))
     assert list(of(result, "propcite")) == ["river", "river#2", "bridge", "museum"]
     assert not of(result, "repair")
     assert "rouge_lsum" not in of(result, "propcite")["river"].measures  # it would be compared with itself
     with pytest.raises(AppError, match="only ASQA"):
-        measure("eli5", saved(tmp_path / "e.json", ELI5), human=True)
+        measure("eli5", save(tmp_path / "e.json", ELI5), human=True)
 
 
 def test_eli5_has_claim_recall(tmp_path: Path, measure: Evaluate) -> None:
-    outputs = saved(tmp_path / "r.json", results(ELI5, ["Terns breed on the gravel roof [1]."]))
-    result = measure("eli5", saved(tmp_path / "e.json", ELI5), outputs=outputs, ways=("generate", "propcite"))
+    outputs = save(tmp_path / "r.json", results(ELI5, ["Terns breed on the gravel roof [1]."]))
+    result = measure("eli5", save(tmp_path / "e.json", ELI5), outputs=outputs, ways=("generate", "propcite"))
     (item,) = of(result, "generate").values()
     assert item.measures["claim_recall"] == 0.5
     assert "str_em" not in item.measures
@@ -231,8 +231,8 @@ def test_eli5_has_claim_recall(tmp_path: Path, measure: Evaluate) -> None:
 
 
 def test_qampari_lists_are_cited_answer_by_answer(tmp_path: Path, measure: Evaluate) -> None:
-    outputs = saved(tmp_path / "r.json", results(QAMPARI, ["Po [3], Adige [2]."]))
-    result = measure("qampari", saved(tmp_path / "q.json", QAMPARI), outputs=outputs)
+    outputs = save(tmp_path / "r.json", results(QAMPARI, ["Po [3], Adige [2]."]))
+    result = measure("qampari", save(tmp_path / "q.json", QAMPARI), outputs=outputs)
     assert texts(result, "generate") == ["Po [3], Adige [2]."]
     for way in ("postcite", "sentence", "propcite", "repair"):
         names, markers = zip(*(one.split(" [") for one in texts(result, way)[0].rstrip(".").split(", ")), strict=True)
@@ -250,31 +250,31 @@ def test_qampari_prompts_ask_for_a_list(
     used: str,
     ways: int,
     tmp_path: Path,
-    opened: Callable[..., Parts],
+    open_parts: Callable[..., Parts],
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    path = saved(tmp_path / "q.json", QAMPARI)
+    path = save(tmp_path / "q.json", QAMPARI)
     with ScriptedLlm("Po [1], Adige [2]." if prompt == "cite" else "Po, Adige.") as server:
         settings = {"GENERATOR": "openai", "GENERATOR_MODEL": "m", "LLM_URL": server.base_url, "PROMPT": prompt}
         for name, value in {**settings, "DATA_DIR": str(tmp_path / "data"), "SPLITTER": "rules"}.items():
             monkeypatch.setenv(f"PROPCITE_{name}", value)
-        asked = [str(path), "--way", "generate", "--way", "propcite"]
-        said = commanded(monkeypatch, capsys)("eval", "qampari", *asked)
-    assert said.code == 0, said.err
+        arguments = [str(path), "--way", "generate", "--way", "propcite"]
+        result = commanded(monkeypatch, capsys)("eval", "qampari", *arguments)
+    assert result.code == 0, result.err
     assert "list of them" in server.requests[0].messages[0]["content"]
-    run = opened().runs.run("last")
+    run = open_parts().runs.run("last")
     assert run.settings["answers"]["prompt"] == used
-    items = {item.way: item for item in opened().runs.items(run.id)}
+    items = {item.way: item for item in open_parts().runs.items(run.id)}
     assert len({"generate", "propcite"} & set(items)) == ways
     assert items["propcite"].output["text"] == "Po [1], Adige [2]."
     assert items["propcite"].measures["qampari_precision"] == 1.0
 
 
 def test_a_run_with_other_settings_is_refused_while_one_is_unfinished(
-    tmp_path: Path, measure: Evaluate, opened: Callable[..., Parts]
+    tmp_path: Path, measure: Evaluate, open_parts: Callable[..., Parts]
 ) -> None:
-    path = saved(tmp_path / "a.json", ASQA)
+    path = save(tmp_path / "a.json", ASQA)
     with ScriptedLlm(error(500, "no")) as server:
         settings = {"generator": "openai", "generator_model": "m", "llm_url": server.base_url}
         with pytest.raises(PropCiteError):
@@ -283,11 +283,11 @@ def test_a_run_with_other_settings_is_refused_while_one_is_unfinished(
             measure("asqa", path, settings, contexts=(3,))
     result = measure("asqa", path, contexts=(3,), ways=("propcite",), new=True)
     assert result.run.state == "done"
-    assert len(opened().runs.find("asqa", "a.json")) == 2
+    assert len(open_parts().runs.find("asqa", "a.json")) == 2
 
 
 def test_failed_answers_are_retried_or_counted_as_empty(tmp_path: Path, measure: Evaluate) -> None:
-    path = saved(tmp_path / "a.json", ASQA)
+    path = save(tmp_path / "a.json", ASQA)
 
     def answer(request: Request) -> Any:
         return error(400, "no") if "museum" in request.prompt and refusing else "The Po is 652 kilometres long [1]."
@@ -300,29 +300,29 @@ def test_failed_answers_are_retried_or_counted_as_empty(tmp_path: Path, measure:
         result = measure("asqa", path, settings, ways=("generate",), failed_as_empty=True)
         assert texts(result, "generate")[0] == "The Po is 652 kilometres long [1]."
         assert "1 of 3 answers are empty" in as_text(result)
-        num_asked = len({request.prompt for request in server.requests})
-        assert num_asked == 3
+        num_requests = len({request.prompt for request in server.requests})
+        assert num_requests == 3
 
 
 def test_tokens_are_counted_per_answer_and_per_judgement(tmp_path: Path, measure: Evaluate) -> None:
     with ScriptedLlm(_said_of) as server:
         settings = {"generator": "openai", "generator_model": "m", "llm_url": server.base_url, "prompt": "cite"}
         judge = ScoringJudge("llm", "a-judge")
-        path = saved(tmp_path / "a.json", ASQA)
+        path = save(tmp_path / "a.json", ASQA)
         result = measure("asqa", path, settings, ways=("generate",), judge=judge, force=True)
-    written = of(result, "written")
-    asked = [request for request in server.requests if request.body.get("stream")]
-    assert [item.cost["prompt_tokens"] for item in written.values()] == [
+    answers = of(result, "written")
+    requests = [request for request in server.requests if request.body.get("stream")]
+    assert [item.cost["prompt_tokens"] for item in answers.values()] == [
         sum(len(turn["content"].split()) for turn in request.messages)
-        for key in written
-        for request in asked
+        for key in answers
+        for request in requests
         if next(item["question"] for item in ASQA if item["sample_id"] == key) in request.prompt
     ]
-    assert {item.cost["completion_tokens"] for item in written.values()} == {7}
-    spent = costs(result.items)
-    assert spent["written"]["completion_tokens"] == 21
+    assert {item.cost["completion_tokens"] for item in answers.values()} == {7}
+    by_way = costs(result.items)
+    assert by_way["written"]["completion_tokens"] == 21
     judged = [request for request in server.requests if not request.body.get("stream")]
-    assert total_cost(spent)["completion_tokens"] == pytest.approx(21 + 4 * len(judged), abs=0.01)
+    assert total_cost(by_way)["completion_tokens"] == pytest.approx(21 + 4 * len(judged), abs=0.01)
 
 
 def _said_of(request: Request) -> str:
@@ -332,33 +332,35 @@ def _said_of(request: Request) -> str:
 
 
 def test_a_judge_that_accepts_everything_is_refused_unless_forced(
-    tmp_path: Path, measure: Evaluate, opened: Callable[..., Parts], said: list[str]
+    tmp_path: Path, measure: Evaluate, open_parts: Callable[..., Parts], messages: list[str]
 ) -> None:
-    path = saved(tmp_path / "a.json", ASQA)
+    path = save(tmp_path / "a.json", ASQA)
     with ScriptedLlm('{"verdict": "supported", "support": 95}') as server:
         settings = {"llm_url": server.base_url}
-        asked: dict[str, Any] = {"ways": ("postcite",), "judge": ScoringJudge("llm", "yes-sayer")}
+        options: dict[str, Any] = {"ways": ("postcite",), "judge": ScoringJudge("llm", "yes-sayer")}
         with pytest.raises(AppError, match=r"llm/yes-sayer fails ALCE's shortcuts .*100\.0 recall.* or --force"):
-            measure("asqa", path, settings, **asked)
-        num_asked = len(server.requests)
-        assert opened().runs.list() == []  # it stands in the way of no other judge
-        assert not any("runs show" in line for line in said)  # nor is it named
-        result = measure("asqa", path, settings, force=True, **asked)
+            measure("asqa", path, settings, **options)
+        num_requests = len(server.requests)
+        assert open_parts().runs.list() == []  # it stands in the way of no other judge
+        assert not any("runs show" in line for line in messages)  # nor is it named
+        result = measure("asqa", path, settings, force=True, **options)
         assert "FAILED" in as_text(result)
         assert result.own_judge == frozenset()
-    assert num_asked
+    assert num_requests
 
 
-def test_the_shipped_judge_passes_the_shortcuts(tmp_path: Path, opened: Callable[..., Parts], said: list[str]) -> None:
-    options = EvalOptions(kind="asqa", path=saved(tmp_path / "a.json", ASQA), report=said.append)
-    run, checks = evaluate_judge(opened(), options)
+def test_the_shipped_judge_passes_the_shortcuts(
+    tmp_path: Path, open_parts: Callable[..., Parts], messages: list[str]
+) -> None:
+    options = EvalOptions(kind="asqa", path=save(tmp_path / "a.json", ASQA), report=messages.append)
+    run, checks = evaluate_judge(open_parts(), options)
     assert [one.check.name for one in checks] == ["itself", "another question's", "another of its own"]
     assert all(one.holds for one in checks)
     assert (run.kind, run.state, run.num_items) == ("judge", "done", 9)
 
 
 @pytest.mark.parametrize(
-    ("ways", "settings", "wanted"),
+    ("ways", "settings", "message"),
     [
         (("postcit",), {}, "there is no way 'postcit'"),
         (("propcite+jugde",), {}, "there is no way 'propcite+jugde'"),
@@ -367,10 +369,10 @@ def test_the_shipped_judge_passes_the_shortcuts(tmp_path: Path, opened: Callable
     ],
 )
 def test_unknown_ways_and_missing_judges_are_errors(
-    tmp_path: Path, measure: Evaluate, ways: Sequence[str], settings: dict[str, Any], wanted: str
+    tmp_path: Path, measure: Evaluate, ways: Sequence[str], settings: dict[str, Any], message: str
 ) -> None:
-    with pytest.raises(AppError, match=re.escape(wanted)):
-        measure("asqa", saved(tmp_path / "a.json", ASQA), settings, ways=tuple(ways))
+    with pytest.raises(AppError, match=re.escape(message)):
+        measure("asqa", save(tmp_path / "a.json", ASQA), settings, ways=tuple(ways))
 
 
 def test_invalid_unicode_and_empty_documents_are_accepted(tmp_path: Path, measure: Evaluate) -> None:
@@ -379,7 +381,7 @@ def test_invalid_unicode_and_empty_documents_are_accepted(tmp_path: Path, measur
         {"question": "Why?", "docs": [{"text": "\0 \ud83d It rained in May.", "title": ""}], "qa_pairs": None},
         *ASQA,
     ]
-    outputs = saved(tmp_path / "r.json", results(odd, ["\ud800 \0 [1].", "It rained in May [1].", *OUTPUTS]))
-    result = measure("asqa", saved(tmp_path / "a.json", odd), outputs=outputs)
+    outputs = save(tmp_path / "r.json", results(odd, ["\ud800 \0 [1].", "It rained in May [1].", *OUTPUTS]))
+    result = measure("asqa", save(tmp_path / "a.json", odd), outputs=outputs)
     assert len(of(result, "propcite")) == 5
     assert of(result, "propcite")["Why?"].measures["citation_recall"] == 1.0

@@ -53,15 +53,15 @@ def _loss(model: Any, tokenizer: Any, question: str, text: str, answer: str) -> 
     encoded = tokenizer(question, text, return_tensors="pt")
     begin = text.index(answer)
     places = [encoded.char_to_token(0, at, 1) if answer else 0 for at in (begin, begin + len(answer) - 1)]
-    told = [torch.tensor([place]) for place in places]
-    found: torch.Tensor = model(**encoded, start_positions=told[0], end_positions=told[1]).loss
-    return found
+    positions = [torch.tensor([place]) for place in places]
+    loss: torch.Tensor = model(**encoded, start_positions=positions[0], end_positions=positions[1]).loss
+    return loss
 
 
 @pytest.fixture(scope="module")
 def reader(tmp_path_factory: pytest.TempPathFactory) -> QaReader:
-    taught = [("made of", TEXT, "steel"), ("dredged in", TEXT, "spring"), ("hypothesis premise", TEXT, "")]
-    return QaReader(str(save_reader(tmp_path_factory.mktemp("reader") / "tiny-reader", taught)))
+    examples = [("made of", TEXT, "steel"), ("dredged in", TEXT, "spring"), ("hypothesis premise", TEXT, "")]
+    return QaReader(str(save_reader(tmp_path_factory.mktemp("reader") / "tiny-reader", examples)))
 
 
 def test_a_reader_answers_with_words_of_the_text_or_nothing(reader: QaReader) -> None:
@@ -75,26 +75,26 @@ def test_a_reader_answers_with_words_of_the_text_or_nothing(reader: QaReader) ->
 def test_a_long_text_is_read_in_windows(tmp_path: Path) -> None:
     reader = QaReader(str(save_reader(tmp_path)))
     text = " ".join(f"gate {n} of steel" for n in range(60))
-    (found,) = reader.answers([("made of", text)])
-    assert found == "" or found in text
+    (answer,) = reader.answers([("made of", text)])
+    assert answer == "" or answer in text
     assert reader.answers([("made of", "")]) in ([""], [" "])
 
 
 def test_the_best_span_equals_exhaustive_search(tmp_path: Path) -> None:
     reader = QaReader(str(save_reader(tmp_path)))
     for question in ("made of", "the harbour", "dredged in spring"):
-        assert reader.answers([(question, TEXT)]) == [_by_trying_all(reader, question)]
+        assert reader.answers([(question, TEXT)]) == [_exhaustive_answer(reader, question)]
 
 
-def _by_trying_all(reader: QaReader, question: str) -> str:
+def _exhaustive_answer(reader: QaReader, question: str) -> str:
     """Answer from the definition: try every span up to MAX_ANSWER, with softmax over the text and the first token."""
     encoded = reader._tokenizer(question, TEXT, return_tensors="pt")
     with torch.inference_mode():
-        told = reader._network(**encoded)
-    of = encoded.sequence_ids(0)
-    allowed = [place for place, part in enumerate(of) if part == 1]
+        output = reader._network(**encoded)
+    parts = encoded.sequence_ids(0)
+    allowed = [place for place, part in enumerate(parts) if part == 1]
     shares = []
-    for logits in (told.start_logits[0], told.end_logits[0]):
+    for logits in (output.start_logits[0], output.end_logits[0]):
         some = torch.tensor([logits[place].item() for place in [0, *allowed]], dtype=torch.float64).softmax(0)
         shares.append(dict(zip([0, *allowed], some.tolist(), strict=True)))
     spans = [(a, b) for a in allowed for b in allowed if a <= b < a + MAX_ANSWER]
@@ -135,19 +135,19 @@ def test_mauve_texts_are_truncated_without_final_punctuation() -> None:
 
 
 @pytest.mark.parametrize(
-    ("package", "make", "wanted"),
+    ("package", "make", "message"),
     [
         ("mauve", Mauve, "MAUVE needs mauve-text: .*pip install "),
         ("rouge_score.rouge_scorer", Rouge, "ROUGE needs .*--no-rouge"),
     ],
 )
 def test_a_missing_package_is_a_one_line_error(
-    monkeypatch: pytest.MonkeyPatch, package: str, make: Any, wanted: str
+    monkeypatch: pytest.MonkeyPatch, package: str, make: Any, message: str
 ) -> None:
     monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(AppError, match=wanted) as told:
+    with pytest.raises(AppError, match=message) as error:
         make()
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(error.value)
 
 
 def test_a_model_without_a_qa_head_is_an_error(tmp_path: Path) -> None:

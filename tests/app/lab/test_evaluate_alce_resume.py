@@ -13,7 +13,7 @@ from threading import Event
 from typing import Any
 
 import pytest
-from alce_samples import saved
+from alce_samples import save
 from scripted_llm import Request, ScriptedLlm
 
 from propcite.app.library.store import Library, RunItem, Runs
@@ -39,19 +39,19 @@ def questions() -> list[dict[str, Any]]:
 
 
 def answer(request: Request) -> str:
-    found = re.search(r"How high is tower (\d+)\?", request.prompt)
-    assert found
-    return f"Tower {found[1]} is {20 + int(found[1])} metres high [1]. It is made of glass [2]."
+    match = re.search(r"How high is tower (\d+)\?", request.prompt)
+    assert match
+    return f"Tower {match[1]} is {20 + int(match[1])} metres high [1]. It is made of glass [2]."
 
 
-def command(path: Path, data_dir: Path, url: str) -> subprocess.Popen[str]:
+def start_command(path: Path, data_dir: Path, url: str) -> subprocess.Popen[str]:
     """Start the command in its own process."""
-    words = ["eval", "asqa", str(path), *(word for way in WAYS for word in ("--way", way))]
+    arguments = ["eval", "asqa", str(path), *(word for way in WAYS for word in ("--way", way))]
     environment = {"PROPCITE_DATA_DIR": str(data_dir), "PROPCITE_LLM_URL": url, "PROPCITE_SPLITTER": "rules"}
     environment |= {"PROPCITE_GENERATOR": "openai", "PROPCITE_GENERATOR_MODEL": "m", "PROPCITE_PROMPT": "cite"}
     environment |= {"PROPCITE_LLM_PARALLEL": "2"}
     return subprocess.Popen(
-        [sys.executable, "-m", "propcite", *words],
+        [sys.executable, "-m", "propcite", *arguments],
         env={**os.environ, **environment},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -59,7 +59,7 @@ def command(path: Path, data_dir: Path, url: str) -> subprocess.Popen[str]:
     )
 
 
-def kept(data_dir: Path) -> list[RunItem]:
+def stored_items(data_dir: Path) -> list[RunItem]:
     if not (data_dir / "propcite.sqlite").exists():
         return []
     library = Library(f"sqlite:///{data_dir / 'propcite.sqlite'}")
@@ -72,39 +72,39 @@ def kept(data_dir: Path) -> list[RunItem]:
 
 def test_a_run_that_is_killed_twice_continues(tmp_path: Path) -> None:
     """Killed while the fourth answer is written, then as soon as something is cited."""
-    path, data_dir = saved(tmp_path / "towers.json", questions()), tmp_path / "data"
-    reached, go_on = Event(), Event()
-    asked: list[str] = []
+    path, data_dir = save(tmp_path / "towers.json", questions()), tmp_path / "data"
+    reached, resume = Event(), Event()
+    prompts: list[str] = []
 
     def script(request: Request) -> str:
-        asked.append(request.prompt)
-        if len(asked) > 2 and not go_on.is_set():  # the first pair is stored, the second never arrives
+        prompts.append(request.prompt)
+        if len(prompts) > 2 and not resume.is_set():  # the first pair is stored, the second never arrives
             reached.set()
-            go_on.wait(300)
+            resume.wait(300)
         return answer(request)
 
     with ScriptedLlm(script) as server:
-        first = command(path, data_dir, server.base_url)
+        first = start_command(path, data_dir, server.base_url)
         assert reached.wait(300), first.communicate()[1]
         time.sleep(0.5)  # so that the other request of the pair is sent
         kill(first)
-        written = {item.key: item for item in kept(data_dir) if item.way == "written"}
-        assert len(written) == 2
-        before = len(asked)
-        go_on.set()
-        second = command(path, data_dir, server.base_url)
-        while second.poll() is None and not any(item.way in WAYS for item in kept(data_dir)):
+        generated = {item.key: item for item in stored_items(data_dir) if item.way == "written"}
+        assert len(generated) == 2
+        before = len(prompts)
+        resume.set()
+        second = start_command(path, data_dir, server.base_url)
+        while second.poll() is None and not any(item.way in WAYS for item in stored_items(data_dir)):
             time.sleep(0.05)
         kill(second)
-        assert len(asked) - before == NUM - len(written)
-        done = {(item.way, item.key): item for item in kept(data_dir)}
-        third = command(path, data_dir, server.base_url)
+        assert len(prompts) - before == NUM - len(generated)
+        done = {(item.way, item.key): item for item in stored_items(data_dir)}
+        third = start_command(path, data_dir, server.base_url)
         out, err = third.communicate()
         assert third.returncode == 0, err
         assert "continuing run" in err
-        assert len(asked) - before == NUM - len(written)
-    after = {(item.way, item.key): item for item in kept(data_dir)}
-    assert {key: after["written", key] for key in written} == written
+        assert len(prompts) - before == NUM - len(generated)
+    after = {(item.way, item.key): item for item in stored_items(data_dir)}
+    assert {key: after["written", key] for key in generated} == generated
     for place, item in done.items():  # scored items are unchanged, cited ones have the same markers
         assert after[place] == item if item.measures else after[place].output["text"] == item.output["text"]
     assert sum(way in WAYS for way, _ in after) == NUM * len(WAYS)
@@ -120,7 +120,7 @@ def kill(process: subprocess.Popen[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "wanted"),
+    ("arguments", "message"),
     [
         (["eval", "asqa", "absent.json"], "cannot read absent.json"),
         (["eval", "judge", "absent.json"], "cannot read absent.json"),
@@ -128,14 +128,14 @@ def kill(process: subprocess.Popen[str]) -> None:
         (["eval", "asqa", "a.json", "--outputs", "b.json", "--context", "5"], "leave out --context"),
     ],
 )
-def test_errors_of_the_command_are_one_line(tmp_path: Path, words: list[str], wanted: str) -> None:
+def test_errors_of_the_command_are_one_line(tmp_path: Path, arguments: list[str], message: str) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "propcite", *words],
+        [sys.executable, "-m", "propcite", *arguments],
         cwd=tmp_path,
         capture_output=True,
         text=True,
         timeout=300,
     )
     assert (done.returncode, done.stdout) == (2, "")
-    assert wanted in done.stderr.replace("\n", " ")
+    assert message in done.stderr.replace("\n", " ")
     assert len(done.stderr.splitlines()) == 1

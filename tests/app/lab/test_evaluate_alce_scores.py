@@ -37,9 +37,9 @@ def entailed_by(*premises: str) -> Phi:
 
 
 def score(output: str, phi: Phi, docs: Sequence[str] = DOCS) -> CitationScore:
-    found = citation_score(statements(sentences_of(output)), docs, phi)
-    assert found is not None
-    return found
+    result = citation_score(statements(sentences_of(output)), docs, phi)
+    assert result is not None
+    return result
 
 
 def test_doctests() -> None:
@@ -82,8 +82,8 @@ TABLE: dict[str, tuple[str, Phi, float, float, int]] = {
 @pytest.mark.parametrize("name", TABLE)
 def test_what_counts_as_a_citation(name: str) -> None:
     output, phi, recall, precision, citations = TABLE[name]
-    found = score(output, phi)
-    assert (found.recall, found.precision, found.citations) == (recall, precision, citations)
+    result = score(output, phi)
+    assert (result.recall, result.precision, result.citations) == (recall, precision, citations)
 
 
 def test_a_marker_after_the_full_stop_belongs_to_the_next_sentence() -> None:
@@ -99,26 +99,26 @@ def test_an_answer_without_sentences_has_no_score() -> None:
 
 
 def test_the_premise_is_the_documents_in_the_order_of_their_markers() -> None:
-    asked: list[tuple[Premise, str]] = []
+    calls: list[tuple[Premise, str]] = []
 
     def phi(premise: Premise, hypothesis: str) -> bool:
-        asked.append((premise, hypothesis))
+        calls.append((premise, hypothesis))
         return True
 
     score("It rained [3] in Rome [1].", phi)
-    assert asked[0] == (("C", "A"), "It rained in Rome.")
+    assert calls[0] == (("C", "A"), "It rained in Rome.")
 
 
 def test_each_list_entry_is_judged_with_its_question() -> None:
-    said = list_statements("Which rivers end in the Adriatic?", "Po [1], Adige [2][3].")
-    assert said == [
+    entries = list_statements("Which rivers end in the Adriatic?", "Po [1], Adige [2][3].")
+    assert entries == [
         Statement("Which rivers end in the Adriatic? Po", (0,)),
         Statement("Which rivers end in the Adriatic? Adige", (1, 2)),
     ]
     assert len(list_statements("Which?", "")) == 1  # nothing listed is one wrong answer
 
 
-def plainly(output: list[str], docs: Sequence[str], phi: Phi) -> tuple[float, float] | None:
+def reference_score(output: list[str], docs: Sequence[str], phi: Phi) -> tuple[float, float] | None:
     """Return recall and precision by the definition, sentence by sentence: the reference implementation."""
     recalls: list[int] = []
     precisions: list[int] = []
@@ -161,21 +161,21 @@ def random_judge(seed: int) -> Phi:
 def test_citation_scores_equal_the_reference_implementation(output: str, num_docs: int, seed: int) -> None:
     docs, phi = [f"Title: {n}\ntext {n}" for n in range(num_docs)], random_judge(seed)
     sentences = sentences_of(first_line(output))
-    found = citation_score(statements(sentences), docs, phi)
-    wanted = plainly(list(sentences), docs, phi)
-    assert (found is None) == (wanted is None)
-    if found and wanted:
-        assert (found.recall, found.precision) == pytest.approx(wanted)
+    result = citation_score(statements(sentences), docs, phi)
+    expected = reference_score(list(sentences), docs, phi)
+    assert (result is None) == (expected is None)
+    if result and expected:
+        assert (result.recall, result.precision) == pytest.approx(expected)
 
 
 @given(outputs, st.integers(1, 6), st.integers(0, 10_000))
 def test_list_citation_scores_equal_the_reference_implementation(output: str, num_docs: int, seed: int) -> None:
     docs, phi = [str(n) for n in range(num_docs)], random_judge(seed)
-    found = citation_score(list_statements("Which?", output), docs, phi)
-    wanted = plainly([f"Which? {one.strip()}" for one in _without_end(output).split(",")], docs, phi)
-    assert found is not None
-    assert wanted is not None
-    assert (found.recall, found.precision) == pytest.approx(wanted)
+    result = citation_score(list_statements("Which?", output), docs, phi)
+    expected = reference_score([f"Which? {one.strip()}" for one in _without_end(output).split(",")], docs, phi)
+    assert result is not None
+    assert expected is not None
+    assert (result.recall, result.precision) == pytest.approx(expected)
 
 
 def _without_end(output: str) -> str:
@@ -188,19 +188,19 @@ def _without_end(output: str) -> str:
 
 
 def test_claims_are_judged_by_the_answer_without_its_markers() -> None:
-    asked: list[Premise] = []
+    premises: list[Premise] = []
 
     def phi(premise: Premise, hypothesis: str) -> bool:
-        asked.append(premise)
+        premises.append(premise)
         return hypothesis != "It snowed."
 
     assert claim_recall("It rained [1]. It stopped [2].", ["It rained.", "It snowed."], phi) == 0.5
-    assert asked == [("It rained. It stopped.",)] * 2
+    assert premises == [("It rained. It stopped.",)] * 2
     assert claim_recall("It rained.", [], phi) is None
 
 
 @pytest.mark.parametrize(
-    ("output", "pairs", "wanted"),
+    ("output", "pairs", "expected"),
     [
         ("The Po is 652 km long.", [["652 km"], ["405 miles", "the PO"]], (1.0, 1.0)),
         ("The Po is long.", [["652 km"], ["Po"]], (0.5, 0.0)),
@@ -210,8 +210,8 @@ def test_claims_are_judged_by_the_answer_without_its_markers() -> None:
         ("Po", [[]], (0.0, 0.0)),
     ],
 )
-def test_short_answers_match_as_substrings(output: str, pairs: list[list[str]], wanted: tuple[float, float]) -> None:
-    assert str_em(output, pairs) == wanted
+def test_short_answers_match_as_substrings(output: str, pairs: list[list[str]], expected: tuple[float, float]) -> None:
+    assert str_em(output, pairs) == expected
     assert str_em(output, []) is None
 
 
@@ -223,18 +223,18 @@ def test_qa_scores_take_the_best_correct_answer() -> None:
 
 def test_list_scores_accept_every_name_of_an_answer() -> None:
     answers = [["Po", "Eridanus"], ["Adige"], ["Piave"], ["Brenta"], ["Reno"], ["Tagliamento"]]
-    found = list_score("Eridanus, the Adige, Rhine.", answers)
-    assert found is not None
-    assert (found.precision, found.recall, found.recall_5, found.answers) == pytest.approx((2 / 3, 2 / 6, 2 / 5, 3))
-    assert found.f1 == pytest.approx(4 / 9)
-    assert found.f1_5 == pytest.approx(0.5)
+    result = list_score("Eridanus, the Adige, Rhine.", answers)
+    assert result is not None
+    assert (result.precision, result.recall, result.recall_5, result.answers) == pytest.approx((2 / 3, 2 / 6, 2 / 5, 3))
+    assert result.f1 == pytest.approx(4 / 9)
+    assert result.f1_5 == pytest.approx(0.5)
     nothing = list_score(" ,.", answers)
     assert nothing is not None
     assert (nothing.precision, nothing.recall, nothing.f1, nothing.answers) == (0.0, 0.0, 0.0, 0)
     assert list_score("Po", []) is None
 
 
-CUT: list[tuple[str, list[str]]] = [
+SPLIT: list[tuple[str, list[str]]] = [
     ("It rained. It stopped.", ["It rained.", "It stopped."]),
     ("Is it 6.4 m? Yes!", ["Is it 6.4 m?", "Yes!"]),
     ("Dr. Gill lives in Washington, D.C. and works.", ["Dr. Gill lives in Washington, D.C. and works."]),
@@ -244,9 +244,9 @@ CUT: list[tuple[str, list[str]]] = [
 ]
 
 
-@pytest.mark.parametrize("cut", [tokenizer, own_tokenizer])
-def test_sentences_are_split_by_punkt(cut: Callable[[], Callable[[str], list[str]]]) -> None:
-    assert [cut()(text) for text, _ in CUT] == [wanted for _, wanted in CUT]
+@pytest.mark.parametrize("make", [tokenizer, own_tokenizer])
+def test_sentences_are_split_by_punkt(make: Callable[[], Callable[[str], list[str]]]) -> None:
+    assert [make()(text) for text, _ in SPLIT] == [sentences for _, sentences in SPLIT]
 
 
 def test_nltk_s_model_is_used_if_installed() -> None:

@@ -32,26 +32,26 @@ QUERIES = {
 def beir(folder: Path, times: int = 1) -> Path:
     """Write a small folder with so many copies of each query."""
     (folder / "qrels").mkdir(parents=True)
-    asked = {f"{name}-{n}": one for n in range(times) for name, one in QUERIES.items()}
+    copies = {f"{name}-{n}": one for n in range(times) for name, one in QUERIES.items()}
     corpus = [{"_id": name, "title": "", "text": text} for name, text in TEXTS.items()]
-    queries = [{"_id": name, "text": text} for name, (text, _) in asked.items()]
+    queries = [{"_id": name, "text": text} for name, (text, _) in copies.items()]
     for name, rows in (("corpus", corpus), ("queries", queries)):
         (folder / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    (folder / "qrels" / "test.tsv").write_text("".join(f"{name}\t{right}\t1\n" for name, (_, right) in asked.items()))
+    (folder / "qrels" / "test.tsv").write_text("".join(f"{name}\t{right}\t1\n" for name, (_, right) in copies.items()))
     return folder
 
 
-def refused(said: Said) -> str:
-    assert said.code == 2, said
-    assert said.err.splitlines()[-1].startswith("propcite: ")
-    return said.err.splitlines()[-1]
+def error_line(result: Said) -> str:
+    assert result.code == 2, result
+    assert result.err.splitlines()[-1].startswith("propcite: ")
+    return result.err.splitlines()[-1]
 
 
 def test_every_strategy_ranks_every_query_of_every_folder(propcite: Propcite, tmp_path: Path) -> None:
     one, two = beir(tmp_path / "one"), beir(tmp_path / "two", 2)
-    said = propcite("eval", "alignments", one, two)
-    assert said.code == 0, said.err
-    tables = said.out.split("\n\n")
+    result = propcite("eval", "alignments", one, two)
+    assert result.code == 0, result.err
+    tables = result.out.split("\n\n")
     assert [table.splitlines()[0] for table in tables[:3]] == ["nDCG@10", "R@100", "MRR@10"]
     assert ["one (n 3)" in tables[0], "two (n 6)" in tables[0], "mean (n 9)" in tables[0]] == [True] * 3
     assert {line.split("  ")[0] for line in tables[0].splitlines()[2:]} == set(NAMES)
@@ -70,24 +70,24 @@ def test_every_strategy_ranks_every_query_of_every_folder(propcite: Propcite, tm
 
 def test_the_default_strategy_ranks_like_eval_beir(propcite: Propcite, tmp_path: Path) -> None:
     folder = beir(tmp_path / "one")
-    told = {}
+    values = {}
     for words in (
         ("beir", folder, "--way", "exact", "--alignment", "top-k=4", "--alignment", "max"),
         ("alignments", folder),
     ):
-        said = propcite("eval", *words, "--format", "jsonl")
-        rows = [row for row in said.rows if row["measure"] == "nDCG@10" and row["of"] != "mean"]
-        told |= {row["way"]: row["value"] for row in rows}
-    assert told["exact, top-k=1"] == told["top-k=1"]
-    assert told["exact, top-k=4"] == told["top-k=4"]
+        result = propcite("eval", *words, "--format", "jsonl")
+        rows = [row for row in result.rows if row["measure"] == "nDCG@10" and row["of"] != "mean"]
+        values |= {row["way"]: row["value"] for row in rows}
+    assert values["exact, top-k=1"] == values["top-k=1"]
+    assert values["exact, top-k=4"] == values["top-k=4"]
 
 
 def test_the_settings_alignment_names_the_ways_of_passages(
     propcite: Propcite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PROPCITE_ALIGNMENT", "top-p=50%")
-    said = propcite("eval", "beir", beir(tmp_path / "one"), "--way", "m_q", "--way", "xtr", "--way", "bm25")
-    assert {line.partition("  ")[0] for line in said.out.splitlines()[1:4]} == {"bm25", "m_q, top-p=50%", "xtr"}
+    result = propcite("eval", "beir", beir(tmp_path / "one"), "--way", "m_q", "--way", "xtr", "--way", "bm25")
+    assert {line.partition("  ")[0] for line in result.out.splitlines()[1:4]} == {"bm25", "m_q, top-p=50%", "xtr"}
 
 
 def test_measured_items_are_not_measured_again(propcite: Propcite, tmp_path: Path) -> None:
@@ -99,8 +99,8 @@ def test_measured_items_are_not_measured_again(propcite: Propcite, tmp_path: Pat
     with parts.library.engine.begin() as connection:
         connection.exec_driver_sql("DELETE FROM run_items WHERE key = 'one/q2-0'")
         connection.exec_driver_sql("UPDATE runs SET state = 'unfinished'")
-    said = propcite("eval", "alignments", folder, "--strategy", "top-k=2")
-    assert f"continuing run {run.id}: 4 items are done" in said.err
+    result = propcite("eval", "alignments", folder, "--strategy", "top-k=2")
+    assert f"continuing run {run.id}: 4 items are done" in result.err
     after = {(item.key, item.way): item.cost for item in parts.runs.items(run.id)}
     assert after.keys() == before.keys()
     assert {key for key in before if after[key] == before[key]} == {key for key in before if key[0] != "one/q2-0"}
@@ -110,15 +110,15 @@ def test_measured_items_are_not_measured_again(propcite: Propcite, tmp_path: Pat
 def test_folds_are_shown_below_and_as_json_lines(propcite: Propcite, tmp_path: Path) -> None:
     folder = beir(tmp_path / "one", 2)
     words = ("eval", "alignments", folder, "--strategy", "first", "--folds", "2")
-    said = propcite(*words)
-    assert "guarded gain" in said.out.splitlines()[-2]
-    assert said.out.splitlines()[-1].split()[:3] == ["one", "6", "3"]
-    told = propcite(*words, "--new", "--format", "jsonl").rows[-1]
-    assert (told["table"], told["source"], told["folds"]) == ("folds", "one", 3)
+    result = propcite(*words)
+    assert "guarded gain" in result.out.splitlines()[-2]
+    assert result.out.splitlines()[-1].split()[:3] == ["one", "6", "3"]
+    row = propcite(*words, "--new", "--format", "jsonl").rows[-1]
+    assert (row["table"], row["source"], row["folds"]) == ("folds", "one", 3)
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("arguments", "message"),
     [
         (["one", "--strategy", "top-k=x"], "the alignment 'top-k=x' needs a whole number"),
         (["one", "--folds", "2"], "one has 3 queries: folds of 2 need 4 or more"),
@@ -126,9 +126,9 @@ def test_folds_are_shown_below_and_as_json_lines(propcite: Propcite, tmp_path: P
         (["nowhere"], "nowhere has no corpus.jsonl"),
     ],
 )
-def test_invalid_arguments_are_errors(propcite: Propcite, tmp_path: Path, words: list[str], told: str) -> None:
+def test_invalid_arguments_are_errors(propcite: Propcite, tmp_path: Path, arguments: list[str], message: str) -> None:
     beir(tmp_path / "one"), beir(tmp_path / "other" / "one")
-    assert told in refused(propcite("eval", "alignments", "--strategy", "max", *words))
+    assert message in error_line(propcite("eval", "alignments", "--strategy", "max", *arguments))
 
 
 # Folds
@@ -142,19 +142,19 @@ def item(source: str, number: int, **scores: float) -> list[RunItem]:
 
 def test_each_query_is_in_at_most_one_fold_and_outside_its_rest() -> None:
     scores = np.arange(10.0)[:, None]
-    found = list(draw_folds(scores, 4))
-    assert [(len(inside), len(rest)) for inside, rest in found] == [(4, 6), (4, 6)]
-    assert len({value for inside, _ in found for value in inside[:, 0]}) == 8
-    for inside, rest in found:
+    folds = list(draw_folds(scores, 4))
+    assert [(len(inside), len(rest)) for inside, rest in folds] == [(4, 6), (4, 6)]
+    assert len({value for inside, _ in folds for value in inside[:, 0]}) == 8
+    for inside, rest in folds:
         assert {*inside[:, 0], *rest[:, 0]} == set(range(10))
 
 
 def test_the_gain_over_folds_by_hand() -> None:
     # The second is better by .25 on every query: each fold of four chooses it, and no chance would.
     items = [one for n in range(8) for one in item("a", n, usual=0.5, other=0.75)]
-    [found] = fold_rows(items, 4)
-    assert (found.default, found.best, found.best_ndcg) == (50.0, "other", 75.0)
-    assert (found.folds, found.gain, found.deviation, found.guarded_gain, found.changed) == (2, 25.0, 0.0, 25.0, 100.0)
+    [row] = fold_rows(items, 4)
+    assert (row.default, row.best, row.best_ndcg) == (50.0, "other", 75.0)
+    assert (row.folds, row.gain, row.deviation, row.guarded_gain, row.changed) == (2, 25.0, 0.0, 25.0, 100.0)
 
 
 def test_the_guard_keeps_the_default_after_a_lucky_fold() -> None:

@@ -115,7 +115,7 @@ def test_claims_are_read_by_their_level(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("row", "said"),
+    ("row", "message"),
     [
         ("{", "line 1"),
         ('{"claim": "a"}', "line 1: docs is missing; a row is {"),
@@ -128,12 +128,12 @@ def test_claims_are_read_by_their_level(tmp_path: Path) -> None:
         (json.dumps({**EVIDENCE, "supporting": [[1, 7]]}), "without the sentence (1, 7)"),
     ],
 )
-def test_an_invalid_row_is_an_error_with_its_line(tmp_path: Path, row: str, said: str) -> None:
+def test_an_invalid_row_is_an_error_with_its_line(tmp_path: Path, row: str, message: str) -> None:
     (tmp_path / "rows.jsonl").write_text(row + "\n")
-    with pytest.raises(AppError) as told:
+    with pytest.raises(AppError) as error:
         read_gold(tmp_path / "rows.jsonl")
-    assert said in str(told.value)
-    assert "\n" not in str(told.value)
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize("data", [b"{", b"[1]", b'[{"question": "q"}]', b"\xff\xfe"])
@@ -206,7 +206,7 @@ def test_sentences_are_ranked_and_claims_judged(parts: Parts, tmp_path: Path) ->
     assert all(r.auc == 100.0 for r in judged)
     assert sum(r.rows for r in trusted if isinstance(r, ReliabilityRow)) == len(VERDICTS)
     assert [(t.wanted_precision, t.precision, t.recall) for t in cuts if isinstance(t, ThresholdRow)] == [
-        (wanted, 100.0, 100.0) for wanted in (80, 85, 90, 95)
+        (precision, 100.0, 100.0) for precision in (80, 85, 90, 95)
     ]
 
 
@@ -224,21 +224,26 @@ def test_a_judge_is_measured_at_several_thresholds(parts: Parts, tmp_path: Path)
 
 
 def test_all_ways_encode_each_text_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    parts = Parts(load_settings(splitter="rules"))
-    read: list[tuple[str, str, object]] = []
-    encode = parts.encoder.encode_passages
+    encoded: list[tuple[str, str, object]] = []
 
-    def encode_passages(passages: Sequence[Passage]) -> list[TokenVectors]:
-        read.extend((passage.text, passage.title, passage.sentences) for passage in passages)
-        return encode(passages)
+    def counting_parts() -> Parts:
+        parts = Parts(load_settings(splitter="rules"))
+        encode = parts.encoder.encode_passages
 
-    monkeypatch.setattr(parts.encoder, "encode_passages", encode_passages)
+        def encode_passages(passages: Sequence[Passage]) -> list[TokenVectors]:
+            encoded.extend((passage.text, passage.title, passage.sentences) for passage in passages)
+            return encode(passages)
+
+        monkeypatch.setattr(parts.encoder, "encode_passages", encode_passages)
+        return parts
+
     (tmp_path / "tiny.json").write_text(json.dumps([ITEM]))
-    list(evaluate([tmp_path / "tiny.json", lines(tmp_path / "rows.jsonl", EVIDENCE, EVIDENCE)], parts, 10))
-    assert len(read) == len(set(read))
-    read.clear()
-    list(evaluate([lines(tmp_path / "rows.jsonl", *VERDICTS)], parts, 10))
-    assert sorted(text for text, _, _ in read) == sorted(SENTENCES)
+    files = [tmp_path / "tiny.json", lines(tmp_path / "rows.jsonl", EVIDENCE, EVIDENCE)]
+    list(evaluate(files, counting_parts(), 10))
+    assert len(encoded) == len(set(encoded))
+    encoded.clear()
+    list(evaluate([lines(tmp_path / "rows.jsonl", *VERDICTS)], counting_parts(), 10))
+    assert sorted(text for text, _, _ in encoded) == sorted(SENTENCES)
 
 
 def test_bm25_is_needed_only_for_evidence_rows(parts: Parts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -251,14 +256,14 @@ def test_bm25_is_needed_only_for_evidence_rows(parts: Parts, tmp_path: Path, mon
 
 def test_reliability_and_thresholds_by_hand() -> None:
     rows = [GoldVerdict("told", "", "a", ("b",), supported) for supported in (True, True, True, True, False, False)]
-    told = ScoredClaims(rows, {"judge": np.array([0.95, 0.91, 0.6, 0.55, 0.58, 0.1]), "overlap": np.zeros(6)})
-    assert [(r.probability, r.rows, r.supported) for r in reliability_rows(told)] == [
+    claims = ScoredClaims(rows, {"judge": np.array([0.95, 0.91, 0.6, 0.55, 0.58, 0.1]), "overlap": np.zeros(6)})
+    assert [(r.probability, r.rows, r.supported) for r in reliability_rows(claims)] == [
         ("0.1-0.2", 1, 0.0),
         ("0.5-0.6", 2, 50.0),
         ("0.6-0.7", 1, 100.0),
         ("0.9-1.0", 2, 100.0),
     ]
-    assert [(t.wanted_precision, t.supported_from, t.precision, t.recall) for t in threshold_rows(told)] == [
+    assert [(t.wanted_precision, t.supported_from, t.precision, t.recall) for t in threshold_rows(claims)] == [
         (80, 0.55, 80.0, 100.0),
         (85, 0.6, 100.0, 75.0),
         (90, 0.6, 100.0, 75.0),
@@ -285,7 +290,9 @@ def test_tables_have_intervals_and_json_names_the_table() -> None:
     assert head.split() == ["source", "rows", "score", "auc", "balanced", "accuracy", "calibration", "error"]
     assert first.split()[3:] == "75.0 [50.0, 100.0] 50.0 [25.0, 75.0] 12.5 [0.0, 25.0]".split()
     assert json.loads(row_json(rows[0]))["table"] == "judged"
-    cuts = [ThresholdRow("judge", wanted, cut, 0.5, 1.0, *figures[:6]) for wanted, cut in ((80, 0.7), (85, 0.783))]
+    cuts = [
+        ThresholdRow("judge", precision, cut, 0.5, 1.0, *figures[:6]) for precision, cut in ((80, 0.7), (85, 0.783))
+    ]
     shown = [line.split()[2:5] for line in rows_table(cuts).splitlines()[1:]]
     assert shown == [["0.700", "[0.5,", "1.0]"], ["0.783", "[0.5,", "1.0]"]]
 
@@ -314,14 +321,14 @@ def test_bootstrap_figures_equal_those_of_the_samples() -> None:
 
 
 def test_figures_lie_in_their_intervals_and_more_claims_narrow_them() -> None:
-    def told(num: int) -> ScoredClaims:
+    def claims(num: int) -> ScoredClaims:
         rng = np.random.default_rng(1)
         scores = rng.random(num)
         right = rng.random(num) < scores
         rows = [GoldVerdict(f"s{n % 2}", "", "c", ("e",), bool(right[n]), str(n)) for n in range(num)]
         return ScoredClaims(rows, {"judge": scores, "overlap": scores})
 
-    few, many = (list(judge_rows(told(num))) for num in (40, 400))
+    few, many = (list(judge_rows(claims(num))) for num in (40, 400))
     for row in few + many:
         for name in ("auc", "balanced_accuracy", "calibration_error"):
             low, value, high = (getattr(row, f"{name}{end}") for end in ("_low", "", "_high"))
@@ -329,7 +336,7 @@ def test_figures_lie_in_their_intervals_and_more_claims_narrow_them() -> None:
     assert [row.source for row in few] == ["s0", "s1", "mean"] * 2
     assert few[2].auc_high - few[2].auc_low < few[0].auc_high - few[0].auc_low  # twice the claims
     assert many[0].auc_high - many[0].auc_low < few[0].auc_high - few[0].auc_low
-    for cut in threshold_rows(told(400)):
+    for cut in threshold_rows(claims(400)):
         assert cut.supported_from_low <= cut.supported_from <= cut.supported_from_high
         assert cut.precision_low < cut.precision < cut.precision_high
         assert cut.recall_low < cut.recall < cut.recall_high
@@ -345,8 +352,8 @@ def test_the_command_writes_json_lines(tmp_path: Path) -> None:
         timeout=300,
     )
     assert done.returncode == 0, done.stderr
-    told = [json.loads(line) for line in done.stdout.splitlines()]
-    assert {row["table"] for row in told} == {"judged", "reliability", "threshold"}
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    assert {row["table"] for row in rows} == {"judged", "reliability", "threshold"}
     empty = subprocess.run(
         [*command, str(lines(tmp_path / "none.jsonl"))],
         capture_output=True,
@@ -376,11 +383,12 @@ def test_a_run_is_stored_by_item_and_continues_to_the_same_tables(parts: Parts, 
     assert verdict_item.output["judged"] == [{"probability": verdict_item.measures["score"], "right": True}]
     some = parts.runs.start("cite", run.name, run.settings, run.about, run.judge)
     parts.runs.add(some.id, items[5:])  # as a run that was killed left them
-    said: list[str] = []
+    messages: list[str] = []
     again = [
-        list(table) for table in evaluate(files, parts, 10, ["propositions"], options=RunOptions(report=said.append))
+        list(table)
+        for table in evaluate(files, parts, 10, ["propositions"], options=RunOptions(report=messages.append))
     ]
-    assert said == [f"continuing run {some.id}: {len(items) - 5} items are done"]
+    assert messages == [f"continuing run {some.id}: {len(items) - 5} items are done"]
     assert again == tables_
     assert parts.runs.run(some.id).num_items == len(items)
 

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from test_evaluate_alignments import beir, refused
+from test_evaluate_alignments import beir, error_line
 
 from propcite.app.lab.ranking.pruning import KINDS, pruning_configs
 
@@ -17,53 +17,61 @@ def lines(text: str) -> list[dict]:
 
 def test_each_way_is_measured_once_and_reproducibly(propcite, tmp_path: Path) -> None:
     folder = beir(tmp_path / "one")
-    words = ("eval", "pruning", folder, "--kind", "coverage", "--kind", "idf", "--share", 0.3, "--format", "jsonl")
-    said = propcite(*words)
-    assert said.code == 0, said
-    told = lines(said.out)
-    ways = {one["way"] for one in told if one.get("measure") == "nDCG@10"}
+    arguments = ("eval", "pruning", folder, "--kind", "coverage", "--kind", "idf", "--share", 0.3, "--format", "jsonl")
+    result = propcite(*arguments)
+    assert result.code == 0, result
+    rows = lines(result.out)
+    ways = {one["way"] for one in rows if one.get("measure") == "nDCG@10"}
     assert ways == {config.name for config in pruning_configs(["coverage", "idf"], [0.3])}
     assert "coverage 30%, 50% look" in ways
     assert "idf 30% stored" in ways
-    sizes = {one["way"]: one for one in told if one.get("table") == "size"}
+    sizes = {one["way"]: one for one in rows if one.get("table") == "size"}
     assert sizes["all tokens"]["index"] == sizes["all tokens"]["searched"] == 1.0
     assert sizes["coverage 30% stored"]["index"] < 1.0
-    whole = [one["value"] for one in told if one.get("way") == "all tokens" and one.get("of") == "mean"]
+    whole = [one["value"] for one in rows if one.get("way") == "all tokens" and one.get("of") == "mean"]
     assert max(whole) <= 1.0
-    again = propcite(*words)  # a run that is finished is measured anew, and comes to the same
-    assert [one for one in lines(again.out) if one.get("measure") != "seconds"] == told
+    again = propcite(*arguments)  # a run that is finished is measured anew, and comes to the same
+    assert [one for one in lines(again.out) if one.get("measure") != "seconds"] == rows
 
 
 def test_the_table_shows_sizes(propcite, tmp_path: Path) -> None:
-    said = propcite("eval", "pruning", beir(tmp_path / "one"), "--kind", "random", "--share", "0.5")
-    assert said.code == 0, said
-    assert "random 50% stored" in said.out
-    assert "searched" in said.out
+    result = propcite("eval", "pruning", beir(tmp_path / "one"), "--kind", "random", "--share", "0.5")
+    assert result.code == 0, result
+    assert "random 50% stored" in result.out
+    assert "searched" in result.out
 
 
 def test_weights_add_a_kind_of_their_own(propcite, tmp_path: Path) -> None:
     from propcite.retrieval.encoding.bundled import QUERIES_FILE
 
-    words = ("eval", "pruning", beir(tmp_path / "one"), "--kind", "salience", "--weights", f"shipped={QUERIES_FILE}")
-    said = propcite(*words, "--share", "0.5", "--format", "jsonl")
-    assert said.code == 0, said
-    figures = {(one["way"], one["measure"]): one["value"] for one in lines(said.out) if one.get("of") == "mean"}
+    arguments = (
+        "eval",
+        "pruning",
+        beir(tmp_path / "one"),
+        "--kind",
+        "salience",
+        "--weights",
+        f"shipped={QUERIES_FILE}",
+    )
+    result = propcite(*arguments, "--share", "0.5", "--format", "jsonl")
+    assert result.code == 0, result
+    figures = {(one["way"], one["measure"]): one["value"] for one in lines(result.out) if one.get("of") == "mean"}
     assert figures["shipped 50%", "nDCG@10"] == figures["salience 50%", "nDCG@10"]
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("arguments", "message"),
     [
         (("--kind", "luck"), "no kind 'luck'"),
         (("--share", "0"), "the share 0 of"),
         (("--share", "1.5"), "the share 1.5 of"),
-        (("--weights", "mine"), "give a name and a file"),
-        (("--weights", "mine=nowhere.safetensors"), "give a name and a file"),
+        (("--weights", "mine"), "give a name and an existing file"),
+        (("--weights", "mine=nowhere.safetensors"), "give a name and an existing file"),
     ],
 )
-def test_invalid_arguments_are_one_line_errors(propcite, tmp_path: Path, words, told: str) -> None:
-    said = propcite("eval", "pruning", beir(tmp_path / "one"), *words)
-    assert told in refused(said)
+def test_invalid_arguments_are_one_line_errors(propcite, tmp_path: Path, arguments, message: str) -> None:
+    result = propcite("eval", "pruning", beir(tmp_path / "one"), *arguments)
+    assert message in error_line(result)
 
 
 def test_the_kinds_are_those_in_the_help() -> None:

@@ -29,7 +29,7 @@ from propcite.app.parts import Parts
 from propcite.app.settings import load_settings
 from propcite.retrieval.encoding.encoder import Encoder
 from propcite.retrieval.extras import install_command
-from propcite.retrieval.index.manifest import FILE as MANIFEST
+from propcite.retrieval.index.manifest import MANIFEST_FILE
 from propcite.retrieval.text import Passage
 
 CORPUS = [
@@ -56,8 +56,8 @@ RARE = [
 ]
 
 
-def figures(said: Said, way: str, of: str = "") -> dict[str, float]:
-    return {row["measure"]: row["value"] for row in said.rows if (row["way"], row["of"]) == (way, of)}
+def figures(result: Said, way: str, of: str = "") -> dict[str, float]:
+    return {row["measure"]: row["value"] for row in result.rows if (row["way"], row["of"]) == (way, of)}
 
 
 def lines(path: Path, rows: Sequence[object]) -> Path:
@@ -77,7 +77,7 @@ def beir(folder: Path, corpus: Sequence[Any] = CORPUS, queries: Sequence[Any] = 
     return folder
 
 
-def kept() -> list[RunItem]:
+def stored_items() -> list[RunItem]:
     """Return the items of the newest run."""
     parts = Parts(load_settings())
     items = list(parts.runs.items(parts.runs.run("last").id))
@@ -85,10 +85,10 @@ def kept() -> list[RunItem]:
     return items
 
 
-def refused(said: Said) -> str:
-    assert (said.code, said.out) == (2, ""), said
-    assert said.err.count("\n") == 1, said.err
-    return said.err
+def error_line(result: Said) -> str:
+    assert (result.code, result.out) == (2, ""), result
+    assert result.err.count("\n") == 1, result.err
+    return result.err
 
 
 def test_doctests() -> None:
@@ -100,27 +100,27 @@ def test_doctests() -> None:
 
 
 def test_bm25_figures_of_passages_by_hand(propcite: Propcite, tmp_path: Path) -> None:
-    said = propcite("eval", "beir", beir(tmp_path / "small"), "--way", "bm25", "--format", "jsonl")
-    assert said.code == 0, said.err
-    told = figures(said, "bm25")
+    result = propcite("eval", "beir", beir(tmp_path / "small"), "--way", "bm25", "--format", "jsonl")
+    assert result.code == 0, result.err
+    values = figures(result, "bm25")
     # q1 finds gates (2) alone and misses terns (1), q2 finds cost, q3 finds nothing
     best = (2 / math.log2(2)) / (2 / math.log2(2) + 1 / math.log2(3))
-    assert told["nDCG@10"] == pytest.approx((best + 1 + 0) / 3, abs=1e-6)
-    assert told["R@5"] == told["R@100"] == pytest.approx((0.5 + 1 + 0) / 3, abs=1e-6)
-    assert told["RR@10"] == told["P@1"] == told["Success@5"] == pytest.approx(2 / 3, abs=1e-6)
-    q1 = next(item for item in kept() if item.key == "q1")
+    assert values["nDCG@10"] == pytest.approx((best + 1 + 0) / 3, abs=1e-6)
+    assert values["R@5"] == values["R@100"] == pytest.approx((0.5 + 1 + 0) / 3, abs=1e-6)
+    assert values["RR@10"] == values["P@1"] == values["Success@5"] == pytest.approx(2 / 3, abs=1e-6)
+    q1 = next(item for item in stored_items() if item.key == "q1")
     assert (q1.output["ranking"], q1.output["found"]) == (["gates"], {"gates": 1})
     assert q1.cost.keys() == {"seconds", "cpu_seconds"}
 
 
 def test_each_way_has_a_row_with_intervals(propcite: Propcite, tmp_path: Path) -> None:
-    said = propcite("eval", "beir", beir(tmp_path / "small"))
-    rows = {line.split()[0] for line in said.out.splitlines() if line}
+    result = propcite("eval", "beir", beir(tmp_path / "small"))
+    rows = {line.split()[0] for line in result.out.splitlines() if line}
     assert {"bm25", "m_q", "exact", "m'_q", "m''_q"} < rows
-    assert "P@1 (n 3)" in said.out
-    assert "[" in said.out
-    assert "CPU seconds" in said.out
-    by_way = {item.way: item.measures for item in kept() if item.key == "q1"}
+    assert "P@1 (n 3)" in result.out
+    assert "[" in result.out
+    assert "CPU seconds" in result.out
+    by_way = {item.way: item.measures for item in stored_items() if item.key == "q1"}
     assert by_way["m_q"] == by_way["exact"]
     assert by_way["m_q"]["R@100"] == 1.0  # an encoder ranks all passages
     parts = Parts(load_settings())
@@ -136,8 +136,8 @@ def test_idf_weights_equal_a_slow_reference(propcite: Propcite, tmp_path: Path, 
     corpus = [{"_id": f"d{i}", "text": text} for i, text in enumerate(RARE)]
     queries = [{"_id": "q", "text": "zinc of the barrier of the sea"}]
     folder = beir(tmp_path / "rare", corpus, queries, ["q\td0\t1"])
-    said = propcite("eval", "beir", folder, "--way", "idf", "--way", "exact", "--bits", "16")
-    assert said.code == 0, said.err
+    result = propcite("eval", "beir", folder, "--way", "idf", "--way", "exact", "--bits", "16")
+    assert result.code == 0, result.err
     passages = encoder.encode_passages([Passage(f"d{i}", text) for i, text in enumerate(RARE)])
     (query,) = encoder.encode_queries(["zinc of the barrier of the sea"])
 
@@ -150,7 +150,7 @@ def test_idf_weights_equal_a_slow_reference(propcite: Propcite, tmp_path: Path, 
     assert len({round(weight, 4) for weight in weights}) > 2
     scores = [float(np.dot(weights, (query.vectors @ tokens.vectors.T).max(axis=1))) for tokens in passages]
     slow = [f"d{i}" for i in sorted(range(len(RARE)), key=lambda i: -scores[i])]
-    ranked = {item.way: item.output["ranking"] for item in kept()}
+    ranked = {item.way: item.output["ranking"] for item in stored_items()}
     assert ranked["idf, 16 bits"] == slow != ranked["exact, 16 bits"]
 
 
@@ -167,14 +167,14 @@ def test_passages_are_encoded_once(
 
 
 def test_encoders_and_bits_are_compared_in_one_run(propcite: Propcite, tmp_path: Path) -> None:
-    words = ("--way", "m_q", "--encoder", "minilm", "--bits", "16", "--bits", "1", "--limit", "1", "--offset", "1")
-    said = propcite("eval", "beir", beir(tmp_path / "small"), *words)
-    assert said.code == 0, said.err
-    assert [(item.key, item.way) for item in kept()] == [
+    options = ("--way", "m_q", "--encoder", "minilm", "--bits", "16", "--bits", "1", "--limit", "1", "--offset", "1")
+    result = propcite("eval", "beir", beir(tmp_path / "small"), *options)
+    assert result.code == 0, result.err
+    assert [(item.key, item.way) for item in stored_items()] == [
         ("q2", "m_q, 16 bits, minilm"),
         ("q2", "m_q, 1 bits, minilm"),
     ]
-    refusal = refused(propcite("eval", "beir", tmp_path / "small", "--way", "m'_q", "--encoder", "minilm"))
+    refusal = error_line(propcite("eval", "beir", tmp_path / "small", "--way", "m'_q", "--encoder", "minilm"))
     assert "no marker for m'_q" in refusal
 
 
@@ -182,9 +182,9 @@ def test_not_itself_leaves_out_the_passage_with_the_query_s_id(propcite: Propcit
     queries = [{"_id": "gates", "text": "fourteen steel gates"}]
     folder = beir(tmp_path / "small", queries=queries, qrels=["gates\tcost\t1"])
     propcite("eval", "beir", folder, "--way", "bm25", "--way", "m_q")
-    assert kept()[0].output["ranking"][0] == "gates"
+    assert stored_items()[0].output["ranking"][0] == "gates"
     propcite("eval", "beir", folder, "--way", "bm25", "--way", "m_q", "--not-itself")
-    assert all("gates" not in item.output["ranking"] for item in kept())
+    assert all("gates" not in item.output["ranking"] for item in stored_items())
 
 
 def test_not_itself_still_ranks_a_hundred_other_passages(propcite: Propcite, tmp_path: Path) -> None:
@@ -194,8 +194,8 @@ def test_not_itself_still_ranks_a_hundred_other_passages(propcite: Propcite, tmp
     ]
     queries = [{"_id": "g000", "text": "gates of steel"}]
     folder = beir(tmp_path / "small", corpus=gates, queries=queries, qrels=["g000\tg100\t1"])
-    said = propcite("eval", "beir", folder, "--way", "bm25", "--not-itself", "--format", "jsonl")
-    assert figures(said, "bm25")["R@100"] == 1.0
+    result = propcite("eval", "beir", folder, "--way", "bm25", "--not-itself", "--format", "jsonl")
+    assert figures(result, "bm25")["R@100"] == 1.0
 
 
 def test_the_split_can_be_named(propcite: Propcite, tmp_path: Path) -> None:
@@ -203,9 +203,9 @@ def test_the_split_can_be_named(propcite: Propcite, tmp_path: Path) -> None:
     (folder / "qrels" / "test.tsv").rename(folder / "qrels" / "dev.tsv")
     assert propcite("eval", "beir", folder, "--way", "bm25").code == 0
     lines(folder / "qrels" / "train.tsv", ["q2\tcost\t1"])
-    assert "has the splits dev, train: name one with --split" in refused(propcite("eval", "beir", folder))
+    assert "has the splits dev, train: name one with --split" in error_line(propcite("eval", "beir", folder))
     propcite("eval", "beir", folder, "--way", "bm25", "--split", "train")
-    assert [item.key for item in kept()] == ["q2"]
+    assert [item.key for item in stored_items()] == ["q2"]
 
 
 BAD_BEIR = [
@@ -224,21 +224,21 @@ BAD_BEIR = [
 ]
 
 
-@pytest.mark.parametrize(("changed", "said"), BAD_BEIR)
+@pytest.mark.parametrize(("changed", "message"), BAD_BEIR)
 def test_errors_in_a_beir_folder_are_one_line(
-    propcite: Propcite, tmp_path: Path, changed: dict[str, Any], said: str
+    propcite: Propcite, tmp_path: Path, changed: dict[str, Any], message: str
 ) -> None:
-    assert said in refused(propcite("eval", "beir", beir(tmp_path / "small", **changed)))
+    assert message in error_line(propcite("eval", "beir", beir(tmp_path / "small", **changed)))
 
 
 def test_missing_files_and_wrong_arguments_are_one_line(propcite: Propcite, tmp_path: Path) -> None:
-    assert "has no corpus.jsonl" in refused(propcite("eval", "beir", tmp_path))
-    assert "has no corpus.jsonl" in refused(propcite("eval", "beir", tmp_path / "nowhere"))
+    assert "has no corpus.jsonl" in error_line(propcite("eval", "beir", tmp_path))
+    assert "has no corpus.jsonl" in error_line(propcite("eval", "beir", tmp_path / "nowhere"))
     folder = beir(tmp_path / "small")
-    assert "there is no way 'tfidf'" in refused(propcite("eval", "beir", folder, "--way", "tfidf"))
-    assert "none from --offset 3 on" in refused(propcite("eval", "beir", folder, "--offset", 3))
+    assert "there is no way 'tfidf'" in error_line(propcite("eval", "beir", folder, "--way", "tfidf"))
+    assert "none from --offset 3 on" in error_line(propcite("eval", "beir", folder, "--offset", 3))
     (folder / "qrels" / "test.tsv").unlink()
-    assert "has no qrels/*.tsv" in refused(propcite("eval", "beir", folder))
+    assert "has no qrels/*.tsv" in error_line(propcite("eval", "beir", folder))
 
 
 def test_missing_packages_are_reported_first(
@@ -246,18 +246,18 @@ def test_missing_packages_are_reported_first(
 ) -> None:
     folder = beir(tmp_path / "small")
     monkeypatch.setitem(sys.modules, "bm25s", None)
-    assert install_command("eval") in refused(propcite("eval", "beir", folder))
+    assert install_command("eval") in error_line(propcite("eval", "beir", folder))
     monkeypatch.setitem(sys.modules, "ir_measures", None)
-    assert install_command("eval") in refused(propcite("eval", "beir", folder, "--way", "m_q"))
+    assert install_command("eval") in error_line(propcite("eval", "beir", folder, "--way", "m_q"))
 
 
 # Interrupted
 
 
-def killed(words: Sequence[object], until: Callable[[], bool]) -> None:
+def run_and_kill(arguments: Sequence[object], until: Callable[[], bool]) -> None:
     """Run the command in its own process and kill it as soon as a condition holds."""
     with subprocess.Popen(
-        [sys.executable, "-m", "propcite", *map(str, words)],
+        [sys.executable, "-m", "propcite", *map(str, arguments)],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     ) as process:
@@ -274,8 +274,8 @@ def test_encoding_continues_after_a_kill(
     texts = [f"Boat {n} left the harbour with {n} boxes of fish. " * 4 for n in range(256)]
     corpus = [*CORPUS, *({"_id": f"d{n}", "text": text} for n, text in enumerate(texts))]
     folder = beir(tmp_path / "large", corpus=corpus)
-    words = ("eval", "beir", folder, "--way", "m_q")
-    killed(words, lambda: any((tmp_path / "data" / "evaluations").glob(f"*/*/{MANIFEST}")))
+    arguments = ("eval", "beir", folder, "--way", "m_q")
+    run_and_kill(arguments, lambda: any((tmp_path / "data" / "evaluations").glob(f"*/*/{MANIFEST_FILE}")))
     read: list[str] = []
     encode = encoder.encode_passages
 
@@ -284,10 +284,10 @@ def test_encoding_continues_after_a_kill(
         return encode(passages)
 
     monkeypatch.setattr(encoder, "encode_passages", counted)
-    said = propcite(*words)
-    assert said.code == 0, said.err
+    result = propcite(*arguments)
+    assert result.code == 0, result.err
     assert len(read) == len(set(read)) < len(corpus)
-    assert len(kept()) == 3
+    assert len(stored_items()) == 3
 
 
 def test_a_run_continues_after_a_kill_and_refuses_other_settings(propcite: Propcite, tmp_path: Path) -> None:
@@ -297,22 +297,22 @@ def test_a_run_continues_after_a_kill_and_refuses_other_settings(propcite: Propc
         for n, s in enumerate(texts)
     ]
     path = lines(tmp_path / "rows.jsonl", rows)
-    words = ("eval", "sentences", path, "--way", "bm25", "--way", "m_q")
+    arguments = ("eval", "sentences", path, "--way", "bm25", "--way", "m_q")
     parts = Parts(load_settings())
 
     def some_done() -> bool:
-        found = parts.runs.list(1)
-        return bool(found) and found[0].num_items >= 40
+        runs = parts.runs.list(1)
+        return bool(runs) and runs[0].num_items >= 40
 
-    killed(words, some_done)
+    run_and_kill(arguments, some_done)
     before = parts.runs.list(1)[0]
     assert before.state == "unfinished"
     done = [(item.way, item.key, item.cost) for item in parts.runs.items(before.id)]
-    said = refused(propcite(*words, "--limit", 5))
-    assert "limit 0 -> 5" in said
-    assert "--new" in said
-    gone_on = propcite(*words)
-    assert f"continuing run {before.id}: {len(done)} items are done" in gone_on.err
+    message = error_line(propcite(*arguments, "--limit", 5))
+    assert "limit 0 -> 5" in message
+    assert "--new" in message
+    continued = propcite(*arguments)
+    assert f"continuing run {before.id}: {len(done)} items are done" in continued.err
     after = [(item.way, item.key, item.cost) for item in parts.runs.items(before.id)]
     assert after[: len(done)] == done
     assert len(set(after_keys := [(way, key) for way, key, _ in after])) == len(after_keys) == 2 * len(rows)
@@ -345,24 +345,24 @@ ROWS = [
 
 def test_bm25_figures_of_sentences_by_hand(propcite: Propcite, tmp_path: Path) -> None:
     path = lines(tmp_path / "rows.jsonl.gz", ROWS)
-    said = propcite("eval", "sentences", path, "--way", "bm25", "--format", "jsonl")
-    assert said.code == 0, said.err
+    result = propcite("eval", "sentences", path, "--way", "bm25", "--format", "jsonl")
+    assert result.code == 0, result.err
     # row 1 at the first place, row 2 at the second (the shorter sentence is before it), row 3 at the first and, as
     # sentences without a shared word keep their order, at the second
-    assert figures(said, "bm25", "a") == {"P@1": 0.5, "R@5": 1.0, "RR": 0.75}
-    assert figures(said, "bm25", "b") == {"P@1": 1.0, "R@5": 1.0, "RR": 1.0}
-    assert figures(said, "bm25", "mean") == {"P@1": 0.75, "R@5": 1.0, "RR": 0.875}
-    assert [item.output["found"] for item in kept()] == [[1], [2], [1, 2]]
+    assert figures(result, "bm25", "a") == {"P@1": 0.5, "R@5": 1.0, "RR": 0.75}
+    assert figures(result, "bm25", "b") == {"P@1": 1.0, "R@5": 1.0, "RR": 1.0}
+    assert figures(result, "bm25", "mean") == {"P@1": 0.75, "R@5": 1.0, "RR": 0.875}
+    assert [item.output["found"] for item in stored_items()] == [[1], [2], [1, 2]]
 
 
 def test_every_way_of_ranking_sentences_has_a_row(propcite: Propcite, tmp_path: Path) -> None:
-    said = propcite("eval", "sentences", lines(tmp_path / "rows.jsonl", ROWS))
-    assert said.code == 0, said.err
-    ways = {item.way for item in kept()}
+    result = propcite("eval", "sentences", lines(tmp_path / "rows.jsonl", ROWS))
+    assert result.code == 0, result.err
+    ways = {item.way for item in stored_items()}
     assert len(ways) == 8
-    assert all(said.out.count(f"\n{way} ") >= 3 for way in ways)
-    assert "mean (n 3)" in said.out
-    assert all(item.measures["P@1"] == 1.0 for item in kept() if item.key == "1")
+    assert all(result.out.count(f"\n{way} ") >= 3 for way in ways)
+    assert "mean (n 3)" in result.out
+    assert all(item.measures["P@1"] == 1.0 for item in stored_items() if item.key == "1")
 
 
 @pytest.mark.usefixtures("propcite")
@@ -383,24 +383,26 @@ def test_shared_encodings_are_counted_once(tmp_path: Path) -> None:
 def test_sentences_are_ranked_by_the_stored_tokens(
     propcite: Propcite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    words = ("eval", "sentences", lines(tmp_path / "rows.jsonl", ROWS), "--way", "m'_q")
-    assert propcite(*words).code == 0
-    whole = {item.key: item.measures for item in kept()}
+    arguments = ("eval", "sentences", lines(tmp_path / "rows.jsonl", ROWS), "--way", "m'_q")
+    assert propcite(*arguments).code == 0
+    whole = {item.key: item.measures for item in stored_items()}
     monkeypatch.setenv("PROPCITE_STORED_SHARE", "0.05")
-    assert propcite(*words).code == 0
-    fewer = {item.key: item.measures for item in kept()}
+    assert propcite(*arguments).code == 0
+    fewer = {item.key: item.measures for item in stored_items()}
     assert whole.keys() == fewer.keys()  # no sentence has lost all of its tokens
     monkeypatch.setenv("PROPCITE_STORED_SHARE", "2")
-    assert "stored_share" in propcite(*words).err
+    assert "stored_share" in propcite(*arguments).err
 
 
 def test_a_part_has_the_same_figures_as_the_whole(propcite: Propcite, tmp_path: Path) -> None:
     path = lines(tmp_path / "rows.jsonl", ROWS)
-    words = ("eval", "sentences", path, "--way", "bm25", "--way", "m'_q")
-    propcite(*words)
-    whole = {(item.way, item.key): item.measures for item in kept()}
-    propcite(*words, "--offset", 1, "--limit", 1)
-    assert {(item.way, item.key): item.measures for item in kept()} == {k: v for k, v in whole.items() if k[1] == "2"}
+    arguments = ("eval", "sentences", path, "--way", "bm25", "--way", "m'_q")
+    propcite(*arguments)
+    whole = {(item.way, item.key): item.measures for item in stored_items()}
+    propcite(*arguments, "--offset", 1, "--limit", 1)
+    assert {(item.way, item.key): item.measures for item in stored_items()} == {
+        k: v for k, v in whole.items() if k[1] == "2"
+    }
 
 
 BAD_ROWS = [
@@ -415,24 +417,24 @@ BAD_ROWS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("row", "told"), BAD_ROWS)
-def test_errors_in_a_row_are_one_line(propcite: Propcite, tmp_path: Path, row: object, told: str) -> None:
-    assert told in refused(propcite("eval", "sentences", lines(tmp_path / "rows.jsonl", [row])))
+@pytest.mark.parametrize(("row", "message"), BAD_ROWS)
+def test_errors_in_a_row_are_one_line(propcite: Propcite, tmp_path: Path, row: object, message: str) -> None:
+    assert message in error_line(propcite("eval", "sentences", lines(tmp_path / "rows.jsonl", [row])))
 
 
 def test_duplicate_ids_and_empty_files_are_one_line_errors(propcite: Propcite, tmp_path: Path) -> None:
     twice = lines(tmp_path / "rows.jsonl", [ROWS[0], ROWS[0]])
-    assert "line 2: the id '1' is there twice" in refused(propcite("eval", "sentences", twice))
-    assert "no rows; give" in refused(propcite("eval", "sentences", lines(tmp_path / "none.jsonl", [])))
+    assert "line 2: the id '1' is there twice" in error_line(propcite("eval", "sentences", twice))
+    assert "no rows; give" in error_line(propcite("eval", "sentences", lines(tmp_path / "none.jsonl", [])))
     one = lines(tmp_path / "one.jsonl", ROWS[:1])
     other = lines(tmp_path / "other.jsonl", ROWS[:1])
-    assert "line 1: the id '1' is there twice" in refused(propcite("eval", "sentences", one, other))
+    assert "line 1: the id '1' is there twice" in error_line(propcite("eval", "sentences", one, other))
     named_alike = lines(tmp_path / "sub" / "one.jsonl", [{**ROWS[0], "id": "another"}])
-    assert "two files are named one.jsonl" in refused(propcite("eval", "sentences", one, named_alike))
+    assert "two files are named one.jsonl" in error_line(propcite("eval", "sentences", one, named_alike))
 
 
 def test_an_empty_selection_starts_no_run(propcite: Propcite, tmp_path: Path) -> None:
     rows = lines(tmp_path / "rows.jsonl", ROWS)
-    assert "none from --offset 9 on" in refused(propcite("eval", "sentences", rows, "--offset", "9"))
+    assert "none from --offset 9 on" in error_line(propcite("eval", "sentences", rows, "--offset", "9"))
     assert propcite("runs", "list", "--json").json == []
-    assert "cannot read" in refused(propcite("eval", "sentences", tmp_path / "nowhere.jsonl"))
+    assert "cannot read" in error_line(propcite("eval", "sentences", tmp_path / "nowhere.jsonl"))

@@ -43,7 +43,7 @@ FACTS = [
 ]
 
 
-def written(folder: Path, queries: Sequence[Any] = FACTS[:3], targets: Sequence[Any] = FACTS) -> Path:
+def write_facts(folder: Path, queries: Sequence[Any] = FACTS[:3], targets: Sequence[Any] = FACTS) -> Path:
     folder.mkdir(exist_ok=True)
     for name, rows in ((QUERIES, queries), (TARGETS, targets)):
         text = "".join((row if isinstance(row, str) else json.dumps(row)) + "\n" for row in rows)
@@ -59,17 +59,17 @@ def propcite(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     return lambda *words: call("eval", "facts", *map(str, words))
 
 
-def kept() -> dict[tuple[str, str], RunItem]:
+def stored_items() -> dict[tuple[str, str], RunItem]:
     parts = Parts(load_settings())
-    found = {(item.way, item.key): item for item in parts.runs.items(parts.runs.run("last").id)}
+    items = {(item.way, item.key): item for item in parts.runs.items(parts.runs.run("last").id)}
     parts.library.close()
-    return found
+    return items
 
 
 def test_figures_of_facts_by_hand(propcite: Propcite, tmp_path: Path) -> None:
-    said = propcite(written(tmp_path / "facts"), "--way", "bm25")
-    assert said.code == 0, said.err
-    items = kept()
+    result = propcite(write_facts(tmp_path / "facts"), "--way", "bm25")
+    assert result.code == 0, result.err
+    items = stored_items()
     gates, cost = items["bm25", "0_0_0_0"], items["bm25", "0_0_0_1"]
     assert gates.output["ranking"][0] == "0_1_4_0"  # the fact itself is left out
     assert gates.measures["Success@1, proposition"] == gates.measures["Success@1, cluster"] == 1.0
@@ -80,13 +80,13 @@ def test_figures_of_facts_by_hand(propcite: Propcite, tmp_path: Path) -> None:
 
 
 def test_every_way_finds_the_fact_with_the_same_meaning(propcite: Propcite, tmp_path: Path) -> None:
-    said = propcite(written(tmp_path / "facts"))
-    assert said.code == 0, said.err
-    items = kept()
+    result = propcite(write_facts(tmp_path / "facts"))
+    assert result.code == 0, result.err
+    items = stored_items()
     for way in ("bm25", "single-vector", "m_q", "m'_q", "m''_q"):
         assert items[way, "0_0_0_0"].measures["Success@1, proposition"] == 1.0, way
-        assert f"\n{way} " in said.out
-    assert "R@20, document (n 3)" in said.out
+        assert f"\n{way} " in result.out
+    assert "R@20, document (n 3)" in result.out
 
 
 def test_only_a_fact_s_own_tokens_count(encoder: Encoder) -> None:
@@ -96,12 +96,12 @@ def test_only_a_fact_s_own_tokens_count(encoder: Encoder) -> None:
     tokens = Targets.load(facts, encoder, load_settings())
     scores = score_tokens(tokens, encoder, RankingConfig("m_q"), targets[:2])
     for number, query in enumerate(targets[:2]):
-        asked = encoder.encode_queries([query.sentence])[0]
-        asked = asked.only(asked.within(query.spans))
+        tokens_of_query = encoder.encode_queries([query.sentence])[0]
+        tokens_of_query = tokens_of_query.only(tokens_of_query.within(query.spans))
         for at in range(len(targets)):
             own = tokens.tokens[tokens.starts[at] :][: _count(tokens, at)].astype(float)
             assert scores[number, at] == pytest.approx(
-                sum(max(own @ vector) for vector in asked.vectors) / len(asked), abs=1e-3
+                sum(max(own @ vector) for vector in tokens_of_query.vectors) / len(tokens_of_query), abs=1e-3
             )
 
 
@@ -110,8 +110,8 @@ def _count(tokens: Targets, at: int) -> int:
     return int(ends[at] - tokens.starts[at])
 
 
-def _span(told: Any) -> Span:
-    return Span(*told) if isinstance(told, list) else Span(told["start"], told["end"])
+def _span(value: Any) -> Span:
+    return Span(*value) if isinstance(value, list) else Span(value["start"], value["end"])
 
 
 ids = st.builds("{}_{}_{}_{}".format, *(st.integers(0, 2) for _ in range(4)))
@@ -130,10 +130,10 @@ def test_measures_equal_the_protocol(targets: list[str], data: st.DataObject) ->
             prefix = "_".join(name.split("_")[:fields])
             if prefix not in seen:
                 seen.append(prefix)
-        wanted = {"_".join(name.split("_")[:fields]) for name in labels}
-        assert item.measures[f"Success@1, {level}"] == len(wanted & set(seen[:1]))
+        expected = {"_".join(name.split("_")[:fields]) for name in labels}
+        assert item.measures[f"Success@1, {level}"] == len(expected & set(seen[:1]))
         for k in (5, 10, 20):
-            assert item.measures[f"R@{k}, {level}"] == pytest.approx(len(wanted & set(seen[:k])) / len(wanted))
+            assert item.measures[f"R@{k}, {level}"] == pytest.approx(len(expected & set(seen[:k])) / len(expected))
 
 
 BAD = [
@@ -148,11 +148,11 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("changed", "told"), BAD)
+@pytest.mark.parametrize(("changed", "message"), BAD)
 def test_errors_in_the_files_are_one_line(
-    propcite: Propcite, tmp_path: Path, changed: dict[str, Any], told: str
+    propcite: Propcite, tmp_path: Path, changed: dict[str, Any], message: str
 ) -> None:
-    said = propcite(written(tmp_path / "facts", **changed))
-    assert (said.code, said.out, said.err.count("\n")) == (2, "", 1), said.err
-    assert told in said.err
+    result = propcite(write_facts(tmp_path / "facts", **changed))
+    assert (result.code, result.out, result.err.count("\n")) == (2, "", 1), result.err
+    assert message in result.err
     assert "give the folder of" in propcite(tmp_path).err

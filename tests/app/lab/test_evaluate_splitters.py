@@ -17,12 +17,12 @@ from propcite.app.settings import load_settings
 from propcite.retrieval.errors import RetrievalError
 from propcite.retrieval.text import Span
 
-TOLD = {"sentence": "Ada sings and Bo paints.", "propositions": ["Ada sings.", "Bo paints."], "source": "told"}
+PLAIN = {"sentence": "Ada sings and Bo paints.", "propositions": ["Ada sings.", "Bo paints."], "source": "told"}
 MARKED = {"sentence": "Ada sings.", "tokens": ["Ada", "sings", "."], "token_indices": [[0, 1]], "source": "marked"}
 SEVERAL = {"sentence": "Ada sings.", "all_references": [["Ada sings."], ["Ada.", "sings."]], "source": "several"}
 
 
-def written(path: Path, *rows: object) -> Path:
+def write_rows(path: Path, *rows: object) -> Path:
     text = "".join(json.dumps(row) + "\n" for row in rows)
     if path.suffix == ".gz":
         path.write_bytes(gzip.compress(text.encode()))
@@ -41,34 +41,34 @@ def score(row: evaluation.GoldSentence, spans: Spans) -> SplitterRow:
 
 @pytest.mark.parametrize("name", ["rows.jsonl", "rows.jsonl.gz"])
 def test_rows_of_every_kind_are_read(tmp_path: Path, name: str) -> None:
-    told, marked, several = read(written(tmp_path / name, TOLD, MARKED, SEVERAL))
-    assert told.references == ((frozenset({0, 1}), frozenset({3, 4})),)
+    plain, marked, several = read(write_rows(tmp_path / name, PLAIN, MARKED, SEVERAL))
+    assert plain.references == ((frozenset({0, 1}), frozenset({3, 4})),)
     assert marked.tokens[-1] == Span(9, 10)
     wholes = [
-        sentence_measures(row.tokens, row.references, [(Span(0, 4),)])["whole"] for row in (told, marked, several)
+        sentence_measures(row.tokens, row.references, [(Span(0, 4),)])["whole"] for row in (plain, marked, several)
     ]
     assert wholes == [None, 1.0, None]
 
 
 def test_training_rows_are_left_out_and_the_others_spread_evenly(tmp_path: Path) -> None:
-    rows = [{**TOLD, "sentence": f"Ada sings {n} songs."} for n in range(10)]
-    path = written(tmp_path / "rows.jsonl", *rows)
+    rows = [{**PLAIN, "sentence": f"Ada sings {n} songs."} for n in range(10)]
+    path = write_rows(tmp_path / "rows.jsonl", *rows)
     assert [row.sentence for row in evaluation.read_gold(path, lambda s: "9" in s, 5)] == ["Ada sings 9 songs."]
     assert [row.sentence[10] for row in read(path, 5)] == list("02468")
 
 
 def test_figures_by_hand(tmp_path: Path) -> None:
-    (row,) = read(written(tmp_path / "rows.jsonl", TOLD))
+    (row,) = read(write_rows(tmp_path / "rows.jsonl", PLAIN))
     half = score(row, [(Span(0, 9),), (Span(10, 13),)])
     assert (half.precision, half.recall, half.f1, half.exact_f1) == (50, 50, 50, 50)
     assert (half.coverage, half.propositions, half.whole, half.single) == (50, 2, 0, 0)
-    (single,) = read(written(tmp_path / "rows.jsonl", MARKED))
+    (single,) = read(write_rows(tmp_path / "rows.jsonl", MARKED))
     whole = score(single, [(Span(0, 10),)])
     assert (whole.f1, whole.whole, whole.single) == (0, 1, 1)  # the stop is a token that people did not mark
 
 
 def test_the_nearest_of_several_references_counts(tmp_path: Path) -> None:
-    (row,) = read(written(tmp_path / "rows.jsonl", SEVERAL))
+    (row,) = read(write_rows(tmp_path / "rows.jsonl", SEVERAL))
     assert score(row, [(Span(0, 10),)]).f1 == 100
     assert score(row, [(Span(0, 3),), (Span(4, 9),)]).f1 == 100
 
@@ -94,14 +94,14 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("line", "said"), BAD)
-def test_an_invalid_row_is_an_error_with_its_line(tmp_path: Path, line: str, said: str) -> None:
+@pytest.mark.parametrize(("line", "message"), BAD)
+def test_an_invalid_row_is_an_error_with_its_line(tmp_path: Path, line: str, message: str) -> None:
     path = tmp_path / "rows.jsonl"
     path.write_text(line + "\n", "utf-8")
-    with pytest.raises(AppError) as told:
+    with pytest.raises(AppError) as error:
         read(path)
-    assert said in str(told.value)
-    assert "\n" not in str(told.value)
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
 
 
 def test_a_missing_file_is_an_error(tmp_path: Path) -> None:
@@ -111,7 +111,7 @@ def test_a_missing_file_is_an_error(tmp_path: Path) -> None:
 
 def test_every_splitter_has_a_row_and_every_item_is_stored(tmp_path: Path) -> None:
     parts = Parts(load_settings(data_dir=tmp_path / "data"))
-    files = [written(tmp_path / "rows.jsonl", TOLD, MARKED)]
+    files = [write_rows(tmp_path / "rows.jsonl", PLAIN, MARKED)]
     scores = evaluation.evaluate(files, parts, 10)
     names = [score.splitter for score in scores if score.source == "told"]
     assert names[:2] == ["learned", "learned, atomic"]

@@ -36,9 +36,9 @@ def rows_file(folder: Path, *lines: object) -> Path:
 
 def test_a_teacher_is_measured_with_our_ways(teacher: Path, tmp_path: Path) -> None:
     row = {"query": "How long is quay 1?", "title": "Quays", "sentences": SENTENCES, "positive_sentence_ids": [1]}
-    words = ["eval", "sentences", str(rows_file(tmp_path, row)), "--way", "m_q", "--teacher", str(teacher)]
+    arguments = ["eval", "sentences", str(rows_file(tmp_path, row)), "--way", "m_q", "--teacher", str(teacher)]
     done = subprocess.run(
-        [sys.executable, "-m", "propcite", *words],
+        [sys.executable, "-m", "propcite", *arguments],
         env={**os.environ, "PROPCITE_DATA_DIR": str(tmp_path / "data")},
         capture_output=True,
         text=True,

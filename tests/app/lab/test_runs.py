@@ -79,9 +79,9 @@ def test_nan_and_infinity_are_stored_as_missing(runs: Runs) -> None:
     run = runs.start("beir", "cranfield", {}, {})
     odd = {"a": math.nan, "b": math.inf, "c": np.float32(0.5), "d": np.int64(2)}
     runs.add(run.id, [RunItem("q", "bm25", odd, {"scores": np.array([1.0, math.nan]).tolist()}, {})])
-    (kept,) = runs.items(run.id)
-    assert kept.measures == {"a": None, "b": None, "c": 0.5, "d": 2}
-    assert kept.output == {"scores": [1.0, None]}
+    (stored,) = runs.items(run.id)
+    assert stored.measures == {"a": None, "b": None, "c": 0.5, "d": 2}
+    assert stored.output == {"scores": [1.0, None]}
 
 
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -96,13 +96,13 @@ def test_nan_and_infinity_are_stored_as_missing(runs: Runs) -> None:
     )
 )
 def test_the_last_item_of_each_way_and_key_is_stored(
-    runs: Runs, told: list[tuple[str, str, dict[str, float | None]]]
+    runs: Runs, items: list[tuple[str, str, dict[str, float | None]]]
 ) -> None:
     run = runs.start("cite", "x", {}, {})
-    for key, way, measures in told:
+    for key, way, measures in items:
         runs.add(run.id, [RunItem(key, way, measures)])
-    assert {(i.way, i.key): i.measures for i in runs.items(run.id)} == {(way, key): m for key, way, m in told}
-    assert runs.item_keys(run.id) == {(way, key) for key, way, _ in told}
+    assert {(i.way, i.key): i.measures for i in runs.items(run.id)} == {(way, key): m for key, way, m in items}
+    assert runs.item_keys(run.id) == {(way, key) for key, way, _ in items}
     runs.remove(run.id)
 
 

@@ -16,7 +16,7 @@ from propcite.app.library.store import RunItem
 
 
 def test_doctests() -> None:
-    assert [doctest.testmod(told).failed for told in (module, significance, runner)] == [0, 0, 0]
+    assert [doctest.testmod(tested).failed for tested in (module, significance, runner)] == [0, 0, 0]
 
 
 def test_f1_is_of_the_two_means_and_not_a_mean_of_f1() -> None:
@@ -24,11 +24,13 @@ def test_f1_is_of_the_two_means_and_not_a_mean_of_f1() -> None:
     items = [
         RunItem(str(n), "propcite", {"citation_precision": p, "citation_recall": r}) for n, (p, r) in enumerate(rows)
     ]
-    told = {a.measure.name: a for a in aggregates(items)}
-    assert told["citation_precision"].value == pytest.approx(0.5)
-    assert told["citation_recall"].value == pytest.approx(0.4)
-    assert told["citation_f1"].value == pytest.approx(2 * 0.5 * 0.4 / 0.9)
-    assert told["citation_f1"].value != pytest.approx(np.mean([2 * p * r / (p + r) if p + r else 0 for p, r in rows]))
+    figures = {a.measure.name: a for a in aggregates(items)}
+    assert figures["citation_precision"].value == pytest.approx(0.5)
+    assert figures["citation_recall"].value == pytest.approx(0.4)
+    assert figures["citation_f1"].value == pytest.approx(2 * 0.5 * 0.4 / 0.9)
+    assert figures["citation_f1"].value != pytest.approx(
+        np.mean([2 * p * r / (p + r) if p + r else 0 for p, r in rows])
+    )
 
 
 def test_an_item_without_a_measure_is_left_out_of_that_measure_only() -> None:
@@ -38,20 +40,20 @@ def test_an_item_without_a_measure_is_left_out_of_that_measure_only() -> None:
         RunItem("c", "x", {"length": 60}),
         RunItem("d", "y", {"str_em": None}),
     ]
-    told = {(a.way, a.measure.name): (a.items, a.value) for a in aggregates(items)}
-    assert told == {("x", "str_em"): (1, 1.0), ("x", "length"): (3, 30.0)}
+    figures = {(a.way, a.measure.name): (a.items, a.value) for a in aggregates(items)}
+    assert figures == {("x", "str_em"): (1, 1.0), ("x", "length"): (3, 30.0)}
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=20))
 def test_intervals_are_valid_and_f1_lies_between_precision_and_recall(rows: list[tuple[float, float]]) -> None:
     items = [RunItem(str(n), "w", {"precision": p, "recall": r}) for n, (p, r) in enumerate(rows)]
-    told = {a.measure.name: a for a in aggregates(items)}
-    assert list(told) == ["precision", "recall", "f1"]
-    for a in told.values():
+    figures = {a.measure.name: a for a in aggregates(items)}
+    assert list(figures) == ["precision", "recall", "f1"]
+    for a in figures.values():
         assert a.low - 1e-9 <= a.high
         assert -1e-9 <= a.low <= 1 + 1e-9
-    least, most = sorted((told["precision"].value, told["recall"].value))
-    assert least - 1e-9 <= told["f1"].value <= most + 1e-9
+    low, high = sorted((figures["precision"].value, figures["recall"].value))
+    assert low - 1e-9 <= figures["f1"].value <= high + 1e-9
 
 
 @given(st.floats(0, 1), st.floats(0, 1))
@@ -84,14 +86,14 @@ def test_ways_that_share_a_measure_are_one_group() -> None:
         "cited too": {"recall": 0.5, "citations": 1.0},
         "counted": {"citations": 3.0},
     }
-    items = [RunItem("q", way, told) for way, told in measures.items()]
+    items = [RunItem("q", way, values) for way, values in measures.items()]
     groups = [list(dict.fromkeys(f.way for f in group)) for group in comparable_groups(aggregates(items))]
     assert groups == [["ranked"], ["cited", "cited too"], ["counted"]]
 
 
 def test_a_way_that_shares_with_two_groups_merges_them() -> None:
     measures = {"a": {"P@1": 0.5}, "b": {"str_em": 0.5}, "c": {"R@5": 0.1}, "d": {"str_em": 0.5, "P@1": 0.5}}
-    items = [RunItem("q", way, told) for way, told in measures.items()]
+    items = [RunItem("q", way, values) for way, values in measures.items()]
     groups = [sorted({f.way for f in group}) for group in comparable_groups(aggregates(items))]
     assert groups == [["a", "b", "d"], ["c"]]
 

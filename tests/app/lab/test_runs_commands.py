@@ -26,18 +26,18 @@ def propcite(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     return commanded(monkeypatch, capsys)
 
 
-def refused(said: Said) -> str:
-    assert (said.code, said.out) == (2, ""), said
-    assert said.err.count("\n") == 1, said.err
-    return said.err
+def error_line(result: Said) -> str:
+    assert (result.code, result.out) == (2, ""), result
+    assert result.err.count("\n") == 1, result.err
+    return result.err
 
 
 def test_runs_are_listed_newest_first(propcite: Propcite, runs: Runs) -> None:
     assert "no runs yet: propcite eval --help" in propcite("runs", "list").err
     first, last = sample_run(runs), sample_run(runs, judge="true")
-    told = propcite("runs", "list", "--json").json
-    assert [run["id"] for run in told] == [last.id, first.id]
-    assert (told[0]["kind"], told[0]["judge"], told[0]["num_items"]) == ("asqa", "true", 80)
+    listed = propcite("runs", "list", "--json").json
+    assert [run["id"] for run in listed] == [last.id, first.id]
+    assert (listed[0]["kind"], listed[0]["judge"], listed[0]["num_items"]) == ("asqa", "true", 80)
     out = propcite("runs", "list", "--limit", "1").out
     assert last.id in out
     assert first.id not in out
@@ -45,19 +45,19 @@ def test_runs_are_listed_newest_first(propcite: Propcite, runs: Runs) -> None:
 
 def test_a_run_is_shown_with_intervals_and_costs(propcite: Propcite, runs: Runs) -> None:
     run = sample_run(runs)
-    told = propcite("runs", "show", run.id[:8], "--json").json
-    figures = {(f["way"], f["measure"]): f for f in told["figures"]}
+    fields = propcite("runs", "show", run.id[:8], "--json").json
+    figures = {(f["way"], f["measure"]): f for f in fields["figures"]}
     f1 = figures[WAYS[0], "citation_f1"]
     assert f1["low"] < f1["value"] < f1["high"]
     assert (f1["items"], f1["percent"], f1["judged"]) == (40, True, True)
-    assert told["costs"][WAYS[0]]["items"] == 40
-    said = propcite("runs", "show")  # the newest
-    assert said.out.startswith("asqa on asqa_dev.json, 40 items, 2 ways, judged by embedded/minilm\nrun " + run.id)
+    assert fields["costs"][WAYS[0]]["items"] == 40
+    result = propcite("runs", "show")  # the newest
+    assert result.out.startswith("asqa on asqa_dev.json, 40 items, 2 ways, judged by embedded/minilm\nrun " + run.id)
     value, low, high = (f"{100 * f1[name]:.1f}" for name in ("value", "low", "high"))
-    assert f"{value} [{low}, {high}]" in said.out
-    assert WAYS[1] in said.out  # unchanged, though it looks like markup
-    assert all(len(line) <= 120 for line in said.out.splitlines())
-    assert "thresholds judge: 0.5" in said.err
+    assert f"{value} [{low}, {high}]" in result.out
+    assert WAYS[1] in result.out  # unchanged, though it looks like markup
+    assert all(len(line) <= 120 for line in result.out.splitlines())
+    assert "thresholds judge: 0.5" in result.err
 
 
 def test_a_run_without_items_says_so(propcite: Propcite, runs: Runs) -> None:
@@ -66,7 +66,7 @@ def test_a_run_without_items_says_so(propcite: Propcite, runs: Runs) -> None:
     assert shown.code == 0
     assert "it has no items yet" in shown.err
     for shape in ("latex", "html"):
-        assert "has no figures: continue it with the command that began it" in refused(
+        assert "has no figures: continue it with the command that began it" in error_line(
             propcite("runs", "export", empty.id, "-f", shape)
         )
     assert propcite("runs", "export", empty.id, "-f", "json").json["items"] == []
@@ -74,34 +74,34 @@ def test_a_run_without_items_says_so(propcite: Propcite, runs: Runs) -> None:
 
 def test_a_comparison_shows_figures_and_changed_items(propcite: Propcite, runs: Runs) -> None:
     a, b = sample_run(runs), sample_run(runs, better=0.2, seed=3)
-    (told, _) = propcite("runs", "compare", a.id, b.id, "--items", "3", "--measure", "citation_f1", "--json").json
-    assert told["moved"]["measure"] == "citation_f1"
-    moved = [abs(one["difference"]) for one in told["moved"]["items"]]
-    assert len(moved) == 3
-    assert moved == sorted(moved, reverse=True)
-    figure = next(f for f in told["figures"] if f["measure"] == "citation_recall")
+    (fields, _) = propcite("runs", "compare", a.id, b.id, "--items", "3", "--measure", "citation_f1", "--json").json
+    assert fields["moved"]["measure"] == "citation_f1"
+    changes = [abs(one["difference"]) for one in fields["moved"]["items"]]
+    assert len(changes) == 3
+    assert changes == sorted(changes, reverse=True)
+    figure = next(f for f in fields["figures"] if f["measure"] == "citation_recall")
     assert figure["difference"] == pytest.approx(figure["b"] - figure["a"])
-    alone = propcite("runs", "compare", a.id, b.id, "--measure", "citation_recall")
-    assert "10 items that changed most in citation recall" in alone.out
-    unmoved = propcite("runs", "compare", a.id, b.id, "--measure", "str_em")
-    assert "no item changed in STR-EM" in unmoved.err
-    assert "changed most" not in unmoved.out
-    said = propcite("runs", "compare", f"{a.id}:{WAYS[0]}", f"{b.id}:{WAYS[0]}", "--items", "2")
-    assert said.out.count(f"run {b.id}") == 1
-    assert "2 items that changed most in citation recall" in said.out
+    by_recall = propcite("runs", "compare", a.id, b.id, "--measure", "citation_recall")
+    assert "10 items that changed most in citation recall" in by_recall.out
+    unchanged = propcite("runs", "compare", a.id, b.id, "--measure", "str_em")
+    assert "no item changed in STR-EM" in unchanged.err
+    assert "changed most" not in unchanged.out
+    result = propcite("runs", "compare", f"{a.id}:{WAYS[0]}", f"{b.id}:{WAYS[0]}", "--items", "2")
+    assert result.out.count(f"run {b.id}") == 1
+    assert "2 items that changed most in citation recall" in result.out
 
 
 def test_figures_of_different_judges_are_left_out_with_a_note(propcite: Propcite, runs: Runs) -> None:
     a, b = sample_run(runs, judge="one"), sample_run(runs, judge="other")
-    said = propcite("runs", "compare", a.id, b.id)
-    assert said.code == 0
-    assert "different judges (one and other) cannot be compared: citation recall" in said.err
-    assert "citation recall" not in said.out
-    alone = [runs.start("eli5", "x", {}, {}, judge).id for judge in ("one", "other")]
-    for id_ in alone:
+    result = propcite("runs", "compare", a.id, b.id)
+    assert result.code == 0
+    assert "different judges (one and other) cannot be compared: citation recall" in result.err
+    assert "citation recall" not in result.out
+    only_judged = [runs.start("eli5", "x", {}, {}, judge).id for judge in ("one", "other")]
+    for id_ in only_judged:
         runs.add(id_, [RunItem("q", "w", {"claim_recall": 0.5})])
-    assert "different judges (one and other) cannot be compared: claim recall; no other" in refused(
-        propcite("runs", "compare", *alone, "--json")
+    assert "different judges (one and other) cannot be compared: claim recall; no other" in error_line(
+        propcite("runs", "compare", *only_judged, "--json")
     )
 
 
@@ -117,8 +117,8 @@ def test_every_format_goes_to_standard_output_and_into_a_file(
     propcite: Propcite, runs: Runs, tmp_path: Path, shape: str
 ) -> None:
     run = sample_run(runs, num=6)
-    said = propcite("runs", "export", run.id, "--format", shape, "--out", "told.txt")
-    assert (said.code, said.out) == (0, "")
+    result = propcite("runs", "export", run.id, "--format", shape, "--out", "told.txt")
+    assert (result.code, result.out) == (0, "")
     with (tmp_path / "told.txt").open(encoding="utf-8", newline="") as file:
         assert propcite("runs", "export", "last", "-f", shape).out == file.read()
 
@@ -127,31 +127,31 @@ def test_a_run_is_unchanged_by_export_and_import(propcite: Propcite, runs: Runs)
     run = sample_run(runs, num=5)
     items = list(runs.items(run.id))
     propcite("runs", "export", run.id, "-f", "json", "-o", "run.json")
-    assert f"run {run.id} exists already: propcite runs remove" in refused(propcite("runs", "import", "run.json"))
+    assert f"run {run.id} exists already: propcite runs remove" in error_line(propcite("runs", "import", "run.json"))
     assert f"removed run {run.id} with 10 items" in propcite("runs", "remove", run.id).err
-    assert "no run" in refused(propcite("runs", "show", run.id))
+    assert "no run" in error_line(propcite("runs", "show", run.id))
     assert propcite("runs", "import", "run.json", "--json").json["id"] == run.id
     assert runs.run(run.id) == run
     assert list(runs.items(run.id)) == items
 
 
 @given(st.lists(any_item, max_size=4, unique_by=lambda item: (item.way, item.key)), st.text())
-def test_any_run_is_unchanged_by_json(told: list[RunItem], name: str) -> None:
-    run = replace(run_info(name), num_items=len(told))
-    assert read_json(to_json(run, told), "x") == (run, told)
+def test_any_run_is_unchanged_by_json(items: list[RunItem], name: str) -> None:
+    run = replace(run_info(name), num_items=len(items))
+    assert read_json(to_json(run, items), "x") == (run, items)
 
 
 @given(st.lists(any_item, min_size=1, max_size=4))
-def test_csv_of_any_run_has_no_formulas(told: list[RunItem]) -> None:
-    header, *rows = csv.reader(io.StringIO(to_csv(run_info(), told).removeprefix("\ufeff"), newline=""))
-    assert len(rows) == len(told)
+def test_csv_of_any_run_has_no_formulas(items: list[RunItem]) -> None:
+    header, *rows = csv.reader(io.StringIO(to_csv(run_info(), items).removeprefix("\ufeff"), newline=""))
+    assert len(rows) == len(items)
     assert {len(row) for row in rows} == {len(header)}
     texts = [row[at] for row in rows for at, name in enumerate(header) if name in ("item", "way", "question", "text")]
     assert not any(text.lstrip().startswith(("=", "+", "-", "@")) for text in texts)
 
 
-def page_of(run: RunInfo, told: list[RunItem]) -> Any:
-    return html.document_fromstring(to_html(run, told).encode())
+def page_of(run: RunInfo, items: list[RunItem]) -> Any:
+    return html.document_fromstring(to_html(run, items).encode())
 
 
 def test_the_page_is_complete_and_loads_nothing() -> None:
@@ -166,7 +166,7 @@ def test_the_page_is_complete_and_loads_nothing() -> None:
     assert len(page.xpath("//figure//*[local-name()='svg']")) == 2
     assert len(page.xpath("//*[@class='three']//*[local-name()='svg']")) == 9  # three measures by three kinds of parts
     assert not page.xpath("//script | //link | //img | //iframe | //*[@src] | //*[local-name()='image']")
-    assert all(found.startswith("#") for found in page.xpath("//@href | //@*[local-name()='href']"))
+    assert all(href.startswith("#") for href in page.xpath("//@href | //@*[local-name()='href']"))
     assert "default-src 'none'" in page.xpath("//meta[@http-equiv]/@content")[0]
     assert [row.text_content() for row in page.xpath("//section[@id='figures']//tbody//th")] == [*WAYS, *WAYS]
     assert page.xpath("//section[@id='figures']/p[@class='told']")[1].text.startswith("Plain mean over 2 sources (news")
@@ -185,12 +185,12 @@ def test_notes_are_shown_with_the_figures(propcite: Propcite, runs: Runs) -> Non
 
 
 def test_incomparable_ways_have_separate_tables_and_plots() -> None:
-    told = [
+    items = [
         RunItem(f"q{n}", way, {measure: n / 9}, {"text": "word " * n})
         for n in range(1, 10)
         for way, measure in (("ranks", "P@1"), ("cites", "recall"))
     ]
-    page = page_of(run_info(), told)
+    page = page_of(run_info(), items)
     tables = page.xpath("//section[@id='figures']//table")
     assert [[th.text_content() for th in table.xpath(".//th")] for table in tables] == [
         ["way", "P@1, %", "ranks"],
@@ -198,21 +198,21 @@ def test_incomparable_ways_have_separate_tables_and_plots() -> None:
     ]
     assert len(page.xpath("//*[@class='three']//*[local-name()='svg']")) == 2
     assert [s.text.strip() for s in page.xpath("//section[@id='worst']//summary")] == ["ranks", "cites"]
-    assert to_latex(run_info(), told).count(r"\begin{table}") == 2
+    assert to_latex(run_info(), items).count(r"\begin{table}") == 2
 
 
 def test_judgements_are_plotted_without_other_figures() -> None:
-    told = [
+    items = [
         RunItem("q1", "cites", {"recall": 0.5}),
         RunItem("q2", "judge", {}, {"judged": [{"probability": 0.7, "right": True}]}),
     ]
-    page = page_of(run_info(), told)
+    page = page_of(run_info(), items)
     assert len(page.xpath("//section[@id='curves']//figure")) == 2
 
 
 def test_the_worst_items_are_in_order() -> None:
-    told = [RunItem(f"q{n}", "w", {"str_em": n / 20}, {"question": f"Question {n}?"}) for n in range(20)]
-    keys = [p.text for p in page_of(run_info(), told).xpath("//p[@class='key']")]
+    items = [RunItem(f"q{n}", "w", {"str_em": n / 20}, {"question": f"Question {n}?"}) for n in range(20)]
+    keys = [p.text for p in page_of(run_info(), items).xpath("//p[@class='key']")]
     assert keys == [f"q{n} · STR-EM {5 * n:.1f}" for n in range(10)]
 
 
@@ -224,11 +224,11 @@ evil = st.text("<>&\"'/\\ scriptimgonerror=\x00\x01\r\n🌊", max_size=25)
 def test_texts_of_a_run_are_escaped(way: str, question: str, name: str) -> None:
     measures: dict[str, float | None] = {"str_em": 0.5, f"own {name}": 1.0}
     output = {"question": question, "text": name, "source": name, "judged": [{"probability": 0.3, "right": True}]}
-    told = [
+    items = [
         RunItem("1", f"w{way}", measures, output),
         RunItem(f"2{question}", f"w{way}", measures, {**output, "source": f"{question}."}),
     ]
-    page = page_of(replace(run_info(name, command=way), settings={name: way}, judge=question), told)
+    page = page_of(replace(run_info(name, command=way), settings={name: way}, judge=question), items)
     assert not page.xpath("//script | //img | //link | //*[@onerror]")
     assert {element.tag for element in page.xpath("//main/*")} <= {"header", "section", "footer"}
 
@@ -267,32 +267,32 @@ def test_a_browser_shows_the_page_in_light_and_dark_without_errors(tmp_path: Pat
 )
 def test_a_file_without_a_run_is_a_one_line_error(propcite: Propcite, tmp_path: Path, text: str, words: str) -> None:
     (tmp_path / "x.json").write_text(text)
-    told = refused(propcite("runs", "import", "x.json"))
-    assert words in told
-    assert "propcite runs export RUN --format json" in told
+    message = error_line(propcite("runs", "import", "x.json"))
+    assert words in message
+    assert "propcite runs export RUN --format json" in message
 
 
 def test_a_duplicate_item_is_an_error(propcite: Propcite, runs: Runs, tmp_path: Path) -> None:
-    written = json.loads(to_json(sample_run(runs, num=1), sample_items(1)))
-    written["items"].append(written["items"][0])
-    (tmp_path / "x.json").write_text(json.dumps(written))
-    assert f"the item 'q0' by '{WAYS[0]}' is there 2 times" in refused(propcite("runs", "import", "x.json"))
+    content = json.loads(to_json(sample_run(runs, num=1), sample_items(1)))
+    content["items"].append(content["items"][0])
+    (tmp_path / "x.json").write_text(json.dumps(content))
+    assert f"the item 'q0' by '{WAYS[0]}' is there 2 times" in error_line(propcite("runs", "import", "x.json"))
 
 
 def test_an_invalid_item_is_an_error_with_its_place(propcite: Propcite, runs: Runs, tmp_path: Path) -> None:
-    written = json.loads(to_json(sample_run(runs, num=2), sample_items(2)))
-    written["items"][3]["measures"]["str_em"] = "high"
-    (tmp_path / "x.json").write_text(json.dumps(written))
-    assert "items.3.measures.str_em" in refused(propcite("runs", "import", "x.json"))
+    content = json.loads(to_json(sample_run(runs, num=2), sample_items(2)))
+    content["items"][3]["measures"]["str_em"] = "high"
+    (tmp_path / "x.json").write_text(json.dumps(content))
+    assert "items.3.measures.str_em" in error_line(propcite("runs", "import", "x.json"))
 
 
 def test_errors_are_one_line_with_the_next_step(propcite: Propcite, runs: Runs, tmp_path: Path) -> None:
-    assert "there is no run yet: propcite eval --help" in refused(propcite("runs", "show"))
+    assert "there is no run yet: propcite eval --help" in error_line(propcite("runs", "show"))
     run = sample_run(runs, num=3)
     other = runs.start("asqa", "y.json", {}, {})
     runs.add(other.id, [RunItem("elsewhere", WAYS[0], {"str_em": 1.0})])
     missing = str(tmp_path / "nowhere" / "x.csv")
-    for words, told in (
+    for arguments, message in (
         (("show", "zzz"), "nearest: "),
         (("remove", "zzz"), "propcite runs list shows all"),
         (("export", run.id, "-o", missing), "--out names a file in a folder that exists"),
@@ -302,8 +302,8 @@ def test_errors_are_one_line_with_the_next_step(propcite: Propcite, runs: Runs, 
         (("compare", f"{run.id}:postcite", other.id), "has no way 'postcite'"),
         (("import", "nowhere.json"), "cannot be read"),
     ):
-        assert told in refused(propcite("runs", *words)), words
+        assert message in error_line(propcite("runs", *arguments)), arguments
     pair = (f"{run.id}:{WAYS[0]}", f"{run.id}:{WAYS[1]}")
-    assert "no figure 'beauty' to compare: give one of citation_recall" in refused(
+    assert "no figure 'beauty' to compare: give one of citation_recall" in error_line(
         propcite("runs", "compare", *pair, "--items", "2", "--measure", "beauty")
     )

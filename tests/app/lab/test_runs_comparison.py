@@ -33,9 +33,9 @@ def test_doctests() -> None:
 def test_only_items_that_both_have_are_compared(runs: Runs) -> None:
     a = run_of(runs, {"1": {"str_em": 0.0}, "2": {"str_em": 1.0}, "3": {"str_em": None}, "4": {"str_em": 1.0}})
     b = run_of(runs, {"2": {"str_em": 0.0}, "3": {"str_em": 1.0}, "4": {"str_em": 1.0}, "9": {"str_em": 0.0}})
-    (found,) = compare(runs, a.id, b.id)
-    assert found.shared == ["2", "3", "4"]
-    (figure,) = found.figures
+    (comparison,) = compare(runs, a.id, b.id)
+    assert comparison.shared == ["2", "3", "4"]
+    (figure,) = comparison.figures
     assert (figure.items, figure.a, figure.b, figure.difference) == (2, 1.0, 0.5, -0.5)
     assert (figure.up, figure.down, figure.changed) == (0, 1, 1)
     assert figure.p == 1.0  # with one changed item both signs are equally likely
@@ -43,8 +43,8 @@ def test_only_items_that_both_have_are_compared(runs: Runs) -> None:
 
 def test_two_ways_of_one_run_are_compared(runs: Runs) -> None:
     run = sample_run(runs)
-    (found,) = compare(runs, f"{run.id}:{WAYS[1]}", f"{run.id[:9]}:{WAYS[0]}")
-    figures = {figure.measure.name: figure for figure in found.figures}
+    (comparison,) = compare(runs, f"{run.id}:{WAYS[1]}", f"{run.id[:9]}:{WAYS[0]}")
+    figures = {figure.measure.name: figure for figure in comparison.figures}
     recall, f1 = figures["citation_recall"], figures["citation_f1"]
     assert recall.low <= recall.difference <= recall.high
     assert recall.difference > 0
@@ -56,25 +56,27 @@ def test_two_ways_of_one_run_are_compared(runs: Runs) -> None:
 
 def test_whole_runs_are_compared_way_by_way(runs: Runs) -> None:
     a, b = sample_run(runs), sample_run(runs, better=0.1, seed=1)
-    assert [(found.a.way, found.b.way) for found in compare(runs, a.id, b.id)] == [(way, way) for way in WAYS]
+    assert [(comparison.a.way, comparison.b.way) for comparison in compare(runs, a.id, b.id)] == [
+        (way, way) for way in WAYS
+    ]
     named = compare(runs, f"{a.id}:{WAYS[0]}", f"{b.id}:{WAYS[1]}")
-    assert [(found.a.way, found.b.way) for found in named] == [WAYS]
+    assert [(comparison.a.way, comparison.b.way) for comparison in named] == [WAYS]
 
 
 def test_figures_of_different_judges_are_left_out_and_both_named(runs: Runs) -> None:
     a, b = sample_run(runs, judge="embedded/minilm"), sample_run(runs, judge="true-nli")
-    found = compare(runs, a.id, b.id)[0]
-    assert [figure.measure.name for figure in found.figures] == ["str_em", "length"]
-    assert [m.name for m in found.left_out] == ["citation_recall", "citation_precision", "citation_f1"]
-    assert "different judges (embedded/minilm and true-nli)" in judge_difference(found)
+    comparison = compare(runs, a.id, b.id)[0]
+    assert [figure.measure.name for figure in comparison.figures] == ["str_em", "length"]
+    assert [m.name for m in comparison.left_out] == ["citation_recall", "citation_precision", "citation_f1"]
+    assert "different judges (embedded/minilm and true-nli)" in judge_difference(comparison)
 
 
 def test_the_largest_changes_come_first(runs: Runs) -> None:
     a = run_of(runs, {str(n): {"str_em": 0.5} for n in range(5)})
     b = run_of(runs, {"0": {"str_em": 0.5}, "1": {"str_em": 0.6}, "2": {"str_em": 0.0}, "3": {"str_em": None}})
-    (found,) = compare(runs, a.id, b.id)
-    told = item_changes(found, found.figures[0].measure)
-    assert [(one.a.key, one.before, one.after) for one in told] == [("2", 0.5, 0.0), ("1", 0.5, 0.6)]
+    (comparison,) = compare(runs, a.id, b.id)
+    changes = item_changes(comparison, comparison.figures[0].measure)
+    assert [(one.a.key, one.before, one.after) for one in changes] == [("2", 0.5, 0.0), ("1", 0.5, 0.6)]
 
 
 @settings(max_examples=15)  # each opens a database
@@ -96,10 +98,10 @@ def test_swapping_the_sides_swaps_the_signs(
 def test_a_figure_of_all_answers_has_no_interval_and_no_p(runs: Runs) -> None:
     figures = {"q1": {"str_em": 0.5}, "q2": {"str_em": 0.0}}
     a, b = (run_of(runs, {**figures, "all answers": {"mauve": value}}) for value in (0.5, 0.75))
-    (found,) = compare(runs, a.id, b.id)
-    mauve = next(figure for figure in found.figures if figure.measure.name == "mauve")
+    (comparison,) = compare(runs, a.id, b.id)
+    mauve = next(figure for figure in comparison.figures if figure.measure.name == "mauve")
     assert (mauve.items, mauve.p) == (1, None)
-    assert re.search(r"MAUVE +50.0 +75.0 +\+25.0 +- ", comparison_table(found.figures))
+    assert re.search(r"MAUVE +50.0 +75.0 +\+25.0 +- ", comparison_table(comparison.figures))
 
 
 def test_steps_of_a_run_are_compared_only_if_named(runs: Runs) -> None:
@@ -109,7 +111,7 @@ def test_steps_of_a_run_are_compared_only_if_named(runs: Runs) -> None:
         runs.add(run.id, [RunItem("q1", "written", {"length": length})])
         runs.add(run.id, [RunItem("q1", "judge's own test: itself", {"citation_recall": 1.0})])
         ids.append(run.id)
-    assert [found.a.way for found in compare(runs, *ids)] == ["x"]
+    assert [comparison.a.way for comparison in compare(runs, *ids)] == ["x"]
     (written,) = compare(runs, f"{ids[0]}:written", f"{ids[1]}:written")
     assert written.figures[0].difference == 2.0
     assert {figure.way for figure in aggregates(list(runs.items(ids[0])))} == {"x"}

@@ -25,8 +25,10 @@ from propcite.app.library.store import RunItem
 judged = st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=40)
 
 
-def of_judged(told: list[tuple[float, bool]], name: str = "judged", number: str = "probability") -> list[RunItem]:
-    return [RunItem("q", "w", {}, {name: [{number: p, "right": right} for p, right in told]})]
+def judged_items(
+    judgements: list[tuple[float, bool]], name: str = "judged", number: str = "probability"
+) -> list[RunItem]:
+    return [RunItem("q", "w", {}, {name: [{number: p, "right": right} for p, right in judgements]})]
 
 
 def test_doctests() -> None:
@@ -34,30 +36,30 @@ def test_doctests() -> None:
 
 
 def test_reliability_by_hand() -> None:
-    told = reliability(of_judged([(0.71, True), (0.79, False), (0.75, True), (0.05, False), (1.0, True)]))
-    assert [(b.count, round(b.probability, 3), round(b.right, 3)) for b in told] == [
+    bins = reliability(judged_items([(0.71, True), (0.79, False), (0.75, True), (0.05, False), (1.0, True)]))
+    assert [(b.count, round(b.probability, 3), round(b.right, 3)) for b in bins] == [
         (1, 0.05, 0.0),
         (3, 0.75, 0.667),
         (1, 1.0, 1.0),
     ]
-    assert calibration_error(told) == pytest.approx((0.05 + 3 * (0.75 - 2 / 3)) / 5)
+    assert calibration_error(bins) == pytest.approx((0.05 + 3 * (0.75 - 2 / 3)) / 5)
 
 
 @given(judged)
-def test_every_judgement_is_in_one_bin_and_each_share_in_its_interval(told: list[tuple[float, bool]]) -> None:
-    bins = reliability(of_judged(told))
-    assert sum(b.count for b in bins) == len(told)
+def test_every_judgement_is_in_one_bin_and_each_share_in_its_interval(judgements: list[tuple[float, bool]]) -> None:
+    bins = reliability(judged_items(judgements))
+    assert sum(b.count for b in bins) == len(judgements)
     assert all(-1e-9 <= b.low <= b.right + 1e-9 <= b.high + 2e-9 <= 1 + 3e-9 for b in bins)
 
 
 @given(judged)
-def test_precision_and_recall_equal_those_of_scikit_learn(told: list[tuple[float, bool]]) -> None:
-    curve = precision_recall(of_judged(told))
-    if not any(right for _, right in told):
+def test_precision_and_recall_equal_those_of_scikit_learn(judgements: list[tuple[float, bool]]) -> None:
+    curve = precision_recall(judged_items(judgements))
+    if not any(right for _, right in judgements):
         assert curve is None
         return
     assert curve is not None
-    scores, right = zip(*told, strict=True)
+    scores, right = zip(*judgements, strict=True)
     precision, recall, thresholds = precision_recall_curve(right, scores, drop_intermediate=False)
     assert np.allclose(curve.thresholds, thresholds[::-1])
     assert np.allclose(curve.precision, precision[:-1][::-1])
@@ -65,7 +67,7 @@ def test_precision_and_recall_equal_those_of_scikit_learn(told: list[tuple[float
 
 
 def test_missing_units_count_against_recall() -> None:
-    items = of_judged([(2.5, True), (1.5, False)], "scored", "score")
+    items = judged_items([(2.5, True), (1.5, False)], "scored", "score")
     whole = RunItem("p", "w", {}, {"scored": [{"score": 2.0, "right": True}], "num_wanted": 3})
     curve = precision_recall([*items, whole])
     assert curve is not None
@@ -73,9 +75,11 @@ def test_missing_units_count_against_recall() -> None:
     assert curve.precision.tolist() == [1.0, 1.0, pytest.approx(2 / 3)]
 
 
-@pytest.mark.parametrize("told", [None, "high", {}, [3], [{"probability": "x", "right": True}], [{"probability": 0.5}]])
-def test_outputs_of_another_shape_are_ignored(told: object) -> None:
-    items = [RunItem("q", "w", {}, {"judged": told})]
+@pytest.mark.parametrize(
+    "value", [None, "high", {}, [3], [{"probability": "x", "right": True}], [{"probability": 0.5}]]
+)
+def test_outputs_of_another_shape_are_ignored(value: object) -> None:
+    items = [RunItem("q", "w", {}, {"judged": value})]
     assert reliability(items) == []
     assert precision_recall(items) is None
 

@@ -31,7 +31,7 @@ with RunLocks(Path(sys.argv[1])).lock(sys.argv[2]):
 """
 
 
-def kept(words: str, kind: str = "asqa") -> RunInfo:
+def stored_run(words: str, kind: str = "asqa") -> RunInfo:
     return replace(run_info(command=words), kind=kind)
 
 
@@ -52,7 +52,7 @@ def kept(words: str, kind: str = "asqa") -> RunInfo:
     ],
 )
 def test_only_safe_commands_are_resumed(words: str, kind: str, again: list[str]) -> None:
-    assert resume_command(kept(words, kind)) == again
+    assert resume_command(stored_run(words, kind)) == again
 
 
 def test_doctests() -> None:
@@ -63,7 +63,9 @@ def test_doctests() -> None:
 def test_a_job_is_resumed_with_the_same_arguments(kind: str, name: str, limit: int, new: bool) -> None:
     path = Path("/data") / (name.replace("\0", "").replace("/", "") or "x")
     words = eval_command(kind, path, limit=limit, ways=ways_of(kind)[:2], new=new)
-    assert resume_command(kept(shlex.join(["propcite", *words]), kind)) == [word for word in words if word != "--new"]
+    assert resume_command(stored_run(shlex.join(["propcite", *words]), kind)) == [
+        word for word in words if word != "--new"
+    ]
 
 
 def test_a_named_file_must_exist(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

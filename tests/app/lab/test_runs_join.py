@@ -23,7 +23,7 @@ def propcite(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 
 @pytest.fixture
 def shard(runs: Runs) -> Shard:
-    def made(
+    def start(
         offset: int,
         limit: int,
         items: Sequence[RunItem] = (),
@@ -32,32 +32,32 @@ def shard(runs: Runs) -> Shard:
         done: bool = True,
         **settings: Any,
     ) -> RunInfo:
-        told = {"models": {"judge": {"name": judge, "sha256": "cd"}}, **(about or {})}
-        run = runs.start("asqa", "x.json", {**SETTINGS, "offset": offset, "limit": limit, **settings}, told, judge)
+        about_run = {"models": {"judge": {"name": judge, "sha256": "cd"}}, **(about or {})}
+        run = runs.start("asqa", "x.json", {**SETTINGS, "offset": offset, "limit": limit, **settings}, about_run, judge)
         runs.add(run.id, items or [item(n) for n in range(offset, offset + limit)])
         return runs.finish(run.id) if done else runs.run(run.id)
 
-    return made
+    return start
 
 
 def item(number: int, way: str = "w", **measures: float) -> RunItem:
-    told = measures or {"str_em": number / 10, "citation_recall": (number % 3) / 2}
-    return RunItem(f"q{number}", way, told, {"text": f"answer {number}"}, {"seconds": 1.0, "prompt_tokens": 7})
+    values = measures or {"str_em": number / 10, "citation_recall": (number % 3) / 2}
+    return RunItem(f"q{number}", way, values, {"text": f"answer {number}"}, {"seconds": 1.0, "prompt_tokens": 7})
 
 
-def refused(said: Said) -> str:
-    assert (said.code, said.out) == (2, ""), said
-    assert said.err.count("\n") == 1, said.err
-    return said.err
+def error_line(result: Said) -> str:
+    assert (result.code, result.out) == (2, ""), result
+    assert result.err.count("\n") == 1, result.err
+    return result.err
 
 
 def test_joined_parts_are_one_run_of_all_items(propcite: Propcite, runs: Runs, shard: Shard) -> None:
     b, a, c = shard(3, 3), shard(0, 3), shard(6, 4)
     whole = shard(0, 10)
-    said = propcite("runs", "join", b.id, a.id[:9], c.id)
-    assert said.code == 0, said.err
-    joined = runs.run(said.err.split()[1])
-    assert f"run {joined.id} joins them, 10 items: propcite runs show {joined.id}" in said.err
+    result = propcite("runs", "join", b.id, a.id[:9], c.id)
+    assert result.code == 0, result.err
+    joined = runs.run(result.err.split()[1])
+    assert f"run {joined.id} joins them, 10 items: propcite runs show {joined.id}" in result.err
     assert (joined.kind, joined.name, joined.judge, joined.state) == ("asqa", "x.json", "j", "done")
     assert joined.settings == whole.settings  # of a run over all of them at once
     assert list(joined.about["joined"]) == [a.id, b.id, c.id]
@@ -73,17 +73,17 @@ def test_joined_parts_are_one_run_of_all_items(propcite: Propcite, runs: Runs, s
 
 def test_the_same_parts_have_the_same_id(propcite: Propcite, shard: Shard) -> None:
     a, b = shard(0, 3), shard(3, 3)
-    told = propcite("runs", "join", a.id, b.id, "--json").json
-    assert told["settings"]["limit"] == 6
-    assert f"run {told['id']} exists already" in refused(propcite("runs", "join", b.id, a.id))
+    joined = propcite("runs", "join", a.id, b.id, "--json").json
+    assert joined["settings"]["limit"] == 6
+    assert f"run {joined['id']} exists already" in error_line(propcite("runs", "join", b.id, a.id))
 
 
 def test_parts_may_overlap_if_their_items_are_equal(propcite: Propcite, shard: Shard) -> None:
-    told = propcite("runs", "join", shard(0, 4).id, shard(2, 4).id, "--json").json
-    assert (told["num_items"], told["settings"]["offset"], told["settings"]["limit"]) == (6, 0, 6)
+    joined = propcite("runs", "join", shard(0, 4).id, shard(2, 4).id, "--json").json
+    assert (joined["num_items"], joined["settings"]["offset"], joined["settings"]["limit"]) == (6, 0, 6)
     other = [item(5), RunItem("q6", "w", {"str_em": 0.6}, {"text": "another"})]
-    said = refused(propcite("runs", "join", shard(5, 2).id, shard(5, 2, other).id))
-    assert "1 items differ between two of the runs (q6 by w)" in said
+    message = error_line(propcite("runs", "join", shard(5, 2).id, shard(5, 2, other).id))
+    assert "1 items differ between two of the runs (q6 by w)" in message
 
 
 @pytest.mark.parametrize(
@@ -100,17 +100,17 @@ def test_different_runs_are_refused_with_the_differences(
     propcite: Propcite, shard: Shard, changed: dict[str, Any], line: str
 ) -> None:
     a, b = shard(0, 3), shard(3, 3, **changed)
-    assert line[:60] in refused(propcite("runs", "join", a.id, b.id))
+    assert line[:60] in error_line(propcite("runs", "join", a.id, b.id))
 
 
 def test_runs_that_are_not_parts_are_an_error(propcite: Propcite, runs: Runs, shard: Shard) -> None:
     a = shard(0, 3)
-    assert "name two or more" in refused(propcite("runs", "join", a.id, a.id))
-    assert "no run 'nothing'" in refused(propcite("runs", "join", a.id, "nothing"))
+    assert "name two or more" in error_line(propcite("runs", "join", a.id, a.id))
+    assert "no run 'nothing'" in error_line(propcite("runs", "join", a.id, "nothing"))
     whole = runs.finish(runs.start("asqa", "x.json", SETTINGS, {}, "j").id)
-    assert "cannot be a part" in refused(propcite("runs", "join", a.id, whole.id))
+    assert "cannot be a part" in error_line(propcite("runs", "join", a.id, whole.id))
     other = runs.finish(runs.start("eli5", "y.json", a.settings, a.about, "j").id)
-    assert "kind asqa -> eli5; of x.json -> y.json" in refused(propcite("runs", "join", a.id, other.id))
+    assert "kind asqa -> eli5; of x.json -> y.json" in error_line(propcite("runs", "join", a.id, other.id))
 
 
 def test_notes_of_the_parts_are_joined(propcite: Propcite, shard: Shard) -> None:
@@ -118,11 +118,11 @@ def test_notes_of_the_parts_are_joined(propcite: Propcite, shard: Shard) -> None
     a = shard(0, 2, about={"notes": [both, "1 of 2 answers abstain"], "revision": "aaa"})
     mauve = RunItem(ALL_ANSWERS, "w", {"mauve": 0.5})
     b = shard(5, 2, [item(5), item(6), item(6, "generate"), mauve], about={"notes": [both], "revision": "bbb"})
-    told = propcite("runs", "join", a.id, b.id, "--json").json
-    assert told["settings"]["parts"] == ["0 to 1", "5 to 6"]
-    assert "limit" not in told["settings"]
-    assert told["num_items"] == 5
-    assert told["about"]["notes"] == [
+    joined = propcite("runs", "join", a.id, b.id, "--json").json
+    assert joined["settings"]["parts"] == ["0 to 1", "5 to 6"]
+    assert "limit" not in joined["settings"]
+    assert joined["num_items"] == 5
+    assert joined["about"]["notes"] == [
         both,
         f"run {a.id}: 1 of 2 answers abstain",
         "measured by propcite aaa and bbb",

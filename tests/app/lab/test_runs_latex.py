@@ -51,10 +51,10 @@ def test_any_text_is_printed_unchanged(text: str) -> None:
 
 
 @given(st.lists(any_item, min_size=1, max_size=3), st.text(max_size=20), st.text(SIGNS, min_size=1, max_size=9))
-def test_any_run_is_a_valid_latex_table(told: list[RunItem], name: str, way: str) -> None:
-    told = [replace(item, way=way, measures={**item.measures, "str_em": 0.5, name: 0.5}) for item in told]
+def test_any_run_is_a_valid_latex_table(items: list[RunItem], name: str, way: str) -> None:
+    items = [replace(item, way=way, measures={**item.measures, "str_em": 0.5, name: 0.5}) for item in items]
     run = run_info(name, revision=name, notes=[name])
-    nodes = list(inside(parsed(to_latex(run, told))))
+    nodes = list(inside(parsed(to_latex(run, items))))
     assert [n.environmentname for n in nodes if isinstance(n, LatexEnvironmentNode)] == ["table", "tabular"]
     assert {n.latex_verbatim() for n in nodes if isinstance(n, LatexMathNode)} <= {r"$\pm$"}
     (tabular,) = (n for n in nodes if isinstance(n, LatexEnvironmentNode) and n.environmentname == "tabular")

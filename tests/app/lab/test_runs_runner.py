@@ -24,9 +24,9 @@ SETTINGS = {"sha256": "ab", "context": 5, "methods": ("propcite", "postcite"), "
 WAYS = ("propcite", "postcite")
 
 
-def opened(runs: Runs, said: list[str], new: bool = False, judge: str = "j", **changed: object) -> RunInfo:
+def open_asqa_run(runs: Runs, messages: list[str], new: bool = False, judge: str = "j", **changed: object) -> RunInfo:
     settings = {name: value for name, value in {**SETTINGS, **changed}.items() if value is not None}
-    options = RunOptions(new=new, report=said.append)
+    options = RunOptions(new=new, report=messages.append)
     return open_run(runs, "asqa", "x.json", settings, {"models": {}}, judge, options)
 
 
@@ -38,22 +38,22 @@ def length_of(done: list[tuple[str, str]], todo: Sequence[Pending[str]]) -> Iter
 
 
 def test_an_unfinished_run_continues_and_a_finished_one_does_not(runs: Runs) -> None:
-    said: list[str] = []
-    first = opened(runs, said)
+    messages: list[str] = []
+    first = open_asqa_run(runs, messages)
     runs.add(first.id, [RunItem("q1", "propcite", {})])
-    assert opened(runs, said).id == first.id
-    assert said[-1] == f"continuing run {first.id}: 1 items are done"
+    assert open_asqa_run(runs, messages).id == first.id
+    assert messages[-1] == f"continuing run {first.id}: 1 items are done"
     runs.finish(first.id)
-    assert opened(runs, said).id != first.id
+    assert open_asqa_run(runs, messages).id != first.id
 
 
 def test_other_settings_are_refused_with_each_difference_and_both_options(runs: Runs) -> None:
-    said: list[str] = []
-    run = opened(runs, said)
-    with pytest.raises(AppError) as refused:
-        opened(runs, said, judge="other", context=10, thresholds={"judge": 0.35}, methods=None, limit=20)
-    told = str(refused.value)
-    assert told == (
+    messages: list[str] = []
+    run = open_asqa_run(runs, messages)
+    with pytest.raises(AppError) as error:
+        open_asqa_run(runs, messages, judge="other", context=10, thresholds={"judge": 0.35}, methods=None, limit=20)
+    message = str(error.value)
+    assert message == (
         f"run {run.id} over x.json is unfinished and had other settings (context 5 -> 10;"
         ' methods ["propcite", "postcite"] -> not given; thresholds.judge 0.5 -> 0.35; judge j -> other;'
         " limit not given -> 20): give those to continue it, or --new to start another"
@@ -62,24 +62,24 @@ def test_other_settings_are_refused_with_each_difference_and_both_options(runs: 
 
 
 def test_new_starts_another_run_and_each_continues_with_its_settings(runs: Runs) -> None:
-    said: list[str] = []
-    five, ten = opened(runs, said), opened(runs, said, new=True, context=10)
-    assert opened(runs, said).id == five.id
-    assert opened(runs, said, context=10).id == ten.id
-    again = opened(runs, said, new=True)
+    messages: list[str] = []
+    five, ten = open_asqa_run(runs, messages), open_asqa_run(runs, messages, new=True, context=10)
+    assert open_asqa_run(runs, messages).id == five.id
+    assert open_asqa_run(runs, messages, context=10).id == ten.id
+    again = open_asqa_run(runs, messages, new=True)
     assert again.id not in (five.id, ten.id)
 
 
 def test_a_run_that_continues_with_another_model_says_so(runs: Runs) -> None:
-    said: list[str] = []
+    messages: list[str] = []
     for sha256 in ("aa", "bb"):
         about = {"models": {"judge": {"name": "cross", "sha256": sha256}}, "version": "0.1.0"}
-        open_run(runs, "asqa", "x.json", SETTINGS, about, options=RunOptions(report=said.append))
-    assert said[-1].endswith("(it began with other parts: models.judge.sha256 aa -> bb)")
+        open_run(runs, "asqa", "x.json", SETTINGS, about, options=RunOptions(report=messages.append))
+    assert messages[-1].endswith("(it began with other parts: models.judge.sha256 aa -> bb)")
 
 
 def test_stored_items_are_not_measured_again(runs: Runs) -> None:
-    run, done = opened(runs, []), list[tuple[str, str]]()
+    run, done = open_asqa_run(runs, []), list[tuple[str, str]]()
     runs.add(run.id, [RunItem("b", "propcite", {"length": 99})])
     ended = measure(runs, run, ["a", "b", "c"], str, WAYS, lambda todo: length_of(done, todo), batch_size=2)
     assert done == [("propcite", "a"), ("postcite", "a"), ("postcite", "b"), ("propcite", "c"), ("postcite", "c")]
@@ -87,7 +87,7 @@ def test_stored_items_are_not_measured_again(runs: Runs) -> None:
 
 
 def test_items_before_a_failure_are_stored(runs: Runs) -> None:
-    run = opened(runs, [])
+    run = open_asqa_run(runs, [])
 
     def failing(todo: Sequence[Pending[str]]) -> Iterator[RunItem]:
         yield from length_of([], todo)
@@ -101,7 +101,7 @@ def test_items_before_a_failure_are_stored(runs: Runs) -> None:
 
 
 def test_duplicate_ids_are_refused_before_anything_is_measured(runs: Runs) -> None:
-    run, done = opened(runs, []), list[tuple[str, str]]()
+    run, done = open_asqa_run(runs, []), list[tuple[str, str]]()
     with pytest.raises(AppError, match="two items have the id 'a': give each item"):
         measure(runs, run, ["a", "b", "a"], str, WAYS, lambda todo: length_of(done, todo))
     assert done == []
@@ -169,8 +169,8 @@ def test_differences_are_symmetric(then: dict[str, object], now: dict[str, objec
 
 
 def test_a_long_value_is_shortened() -> None:
-    (told,) = differences({"prompt": "a" * 500}, {"prompt": ""})
-    assert told == f'prompt {"a" * 59}… -> ""'
+    (line,) = differences({"prompt": "a" * 500}, {"prompt": ""})
+    assert line == f'prompt {"a" * 59}… -> ""'
 
 
 def test_the_cost_is_known_after_the_work() -> None:
@@ -182,15 +182,15 @@ def test_the_cost_is_known_after_the_work() -> None:
 
 
 def test_provenance_has_models_code_and_machine() -> None:
-    told = run_provenance(load_settings(), "encoder", "splitter", "judge", index_version=7)
-    models = told["models"]
+    about = run_provenance(load_settings(), "encoder", "splitter", "judge", index_version=7)
+    models = about["models"]
     assert models["encoder"]["name"] == "propcite-minilm"
     assert models["judge"] == {"name": "embedded"}  # it uses the encoder
     assert all(re.fullmatch("[0-9a-f]{64}", models[part]["sha256"]) for part in ("encoder", "splitter"))
-    assert told["index_version"] == 7
-    assert told["torch_threads"] >= 1
-    assert told["processors"] >= 1
-    assert told["version"]
+    assert about["index_version"] == 7
+    assert about["torch_threads"] >= 1
+    assert about["processors"] >= 1
+    assert about["version"]
 
 
 def test_provenance_of_a_folder_is_the_hash_of_its_weights(tmp_path: Path) -> None:

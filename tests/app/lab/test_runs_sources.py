@@ -31,9 +31,9 @@ def items(news: Sequence[float] = NEWS, wiki: Sequence[float] = WIKI, way: str =
     ]
 
 
-def kept(runs: Runs, told: Sequence[RunItem]) -> str:
+def stored_run(runs: Runs, rows: Sequence[RunItem]) -> str:
     run = runs.start("cite", "x.jsonl", {}, {})
-    runs.add(run.id, told)
+    runs.add(run.id, rows)
     return runs.finish(run.id).id
 
 
@@ -79,16 +79,16 @@ def test_columns_by_source_have_the_means_of_each_source() -> None:
 
 
 def test_two_runs_are_compared_within_sources(runs: Runs) -> None:
-    a, b = kept(runs, items()), kept(runs, items([value + 0.25 for value in NEWS]))
-    (found,) = compare(runs, a, b)
-    figures = {figure.measure.name: figure for figure in found.over_sources}
-    assert found.sources == ["news", "wiki"]
+    a, b = stored_run(runs, items()), stored_run(runs, items([value + 0.25 for value in NEWS]))
+    (comparison,) = compare(runs, a, b)
+    figures = {figure.measure.name: figure for figure in comparison.over_sources}
+    assert comparison.sources == ["news", "wiki"]
     one = figures["precision"]
     assert (one.difference, one.items, one.up, one.down) == (pytest.approx(0.125), 12, 4, 0)
     assert (one.low, one.high) == (pytest.approx(0.125), pytest.approx(0.125))  # every item of news by as much
     assert one.p == pytest.approx(2 / 2**4, abs=0.02)  # all four to one side, by chance: either sign
     assert one.a == pytest.approx((np.mean(NEWS) + np.mean(WIKI)) / 2)
-    (same,) = compare(runs, a, kept(runs, items()))
+    (same,) = compare(runs, a, stored_run(runs, items()))
     assert {figure.p for figure in same.over_sources} == {1.0}
 
 
@@ -96,14 +96,14 @@ def test_the_mean_is_shown_with_all_figures(
     runs: Runs, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     propcite: Propcite = commanded(monkeypatch, capsys)
-    a, b = kept(runs, items()), kept(runs, items(NEWS[::-1]))
+    a, b = stored_run(runs, items()), stored_run(runs, items(NEWS[::-1]))
     words = "plain mean over 2 sources (news, wiki), items drawn within each"
     assert f"{words}\n" in propcite("runs", "show", a).out
-    told = propcite("runs", "show", a, "--json").json["over_sources"]
-    assert told[0]["sources"] == ["news", "wiki"]
+    means = propcite("runs", "show", a, "--json").json["over_sources"]
+    assert means[0]["sources"] == ["news", "wiki"]
     assert f"{words}\n" in propcite("runs", "compare", a, b).out
     assert len(propcite("runs", "compare", a, b, "--json").json[0]["over_sources"]) == 3
     exported = json.loads(to_json(run_info(), items()))
-    assert [one["value"] for one in exported["over_sources"]] == [one["value"] for one in told]
+    assert [one["value"] for one in exported["over_sources"]] == [one["value"] for one in means]
     rows = list(csv.DictReader(io.StringIO(to_csv(run_info(), items()).removeprefix("\ufeff"))))
     assert {row["source"] for row in rows} == {"news", "wiki"}

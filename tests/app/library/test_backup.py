@@ -291,8 +291,8 @@ def test_a_backup_of_a_newer_version_is_refused_and_an_older_one_is_migrated(
         upgrade(connection, "0009")  # as it was in that version, with its columns
         older = {name: list(old_rows(connection, name)) for name in ("collections", "documents", "answers", "keys")}
     lost = {"versions"}
-    for name, kept in older.items():
-        files[f"rows/{name}.jsonl"] = b"".join(json.dumps(row, default=str).encode() + b"\n" for row in kept)
+    for name, rows in older.items():
+        files[f"rows/{name}.jsonl"] = b"".join(json.dumps(row, default=str).encode() + b"\n" for row in rows)
     files = {name: data for name, data in files.items() if name.split("/")[-1].split(".")[0] not in lost}
     write_zip(tmp_path / "older.zip", files, schema="0009")
     other = open_at("three")

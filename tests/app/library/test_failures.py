@@ -49,6 +49,6 @@ def test_a_failed_archive_is_listed_until_it_is_read(propcite: Propcite, tmp_pat
 def test_answers_are_found_by_their_words(propcite: Propcite, tmp_path: Path) -> None:
     (tmp_path / "note.txt").write_text("The ferry crosses the estuary every 20 minutes.")
     propcite("ingest", tmp_path / "note.txt")
-    asked = propcite("ask", "How often does the ferry cross the estuary?", "--json").json
-    assert [one["id"] for one in propcite("list", "--search", "FERRY minutes", "--json").json] == [asked["id"]]
+    answer = propcite("ask", "How often does the ferry cross the estuary?", "--json").json
+    assert [one["id"] for one in propcite("list", "--search", "FERRY minutes", "--json").json] == [answer["id"]]
     assert propcite("list", "--search", "nothing", "--json").json == []

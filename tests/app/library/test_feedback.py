@@ -58,21 +58,21 @@ def feedback_on(opinion: Opinion = Opinion.RIGHT, fact: str = "1", **options: An
 
 def test_the_newest_opinion_of_a_person_replaces_the_older(feedbacks: FeedbackStore) -> None:
     feedbacks.save(feedback_on(Opinion.WRONG, note=" another year "))
-    kept = feedbacks.save(feedback_on(Opinion.BETTER, better=BETTER))
+    entry = feedbacks.save(feedback_on(Opinion.BETTER, better=BETTER))
     other = feedbacks.save(feedback_on(Opinion.RIGHT, by="Ana"))
-    assert feedbacks.of(ANSWER.id) == [kept, other]
-    assert kept.better == BETTER
-    assert (kept.fact, kept.citation) == (ANSWER.facts[0].id, ANSWER.citations[0].id)
-    assert feedbacks.remove([kept.id, "nothing"]) == 1
+    assert feedbacks.of(ANSWER.id) == [entry, other]
+    assert entry.better == BETTER
+    assert (entry.fact, entry.citation) == (ANSWER.facts[0].id, ANSWER.citations[0].id)
+    assert feedbacks.remove([entry.id, "nothing"]) == 1
     assert feedbacks.all() == [other]
 
 
 def test_feedback_stays_when_the_same_answer_is_saved_again(
     feedbacks: FeedbackStore, library: Library, rivers: CollectionInfo
 ) -> None:
-    kept = feedbacks.save(feedback_on())
+    entry = feedbacks.save(feedback_on())
     library.save_answer(rivers, replace(ANSWER, timings_ms={"split": 2.0}))
-    assert feedbacks.all(rivers) == [kept]
+    assert feedbacks.all(rivers) == [entry]
     assert library.answer(ANSWER.id).timings_ms == {"split": 2.0}
 
 
@@ -86,7 +86,7 @@ def test_feedback_is_removed_with_its_collection(
 
 
 def test_older_names_of_opinions_are_still_read(feedbacks: FeedbackStore, library: Library) -> None:
-    kept = [
+    entries = [
         feedbacks.save(feedback_on(Opinion.TOO_BROAD)),
         feedbacks.save(feedback_on(Opinion.BETTER, better=BETTER, by="Ana")),
         feedbacks.save(feedback_on(Opinion.WRONG, by="Ben")),
@@ -96,8 +96,8 @@ def test_older_names_of_opinions_are_still_read(feedbacks: FeedbackStore, librar
         names = text("SELECT opinion FROM feedback ORDER BY given_at")
         assert list(connection.scalars(names)) == ["too broad", "better one here", "wrong"]
         upgrade(connection)
-    assert feedbacks.of(ANSWER.id) == kept
-    assert [one.opinion.value for one in kept] == ["too-broad", "better", "wrong"]
+    assert feedbacks.of(ANSWER.id) == entries
+    assert [one.opinion.value for one in entries] == ["too-broad", "better", "wrong"]
 
 
 def test_feedback_needs_a_stored_answer(feedbacks: FeedbackStore) -> None:
@@ -152,8 +152,8 @@ def test_a_fact_and_a_citation_may_be_named_by_id_and_by_number() -> None:
     ],
 )
 def test_feedback_becomes_labelled_claims(feedback: Feedback, rows: list[tuple[str, str]]) -> None:
-    found = [one.row for one in labelled_claims({ANSWER.id: ANSWER}, [feedback])]
-    assert [(" ".join(d["text"] for d in row["docs"]), row["label"]) for row in found] == rows
+    labels = [one.row for one in labelled_claims({ANSWER.id: ANSWER}, [feedback])]
+    assert [(" ".join(d["text"] for d in row["docs"]), row["label"]) for row in labels] == rows
     assert list(labelled_claims({}, [feedback])) == []
 
 
@@ -223,7 +223,7 @@ def test_an_error_is_one_line(propcite: Propcite, answer: CitedAnswer, words: li
 
 
 def test_the_command_line_has_all_opinions_of_the_store() -> None:
-    assert [said.value for said in Said] == [opinion.value for opinion in Opinion]
+    assert [option.value for option in Said] == [opinion.value for opinion in Opinion]
 
 
 # HTTP

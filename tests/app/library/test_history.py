@@ -41,8 +41,8 @@ def save_conversation(library: Library, collection: CollectionInfo, questions: S
     return turns
 
 
-def ids(library: Library, collection: CollectionInfo | None, words: str, **asked: bool) -> list[str]:
-    return [info.id for info in library.find_answers(collection, words, **asked).items]
+def ids(library: Library, collection: CollectionInfo | None, words: str, **options: bool) -> list[str]:
+    return [info.id for info in library.find_answers(collection, words, **options).items]
 
 
 def test_answers_are_found_by_words_of_question_and_text(library: Library, rivers: CollectionInfo) -> None:
@@ -56,8 +56,8 @@ def test_answers_are_found_by_words_of_question_and_text(library: Library, river
     assert ids(library, rivers, "deep") == []
     assert ids(library, None, "100% deep_blue") == [garda.id]
     assert ids(library, None, "1%0 deep") == ids(library, None, "deepxblue") == []
-    assert ids(library, rivers, "", asked=True) == [po.id]
-    assert ids(library, rivers, "", asked=False) == [pasted.id]
+    assert ids(library, rivers, "", questions=True) == [po.id]
+    assert ids(library, rivers, "", questions=False) == [pasted.id]
 
 
 def test_answers_are_found_by_the_understood_question(library: Library, rivers: CollectionInfo) -> None:

@@ -47,8 +47,8 @@ def test_an_upload_is_stored_and_a_file_is_found_in_its_place(open_parts: OpenPa
     own.write_bytes(HERON)
     sent, there = add(parts, Upload("tern.txt", TERN), File(own))
     assert stored(parts) == [TERN]
-    found = parts.finder.find(sent)
-    assert (found.name, found.kind, found.path.read_bytes()) == ("tern.txt", "text", TERN)
+    original = parts.finder.find(sent)
+    assert (original.name, original.kind, original.path.read_bytes()) == ("tern.txt", "text", TERN)
     assert parts.finder.find(there).path == own
     assert parts.finder.kinds({sent, there, "nobody"}) == {sent: "text", there: "text"}
 

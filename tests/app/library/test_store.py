@@ -174,12 +174,12 @@ def test_more_passages_than_fit_one_query_are_all_found(library: Library, rivers
 
 def test_a_new_document_replaces_the_old_one_of_its_source(library: Library, rivers: CollectionInfo) -> None:
     old = put(library, rivers, "/a.txt")
-    kept = put(library, rivers, "/b.txt")
+    other = put(library, rivers, "/b.txt")
     new = put(library, rivers, "/a.txt", "The Tiber is 405 km long.")
-    assert library.passage_ids(rivers) == [p.id for p in new + kept]
+    assert library.passage_ids(rivers) == [p.id for p in new + other]
     assert library.passages(p.id for p in old) == {}
     put(library, rivers, "/a.txt", "The Tiber is 405 km long.")
-    assert library.passage_ids(rivers) == [p.id for p in new + kept]
+    assert library.passage_ids(rivers) == [p.id for p in new + other]
 
 
 def test_the_same_source_may_be_in_two_collections(library: Library, rivers: CollectionInfo) -> None:
@@ -213,9 +213,9 @@ def test_a_document_is_found_by_id_path_file_name_or_start_of_id(library: Librar
     put(library, rivers, "/one/po.txt")
     put(library, rivers, "/two/adige.txt")
     put(library, rivers, "C:\\three\\arno.txt")
-    wanted = document("/one/po.txt").id
-    for name in (wanted, wanted[:7], "/one/po.txt", "po.txt", "one/po.txt"):
-        assert library.find_document(rivers, name).id == wanted
+    id_ = document("/one/po.txt").id
+    for name in (id_, id_[:7], "/one/po.txt", "po.txt", "one/po.txt"):
+        assert library.find_document(rivers, name).id == id_
     assert library.find_document(rivers, "arno.txt").source == "C:\\three\\arno.txt"
 
 
@@ -462,9 +462,9 @@ def test_former_documents_are_listed_and_answers_show_their_status(library: Libr
         library.save_answer(rivers, replace(answer, collection="rivers"))
     put(library, rivers, "/a.txt", "The Tiber is 405 km long.")
     library.remove_document(document("/b.txt").id)
-    kept = {v.document_id: v for v in library.versions(rivers)}
-    assert {v.source: v.replaced for v in kept.values()} == {"/a.txt": True, "/b.txt": False}
-    old = kept[document("/a.txt").id]
+    versions = {v.document_id: v for v in library.versions(rivers)}
+    assert {v.source: v.replaced for v in versions.values()} == {"/a.txt": True, "/b.txt": False}
+    old = versions[document("/a.txt").id]
     assert (old.sha256, old.num_characters, old.title) == (WORDS[:64], len(WORDS), "Rivers of Italy")
     assert old.added_at <= old.ended_at
     assert [v.document_id for v in library.versions(rivers, document("/c.txt").id)] == []
@@ -501,9 +501,9 @@ def test_an_owners_key_opens_the_owners_collections(library: Library, rivers: Co
     assert (made.opens("lakes"), made.opens("rivers"), made.owner) == (True, False, "zoë")
     library.set_owner(rivers, "zoë")
     library.set_owner(lakes, "")
-    found = keys.find(secret)
-    assert found is not None
-    assert (found.opens("lakes"), found.opens("rivers")) == (False, True)
+    key = keys.find(secret)
+    assert key is not None
+    assert (key.opens("lakes"), key.opens("rivers")) == (False, True)
     with pytest.raises(StoreError, match="give one of the two"):
         keys.create("both", Scope.READ, ["rivers"], "zoë")
     with pytest.raises(StoreError, match="an owner cannot be named"):

@@ -103,11 +103,11 @@ def test_a_full_disk_is_reported_and_loses_nothing(tmp_path: Path) -> None:
         [sys.executable, "-c", LIMITED, url], env={"PYTHONPATH": path}, capture_output=True, text=True, timeout=100
     )
     assert done.returncode == 0, done.stderr
-    line, kept = done.stdout.splitlines()
+    line, number = done.stdout.splitlines()
     assert "x.sqlite" in line
     assert "free space" in line or "cannot" in line
     library = Library(url)
-    assert library.collection("rivers").num_documents == int(kept) > 0
+    assert library.collection("rivers").num_documents == int(number) > 0
     with library.engine.connect() as connection:
         assert connection.execute(text("PRAGMA integrity_check")).scalar() == "ok"
     library.close()

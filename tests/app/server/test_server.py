@@ -116,16 +116,16 @@ def test_an_answer_is_stored_on_request(http: httpx.Client, parts: Parts) -> Non
     body = {"answer": "The maritime museum opened in 1987.", "collection": "harbour"}
     http.post("/v1/cite", json=body)
     assert parts.library.answers() == []
-    kept = http.post("/v1/cite", json={**body, "keep": True}).json()
-    assert [info.id for info in parts.library.answers()] == [kept["id"]]
+    stored = http.post("/v1/cite", json={**body, "keep": True}).json()
+    assert [info.id for info in parts.library.answers()] == [stored["id"]]
 
 
 def test_stored_answers_are_listed_and_returned_in_any_format(http: httpx.Client) -> None:
-    asked = http.post("/v1/ask", json={"question": "The barrier cost how many million euros?"}).json()
+    answer = http.post("/v1/ask", json={"question": "The barrier cost how many million euros?"}).json()
     listed = http.get("/v1/answers").json()["answers"]
-    assert [(a["id"], a["question"]) for a in listed] == [(asked["id"], asked["question"])]
-    assert http.get(f"/v1/answers/{asked['id']}").json() == asked
-    as_text = http.get(f"/v1/answers/{asked['id']}", params={"format": "markdown"})
+    assert [(a["id"], a["question"]) for a in listed] == [(answer["id"], answer["question"])]
+    assert http.get(f"/v1/answers/{answer['id']}").json() == answer
+    as_text = http.get(f"/v1/answers/{answer['id']}", params={"format": "markdown"})
     assert as_text.headers["content-type"].startswith("text/markdown")
     assert "[^1]" in as_text.text
     for wrong in ("0000", "%00", "a_b"):
@@ -144,8 +144,8 @@ def test_answers_cited_in_a_batch_get_the_citations_they_get_alone(http: httpx.C
         ][number % 3]
 
     def cite(number: int) -> Any:
-        found = http.post("/v1/cite", json={"answer": answers[number], **over(number)}).json()
-        return [(s["start"], s["end"], [(c["quote"], c["number"]) for c in s["citations"]]) for s in found["sentences"]]
+        cited = http.post("/v1/cite", json={"answer": answers[number], **over(number)}).json()
+        return [(s["start"], s["end"], [(c["quote"], c["number"]) for c in s["citations"]]) for s in cited["sentences"]]
 
     with ThreadPoolExecutor(20) as threads:
         together = list(threads.map(cite, range(40)))
@@ -169,27 +169,27 @@ def test_one_answer_that_cannot_be_cited_does_not_affect_the_others(http: httpx.
 
 def test_markers_are_repaired(http: httpx.Client) -> None:
     body = {"answer": "It snowed on the hills [1].", "passages": ["It rained.", "It snowed on the hills."]}
-    found = http.post("/v1/repair", json=body).json()
-    assert found["text"] == "It snowed on the hills [2]."
-    assert [check["state"] for check in found["checks"]] == ["dropped", "added"]
+    repaired = http.post("/v1/repair", json=body).json()
+    assert repaired["text"] == "It snowed on the hills [2]."
+    assert [check["state"] for check in repaired["checks"]] == ["dropped", "added"]
 
 
 # Asking and searching
 
 
 def test_responses_match_their_schemas(http: httpx.Client) -> None:
-    asked = {"answer": "Die Sperre hat vierzehn Tore [1] und ist im Mai fertig [9].", "passages": ["It has gates."]}
+    body = {"answer": "Die Sperre hat vierzehn Tore [1] und ist im Mai fertig [9].", "passages": ["It has gates."]}
     for path, name in (("/v1/cite", "answer"), ("/v1/repair", "repair")):
-        jsonschema.validate(http.post(path, json=asked).json(), http.get(f"/v1/schemas/{name}").json())
+        jsonschema.validate(http.post(path, json=body).json(), http.get(f"/v1/schemas/{name}").json())
     assert http.get("/v1/schemas/guess").status_code == 422
 
 
 def test_a_question_is_answered_whole_or_as_a_stream(http: httpx.Client, parts: Parts) -> None:
-    asked = {"question": "The barrier cost how many million euros?"}
-    whole = http.post("/v1/ask", json=asked).json()
+    body = {"question": "The barrier cost how many million euros?"}
+    whole = http.post("/v1/ask", json=body).json()
     assert "410 million" in whole["text"]
     assert whole["models"]["generator"] == "extractive"
-    streamed = events(http.post("/v1/ask", json={**asked, "stream": True}))
+    streamed = events(http.post("/v1/ask", json={**body, "stream": True}))
     assert "".join(data["text"] for name, data in streamed if name == "answer.delta") == whole["text"]
     kinds = [name for name, _ in streamed]
     assert kinds[-1] == "result"
@@ -205,12 +205,12 @@ def test_a_question_is_answered_whole_or_as_a_stream(http: httpx.Client, parts: 
 def test_a_search_ranks_units_of_the_requested_granularity(http: httpx.Client) -> None:
     for granularity in ("passage", "sentence", "proposition"):
         body = {"query": "maritime museum opened", "granularity": granularity, "k": 2}
-        found = http.post("/v1/search", json=body).json()
-        assert "museum opened" in found["hits"][0]["text"]
-        assert found["hits"][0]["granularity"] == granularity
-        assert found["timings_ms"]["encode"] >= 0
+        response = http.post("/v1/search", json=body).json()
+        assert "museum opened" in response["hits"][0]["text"]
+        assert response["hits"][0]["granularity"] == granularity
+        assert response["timings_ms"]["encode"] >= 0
         lacking = [] if granularity == "passage" else [f"words@1 has no marker for {granularity}s"]
-        assert found["notes"] == lacking
+        assert response["notes"] == lacking
     narrowed = http.post("/v1/search", json={"query": "maritime museum", "documents": ["gates.txt"]}).json()
     assert {hit["document_id"] for hit in narrowed["hits"]} == {
         d["id"] for d in http.get("/v1/documents").json()["documents"] if d["source"].endswith("gates.txt")

@@ -127,7 +127,7 @@ def test_a_key_does_not_reach_other_collections(address: str, parts: Parts) -> N
     theirs = parts.library.documents(parts.library.collection("theirs"))[0].id
     file = {"files": ("a.txt", b"It rained.")}
 
-    kept = httpx.post(
+    stored = httpx.post(
         f"{address}/v1/cite",
         json={"answer": "The secret of theirs is well kept.", "collection": "theirs", "keep": True},
         headers=bearer(parts.keys.create("t", Scope.READ, ["theirs"])[1]),
@@ -161,8 +161,8 @@ def test_a_key_does_not_reach_other_collections(address: str, parts: Parts) -> N
         assert http.delete(f"/v1/documents/{theirs}", params={"collection": "ours"}).status_code == 404
         assert http.get(f"/v1/documents/{theirs}/file", params={"collection": "ours"}).status_code == 404
         assert http.get(f"/v1/documents/{theirs}/reading", params={"collection": "ours"}).status_code == 404
-        assert http.get(f"/v1/answers/{kept}").status_code == 404
-        assert http.get(f"/v1/answers/{kept}/evidence").status_code == 404
+        assert http.get(f"/v1/answers/{stored}").status_code == 404
+        assert http.get(f"/v1/answers/{stored}/evidence").status_code == 404
         narrowed = http.post("/v1/search", json={"query": "secret", "collection": "ours", "documents": [theirs]})
         assert narrowed.status_code == 404
         assert http.post("/v1/search", json={"query": "secret", "collection": "ours"}).json()["hits"]
@@ -227,8 +227,8 @@ def test_on_loopback_foreign_pages_and_hosts_are_refused(parts: Parts) -> None:
 def test_configured_origins_may_call(open_parts: Callable[..., Parts]) -> None:
     parts = open_parts(**QUICK, serve_origins=["https://chat.example"])
     with running_server(parts) as address:
-        asked = {"Origin": "https://chat.example", "Access-Control-Request-Method": "POST"}
-        allowed = httpx.options(f"{address}/v1/cite", headers=asked)
+        preflight = {"Origin": "https://chat.example", "Access-Control-Request-Method": "POST"}
+        allowed = httpx.options(f"{address}/v1/cite", headers=preflight)
         assert allowed.headers["access-control-allow-origin"] == "https://chat.example"
         got = httpx.post(f"{address}/v1/cite", json=CITE, headers={"Origin": "https://chat.example"})
         assert got.headers["access-control-allow-origin"] == "https://chat.example"

@@ -188,8 +188,8 @@ def test_a_client_that_disconnects_stops_the_generator(parts: Parts) -> None:
     list(parts.ingester(parts.library.collection("harbour")).ingest([_upload(b"It rained in the town.")]))
     parts.__dict__["_generator"] = endless  # in the place where the cached property keeps it
     with running_server(parts) as address:
-        asked = {"question": "Did it rain?", "stream": True}
-        with httpx.stream("POST", f"{address}/v1/ask", json=asked, timeout=30) as response:
+        body = {"question": "Did it rain?", "stream": True}
+        with httpx.stream("POST", f"{address}/v1/ask", json=body, timeout=30) as response:
             lines = response.iter_lines()  # referenced, since the client disconnects when it is garbage-collected
             assert "answer.delta" in next(lines)
             assert not endless.stopped.is_set()
@@ -232,7 +232,7 @@ def _try(operation: Any, mode: GenerationMode) -> None:
 
 def test_errors_of_the_model_server_are_reported(open_parts: Callable[..., Parts]) -> None:
     settings = {**QUICK, "generator": "openai", "generator_model": "test-model"}
-    asked = {"question": "Did it rain?"}
+    body = {"question": "Did it rain?"}
     for script, status, message in (
         (error(401, "no"), 502, "refuses the API key"),
         (error(404, "no such model"), 502, "no chat model"),
@@ -244,9 +244,9 @@ def test_errors_of_the_model_server_are_reported(open_parts: Callable[..., Parts
             collection = parts.library.create_collection("harbour")
             list(parts.ingester(collection).ingest([_upload(b"It rained in the town.")]))
             with running_server(parts) as address:
-                response = httpx.post(f"{address}/v1/ask", json=asked, timeout=60)
+                response = httpx.post(f"{address}/v1/ask", json=body, timeout=60)
                 assert (response.status_code, message in response.text) == (status, True)
-                streamed = httpx.post(f"{address}/v1/ask", json={**asked, "stream": True}, timeout=60).text
+                streamed = httpx.post(f"{address}/v1/ask", json={**body, "stream": True}, timeout=60).text
                 last = streamed.strip().split("\n\n")[-1]
                 assert last.startswith("event: result" if status == 200 else "event: error")
                 assert message in last

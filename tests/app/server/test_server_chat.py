@@ -200,8 +200,8 @@ def test_each_of_several_answers_is_cited(address: str, llm: ScriptedLlm) -> Non
         model="m", messages=MESSAGES, n=3, extra_body={"propcite": {"collection": "harbour"}}
     ) as stream:
         streamed = stream.get_final_completion()
-    for found in (whole, streamed):
-        cited: list[Any] = [choice.message for choice in found.choices]
+    for result in (whole, streamed):
+        cited: list[Any] = [choice.message for choice in result.choices]
         assert [m.content.strip() for m in cited] == texts
         assert [[a.url_citation.title for a in m.annotations] for m in cited] == [["gates"], ["cost"], ["museum"]]
         assert [m.propcite["coverage"] for m in cited] == [1, 1, 1]
@@ -216,8 +216,8 @@ def test_the_async_client(address: str) -> None:
             )
             return [[a async for chunk in streamed for a in _annotations(chunk)], whole.choices[0].message.annotations]
 
-    found = asyncio.run(both())
-    assert [len(one) for one in found] == [2, 2]
+    result = asyncio.run(both())
+    assert [len(one) for one in result] == [2, 2]
 
 
 def test_markers_that_the_model_writes_are_removed(address: str, llm: ScriptedLlm) -> None:
@@ -227,14 +227,14 @@ def test_markers_that_the_model_writes_are_removed(address: str, llm: ScriptedLl
     strip = {"strip_markers": True}
     whole = ask(address, propcite=strip).choices[0].message
     chunks = list(ask(address, propcite=strip, stream=True))
-    kept = ask(address).choices[0].message
+    unstripped = ask(address).choices[0].message
     clean = "The barrier has fourteen steel gates. It cost 410 million euros"
     assert whole.content == clean
     assert "".join(c.choices[0].delta.content or "" for c in chunks) == clean
     places = [a["url_citation"] for c in chunks for a in _annotations(c)]
     assert [clean[p["start_index"] : p["end_index"]] for p in places] == quoted(whole)
     assert chunks[-1].choices[0].finish_reason == "stop"
-    assert kept.content == "".join(pieces)
+    assert unstripped.content == "".join(pieces)
 
 
 # What is passed on, and sources of citations
@@ -310,9 +310,9 @@ def test_sources_can_be_given_and_narrowed(address: str, llm: ScriptedLlm) -> No
 
 def test_a_client_that_can_change_only_its_base_url(address: str) -> None:
     with openai.OpenAI(base_url=f"{address}/v1/collections/harbour", api_key="any", max_retries=0) as plain:
-        found: Any = plain.chat.completions.create(model="m", messages=MESSAGES)
+        completion: Any = plain.chat.completions.create(model="m", messages=MESSAGES)
         assert [m.id for m in plain.models.list()] == ["test-model"]
-    assert len(found.choices[0].message.annotations) == 2
+    assert len(completion.choices[0].message.annotations) == 2
 
 
 @pytest.mark.parametrize("stream", [False, True])
@@ -353,10 +353,10 @@ def test_tools_are_called_and_their_answers_cited(address: str, llm: ScriptedLlm
         {"role": "assistant", "tool_calls": [call]},
         {"role": "tool", "content": "410", "tool_call_id": "c"},
     ]
-    found: Any = client(address).chat.completions.create(
+    completion: Any = client(address).chat.completions.create(
         model="m", messages=answered, extra_body={"propcite": {"collection": "harbour"}}
     )
-    assert quoted(found.choices[0].message) == ["It cost 410 million euros."]
+    assert quoted(completion.choices[0].message) == ["It cost 410 million euros."]
 
 
 def test_the_question_is_the_last_message_of_the_user(address: str, llm: ScriptedLlm) -> None:
@@ -594,9 +594,9 @@ def test_limits_on_running_and_waiting_requests(serve: Serve, llm: ScriptedLlm) 
             return await asyncio.gather(*(http.post("/v1/chat/completions", json=body) for _ in range(6)))
 
     for _ in range(2):
-        found = asyncio.run(together())
-        assert sorted(r.status_code for r in found) == [200, 200, 200, 200, 503, 503]
-        assert {r.headers["retry-after"] for r in found if r.status_code == 503} == {"1"}
+        responses = asyncio.run(together())
+        assert sorted(r.status_code for r in responses) == [200, 200, 200, 200, 503, 503]
+        assert {r.headers["retry-after"] for r in responses if r.status_code == 503} == {"1"}
     assert llm.max_in_flight == 2
     llm.script = Reply(REPLY, delay=0.2, stalls_after=2)
     for _ in range(3):
@@ -622,8 +622,8 @@ def test_a_key_opens_only_its_collections(loaded: dict[str, object], tmp_path: P
         with pytest.raises(openai.AuthenticationError):
             ask(address)
         headers = {"Authorization": f"Bearer {secret}"}
-        found = post(address, {"messages": MESSAGES, "propcite": {"collection": "harbour"}}, headers=headers).json()
-        assert len(found["choices"][0]["message"]["annotations"]) == 2
+        reply = post(address, {"messages": MESSAGES, "propcite": {"collection": "harbour"}}, headers=headers).json()
+        assert len(reply["choices"][0]["message"]["annotations"]) == 2
         assert "authorization" not in llm.requests[-1].headers
         for path in ("/v1/collections/other/chat/completions", "/v1/collections/nowhere/chat/completions"):
             assert post(address, {"messages": MESSAGES}, path, headers=headers).status_code == 404
@@ -641,18 +641,18 @@ def test_without_a_model_server_the_local_generator_answers(serve: Serve) -> Non
     address = serve({"harbour": TEXTS}, collection="harbour")
     own = client(address)
     assert [model.id for model in own.models.list()] == ["propcite"]
-    asked: Any = {"model": "propcite", "messages": MESSAGES}
-    whole: Any = own.chat.completions.create(**asked)
+    body: Any = {"model": "propcite", "messages": MESSAGES}
+    whole: Any = own.chat.completions.create(**body)
     message = whole.choices[0].message
     assert "fourteen steel gates" in message.content
     assert quoted(message)
     assert from_dict(message.propcite).text == message.content
-    with own.chat.completions.stream(**asked) as stream:
+    with own.chat.completions.stream(**body) as stream:
         streamed: Any = stream.get_final_completion()
     assert streamed.choices[0].message.content == message.content
     assert streamed.choices[0].finish_reason == "stop"
     assert streamed.choices[0].message.propcite["id"] == message.propcite["id"]
-    bare: Any = own.chat.completions.create(**asked, extra_body={"propcite": {"cite": False}})
+    bare: Any = own.chat.completions.create(**body, extra_body={"propcite": {"cite": False}})
     assert bare.choices[0].message.annotations is None
     for wrong in (
         {"n": 2},
@@ -660,9 +660,9 @@ def test_without_a_model_server_the_local_generator_answers(serve: Serve) -> Non
         {"extra_body": {"propcite": {"passages": ["x"]}}},
     ):
         with pytest.raises(openai.UnprocessableEntityError):
-            own.chat.completions.create(**asked, **wrong)
+            own.chat.completions.create(**body, **wrong)
     with pytest.raises(openai.NotFoundError):
-        own.chat.completions.create(**asked, extra_body={"propcite": {"collection": "nowhere"}})
+        own.chat.completions.create(**body, extra_body={"propcite": {"collection": "nowhere"}})
 
 
 @pytest.mark.parametrize("url", ["ftp://x/v1", "127.0.0.1:8000/v1", "http://"])

@@ -264,11 +264,11 @@ def test_accepted_documents_are_read_after_a_kill(open_parts: Callable[..., Part
     path.write_bytes(b"It is not accepted yet.")
     with running_server(open_parts(**QUICK)) as address:
         for _ in range(600):
-            found = httpx.get(f"{address}/v1/documents").json()
-            if found.get("documents"):
+            listed = httpx.get(f"{address}/v1/documents").json()
+            if listed.get("documents"):
                 break
             time.sleep(0.05)
-        assert [d["source"] for d in found["documents"]] == ["a.txt"]
+        assert [d["source"] for d in listed["documents"]] == ["a.txt"]
         assert path.exists()
     running.close()
 

@@ -47,8 +47,8 @@ def words(html: str) -> str:
 
 def cited(html: str) -> str:
     """Return the words that are marked as cited."""
-    found = re.findall(r'<(mark|span) class="[^"]*cited"[^>]*>(.*?)</\1>', html)
-    return " ".join(words(inside) for _, inside in found)
+    matches = re.findall(r'<(mark|span) class="[^"]*cited"[^>]*>(.*?)</\1>', html)
+    return " ".join(words(inside) for _, inside in matches)
 
 
 def shown(viewer: Viewer, document_id: str, quote: str = "") -> str:

@@ -1,4 +1,4 @@
-"""Alembic's entry: migrates over the connection that the store hands in."""
+"""Entry point for Alembic: migrate over the connection that the store passes in."""
 
 from alembic import context
 

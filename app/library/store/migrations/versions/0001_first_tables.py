@@ -1,4 +1,4 @@
-"""First tables: collections, documents, passages, answers, citations."""
+"""Create the first tables: collections, documents, passages, answers, citations."""
 
 import sqlalchemy as sa
 from alembic import op

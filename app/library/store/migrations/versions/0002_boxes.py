@@ -1,4 +1,4 @@
-"""Where a passage's lines are seen on their pages."""
+"""Add the boxes of a passage's lines on their pages."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""Keys of the HTTP server: only a digest of each is kept."""
+"""Add keys of the HTTP server, of which only digests are stored."""
 
 import sqlalchemy as sa
 from alembic import op

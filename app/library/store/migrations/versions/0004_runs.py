@@ -1,4 +1,4 @@
-"""Evaluation runs, kept item by item."""
+"""Add evaluation runs and their items."""
 
 import sqlalchemy as sa
 from alembic import op

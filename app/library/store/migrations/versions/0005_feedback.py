@@ -1,4 +1,4 @@
-"""What people say of citations."""
+"""Add feedback on citations."""
 
 import sqlalchemy as sa
 from alembic import op

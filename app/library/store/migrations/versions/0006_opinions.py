@@ -1,4 +1,4 @@
-"""Opinions by the names that every interface gives them."""
+"""Rename opinions to the names that every interface uses."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""What runs over one's own history called coverage has the name that it has now: facts with support."""
+"""Rename the measure `coverage` of history runs to `supported_facts`."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -29,5 +29,5 @@ def _rename(old: str, new: str) -> None:
         sa.select(ITEMS.c.id, ITEMS.c.measures).where(ITEMS.c.run_id.in_(history))
     ).all():
         if old in measures:
-            told = {new if name == old else name: value for name, value in measures.items()}
-            database.execute(ITEMS.update().where(ITEMS.c.id == id_).values(measures=told))
+            renamed = {new if name == old else name: value for name, value in measures.items()}
+            database.execute(ITEMS.update().where(ITEMS.c.id == id_).values(measures=renamed))

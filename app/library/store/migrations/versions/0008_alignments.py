@@ -1,4 +1,4 @@
-"""How a collection's tokens are aligned, by name; empty: as the settings say."""
+"""Add a collection's own alignment by name; empty for that of the settings."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -14,5 +14,5 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    # Not as a batch, which drops the table on SQLite, and with it all that hangs on its rows.
+    # Not in a batch, which would drop the table on SQLite and delete by cascade all rows that refer to it.
     op.drop_column("collections", "alignment")

@@ -1,4 +1,4 @@
-"""Where a passage's words are found in a source that has no pages, by name."""
+"""Add named places of a passage in a source without pages."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -14,5 +14,5 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    # Not as a batch, which drops the table on SQLite, and with it all that hangs on its rows.
+    # Not in a batch, which would drop the table on SQLite and delete by cascade all rows that refer to it.
     op.drop_column("passages", "places")

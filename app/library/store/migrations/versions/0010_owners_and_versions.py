@@ -1,4 +1,4 @@
-"""Who owns a collection, what people say of a document, its earlier versions, and how an answer's facts stand."""
+"""Add owners, users' details of documents, earlier versions, and counts of an answer's facts."""
 
 import json
 
@@ -46,7 +46,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    # Not as a batch, which drops the table on SQLite, and with it all that hangs on its rows.
+    # Not in a batch, which would drop the table on SQLite and delete by cascade all rows that refer to it.
     op.drop_table("versions")
     for name in COUNTS:
         op.drop_column("answers", name)
@@ -63,7 +63,7 @@ def _count() -> None:
 
 
 def _counts(body: str) -> dict[str, int]:
-    """Of any version's JSON; none where it cannot be read."""
+    """Count the facts in JSON of any version; all zero if it cannot be read."""
     try:
         facts = [p for s in json.loads(body)["sentences"] for p in s["propositions"] if p["check_worthy"]]
         against = [p for p in facts if p["verdict"] and p["verdict"]["label"] == "contradicted"]

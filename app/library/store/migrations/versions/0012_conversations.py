@@ -1,4 +1,4 @@
-"""Which answer an answer follows, the words by which answers are found, and what could not be read."""
+"""Add predecessors and search texts of answers, and sources that could not be read."""
 
 import json
 
@@ -35,7 +35,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    # Not as a batch, which drops the table on SQLite, and with it all that hangs on its rows.
+    # Not in a batch, which would drop the table on SQLite and delete by cascade all rows that refer to it.
     op.drop_table("failures")
     op.drop_index("ix_answers_asked_at", "answers")
     op.drop_index("ix_answers_after", "answers")
@@ -51,9 +51,9 @@ def _note_words() -> None:
 
 
 def _words(body: str) -> str:
-    """Of any version's JSON; none where it cannot be read."""
+    """Return the search text of JSON of any version; empty if it cannot be read."""
     try:
-        told = json.loads(body)
-        return " ".join(f"{told['question']} {told['text']}".casefold().replace("\0", " ").split())
+        answer = json.loads(body)
+        return " ".join(f"{answer['question']} {answer['text']}".casefold().replace("\0", " ").split())
     except (ValueError, KeyError, TypeError):
         return ""
