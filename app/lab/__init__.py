@@ -1,1 +1,1 @@
-"""Measuring the parts on data that a user brings; a module a part."""
+"""The laboratory: evaluate the parts, train networks, and adapt a collection's alignment."""

@@ -277,7 +277,7 @@ def test_a_text_with_its_own_passages_has_its_markers_checked(opened: Page, fill
     assert "✓ [1] right: Heron Bridge is 96 metres long." in written
     assert "✗ [1] wrong, removed: A ferry ticket costs 2.40 euros." in written
     assert "+ [2] was missing: A ferry ticket costs 2.40 euros." in written
-    assert "✗ [7] there is no such passage: A boat flies." in written
+    assert "✗ [7] no such passage: A boat flies." in written
     assert "A ferry ticket costs 2.40 euros [2]." in test.code[0].value
     assert "given with the text" in written
 

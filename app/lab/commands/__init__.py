@@ -1,4 +1,4 @@
-"""The commands of the laboratory: evaluate, train, adapt.  A module adds its commands when it is imported."""
+"""Commands of the laboratory: eval, runs, train and adapt.  Importing a module adds its commands."""
 
 from propcite.app.lab.commands import (
     adaptation,

@@ -132,7 +132,7 @@ def _add_command(kind: Kind, help_text: str, without: Sequence[str] = ()) -> Non
 
 _add_command(
     "asqa",
-    "Measure citation recall and precision on ALCE's ASQA, with STR-EM, ROUGE and more, for eight ways of citing.",
+    "Measure citation recall and precision on ALCE's ASQA, with STR-EM and ROUGE, for eight ways of citing.",
 )
 _add_command("eli5", "Measure the same on ALCE's ELI5, with claim recall.", ("human", "qa", "qa_model"))
 _add_command(
@@ -153,7 +153,7 @@ def eval_judge(
     new: New = False,
     shape: Shape = Format.table,
 ) -> None:
-    """Test a judge by ALCE's shortcuts: a passage supports its own sentences and no other's.  Exit code 1 if it fails."""
+    """Test a judge by ALCE's shortcuts: a passage supports only its own sentences.  Exit code 1 if it fails."""
     from propcite.app.lab.alce.evaluation import evaluate_judge
     from propcite.app.lab.alce.options import EvalOptions, ScoringJudge
     from propcite.app.lab.alce.table import checks_text
