@@ -1,4 +1,4 @@
-"""Each part by the settings that name it; models are imported when they are built."""
+"""Build the parts that the settings name.  Models are imported only when they are built."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def build_splitter(settings: Settings) -> Splitter:
         from propcite.attribution.propositions.llm import LlmSplitter
 
         url, model = _needed(settings, "llm_url", "splitter"), _needed(settings, "splitter_model", "splitter")
-        with _server_told():
+        with _server_errors():
             return LlmSplitter(url, model, api_key=settings.llm_key, timeout=settings.llm_timeout)
     from propcite.attribution.propositions.learned import LearnedSplitter
 
@@ -73,7 +73,7 @@ def build_generator(settings: Settings) -> Generator:
     from propcite.attribution.llm.endpoint import Endpoint
 
     url = _needed(settings, "llm_url", "generator")
-    with _server_told():
+    with _server_errors():
         model = Endpoint(url, name, sampling, api_key=settings.llm_key, timeout=settings.llm_timeout)
     return PromptedGenerator(f"openai/{name}", model, prompt, alone, num_parallel=settings.llm_parallel)
 
@@ -93,7 +93,7 @@ def _vllm(settings: Settings, sampling: Mapping[str, Any]) -> Model:
 
 
 def build_judge(settings: Settings, encoder: Callable[[], Encoder]) -> Judge | None:
-    """The judge, or None where similarity decides.  The encoder is asked for only where the judge reads with it."""
+    """Build the judge; None if similarity decides.  `encoder` is called only if the judge uses it."""
     if settings.judge == "none":
         return None
     if settings.judge == "embedded":
@@ -113,7 +113,7 @@ def build_judge(settings: Settings, encoder: Callable[[], Encoder]) -> Judge | N
 
 
 def reading_precision(settings: Settings) -> str:
-    """What passages are read with here, which the encoder tells too once it is loaded."""
+    """Return the precision that passages are encoded with on this machine, without loading the encoder."""
     from propcite.retrieval.encoding.precision import resolve_precision
 
     return resolve_precision(settings.precision, _device(settings))
@@ -139,7 +139,7 @@ def _outside_judge(settings: Settings) -> Judge:
         from propcite.attribution.judges.llm import LlmJudge
 
         url, model = _needed(settings, "llm_url", "judge"), _needed(settings, "judge_model", "judge")
-        with _server_told():
+        with _server_errors():
             return LlmJudge(
                 url,
                 model,
@@ -162,8 +162,8 @@ def _outside_judge(settings: Settings) -> Judge:
 
 
 @contextmanager
-def _server_told() -> Iterator[None]:
-    """An address or key that no client takes is a wrong setting."""
+def _server_errors() -> Iterator[None]:
+    """Report an invalid server address or key as a wrong setting."""
     try:
         yield
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""The models that need no download: what each is for, how large it is and how it was made."""
+"""List the models that need no download: purpose, size and training."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _megabytes(*files: Path) -> float:
 
 
 def _made(about: dict[str, Any]) -> str:
-    """Steps, rows and day; of a mean the steps of all its trainings.
+    """Return steps, rows and day of a training; for a mean, the steps of all its trainings.
 
     >>> _made({"recipe": {"mean_of": [{"steps": 200}, {"steps": 300}]}, "rows": 40, "made": "2026-11-22"})
     'mean of 2 trainings, 500 steps over 40 rows, 2026-11-22'

@@ -1,4 +1,4 @@
-"""The parts of one process, each opened or loaded when it is first needed."""
+"""Hold the library, models and stores of one process, each opened on first use."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _BUILDING = Lock()
 
 @dataclass(frozen=True)
 class Parts:
-    """The parts of one process: the library opens at once, models load when they are first needed."""
+    """The library, models and stores of one process; each opens or loads on first use."""
 
     settings: Settings
 
@@ -62,7 +62,7 @@ class Parts:
 
     @cached_property
     def originals(self) -> Originals:
-        """The files that documents were read from, as far as they are kept."""
+        """The stored original files of documents."""
         from propcite.app.library.originals import Originals
 
         return Originals(self.settings.data_dir / "originals", self.library, self.settings.originals)
@@ -99,7 +99,7 @@ class Parts:
         return build_splitter(self.settings)
 
     def alignment(self, collection: CollectionInfo | None = None) -> Alignment:
-        """The one in force: that of the settings, else the collection's own as it is now, else each token's nearest."""
+        """Return the alignment of the settings, else the collection's current one, else the nearest token."""
         own = self.library.alignment(collection) if collection and not self.settings.alignment else ""
         name = self.settings.alignment or own
         return alignment_of(name) if name else NEAREST
@@ -123,7 +123,7 @@ class Parts:
         )
 
     def remove_collection(self, collection: CollectionInfo) -> None:
-        """With its documents, its answers, its index, and the files that were kept for it alone."""
+        """Remove a collection with its documents, answers, index, and the stored files that only it uses."""
         workspace = self.workspace(collection)
         contents = {info.sha256 for info in self.library.documents(collection)}
         contents |= {info.sha256 for info in self.library.versions(collection)}
@@ -158,7 +158,7 @@ class Parts:
     def pipeline(
         self, collection: CollectionInfo, documents: Sequence[str] = (), where: Sequence[str] = ()
     ) -> Pipeline:
-        """One collection's parts; with documents or conditions, over what these leave of it."""
+        """Build the pipeline of a collection, limited to the given documents and conditions, if any."""
         from propcite.app.answering.pipeline import Pipeline
         from propcite.app.library.selection import selected_passages
         from propcite.retrieval.retriever import Retriever
@@ -186,6 +186,6 @@ class Parts:
         )
 
     def split(self, sentences: Sequence[str]) -> list[list[tuple[Span, ...]]]:
-        """The propositions of sentences of the collection, as spans."""
+        """Split sentences into propositions, as spans."""
         found = self.splitter.split_many(sentences, [()] * len(sentences))
         return [[proposition.spans for proposition in propositions] for propositions in found]

@@ -26,7 +26,7 @@ def _number(value: object) -> object:
 
 
 def alignment_name(name: str) -> str:
-    """By its usual name; empty stays empty."""
+    """Return the alignment's canonical name; empty stays empty."""
     try:
         return str(alignment_of(name)) if name else ""
     except RetrievalError as error:
@@ -34,7 +34,7 @@ def alignment_name(name: str) -> str:
 
 
 class Settings(BaseSettings):
-    """Everything that can be set.  A name here is PROPCITE_NAME in the environment and `name` in propcite.toml."""
+    """All settings.  A name here is PROPCITE_NAME in the environment and `name` in propcite.toml."""
 
     model_config = SettingsConfigDict(
         env_prefix="PROPCITE_", env_ignore_empty=True, toml_file="propcite.toml", extra="forbid"
@@ -159,7 +159,7 @@ class Settings(BaseSettings):
 
 
 def load_settings(**arguments: Any) -> Settings:
-    """Settings with these arguments on top; those that are None were not given."""
+    """Load the settings; arguments override them, except those that are None."""
     try:
         return Settings(**{name: value for name, value in arguments.items() if value is not None})
     except ValidationError as error:

@@ -1,4 +1,4 @@
-"""What the command line shows: cited answers, hits and tables as text.  Data goes to stdout, all else to stderr."""
+"""Print cited answers, hits and tables.  Data goes to stdout, all else to stderr."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ STATES = {
 
 
 def show_answer(answer: CitedAnswer, names: dict[str, str]) -> None:
-    """The answer with its markers, then each fact with the words that support it.  `names` are documents by id."""
+    """Print the answer with its markers, then each fact with its quotes.  `names` maps document ids to names."""
     if answer.question:
         out.print(Text(answer.question, style="bold"))
         show_understood(answer)
@@ -61,19 +61,19 @@ def show_answer(answer: CitedAnswer, names: dict[str, str]) -> None:
 
 
 def show_understood(answer: CitedAnswer) -> None:
-    """What was looked for, where a question that follows another was filled from that."""
+    """Print the completed question if it followed up another one."""
     if answer.understood:
         out.print(Text(f"understood as: {answer.understood}", style="dim"), soft_wrap=not out.is_terminal)
 
 
 def show_piece(text: str, sentence: CitedSentence | None = None) -> None:
-    """The next piece of an answer that is being written; with the markers of the sentence that ends there."""
+    """Print the next piece of an answer, with the markers of the sentence that ends there."""
     markers = "".join(f"[{c.number}]" for c in sentence.citations) if sentence else ""
     out.print(Text.assemble(text, (markers, "bold cyan")), end="", soft_wrap=True)
 
 
 def show_facts(answer: CitedAnswer, names: dict[str, str]) -> None:
-    """What a reader must know, then each fact with the words that support it."""
+    """Print the notices, then each fact with its quotes."""
     _show_notices(answer)
     if answer.propositions and not answer.abstained:
         out.print()
@@ -87,13 +87,13 @@ def show_facts(answer: CitedAnswer, names: dict[str, str]) -> None:
 
 
 def _show_notices(answer: CitedAnswer) -> None:
-    if told := notices(answer):
+    if lines := notices(answer):
         out.print()
-        out.print(Text(" ".join(told), style="yellow"), soft_wrap=not out.is_terminal)
+        out.print(Text(" ".join(lines), style="yellow"), soft_wrap=not out.is_terminal)
 
 
 def marked_text(answer: CitedAnswer) -> Text:
-    """The answer's own text; markers stand after the sentences, what stayed uncited is underlined."""
+    """Return the answer's text with markers after the sentences; uncited text is underlined."""
     text = Text(answer.text)
     for proposition in answer.uncited:
         for span in proposition.proposition.spans:
@@ -108,7 +108,7 @@ def marked_text(answer: CitedAnswer) -> Text:
 
 
 def _show_proposition(proposition: CitedProposition, names: dict[str, str], with_source: bool) -> None:
-    """A claim with its verdict and the words behind it; claims in a row with the same source name it once."""
+    """Print a claim with its verdict and quotes; consecutive claims with the same source name it once."""
     if proposition.verdict is None:
         return
     mark, colour = MARKS[proposition.verdict.label]
@@ -132,7 +132,7 @@ def _indented(markup: str, by: int) -> None:
     if out.is_terminal:
         out.print(Padding(markup, (0, 0, 0, by), expand=False))
     else:
-        out.print(" " * by + markup, soft_wrap=True)  # one line for whatever reads the pipe
+        out.print(" " * by + markup, soft_wrap=True)  # one line, for programs that read the pipe
 
 
 def _source(evidence: Evidence, names: dict[str, str]) -> str:
@@ -148,7 +148,7 @@ def _place(evidence: Evidence, names: dict[str, str]) -> str:
 
 
 def show_claims(parts: Sequence[SplitSentence]) -> None:
-    """Each sentence, then its claims under it; what needs no support says so."""
+    """Print each sentence with its claims below; those that need no support are labelled."""
     for part in parts:
         out.print(Text(" ".join(part.text.split()), style="bold"), soft_wrap=not out.is_terminal)
         for p in part.propositions:
@@ -158,7 +158,7 @@ def show_claims(parts: Sequence[SplitSentence]) -> None:
 
 
 def show_repair(repaired: Repaired) -> None:
-    """The mended answer, then each marker with what became of it and why, then what no passage supports."""
+    """Print the repaired answer, each marker with its state and reason, then the unsupported claims."""
     out.print(Text(repaired.text), soft_wrap=not out.is_terminal)
     out.print()
     for check in repaired.checks:
@@ -192,7 +192,7 @@ def show_outcome(outcome: Outcome) -> None:
         return
     colour = STATES[outcome.state]
     said = f"[{colour}]{outcome.state:<9}[/{colour}] {escape(outcome.source)} [dim]({escape(_about(outcome))})[/dim]"
-    out.print(said, soft_wrap=True)  # one line an outcome, for whatever reads the pipe
+    out.print(said, soft_wrap=True)  # one line per outcome, for programs that read the pipe
 
 
 def _about(outcome: Outcome) -> str:
@@ -215,7 +215,7 @@ def file_name(source: str) -> str:
 
 
 def show_models(models: Sequence[Model]) -> None:
-    """A model a row; the ones that the settings choose are marked."""
+    """Print one row per model; the models in use are marked."""
     table = Table("setting", "name", "MB", "what it is", "how it was made", box=None, pad_edge=False)
     for model in models:
         name = Text(f"{model.name} ✓" if model.chosen else model.name, style="bold" if model.chosen else "")
@@ -224,14 +224,14 @@ def show_models(models: Sequence[Model]) -> None:
 
 
 class Advance(Protocol):
-    """Tells what is being done, and that so many more are done."""
+    """Reports the current step and how many more items are finished."""
 
     def __call__(self, description: str, by: int = 1) -> None: ...
 
 
 @contextmanager
 def counting(total: int, what: str) -> Iterator[Advance]:
-    """A progress bar on stderr where a person sees it; in a log a line now and then."""
+    """Show progress by count on stderr: a bar on a terminal, else a line every 30 seconds."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
@@ -250,27 +250,27 @@ def counting(total: int, what: str) -> Iterator[Advance]:
 
 @contextmanager
 def sharing() -> Iterator[ProgressReport]:
-    """The same for work that tells what it does and the share of it that is done."""
+    """Show progress by share, in the same way as `counting`."""
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
     with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as progress:
         task, log = progress.add_task("", total=1.0), _Log()
 
-        def told(what: str, share: float) -> None:
+        def report(what: str, share: float) -> None:
             progress.update(task, completed=share, description=what)
             log.say(f"{what}: {share:.0%}")
 
-        yield told
+        yield report
 
 
 class _Log:
-    """Says where no person looks on how far the work has come, now and then."""
+    """Prints progress lines at intervals if stderr is not a terminal."""
 
     def __init__(self) -> None:
-        self._told = time.monotonic()
+        self._last = time.monotonic()
 
     def say(self, line: str) -> None:
-        if not err.is_terminal and time.monotonic() - self._told >= SECONDS_BETWEEN:
+        if not err.is_terminal and time.monotonic() - self._last >= SECONDS_BETWEEN:
             err.print(escape(line))
-            self._told = time.monotonic()
+            self._last = time.monotonic()

@@ -1,4 +1,4 @@
-"""An explanation on the terminal: the fact, its source, and for each word those that it met, in plain columns."""
+"""Print an explanation: the fact, its source, and a table of the matched words."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from propcite.attribution.formats.wording import SIGNS as SIGNS_OF
 from propcite.attribution.formats.wording import label_of, location_of
 from propcite.retrieval.explanation import Explanation
 
-MOST_MATCHES = 4  # words of the source named for one of the fact
+MAX_MATCHES = 4  # source words shown per word of the fact
 NAMED_FROM = 0.02  # the share of what a word counted from which a match is named
 SIGNS = {WordMatch.SAME: ("✓", "green"), WordMatch.OTHER: ("≈", "yellow"), WordMatch.NONE: ("○", "dim")}
 
 
 def show_explained(explained: Explained, sources: Mapping[str, str]) -> None:
-    """`sources` says where documents came from; one that is gone is missing there."""
+    """Print an explanation.  `sources` maps document ids to paths; removed documents are missing."""
     mark, colour = MARKS[label_of(explained.fact)]
     out.print(f"[{colour}]{mark}[/{colour}] [bold]{escape(explained.fact.proposition.text)}[/bold]")
     number = f"[bold cyan]\\[{explained.citation.number}][/]" if explained.citation else "nearest:"
@@ -37,7 +37,7 @@ def show_explained(explained: Explained, sources: Mapping[str, str]) -> None:
 
 
 def show_alternatives(near: Sequence[Alternative], sources: Mapping[str, str]) -> None:
-    """Each with how it stands to the fact, and its marker where it is cited."""
+    """Print each alternative with its verdict on the fact, and its marker if it is cited."""
     for rank, one in enumerate(near, start=1):
         mark, colour = MARKS[one.label]
         cited = f" [bold cyan]\\[{one.number}][/]" if one.number else ""
@@ -78,7 +78,7 @@ def _table(found: Explanation) -> Table:
 
 
 def _matched(found: Explanation, word: int) -> Text:
-    matches = [m for m in found.matches(word)[:MOST_MATCHES] if m.share >= NAMED_FROM]
+    matches = [m for m in found.matches(word)[:MAX_MATCHES] if m.share >= NAMED_FROM]
     named = [(found.source[m.source].text or TITLE_NAME, m.share) for m in matches]
     alone = len(named) == 1
     return Text(", ".join(name if alone else f"{name} {share:.0%}" for name, share in named))

@@ -1,4 +1,4 @@
-"""The commands of propcite, a module a subject; what they share stands here and imports no model."""
+"""The `propcite` commands, one module per subject.  Shared code is here and imports no model."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ cli = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
-    help="Answers over your own documents in which every fact shows the words that support it.",
+    help="Answer questions over your own documents, with a quoted source for each fact.",
 )
 
-Collection = Annotated[str, typer.Option("--collection", "-c", help="The collection; PROPCITE_COLLECTION otherwise.")]
+Collection = Annotated[str, typer.Option("--collection", "-c", help="The collection (default: PROPCITE_COLLECTION).")]
 Documents = Annotated[
     list[str] | None, typer.Option("--document", "-d", help="Only this document, by id, path or file name; repeatable.")
 ]
 Where = Annotated[
     list[str] | None,
-    typer.Option("--where", help="Only documents of which this holds: kind=pdf and date>=2024-05; repeatable."),
+    typer.Option("--where", help="Only documents that match, e.g. kind=pdf and date>=2024-05; repeatable."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Write JSON.")]
 
@@ -60,8 +60,8 @@ def document_names(parts: Parts, collection: CollectionInfo) -> dict[str, str]:
 
 
 def write_json(data: object) -> None:
-    few_letters = "utf" not in (sys.stdout.encoding or "").lower()  # then JSON escapes what the terminal cannot show
-    text = json.dumps(data, ensure_ascii=few_letters, indent=2 if sys.stdout.isatty() else None)
+    ascii_only = "utf" not in (sys.stdout.encoding or "").lower()  # escape characters that the terminal cannot show
+    text = json.dumps(data, ensure_ascii=ascii_only, indent=2 if sys.stdout.isatty() else None)
     sys.stdout.write(text + "\n")
 
 
@@ -73,8 +73,11 @@ def note(text: str) -> None:
     err.print(f"[dim]{escape(text)}[/dim]", soft_wrap=True)
 
 
-def opened(file: str) -> TextIO:
-    """A file or standard input, as UTF-8 whatever the locale says; left open, since closing it would wait for input."""
+def open_input(file: str) -> TextIO:
+    """Open a file or standard input (-) as UTF-8, whatever the locale.
+
+    Callers leave it open, because closing standard input would wait for input.
+    """
     try:
         return open(os.dup(0) if file == "-" else file, encoding="utf-8-sig", errors="replace", newline="\n")
     except OSError as error:
@@ -87,19 +90,19 @@ def read_text(file: str) -> str:
 
     if file != "-":
         return read_document(Path(file)).text
-    text = opened("-").read()
+    text = open_input("-").read()
     if not text.strip():
-        raise PropCiteError("there is nothing to read on standard input")
+        raise PropCiteError("standard input is empty: pipe a text in or name a file")
     return text
 
 
 def filter_lines(kind: type[Any], work: Callable[[Any], list[dict[str, Any]]], file: str = "-", most: int = 0) -> None:
-    """Answer every line of a file or of standard input as it comes, at `most` so many together."""
+    """Answer the JSON lines of a file or of standard input as they arrive, at most `most` per batch."""
     from propcite.app.commands import filters
 
     def write(line: str) -> None:
         sys.stdout.write(line)
         sys.stdout.flush()
 
-    if filters.run(opened(file), write, kind, work, most or filters.MOST_LINES):
+    if filters.run(open_input(file), write, kind, work, most or filters.MAX_LINES):
         raise typer.Exit(BELOW)

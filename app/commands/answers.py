@@ -1,4 +1,4 @@
-"""Searches, answers and citations, shown or as JSON; the demo and the page."""
+"""The commands that search, answer and cite, and those that start the demo and the web page."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from propcite.app.commands import (
     read_text,
     write_json,
 )
-from propcite.app.commands.asking import After, GoOn, gone_on_from
-from propcite.app.commands.exports import Counted, Export, FormName, Offsets, Out, wanted
+from propcite.app.commands.asking import After, GoOn, followed_answer
+from propcite.app.commands.exports import Counted, Export, FormName, Offsets, Out, requested_export
 from propcite.app.commands.given import (
     Batch,
     GeneratorName,
@@ -38,10 +38,10 @@ from propcite.app.commands.given import (
     PassagesFile,
     Questions,
     read_passages,
-    ways_given,
+    setting_overrides,
 )
 from propcite.app.commands.ingestion import ingest_and_report
-from propcite.app.commands.streams import Streamed, Stripped, cite_as_it_comes, tell
+from propcite.app.commands.streams import Streamed, Stripped, cite_stream, print_events
 from propcite.retrieval.errors import PropCiteError
 from propcite.retrieval.timing import Timer
 
@@ -49,24 +49,24 @@ if TYPE_CHECKING:
     from propcite.app.parts import Parts
     from propcite.attribution.citations import CitedAnswer
 
-MOST_ASKED = 256  # questions answered together when so many are waiting
+MAX_QUESTIONS = 256  # questions answered in one batch
 
 
 @cli.command()
 def search(
     text: Annotated[str, typer.Argument(help="What to look for.")],
     granularity: Annotated[Level, typer.Option("--granularity", "-g", help="The unit to rank.")] = Level.passage,
-    k: Annotated[int, typer.Option("-k", min=1, help="How many.")] = 5,
+    k: Annotated[int, typer.Option("-k", min=1, help="Number of results.")] = 5,
     collection: Collection = "",
     documents: Documents = None,
     where: Where = None,
     alignment: Annotated[
-        str, typer.Option(help="Which tokens are compared, like top-k=2; the collection's own otherwise.")
+        str, typer.Option(help="Which tokens are compared, e.g. top-k=2 (default: the collection's).")
     ] = "",
-    timings: Annotated[bool, typer.Option("--timings", help="Tell how long each stage took.")] = False,
+    timings: Annotated[bool, typer.Option("--timings", help="Print how long each stage took.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Rank passages, sentences or propositions of a collection; all from one encoding of each passage."""
+    """Rank the passages, sentences or propositions of a collection, from one encoding per passage."""
     from propcite.app.terminal import show_hits
     from propcite.attribution.formats.json.hits import hit_json
     from propcite.retrieval.text import Granularity
@@ -90,7 +90,7 @@ def search(
 
 @cli.command()
 def ask(
-    question: Annotated[str, typer.Argument(help="A question to the collection.")] = "",
+    question: Annotated[str, typer.Argument(help="The question.")] = "",
     collection: Collection = "",
     documents: Documents = None,
     where: Where = None,
@@ -101,28 +101,30 @@ def ask(
     form: FormName = "",
     out: Out = None,
     offsets: Offsets = Counted.code_points,
-    stream: Annotated[bool, typer.Option("--stream", help="Tell the answer while it is written; JSON lines.")] = False,
+    stream: Annotated[bool, typer.Option("--stream", help="Print the answer while it is written; JSON lines.")] = False,
     after: After = "",
     go_on: GoOn = False,
 ) -> None:
-    """Answer a question, every fact with the words that support it.  Exit code 1 when the collection does not say."""
+    """Answer a question, with a quoted source for each fact.  Exit code 1 if the collection has no answer."""
     if (stream or batch) and (form or out or offsets is not Counted.code_points):
         raise PropCiteError("--stream and --batch write JSON lines: leave out --format, --out and --offsets")
     if batch and (stream or question or after or go_on):
-        raise PropCiteError("--batch reads its questions from a file, each for itself: leave out what says otherwise")
-    export = wanted(as_json, form, out, offsets)
+        raise PropCiteError(
+            "--batch reads its questions from a file: leave out QUESTION, --stream, --after, --continue"
+        )
+    export = requested_export(as_json, form, out, offsets)
     parts = open_parts(generator=generator and generator.value, generator_model=model)
     chosen = find_collection(parts, collection)
     pipeline = parts.pipeline(chosen, documents or (), where or ())
     if batch:
         from propcite.app.commands import filters
 
-        filter_lines(filters.AskLine, lambda lines: filters.ask(pipeline, lines), batch, most=MOST_ASKED)
+        filter_lines(filters.AskLine, lambda lines: filters.ask(pipeline, lines), batch, most=MAX_QUESTIONS)
         return
-    after = gone_on_from(parts, chosen, after, go_on=go_on)
+    after = followed_answer(parts, chosen, after, go_on=go_on)
     if stream:
         with pipeline.answer_stream(question, after) as events:
-            answer = tell(events, document_names(parts, chosen), as_json=as_json)
+            answer = print_events(events, document_names(parts, chosen), as_json=as_json)
     else:
         answer = pipeline.answer(question, after)
         _show_answer(answer, parts, export)
@@ -130,12 +132,12 @@ def ask(
         raise typer.Exit(BELOW)
 
 
-def _show_answer(answer: CitedAnswer, parts: Parts, export: Export | None = None, *, kept: bool = True) -> None:
-    """One that is kept, with what became of its documents since."""
+def _show_answer(answer: CitedAnswer, parts: Parts, export: Export | None = None, *, stored: bool = True) -> None:
+    """Print or export an answer; a stored one with the current state of its documents."""
     from propcite.app.terminal import file_name, show_answer
     from propcite.attribution.formats.cited_documents import with_documents
 
-    documents = parts.library.cited_documents(answer) if kept else {}
+    documents = parts.library.cited_documents(answer) if stored else {}
     if export:
         export.write(answer, documents)
     else:
@@ -149,7 +151,7 @@ def cite(
     passages: PassagesFile = None,
     batch: Batch = False,
     fail_under: Annotated[
-        float, typer.Option(min=0, max=1, help="Exit 1 when a smaller share of facts is cited.")
+        float, typer.Option(min=0, max=1, help="Exit with 1 if the share of cited facts is below this.")
     ] = 0.0,
     collection: Collection = "",
     as_json: AsJson = False,
@@ -163,32 +165,32 @@ def cite(
     margin: Margin = None,
     most: Most = None,
 ) -> None:
-    """Cite any text over a collection, over given passages, or over these first and the collection for the rest."""
+    """Cite any text from a collection, from a file of passages, or from the passages first and then the collection."""
     from propcite.app.commands import filters
 
     if stream and (batch or form or out):
-        raise PropCiteError("--stream writes events as they come: leave out --batch, --format and --out")
-    export = wanted(as_json, form, out, offsets)
-    parts = open_parts(**ways_given(method, judge, margin, most))
+        raise PropCiteError("--stream writes JSON events: leave out --batch, --format and --out")
+    export = requested_export(as_json, form, out, offsets)
+    parts = open_parts(**setting_overrides(method, judge, margin, most))
     if stream:
-        answer = cite_as_it_comes(parts, file, passages, collection, as_json=as_json, strip_markers=strip_markers)
+        answer = cite_stream(parts, file, passages, collection, as_json=as_json, strip_markers=strip_markers)
         if answer.coverage < fail_under:
             raise typer.Exit(BELOW)
         return
     if batch:
         if form or out or offsets is not Counted.code_points:
             raise PropCiteError("--batch writes JSON lines: leave out --format, --out and --offsets")
-        propcite = parts.propcite  # a wrong setting is told before any line is read
+        propcite = parts.propcite  # report wrong settings before reading any line
         rest = parts.pipeline(find_collection(parts, collection)).retriever() if collection else None
         filter_lines(filters.CiteLine, lambda lines: filters.cite(propcite, lines, rest), file)
         return
     text = read_text(file)
-    given = read_passages(passages) if passages else ()
-    if given and not collection:
-        answer = parts.propcite.cite(text, given)
+    own = read_passages(passages) if passages else ()
+    if own and not collection:
+        answer = parts.propcite.cite(text, own)
     else:
-        answer = parts.pipeline(find_collection(parts, collection)).cite(text, given)
-    _show_answer(answer, parts, export, kept=bool(answer.collection))
+        answer = parts.pipeline(find_collection(parts, collection)).cite(text, own)
+    _show_answer(answer, parts, export, stored=bool(answer.collection))
     if answer.coverage < fail_under:
         raise typer.Exit(BELOW)
 
@@ -201,8 +203,8 @@ def show(
     out: Out = None,
     offsets: Offsets = Counted.code_points,
 ) -> None:
-    """Show a kept answer as it was given."""
-    export = wanted(as_json, form, out, offsets)
+    """Show a stored answer."""
+    export = requested_export(as_json, form, out, offsets)
     parts = open_parts()
     answer = parts.library.answer(answer_id)
     _show_answer(answer, parts, export)
@@ -216,9 +218,9 @@ class Shape(StrEnum):
 
 @cli.command()
 def schema(
-    of: Annotated[Shape, typer.Argument(help="What `cite`, `repair` or `explain` writes.")] = Shape.answer,
+    of: Annotated[Shape, typer.Argument(help="The output of `cite`, `repair` or `explain`.")] = Shape.answer,
 ) -> None:
-    """Print the JSON schema of a cited answer, of a repaired one, or of an explanation."""
+    """Print the JSON schema of a cited answer, a repaired answer or an explanation."""
     from propcite.attribution.formats.json import json_schema
     from propcite.attribution.formats.json.explanations import explanation_schema
     from propcite.attribution.formats.json.repairs import repair_schema
@@ -236,10 +238,10 @@ def demo(collection: Collection = "demo") -> None:
     outcomes = ingest_and_report(parts, [DOCUMENTS], collection, as_json=False)
     question = json.loads(QUESTIONS.read_text("utf-8").splitlines()[0])["question"]
     chosen = parts.library.collection(collection)
-    kept = next((a.id for a in parts.library.answers(chosen) if a.question == question), None)
-    if kept and all(outcome.state == "unchanged" for outcome in outcomes):
-        _show_answer(parts.library.answer(kept), parts)  # no model loads: the page comes at once
-        note("kept from an earlier run: propcite ask answers anew")
+    stored_id = next((a.id for a in parts.library.answers(chosen) if a.question == question), None)
+    if stored_id and all(outcome.state == "unchanged" for outcome in outcomes):
+        _show_answer(parts.library.answer(stored_id), parts)  # loads no model, so it is fast
+        note("stored by an earlier run: propcite ask answers the question again")
     else:
         _show_answer(parts.pipeline(chosen).answer(question), parts)
 
@@ -249,7 +251,7 @@ def ui(
     port: Annotated[int, typer.Option(min=1, max=65535, help="The page's port.")] = 8501,
     headless: Annotated[bool, typer.Option(help="Do not open a browser.")] = False,
 ) -> None:
-    """Serve the page."""
+    """Start the web page."""
     import socket
     import subprocess
 

@@ -1,4 +1,4 @@
-"""What a language model is asked with, and what a question goes on from."""
+"""Prompts of the language model, and the options of a follow-up question."""
 
 from __future__ import annotations
 
@@ -13,18 +13,16 @@ if TYPE_CHECKING:
     from propcite.app.library.store import CollectionInfo
     from propcite.app.parts import Parts
 
-After = Annotated[str, typer.Option("--after", help="The answer that the question goes on from, by its id.")]
-GoOn = Annotated[bool, typer.Option("--continue", help="Go on from the newest answer of the collection.")]
+After = Annotated[str, typer.Option("--after", help="Id of the answer that the question follows up.")]
+GoOn = Annotated[bool, typer.Option("--continue", help="Follow up the newest answer of the collection.")]
 
 
-def gone_on_from(parts: Parts, collection: CollectionInfo, after: str, *, go_on: bool) -> str:
-    """The answer that a question goes on from; empty for a question of its own."""
+def followed_answer(parts: Parts, collection: CollectionInfo, after: str, *, go_on: bool) -> str:
+    """Return the id of the answer that a question follows up; empty for an independent question."""
     if not go_on:
         return after
     if after:
-        raise PropCiteError(
-            "--continue goes on from the newest answer, --after from one that is named: give one of them"
-        )
+        raise PropCiteError("--continue follows up the newest answer, --after a named one: give only one of them")
     newest = parts.library.find_answers(collection, questions=True, limit=1).items
     if not newest:
         raise PropCiteError(f"there is no answer over {collection.name!r} to go on from: ask without --continue")
@@ -33,10 +31,10 @@ def gone_on_from(parts: Parts, collection: CollectionInfo, after: str, *, go_on:
 
 @cli.command()
 def prompts(
-    name: Annotated[str, typer.Argument(help="A prompt's name or file: its text is written.")] = "",
+    name: Annotated[str, typer.Argument(help="A prompt's name or file: print its text.")] = "",
     as_json: AsJson = False,
 ) -> None:
-    """List the prompts that a language model may be asked with, or write one, to be changed and given as a file."""
+    """List the prompts for the language model, or print one to edit and use as a file."""
     from propcite.app.answering.prompts import FIELDS, KINDS, load_prompt, shipped
     from propcite.app.terminal import show_table
 

@@ -1,4 +1,4 @@
-"""What people say of documents and collections: fields, tags, owners."""
+"""The commands that set fields, tags and owners of documents and collections."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 def describe(
     words: Annotated[
         list[str] | None,
-        typer.Argument(help="A document by id, path or file name, then KEY=VALUE; JSON too, KEY= takes it back."),
+        typer.Argument(help="A document by id, path or file name, then KEY=VALUE (may be JSON); KEY= clears it."),
     ] = None,
-    tags: Annotated[list[str] | None, typer.Option("--tag", help="Put this tag on; repeatable.")] = None,
-    untag: Annotated[list[str] | None, typer.Option("--untag", help="Take this tag off; repeatable.")] = None,
+    tags: Annotated[list[str] | None, typer.Option("--tag", help="Add this tag; repeatable.")] = None,
+    untag: Annotated[list[str] | None, typer.Option("--untag", help="Remove this tag; repeatable.")] = None,
     where: Where = None,
     collection: Collection = "",
     as_json: AsJson = False,
 ) -> None:
-    """Say what a document is, above what its file says: title, author, date, tags, any field.  --where names many.
+    """Set title, author, date, tags or any field of a document, over those of its file.  --where selects several.
 
     Without anything to say it shows what is told.  What is said stays when the file changes.
     """
@@ -53,7 +53,7 @@ def describe(
 
 
 def _parted(words: Sequence[str], narrowed: bool) -> tuple[list[str], list[str]]:
-    """The document, if one is named, and what is said of it."""
+    """Split the arguments into the document (empty if none is named) and its fields."""
     first = [] if narrowed or not words else [words[0]]
     return first, list(words[len(first) :])
 
@@ -78,11 +78,11 @@ def shown(value: Any) -> str:
 
 @cli.command()
 def owner(
-    name: Annotated[str | None, typer.Argument(help="Whose it is from now on; '' makes it nobody's.")] = None,
+    name: Annotated[str | None, typer.Argument(help="The new owner; '' removes the owner.")] = None,
     collection: Collection = "",
     as_json: AsJson = False,
 ) -> None:
-    """Show or set whose a collection is.  `propcite keys create --owner` makes keys that open one's own alone."""
+    """Show or set the owner of a collection.  `propcite keys create --owner` limits a key to an owner's collections."""
     parts = open_parts()
     chosen = find_collection(parts, collection)
     if name is not None:

@@ -1,4 +1,4 @@
-"""Documents listed and out; the index anew."""
+"""The commands that list and remove documents and rebuild an index."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ MOST_FOUND = 100
 @cli.command("list")
 def list_(
     collection: Collection = "",
-    answers: Annotated[bool, typer.Option("--answers", help="List the kept answers instead.")] = False,
-    unsupported: Annotated[bool, typer.Option("--unsupported", help="Answers with a fact without support.")] = False,
+    answers: Annotated[bool, typer.Option("--answers", help="List the stored answers instead.")] = False,
+    unsupported: Annotated[bool, typer.Option("--unsupported", help="Answers with an unsupported fact.")] = False,
     contradicted: Annotated[bool, typer.Option("--contradicted", help="Answers that a source contradicts.")] = False,
-    versions: Annotated[bool, typer.Option("--versions", help="List the documents that were here.")] = False,
-    failed: Annotated[bool, typer.Option("--failed", help="List what could not be read, and why.")] = False,
-    search: Annotated[str, typer.Option("--search", help="Answers that hold these words.")] = "",
+    versions: Annotated[bool, typer.Option("--versions", help="List earlier versions and removed documents.")] = False,
+    failed: Annotated[bool, typer.Option("--failed", help="List files that could not be read, and why.")] = False,
+    search: Annotated[str, typer.Option("--search", help="Answers that contain these words.")] = "",
     where: Where = None,
     as_json: AsJson = False,
 ) -> None:
-    """List collections, the documents of one (with --collection or --where), or the kept answers."""
+    """List collections, the documents of one (with --collection or --where), or the stored answers."""
     from propcite.app.library.selection import selected_documents
     from propcite.app.library.store import AnswerProblem
 
@@ -91,7 +91,7 @@ def _show_stats(parts: Parts, collection: CollectionInfo) -> None:
 
     stats = parts.workspace(collection).stats()
     if stats is not None:
-        size = f"{stats.tokens:,} tokens, {stats.bytes / 2**20:.1f} MB ({stats.bytes_per_token:.0f} bytes a token)"
+        size = f"{stats.tokens:,} tokens, {stats.bytes / 2**20:.1f} MB ({stats.bytes_per_token:.0f} bytes per token)"
         alignment = parts.alignment(collection)
         told = "" if alignment == NEAREST else f", ranked by {alignment}"
         note(f"{stats.regime} index: {stats.passages:,} passages, {size}, made by {stats.encoder}{told}")
@@ -127,7 +127,7 @@ def remove(
 
 @cli.command()
 def reindex(collection: Collection = "", as_json: AsJson = False) -> None:
-    """Build a collection's index anew from the stored passages, for another encoder or after damage."""
+    """Rebuild a collection's index from its stored passages, for another encoder or after damage."""
     from propcite.app.terminal import counting
 
     parts = open_parts()

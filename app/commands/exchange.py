@@ -29,7 +29,7 @@ def export(
     form: Annotated[str, typer.Option("--format", "-f", help="jsonl and bibtex: one file of all.")] = "jsonl",
     out: Annotated[Path | None, typer.Option("--out", "-o", help="This file; other formats: this folder.")] = None,
     offsets: Offsets = Counted.code_points,
-    collection: Annotated[str, typer.Option("--collection", "-c", help="Those of this collection.")] = "",
+    collection: Annotated[str, typer.Option("--collection", "-c", help="Only answers of this collection.")] = "",
 ) -> None:
     """Write kept answers with their quotes and sources: JSON lines that `import` reads, BibTeX, or a file each."""
     from propcite.attribution.formats import FORMATS, Unit
@@ -107,7 +107,7 @@ def import_(
     collection: Collection = "",
     as_json: AsJson = False,
 ) -> None:
-    """Keep exported answers again, each as it was.  One that is here already stays; one that cannot be read is told.
+    """Import exported answers unchanged.  Existing answers stay; unreadable ones are reported.
 
     Each goes to the collection that it was cited over, which is made if it is not there.
     """

@@ -1,4 +1,4 @@
-"""Why a fact's source was found: word by word on the terminal, as JSON, or as a page."""
+"""Explain word by word why a fact has its source: on the terminal, as JSON or as a page."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from propcite.app.commands import AsJson, Level, cli, find_collection, note, open_parts, opened, write_json
+from propcite.app.commands import AsJson, Level, cli, find_collection, note, open_input, open_parts, write_json
 from propcite.retrieval.errors import PropCiteError
 
 if TYPE_CHECKING:
@@ -16,9 +16,7 @@ if TYPE_CHECKING:
     from propcite.attribution.citing.explaining import Explained
 
 LAST = "last"
-Html = Annotated[
-    Path | None, typer.Option("--html", metavar="FILE", help="Write a page with the heat map of all words.")
-]
+Html = Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write a page with a heat map of all words.")]
 
 
 @cli.command()
@@ -27,15 +25,16 @@ def explain(
         str, typer.Argument(metavar="ANSWER", help="An answer's id, last, or a file of its JSON; - for standard input.")
     ],
     fact: Annotated[str, typer.Option(help="The fact's number or id: propcite feedback facts ANSWER.")] = "1",
-    citation: Annotated[str, typer.Option(help="Which citation, by its marker; otherwise the first.")] = "",
+    citation: Annotated[str, typer.Option(help="The citation's marker (default: the first).")] = "",
     granularity: Annotated[
-        Level | None, typer.Option("--granularity", "-g", help="Compare with the sentence, its passage, a proposition.")
+        Level | None,
+        typer.Option("--granularity", "-g", help="Compare with the passage, sentence or proposition."),
     ] = None,
-    alignment: Annotated[str, typer.Option(help="Which words count for a word: top-k=2, top-p=5%, …")] = "",
+    alignment: Annotated[str, typer.Option(help="Which source words count for a word: top-k=2, top-p=5%, …")] = "",
     as_json: AsJson = False,
     html: Html = None,
 ) -> None:
-    """Show which words of a fact met which words of its source, and how much each counted."""
+    """Show which words of a fact match which words of its source, and the weight of each."""
     from propcite.app.terminal_why import show_explained
     from propcite.attribution.formats.json.explanations import explanation_json
     from propcite.retrieval.alignment import alignment_of
@@ -62,10 +61,10 @@ def evidence(
     granularity: Annotated[
         Level, typer.Option("--granularity", "-g", help="Rank passages, sentences or propositions.")
     ] = Level.sentence,
-    k: Annotated[int, typer.Option("-k", min=1, max=200, help="How many.")] = 8,
+    k: Annotated[int, typer.Option("-k", min=1, max=200, help="Number of results.")] = 8,
     as_json: AsJson = False,
 ) -> None:
-    """Show what else of the collection comes near a fact: other support, near misses, and what speaks against it."""
+    """Show other text of the collection that is close to a fact: support, near misses and contradictions."""
     from propcite.app.terminal_why import show_alternatives
     from propcite.attribution.formats.json.hits import alternative_json
     from propcite.retrieval.text import Granularity
@@ -81,17 +80,17 @@ def evidence(
 
 
 def named_answer(parts: Parts, name: str) -> CitedAnswer:
-    """A kept answer by its id, the newest, or one that a file holds."""
+    """Load a stored answer by id, the newest one, or one from a file."""
     if name == "-" or Path(name).is_file():
         from propcite.attribution.formats.json.native import from_native
 
-        with opened(name) as file:
+        with open_input(name) as file:
             return from_native(file.read())
     if name != LAST:
         return parts.library.answer(name)
     newest = parts.library.answers(limit=1)
     if not newest:
-        raise PropCiteError("no answer is kept yet: propcite ask QUESTION, or propcite cite FILE, makes one")
+        raise PropCiteError("no answer is stored yet: run propcite ask QUESTION or propcite cite FILE")
     return parts.library.answer(newest[0].id)
 
 
@@ -107,7 +106,7 @@ def _write_page(explained: Explained, out: Path) -> None:
 
 
 def _tell_more(explained: Explained) -> None:
-    """What else of the answer may be explained."""
+    """Print the options that explain other parts of the answer."""
     shown = explained.citation.number if explained.citation else 0
     others = [f"--citation {c.id if c.number == shown else c.number}" for c in explained.fact.citations]
     others = [other for other, c in zip(others, explained.fact.citations, strict=True) if c != explained.citation]

@@ -1,4 +1,4 @@
-"""Answers in the forms of other programs: the options that choose one, where it is written, and their list."""
+"""Export formats of answers: the options that choose one, writing, and the list of formats."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ class Counted(StrEnum):
     bytes = "bytes"
 
 
-FormName = Annotated[str, typer.Option("--format", "-f", help="Write this format: propcite formats lists them.")]
-Out = Annotated[Path | None, typer.Option("--out", "-o", help="Write into this file.")]
-Offsets = Annotated[Counted, typer.Option("--offsets", help="What places count, in JSON formats.")]
+FormName = Annotated[str, typer.Option("--format", "-f", help="Output format: propcite formats lists them.")]
+Out = Annotated[Path | None, typer.Option("--out", "-o", help="Write to this file.")]
+Offsets = Annotated[Counted, typer.Option("--offsets", help="The unit of text offsets in JSON formats.")]
 
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """A format, the unit of its places, and where it goes: a file, or standard output."""
+    """An export format, its offset unit, and its target: a file or standard output."""
 
     form: Format
     unit: Unit
@@ -56,8 +56,8 @@ class Export:
         note(f"written to {self.out}")
 
 
-def wanted(as_json: bool, name: str, out: Path | None, offsets: Counted) -> Export | None:
-    """The format that was asked for, if any.  What cannot be done is said here, before anything is searched."""
+def requested_export(as_json: bool, name: str, out: Path | None, offsets: Counted) -> Export | None:
+    """Return the requested export, or None.  Raise an error here, before any search, if it is impossible."""
     if as_json and name:
         raise PropCiteError("--json is --format json: give one of them")
     if not name and not as_json:
@@ -86,7 +86,7 @@ def _check_file(form: Format, out: Path | None) -> None:
 
 
 def show_data(data: bytes) -> None:
-    """UTF-8 as it is for a file or a pipe; a terminal of few letters gets those that it knows."""
+    """Write UTF-8 bytes to standard output; a terminal with another encoding gets decoded text."""
     if "utf" in (sys.stdout.encoding or "").lower() and hasattr(sys.stdout, "buffer"):
         sys.stdout.flush()
         sys.stdout.buffer.write(data)
@@ -97,7 +97,7 @@ def show_data(data: bytes) -> None:
 
 @cli.command()
 def formats(as_json: AsJson = False) -> None:
-    """List the formats that an answer can be written in."""
+    """List the export formats of answers."""
     from propcite.app.terminal import show_table
     from propcite.attribution.formats import FORMATS
 

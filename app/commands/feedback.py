@@ -1,4 +1,4 @@
-"""What people say of citations: given, listed, taken back, and exported as labels."""
+"""The commands that give, list, remove and export feedback on citations."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from propcite.app.library.store import Feedback
     from propcite.app.parts import Parts
 
-feedback = typer.Typer(no_args_is_help=True, help="What people say of citations: labels to measure a judge by.")
+feedback = typer.Typer(no_args_is_help=True, help="Feedback on citations: labels to evaluate a judge with.")
 cli.add_typer(feedback, name="feedback")
 
 
-class Said(StrEnum):
+class OpinionName(StrEnum):
     right = "right"
     wrong = "wrong"
     too_broad = "too-broad"
@@ -33,7 +33,7 @@ OfCollection = Annotated[str, typer.Option("--collection", "-c", help="Only answ
 
 @feedback.command()
 def facts(answer: AnswerId, as_json: AsJson = False) -> None:
-    """List an answer's facts by number, with their citations and what was said of them."""
+    """List an answer's facts by number, with their citations and feedback."""
     from propcite.app.terminal import show_table
 
     parts = open_parts()
@@ -65,18 +65,18 @@ def _markers(numbers: Sequence[int]) -> str:
 def give(
     answer: AnswerId,
     fact: Annotated[str, typer.Argument(help="The fact's number or id: propcite feedback facts ANSWER.")],
-    opinion: Annotated[Said, typer.Argument(help="right, wrong, too-broad or better.")],
-    citation: Annotated[str, typer.Option(help="Which citation, by its marker, where the fact has several.")] = "",
-    words: Annotated[str, typer.Option(help="With better: the words of a source that support the fact better.")] = "",
+    opinion: Annotated[OpinionName, typer.Argument(help="right, wrong, too-broad or better.")],
+    citation: Annotated[str, typer.Option(help="The citation's marker, if the fact has several.")] = "",
+    words: Annotated[str, typer.Option(help="With better: words of a source that support the fact better.")] = "",
     remark: Annotated[str, typer.Option("--note", help="Why.")] = "",
-    by: Annotated[str, typer.Option(help="Who says so.")] = "",
+    by: Annotated[str, typer.Option(help="Name of the reviewer.")] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Say whether a citation is right.  Of a fact without citations: whether it is right that nothing supports it."""
+    """Rate a citation.  For a fact without citations, rate whether it is right that nothing supports it."""
     from propcite.app.library.feedback import find_quote, make_feedback
     from propcite.app.library.store import Opinion
 
-    if words and opinion is not Said.better:
+    if words and opinion is not OpinionName.better:
         raise PropCiteError("--words belong to better: propcite feedback give ANSWER FACT better --words '…'")
     parts = open_parts()
     found = parts.library.answer(answer)
@@ -91,22 +91,22 @@ def give(
 
 @feedback.command("list")
 def list_(collection: OfCollection = "", as_json: AsJson = False) -> None:
-    """List what was said, the oldest first."""
+    """List the feedback, oldest first."""
     from propcite.app.terminal import show_table
 
-    found = _given(open_parts(), collection)
+    found = _feedback_rows(open_parts(), collection)
     if as_json:
         write_json([_as_dict(one) for one in found])
     elif found:
         rows = [[o.id, o.answer_id, o.fact, o.opinion.value, o.better.quote if o.better else o.note] for o in found]
         show_table(["id", "answer", "fact", "said", "better words, or why"], rows)
     else:
-        note("nothing was said yet: propcite feedback give ANSWER FACT right")
+        note("no feedback yet: run propcite feedback give ANSWER FACT right")
 
 
 @feedback.command()
 def remove(ids: Annotated[list[str], typer.Argument(help="Ids: propcite feedback list.")]) -> None:
-    """Take back what was said."""
+    """Remove feedback."""
     removed = open_parts().feedback.remove(ids)
     if removed < len(set(ids)):
         raise PropCiteError(f"{len(set(ids)) - removed} of these are not there: propcite feedback list shows the ids")
@@ -116,9 +116,9 @@ def remove(ids: Annotated[list[str], typer.Argument(help="Ids: propcite feedback
 @feedback.command()
 def export(
     collection: OfCollection = "",
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write into this file.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write to this file.")] = None,
 ) -> None:
-    """Write what was said as JSON lines of claim, evidence and label: propcite eval cite reads them."""
+    """Export feedback as JSON lines of claim, evidence and label, as propcite eval cite reads them."""
     from propcite.app.commands.exports import show_data
     from propcite.app.library.feedback import export_feedback
 
@@ -134,7 +134,7 @@ def export(
     note(f"{lines.count(chr(10))} rows written to {out}")
 
 
-def _given(parts: Parts, collection: str) -> list[Feedback]:
+def _feedback_rows(parts: Parts, collection: str) -> list[Feedback]:
     return parts.feedback.all(find_collection(parts, collection) if collection else None)
 
 

@@ -1,4 +1,4 @@
-"""Batch filters: one JSON object a line in and out, in order, as they come; a bad line answers with its error."""
+"""Batch filters: one JSON object per line in and out, in order.  A bad line is answered with its error."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from propcite.retrieval.retriever import Retriever
 from propcite.retrieval.splitter import passage_from_text
 from propcite.retrieval.text import Passage
 
-MOST_LINES = 32  # lines answered together when so many are waiting
+MAX_LINES = 32  # lines answered in one batch
 
 
 class SplitLine(TypedDict):
@@ -60,7 +60,7 @@ Line = TypeVar("Line")
 
 @dataclass(frozen=True, slots=True)
 class BadLine:
-    """A line that is not of its kind, and why."""
+    """Why a line is invalid."""
 
     reason: str
 
@@ -74,9 +74,9 @@ def run(
     write: Callable[[str], object],
     kind: type[Line],
     work: Work[Line],
-    most: int = MOST_LINES,
+    most: int = MAX_LINES,
 ) -> int:
-    """Answer every line.  -> how many were bad"""
+    """Answer every line and return the number of bad ones."""
     adapter: TypeAdapter[Line] = TypeAdapter(kind)
     bad = 0
     for batch in waiting_together(lines, most):
@@ -90,7 +90,7 @@ def run(
 
 
 def _read(line: str, adapter: TypeAdapter[Line]) -> Any:
-    """The line as its kind, or what is wrong with it."""
+    """Parse a line; BadLine if it is invalid."""
     try:
         return adapter.validate_json(line)
     except ValidationError as error:
@@ -100,7 +100,7 @@ def _read(line: str, adapter: TypeAdapter[Line]) -> Any:
 
 
 def _work(lines: Sequence[Line], work: Work[Line]) -> list[Answer]:
-    """All lines in one batch; when that fails, one by one, so that only the culprit gets the error."""
+    """Answer all lines in one batch; if that fails, one by one, so that only the faulty line gets the error."""
     if not lines:
         return []
     try:
@@ -113,13 +113,13 @@ def _work(lines: Sequence[Line], work: Work[Line]) -> list[Answer]:
 
 @dataclass(frozen=True, slots=True)
 class _End:
-    """After the last line, and the error if there is one that ended them."""
+    """The end of the input, with the error that ended it, if any."""
 
     error: Exception | None = None
 
 
 def waiting_together(lines: Iterable[str], most: int) -> Iterator[list[str]]:
-    """Lines in groups of those that have arrived, so a lone line never waits.  Blank ones are passed over."""
+    """Yield the lines that have arrived in batches, so that a single line never waits.  Skip blank lines."""
     arrived: queue.Queue[str | _End] = queue.Queue(maxsize=4 * most)
 
     def read() -> None:
@@ -128,7 +128,7 @@ def waiting_together(lines: Iterable[str], most: int) -> Iterator[list[str]]:
                 if line.strip():
                     arrived.put(line)
             arrived.put(_End())
-        except Exception as error:  # raised again where the lines are answered: here nobody would hear it
+        except Exception as error:  # raised again in the main thread; here it would be lost
             arrived.put(_End(error))
 
     threading.Thread(target=read, daemon=True).start()
@@ -169,7 +169,7 @@ def judge(judge: Judge | None, lines: Sequence[JudgeLine]) -> list[Answer]:
 
 
 def passages_of(lines: Sequence[PassageLine]) -> list[Passage]:
-    """The passages that a caller gives; one without an id is known by its number, from 1."""
+    """Build passages from parsed lines; one without an id gets its number, from 1."""
     taken = {str(line["id"]) for line in lines if "id" in line}
     names = [str(line["id"]) if "id" in line else free_id(number, taken) for number, line in enumerate(lines, start=1)]
     return [
@@ -178,17 +178,17 @@ def passages_of(lines: Sequence[PassageLine]) -> list[Passage]:
 
 
 def cite(propcite: PropCite, lines: Sequence[CiteLine], collection: Retriever | None = None) -> list[Answer]:
-    """All in one batch; what their passages do not support is looked for in the collection, if there is one."""
+    """Cite all lines in one batch; facts that their passages do not support are searched in the collection, if any."""
     answers = [(line["answer"], passages_of(line["passages"]), line.get("question", "")) for line in lines]
-    return [_told(cited) for cited in propcite.cite_many(answers, collection=collection)]
+    return [_answer_or_error(cited) for cited in propcite.cite_many(answers, collection=collection)]
 
 
-def _told(cited: CitedAnswer | PropCiteError) -> Answer:
+def _answer_or_error(cited: CitedAnswer | PropCiteError) -> Answer:
     return {"error": str(cited)} if isinstance(cited, PropCiteError) else dict(to_dict(cited))
 
 
 def repair(propcite: PropCite, lines: Sequence[CiteLine], collection: Retriever | None = None) -> list[Answer]:
-    """The answers' own markers, which count the passages from 1, checked and mended."""
+    """Check and repair the answers' own markers, which number the passages from 1."""
     answers: list[Answer] = []
     for line in lines:
         passages = passages_of(line["passages"])
@@ -199,5 +199,5 @@ def repair(propcite: PropCite, lines: Sequence[CiteLine], collection: Retriever 
 
 
 def ask(pipeline: Pipeline, lines: Sequence[AskLine]) -> list[Answer]:
-    """The questions answered in one batch and kept; one that fails has its reason."""
-    return [_told(answer) for answer in pipeline.answer_many([line["question"] for line in lines])]
+    """Answer and store the questions in one batch; one that fails is answered with its error."""
+    return [_answer_or_error(answer) for answer in pipeline.answer_many([line["question"] for line in lines])]

@@ -1,4 +1,4 @@
-"""Questions, answers and passages that a caller gives: the options that name them, and a file of passages."""
+"""Options shared by the commands that ask, cite and repair, and the file of passages."""
 
 from __future__ import annotations
 
@@ -44,32 +44,34 @@ class Judges(StrEnum):
 PassagesFile = Annotated[
     Path | None, typer.Option(help="The passages that the text was written from: JSON lines of id, title, text.")
 ]
-Batch = Annotated[bool, typer.Option(help="JSON lines of question, answer, passages in; an answer a line out.")]
+Batch = Annotated[bool, typer.Option(help="Read JSON lines of question, answer, passages; write one answer per line.")]
 
 MethodName = Annotated[
-    Methods | None, typer.Option("--method", help="How evidence is looked for; PROPCITE_METHOD otherwise.")
+    Methods | None, typer.Option("--method", help="How evidence is searched (default: PROPCITE_METHOD).")
 ]
-JudgeName = Annotated[Judges | None, typer.Option("--judge", help="What says yes or no; PROPCITE_JUDGE otherwise.")]
+JudgeName = Annotated[Judges | None, typer.Option("--judge", help="The support judge (default: PROPCITE_JUDGE).")]
 Margin = Annotated[
-    float | None, typer.Option("--margin", min=0, help="By which a fact's best passage must lead the next.")
+    float | None, typer.Option("--margin", min=0, help="Minimum score lead of a fact's best passage over the next.")
 ]
-Most = Annotated[int | None, typer.Option("--most", min=1, help="Markers a sentence shows at most.")]
+Most = Annotated[int | None, typer.Option("--most", min=1, help="Maximum number of markers per sentence.")]
 
 Questions = Annotated[
-    str, typer.Option("--batch", metavar="FILE", help="JSON lines of question in, - for standard input; answers out.")
+    str,
+    typer.Option("--batch", metavar="FILE", help="Answer the questions of a JSON lines file; - for stdin."),
 ]
 GeneratorName = Annotated[
-    Generators | None, typer.Option("--generator", help="What writes the answer; PROPCITE_GENERATOR otherwise.")
+    Generators | None,
+    typer.Option("--generator", help="The answer's generator (default: PROPCITE_GENERATOR)."),
 ]
 ModelName = Annotated[
-    str | None, typer.Option("--model", help="The language model's name or folder; PROPCITE_GENERATOR_MODEL otherwise.")
+    str | None, typer.Option("--model", help="The language model's name or folder (default: PROPCITE_GENERATOR_MODEL).")
 ]
 
 
-def ways_given(
+def setting_overrides(
     method: Methods | None, judge: Judges | None, margin: float | None, most: int | None
 ) -> dict[str, object]:
-    """The settings that these options stand for; None: as the settings are."""
+    """Return the settings that these options override; None keeps a setting."""
     return {
         "method": method and method.value,
         "judge": judge and judge.value,
@@ -79,7 +81,7 @@ def ways_given(
 
 
 def read_passages(path: Path) -> list[Passage]:
-    """The passages of a file, each known by its id or its number."""
+    """Read passages from a file of JSON lines; one without an id gets its number."""
     from propcite.app.commands.filters import passages_of
 
     try:
@@ -88,7 +90,7 @@ def read_passages(path: Path) -> list[Passage]:
         raise PropCiteError(f"{path} cannot be read ({error}): give a file of JSON lines") from error
     passages = passages_of([_read(path, number, line) for number, line in enumerate(lines, start=1) if line.strip()])
     if not passages:
-        raise PropCiteError(f"{path} holds no passage: give a file of JSON lines")
+        raise PropCiteError(f"{path} contains no passage: give a file of JSON lines")
     return passages
 
 

@@ -1,4 +1,4 @@
-"""The index of a collection: how large it is, whether it is whole, and made whole again."""
+"""The commands that show, check, repair and compact the index of a collection."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ import typer
 
 from propcite.app.commands import BELOW, AsJson, Collection, cli, find_collection, note, open_parts, write_json
 
-index = typer.Typer(no_args_is_help=True, help="A collection's index: its size, its faults, its repair.")
+index = typer.Typer(no_args_is_help=True, help="Show, check, repair or compact a collection's index.")
 cli.add_typer(index, name="index")
 
 
 @index.command()
 def stats(collection: Collection = "", as_json: AsJson = False) -> None:
-    """Show what a collection's index holds: passages, tokens, bytes, segments, deletions, how it is searched."""
+    """Show the contents of a collection's index: passages, tokens, bytes, segments, deletions, search regime."""
     from dataclasses import asdict
 
     from propcite.app.terminal import show_table
 
     parts = open_parts()
     chosen = find_collection(parts, collection)
-    found = parts.workspace(chosen).stats()
-    if found is None:
+    index_stats = parts.workspace(chosen).stats()
+    if index_stats is None:
         note(f"{chosen.name} has no index yet: propcite ingest PATH")
         raise typer.Exit(BELOW)
-    told = asdict(found) | {"bytes_per_token": round(found.bytes_per_token, 1)}
+    fields = asdict(index_stats) | {"bytes_per_token": round(index_stats.bytes_per_token, 1)}
     if as_json:
-        write_json(told)
+        write_json(fields)
     else:
-        show_table(["", ""], [[name.replace("_", " "), _cell(value)] for name, value in told.items()])
+        show_table(["", ""], [[name.replace("_", " "), _cell(value)] for name, value in fields.items()])
 
 
 def _cell(value: object) -> str:
@@ -41,13 +41,13 @@ def _cell(value: object) -> str:
 
 @index.command()
 def check(
-    repair: Annotated[bool, typer.Option("--repair", help="Mend what is wrong from the stored passages.")] = False,
+    repair: Annotated[bool, typer.Option("--repair", help="Repair the index from the stored passages.")] = False,
     collection: Collection = "",
     as_json: AsJson = False,
 ) -> None:
-    """Read every byte of an index and compare its checksums, and its passages with the library's.
+    """Verify the checksums of an index and compare its passages with the library's.
 
-    Exit code 1 when something is wrong and was not repaired.
+    Exit code 1 if a fault is left.
     """
     from propcite.app.terminal import sharing
 
@@ -75,7 +75,7 @@ def check(
 
 @index.command()
 def compact(collection: Collection = "", as_json: AsJson = False) -> None:
-    """Join the parts of an index into one and give the room of deleted passages back."""
+    """Merge the segments of an index into one and free the space of deleted passages."""
     from propcite.app.terminal import sharing
 
     parts = open_parts()

@@ -1,4 +1,4 @@
-"""The filters: one JSON object a line in and out."""
+"""The filter commands: one JSON object per line in and out."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from propcite.app.commands import cli, filter_lines, note, open_parts, read_text
 
 @cli.command()
 def rank() -> None:
-    r"""Filter: {"query", "title", "sentences"} a line -> {"scores"}; or {"query", "query_spans", "text", "spans"}."""
+    r"""Filter: {"query", "title", "sentences"} per line -> {"scores"}; or {"query", "query_spans", "text", "spans"}."""
     from propcite.app.commands import rank_lines
     from propcite.retrieval.text import Granularity
 
     parts = open_parts()
-    encoder, alignment = parts.encoder, parts.alignment()  # a wrong setting is told before any line is read
+    encoder, alignment = parts.encoder, parts.alignment()  # report wrong settings before reading any line
     if missing := encoder.missing_marker_note(Granularity.SENTENCE):
         note(missing)
     filter_lines(rank_lines.RankLine, lambda lines: rank_lines.rank(encoder, lines, alignment))
@@ -24,14 +24,14 @@ def rank() -> None:
 
 @cli.command()
 def split(
-    file: Annotated[str, typer.Argument(help="What to split; - reads standard input.")] = "-",
+    file: Annotated[str, typer.Argument(help="The file to split; - reads standard input.")] = "-",
     text: Annotated[bool, typer.Option("--text", help="Plain text in, its claims as text out.")] = False,
 ) -> None:
-    r"""Filter: {"sentence"} a line -> {"propositions": \[{"text", "spans": \[\[start, end]], "check_worthy"}]}."""
+    r"""Filter: {"sentence"} per line -> {"propositions": \[{"text", "spans": \[\[start, end]], "check_worthy"}]}."""
     from propcite.app.commands import filters
 
     parts = open_parts()
-    splitter = parts.splitter  # a wrong setting is told before any line is read
+    splitter = parts.splitter  # report wrong settings before reading any line
     if text:
         from propcite.app.terminal import show_claims
         from propcite.attribution.citing.splitting import split_answer
@@ -43,9 +43,9 @@ def split(
 
 @cli.command()
 def judge() -> None:
-    r"""Filter: {"claim", "evidence": \[text…]} a line -> {"support": 0..1, "verdict", "reason"}."""
+    r"""Filter: {"claim", "evidence": \[text…]} per line -> {"support": 0..1, "verdict", "reason"}."""
     from propcite.app.commands import filters
 
     parts = open_parts()
-    judge = parts.judge  # a wrong setting is told before any line is read
+    judge = parts.judge  # report wrong settings before reading any line
     filter_lines(filters.JudgeLine, lambda lines: filters.judge(judge, lines))

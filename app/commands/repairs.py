@@ -1,4 +1,4 @@
-"""Repair of answers that cite by themselves."""
+"""The command that repairs the citations of an answer."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from propcite.app.commands import (
     read_text,
     write_json,
 )
-from propcite.app.commands.given import Batch, JudgeName, MethodName, PassagesFile, read_passages, ways_given
+from propcite.app.commands.given import Batch, JudgeName, MethodName, PassagesFile, read_passages, setting_overrides
 from propcite.retrieval.errors import PropCiteError
 
 
@@ -31,24 +31,24 @@ def repair(
     method: MethodName = None,
     judge: JudgeName = None,
 ) -> None:
-    """Check an answer's own markers: keep the right, drop the wrong, add the missing.  Exit 1 when some changed."""
+    """Check an answer's own markers: keep right, drop wrong, add missing ones.  Exit code 1 if any changed."""
     from propcite.app.commands import filters
     from propcite.app.terminal import show_repair
     from propcite.attribution.formats.json.repairs import repair_json
 
-    parts = open_parts(**ways_given(method, judge, None, None))
+    parts = open_parts(**setting_overrides(method, judge, None, None))
     pipeline = parts.pipeline(find_collection(parts, collection)) if collection else None
     if batch:
         rest = pipeline.retriever() if pipeline else None
         filter_lines(filters.CiteLine, lambda lines: filters.repair(parts.propcite, lines, rest), file)
         return
     if passages is None:
-        raise PropCiteError("markers count passages: give these with --passages FILE")
-    text, given = read_text(file), read_passages(passages)
-    found = pipeline.repair(text, given) if pipeline else parts.propcite.repair(text, given)
+        raise PropCiteError("markers number the passages: give these with --passages FILE")
+    text, own = read_text(file), read_passages(passages)
+    repaired = pipeline.repair(text, own) if pipeline else parts.propcite.repair(text, own)
     if as_json:
-        write_json(repair_json(found))
+        write_json(repair_json(repaired))
     else:
-        show_repair(found)
-    if found.changed:
+        show_repair(repaired)
+    if repaired.changed:
         raise typer.Exit(BELOW)

@@ -1,4 +1,4 @@
-"""The HTTP server and its keys."""
+"""The commands that start the HTTP server and manage its keys."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from propcite.retrieval.errors import PropCiteError
 if TYPE_CHECKING:
     from propcite.app.library.store import Key
 
-keys = typer.Typer(no_args_is_help=True, help="Keys of the HTTP server: made, listed, revoked.")
+keys = typer.Typer(no_args_is_help=True, help="Create, list and revoke keys of the HTTP server.")
 cli.add_typer(keys, name="keys")
 
 PORT = 8600
-GRACE_S = 10  # how long answers being written may go on when the server is stopped
+GRACE_S = 10  # time for running answers to finish when the server stops
 
 
 class Scopes(StrEnum):
@@ -32,11 +32,11 @@ class Scopes(StrEnum):
 
 @cli.command()
 def serve(
-    host: Annotated[str, typer.Option(help="The address to listen on; beyond this machine keys are needed.")] = (
+    host: Annotated[str, typer.Option(help="The address to listen on; addresses other than loopback require keys.")] = (
         "127.0.0.1"
     ),
     port: Annotated[int, typer.Option(min=1, max=65535, help="The server's port.")] = PORT,
-    ask_keys: Annotated[bool, typer.Option("--keys", help="Ask for keys on loopback too.")] = False,
+    ask_keys: Annotated[bool, typer.Option("--keys", help="Require keys on loopback too.")] = False,
 ) -> None:
     """Serve cite, ask, search and documents over HTTP, and an OpenAI-compatible endpoint that cites."""
     import uvicorn
@@ -60,7 +60,7 @@ def serve(
 
 
 def _listening(host: str, port: int) -> socket.socket:
-    """The socket, before any model loads: a port that is taken is told at once."""
+    """Bind the socket before any model loads, so that a port in use is reported at once."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         listening = socket.socket(family, kind, protocol)  # asyncio sends at once only where TCP is named (TCP_NODELAY)
@@ -87,37 +87,37 @@ def _log_lines() -> None:
 
 @keys.command()
 def create(
-    name: Annotated[str, typer.Argument(help="Whose key it is, or what for.")],
+    name: Annotated[str, typer.Argument(help="Who or what the key is for.")],
     scope: Annotated[Scopes, typer.Option(help="read: search, ask, cite; write: documents too; admin: all.")] = (
         Scopes.read
     ),
     collections: Annotated[
         list[str] | None, typer.Option("--collection", "-c", help="Only this collection; repeatable.")
     ] = None,
-    owner: Annotated[str, typer.Option("--owner", help="Only this owner's collections, those to come too.")] = "",
+    owner: Annotated[str, typer.Option("--owner", help="Only this owner's collections, including future ones.")] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Make a key.  It is shown this once; only a digest is kept."""
+    """Create a key.  It is shown only once; only its digest is stored."""
     from propcite.app.library.store import Scope
 
     key, secret = open_parts().keys.create(name, Scope(scope.value), collections or (), owner)
     if as_json:
-        write_json({**_told(key), "key": secret})
+        write_json({**_key_fields(key), "key": secret})
     else:
         typer.echo(secret)
-        note(f"key {key.id} for {key.name}: {key.scope}, {_opened(key)}; it is not shown again")
+        note(f"key {key.id} for {key.name}: {key.scope}, {_access(key)}; it is not shown again")
 
 
 @keys.command("list")
 def list_(as_json: AsJson = False) -> None:
-    """List the keys, revoked ones too."""
+    """List the keys, including revoked ones."""
     from propcite.app.terminal import show_table
 
     found = open_parts().keys.all()
     if as_json:
-        write_json([_told(key) for key in found])
+        write_json([_key_fields(key) for key in found])
     elif found:
-        rows = [[k.id, k.name, k.scope.value, _opened(k), f"{k.created_at:%Y-%m-%d}", _state(k)] for k in found]
+        rows = [[k.id, k.name, k.scope.value, _access(k), f"{k.created_at:%Y-%m-%d}", _state(k)] for k in found]
         show_table(["id", "name", "scope", "collections", "made", ""], rows)
     else:
         note("no keys yet: propcite keys create NAME")
@@ -125,12 +125,12 @@ def list_(as_json: AsJson = False) -> None:
 
 @keys.command()
 def revoke(key_id: Annotated[str, typer.Argument(help="The key's id, as keys list shows it.")]) -> None:
-    """Revoke a key: from then on it opens nothing."""
+    """Revoke a key."""
     key = open_parts().keys.revoke(key_id)
     note(f"revoked key {key.id} for {key.name}")
 
 
-def _told(key: Key) -> dict[str, object]:
+def _key_fields(key: Key) -> dict[str, object]:
     return {
         "id": key.id,
         "name": key.name,
@@ -142,7 +142,7 @@ def _told(key: Key) -> dict[str, object]:
     }
 
 
-def _opened(key: Key) -> str:
+def _access(key: Key) -> str:
     opened = "all collections" if key.collections is None else ", ".join(sorted(key.collections))
     return f"{key.owner}'s collections ({opened or 'none yet'})" if key.owner else opened
 

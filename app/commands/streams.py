@@ -1,4 +1,4 @@
-"""`propcite cite --stream` and `ask --stream`: a text cited while it is still being written."""
+"""`propcite cite --stream` and `ask --stream`: cite a text while it is being written."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from propcite.app.commands import document_names, find_collection, opened
+from propcite.app.commands import document_names, find_collection, open_input
 from propcite.app.commands.given import read_passages
 from propcite.retrieval.errors import PropCiteError
 
@@ -21,18 +21,17 @@ if TYPE_CHECKING:  # the events load numpy
     from propcite.attribution.citations import CitedAnswer
     from propcite.attribution.events import Event
 
-AT_MOST = 1 << 16  # bytes read at once
+MAX_BYTES = 1 << 16  # bytes read at once
 WAIT = 0.03  # seconds
 
-Streamed = Annotated[bool, typer.Option("--stream", help="Cite while the text comes; events as JSON lines.")]
-Stripped = Annotated[bool, typer.Option("--strip-markers", help="With --stream: leave out the text's own [1].")]
+Streamed = Annotated[bool, typer.Option("--stream", help="Cite the text while it arrives; events as JSON lines.")]
+Stripped = Annotated[bool, typer.Option("--strip-markers", help="With --stream: remove the text's own markers.")]
 
 
-def cite_as_it_comes(
+def cite_stream(
     parts: Parts, file: str, passages: Path | None, collection: str, *, as_json: bool, strip_markers: bool
 ) -> CitedAnswer:
-    """Tell every event as it comes.  -> the whole answer"""
-
+    """Print every event as it arrives and return the whole answer."""
     names: dict[str, str] = {}
     given = read_passages(passages) if passages else ()
     if given and not collection:
@@ -41,25 +40,25 @@ def cite_as_it_comes(
         chosen = find_collection(parts, collection)
         names = document_names(parts, chosen)
         events = parts.pipeline(chosen).cite_stream(pieces(file), given, strip_markers=strip_markers)
-    answer = tell(events, names, as_json=as_json)
+    answer = print_events(events, names, as_json=as_json)
     if not answer.text.strip():
         raise PropCiteError("there was nothing to read")
     return answer
 
 
-def tell(events: Iterable[Event], names: dict[str, str], *, as_json: bool) -> CitedAnswer:
-    """Events as JSON lines, on a terminal as text.  -> the whole answer"""
+def print_events(events: Iterable[Event], names: dict[str, str], *, as_json: bool) -> CitedAnswer:
+    """Print events as JSON lines, or as text on a terminal, and return the whole answer."""
     return _written(events) if as_json or not sys.stdout.isatty() else _shown(events, names)
 
 
 def pieces(file: str) -> Iterator[str]:
-    """A file or standard input as UTF-8, each piece as soon as it is there; empty ones while nothing comes."""
+    """Yield a file or standard input as UTF-8 pieces as they arrive; empty ones while none arrives."""
     decoder = codecs.getincrementaldecoder("utf-8-sig")(errors="replace")
-    with opened(file) as stream:
+    with open_input(file) as stream:
         while True:
             while not select.select([stream], [], [], WAIT)[0]:
-                yield ""  # citations that are ready meanwhile come out
-            data = os.read(stream.fileno(), AT_MOST)
+                yield ""  # lets finished citations be printed meanwhile
+            data = os.read(stream.fileno(), MAX_BYTES)
             if not data:
                 break
             yield decoder.decode(data)
@@ -74,16 +73,16 @@ def _written(events: Iterable[Event]) -> CitedAnswer:
         sys.stdout.write(event_json(event) + "\n")
         sys.stdout.flush()
         answer = event.answer if isinstance(event, AnswerDone) else answer
-    assert answer is not None, "a stream that ends has told its answer"
+    assert answer is not None, "a stream ends with its answer"
     return answer
 
 
 def _shown(events: Iterable[Event], names: dict[str, str]) -> CitedAnswer:
-    """The text up to the last sentence that is cited, then the next; in the end the facts."""
+    """Print the text sentence by sentence as it is cited, then the facts."""
     from propcite.app.terminal import show_facts, show_piece, show_understood
     from propcite.attribution.events import AnswerDone, SentenceCited, TextDelta
 
-    coming, at = "", 0  # text that is not shown yet, and where it stands in the answer
+    coming, at = "", 0  # text not shown yet, and its offset in the answer
     for event in events:
         match event:
             case TextDelta(text):

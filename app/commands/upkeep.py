@@ -1,4 +1,4 @@
-"""The library as a whole: looked over and mended, saved in one file and brought back."""
+"""The commands that check, back up and restore the whole library."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ OnlyCollection = Annotated[str, typer.Option("--collection", "-c", help="Only th
 
 @cli.command()
 def doctor(
-    mend: Annotated[bool, typer.Option("--mend", help="Mend what can be mended.")] = False,
+    mend: Annotated[bool, typer.Option("--mend", help="Repair what can be repaired.")] = False,
     collection: OnlyCollection = "",
-    quick: Annotated[bool, typer.Option("--quick", help="Without reading every index and every answer.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Do not read every index and answer.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Look whether database, indexes, answers, files and models fit together.  Exit code 1 when something does not."""
+    """Check that database, indexes, answers, files and models are consistent.  Exit code 1 if a problem is left."""
     from propcite.app.library import doctor as looking
     from propcite.app.terminal import sharing
 
@@ -33,8 +33,14 @@ def doctor(
         found = list(looking.Doctor(parts, chosen, not quick, told).findings())
         done, left = looking.mend(found) if mend else ([], found)
     if as_json:
-        mended = [_told(one) for one in done]
-        write_json({"findings": [_told(one) for one in found], "mended": mended, "left": [_told(one) for one in left]})
+        mended = [_fields(one) for one in done]
+        write_json(
+            {
+                "findings": [_fields(one) for one in found],
+                "mended": mended,
+                "left": [_fields(one) for one in left],
+            }
+        )
     else:
         for one in done:
             note(f"mended: {one.where}: {one.what}")
@@ -46,7 +52,7 @@ def doctor(
         raise typer.Exit(BELOW)
 
 
-def _told(one: Finding) -> dict[str, object]:
+def _fields(one: Finding) -> dict[str, object]:
     return {"where": one.where, "what": one.what, "mend": one.remedy, "can_mend": one.fix is not None}
 
 
@@ -54,12 +60,12 @@ def _told(one: Finding) -> dict[str, object]:
 def backup(
     file: Annotated[Path, typer.Argument(help="The file to write.", metavar="FILE")],
     without_index: Annotated[
-        bool, typer.Option("--without-index", help="Smaller: restoring makes the indexes anew from the passages.")
+        bool, typer.Option("--without-index", help="Smaller file: restoring rebuilds the indexes from the passages.")
     ] = False,
-    force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Save everything that is kept in one file, while others ask, ingest and serve."""
+    """Save the whole library in one file; other commands may run meanwhile."""
     from dataclasses import asdict
 
     from propcite.app.library.backup import create_backup
@@ -80,13 +86,13 @@ def backup(
 
 @cli.command()
 def restore(
-    file: Annotated[Path, typer.Argument(help="A file that propcite backup has written.", metavar="FILE")],
+    file: Annotated[Path, typer.Argument(help="A file written by propcite backup.", metavar="FILE")],
     into: Annotated[Path | None, typer.Option("--into", help="Into this data directory.", metavar="DIR")] = None,
     collection: OnlyCollection = "",
-    force: Annotated[bool, typer.Option("--force", help="Put it in the place of what is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace existing data.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Bring a backup back, into SQLite or PostgreSQL whichever it came from: whole or not at all."""
+    """Restore a backup into SQLite or PostgreSQL, whichever it came from, completely or not at all."""
     from dataclasses import asdict
 
     from propcite.app.library import backup as kept

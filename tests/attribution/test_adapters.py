@@ -1,4 +1,4 @@
-"""The adapters inside the frameworks themselves: chains and query engines run as their users run them."""
+"""The adapters in real chains and query engines of their frameworks."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def propcite(encoder: Encoder) -> PropCite:
 class TestLangChain:
     @pytest.fixture(autouse=True)
     def _needs_langchain(self) -> None:
-        pytest.importorskip("langchain_core", reason="langchain-core is not here: pip install '.[langchain]'")
+        pytest.importorskip("langchain_core", reason="needs the extra langchain")
 
     def chain(self, propcite: PropCite, *, strip_markers: bool = False) -> Any:
         from langchain_core.documents import Document
@@ -46,7 +46,7 @@ class TestLangChain:
             .pipe(CiteAnswer(propcite, strip_markers=strip_markers))
         )
 
-    def test_a_chain_gives_a_message_with_citations(self, propcite: PropCite) -> None:
+    def test_a_chain_returns_a_message_with_citations(self, propcite: PropCite) -> None:
         values = self.chain(propcite).invoke({"question": QUESTION})
         assert isinstance(values["cited"], CitedAnswer)
         assert values["cited"].question == QUESTION
@@ -59,7 +59,9 @@ class TestLangChain:
         assert [d.id for d in values["context"]] == ["report"]
 
     @pytest.mark.parametrize("strip_markers", [False, True])
-    def test_the_pieces_of_a_stream_add_up_to_what_invoke_gives(self, propcite: PropCite, strip_markers: bool) -> None:
+    def test_the_chunks_of_a_stream_add_up_to_the_result_of_invoke(
+        self, propcite: PropCite, strip_markers: bool
+    ) -> None:
         chain = self.chain(propcite, strip_markers=strip_markers)
         whole = chain.invoke({"question": QUESTION})
         total: Any = None
@@ -70,9 +72,9 @@ class TestLangChain:
             == whole["answer"].content
             == (ANSWER.replace(" [2]", "") if strip_markers else ANSWER)
         )
-        told, same = (v["answer"].additional_kwargs["citations"] for v in (total, whole))
-        assert [(c["id"], c["number"], c["answer_start"]) for c in told] == [
-            (c["id"], c["number"], c["answer_start"]) for c in same
+        streamed, expected = (v["answer"].additional_kwargs["citations"] for v in (total, whole))
+        assert [(c["id"], c["number"], c["answer_start"]) for c in streamed] == [
+            (c["id"], c["number"], c["answer_start"]) for c in expected
         ]
         assert total["answer"].response_metadata["propcite"] == whole["answer"].response_metadata["propcite"]
         assert total["cited"].id == whole["cited"].id
@@ -91,14 +93,14 @@ class TestLangChain:
         assert total["cited"].id == whole["cited"].id
         assert "".join(v["answer"].content for v in pieces if "answer" in v) == ANSWER
 
-    def test_documents_that_come_after_the_first_words(self, propcite: PropCite) -> None:
+    def test_documents_may_arrive_after_the_first_words(self, propcite: PropCite) -> None:
         from propcite.attribution.adapters.langchain import CiteAnswer
 
         chunks = [{"answer": "The barrier "}, {"documents": [NEEDED]}, {"answer": "cost 410 million euros."}]
         *_, last = CiteAnswer(propcite).transform(iter(chunks))
         assert [c.passage.id for c in last["cited"].citations] == ["1"]
 
-    def test_who_stops_early_leaves_nothing_running(self, propcite: PropCite) -> None:
+    def test_stopping_early_leaves_no_thread(self, propcite: PropCite) -> None:
         stream = self.chain(propcite).stream({"question": QUESTION})
         for values in stream:
             if "answer" in values:
@@ -115,7 +117,7 @@ class TestLangChain:
             ({"documents": []}, "there is no answer to cite"),
         ],
     )
-    def test_what_cannot_be_cited_is_one_clear_line(self, propcite: PropCite, values: Any, line: str) -> None:
+    def test_invalid_input_is_an_error_in_one_line(self, propcite: PropCite, values: Any, line: str) -> None:
         from propcite.attribution.adapters.langchain import CiteAnswer
 
         step = CiteAnswer(propcite)
@@ -128,7 +130,7 @@ class TestLangChain:
 class TestLlamaIndex:
     @pytest.fixture(autouse=True)
     def _needs_llama_index(self) -> None:
-        pytest.importorskip("llama_index.core", reason="llama-index-core is not here: pip install '.[llamaindex]'")
+        pytest.importorskip("llama_index.core", reason="needs the extra llamaindex")
 
     def nodes(self) -> list[Any]:
         from llama_index.core.schema import NodeWithScore, TextNode
@@ -164,7 +166,7 @@ class TestLlamaIndex:
         return RetrieverQueryEngine(Nodes(), response_synthesizer=synthesizer)
 
     @pytest.mark.parametrize("streaming", [False, True])
-    def test_an_engine_answers_with_citations(self, propcite: PropCite, streaming: bool) -> None:
+    def test_an_engine_returns_citations(self, propcite: PropCite, streaming: bool) -> None:
         from propcite.attribution.adapters.llamaindex import CitingQueryEngine
 
         response: Any = CitingQueryEngine(self.engine(streaming), propcite).query(QUESTION)
@@ -182,7 +184,7 @@ class TestLlamaIndex:
         response: Any = asyncio.run(CitingQueryEngine(self.engine(), propcite).aquery(QUESTION))
         assert [c.passage.id for c in response.cited.citations] == ["report:1"]
 
-    def test_a_streaming_response_is_cited_as_it_comes(self, propcite: PropCite) -> None:
+    def test_a_streaming_response_is_cited_as_it_arrives(self, propcite: PropCite) -> None:
         from propcite.attribution.adapters.llamaindex import stream_response
 
         events = list(stream_response(propcite, self.engine(streaming=True).query(QUESTION), strip_markers=True))
@@ -215,7 +217,6 @@ class TestLlamaIndex:
 
 
 def test_citing_needs_no_framework() -> None:
-    """Who does not use them does not load them."""
     import subprocess
     import sys
 

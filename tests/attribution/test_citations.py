@@ -1,4 +1,4 @@
-"""What an answer says of its support follows from its propositions, and every quote is cut from its source."""
+"""Values of a cited answer: what follows from its propositions, and quotes as slices of their sources."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def claim(*citations: Citation, check_worthy: bool = True) -> CitedProposition:
     )
 
 
-def test_a_quote_is_cut_from_its_passage() -> None:
+def test_a_quote_is_a_slice_of_its_passage() -> None:
     citation = cited(GATES, 1, span=Span(0, 43))
     assert citation.quote == "The tidal barrier has fourteen steel gates."
     assert (citation.passage, citation.span, citation.score) == (GATES, Span(0, 43), 0.5)
@@ -51,12 +51,12 @@ def test_a_citation_beyond_its_passage_has_no_quote() -> None:
         _ = cited(GATES, 1, span=Span(0, 56)).quote
 
 
-def test_a_sentence_shows_each_passage_once_by_its_strongest_citation() -> None:
+def test_a_sentence_has_one_citation_per_passage_the_strongest() -> None:
     weak, strong = cited(GATES, 1, 0.4, Span(0, 10)), cited(GATES, 1, 0.8, Span(11, 20))
     assert CitedSentence(Span(0, 22), (claim(weak), claim(strong), claim(weak))).citations == (strong,)
 
 
-def test_a_sentence_shows_the_strongest_in_the_order_of_their_markers() -> None:
+def test_a_sentence_has_the_strongest_citations_in_marker_order() -> None:
     one, two, three, four = cited(GATES, 1, 0.6), cited(COST, 2, 0.3), cited(LAW, 3, 0.9), cited(BIRDS, 4, 0.7)
     sentence = CitedSentence(Span(0, 22), (claim(four), claim(one), claim(two), claim(three)))
     assert sentence.citations == (one, three, four)
@@ -65,7 +65,7 @@ def test_a_sentence_shows_the_strongest_in_the_order_of_their_markers() -> None:
     assert replace(sentence, max_citations=9).citations == (one, two, three, four)
 
 
-def test_a_sentence_without_propositions_shows_nothing() -> None:
+def test_a_sentence_without_propositions_has_no_citations() -> None:
     assert CitedSentence(Span(0, 22)).citations == ()
 
 
@@ -83,24 +83,24 @@ def answer() -> CitedAnswer:
     )
 
 
-def test_an_answer_lists_what_its_sentences_hold(answer: CitedAnswer) -> None:
+def test_an_answer_lists_the_propositions_and_citations_of_its_sentences(answer: CitedAnswer) -> None:
     assert len(answer.propositions) == 4
     assert [c.passage.id for c in answer.citations] == ["cost", "gates", "cost"]
     assert answer.passages == (GATES, COST)
 
 
-def test_what_needs_support_and_has_none_is_reported(answer: CitedAnswer) -> None:
+def test_unsupported_propositions_are_uncited_and_lower_the_coverage(answer: CitedAnswer) -> None:
     assert answer.uncited == (answer.propositions[1],)
     assert answer.coverage == pytest.approx(2 / 3)
 
 
-def test_an_answer_that_claims_nothing_is_covered() -> None:
+def test_an_answer_without_facts_has_full_coverage() -> None:
     assert CitedAnswer("").coverage == 1.0
     assert CitedAnswer("Hello!", (CitedSentence(Span(0, 6), (claim(check_worthy=False),)),)).coverage == 1.0
     assert CitedAnswer("Gates.", (CitedSentence(Span(0, 6), (claim(),)),)).coverage == 0.0
 
 
-def test_the_id_is_that_of_the_question_the_answer_and_the_citations(answer: CitedAnswer) -> None:
+def test_the_id_depends_on_question_answer_and_citations(answer: CitedAnswer) -> None:
     assert len(answer.id) == 12
     assert replace(answer, timings_ms={"judge": 3.0}, models={"encoder": "x"}).id == answer.id
     others = [
@@ -112,11 +112,11 @@ def test_the_id_is_that_of_the_question_the_answer_and_the_citations(answer: Cit
     assert len({answer.id, *(other.id for other in others)}) == 5
 
 
-def test_even_half_a_character_has_an_id() -> None:
+def test_a_lone_surrogate_has_an_id() -> None:
     assert CitedAnswer("tide \ud83d").id != CitedAnswer("tide \ud83e").id
 
 
-def test_the_words_of_some_spans_are_cut_from_the_answer(answer: CitedAnswer) -> None:
+def test_words_of_spans(answer: CitedAnswer) -> None:
     assert answer.words([Span(0, 11), Span(16, 21)]) == "The barrier … gates"
 
 
@@ -133,7 +133,7 @@ def test_labels_are_their_names() -> None:
     assert [str(label) for label in Label] == ["supported", "partly", "unsupported", "contradicted"]
 
 
-def test_uncited_words_are_those_that_no_cited_claim_holds() -> None:
+def test_uncited_spans_exclude_words_of_cited_claims() -> None:
     def at(start: int, end: int, *citations: Citation) -> CitedProposition:
         return replace(claim(*citations), proposition=Proposition((Span(start, end),), "A claim."))
 
@@ -143,7 +143,7 @@ def test_uncited_words_are_those_that_no_cited_claim_holds() -> None:
     assert CitedAnswer(ANSWER).uncited_spans == ()
 
 
-def test_ids_name_the_words_and_their_place_not_the_answer() -> None:
+def test_ids_depend_on_the_words_and_their_place_not_on_the_answer() -> None:
     one = cited(GATES, 1, span=Span(0, 11))
     assert one.id == cited(GATES, 7, 0.9, Span(0, 11)).id != cited(GATES, 1, span=Span(0, 12)).id
     assert claim(one).id == claim().id

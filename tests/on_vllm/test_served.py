@@ -51,7 +51,7 @@ def test_passages_that_do_not_fit_are_left_out(vllm_server: VllmServer) -> None:
     draft = written(generator, QUESTIONS[0], LONG)[1]
     assert is_left_out(draft.notes)
     assert generator.generate_many([(QUESTIONS[0], LONG)]) == [draft]
-    with pytest.raises(GeneratorError, match="cannot hold one passage"):
+    with pytest.raises(GeneratorError, match="not even one passage fits"):
         written(generator, QUESTIONS[0], shown_of(["The barrier cost 410 million euros. " * 900]))
 
 

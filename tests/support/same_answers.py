@@ -1,4 +1,4 @@
-"""Passages to cite answers over in several ways, and what must be the same of them whichever way was taken."""
+"""Passages for citing an answer in several ways, and what must be the same in all results."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PASSAGES = [passage_from_text(name, text) for name, text in TEXTS.items()]
 
 
 def shape(answer: object) -> Any:
-    """All of an answer but the times and the last digits of its scores."""
+    """Return all of an answer except its times and scores."""
     assert isinstance(answer, CitedAnswer)
     return answer.text, [(s.span, [_claim(p) for p in s.propositions]) for s in answer.sentences]
 

@@ -1,4 +1,4 @@
-"""Cited answers to write in every format: one that was made by hand, and any that Hypothesis can think of."""
+"""Cited answers to write in every format: one by hand, and a Hypothesis strategy for any other."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ CAFE = Passage("https://example.org/cafe", "Ana opened the café in May.", title
 
 
 def at(words: str, text: str = TEXT) -> Span:
-    """Where these words stand."""
+    """Return the span of these words."""
     start = text.index(words)
     return Span(start, start + len(words))
 
@@ -82,12 +82,12 @@ ANSWER = CitedAnswer(
     timings_ms={"judge": 1.25},
 )
 
-# What a document or a chatbot may write, and what any of the formats might trip over.
-SIGNS = [
+# Texts of documents and chatbots that a format might not escape.
+CHARACTERS = [
     *"ab Z.,!?[]()1٣^*_`<>&|#-+=@\\:/$~{}\"'’”\n\r\t",
     *"\x0b\x0c\x00\x85\u2028\xa0\u2060é😀\u200dא\u202e\ud83d\ude00\ufffe\u0301",
 ]
-WRITINGS = [
+SYNTAX = [
     "<script>alert(1)</script>",
     "[1]",
     "[^1]: ",
@@ -99,7 +99,7 @@ WRITINGS = [
     "\n---\n",
     "=1+1",
 ]
-texts = st.lists(st.sampled_from(SIGNS + WRITINGS) | st.characters(), max_size=40).map("".join)
+texts = st.lists(st.sampled_from(CHARACTERS + SYNTAX) | st.characters(), max_size=40).map("".join)
 labels = st.sampled_from(Label)
 
 
@@ -110,7 +110,7 @@ def spans_in(draw: st.DrawFn, whole: Span) -> Span:
 
 
 @st.composite
-def evidences(draw: st.DrawFn, pool: list[Passage]) -> Evidence:
+def evidence_in(draw: st.DrawFn, pool: list[Passage]) -> Evidence:
     passage = draw(st.sampled_from(pool))
     return Evidence(passage, draw(spans_in(Span(0, len(passage.text)))), 0.5, 0.5, draw(st.booleans()))
 
@@ -126,7 +126,7 @@ def passages(draw: st.DrawFn, name: str) -> Passage:
 
 @st.composite
 def answers(draw: st.DrawFn) -> CitedAnswer:
-    """Sentences, facts and evidence anywhere in texts of any kind; markers count as they appear."""
+    """Draw an answer with sentences, facts and evidence anywhere in texts of any kind."""
     text = draw(texts)
     pool = [draw(passages(f"p{n}")) for n in range(3)]
     numbers: dict[str, int] = {}
@@ -135,13 +135,13 @@ def answers(draw: st.DrawFn) -> CitedAnswer:
     for start, end in pairwise(cuts):
         span, facts = Span(start, end).trimmed(text), []
         for _ in range(draw(st.integers(0, 3)) if span else 0):
-            found = draw(st.lists(evidences(pool), max_size=2, unique_by=lambda e: e.passage.id))
+            all_evidence = draw(st.lists(evidence_in(pool), max_size=2, unique_by=lambda e: e.passage.id))
             citations = tuple(
                 Citation(numbers.setdefault(e.passage.id, len(numbers) + 1), e, Verdict(Label.SUPPORTED, 0.9))
-                for e in found
+                for e in all_evidence
             )
             proposition = Proposition(tuple(sorted(draw(st.sets(spans_in(span), min_size=1, max_size=2)))), draw(texts))
-            nearest = None if citations else draw(st.none() | evidences(pool))
+            nearest = None if citations else draw(st.none() | evidence_in(pool))
             facts.append(CitedProposition(proposition, Verdict(draw(labels), 0.3, draw(texts)), citations, nearest))
         sentences.append(CitedSentence(span, tuple(facts), max_citations=draw(st.integers(1, 3))))
     return CitedAnswer(text, tuple(sentences), draw(texts), index_version="1", models={"judge": draw(texts)})

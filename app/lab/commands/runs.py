@@ -211,11 +211,11 @@ def import_(
     as_json: AsJson = False,
 ) -> None:
     """Import a run that was exported as JSON, under the same id."""
-    from propcite.app.commands import opened
+    from propcite.app.commands import open_input
     from propcite.app.lab.runs.exports import read_json
     from propcite.app.lab.runs.tables import run_fields
 
-    run, items = read_json(opened(file).read(), file)
+    run, items = read_json(open_input(file).read(), file)
     runs = open_parts().runs
     runs.import_run(run, items)
     if as_json:

@@ -408,7 +408,7 @@ def test_repair_tells_what_became_of_each_marker(propcite: Propcite, tmp_path: P
     batch = propcite("repair", "--batch", stdin=json.dumps(line))
     assert [c["state"] for c in batch.rows[0]["checks"]] == ["kept", "no such passage"]
     none = propcite("repair", stdin="It is so [1].")
-    assert (none.code, none.err) == (2, "propcite: markers count passages: give these with --passages FILE\n")
+    assert (none.code, none.err) == (2, "propcite: markers number the passages: give these with --passages FILE\n")
 
 
 def test_an_answer_is_shown_as_it_was_after_its_index_and_its_documents_changed(propcite: Propcite, data: Path) -> None:
@@ -659,7 +659,7 @@ def test_a_wrong_word_is_told(propcite: Propcite, data: Path, tmp_path: Path, wo
 
 
 def test_nothing_on_standard_input_is_told(propcite: Propcite, data: Path) -> None:
-    assert "nothing to read on standard input" in refused(propcite("cite", stdin=" \n"))
+    assert "standard input is empty" in refused(propcite("cite", stdin=" \n"))
     assert data.is_dir()
 
 

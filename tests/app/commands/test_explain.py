@@ -133,7 +133,7 @@ def test_what_cannot_be_explained_is_one_line(
 def test_without_any_answer_the_next_step_is_told(propcite: Propcite) -> None:
     said = propcite("explain", "last")
     assert said.code == 2
-    assert "no answer is kept yet: propcite ask QUESTION" in said.err
+    assert "no answer is stored yet: run propcite ask QUESTION" in said.err
 
 
 # HTTP

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from word_encoder import WordEncoder
 
 from propcite.app.commands import filters, rank_lines
-from propcite.app.commands.filters import MOST_LINES, run, waiting_together
+from propcite.app.commands.filters import MAX_LINES, run, waiting_together
 from propcite.attribution.errors import AttributionError
 from propcite.attribution.judges.embedded import EmbeddedJudge
 from propcite.attribution.propcite import PropCite
@@ -138,7 +138,7 @@ def test_a_line_that_cannot_be_worked_harms_no_other_of_its_batch() -> None:
             raise AttributionError("that one cannot be split")
         return [{"length": len(line["sentence"])} for line in lines]
 
-    sentences = ["x" * n for n in range(MOST_LINES + 3)]
+    sentences = ["x" * n for n in range(MAX_LINES + 3)]
     sentences[5] = sentences[20] = "bad"
     said, bad = answers([{"sentence": s} for s in sentences], filters.SplitLine, work)
     assert bad == 2

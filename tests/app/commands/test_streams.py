@@ -63,7 +63,7 @@ def test_events_come_while_the_text_is_written(passages: Path) -> None:
 
 @pytest.mark.parametrize(
     ("options", "text", "line"),
-    [([], "", "there was nothing to read"), (["--batch"], TEXT, "--stream writes events as they come")],
+    [([], "", "there was nothing to read"), (["--batch"], TEXT, "--stream writes JSON events")],
 )
 def test_what_cannot_be_done_is_one_line(passages: Path, options: Sequence[str], text: str, line: str) -> None:
     with start(passages, *options) as running:
@@ -86,7 +86,7 @@ def test_a_collection_keeps_the_answer(open_parts: Any, tmp_path: Path) -> None:
 
 
 def test_pieces_are_whole_characters(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streams, "AT_MOST", 1)
+    monkeypatch.setattr(streams, "MAX_BYTES", 1)
     (tmp_path / "text").write_bytes("\ufeff€ 5 – 雨".encode() + b"\xff\xe2")
     assert "".join(streams.pieces(str(tmp_path / "text"))) == "€ 5 – 雨\ufffd\ufffd"
 

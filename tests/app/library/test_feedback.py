@@ -16,7 +16,7 @@ from sqlalchemy import text
 from word_encoder import WordEncoder
 
 from propcite.app import parts as bootstrap
-from propcite.app.commands.feedback import Said
+from propcite.app.commands.feedback import OpinionName
 from propcite.app.errors import AppError, NotFoundError
 from propcite.app.lab.citing.rows import GoldVerdict, read_gold
 from propcite.app.library.feedback import labelled_claims, make_feedback
@@ -180,7 +180,7 @@ def answer(open_parts: Callable[..., Parts], tmp_path: Path) -> CitedAnswer:
 def test_feedback_is_given_listed_exported_and_removed(propcite: Propcite, answer: CitedAnswer, tmp_path: Path) -> None:
     facts = propcite("feedback", "facts", answer.id, "--json").json
     assert [f["fact"] for f in facts] == ["The ferry leaves at seven.", "[The ferry] carries ninety people."]
-    assert "nothing was said yet" in propcite("feedback", "list").err
+    assert "no feedback yet" in propcite("feedback", "list").err
     assert propcite("feedback", "give", answer.id, "1", "wrong", "--note", "old timetable").code == 0
     words = "ninety people   and their bicycles"
     better = propcite("feedback", "give", answer.id, "2", "better", "--words", words, "--by", "Ana", "--json").json
@@ -223,7 +223,7 @@ def test_an_error_is_one_line(propcite: Propcite, answer: CitedAnswer, words: li
 
 
 def test_the_command_line_has_all_opinions_of_the_store() -> None:
-    assert [option.value for option in Said] == [opinion.value for opinion in Opinion]
+    assert [option.value for option in OpinionName] == [opinion.value for opinion in Opinion]
 
 
 # HTTP

@@ -1,4 +1,4 @@
-"""BibTeX of cited documents: entries that LaTeX reads, keys that stay, nothing that speaks to LaTeX."""
+"""BibTeX of cited documents: valid entries, stable keys, and no unescaped LaTeX."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TIDES = CitedDocument(
 )
 
 
-def test_an_article_by_hand() -> None:
+def test_an_article() -> None:
     assert (
         bibtex_entries([TIDES])
         == r"""@article{rossi-2024-tides-abcdef,
@@ -47,7 +47,7 @@ def test_an_article_by_hand() -> None:
     )
 
 
-def test_a_document_is_what_its_fields_make_it_and_says_when_it_is_gone() -> None:
+def test_the_entry_type_follows_the_fields_and_a_note_has_the_status() -> None:
     book = bibtex_entries(
         [CitedDocument("b1", "The sea", details={"isbn": "1", "year": 1999}, status="source removed")]
     )
@@ -58,7 +58,7 @@ def test_a_document_is_what_its_fields_make_it_and_says_when_it_is_gone() -> Non
     assert "year  = {2003}" in bibtex_entries([CitedDocument("w", "Web", details={"date": "spring of 2003"})])
 
 
-def test_keys_stay_and_two_documents_never_share_one() -> None:
+def test_keys_are_stable_and_unique() -> None:
     same = [CitedDocument(f"{n}00000000000", "The sea", details={"author": "Ana Rossi"}) for n in range(9)]
     keys = re.findall(r"@misc\{(.*),", bibtex_entries(same))
     assert len(set(keys)) == 9
@@ -66,29 +66,29 @@ def test_keys_stay_and_two_documents_never_share_one() -> None:
     assert bibtex_entries([*same, *same]) == bibtex_entries(same)
 
 
-def test_an_answer_cites_each_document_once_known_or_not() -> None:
-    written = FORMATS["bibtex"].write(ANSWER).decode()
+def test_each_cited_document_has_one_entry_with_or_without_details() -> None:
+    bibtex = FORMATS["bibtex"].write(ANSWER).decode()
     documents = {p.document_id or p.id for p in ANSWER.passages}
-    assert written.count("@") == len(documents) > 1
-    known = {id_: CitedDocument(id_, "A title of its own") for id_ in documents}
-    assert to_bibtex(ANSWER, known).count("A title of its own") == len(documents)
+    assert bibtex.count("@") == len(documents) > 1
+    documents_by_id = {id_: CitedDocument(id_, "A title of its own") for id_ in documents}
+    assert to_bibtex(ANSWER, documents_by_id).count("A title of its own") == len(documents)
 
 
 @given(st.text(), st.text(), st.text())
-def test_no_text_ends_its_field(title: str, author: str, date: str) -> None:
-    written = bibtex_entries([CitedDocument("abc", title, details={"author": author, "date": date, "tags": [title]})])
-    bare = re.sub(r"\\[{}\\#$%&_]|\\text\w+\{\}", "", written)
+def test_no_text_can_close_its_field(title: str, author: str, date: str) -> None:
+    bibtex = bibtex_entries([CitedDocument("abc", title, details={"author": author, "date": date, "tags": [title]})])
+    unescaped = re.sub(r"\\[{}\\#$%&_]|\\text\w+\{\}", "", bibtex)
     depth = 0
-    for sign in bare:
+    for sign in unescaped:
         depth += (sign == "{") - (sign == "}")
         assert depth >= 0
     assert depth == 0
-    assert written.count("\n@") == 0
+    assert bibtex.count("\n@") == 0
 
 
 @given(st.text(alphabet="\\{}#$%&_~^ab é"))
-def test_what_is_escaped_reads_back(text: str) -> None:
+def test_escaped_text_is_read_back(text: str) -> None:
     from pylatexenc.latex2text import LatexNodes2Text
 
-    read = LatexNodes2Text(math_mode="verbatim", keep_comments=False).latex_to_text(escape_latex(text))
-    assert read.replace(" ", "").replace("ˆ", "^") == text.replace(" ", "")
+    plain = LatexNodes2Text(math_mode="verbatim", keep_comments=False).latex_to_text(escape_latex(text))
+    assert plain.replace(" ", "").replace("ˆ", "^") == text.replace(" ", "")

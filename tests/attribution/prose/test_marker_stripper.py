@@ -1,4 +1,4 @@
-"""A language model's own markers vanish from a text as it comes, and nothing else does."""
+"""A language model's own markers are removed from a text as it arrives, and nothing else is."""
 
 from __future__ import annotations
 
@@ -46,26 +46,26 @@ SIGNS = st.sampled_from(
 
 def in_pieces(text: str, places: Sequence[int]) -> str:
     edges = sorted({0, len(text), *(place % (len(text) + 1) for place in places)})
-    unmarking = MarkerStripper()
-    pieces = [unmarking.feed(text[a:b]) for a, b in pairwise(edges)]
-    return "".join(pieces) + unmarking.finish()
+    stripper = MarkerStripper()
+    pieces = [stripper.feed(text[a:b]) for a, b in pairwise(edges)]
+    return "".join(pieces) + stripper.finish()
 
 
 @given(st.lists(SIGNS, max_size=40).map("".join), st.lists(st.integers(0, 1000), max_size=20))
-def test_however_a_text_is_cut_the_same_is_left(text: str, places: list[int]) -> None:
+def test_the_result_does_not_depend_on_how_the_text_is_split_into_pieces(text: str, places: list[int]) -> None:
     assert in_pieces(text, places) == remove_markers(text)
     assert in_pieces(text, range(len(text))) == remove_markers(text)
 
 
 @given(st.lists(st.tuples(WORDS.map(" ".join), MARKERS), max_size=5))
-def test_no_piece_of_a_marker_is_ever_passed_on(parts: list[tuple[str, str]]) -> None:
+def test_no_part_of_a_marker_is_ever_passed_on(parts: list[tuple[str, str]]) -> None:
     text = "".join(f"{words} {marker}" for words, marker in parts)
-    unmarking, shown = MarkerStripper(), ""
+    stripper, shown = MarkerStripper(), ""
     left = " ".join("".join(f"{words} " for words, _ in parts).split())
     for character in text:
-        shown += unmarking.feed(character)
+        shown += stripper.feed(character)
         assert left.replace(" ", "").startswith(shown.replace(" ", ""))
-    assert (shown + unmarking.finish()).replace(" ", "") == left.replace(" ", "")
+    assert (shown + stripper.finish()).replace(" ", "") == left.replace(" ", "")
 
 
 @pytest.mark.parametrize(
@@ -84,27 +84,27 @@ def test_no_piece_of_a_marker_is_ever_passed_on(parts: list[tuple[str, str]]) ->
         ("", ""),
     ],
 )
-def test_what_is_left(text: str, left: str) -> None:
+def test_markers_are_removed(text: str, left: str) -> None:
     assert remove_markers(text) == left
 
 
 @given(st.text(st.characters(exclude_characters="[(【<\ue200"), max_size=60), st.lists(st.integers(0, 99), max_size=9))
-def test_a_text_without_brackets_stays_as_it_is(text: str, places: list[int]) -> None:
+def test_a_text_without_brackets_is_unchanged(text: str, places: list[int]) -> None:
     assert in_pieces(text, places) == text
 
 
-def test_a_text_without_markers_is_hardly_held_back() -> None:
-    unmarking, text = MarkerStripper(), "It rained (a lot) on [the] town. 5 < 6 | 7"
+def test_a_text_without_markers_is_held_back_by_two_characters_at_most() -> None:
+    stripper, text = MarkerStripper(), "It rained (a lot) on [the] town. 5 < 6 | 7"
     passed = 0
     for number, character in enumerate(text, start=1):
-        passed += len(unmarking.feed(character))
+        passed += len(stripper.feed(character))
         assert number - passed <= 2
 
 
 @pytest.mark.parametrize(
     "unit", ["[", "[1", " ", "(source ", "`", "<|file", "【1†", "a [1] ", "\ue200", "[1](", "```\n"]
 )
-def test_time_grows_with_the_text_and_not_faster(unit: str) -> None:
+def test_time_is_linear_in_the_text(unit: str) -> None:
     def work(size: int) -> None:
         text = unit * (size // len(unit))
         in_pieces(text, range(0, len(text), 4))
@@ -112,5 +112,5 @@ def test_time_grows_with_the_text_and_not_faster(unit: str) -> None:
     assert_grows_with_its_size(work, 8_000, 32_000)
 
 
-def test_every_number_is_a_marker() -> None:
+def test_every_number_from_1_to_199_is_a_marker() -> None:
     assert not re.search(r"\d", remove_markers("".join(f"It rained [{n}]. " for n in range(1, 200))))

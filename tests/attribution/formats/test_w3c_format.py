@@ -1,4 +1,4 @@
-"""Web Annotations: every selector points at its words, and each fact says how it stands."""
+"""Web Annotations: exact selectors, and a verdict for each fact."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def read(answer: CitedAnswer, name: str = "w3c") -> Any:
 
 
 @given(answers())
-def test_every_selector_points_at_its_words(answer: CitedAnswer) -> None:
+def test_every_selector_selects_its_words(answer: CitedAnswer) -> None:
     collection = read(answer)
     assert collection["total"] == len(collection["first"]["items"]) == len(answer.propositions)
     shown = read(answer, "json")["text"]
@@ -29,7 +29,7 @@ def test_every_selector_points_at_its_words(answer: CitedAnswer) -> None:
             assert (quote["prefix"], quote["suffix"]) == around
 
 
-def test_an_annotation_says_how_its_fact_stands_and_shows_the_sources_words() -> None:
+def test_an_annotation_has_the_verdict_and_the_quotes() -> None:
     collection = read(ANSWER)
     assert collection["@context"] == "http://www.w3.org/ns/anno.jsonld"
     assert (collection["type"], collection["first"]["type"]) == ("AnnotationCollection", "AnnotationPage")

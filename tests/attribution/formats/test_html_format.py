@@ -1,4 +1,4 @@
-"""The report: the very text, every citation in its card, and nothing that a document could start or load."""
+"""The HTML report: the exact text, every citation in its source, and nothing that runs or loads."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from propcite.attribution.formats.text import link_to_words, printable
 
 
 def without(element: Any, path: str) -> Any:
-    for found in element.xpath(path):
-        found.drop_tree()
+    for part in element.xpath(path):
+        part.drop_tree()
     return element
 
 
@@ -28,7 +28,7 @@ def page_of(answer: CitedAnswer) -> Any:
 
 
 def flags(element: Any, marked: bool = False) -> Iterator[tuple[str, bool]]:
-    """Every character, and whether it is marked."""
+    """Yield every character with a flag: whether it is marked."""
     inside = marked or element.tag == "mark"
     yield from ((c, inside) for c in element.text or "")
     for child in element:
@@ -37,7 +37,7 @@ def flags(element: Any, marked: bool = False) -> Iterator[tuple[str, bool]]:
 
 
 @given(answers())
-def test_html_shows_the_very_text_and_every_citation_in_its_card(answer: CitedAnswer) -> None:
+def test_html_shows_the_exact_text_and_marks_every_citation_in_its_source(answer: CitedAnswer) -> None:
     page = page_of(answer)
     [shown] = page.xpath('//section[@class="answer"]')
     assert without(shown, './/*[@class="joined"]').text_content() == printable(answer.text)
@@ -47,14 +47,14 @@ def test_html_shows_the_very_text_and_every_citation_in_its_card(answer: CitedAn
         [card] = page.xpath(f'//article[@id="source-{citation.number}"]')
         text = citation.passage.text
         skipped = len(text) - len(text.lstrip())
-        written = list(flags(card.xpath('.//blockquote[@class="passage"]')[0]))
-        assert "".join(c for c, _ in written) == printable(text.strip())
-        inside = written[max(0, citation.span.start - skipped) : max(0, citation.span.end - skipped)]
+        characters = list(flags(card.xpath('.//blockquote[@class="passage"]')[0]))
+        assert "".join(c for c, _ in characters) == printable(text.strip())
+        inside = characters[max(0, citation.span.start - skipped) : max(0, citation.span.end - skipped)]
         assert all(marked for _, marked in inside)
 
 
 @given(answers())
-def test_html_holds_nothing_that_runs_or_loads(answer: CitedAnswer) -> None:
+def test_html_runs_and_loads_nothing(answer: CitedAnswer) -> None:
     page = page_of(answer)
     tags = {element.tag for element in page.iter() if isinstance(element.tag, str)}
     blocks = "html head meta title style body main header section article footer h1 h2 h3 p div ol li figure figcaption"
@@ -66,7 +66,7 @@ def test_html_holds_nothing_that_runs_or_loads(answer: CitedAnswer) -> None:
     assert "url(" not in to_html(CitedAnswer(""))
 
 
-def test_html_says_how_each_fact_stands() -> None:
+def test_html_shows_the_verdict_on_each_fact() -> None:
     page = page_of(ANSWER)
     facts = [" ".join(li.text_content().split()) for li in page.xpath("//li")]
     assert facts[2] == (
@@ -84,8 +84,8 @@ def test_html_says_how_each_fact_stands() -> None:
         "Supports fact 4",
     ]
     assert page.xpath('//blockquote[@class="passage"]/b/text()') == ["Gates\n"]
-    made = dict(zip(page.xpath("//dt/text()"), page.xpath("//dd/text()"), strict=True))
-    assert made == {
+    details = dict(zip(page.xpath("//dt/text()"), page.xpath("//dd/text()"), strict=True))
+    assert details == {
         "Answer": ANSWER.id,
         "Collection": "rivers",
         "Index version": "7a<",
@@ -98,21 +98,21 @@ def test_html_says_how_each_fact_stands() -> None:
 
 
 @pytest.mark.parametrize("address", ["https://example.org/gates?a=1&b=<2>", "HTTP://example.org/x"])
-def test_a_source_on_the_web_leads_to_its_very_words(address: str) -> None:
+def test_a_source_on_the_web_links_to_the_quote(address: str) -> None:
     documents = {"d1": CitedDocument("d1", "The barrier", address), "d2": CitedDocument("d2", "Cost", "/srv/cost.pdf")}
-    told = with_documents(ANSWER, documents)
-    tree = html.fromstring(to_html(told))
-    leads = {link.get("href") for link in tree.xpath("//a[starts-with(@rel, 'noreferrer')]")}
+    with_links = with_documents(ANSWER, documents)
+    tree = html.fromstring(to_html(with_links))
+    links = {link.get("href") for link in tree.xpath("//a[starts-with(@rel, 'noreferrer')]")}
     gates = next(c for c in ANSWER.citations if c.passage.document_id == "d1")
-    assert link_to_words(address, gates.quote) in leads
-    assert all(lead.lower().startswith("http") and "#:~:text=" in lead for lead in leads)
-    assert not any("cost.pdf" in lead for lead in leads)
-    assert link_to_words(address, gates.quote) in to_markdown(told)
+    assert link_to_words(address, gates.quote) in links
+    assert all(link.lower().startswith("http") and "#:~:text=" in link for link in links)
+    assert not any("cost.pdf" in link for link in links)
+    assert link_to_words(address, gates.quote) in to_markdown(with_links)
     assert to_html(ANSWER) == to_html(with_documents(ANSWER, {}))
-    assert told == ANSWER  # no part of what was said
+    assert with_links == ANSWER  # links are no part of an answer
 
 
 @pytest.mark.parametrize("source", ["javascript:alert(1)", "/srv/https://x.pdf", "ftp://example.org/a", ""])
-def test_nothing_else_is_a_lead(source: str) -> None:
-    told = with_documents(ANSWER, {"d1": CitedDocument("d1", "The barrier", source)})
-    assert to_html(told) == to_html(ANSWER)
+def test_only_web_addresses_become_links(source: str) -> None:
+    with_links = with_documents(ANSWER, {"d1": CitedDocument("d1", "The barrier", source)})
+    assert to_html(with_links) == to_html(ANSWER)

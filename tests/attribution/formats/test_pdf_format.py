@@ -1,4 +1,4 @@
-"""An answer as a PDF: the report as Chromium prints it, and one line where no browser is."""
+"""PDF: the report printed by Chromium, and an error of one line without a browser."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from propcite.attribution.formats.pdf import find_browser
 
 
 @pytest.mark.browser
-def test_the_report_is_printed_with_its_words() -> None:
+def test_the_printed_report_has_its_text() -> None:
     if find_browser() is None:
         pytest.skip("no Chromium here: apt-get install chromium")
     written = FORMATS["pdf"].write(ANSWER)
@@ -25,7 +25,7 @@ def test_the_report_is_printed_with_its_words() -> None:
     assert b"D:19800101000000" in written
 
 
-def test_a_machine_without_a_browser_says_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_without_a_browser_the_error_names_the_next_step(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     assert FORMATS["pdf"].missing_program() == "Chromium or Chrome"
     with pytest.raises(AttributionError, match="take --format html"):

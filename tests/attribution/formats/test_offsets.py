@@ -1,4 +1,4 @@
-"""Places in other units: exact at every boundary, refused inside a character, and quick on a long text."""
+"""Offsets in other units: exact at every boundary, rejected inside a character, and quick for a long text."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ WIDTHS = {
 units = st.sampled_from(Unit)
 
 
-def test_each_unit_counts_its_own() -> None:
+def test_offsets_in_each_unit() -> None:
     text = "aé€😀b"
     assert [Offsets(text, Unit.UTF_16).of(i) for i in range(6)] == [0, 1, 2, 3, 5, 6]
     assert [Offsets(text, Unit.BYTES).of(i) for i in range(6)] == [0, 1, 3, 6, 10, 11]
@@ -34,7 +34,7 @@ def test_each_unit_counts_its_own() -> None:
     assert Offsets(text, Unit.BYTES).span(3, 10) == Span(2, 4)
 
 
-def test_widths_change_where_the_encodings_do() -> None:
+def test_widths_change_at_the_limits_of_the_encodings() -> None:
     last_and_first = "\x7f\x80\u07ff\u0800\ud7ff\ue000\uffff\U00010000\U0010ffff"
     for unit in (Unit.UTF_16, Unit.BYTES):
         ends = [Offsets(c, unit).of(1) for c in last_and_first]
@@ -42,7 +42,7 @@ def test_widths_change_where_the_encodings_do() -> None:
 
 
 @given(texts, units)
-def test_every_boundary_is_exact_and_comes_back(text: str, unit: Unit) -> None:
+def test_every_boundary_is_converted_exactly_in_both_directions(text: str, unit: Unit) -> None:
     offsets, expected = Offsets(text, unit), 0
     boundaries = set()
     for point, character in enumerate([*text, ""]):
@@ -58,15 +58,15 @@ def test_every_boundary_is_exact_and_comes_back(text: str, unit: Unit) -> None:
             offsets.of(beyond)
 
 
-def test_half_a_character_counts_as_what_is_written_for_it() -> None:
-    text = "x\ud83d\ude00y"  # two halves that no text may join: each is written as �
+def test_a_lone_surrogate_counts_as_its_replacement() -> None:
+    text = "x\ud83d\ude00y"  # two lone surrogates that must not be joined: each is written as �
     written = json.loads(FORMATS["json"].write(CitedAnswer(text)))["text"]
     assert written == "x\ufffd\ufffdy"
     for unit in Unit:
         assert [Offsets(text, unit).of(i) for i in range(5)] == [Offsets(written, unit).of(i) for i in range(5)]
 
 
-def test_a_long_text_is_counted_once() -> None:
+def test_a_long_text_is_converted_quickly() -> None:
     text = "The café — 😀 " * 100_000
     start = time.perf_counter()
     for unit in (Unit.UTF_16, Unit.BYTES):
@@ -78,7 +78,7 @@ def test_a_long_text_is_counted_once() -> None:
 # PropCite's own JSON in these units
 
 
-def test_the_unit_is_named_and_the_published_schema_is_not_claimed() -> None:
+def test_another_unit_is_named_in_the_schema() -> None:
     written = to_native(ANSWER, Unit.UTF_16)
     assert (written["schema"], written["offsets"]) == (f"{SCHEMA};offsets=utf-16", "utf-16")
     assert written["document_offsets"] == "code-points"
@@ -87,7 +87,7 @@ def test_the_unit_is_named_and_the_published_schema_is_not_claimed() -> None:
         from_json(json.dumps(written))
 
 
-def test_places_behind_an_emoji_move_and_places_in_documents_stay() -> None:
+def test_offsets_behind_an_emoji_change_and_offsets_in_documents_do_not() -> None:
     plain, counted = to_native(ANSWER), to_native(ANSWER, Unit.UTF_16)
     first = [data["sentences"][0]["propositions"][0]["citations"][0] for data in (plain, counted)]
     assert [(c["start"], c["end"]) for c in first] == [(6, 36), (6, 37)]
@@ -109,26 +109,26 @@ def test_places_behind_an_emoji_move_and_places_in_documents_stay() -> None:
 
 
 @given(answers(), units)
-def test_an_answer_comes_back_from_every_unit(answer: CitedAnswer, unit: Unit) -> None:
+def test_an_answer_is_read_back_from_every_unit(answer: CitedAnswer, unit: Unit) -> None:
     written = FORMATS["json"].write(answer, unit).decode()
     assert from_native(written) == from_json(to_json(answer))
     data = json.loads(written)
     encoding = {Unit.CODE_POINTS: "utf-32-le", Unit.UTF_16: "utf-16-le", Unit.BYTES: "utf-8"}[unit]
     size = {Unit.CODE_POINTS: 4, Unit.UTF_16: 2, Unit.BYTES: 1}[unit]
     for sentence in data["sentences"]:
-        cut = data["text"].encode(encoding)[sentence["start"] * size : sentence["end"] * size]
-        assert cut.decode(encoding) == sentence["text"]
+        part = data["text"].encode(encoding)[sentence["start"] * size : sentence["end"] * size]
+        assert part.decode(encoding) == sentence["text"]
 
 
 @pytest.mark.parametrize(
     "text", ["", "[]", "{}", '{"offsets": "inches"}', '{"offsets": "bytes"}', '{"offsets": "utf-16"}']
 )
-def test_what_is_no_answer_is_refused(text: str) -> None:
+def test_invalid_answers_are_rejected(text: str) -> None:
     with pytest.raises(AttributionError, match="not a cited answer"):
         from_native(text)
 
 
-def test_a_place_inside_a_character_is_refused() -> None:
+def test_an_offset_inside_a_character_is_rejected() -> None:
     data = to_native(ANSWER, Unit.BYTES)
     data["sentences"][0]["end"] = data["text"].encode().index("😀".encode()) + 1
     with pytest.raises(AttributionError, match="no character begins or ends at offset"):

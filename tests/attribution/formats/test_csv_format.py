@@ -1,4 +1,4 @@
-"""The table: a row for each citation and each fact without one, and no cell that computes."""
+"""CSV: a row per citation and per unsupported fact, and no formula."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def rows_of(answer: CitedAnswer) -> list[dict[str, str]]:
 
 
 @given(answers())
-def test_a_table_has_a_row_for_each_citation_and_each_bare_fact(answer: CitedAnswer) -> None:
+def test_the_table_has_a_row_per_citation_and_per_unsupported_fact(answer: CitedAnswer) -> None:
     assert to_csv(answer).startswith("\ufeff" + COLUMNS[0])
     rows = rows_of(answer)
     assert [row["kind"] for row in rows].count("citation") == len(answer.citations)
@@ -32,12 +32,12 @@ def test_a_table_has_a_row_for_each_citation_and_each_bare_fact(answer: CitedAns
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", " =1", "\t=1", "\r=1", "\n=1", "＝1", "\xa0=1"])
-def test_a_cell_that_would_compute_is_defused(text: str) -> None:
+def test_formulas_are_made_text(text: str) -> None:
     [row] = rows_of(CitedAnswer(ANSWER.text, ANSWER.sentences[3:], question=text))
     assert row["question"] == f"'{text}"
 
 
-def test_a_row_says_where_the_words_are() -> None:
+def test_rows_locate_their_quotes() -> None:
     rows = rows_of(ANSWER)
     assert [(row["kind"], row["marker"], row["quote"]) for row in rows] == [
         ("citation", "1", "Each gate weighs 300 tonnes 😀."),

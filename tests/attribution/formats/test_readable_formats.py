@@ -1,4 +1,4 @@
-"""Texts with footnotes: every word as it was written, and each marker leads to its source."""
+"""Markdown and Word: every word as written, and each marker linked to its source."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def rendered(markdown: str) -> Any:
 
 
 def without(element: Any, path: str) -> Any:
-    for found in element.xpath(path):
-        found.drop_tree()
+    for part in element.xpath(path):
+        part.drop_tree()
     return element
 
 
@@ -45,7 +45,7 @@ def letters(text: str) -> str:
 # Markdown
 
 
-def test_markdown_says_all_in_plain_words() -> None:
+def test_markdown_of_a_whole_answer() -> None:
     assert to_markdown(ANSWER) == (
         "# How heavy, and how \\*dear\\*?\n\n"
         "The gates weigh 300 tonnes 😀 and cost 5 million.[^1][^2] See \\[1\\] & \\<b\\>x\\</b\\>. `✗ contradicted`\\\n"
@@ -66,7 +66,7 @@ def test_markdown_says_all_in_plain_words() -> None:
 
 
 @given(texts)
-def test_any_line_of_markdown_shows_as_it_is(text: str) -> None:
+def test_any_line_is_shown_as_written(text: str) -> None:
     line = " ".join(printable(text).split())
     assert rendered(inline(text)).text_content().strip("\n") == line
     assert rendered(f"- {inline(text)}").text_content().strip("\n") == line
@@ -79,12 +79,12 @@ def test_any_line_of_markdown_shows_as_it_is(text: str) -> None:
         "¦=¦a | b¦\\*¦--- | ---¦www.a_b.c¦http://a_b_c¦:x:¦: x¦$x$¦^x^¦{#x}¦\\"
     ).split("¦"),
 )
-def test_what_means_something_in_markdown_shows_as_it_is(text: str) -> None:
+def test_markdown_syntax_is_shown_as_written(text: str) -> None:
     assert rendered(inline(text)).text_content().strip("\n") == text.strip()
     assert rendered(to_markdown(CitedAnswer(f"x\n{text}\n---"))).xpath("./p")[0].text_content() == f"x\n{text}\n---"
 
 
-def test_words_behind_a_marker_make_no_link_of_it() -> None:
+def test_words_behind_a_marker_do_not_make_it_a_link() -> None:
     text = "It weighs.(x)"
     claim = CitedProposition(Proposition((Span(0, 9),), "It weighs"), GATE.verdict, (GATE,))
     answer = CitedAnswer(text, (CitedSentence(Span(0, 10), (claim,)), CitedSentence(Span(10, 13))))
@@ -92,7 +92,7 @@ def test_words_behind_a_marker_make_no_link_of_it() -> None:
 
 
 @given(answers())
-def test_markdown_shows_the_answer_and_leads_each_marker_to_its_source(answer: CitedAnswer) -> None:
+def test_markdown_shows_the_answer_and_links_markers_to_footnotes(answer: CitedAnswer) -> None:
     page = rendered(to_markdown(CitedAnswer(answer.text, answer.sentences)))
     sources = len({c.number for c in answer.citations})
     assert len(page.xpath('//section[@class="footnotes"]//li')) == sources
@@ -110,7 +110,7 @@ def test_markdown_keeps_lines_and_paragraphs() -> None:
 # Word
 
 
-def test_a_word_document_leads_each_marker_to_its_source() -> None:
+def test_a_word_document_links_markers_to_sources() -> None:
     document = docx.Document(io.BytesIO(to_docx(ANSWER)))
     lines = [paragraph.text for paragraph in document.paragraphs]
     assert lines[:3] == [
@@ -133,24 +133,24 @@ def test_a_word_document_leads_each_marker_to_its_source() -> None:
 
 @settings(max_examples=20)  # Word's files take their time
 @given(answers())
-def test_a_word_document_holds_the_very_text(answer: CitedAnswer) -> None:
+def test_a_word_document_has_the_exact_text(answer: CitedAnswer) -> None:
     document = docx.Document(io.BytesIO(to_docx(CitedAnswer(answer.text, answer.sentences))))
     first = [paragraph.text for paragraph in document.paragraphs][1 : 2 + len(answer.text)]
     added = re.compile(r"\[\d+\]| \([✓◐○✗] [a-z ]+\)")
     assert letters(added.sub("", "".join(first))).startswith(letters(added.sub("", printable(answer.text))))
 
 
-def test_a_word_document_is_set_from_the_right_where_its_script_is() -> None:
+def test_a_word_document_sets_hebrew_from_right_to_left() -> None:
     document = docx.Document(io.BytesIO(to_docx(CitedAnswer("(1) ארוך\nlong"))))
     assert [bool(p._p.xpath("w:pPr/w:bidi")) for p in document.paragraphs][1:3] == [True, False]
 
 
 def test_an_incomplete_answer_says_so_before_its_text() -> None:
-    told = replace(ANSWER, incomplete=True, notes=("2 of 8 passages were left out",))
-    said = "This answer is incomplete. 2 of 8 passages were left out."
-    assert said in to_html(told)
-    assert to_html(told).index(said) < to_html(told).index('class="answer"')
-    assert "> This answer is incomplete.\n\n> 2 of 8 passages were left out.\n" in to_markdown(told)
-    assert said in [p.text for p in docx.Document(io.BytesIO(to_docx(told))).paragraphs]
-    assert to_openai(told)["status"] == "incomplete"
+    incomplete = replace(ANSWER, incomplete=True, notes=("2 of 8 passages were left out",))
+    notice = "This answer is incomplete. 2 of 8 passages were left out."
+    assert notice in to_html(incomplete)
+    assert to_html(incomplete).index(notice) < to_html(incomplete).index('class="answer"')
+    assert "> This answer is incomplete.\n\n> 2 of 8 passages were left out.\n" in to_markdown(incomplete)
+    assert notice in [p.text for p in docx.Document(io.BytesIO(to_docx(incomplete))).paragraphs]
+    assert to_openai(incomplete)["status"] == "incomplete"
     assert "incomplete" not in to_html(ANSWER) + to_markdown(ANSWER)

@@ -1,4 +1,4 @@
-"""The shapes of other interfaces, checked by hand and by their own packages; every place points at its words."""
+"""API formats: compared by hand and validated by the packages of these APIs; all offsets are exact."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from pydantic import TypeAdapter
 from sample_answers import ANSWER, CAFE, COST, GATE, GATES, TEXT, answers
 
 from propcite.attribution.citations import CitedAnswer, CitedProposition, CitedSentence, Proposition
-from propcite.attribution.formats import FORMATS, Unit
+from propcite.attribution.errors import AttributionError
+from propcite.attribution.formats import FORMATS, Unit, write
 from propcite.attribution.formats.anthropic import from_anthropic, to_anthropic
 from propcite.attribution.formats.offsets import Offsets
 from propcite.attribution.formats.openai import to_openai
@@ -26,7 +27,7 @@ def read(name: str, answer: CitedAnswer = ANSWER, unit: Unit = Unit.CODE_POINTS)
     return json.loads(FORMATS[name].write(answer, unit))
 
 
-def test_the_formats_are_listed_by_name_and_each_names_its_files() -> None:
+def test_each_format_has_a_name_a_suffix_and_a_description() -> None:
     assert set(FORMATS) == set(
         "html markdown docx pdf csv json jsonl bibtex alce alce-item openai openai-files openai-chat anthropic cohere "
         "w3c".split()
@@ -36,15 +37,22 @@ def test_the_formats_are_listed_by_name_and_each_names_its_files() -> None:
     assert [name for name, form in FORMATS.items() if not form.is_text] == ["docx", "pdf"]
 
 
-@pytest.mark.parametrize("name", [name for name in FORMATS if name != "pdf"])  # which a browser prints: test_pdf.py
-def test_the_same_answer_is_the_same_bytes_and_an_empty_one_is_written_too(name: str) -> None:
+@pytest.mark.parametrize("name", [name for name in FORMATS if name != "pdf"])  # it needs a browser: test_pdf_format.py
+def test_output_is_deterministic_and_empty_answers_are_written(name: str) -> None:
     form = FORMATS[name]
     assert form.write(ANSWER) == form.write(ANSWER)
     assert isinstance(form.write(CitedAnswer("")), bytes)
 
 
+def test_write_takes_a_format_by_name() -> None:
+    assert write(ANSWER, "openai", Unit.BYTES) == FORMATS["openai"].write(ANSWER, Unit.BYTES)
+    assert write(ANSWER).startswith(b"<!doctype html>")
+    with pytest.raises(AttributionError, match="no format named 'odt': use one of html, markdown"):
+        write(ANSWER, "odt")
+
+
 @given(answers(), units)
-def test_whatever_was_written_is_utf8_and_json(answer: CitedAnswer, unit: Unit) -> None:
+def test_any_answer_is_written_as_utf8_and_json(answer: CitedAnswer, unit: Unit) -> None:
     for name, form in FORMATS.items():
         if form.is_text:
             assert form.write(answer, unit).decode()
@@ -55,7 +63,7 @@ def test_whatever_was_written_is_utf8_and_json(answer: CitedAnswer, unit: Unit) 
 @pytest.mark.parametrize(
     "name", [name for name, form in FORMATS.items() if form.has_units and "json" != name != "jsonl"]
 )
-def test_the_unit_is_said(name: str) -> None:
+def test_the_json_names_its_unit(name: str) -> None:
     assert [read(name, unit=unit)["offsets"] for unit in Unit] == ["code-points", "utf-16", "bytes"]
 
 
@@ -65,8 +73,10 @@ def test_the_unit_is_said(name: str) -> None:
 def test_openai_annotates_the_words_of_each_cited_fact() -> None:
     [content] = read("openai")["content"]
     assert content["text"] == TEXT
-    noted = [(a["type"], TEXT[a["start_index"] : a["end_index"]], a["title"], a["url"]) for a in content["annotations"]]
-    assert noted == [
+    annotations = [
+        (a["type"], TEXT[a["start_index"] : a["end_index"]], a["title"], a["url"]) for a in content["annotations"]
+    ]
+    assert annotations == [
         ("url_citation", "The gates weigh 300 tonnes 😀", GATES.title, "urn:propcite:passage:gates#char=6,36"),
         ("url_citation", "cost 5 million", "=Cost|", "urn:propcite:passage:cost#char=0,17"),
         ("url_citation", "cost 5 million", GATES.title, "urn:propcite:passage:gates#char=37,48"),
@@ -77,7 +87,7 @@ def test_openai_annotates_the_words_of_each_cited_fact() -> None:
     assert [a["url_citation"]["url"] for a in chat["annotations"]] == [a["url"] for a in content["annotations"]]
 
 
-def test_openai_names_files_where_their_markers_stand() -> None:
+def test_openai_file_citations_are_placed_like_markers() -> None:
     [content] = read("openai-files")["content"]
     assert [(a["file_id"], TEXT[: a["index"]][-9:]) for a in content["annotations"]] == [
         ("gates", " million."),
@@ -86,7 +96,7 @@ def test_openai_names_files_where_their_markers_stand() -> None:
     ]
 
 
-def test_openais_own_types_take_them() -> None:
+def test_openai_types_validate_the_messages() -> None:
     from openai.types.chat import ChatCompletionMessage
     from openai.types.responses import ResponseOutputMessage
 
@@ -97,10 +107,12 @@ def test_openais_own_types_take_them() -> None:
 
 
 @given(answers(), units)
-def test_openais_places_can_be_cut_in_every_unit(answer: CitedAnswer, unit: Unit) -> None:
+def test_openai_offsets_are_exact_in_every_unit(answer: CitedAnswer, unit: Unit) -> None:
     places = Offsets(answer.text, unit)
-    cut = [places.span(a["start_index"], a["end_index"]) for a in to_openai(answer, unit)["content"][0]["annotations"]]
-    assert cut == [claim.words for claim in cited_pieces(answer) for _ in claim.citations]
+    spans = [
+        places.span(a["start_index"], a["end_index"]) for a in to_openai(answer, unit)["content"][0]["annotations"]
+    ]
+    assert spans == [piece.words for piece in cited_pieces(answer) for _ in piece.citations]
 
 
 # Anthropic
@@ -123,7 +135,7 @@ def test_anthropic_has_a_block_for_each_fact() -> None:
     assert [document["source"]["data"] for document in message["documents"]] == [GATES.text, COST.text, CAFE.text]
 
 
-def test_anthropics_own_types_take_it() -> None:
+def test_anthropic_types_validate_the_message() -> None:
     from anthropic.types import DocumentBlockParam, MessageParam, TextBlock
 
     message = read("anthropic")
@@ -133,14 +145,14 @@ def test_anthropics_own_types_take_it() -> None:
         TypeAdapter(DocumentBlockParam).validate_python(document)
 
 
-def test_given_documents_are_counted_first() -> None:
+def test_anthropic_counts_given_documents_first() -> None:
     message = to_anthropic(ANSWER, documents=[CAFE])
     assert [document["source"]["data"] for document in message["documents"]] == [CAFE.text, GATES.text, COST.text]
     assert [place.document_index for place in from_anthropic(message)] == [1, 2, 1, 0]
 
 
 @given(answers(), units)
-def test_anthropics_blocks_are_the_text_and_their_places_come_back(answer: CitedAnswer, unit: Unit) -> None:
+def test_anthropic_blocks_join_to_the_text_and_their_citations_are_read_back(answer: CitedAnswer, unit: Unit) -> None:
     message = to_anthropic(answer, unit)
     assert "".join(block["text"] for block in message["content"]) == answer.text
     written = read("anthropic", answer, unit)
@@ -154,7 +166,7 @@ def test_anthropics_blocks_are_the_text_and_their_places_come_back(answer: Cited
 # Cohere
 
 
-def test_cohere_has_the_sources_of_each_fact_together() -> None:
+def test_cohere_groups_the_sources_of_each_fact() -> None:
     message = read("cohere")
     assert message["content"] == [{"type": "text", "text": TEXT}]
     assert all(TEXT[c["start"] : c["end"]] == c["text"] for c in message["citations"])
@@ -178,15 +190,15 @@ def test_cohere_has_the_sources_of_each_fact_together() -> None:
 
 
 @given(answers())
-def test_pieces_are_the_text_with_every_citation_and_every_bare_fact_once(answer: CitedAnswer) -> None:
-    for cut in (pieces(answer), cited_pieces(answer)):
-        assert "".join(piece.span.of(answer.text) for piece in cut) == answer.text
+def test_pieces_join_to_the_text_and_have_every_citation_and_unsupported_fact_once(answer: CitedAnswer) -> None:
+    for spans in (pieces(answer), cited_pieces(answer)):
+        assert "".join(piece.span.of(answer.text) for piece in spans) == answer.text
     assert {c.id for claim in cited_pieces(answer) for c in claim.citations} >= {c.id for c in answer.citations}
     assert sum(len(piece.unsupported) for piece in pieces(answer)) == len(answer.uncited)
     assert all(c.words.start >= c.span.start and c.words.end <= c.span.end for c in cited_pieces(answer))
 
 
-def test_a_fact_without_words_of_its_own_ends_with_its_sentence() -> None:
+def test_a_fact_without_spans_ends_with_its_sentence() -> None:
     claim = CitedProposition(Proposition((), "It weighs much."), GATE.verdict, (GATE,))
     answer = CitedAnswer("It does. Yes.", (CitedSentence(Span(0, 8), (claim,)), CitedSentence(Span(9, 13))))
     assert [(c.span, len(c.citations)) for c in cited_pieces(answer)] == [(Span(0, 9), 1), (Span(9, 13), 0)]

@@ -1,4 +1,4 @@
-"""What is written is read back as it was, fits its schema, and is refused when anything in it was changed."""
+"""JSON of answers: read back unchanged, valid by its schema, and rejected if anything in it was changed."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from propcite.attribution.formats.json.repairs import repair_schema
 from propcite.retrieval.text import Passage, Sentence, Span
 
 TEXT = "The gates weigh 300 tonnes — each. 😀 It cost 5 million. Is that all?"
-ALONE: dict[str, Any] = {"after": "", "understood": "", "written_from": ()}  # what follows nothing
+NO_CONVERSATION: dict[str, Any] = {"after": "", "understood": "", "written_from": ()}
 COST = Passage("cost", "It cost 4 million.", document_id="d2", sentences=(Sentence(Span(0, 18)),))
 
 
 @pytest.fixture
 def answer() -> CitedAnswer:
-    """An answer with everything that one can hold."""
+    """Return an answer with all fields set."""
     citation = Citation(1, Evidence(GATES, Span(6, 36), 0.8123, 0.5), Verdict(Label.SUPPORTED, 0.93))
     weighs = CitedProposition(
         Proposition((Span(0, 9), Span(10, 26)), "The gates weigh 300 tonnes."), citation.verdict, (citation,)
@@ -66,12 +66,12 @@ def answer() -> CitedAnswer:
 
 
 @pytest.mark.parametrize("text", ["[" * 100_000, '{"schema": "propcite/answer/1", "x": %s}' % ("[" * 900 + "]" * 900)])
-def test_what_is_nested_without_end_is_refused_in_one_line(text: str) -> None:
+def test_deeply_nested_json_is_rejected(text: str) -> None:
     with pytest.raises(AttributionError, match="not a cited answer"):
         from_json(text)
 
 
-def test_reading_what_was_written_gives_the_same_answer(answer: CitedAnswer) -> None:
+def test_an_answer_is_read_back(answer: CitedAnswer) -> None:
     assert from_json(to_json(answer)) == answer
     assert from_json(to_json(answer, indent=2)) == answer
     assert from_dict(to_dict(answer)) == answer
@@ -79,7 +79,7 @@ def test_reading_what_was_written_gives_the_same_answer(answer: CitedAnswer) -> 
     assert from_json(to_json(CitedAnswer(""))) == CitedAnswer("")
 
 
-def test_what_is_written_fits_the_published_schema(answer: CitedAnswer) -> None:
+def test_json_follows_the_published_schema(answer: CitedAnswer) -> None:
     jsonschema.Draft202012Validator.check_schema(json_schema())
     jsonschema.validate(json.loads(to_json(answer)), json_schema())
     jsonschema.validate(json.loads(to_json(CitedAnswer(""))), json_schema())
@@ -87,14 +87,14 @@ def test_what_is_written_fits_the_published_schema(answer: CitedAnswer) -> None:
         jsonschema.validate(json.loads(to_json(answer)) | {"schema": "propcite/answer/6"}, json_schema())
 
 
-def test_a_schema_stands_alone_and_names_its_dialect_and_itself() -> None:
+def test_a_schema_names_its_dialect_and_its_id() -> None:
     for schema, name in ((json_schema(), "answer:5"), (repair_schema(), "repair:1")):
         assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
         assert schema["$id"] == f"urn:propcite:schema:{name}"
         jsonschema.Draft202012Validator.check_schema(schema)
 
 
-def test_an_answer_kept_by_the_first_version_is_read(answer: CitedAnswer) -> None:
+def test_an_answer_of_version_1_is_read(answer: CitedAnswer) -> None:
     def as_first(value: Any) -> Any:
         if isinstance(value, list):
             return [as_first(item) for item in value]
@@ -106,23 +106,23 @@ def test_an_answer_kept_by_the_first_version_is_read(answer: CitedAnswer) -> Non
     first = as_first(json.loads(to_json(answer)))
     del first["uncited_spans"], first["index_version"], first["incomplete"], first["notes"]
     del first["after"], first["understood"], first["written_from"]
-    read = from_json(json.dumps(first | {"schema": "propcite/answer/1"}))
-    assert [c.quote for c in read.citations] == [c.quote for c in answer.citations]
-    assert [c.boxes for c in read.citations] == [()]
-    assert read.id == replace(answer, **ALONE).id
+    result = from_json(json.dumps(first | {"schema": "propcite/answer/1"}))
+    assert [c.quote for c in result.citations] == [c.quote for c in answer.citations]
+    assert [c.boxes for c in result.citations] == [()]
+    assert result.id == replace(answer, **NO_CONVERSATION).id
     with pytest.raises(AttributionError, match="Field required"):
         from_json(json.dumps(first | {"schema": SCHEMA}))
 
 
-def test_an_answer_kept_by_the_second_version_is_read(answer: CitedAnswer) -> None:
+def test_an_answer_of_version_2_is_read(answer: CitedAnswer) -> None:
     second = json.loads(to_json(answer)) | {"schema": "propcite/answer/2"}
     del second["incomplete"], second["notes"], second["after"], second["understood"], second["written_from"]
-    assert from_json(json.dumps(second)) == replace(answer, incomplete=False, notes=(), **ALONE)
+    assert from_json(json.dumps(second)) == replace(answer, incomplete=False, notes=(), **NO_CONVERSATION)
     with pytest.raises(AttributionError, match="Field required"):
         from_json(json.dumps(second | {"schema": "propcite/answer/3"}))
 
 
-def test_an_answer_kept_by_the_third_version_is_read_without_places(answer: CitedAnswer) -> None:
+def test_an_answer_of_version_3_is_read_without_places(answer: CitedAnswer) -> None:
     def as_third(value: Any) -> Any:
         if isinstance(value, list):
             return [as_third(item) for item in value]
@@ -131,33 +131,33 @@ def test_an_answer_kept_by_the_third_version_is_read_without_places(answer: Cite
         return {name: as_third(item) for name, item in value.items() if name != "places"}
 
     third = as_third(json.loads(to_json(answer)))
-    read = from_json(json.dumps(third | {"schema": "propcite/answer/3"}))
+    result = from_json(json.dumps(third | {"schema": "propcite/answer/3"}))
     assert [c.places for c in answer.citations] == [("<i>slide</i> 3",)]
-    assert [(c.quote, c.places) for c in read.citations] == [(c.quote, ()) for c in answer.citations]
+    assert [(c.quote, c.places) for c in result.citations] == [(c.quote, ()) for c in answer.citations]
     with pytest.raises(AttributionError, match="Field required"):
         from_json(json.dumps(third | {"schema": SCHEMA}))
 
 
-def test_an_answer_kept_by_the_fourth_version_stands_alone(answer: CitedAnswer) -> None:
+def test_an_answer_of_version_4_is_read_without_conversation(answer: CitedAnswer) -> None:
     fourth = json.loads(to_json(answer))
     del fourth["after"], fourth["understood"], fourth["written_from"]
-    assert from_json(json.dumps(fourth | {"schema": "propcite/answer/4"})) == replace(answer, **ALONE)
+    assert from_json(json.dumps(fourth | {"schema": "propcite/answer/4"})) == replace(answer, **NO_CONVERSATION)
     with pytest.raises(AttributionError, match="Field required"):
         from_json(json.dumps(fourth | {"schema": SCHEMA}))
 
 
-def test_an_answer_that_follows_another_is_another_answer(answer: CitedAnswer) -> None:
+def test_the_id_depends_on_the_previous_answer(answer: CitedAnswer) -> None:
     assert replace(answer, after="").id != answer.id == replace(answer, understood="", written_from=()).id
 
 
-def test_the_schema_says_what_every_part_means() -> None:
+def test_the_schema_describes_its_parts() -> None:
     parts = json_schema()["$defs"]
     assert all(
         parts[name]["description"] for name in ("CitationJson", "PropositionJson", "SentenceJson", "PassageJson")
     )
 
 
-def test_a_reader_of_the_json_needs_no_passage_to_show_a_quote(answer: CitedAnswer) -> None:
+def test_citations_contain_all_that_a_quote_needs(answer: CitedAnswer) -> None:
     written = to_dict(answer)
     citation = written["sentences"][0]["citations"][0]
     assert citation["quote"] == "Each gate weighs 300 tonnes 😀."[: 36 - 6]
@@ -176,11 +176,11 @@ def test_offsets_count_code_points(answer: CitedAnswer) -> None:
         assert written["text"][sentence["start"] : sentence["end"]] == sentence["text"]
 
 
-def test_half_a_character_is_written_as_an_unknown_one() -> None:
+def test_a_lone_surrogate_is_written_as_a_replacement_character() -> None:
     written = to_json(CitedAnswer("tide \ud83d!", (CitedSentence(Span(0, 7)),), question="\udfff?"))
     assert written.encode()
-    read = from_json(written)
-    assert (read.text, read.question, read.sentences[0].span) == ("tide \ufffd!", "\ufffd?", Span(0, 7))
+    result = from_json(written)
+    assert (result.text, result.question, result.sentences[0].span) == ("tide \ufffd!", "\ufffd?", Span(0, 7))
 
 
 def citation_of(data: Any) -> Any:
@@ -227,7 +227,7 @@ TAMPERED: dict[str, tuple[Callable[[Any], Any], str]] = {
 
 
 @pytest.mark.parametrize("change", TAMPERED)
-def test_a_changed_answer_is_refused_in_one_line(answer: CitedAnswer, change: str) -> None:
+def test_a_changed_answer_is_rejected_in_one_line(answer: CitedAnswer, change: str) -> None:
     tamper, message = TAMPERED[change]
     data = copy.deepcopy(json.loads(to_json(answer)))
     tamper(data)
@@ -240,12 +240,12 @@ def test_a_changed_answer_is_refused_in_one_line(answer: CitedAnswer, change: st
 @pytest.mark.parametrize(
     "text", ["", "null", "[]", "{}", '"answer"', "not json", "{" * 5000, '{"schema": NaN}', "\ufeff{}", '"\\ud800"']
 )
-def test_what_is_no_answer_is_refused_in_one_line(text: str) -> None:
+def test_invalid_answers_are_rejected_in_one_line(text: str) -> None:
     with pytest.raises(AttributionError, match=f"this is not a cited answer \\({SCHEMA}\\): ") as error:
         from_json(text)
     assert "\n" not in str(error.value)
 
 
-def test_what_a_newer_version_adds_is_passed_over(answer: CitedAnswer) -> None:
+def test_unknown_fields_are_ignored(answer: CitedAnswer) -> None:
     data = json.loads(to_json(answer)) | {"mood": "cheerful"}
     assert from_json(json.dumps(data)) == answer

@@ -1,4 +1,4 @@
-"""An answer's sentences are the same however its text comes, and each is known as soon as it can be."""
+"""Sentences of an answer: the same however its text arrives, and final as early as possible."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ def words(text: str) -> list[str]:
     return [span.of(text) for span in sentences_of(text)]
 
 
-def read(pieces: Sequence[str]) -> list[tuple[int, int, str]]:
-    """The sentences of a text that comes in pieces."""
+def split_pieces(pieces: Sequence[str]) -> list[tuple[int, int, str]]:
+    """Return the sentences of a text that arrives in pieces."""
     sentences = SentenceStream()
-    found = [one for piece in pieces for one in sentences.feed(piece)]
-    return [(span.start, span.end, words) for span, words in (*found, *sentences.finish())]
+    results = [one for piece in pieces for one in sentences.feed(piece)]
+    return [(span.start, span.end, words) for span, words in (*results, *sentences.finish())]
 
 
-def cut(text: str, places: Sequence[int]) -> list[str]:
+def split_at(text: str, places: Sequence[int]) -> list[str]:
     edges = sorted({0, len(text), *(place % (len(text) + 1) for place in places)})
     return [text[a:b] for a, b in pairwise(edges)]
 
@@ -48,14 +48,14 @@ def cut(text: str, places: Sequence[int]) -> list[str]:
 @example("It rained. [1, 2] Then it stopped.", list(range(40)))
 @example("**It rained.** **The sun** came\n**It**", list(range(40)))
 @example("#\n##x\n#", [1, 2, 3])
-def test_however_a_text_is_cut_its_sentences_are_the_same(text: str, places: list[int]) -> None:
+def test_sentences_do_not_depend_on_how_the_text_is_split_into_pieces(text: str, places: list[int]) -> None:
     whole = [(span.start, span.end, span.of(text)) for span in sentences_of(text)]
-    assert read(cut(text, places)) == whole
-    assert read(list(text)) == whole
+    assert split_pieces(split_at(text, places)) == whole
+    assert split_pieces(list(text)) == whole
 
 
 @given(TEXTS)
-def test_sentences_lie_in_the_prose_in_order_and_hold_a_word(text: str) -> None:
+def test_sentences_are_in_the_prose_in_order_and_contain_a_word(text: str) -> None:
     regions, end = list(prose_spans(text)), 0
     for span in sentences_of(text):
         assert end <= span.start < span.end
@@ -67,7 +67,7 @@ def test_sentences_lie_in_the_prose_in_order_and_hold_a_word(text: str) -> None:
 
 @given(TEXTS)
 def test_every_word_of_the_prose_is_in_a_sentence(text: str) -> None:
-    text = text.replace("<", "")  # a tag's own words are in none
+    text = text.replace("<", "")  # words inside tags are in no sentence
     covered = {i for span in sentences_of(text) for i in range(span.start, span.end)}
     for region in prose_spans(text):
         for line_start in range(region.start, region.end):
@@ -76,7 +76,7 @@ def test_every_word_of_the_prose_is_in_a_sentence(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("written", "known"),
+    ("written", "final"),
     [
         ("It rained", []),
         ("It rained.", []),  # 6.4, or a quotation mark, may follow
@@ -105,10 +105,10 @@ def test_every_word_of_the_prose_is_in_a_sentence(text: str) -> None:
         ),
     ],
 )
-def test_a_sentence_is_known_as_soon_as_nothing_can_change_it(written: str, known: list[str]) -> None:
+def test_a_sentence_is_final_as_soon_as_nothing_can_change_it(written: str, final: list[str]) -> None:
     sentences = SentenceStream()
-    found = [words for _, words in sentences.feed(written)]
-    assert found == known
+    results = [words for _, words in sentences.feed(written)]
+    assert results == final
 
 
 @pytest.mark.parametrize(
@@ -138,8 +138,8 @@ def test_a_sentence_is_known_as_soon_as_nothing_can_change_it(written: str, know
     ],
 )
 def test_sentences(text: str, sentences: list[str] | int) -> None:
-    found = words(text)
-    assert (found if isinstance(sentences, list) else len(found)) == sentences
+    results = words(text)
+    assert (results if isinstance(sentences, list) else len(results)) == sentences
 
 
 @pytest.mark.parametrize(
@@ -161,9 +161,9 @@ def test_sentences(text: str, sentences: list[str] | int) -> None:
         "雨。",
     ],
 )
-def test_time_grows_with_the_text_and_not_faster(unit: str) -> None:
+def test_time_is_linear_in_the_text(unit: str) -> None:
     def work(size: int) -> None:
         text = unit * (size // len(unit))
-        read([text[i : i + 4] for i in range(0, len(text), 4)])
+        split_pieces([text[i : i + 4] for i in range(0, len(text), 4)])
 
     assert_grows_with_its_size(work, 15_000, 60_000)
