@@ -130,7 +130,7 @@ def test_the_command_goes_on_from_an_answer_or_from_the_newest(propcite: Propcit
     assert "understood as: What did the ferry cost in 2022?" in told
     assert "4 million" in told
     assert "understood as" in propcite("show", second["id"]).out
-    assert "give one of them" in propcite("ask", "And?", "--after", first["id"], "--continue").err
+    assert "give only one of them" in propcite("ask", "And?", "--after", first["id"], "--continue").err
     assert "no answer 'feedbeef'" in propcite("ask", "And?", "--after", "feedbeef").err
     assert "leave out" in propcite("ask", "--batch", "x", "--continue").err
 
