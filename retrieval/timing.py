@@ -21,10 +21,12 @@ class Timer:
     def __call__(self, step: str, inside: str = "") -> Iterator[None]:
         """Time a step.  Its time is taken off the step `inside` which it runs, so that no time counts twice."""
         self.begin(step)
-        yield
-        ms = self.end(step)
-        if inside:
-            self.add(inside, -ms)
+        try:
+            yield
+        finally:
+            ms = self.end(step)
+            if inside:
+                self.add(inside, -ms)
 
     def begin(self, step: str) -> None:
         """Start timing a step that `end` ends, where the two are in different places."""
@@ -61,7 +63,9 @@ class Timer:
 def shared(step: str, timers: Sequence[Timer]) -> Iterator[None]:
     """Time a step that serves several timers at once, and add an equal part of it to each."""
     start = time.perf_counter()
-    yield
-    ms = 1000 * (time.perf_counter() - start)
-    for timer in timers:
-        timer.add(step, ms / len(timers))
+    try:
+        yield
+    finally:
+        ms = 1000 * (time.perf_counter() - start)
+        for timer in timers:
+            timer.add(step, ms / len(timers))

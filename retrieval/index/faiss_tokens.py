@@ -25,7 +25,7 @@ MIN_TOKENS = 16  # fewer cannot train a 4-bit product quantiser
 TOKENS_PER_LIST = 40  # in the training sample
 PROBES_PER_TOKEN = 0.032  # lists probed per token to retrieve
 MIN_PROBES, MAX_PROBES = 8, 64
-BATCH_TOKENS = 1 << 16  # tokens added at once
+BATCH_TOKENS = 1 << 16  # tokens added or read at once
 
 
 def load_faiss() -> Any:
@@ -119,26 +119,53 @@ class FaissTokens:
         return cls(index, segment, searched, device.copy(index) if device else None)
 
     def nearest(self, query: Floats, mask: Mask, number: int) -> TokenMatches:
-        """Return the nearest tokens of each query token in the mask's passages, by their quantised similarity."""
+        """Return the nearest tokens of each query token in the mask's passages, by their quantised similarity.
+
+        If FAISS finds too few in the lists it probes, it probes all; what it still leaves out is read exactly.  Its
+        4-bit tables find nothing where all similarities are equal, and a list may drop a token at its margin.
+        """
         probes = max(MIN_PROBES, min(MAX_PROBES, int(PROBES_PER_TOKEN * number)))
-        similarities, positions = self._search_device(query, mask, number, probes) or self._search_cpu(
-            query, mask, number, probes
-        )
+        allowed = self._allowed(mask)
+        num_allowed = len(self.searched) if allowed is None else int(allowed.sum())
+        wanted = min(number, num_allowed)
+        found = self._search_device(query, mask, number, probes) or self._search_cpu(query, allowed, number, probes)
+        if _too_few(found[1], wanted) and num_allowed > BATCH_TOKENS:
+            found = self._search_cpu(query, allowed, number, self.index.nlist)
+        if _too_few(found[1], wanted):
+            found = self._read(query, allowed, wanted)
+        similarities, positions = found
         valid = positions >= 0
         columns = np.broadcast_to(np.arange(len(query))[:, None], positions.shape)
         tokens = self.searched.tokens(positions[valid])
         matches = TokenMatches.of(self.segment, tokens, columns[valid], similarities[valid])
         return matches.only(mask[matches.passages])
 
-    def _search_cpu(self, query: Floats, mask: Mask, number: int, probes: int) -> tuple[Floats, Ints]:
+    def _allowed(self, mask: Mask) -> Mask | None:
+        """Return which searched tokens are of the mask's passages; None if all are."""
+        if mask.all():
+            return None
+        return np.repeat(mask, np.diff(self.searched.num_before(self.segment.passage_starts)))
+
+    def _search_cpu(self, query: Floats, allowed: Mask | None, number: int, probes: int) -> tuple[Floats, Ints]:
         faiss = load_faiss()
-        selector = None
-        if not mask.all():
-            tokens = np.repeat(mask, np.diff(self.searched.num_before(self.segment.passage_starts)))
-            selector = faiss.IDSelectorBitmap(np.packbits(tokens, bitorder="little"))
+        selector = None if allowed is None else faiss.IDSelectorBitmap(np.packbits(allowed, bitorder="little"))
         options = faiss.IVFSearchParameters(nprobe=probes, sel=selector)
         result: tuple[Floats, Ints] = self.index.search(np.ascontiguousarray(query), number, params=options)
         return result
+
+    def _read(self, query: Floats, allowed: Mask | None, number: int) -> tuple[Floats, Ints]:
+        """Return the `number` nearest of the allowed tokens by reading all of them."""
+        places = np.arange(len(self.searched)) if allowed is None else np.flatnonzero(allowed)
+        best = np.empty((len(query), 0), np.float32)
+        positions = np.empty((len(query), 0), np.int64)
+        for start in range(0, len(places), BATCH_TOKENS):
+            batch = places[start : start + BATCH_TOKENS]
+            tokens = decoded_tokens(self.segment, self.searched.tokens(batch))
+            best = np.hstack([best, query @ tokens.T])
+            positions = np.hstack([positions, np.broadcast_to(batch, (len(query), len(batch)))])
+            order = np.argsort(-best, axis=1, kind="stable")[:, :number]
+            best, positions = np.take_along_axis(best, order, 1), np.take_along_axis(positions, order, 1)
+        return best, positions
 
     def _search_device(self, query: Floats, mask: Mask, number: int, probes: int) -> tuple[Floats, Ints] | None:
         """Search on the device for more tokens, since some will be dropped; None if it cannot return so many."""
@@ -147,3 +174,7 @@ class FaissTokens:
         if device is None or self.on_device is None or number > share * MAX_RETRIEVED:
             return None
         return device.search(self.on_device, query, int(np.ceil(number / share)), probes)
+
+
+def _too_few(positions: Ints, wanted: int) -> bool:
+    return bool(((positions >= 0).sum(axis=1) < wanted).any())
