@@ -99,7 +99,7 @@ class ThresholdRow:
 
 @dataclass(frozen=True, slots=True)
 class ScoredClaims:
-    """LabelledClaim claims with each score's values for them."""
+    """Labelled claims with each score's values for them."""
 
     rows: Sequence[GoldVerdict]
     scores: dict[str, Floats]
@@ -128,7 +128,7 @@ def verdict_items(pending: Sequence[Pending[GoldVerdict]], scorers: Mapping[str,
         way = f"{VERDICTS}: {name}"
         rows = [one.row for one in pending if way in one.ways]
         with timed() as cost:
-            scores = scorer([Case(row.claim, row.evidence) for row in rows]) if rows else ()
+            scores = scorer([Case(row.claim, row.evidence, row.context) for row in rows]) if rows else ()
         for row, score in zip(rows, scores, strict=True):
             yield _item(row, way, name, float(score), split_cost(cost, len(rows)))
 

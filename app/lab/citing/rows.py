@@ -1,4 +1,4 @@
-"""LabelledClaim rows: claims with evidence, and answers with the passages they were written from.
+"""Labelled rows: claims with evidence, and answers with the passages they were written from.
 
 A row's id is its file's name and its place in the file.
 """
@@ -19,8 +19,9 @@ from propcite.retrieval.jsonl import numbered_lines
 from propcite.retrieval.splitter import passage_from_sentences, passage_from_text
 from propcite.retrieval.text import Passage
 
-FORM = '{"claim": "…", "docs": [{"text": "…"}], "label": "supported"}'
-SUPPORTED, PARTIALLY, NOT_SUPPORTED = "supported", "partially", "not_supported"
+FORM = '{"claim": "…", "docs": [{"text": "…"}], "label": "supported"}, or with "evidence" or "passage" for "docs"'
+SUPPORTED = "supported"
+LABELS = (SUPPORTED, "partially", "not_supported", "unsupported", "contradicted")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,8 @@ class GoldVerdict:
     evidence: tuple[str, ...]
     supported: bool
     id: str = ""
+    context: str = ""
+    kind: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +117,8 @@ def _read_claims(path: Path) -> list[Gold]:
 
 def _claim(row: dict[str, Any], id_: str) -> Gold | None:
     """Return a row; None for a claim without evidence."""
+    if "docs" not in row and ("evidence" in row or "passage" in row):
+        return _pair(row, id_)
     source, docs = str(row.get("source", "")), row["docs"]
     if row.get("level") == "sentence":
         documents = tuple(
@@ -124,13 +129,28 @@ def _claim(row: dict[str, Any], id_: str) -> Gold | None:
         if missing := supporting - {(d, s) for d, p in enumerate(documents) for s in range(len(p.sentences))}:
             raise ValueError(f"docs without the sentence {sorted(missing)[0]} that supports the claim")
         return GoldEvidence(source, _text(row["claim"]), documents, supporting, id_)
-    if row["label"] not in (SUPPORTED, PARTIALLY, NOT_SUPPORTED):
-        raise ValueError(f"the label {row['label']!r} is none of {SUPPORTED}, {PARTIALLY} and {NOT_SUPPORTED}")
+    supported = _is_supported(row["label"])
     evidence = tuple(text for d in docs if (text := d.get("text") or " ".join(d.get("sentences") or [])).strip())
     if not evidence:
         return None
-    supported = row["label"] == SUPPORTED
     return GoldVerdict(source, row.get("question", ""), _text(row["claim"]), evidence, supported, id_)
+
+
+def _pair(row: dict[str, Any], id_: str) -> GoldVerdict | None:
+    """Return a claim beside a whole passage, or beside its evidence; None if that is empty."""
+    given = row.get("passage") or row["evidence"]
+    evidence = tuple(_text(text) for text in ([given] if isinstance(given, str) else given) if text.strip())
+    if not evidence:
+        return None
+    source, kind, title = (str(row.get(name) or "") for name in ("source", "kind", "title"))
+    supported = _is_supported(row["label"])
+    return GoldVerdict(source, "", _text(row["claim"]), evidence, supported, id_, context=title, kind=kind)
+
+
+def _is_supported(label: object) -> bool:
+    if label not in LABELS:
+        raise ValueError(f"the label {label!r} is none of {', '.join(LABELS)}")
+    return label == SUPPORTED
 
 
 def _reason(error: Exception) -> str:

@@ -23,6 +23,16 @@ class Format(StrEnum):
     jsonl = "jsonl"
 
 
+class VerdictJudges(StrEnum):
+    overlap = "overlap"
+    embedded = "embedded"
+    cross = "cross"
+    true = "true"
+    minicheck = "minicheck"
+    nli = "nli"
+    llm = "llm"
+
+
 Shape = Annotated[Format, typer.Option("--format", help="table or jsonl.")]
 New = Annotated[bool, typer.Option("--new", help="Start another run even if one is unfinished.")]
 Limit = Annotated[int, typer.Option(min=0, help="Measure at most this many items; 0: all.")]
@@ -72,6 +82,31 @@ def eval_cite(
 
     options = run_options(limit, offset, new)
     tables = evaluate(files, open_parts(), per_source, method or METHODS, supported_from or (), options)
+    for number, rows in enumerate(tables):
+        show_rows(rows, shape, "\n" if number else "")
+
+
+@eval_cli.command("verdicts")
+def eval_verdicts(
+    files: Annotated[
+        list[Path],
+        typer.Argument(help="JSON lines of claim, label, and evidence, passage or docs.", metavar="FILES…"),
+    ],
+    judge: Annotated[
+        list[VerdictJudges] | None,
+        typer.Option(help="Only this judge; repeatable (default: those that need no other model)."),
+    ] = None,
+    shape: Shape = Format.table,
+    per_source: Annotated[int, typer.Option("--most", min=1, help="Rows per source at most, spread evenly.")] = 100_000,
+    limit: Limit = 0,
+    offset: Offset = 0,
+    new: New = False,
+) -> None:
+    """Measure how far judges can be trusted: by source, by kind of error, and by the probability they give."""
+    from propcite.app.lab.citing.verdicts import JUDGES, evaluate_verdicts
+
+    names = list(dict.fromkeys(one.value for one in judge)) if judge else JUDGES
+    tables = evaluate_verdicts(files, open_parts(), names, per_source, run_options(limit, offset, new))
     for number, rows in enumerate(tables):
         show_rows(rows, shape, "\n" if number else "")
 

@@ -1,0 +1,223 @@
+"""`propcite eval verdicts`: how far several judges can be trusted, by source, by kind of error and by probability."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from operator import attrgetter
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.metrics import roc_auc_score
+
+from propcite.app.errors import AppError
+from propcite.app.lab.alce.options import ScoringJudge
+from propcite.app.lab.citing.judge_bootstrap import Truth
+from propcite.app.lab.citing.judge_scores import (
+    PLAIN,
+    VERDICTS,
+    ReliabilityRow,
+    ScoredClaims,
+    Scorer,
+    calibration_error,
+    reliability_rows,
+    verdict_items,
+)
+from propcite.app.lab.citing.rows import GoldVerdict, read_gold, spread_over_sources
+from propcite.app.lab.runs.inputs import file_digests
+from propcite.app.lab.runs.provenance import run_provenance
+from propcite.app.lab.runs.runner import RunOptions, measure, open_run
+from propcite.app.lab.runs.significance import Floats
+from propcite.app.library.store.runs import RunItem
+from propcite.app.parts import Parts
+from propcite.attribution import english
+from propcite.attribution.judges import SUPPORTED_FROM, Case, Judge
+
+OVERLAP = PLAIN[0]
+JUDGES = (OVERLAP, "embedded", "cross")
+ALL, MEAN = "all claims", "mean of sources"
+BATCH_SIZE = 64  # claims
+OVERLAP_BINS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictRow:
+    """A judge on one source, in percent.
+
+    `equal_overlap` is the AUC among claims that share about as many words with their evidence: 50 for a judge that
+    only compares words.  `true_accepted` and `wrong_accepted` are shares of the claims that the evidence supports and
+    of the others; a figure is None where a source lacks its kind of claims, or where a score is no probability.
+    """
+
+    table: ClassVar[str] = "verdicts"
+
+    judge: str
+    source: str
+    rows: int
+    cpu_ms: float
+    auc: float | None
+    equal_overlap: float | None
+    true_accepted: float | None
+    wrong_accepted: float | None
+    calibration_error: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class KindRow:
+    """A judge on the claims of one kind, in percent: how many it accepts, and the AUC against the other label's claims.
+
+    `right` is the share of supported verdicts that are right if claims of this kind and the supported ones of the
+    same sources come equally often; None for a kind of supported claims.
+    """
+
+    table: ClassVar[str] = "kinds"
+
+    judge: str
+    kind: str
+    label: str
+    rows: int
+    accepted: float
+    auc: float | None
+    right: float | None
+
+
+def evaluate_verdicts(
+    files: Sequence[Path],
+    parts: Parts,
+    judges: Sequence[str] = JUDGES,
+    per_source: int = 100_000,
+    options: RunOptions | None = None,
+) -> Iterator[list[Any]]:
+    """Yield tables as lists of rows: each judge by source, by kind of claim, and its reliability."""
+    options = options or RunOptions()
+    digests = file_digests(files)
+    rows = options.select(_rows(files, per_source))
+    scorers = {name: _scorer(name, parts) for name in judges}
+    settings = {"files": digests, "most": per_source, "judges": list(judges), **options.settings}
+    about = run_provenance(parts.settings, "encoder", "judge")
+    run = open_run(parts.runs, "verdicts", ", ".join(digests), settings, about, options=options)
+    ways = [f"{VERDICTS}: {name}" for name in scorers]
+    measure(parts.runs, run, rows, attrgetter("id"), ways, partial(verdict_items, scorers=scorers), BATCH_SIZE)
+    items = {(item.way, item.key): item for item in parts.runs.items(run.id)}
+    ordered = [items[way, row.id] for row in rows for way in ways]
+    claims = ScoredClaims.of(rows, ordered)
+    tables: tuple[Iterator[VerdictRow | KindRow | ReliabilityRow], ...] = (
+        verdict_rows(claims, ordered),
+        kind_rows(claims),
+        reliability_rows(claims),
+    )
+    yield from filter(None, map(list, tables))
+
+
+def _rows(files: Sequence[Path], per_source: int) -> list[GoldVerdict]:
+    gold = [row for file in files for row in read_gold(file) if isinstance(row, GoldVerdict)]
+    if not gold:
+        raise AppError("these files hold no claim with evidence and a label: give JSON lines of such claims")
+    return spread_over_sources(gold, per_source)
+
+
+def _scorer(name: str, parts: Parts) -> Scorer:
+    """Return a judge's probabilities of cases; the name of a judge in the settings uses its model and labels."""
+    if name == OVERLAP:
+        return lambda cases: [english.plain_share(case.claim, case.text) for case in cases]
+    own = parts.settings.judge == name
+    labels = parts.settings.judge_labels if own else ""
+    judge = ScoringJudge(name, parts.settings.judge_model if own else "", labels).build(parts)
+    return partial(_probabilities, judge)
+
+
+def _probabilities(judge: Judge, cases: Sequence[Case]) -> list[float]:
+    return [verdict.probability for verdict in judge.judge(cases)]
+
+
+def verdict_rows(claims: ScoredClaims, items: Sequence[RunItem]) -> Iterator[VerdictRow]:
+    """Yield each judge on each source; for several sources also on all claims, and the mean of the sources' figures."""
+    sources, truth = np.array([row.source for row in claims.rows]), claims.truth
+    overlaps = np.array([english.plain_share(row.claim, " ".join(row.evidence)) for row in claims.rows])
+    for name, scores in claims.scores.items():
+        cpu = np.array([item.cost.get("cpu_seconds", 0.0) for item in items if item.output["score"] == name])
+        groups = {source: sources == source for source in dict.fromkeys(sources.tolist())}
+        if len(groups) > 1:
+            groups[ALL] = np.ones(len(sources), dtype=bool)
+        rows = []
+        for group, of in groups.items():
+            figures = _figures(truth[of], scores[of], overlaps[of], probable=name not in PLAIN)
+            rows.append(VerdictRow(name, group, int(of.sum()), round(1000 * float(cpu[of].mean()), 1), **figures))
+        yield from rows
+        if len(rows) > 1:
+            yield _mean(name, rows)
+
+
+def _figures(truth: Truth, scores: Floats, overlaps: Floats, *, probable: bool) -> dict[str, float | None]:
+    accepted = scores >= SUPPORTED_FROM
+    return {
+        "auc": auc(truth, scores),
+        "equal_overlap": equal_overlap_auc(truth, scores, overlaps),
+        "true_accepted": _percent(accepted[truth]) if probable else None,
+        "wrong_accepted": _percent(accepted[~truth]) if probable else None,
+        "calibration_error": round(100 * calibration_error(truth, scores), 1) if probable else None,
+    }
+
+
+def _mean(name: str, rows: Sequence[VerdictRow]) -> VerdictRow:
+    """Return the unweighted mean of the sources that have a figure; `rows` ends with the one on all claims."""
+    *of_sources, of_all = rows
+
+    def over(figure: str) -> float | None:
+        values = [value for row in of_sources if (value := getattr(row, figure)) is not None]
+        return round(float(np.mean(values)), 1) if values else None
+
+    figures = ("auc", "equal_overlap", "true_accepted", "wrong_accepted", "calibration_error")
+    return VerdictRow(name, MEAN, of_all.rows, of_all.cpu_ms, **{figure: over(figure) for figure in figures})
+
+
+def kind_rows(claims: ScoredClaims) -> Iterator[KindRow]:
+    """Yield each judge on each kind of claim, right ones first; nothing if the rows tell no kinds of wrong claims."""
+    kinds, truth = np.array([row.kind for row in claims.rows]), claims.truth
+    if len(set(kinds[~truth].tolist()) - {""}) < 2:
+        return
+    for name, scores in claims.probabilities:
+        for label, of_label in ((True, truth), (False, ~truth)):
+            of_other = scores[~of_label & (kinds != "")]
+            true_share = (scores[truth & (kinds != "")] >= SUPPORTED_FROM).mean()
+            for kind in sorted(set(kinds[of_label].tolist()) - {""}):
+                own = scores[of_label & (kinds == kind)]
+                both = np.concatenate([own, of_other])
+                against = auc(np.arange(len(both)) < len(own), both if label else -both)
+                share = float((own >= SUPPORTED_FROM).mean())
+                right = None if label or not true_share else round(float(100 * true_share / (true_share + share)), 1)
+                said = "supported" if label else "wrong"
+                yield KindRow(name, kind, said, len(own), round(100 * share, 1), against, right)
+
+
+def auc(truth: Truth, scores: Floats) -> float | None:
+    """Return the share of pairs of a true and a wrong claim that the scores order rightly; None without such a pair.
+
+    >>> auc(np.array([True, False]), np.array([0.9, 0.2])), auc(np.array([True]), np.array([0.9]))
+    (100.0, None)
+    """
+    return round(100 * float(roc_auc_score(truth, scores)), 1) if 0 < truth.mean() < 1 else None
+
+
+def equal_overlap_auc(truth: Truth, scores: Floats, overlaps: Floats) -> float | None:
+    """Return the AUC within bins of equal overlap, by the number of their pairs; None if no bin has a pair.
+
+    >>> truth, overlaps = np.array([True, False, True, False]), np.array([0.1, 0.1, 0.9, 0.9])
+    >>> equal_overlap_auc(truth, overlaps, overlaps), equal_overlap_auc(truth, np.array([0.2, 0.1, 0.9, 0.8]), overlaps)
+    (50.0, 100.0)
+    """
+    bins = np.digitize(overlaps, np.quantile(overlaps, np.linspace(0, 1, OVERLAP_BINS + 1)[1:-1]))
+    weighed = []
+    for number in set(bins.tolist()):
+        inside = bins == number
+        value = auc(truth[inside], scores[inside])
+        if value is not None:
+            weighed.append((value, int(truth[inside].sum()) * int((~truth[inside]).sum())))
+    pairs = sum(weight for _, weight in weighed)
+    return round(sum(value * weight for value, weight in weighed) / pairs, 1) if pairs else None
+
+
+def _percent(values: Truth) -> float | None:
+    return round(100 * float(values.mean()), 1) if len(values) else None
