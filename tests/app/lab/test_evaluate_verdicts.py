@@ -35,8 +35,9 @@ def test_judges_are_measured_side_by_side(propcite: Propcite, rows: Path) -> Non
     assert set(by_source) == {(judge, source) for judge in ("overlap", "embedded", "cross") for source in sources}
     assert by_source["overlap", "ferry"]["wrong_accepted"] is None  # no probability
     for judge in ("embedded", "cross"):
-        assert by_source[judge, "dam"] | {"true_accepted": 100.0, "wrong_accepted": 0.0, "auc": 100.0} == (
-            by_source[judge, "dam"]
+        assert (
+            by_source[judge, "dam"] | {"true_accepted": 100.0, "wrong_accepted": 0.0, "auc": 100.0}
+            == (by_source[judge, "dam"])
         )
         assert by_source[judge, "all claims"]["rows"] == 5
     kinds = {(row["judge"], row["kind"]): row for row in lines if row["table"] == "kinds"}
