@@ -17,7 +17,7 @@ from propcite.attribution.citations import CitedAnswer
 from propcite.attribution.citing.sources import free_id
 from propcite.attribution.formats.json import to_dict
 from propcite.attribution.formats.json.repairs import repair_json
-from propcite.attribution.judges import Case, Judge
+from propcite.attribution.judges import Judge, plain_case
 from propcite.attribution.propcite import PropCite
 from propcite.attribution.propositions import Splitter
 from propcite.retrieval.errors import PropCiteError
@@ -163,7 +163,7 @@ def split(splitter: Splitter, lines: Sequence[SplitLine]) -> list[Answer]:
 def judge(judge: Judge | None, lines: Sequence[JudgeLine]) -> list[Answer]:
     if judge is None:
         raise ValueError("no judge is set: PROPCITE_JUDGE=embedded sets one")
-    cases = [Case(line["claim"], tuple(line["evidence"]), line.get("context", "")) for line in lines]
+    cases = [plain_case(line["claim"], line["evidence"], line.get("context", "")) for line in lines]
     verdicts = judge.judge(cases)
     return [{"support": v.probability, "verdict": v.label.value, "reason": v.reason} for v in verdicts]
 

@@ -16,7 +16,7 @@ from propcite.attribution.english import (
     share_found,
     without_brackets,
 )
-from propcite.attribution.judges import Case, Judge
+from propcite.attribution.judges import Case, Judge, plain_case
 from propcite.retrieval.text import Granularity, Hit, Passage, Span, join_spans
 
 CANDIDATES = 3  # sentences judged per claim: the nearest may be a near-duplicate with another number
@@ -196,9 +196,8 @@ def _in_order(first: Hit, other: Hit) -> tuple[Hit, ...]:
 
 
 def _case(claim: Claim, hits: tuple[Hit, ...]) -> Case:
-    return Case(
-        claim.as_read_beside(hits[0].text), tuple(hit.text for hit in hits), _context(hits[0].passage, hits[0].spans[0])
-    )
+    context = _context(hits[0].passage, hits[0].spans[0])
+    return plain_case(claim.as_read_beside(hits[0].text), (hit.text for hit in hits), context)
 
 
 def _context(passage: Passage, evidence: Span) -> str:

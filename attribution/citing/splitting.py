@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from propcite.attribution.citations import Proposition
 from propcite.attribution.errors import AttributionError
 from propcite.attribution.propositions import Splitter
+from propcite.attribution.prose.markers import ExtractedMarkers, extract_markers
 from propcite.attribution.prose.sentences import sentences_of
 from propcite.retrieval.text import Span
 
@@ -55,6 +56,21 @@ def contexts_of(texts: Sequence[str]) -> list[Sequence[str]]:
 def split_sentences(
     spans: Sequence[Span], texts: Sequence[str], contexts: Sequence[Sequence[str]], splitter: Splitter
 ) -> list[SplitSentence]:
-    """Split sentences at known places into propositions, all in one batch."""
-    propositions = splitter.split_many(texts, contexts)
-    return [SplitSentence(*row) for row in zip(spans, texts, map(tuple, propositions), strict=True)]
+    """Split sentences at known places into propositions, all in one batch.
+
+    A splitter sees no citation markers; a proposition's spans are those of the sentence as it stands.
+    """
+    plain = [extract_markers(text) for text in texts]
+    before = [[extract_markers(text).text for text in context] for context in contexts]
+    propositions = splitter.split_many([one.text for one in plain], before)
+    return [
+        SplitSentence(span, text, tuple(_placed(one, extracted) for one in found))
+        for span, text, extracted, found in zip(spans, texts, plain, propositions, strict=True)
+    ]
+
+
+def _placed(proposition: Proposition, sentence: ExtractedMarkers) -> Proposition:
+    """Return the proposition with its spans in the sentence with markers."""
+    if not sentence.markers:
+        return proposition
+    return replace(proposition, spans=tuple(sentence.in_answer(span) for span in proposition.spans))

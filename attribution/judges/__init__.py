@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass
 from typing import Any, Protocol, cast, runtime_checkable
 
 from propcite.attribution.citations import Label, Verdict
 from propcite.attribution.errors import AttributionError
+from propcite.attribution.prose.markers import extract_markers
 from propcite.retrieval.encoding.base import TextEncoder
 
 SUPPORTED_FROM = 0.5
@@ -37,6 +38,15 @@ class Case:
     def text(self) -> str:
         """Return the quotes as one text."""
         return " ".join(self.evidence)
+
+
+def plain_case(claim: str, evidence: Iterable[str], context: str = "") -> Case:
+    """Return a case without citation markers: they are words of neither text.
+
+    >>> plain_case("It rained on 3 May【8†source】.", ["It rained on 3 May.[2]"])
+    Case(claim='It rained on 3 May.', evidence=('It rained on 3 May.',), context='')
+    """
+    return Case(extract_markers(claim).text, tuple(extract_markers(text).text for text in evidence), context)
 
 
 class Judge(Protocol):
@@ -140,4 +150,13 @@ def label_of(probability: float, supported_from: float = SUPPORTED_FROM) -> Labe
     return Label.PARTLY if probability >= min(PARTLY_FROM, supported_from) else Label.UNSUPPORTED
 
 
-__all__ = ["PARTLY_FROM", "SUPPORTED_FROM", "Case", "EncodingJudge", "Judge", "label_of", "with_threshold"]
+__all__ = [
+    "PARTLY_FROM",
+    "SUPPORTED_FROM",
+    "Case",
+    "EncodingJudge",
+    "Judge",
+    "label_of",
+    "plain_case",
+    "with_threshold",
+]

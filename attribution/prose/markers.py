@@ -33,6 +33,18 @@ class ExtractedMarkers:
 
     text: str
     markers: tuple[Marker, ...]
+    removed: tuple[tuple[int, int], ...] = ()  # where in the text, and how many characters of the answer
+
+    def in_answer(self, span: Span) -> Span:
+        """Return the place in the answer of a span of the text; a marker within the span belongs to it.
+
+        >>> answer = "It cost 5 euros [1], or 6【2】 pounds."
+        >>> extracted = extract_markers(answer)
+        >>> [extracted.in_answer(Span(*at)).of(answer) for at in ((0, 15), (20, 28), (0, 28))]
+        ['It cost 5 euros', '6【2】 pounds', 'It cost 5 euros [1], or 6【2】 pounds']
+        """
+        start = span.start + sum(length for place, length in self.removed if place <= span.start)
+        return Span(start, span.end + sum(length for place, length in self.removed if place < span.end))
 
 
 def extract_markers(answer: str) -> ExtractedMarkers:
@@ -42,7 +54,9 @@ def extract_markers(answer: str) -> ExtractedMarkers:
     >>> extracted.text, [(m.numbers, m.place) for m in extracted.markers]
     ('It cost 5 euros. See `x[3]`.', [((1,), 15), ((2,), 15)])
     """
-    pieces, markers, last, removed = [], [], 0, 0
+    if not MARKER.search(answer):
+        return ExtractedMarkers(answer, ())
+    pieces, markers, places, last, removed = [], [], [], 0, 0
     for start, own, end, limit in _places(answer):
         at_line_start = bool(_LINE_START.fullmatch(answer, answer.rfind("\n", 0, start) + 1, own))
         numbers = _numbers(answer[own:end])
@@ -52,8 +66,9 @@ def extract_markers(answer: str) -> ExtractedMarkers:
             end += len(answer[end:limit]) - len(answer[end:limit].lstrip(" \t"))
         pieces.append(answer[last:start])
         markers.append(Marker(marker, numbers, start - removed, at_line_start))
+        places.append((start - removed, end - start))
         last, removed = end, removed + end - start
-    return ExtractedMarkers("".join(pieces) + answer[last:], tuple(markers))
+    return ExtractedMarkers("".join(pieces) + answer[last:], tuple(markers), tuple(places))
 
 
 def _places(answer: str) -> Iterator[tuple[int, int, int, int]]:

@@ -24,7 +24,7 @@ from propcite.app.library.feedback import LabelledClaim, labelled_claims
 from propcite.app.library.store import AnswerInfo, CollectionInfo, RunInfo, RunItem
 from propcite.app.parts import Parts
 from propcite.attribution.citations import CitedAnswer, Label, Verdict
-from propcite.attribution.judges import Case, Judge
+from propcite.attribution.judges import Judge, plain_case
 
 ALL = "all collections"
 ANSWERS = "answers"
@@ -141,7 +141,7 @@ def _answer_item(row: AnswerWithFeedback, score: CitationScore | None, cost: dic
 def _opinion_items(opinions: Sequence[LabelledClaim], judge: Judge) -> Iterator[RunItem]:
     """Yield two items per opinion: against the verdict stored with the answer, and against the judge's verdict now."""
     with timed() as cost:
-        verdicts = judge.judge([Case(one.claim, one.evidence) for one in opinions]) if opinions else []
+        verdicts = judge.judge([plain_case(one.claim, one.evidence) for one in opinions]) if opinions else []
     for one, verdict in zip(opinions, verdicts, strict=True):
         if one.verdict:
             yield _opinion_item(STORED, one, one.verdict, {})

@@ -23,7 +23,7 @@ from propcite.app.lab.runs.runner import Pending, split_cost, timed
 from propcite.app.lab.runs.significance import Floats, bootstrap_interval, percentile_interval
 from propcite.app.library.store.runs import RunItem
 from propcite.attribution import english
-from propcite.attribution.judges import SUPPORTED_FROM, Case
+from propcite.attribution.judges import SUPPORTED_FROM, Case, plain_case
 from propcite.attribution.judges.embedded import EmbeddedJudge
 from propcite.attribution.propcite import PropCite
 from propcite.retrieval.encoding.base import Ints, TextEncoder, TokenVectors
@@ -128,7 +128,7 @@ def verdict_items(pending: Sequence[Pending[GoldVerdict]], scorers: Mapping[str,
         way = f"{VERDICTS}: {name}"
         rows = [one.row for one in pending if way in one.ways]
         with timed() as cost:
-            scores = scorer([Case(row.claim, row.evidence, row.context) for row in rows]) if rows else ()
+            scores = scorer([plain_case(row.claim, row.evidence, row.context) for row in rows]) if rows else ()
         for row, score in zip(rows, scores, strict=True):
             yield _item(row, way, name, float(score), split_cost(cost, len(rows)))
 

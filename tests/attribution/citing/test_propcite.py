@@ -172,6 +172,20 @@ def test_of_a_tables_rows_the_one_that_states_the_numbers_is_cited(
     assert [c.evidence.quote for fact in cited for c in fact.citations] == ([] if beyond else rows)
 
 
+@pytest.mark.parametrize(
+    "marker",
+    ["【1†source】", " [1]", "[1][2]", " (Source 2)", "<sup>[3]</sup>", " 【8:2†museum.txt】", "[[1]](https://a.b)"],
+)
+def test_citation_markers_are_no_words_of_claim_or_evidence(propcite: PropCite, marker: str) -> None:
+    [with_marker] = propcite.cite(f"The maritime museum opened in 1987{marker}.", PASSAGES).propositions
+    [without] = propcite.cite("The maritime museum opened in 1987.", PASSAGES).propositions
+    assert with_marker.verdict == without.verdict
+    assert with_marker.citations[0].evidence.quote == "The maritime museum opened in 1987."
+    marked = passage_from_text("marked", f"The maritime museum opened in 1987{marker}. It is old.")
+    [from_marked] = propcite.cite("The maritime museum opened in 1987.", [marked]).propositions
+    assert from_marked.verdict == without.verdict
+
+
 def test_two_facts_of_one_sentence_are_cited_to_two_passages(propcite: PropCite) -> None:
     answer = propcite.cite("The barrier cost 410 million euros, and the maritime museum opened in 1987.", PASSAGES)
     assert len(answer.sentences) == 1
