@@ -12,6 +12,7 @@ import typer
 from propcite.app.commands import (
     COULD_NOT,
     INTERRUPTED,
+    Panel,
     answers,
     asking,
     cli,
@@ -51,6 +52,8 @@ __all__ = [
     "serving",
     "upkeep",
 ]
+
+cli.registered_commands.sort(key=lambda command: list(Panel).index(Panel(str(command.rich_help_panel))))
 
 
 def _version(wanted: bool) -> None:

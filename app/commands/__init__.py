@@ -27,6 +27,19 @@ cli = typer.Typer(
     help="Answer questions over your own documents, with a quoted source for each fact.",
 )
 
+
+class Panel(StrEnum):
+    """The groups of commands in `propcite --help`, in this order."""
+
+    ASKING = "Ask and cite"
+    DOCUMENTS = "Documents and collections"
+    SERVING = "Serve"
+    UPKEEP = "Look after the library"
+    FILTERS = "Filters: JSON lines in and out"
+    LISTS = "Models, prompts and formats"
+    MEASURING = "Measure, train and adapt"
+
+
 Collection = Annotated[str, typer.Option("--collection", "-c", help="The collection (default: PROPCITE_COLLECTION).")]
 Documents = Annotated[
     list[str] | None, typer.Option("--document", "-d", help="Only this document, by id, path or file name; repeatable.")

@@ -15,6 +15,7 @@ from propcite.app.commands import (
     Collection,
     Documents,
     Level,
+    Panel,
     Where,
     cli,
     document_names,
@@ -52,7 +53,7 @@ if TYPE_CHECKING:
 MAX_QUESTIONS = 256  # questions answered in one batch
 
 
-@cli.command()
+@cli.command(rich_help_panel=Panel.ASKING)
 def search(
     text: Annotated[str, typer.Argument(help="What to look for.")],
     granularity: Annotated[Level, typer.Option("--granularity", "-g", help="The unit to rank.")] = Level.passage,
@@ -88,7 +89,7 @@ def search(
         raise typer.Exit(BELOW)
 
 
-@cli.command()
+@cli.command(rich_help_panel=Panel.ASKING)
 def ask(
     question: Annotated[str, typer.Argument(help="The question.")] = "",
     collection: Collection = "",
@@ -145,7 +146,7 @@ def _show_answer(answer: CitedAnswer, parts: Parts, export: Export | None = None
         show_answer(with_documents(answer, documents), names)
 
 
-@cli.command()
+@cli.command(rich_help_panel=Panel.ASKING)
 def cite(
     file: Annotated[str, typer.Argument(help="A text to cite; - reads standard input.")] = "-",
     passages: PassagesFile = None,
@@ -195,7 +196,7 @@ def cite(
         raise typer.Exit(BELOW)
 
 
-@cli.command()
+@cli.command(rich_help_panel=Panel.ASKING)
 def show(
     answer_id: Annotated[str, typer.Argument(help="An answer's id.")],
     as_json: AsJson = False,
@@ -216,7 +217,7 @@ class Shape(StrEnum):
     explanation = "explanation"
 
 
-@cli.command()
+@cli.command(rich_help_panel=Panel.LISTS)
 def schema(
     of: Annotated[Shape, typer.Argument(help="The output of `cite`, `repair` or `explain`.")] = Shape.answer,
 ) -> None:
@@ -229,7 +230,7 @@ def schema(
     write_json(schemas[of]())
 
 
-@cli.command()
+@cli.command(rich_help_panel=Panel.ASKING)
 def demo(collection: Collection = "demo") -> None:
     """Build the demo collection and answer its first question."""
     from propcite.app.demo import DOCUMENTS, QUESTIONS
@@ -246,7 +247,7 @@ def demo(collection: Collection = "demo") -> None:
         _show_answer(parts.pipeline(chosen).answer(question), parts)
 
 
-@cli.command()
+@cli.command(rich_help_panel=Panel.ASKING)
 def ui(
     port: Annotated[int, typer.Option(min=1, max=65535, help="The page's port.")] = 8501,
     headless: Annotated[bool, typer.Option(help="Do not open a browser.")] = False,

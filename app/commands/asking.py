@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from propcite.app.commands import AsJson, cli, open_parts, write_json
+from propcite.app.commands import AsJson, Panel, cli, open_parts, write_json
 from propcite.retrieval.errors import PropCiteError
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def followed_answer(parts: Parts, collection: CollectionInfo, after: str, *, go_
     return newest[0].id
 
 
-@cli.command()
+@cli.command(rich_help_panel=Panel.LISTS)
 def prompts(
     name: Annotated[str, typer.Argument(help="A prompt's name or file: print its text.")] = "",
     as_json: AsJson = False,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from propcite.app.commands import AsJson, Collection, Where, cli, find_collection, note, open_parts, write_json
+from propcite.app.commands import AsJson, Collection, Panel, Where, cli, find_collection, note, open_parts, write_json
 from propcite.app.library.fields import parse_change
 from propcite.retrieval.errors import PropCiteError
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from propcite.app.library.store import DocumentInfo
 
 
-@cli.command()
+@cli.command(rich_help_panel=Panel.DOCUMENTS)
 def describe(
     words: Annotated[
         list[str] | None,
@@ -76,7 +76,7 @@ def shown(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-@cli.command()
+@cli.command(rich_help_panel=Panel.DOCUMENTS)
 def owner(
     name: Annotated[str | None, typer.Argument(help="The new owner; '' removes the owner.")] = None,
     collection: Collection = "",

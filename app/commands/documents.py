@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from propcite.app.commands import AsJson, Collection, Where, cli, find_collection, note, open_parts, write_json
+from propcite.app.commands import AsJson, Collection, Panel, Where, cli, find_collection, note, open_parts, write_json
 from propcite.retrieval.errors import PropCiteError
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 MOST_FOUND = 100
 
 
-@cli.command("list")
+@cli.command("list", rich_help_panel=Panel.DOCUMENTS)
 def list_(
     collection: Collection = "",
     answers: Annotated[bool, typer.Option("--answers", help="List the stored answers instead.")] = False,
@@ -97,7 +97,7 @@ def _show_stats(parts: Parts, collection: CollectionInfo) -> None:
         note(f"{stats.regime} index: {stats.passages:,} passages, {size}, made by {stats.encoder}{told}")
 
 
-@cli.command()
+@cli.command(rich_help_panel=Panel.DOCUMENTS)
 def remove(
     document: Annotated[str, typer.Argument(help="A document's id, path or file name.")] = "",
     collection: Collection = "",
@@ -125,7 +125,7 @@ def remove(
         note(said)
 
 
-@cli.command()
+@cli.command(rich_help_panel=Panel.DOCUMENTS)
 def reindex(collection: Collection = "", as_json: AsJson = False) -> None:
     """Rebuild a collection's index from its stored passages, for another encoder or after damage."""
     from propcite.app.terminal import counting

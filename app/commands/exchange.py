@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from propcite.app.commands import BELOW, AsJson, Collection, cli, find_collection, note, open_parts, write_json
+from propcite.app.commands import BELOW, AsJson, Collection, Panel, cli, find_collection, note, open_parts, write_json
 from propcite.app.commands.exports import Counted, Offsets, show_data
 from propcite.retrieval.errors import PropCiteError
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 ONE_FILE = ("jsonl", "bibtex")  # forms in which many answers are one file
 
 
-@cli.command("export")
+@cli.command("export", rich_help_panel=Panel.DOCUMENTS)
 def export(
     answers: Annotated[list[str] | None, typer.Argument(help="Ids of answers; all without one.")] = None,
     form: Annotated[str, typer.Option("--format", "-f", help="jsonl and bibtex: one file of all.")] = "jsonl",
@@ -31,7 +31,7 @@ def export(
     offsets: Offsets = Counted.code_points,
     collection: Annotated[str, typer.Option("--collection", "-c", help="Only answers of this collection.")] = "",
 ) -> None:
-    """Write kept answers with their quotes and sources: JSON lines that `import` reads, BibTeX, or a file each."""
+    """Write stored answers with their quotes and sources: JSON lines that `import` reads, BibTeX, or a file each."""
     from propcite.attribution.formats import FORMATS, Unit
 
     chosen = FORMATS.get(form)
@@ -101,7 +101,7 @@ def _each(parts: Parts, ids: Iterable[str], form: Format, unit: Unit, folder: Pa
         raise PropCiteError(f"{folder} cannot be written ({error.strerror}): give another --out") from error
 
 
-@cli.command("import")
+@cli.command("import", rich_help_panel=Panel.DOCUMENTS)
 def import_(
     file: Annotated[str, typer.Argument(help="JSON of an answer, or JSON lines; - reads standard input.")],
     collection: Collection = "",

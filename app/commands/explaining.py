@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from propcite.app.commands import AsJson, Level, cli, find_collection, note, open_input, open_parts, write_json
+from propcite.app.commands import AsJson, Level, Panel, cli, find_collection, note, open_input, open_parts, write_json
 from propcite.retrieval.errors import PropCiteError
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ LAST = "last"
 Html = Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write a page with a heat map of all words.")]
 
 
-@cli.command()
+@cli.command(rich_help_panel=Panel.ASKING)
 def explain(
     answer: Annotated[
         str, typer.Argument(metavar="ANSWER", help="An answer's id, last, or a file of its JSON; - for standard input.")
@@ -54,7 +54,7 @@ def explain(
         _tell_more(explained)
 
 
-@cli.command()
+@cli.command(rich_help_panel=Panel.ASKING)
 def evidence(
     answer: Annotated[str, typer.Argument(metavar="ANSWER", help="An answer's id, last, or a file of its JSON.")],
     fact: Annotated[str, typer.Option(help="The fact's number or id: propcite feedback facts ANSWER.")] = "1",

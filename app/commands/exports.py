@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from propcite.app.commands import AsJson, cli, note, write_json
+from propcite.app.commands import AsJson, Panel, cli, note, write_json
 from propcite.retrieval.errors import PropCiteError
 
 if TYPE_CHECKING:  # the forms load numpy: only an answer in one of them needs it
@@ -95,7 +95,7 @@ def show_data(data: bytes) -> None:
         sys.stdout.write(data.decode())
 
 
-@cli.command()
+@cli.command(rich_help_panel=Panel.LISTS)
 def formats(as_json: AsJson = False) -> None:
     """List the export formats of answers."""
     from propcite.app.terminal import show_table

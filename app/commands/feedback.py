@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from propcite.app.commands import AsJson, cli, find_collection, note, open_parts, write_json
+from propcite.app.commands import AsJson, Panel, cli, find_collection, note, open_parts, write_json
 from propcite.retrieval.errors import PropCiteError
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from propcite.app.parts import Parts
 
 feedback = typer.Typer(no_args_is_help=True, help="Feedback on citations: labels to evaluate a judge with.")
-cli.add_typer(feedback, name="feedback")
+cli.add_typer(feedback, name="feedback", rich_help_panel=Panel.ASKING)
 
 
 class OpinionName(StrEnum):

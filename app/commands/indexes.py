@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from propcite.app.commands import BELOW, AsJson, Collection, cli, find_collection, note, open_parts, write_json
+from propcite.app.commands import BELOW, AsJson, Collection, Panel, cli, find_collection, note, open_parts, write_json
 
 index = typer.Typer(no_args_is_help=True, help="Show, check, repair or compact a collection's index.")
-cli.add_typer(index, name="index")
+cli.add_typer(index, name="index", rich_help_panel=Panel.UPKEEP)
 
 
 @index.command()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from propcite.app.commands import BELOW, COULD_NOT, AsJson, Collection, cli, note, open_parts, write_json
+from propcite.app.commands import BELOW, COULD_NOT, AsJson, Collection, Panel, cli, note, open_parts, write_json
 from propcite.app.ingest.readers.kinds import KINDS
 from propcite.app.library.fields import parse_change
 from propcite.retrieval.errors import PropCiteError
@@ -25,7 +25,7 @@ PRESENT = ("added", "changed", "moved", "unchanged")  # states of documents that
 Show = Callable[["Outcome"], None]
 
 
-@cli.command()
+@cli.command(rich_help_panel=Panel.DOCUMENTS)
 def ingest(
     paths: Annotated[list[str], typer.Argument(help=f"Files, folders and web addresses: {KINDS}.", metavar="PATHS…")],
     collection: Collection = "",

@@ -6,10 +6,10 @@ from typing import Annotated
 
 import typer
 
-from propcite.app.commands import cli, filter_lines, note, open_parts, read_text
+from propcite.app.commands import Panel, cli, filter_lines, note, open_parts, read_text
 
 
-@cli.command()
+@cli.command(rich_help_panel=Panel.FILTERS)
 def rank() -> None:
     r"""Filter: {"query", "title", "sentences"} per line -> {"scores"}; or {"query", "query_spans", "text", "spans"}."""
     from propcite.app.commands import rank_lines
@@ -22,7 +22,7 @@ def rank() -> None:
     filter_lines(rank_lines.RankLine, lambda lines: rank_lines.rank(encoder, lines, alignment))
 
 
-@cli.command()
+@cli.command(rich_help_panel=Panel.FILTERS)
 def split(
     file: Annotated[str, typer.Argument(help="The file to split; - reads standard input.")] = "-",
     text: Annotated[bool, typer.Option("--text", help="Plain text in, its claims as text out.")] = False,
@@ -41,7 +41,7 @@ def split(
     filter_lines(filters.SplitLine, lambda lines: filters.split(splitter, lines), file)
 
 
-@cli.command()
+@cli.command(rich_help_panel=Panel.FILTERS)
 def judge() -> None:
     r"""Filter: {"claim", "evidence": \[text…]} per line -> {"support": 0..1, "verdict", "reason"}."""
     from propcite.app.commands import filters

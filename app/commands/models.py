@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from propcite.app.commands import AsJson, cli, note, open_parts, write_json
+from propcite.app.commands import AsJson, Panel, cli, note, open_parts, write_json
 
 
-@cli.command()
+@cli.command(rich_help_panel=Panel.LISTS)
 def models(as_json: AsJson = False) -> None:
     """List the models that need no download; other settings take a folder or a hub name."""
     from dataclasses import asdict

@@ -10,6 +10,7 @@ from propcite.app.commands import (
     BELOW,
     AsJson,
     Collection,
+    Panel,
     cli,
     filter_lines,
     find_collection,
@@ -21,7 +22,7 @@ from propcite.app.commands.given import Batch, JudgeName, MethodName, PassagesFi
 from propcite.retrieval.errors import PropCiteError
 
 
-@cli.command()
+@cli.command(rich_help_panel=Panel.ASKING)
 def repair(
     file: Annotated[str, typer.Argument(help="An answer with markers like [1]; - reads standard input.")] = "-",
     passages: PassagesFile = None,

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from propcite.app.commands import AsJson, cli, note, open_parts, write_json
+from propcite.app.commands import AsJson, Panel, cli, note, open_parts, write_json
 from propcite.retrieval.errors import PropCiteError
 
 if TYPE_CHECKING:
     from propcite.app.library.store import Key
 
 keys = typer.Typer(no_args_is_help=True, help="Create, list and revoke keys of the HTTP server.")
-cli.add_typer(keys, name="keys")
+cli.add_typer(keys, name="keys", rich_help_panel=Panel.SERVING)
 
 PORT = 8600
 GRACE_S = 10  # time for running answers to finish when the server stops
@@ -30,7 +30,7 @@ class Scopes(StrEnum):
     admin = "admin"
 
 
-@cli.command()
+@cli.command(rich_help_panel=Panel.SERVING)
 def serve(
     host: Annotated[str, typer.Option(help="The address to listen on; addresses other than loopback require keys.")] = (
         "127.0.0.1"

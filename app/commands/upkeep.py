@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from propcite.app.commands import BELOW, AsJson, cli, find_collection, note, open_parts, write_json
+from propcite.app.commands import BELOW, AsJson, Panel, cli, find_collection, note, open_parts, write_json
 
 if TYPE_CHECKING:
     from propcite.app.library.doctor import Finding
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 OnlyCollection = Annotated[str, typer.Option("--collection", "-c", help="Only this collection.")]
 
 
-@cli.command()
+@cli.command(rich_help_panel=Panel.UPKEEP)
 def doctor(
     mend: Annotated[bool, typer.Option("--mend", help="Repair what can be repaired.")] = False,
     collection: OnlyCollection = "",
@@ -56,7 +56,7 @@ def _fields(one: Finding) -> dict[str, object]:
     return {"where": one.where, "what": one.what, "mend": one.remedy, "can_mend": one.fix is not None}
 
 
-@cli.command()
+@cli.command(rich_help_panel=Panel.UPKEEP)
 def backup(
     file: Annotated[Path, typer.Argument(help="The file to write.", metavar="FILE")],
     without_index: Annotated[
@@ -84,7 +84,7 @@ def backup(
     note(f"{file}: {held}, {saved.indexes} indexes, {saved.bytes / 2**20:.1f} MB")
 
 
-@cli.command()
+@cli.command(rich_help_panel=Panel.UPKEEP)
 def restore(
     file: Annotated[Path, typer.Argument(help="A file written by propcite backup.", metavar="FILE")],
     into: Annotated[Path | None, typer.Option("--into", help="Into this data directory.", metavar="DIR")] = None,

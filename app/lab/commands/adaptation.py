@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from propcite.app.commands import AsJson, Collection, cli, find_collection, note, open_parts, write_json
+from propcite.app.commands import AsJson, Collection, Panel, cli, find_collection, note, open_parts, write_json
 from propcite.retrieval.errors import PropCiteError
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from propcite.app.parts import Parts
 
 
-@cli.command()
+@cli.command(rich_help_panel=Panel.MEASURING)
 def adapt(
     collection: Collection = "",
     examples: Annotated[

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from propcite.app.commands import cli, note, open_parts
+from propcite.app.commands import Panel, cli, note, open_parts
 
 if TYPE_CHECKING:
     from propcite.app.lab.runs.runner import RunOptions
 
 eval_cli = typer.Typer(no_args_is_help=True, help="Measure the parts on data of your own.")
-cli.add_typer(eval_cli, name="eval")
+cli.add_typer(eval_cli, name="eval", rich_help_panel=Panel.MEASURING)
 
 
 class Format(StrEnum):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from propcite.app.commands import AsJson, cli, note, open_parts, write_json
+from propcite.app.commands import AsJson, Panel, cli, note, open_parts, write_json
 from propcite.retrieval.errors import PropCiteError
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from propcite.app.library.store import RunInfo
 
 runs_cli = typer.Typer(no_args_is_help=True, help="List, compare and export stored evaluation runs.")
-cli.add_typer(runs_cli, name="runs")
+cli.add_typer(runs_cli, name="runs", rich_help_panel=Panel.MEASURING)
 
 RunName = Annotated[str, typer.Argument(help="A run's id, a prefix of it, or last.", metavar="RUN")]
 Side = Annotated[str, typer.Argument(help="A run, or one way of it as RUN:way.", metavar="RUN[:WAY]")]

@@ -8,11 +8,11 @@ from typing import Annotated
 
 import typer
 
-from propcite.app.commands import cli, note, write_json
+from propcite.app.commands import Panel, cli, note, write_json
 from propcite.retrieval.errors import PropCiteError
 
 train_cli = typer.Typer(no_args_is_help=True, help="Train the shipped models on your own data.")
-cli.add_typer(train_cli, name="train")
+cli.add_typer(train_cli, name="train", rich_help_panel=Panel.MEASURING)
 
 RankedFiles = Annotated[
     list[Path], typer.Argument(exists=True, dir_okay=False, help="JSON lines of queries with ranked sentences.")

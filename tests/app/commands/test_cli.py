@@ -28,6 +28,7 @@ import propcite.app.lab.commands
 from propcite.__main__ import main
 from propcite.app import parts as bootstrap
 from propcite.app.cli import cli
+from propcite.app.commands import Panel
 from propcite.app.parts import Parts
 from propcite.app.settings import Settings, load_settings
 from propcite.attribution.formats.json import from_json
@@ -893,3 +894,11 @@ def test_an_index_of_every_kind_finds_the_same(
         best = propcite("search", QUESTION, "-g", level, "-k", "2", "--json").json
         assert "652" in " ".join(hit["text"] for hit in best)
     assert propcite("index", "check", "--json").json["whole"]
+
+
+def test_the_commands_are_listed_by_what_they_are_for(propcite: Propcite) -> None:
+    text = propcite("--help").out
+    places = [text.find(panel.value) for panel in Panel]
+    assert -1 not in places
+    assert places == sorted(places)
+    assert "─ Commands ─" not in text
