@@ -36,15 +36,22 @@ class ExtractedMarkers:
     removed: tuple[tuple[int, int], ...] = ()  # where in the text, and how many characters of the answer
 
     def in_answer(self, span: Span) -> Span:
-        """Return the place in the answer of a span of the text; a marker within the span belongs to it.
+        """Return the place in the answer of a span of the text.
 
-        >>> answer = "It cost 5 euros [1], or 6【2】 pounds."
+        A marker between words of the span belongs to it; one behind its last word does not, nor what follows that.
+
+        >>> answer = "It cost 5 euros [1], or 6【2】 pounds [3]."
         >>> extracted = extract_markers(answer)
-        >>> [extracted.in_answer(Span(*at)).of(answer) for at in ((0, 15), (20, 28), (0, 28))]
+        >>> [extracted.in_answer(Span(*at)).of(answer) for at in ((0, 15), (20, 28), (0, 29))]
         ['It cost 5 euros', '6【2】 pounds', 'It cost 5 euros [1], or 6【2】 pounds']
         """
-        start = span.start + sum(length for place, length in self.removed if place <= span.start)
-        return Span(start, span.end + sum(length for place, length in self.removed if place < span.end))
+        start, end = span.start, span.end
+        for place, _ in reversed(self.removed):
+            if start < place < end and not any(map(str.isalnum, self.text[place:end])):
+                end = place
+        before_start = sum(length for place, length in self.removed if place <= start)
+        before_end = sum(length for place, length in self.removed if place < end)
+        return Span(start + before_start, end + before_end)
 
 
 def extract_markers(answer: str) -> ExtractedMarkers:
