@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from propcite.attribution.citations import Proposition
 from propcite.attribution.errors import AttributionError
@@ -60,12 +61,12 @@ def split_sentences(
 
     A splitter sees no citation markers; a proposition's spans are those of the sentence as it stands.
     """
-    plain = [extract_markers(text) for text in texts]
-    before = [[extract_markers(text).text for text in context] for context in contexts]
-    propositions = splitter.split_many([one.text for one in plain], before)
+    plain = {text: extract_markers(text) for text in {*texts, *chain.from_iterable(contexts)}}
+    before = [[plain[text].text for text in context] for context in contexts]
+    propositions = splitter.split_many([plain[text].text for text in texts], before)
     return [
-        SplitSentence(span, text, tuple(_placed(one, extracted) for one in found))
-        for span, text, extracted, found in zip(spans, texts, plain, propositions, strict=True)
+        SplitSentence(span, text, tuple(_placed(one, plain[text]) for one in found))
+        for span, text, found in zip(spans, texts, propositions, strict=True)
     ]
 
 

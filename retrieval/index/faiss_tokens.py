@@ -25,7 +25,8 @@ MIN_TOKENS = 16  # fewer cannot train a 4-bit product quantiser
 TOKENS_PER_LIST = 40  # in the training sample
 PROBES_PER_TOKEN = 0.032  # lists probed per token to retrieve
 MIN_PROBES, MAX_PROBES = 8, 64
-BATCH_TOKENS = 1 << 16  # tokens added or read at once
+BATCH_TOKENS = 1 << 16  # tokens added at once
+MAX_READ = 1 << 16  # tokens read exactly where FAISS returns too few
 
 
 def load_faiss() -> Any:
@@ -121,17 +122,15 @@ class FaissTokens:
     def nearest(self, query: Floats, mask: Mask, number: int) -> TokenMatches:
         """Return the nearest tokens of each query token in the mask's passages, by their quantised similarity.
 
-        If FAISS finds too few in the lists it probes, it probes all; what it still leaves out is read exactly.  Its
-        4-bit tables find nothing where all similarities are equal, and a list may drop a token at its margin.
+        Its 4-bit tables may leave out tokens whose similarities are equal: if FAISS returns too few of a small
+        number of tokens, these are read exactly.
         """
         probes = max(MIN_PROBES, min(MAX_PROBES, int(PROBES_PER_TOKEN * number)))
         allowed = self._allowed(mask)
         num_allowed = len(self.searched) if allowed is None else int(allowed.sum())
         wanted = min(number, num_allowed)
         found = self._search_device(query, mask, number, probes) or self._search_cpu(query, allowed, number, probes)
-        if _too_few(found[1], wanted) and num_allowed > BATCH_TOKENS:
-            found = self._search_cpu(query, allowed, number, self.index.nlist)
-        if _too_few(found[1], wanted):
+        if num_allowed <= MAX_READ and ((found[1] >= 0).sum(axis=1) < wanted).any():
             found = self._read(query, allowed, wanted)
         similarities, positions = found
         valid = positions >= 0
@@ -155,17 +154,10 @@ class FaissTokens:
 
     def _read(self, query: Floats, allowed: Mask | None, number: int) -> tuple[Floats, Ints]:
         """Return the `number` nearest of the allowed tokens by reading all of them."""
-        places = np.arange(len(self.searched)) if allowed is None else np.flatnonzero(allowed)
-        best = np.empty((len(query), 0), np.float32)
-        positions = np.empty((len(query), 0), np.int64)
-        for start in range(0, len(places), BATCH_TOKENS):
-            batch = places[start : start + BATCH_TOKENS]
-            tokens = decoded_tokens(self.segment, self.searched.tokens(batch))
-            best = np.hstack([best, query @ tokens.T])
-            positions = np.hstack([positions, np.broadcast_to(batch, (len(query), len(batch)))])
-            order = np.argsort(-best, axis=1, kind="stable")[:, :number]
-            best, positions = np.take_along_axis(best, order, 1), np.take_along_axis(positions, order, 1)
-        return best, positions
+        positions = np.arange(len(self.searched)) if allowed is None else np.flatnonzero(allowed)
+        similarities = query @ decoded_tokens(self.segment, self.searched.tokens(positions)).T
+        order = np.argsort(-similarities, axis=1, kind="stable")[:, :number]
+        return np.take_along_axis(similarities, order, 1), positions[order]
 
     def _search_device(self, query: Floats, mask: Mask, number: int, probes: int) -> tuple[Floats, Ints] | None:
         """Search on the device for more tokens, since some will be dropped; None if it cannot return so many."""
@@ -174,7 +166,3 @@ class FaissTokens:
         if device is None or self.on_device is None or number > share * MAX_RETRIEVED:
             return None
         return device.search(self.on_device, query, int(np.ceil(number / share)), probes)
-
-
-def _too_few(positions: Ints, wanted: int) -> bool:
-    return bool(((positions >= 0).sum(axis=1) < wanted).any())

@@ -244,12 +244,17 @@ def build_scorers(propcite: PropCite) -> dict[str, Scorer]:
     encoder, judge = cached.encoder, cached.judge
     encode = judge.encode_evidence if isinstance(judge, EmbeddedJudge) else partial(_encode_texts, encoder)
     plain: dict[str, Scorer] = {
-        "overlap": lambda cases: [english.plain_share(case.claim, case.text) for case in cases],
+        "overlap": overlaps,
         "similarity": lambda cases: similarities(cases, encoder, encode),
     }
     if judge is None:
         return plain
     return {**plain, judge.name.split("/")[0]: lambda cases: [v.probability for v in judge.judge(cases)]}
+
+
+def overlaps(cases: Sequence[Case]) -> list[float]:
+    """Return the share of each claim's plain words that its evidence has."""
+    return [english.plain_share(case.claim, case.text) for case in cases]
 
 
 def _encode_texts(encoder: TextEncoder, texts: Sequence[str]) -> list[TokenVectors]:

@@ -22,6 +22,7 @@ from propcite.app.lab.citing.judge_scores import (
     ScoredClaims,
     Scorer,
     calibration_error,
+    overlaps,
     reliability_rows,
     verdict_items,
 )
@@ -32,11 +33,10 @@ from propcite.app.lab.runs.runner import RunOptions, measure, open_run
 from propcite.app.lab.runs.significance import Floats
 from propcite.app.library.store.runs import RunItem
 from propcite.app.parts import Parts
-from propcite.attribution import english
 from propcite.attribution.judges import SUPPORTED_FROM, Case, Judge
 
 OVERLAP = PLAIN[0]
-JUDGES = (OVERLAP, "embedded", "cross")
+JUDGES = ("embedded", "cross")
 ALL, MEAN = "all claims", "mean of sources"
 BATCH_SIZE = 64  # claims
 OVERLAP_BINS = 5
@@ -90,11 +90,11 @@ def evaluate_verdicts(
     per_source: int = 100_000,
     options: RunOptions | None = None,
 ) -> Iterator[list[Any]]:
-    """Yield tables as lists of rows: each judge by source, by kind of claim, and its reliability."""
+    """Yield tables as lists of rows: word overlap and each judge by source, by kind of claim, and the reliability."""
     options = options or RunOptions()
     digests = file_digests(files)
     rows = options.select(_rows(files, per_source))
-    scorers = {name: _scorer(name, parts) for name in judges}
+    scorers = {OVERLAP: overlaps} | {name: _scorer(name, parts) for name in judges}
     settings = {"files": digests, "most": per_source, "judges": list(judges), **options.settings}
     about = run_provenance(parts.settings, "encoder", "judge")
     run = open_run(parts.runs, "verdicts", ", ".join(digests), settings, about, options=options)
@@ -119,13 +119,10 @@ def _rows(files: Sequence[Path], per_source: int) -> list[GoldVerdict]:
 
 
 def _scorer(name: str, parts: Parts) -> Scorer:
-    """Return a judge's probabilities of cases; the name of a judge in the settings uses its model and labels."""
-    if name == OVERLAP:
-        return lambda cases: [english.plain_share(case.claim, case.text) for case in cases]
+    """Return a judge's probabilities of cases; the judge of the settings has its model and labels from there."""
     own = parts.settings.judge == name
-    labels = parts.settings.judge_labels if own else ""
-    judge = ScoringJudge(name, parts.settings.judge_model if own else "", labels).build(parts)
-    return partial(_probabilities, judge)
+    model, labels = (parts.settings.judge_model, parts.settings.judge_labels) if own else ("", "")
+    return partial(_probabilities, ScoringJudge(name, model, labels).build(parts))
 
 
 def _probabilities(judge: Judge, cases: Sequence[Case]) -> list[float]:
@@ -135,7 +132,7 @@ def _probabilities(judge: Judge, cases: Sequence[Case]) -> list[float]:
 def verdict_rows(claims: ScoredClaims, items: Sequence[RunItem]) -> Iterator[VerdictRow]:
     """Yield each judge on each source; for several sources also on all claims, and the mean of the sources' figures."""
     sources, truth = np.array([row.source for row in claims.rows]), claims.truth
-    overlaps = np.array([english.plain_share(row.claim, " ".join(row.evidence)) for row in claims.rows])
+    overlap = claims.scores[OVERLAP]
     for name, scores in claims.scores.items():
         cpu = np.array([item.cost.get("cpu_seconds", 0.0) for item in items if item.output["score"] == name])
         groups = {source: sources == source for source in dict.fromkeys(sources.tolist())}
@@ -143,7 +140,7 @@ def verdict_rows(claims: ScoredClaims, items: Sequence[RunItem]) -> Iterator[Ver
             groups[ALL] = np.ones(len(sources), dtype=bool)
         rows = []
         for group, of in groups.items():
-            figures = _figures(truth[of], scores[of], overlaps[of], probable=name not in PLAIN)
+            figures = _figures(truth[of], scores[of], overlap[of], probable=name not in PLAIN)
             rows.append(VerdictRow(name, group, int(of.sum()), round(1000 * float(cpu[of].mean()), 1), **figures))
         yield from rows
         if len(rows) > 1:

@@ -23,8 +23,7 @@ class Format(StrEnum):
     jsonl = "jsonl"
 
 
-class VerdictJudges(StrEnum):
-    overlap = "overlap"
+class ScoringJudges(StrEnum):
     embedded = "embedded"
     cross = "cross"
     true = "true"
@@ -93,8 +92,8 @@ def eval_verdicts(
         typer.Argument(help="JSON lines of claim, label, and evidence, passage or docs.", metavar="FILES…"),
     ],
     judge: Annotated[
-        list[VerdictJudges] | None,
-        typer.Option(help="Only this judge; repeatable (default: those that need no other model)."),
+        list[ScoringJudges] | None,
+        typer.Option(help="Only this judge; repeatable (default: embedded, cross)."),
     ] = None,
     shape: Shape = Format.table,
     per_source: Annotated[int, typer.Option("--most", min=1, help="Rows per source at most, spread evenly.")] = 100_000,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from enum import StrEnum
 from inspect import Signature, signature
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -13,17 +12,7 @@ import typer
 
 from propcite.app.commands import BELOW, note, open_parts
 from propcite.app.commands.given import GeneratorName, ModelName
-from propcite.app.lab.commands.evaluation import Format, Limit, New, Offset, Shape, eval_cli
-
-
-class ScoringJudges(StrEnum):
-    embedded = "embedded"
-    cross = "cross"
-    true = "true"
-    minicheck = "minicheck"
-    nli = "nli"
-    llm = "llm"
-
+from propcite.app.lab.commands.evaluation import Format, Limit, New, Offset, ScoringJudges, Shape, eval_cli
 
 File = Annotated[Path, typer.Argument(help="ALCE's file: questions with docs, or results; .gz too.", metavar="FILE")]
 Ways = Annotated[

@@ -7,8 +7,17 @@ from typing import Annotated
 import typer
 
 from propcite.app.commands import find_collection, note, open_parts
-from propcite.app.lab.commands.evaluation import Format, New, Offset, Shape, eval_cli, run_options, show_rows
-from propcite.app.lab.commands.evaluation_alce import JudgeLabels, JudgeModel, JudgeName, ScoringJudges
+from propcite.app.lab.commands.evaluation import (
+    Format,
+    New,
+    Offset,
+    ScoringJudges,
+    Shape,
+    eval_cli,
+    run_options,
+    show_rows,
+)
+from propcite.app.lab.commands.evaluation_alce import JudgeLabels, JudgeModel, JudgeName
 
 
 @eval_cli.command("history")
