@@ -44,7 +44,8 @@ def running_server(parts: Parts, *, requires_keys: bool = False, ready: bool = T
     """Start a server that ends with the block, and yield its base address, `http://127.0.0.1:PORT`."""
     with serving(create_app(parts, requires_keys=requires_keys)) as address:
         if ready:
-            wait_until(lambda: httpx.get(f"{address}/readyz").status_code == 200, "the models did not load")
+            ready_at = f"{address}/readyz"
+            wait_until(lambda: httpx.get(ready_at, timeout=PATIENCE_S).is_success, "the models did not load")
         yield address
 
 

@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import browsing
 import pytest
-from browsing import inside, off, press, saying, sent, wait_for
+from browsing import PRESS_S, inside, off, press, saying, sent, wait_for
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
@@ -128,14 +128,16 @@ def _any_answer(data_dir: Path) -> str:
 def test_facts_are_reached_and_chosen_by_key(driver: Chrome, address: str, data_dir: Path) -> None:
     driver.get(f"{address}/?answer={_any_answer(data_dir)}")
 
-    def chosen() -> bool:  # a key that is pressed while the answer is drawn anew is lost
-        facts = inside(driver, '.fact[tabindex="0"]')
-        if facts[-1].get_attribute("aria-pressed") == "true":
-            return bool(facts[0].get_attribute("aria-pressed") == "false")
-        facts[-1].send_keys(Keys.ENTER)
-        return False
+    def chosen() -> bool:
+        pressed = [fact.get_attribute("aria-pressed") for fact in inside(driver, '.fact[tabindex="0"]')]
+        return (pressed[0], pressed[-1]) == ("false", "true")
 
-    wait_for(chosen)
+    def choose() -> bool:
+        """Press Enter and give it time: a second press may take back the first, and one while drawing may be lost."""
+        inside(driver, '.fact[tabindex="0"]')[-1].send_keys(Keys.ENTER)
+        return bool(wait_for(chosen, PRESS_S))
+
+    wait_for(choose)
 
 
 def test_the_list_of_facts_and_the_answer_agree(driver: Chrome, address: str, data_dir: Path) -> None:

@@ -49,6 +49,7 @@ def llm(standing: tuple[str, ScriptedLlm]) -> ScriptedLlm:
     standing[1].script = REPLY
     standing[1].requests.clear()
     standing[1].client_left.clear()
+    standing[1].resume.clear()
     return standing[1]
 
 
@@ -130,8 +131,12 @@ def test_a_stream_gives_the_same_as_a_whole_completion(address: str) -> None:
 def test_a_sentence_is_cited_while_the_rest_is_generated(address: str, llm: ScriptedLlm) -> None:
     """Citations come between the words; the cited answer, the end and the usage come last, in this order."""
     pieces = ["The barrier has fourteen steel gates. It", " cost", " 410", " million", " euros."]
-    llm.script = Reply("".join(pieces), chunks=pieces, chunk_delay=0.2)
-    chunks = list(ask(address, stream=True, stream_options={"include_usage": True}))
+    llm.script = Reply("".join(pieces), chunks=pieces, stalls_after=len(pieces) - 1)
+    chunks = []
+    for chunk in ask(address, stream=True, stream_options={"include_usage": True}):
+        chunks.append(chunk)
+        if _annotations(chunk):  # the first sentence is cited, and the model may write the rest
+            llm.resume.set()
     kinds = [kind for chunk in chunks for kind in _kinds(chunk)]
     assert kinds[0] == "text"
     assert kinds.index("annotations") < len(kinds) - 1 - kinds[::-1].index("text")
