@@ -100,10 +100,17 @@ def build_judge(settings: Settings, encoder: Callable[[], Encoder]) -> Judge | N
         from propcite.attribution.judges.embedded import EmbeddedJudge
 
         return EmbeddedJudge(encoder(), supported_from=settings.supported_from)
-    if settings.judge == "cross":
-        from propcite.attribution.judges.cross import CrossJudge
+    if settings.judge == "reader":
+        from propcite.attribution.judges.reader import ReaderJudge
+        from propcite.attribution.judges.reader_files import READER
 
-        return CrossJudge(encoder(), device=settings.device, supported_from=settings.supported_from)
+        return ReaderJudge(
+            encoder(),
+            folder=Path(settings.judge_model).expanduser() if settings.judge_model else READER,
+            device=settings.device,
+            precision=settings.precision,
+            supported_from=settings.supported_from,
+        )
     judge = _outside_judge(settings)
     if not settings.judge_checks:
         return judge

@@ -23,7 +23,7 @@ class Model:
 
 
 def shipped(settings: Settings) -> Iterator[Model]:
-    from propcite.attribution.judges.weights import JUDGE_WEIGHTS
+    from propcite.attribution.judges.reader_files import READER
     from propcite.attribution.propositions import SPLITTER_WEIGHTS
     from propcite.retrieval.encoding import bundled
     from propcite.retrieval.encoding.trained_networks import network_info
@@ -63,10 +63,10 @@ def shipped(settings: Settings) -> Iterator[Model]:
     )
     yield Model(
         "judge",
-        "cross",
-        settings.judge == "cross",
-        _megabytes(JUDGE_WEIGHTS),
-        f"reads claim and evidence together, on {bundled.BUNDLED}",
+        "reader",
+        settings.judge == "reader",
+        _megabytes(*READER.glob("*.safetensors")),
+        "reads claim, evidence and title together, and marks the words that are wrong",
         "its card: attribution/models/README.md",
     )
 

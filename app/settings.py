@@ -112,11 +112,11 @@ class Settings(BaseSettings):
     llm_key: str = Field("none", description="its key", repr=False)
     llm_timeout: float = Field(60.0, gt=0, description="seconds that it may say nothing")
     llm_parallel: int = Field(8, ge=1, le=1024, description="requests to it at once, of a batch")
-    judge: Literal["embedded", "cross", "true", "minicheck", "nli", "llm", "none"] = Field(
-        "embedded", description="what says whether evidence supports a claim"
+    judge: Literal["reader", "embedded", "true", "minicheck", "nli", "llm", "none"] = Field(
+        "reader", description="what says whether evidence supports a claim"
     )
     judge_model: str = Field(
-        "", description="true, minicheck, nli: a folder or hub name, empty: the published one; llm: a model's name"
+        "", description="a folder or hub name, empty: the shipped reader or the published network; llm: a model's name"
     )
     judge_labels: str = Field(
         "", description="nli: what the model's labels mean, in their order: contradiction,entailment,neutral"

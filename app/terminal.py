@@ -83,7 +83,8 @@ def show_facts(answer: CitedAnswer, names: dict[str, str]) -> None:
     spent = sum(answer.timings_ms.values()) / 1000
     facts = "" if answer.abstained else f"{held} of {len(answer.facts)} facts have support · "
     writer = f"written by {escape(answer.models['generator'])} · " if "generator" in answer.models else ""
-    err.print(f"[dim]{facts}{writer}answer {answer.id} · {spent:.2f} s[/dim]")
+    trust = f"{escape(answer.models['judge_trust'])} · " if facts and "judge_trust" in answer.models else ""
+    err.print(f"[dim]{facts}{trust}{writer}answer {answer.id} · {spent:.2f} s[/dim]")
 
 
 def _show_notices(answer: CitedAnswer) -> None:

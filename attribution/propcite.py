@@ -40,7 +40,7 @@ class PropCite:
     A `source` is a collection (`Retriever`) or passages: texts, dicts, Passages, LangChain Documents or LlamaIndex
     nodes.  With a `collection` beside it, what the source does not support is looked for there, and marked as such.
 
-    `judge` is "embedded", "cross" or any Judge; None accepts evidence by similarity alone, from `min_score` on.
+    `judge` is "reader", "embedded" or any Judge; None accepts evidence by similarity alone, from `min_score` on.
     `min_margin` is how far a claim's best passage must lead the next (AGRaME's threshold).  `method` is PropCite's own
     or the name of a baseline.  `alignment` says which tokens of a claim and of given passages are compared; a
     collection has its own.  One PropCite serves all threads.
@@ -56,7 +56,7 @@ class PropCite:
         encoder: TextEncoder,
         *,
         splitter: Splitter | None = None,
-        judge: Judge | str | None = "embedded",
+        judge: Judge | str | None = "reader",
         method: Method | str = "propositions",
         candidates: int = CANDIDATES,
         max_citations: int = MAX_CITATIONS,
@@ -211,11 +211,11 @@ def _shipped() -> PropCite:
 def _shipped_judge(name: str, encoder: TextEncoder) -> Judge:
     if name == "embedded":
         return EmbeddedJudge(encoder)
-    if name == "cross":
-        from propcite.attribution.judges.cross import CrossJudge
+    if name == "reader":
+        from propcite.attribution.judges.reader import ReaderJudge
 
-        return CrossJudge(encoder)
-    raise AttributionError(f"no judge named {name!r} is shipped: use 'embedded', 'cross', None or your own Judge")
+        return ReaderJudge(encoder)
+    raise AttributionError(f"no judge named {name!r} is shipped: use 'reader', 'embedded', None or your own Judge")
 
 
 def _learned_splitter() -> Splitter:

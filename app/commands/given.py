@@ -33,7 +33,7 @@ class Methods(StrEnum):
 
 class Judges(StrEnum):
     embedded = "embedded"
-    cross = "cross"
+    reader = "reader"
     true = "true"
     minicheck = "minicheck"
     nli = "nli"

@@ -221,11 +221,13 @@ class Doctor:
             yield Finding(f"disk of {data_dir}", what, "free space: rebuilding an index needs its size again")
 
     def _models(self) -> Iterator[Finding]:
+        from propcite.attribution.judges import reader_files
         from propcite.retrieval.encoding import bundled
 
         settings = self.parts.settings
         checks: list[Callable[[], object]] = [bundled.bundled_model]  # compares its checksum
         checks += [partial(bundled.check_trained, path) for path in _weights()]
+        checks.append(partial(reader_files.check, reader_files.READER))
         for check in checks:
             try:
                 check()
@@ -238,11 +240,10 @@ class Doctor:
 
 
 def _weights() -> tuple[Path, ...]:
-    from propcite.attribution.judges.weights import JUDGE_WEIGHTS
     from propcite.attribution.propositions import SPLITTER_WEIGHTS
     from propcite.retrieval.encoding.bundled import PASSAGES_FILE, QUERIES_FILE
 
-    return QUERIES_FILE, PASSAGES_FILE, SPLITTER_WEIGHTS, JUDGE_WEIGHTS
+    return QUERIES_FILE, PASSAGES_FILE, SPLITTER_WEIGHTS
 
 
 def _is_old(path: Path) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -17,6 +16,7 @@ from propcite.attribution.english import (
     without_brackets,
 )
 from propcite.attribution.judges import Case, Judge, plain_case
+from propcite.attribution.judges.excerpts import PRONOUN
 from propcite.retrieval.text import Granularity, Hit, Passage, Span, join_spans
 
 CANDIDATES = 3  # sentences judged per claim: the nearest may be a near-duplicate with another number
@@ -26,7 +26,6 @@ MIN_SCORE = 0.5  # without a judge, the similarity from which evidence counts
 SURE_FROM = 0.9  # evidence this likely to support a claim is not compared with further candidates
 JOINT_FLOOR = 0.2  # a pair is judged where the better piece alone is at least this likely to support
 JOINT_GAIN = 0.15  # and cited where the pair is this much likelier
-PRONOUN = re.compile(r"(?:it|he|she|they|its|his|her|their|this|these)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,9 +46,14 @@ class Tools:
 
     @property
     def models(self) -> dict[str, str]:
-        """Return the names of the parts, as an answer records them; the method only where it is not the default."""
+        """Return the names of the parts, as an answer records them, and how often the judge is right, if it says so.
+
+        The method is named only where it is not the default.
+        """
         judge = self.judge.name if self.judge else "none"
         names = {"encoder": self.encoder.query_name, "splitter": self.splitter.name, "judge": judge}
+        trust = getattr(self.judge, "trust", "")
+        names |= {"judge_trust": trust} if trust else {}
         return names if self.method.name == "propositions" else {**names, "method": self.method.name}
 
     def cached(self, max_tokens: int = MAX_TOKENS) -> Tools:

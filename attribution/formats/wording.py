@@ -34,13 +34,15 @@ def nearest_line(cited: CitedProposition) -> str:
 
 
 def coverage_line(answer: CitedAnswer) -> str:
+    """Say how many facts have support, how many are contradicted, and how far the judge can be trusted, if known."""
     facts = answer.facts
     if not facts:
         return "Nothing here needs support"
     num_supported = sum(bool(fact.citations) for fact in facts)
     line = f"{num_supported} of {len(facts)} {'fact has' if len(facts) == 1 else 'facts have'} support"
     num_contradicted = sum(label_of(fact) is Label.CONTRADICTED for fact in facts)
-    return f"{line} · {num_contradicted} contradicted" if num_contradicted else line
+    contradicted = f"{num_contradicted} contradicted" if num_contradicted else ""
+    return " · ".join(filter(None, [line, contradicted, answer.models.get("judge_trust", "")]))
 
 
 def notices(answer: CitedAnswer) -> list[str]:

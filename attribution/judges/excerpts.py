@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import replace
 from math import fsum, log
@@ -10,6 +11,7 @@ from propcite.attribution.english import content_words
 from propcite.attribution.judges import Case
 from propcite.retrieval.sentences import split_sentences
 
+PRONOUN = re.compile(r"(?:it|he|she|they|its|his|her|their|this|these)\b", re.IGNORECASE)
 EXCERPT_WORDS = 60  # in longer evidence a claim's own sentences are hard to tell from the others
 
 

@@ -74,7 +74,7 @@ def train(model: Any, tokenizer: Any, answers: Mapping[str, str]) -> None:
             return
 
 
-def pair_tokenizer(family: str) -> PreTrainedTokenizerFast:
+def pair_tokenizer(family: str, more_words: Sequence[str] = ()) -> PreTrainedTokenizerFast:
     """Build a word piece tokenizer with the special tokens of BERT, RoBERTa or DeBERTa."""
     if family == "roberta":
         special = {"cls_token": "<s>", "pad_token": "<pad>", "sep_token": "</s>", "unk_token": "<unk>"}
@@ -83,7 +83,13 @@ def pair_tokenizer(family: str) -> PreTrainedTokenizerFast:
         special = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
         special |= {"eos_token": "[SEP]"} if family == "deberta" else {}
     pieces = [*string.ascii_lowercase, *string.digits, *string.punctuation]
-    words = [*special.values(), *WORDS, *pieces, *(f"##{c}" for c in string.ascii_lowercase + string.digits)]
+    words = [
+        *special.values(),
+        *WORDS,
+        *more_words,
+        *pieces,
+        *(f"##{c}" for c in string.ascii_lowercase + string.digits),
+    ]
     vocabulary = {word: number for number, word in enumerate(dict.fromkeys(words))}
     tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token=special["unk_token"]))
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)

@@ -36,7 +36,7 @@ from propcite.app.parts import Parts
 from propcite.attribution.judges import SUPPORTED_FROM, Case, Judge
 
 OVERLAP = PLAIN[0]
-JUDGES = ("embedded", "cross")
+JUDGES = ("embedded", "reader")
 ALL, MEAN = "all claims", "mean of sources"
 BATCH_SIZE = 64  # claims
 OVERLAP_BINS = 5

@@ -25,7 +25,7 @@ class Format(StrEnum):
 
 class ScoringJudges(StrEnum):
     embedded = "embedded"
-    cross = "cross"
+    reader = "reader"
     true = "true"
     minicheck = "minicheck"
     nli = "nli"
@@ -93,7 +93,7 @@ def eval_verdicts(
     ],
     judge: Annotated[
         list[ScoringJudges] | None,
-        typer.Option(help="Only this judge; repeatable (default: embedded, cross)."),
+        typer.Option(help="Only this judge; repeatable (default: embedded, reader)."),
     ] = None,
     shape: Shape = Format.table,
     per_source: Annotated[int, typer.Option("--most", min=1, help="Rows per source at most, spread evenly.")] = 100_000,

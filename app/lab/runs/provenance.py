@@ -55,7 +55,7 @@ def model_info(settings: Settings, part: str) -> dict[str, str]:
 
 def _chosen(settings: Settings, part: str) -> tuple[str, str, list[Path]]:
     """Return the kind and model that the settings name, and the files of a shipped model."""
-    from propcite.attribution.judges.weights import JUDGE_WEIGHTS
+    from propcite.attribution.judges.reader_files import READER
     from propcite.attribution.propositions import SPLITTER_WEIGHTS
     from propcite.retrieval.encoding import bundled
 
@@ -65,7 +65,7 @@ def _chosen(settings: Settings, part: str) -> tuple[str, str, list[Path]]:
         ("encoder", bundled.QUERIES_ALONE): [base, bundled.QUERIES_FILE],
         ("encoder", bundled.BASE): [base],
         ("splitter", "learned"): [base, SPLITTER_WEIGHTS],
-        ("judge", "cross"): [base, JUDGE_WEIGHTS],
+        ("judge", "reader"): [base, *sorted(READER.glob("*.safetensors"))],
     }
     if part == "encoder":
         name = settings.encoder or bundled.DEFAULT

@@ -1,11 +1,13 @@
-"""Train the cross-encoder judge: from files of rows to its weights."""
+"""Train the reader: the network learns which claims are not supported, and which of their words are wrong."""
 
 from __future__ import annotations
 
 import datetime
 import random
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from math import sqrt
 from pathlib import Path
 from typing import Any
 
@@ -14,101 +16,179 @@ from torch import Tensor
 from torch.nn import functional as F  # noqa: N812 - its usual name
 
 from propcite.attribution.errors import AttributionError
-from propcite.attribution.judges.network import Network, PairPieces, PairTokenizer
-from propcite.attribution.judges.training.corpus import counts_by_kind, read_files, training_pairs
-from propcite.attribution.judges.training.lexicon import Lexicon
-from propcite.attribution.judges.training.pairs import Pair
-from propcite.attribution.judges.training.text_pairs import SplitClaims
-from propcite.attribution.judges.weights import save
-from propcite.retrieval.encoding.bundled import bundled_model
+from propcite.attribution.judges.reader import batches
+from propcite.attribution.judges.reader_files import ABOUT, load, save
+from propcite.attribution.judges.reader_network import Pair, PairTokenizer, ReaderNetwork
+from propcite.attribution.judges.training.making.example import Example
+from propcite.retrieval.encoding.loading import check_exists, hide_progress_bars
+from propcite.retrieval.errors import RetrievalError
+from propcite.retrieval.text import Span
 from propcite.retrieval.training.loop import TrainingLoop
 
 CHECKPOINT = "judge.pt"
-BATCHES_PER_SORT = 24  # pairs of so many batches are sorted by length together
-TARGET_SPREAD = 0.96  # between the targets of a supported and an unsupported pair
+BATCHES_PER_SORT = 100  # batches whose examples are sorted by length together
+SUPPORTED = "supported"
+MAX_WORDS = 90  # of evidence that is trained on
+WRONG_WEIGHT = 4.0  # of a wrong word piece: most pieces are right
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeRecipe:
-    """The settings that determine the result, apart from the pairs."""
+    """The settings that determine the result, apart from the examples."""
 
-    steps: int = 2300
-    batch_size: int = 32
-    learning_rate: float = 1e-4
-    head_rate: float = 1e-3
-    warmup: int = 150
+    steps: int = 2500
+    batch_pieces: int = 3600
+    learning_rate: float = 5e-5
+    warmup: int = 60
+    title_share: float = 0.6
     seed: int = 0
 
 
+def base_network(base: str) -> tuple[ReaderNetwork, Any]:
+    """Return an untrained reader over an encoder, or a trained one from its folder, and the tokenizer; no dropout."""
+    import transformers
+
+    if (Path(base) / ABOUT).exists():
+        loaded = load(Path(base), "cpu", "float32")
+        return loaded.network.requires_grad_(True), transformers.AutoTokenizer.from_pretrained(base)
+    try:
+        check_exists(base)
+        hide_progress_bars()
+        no_dropout = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
+        loader: Any = transformers.AutoModel
+        network = ReaderNetwork(loader.from_pretrained(base, dtype=torch.float32, **no_dropout))
+        tokenizer: Any = transformers.AutoTokenizer.from_pretrained(base)
+    except RetrievalError as error:
+        raise AttributionError(str(error)) from error
+    except Exception as error:  # the loaders raise the errors of many file formats
+        raise AttributionError(f"the model {base} cannot be loaded: {str(error).splitlines()[0]}") from error
+    if not tokenizer.is_fast:
+        raise AttributionError(f"the tokenizer of {base} reports no word positions: save it as a fast one")
+    return network, tokenizer
+
+
 class JudgeTrainer(TrainingLoop):
-    """Trains the network on pairs; checkpoints are in `folder`."""
+    """Trains a reader on examples; the checkpoint is in `folder`."""
 
     error = AttributionError
-    min_pace = 0.01
+    checkpoint_every = 100
 
-    def __init__(self, recipe: JudgeRecipe, pairs: Sequence[Pair], folder: Path) -> None:
-        self.recipe = recipe
+    def __init__(
+        self, recipe: JudgeRecipe, examples: Sequence[Example], network: ReaderNetwork, tokenizer: Any, folder: Path
+    ) -> None:
+        self.recipe, self.network = recipe, network.train()
+        self._tokenizer = PairTokenizer(tokenizer)
+        self._examples = draw(examples, recipe.seed)
+        self._rng = random.Random(recipe.seed)
+        self._ready: list[list[tuple[Example, Pair]]] = []
         torch.manual_seed(recipe.seed)
-        tokenizer = PairTokenizer(bundled_model())
-        self.network = Network(bundled_model()).train()
-        self._pairs = list(zip(tokenizer.encode([(p.claim, p.evidence, p.context) for p in pairs]),
-                               [p.label for p in pairs], strict=True))  # fmt: skip
-        groups = [
-            {"params": [p for p in self.network.base.parameters() if p.requires_grad], "lr": recipe.learning_rate},
-            {"params": list(self.network.head.parameters()), "lr": recipe.head_rate},
-        ]
-        super().__init__(recipe, self.network, groups, folder / CHECKPOINT, inputs=asdict(recipe))
+        embeddings = self.network.base.get_input_embeddings()
+        embeddings.requires_grad_(False)
+        weights = [p for p in network.parameters() if p.requires_grad]
+        groups = [{"params": weights, "lr": recipe.learning_rate}]
+        inputs = {**asdict(recipe), "examples": len(examples)}
+        super().__init__(recipe, network, groups, folder / CHECKPOINT, inputs=inputs)
         self._remaining = enumerate(self._batches())
 
     def next_loss(self) -> Tensor:
         """Compute the loss of the next batch; the batches of an earlier run are skipped."""
         batch = next(batch for number, batch in self._remaining if number >= self.step)
-        targets = torch.tensor([0.5 + TARGET_SPREAD * (label - 0.5) for _, label in batch])
-        return F.binary_cross_entropy_with_logits(self.network([pieces for pieces, _ in batch]), targets)
+        device = self.network.piece.weight.device
+        with torch.autocast(device.type, torch.bfloat16):
+            pieces, logits = self.network([pair for _, pair in batch])
+        refused = torch.tensor([float(e.label != SUPPORTED) for e, _ in batch], device=device)
+        return F.binary_cross_entropy_with_logits(logits, refused) + _piece_loss(pieces, batch)
 
-    def _batches(self) -> Iterator[list[tuple[PairPieces, float]]]:
-        """Yield the recipe's batches of pairs of similar length; the pairs are repeated in their order."""
-        rng, size = random.Random(self.recipe.seed), self.recipe.batch_size
-        yielded = at = 0
-        while yielded < self.recipe.steps:
-            pool = [self._pairs[(at + i) % len(self._pairs)] for i in range(BATCHES_PER_SORT * size)]
-            at += len(pool)
-            pool.sort(key=lambda pair: len(pair[0][0]))
-            groups = [pool[i : i + size] for i in range(0, len(pool), size)]
-            rng.shuffle(groups)
-            yield from groups[: self.recipe.steps - yielded]
-            yielded += len(groups)
+    def _batches(self) -> Iterator[list[tuple[Example, Pair]]]:
+        """Yield batches of examples of similar length, of at most `batch_pieces` word pieces."""
+        while True:
+            pool: list[tuple[Example, Pair]] = []
+            size = 0
+            while size < BATCHES_PER_SORT * self.recipe.batch_pieces:
+                drawn = [next(self._examples) for _ in range(64)]
+                encoded = self._tokenizer.encode([(e.claim, self._evidence(e)) for e in drawn])
+                pool += zip(drawn, encoded, strict=True)
+                size += sum(len(pair.pieces) for pair in encoded)
+            groups = batches([len(pair.pieces) for _, pair in pool], self.recipe.batch_pieces)
+            self._rng.shuffle(groups)
+            for group in groups:
+                yield [pool[i] for i in group]
+
+    def _evidence(self, example: Example) -> str:
+        """Return the evidence after its title, as often as the recipe says: a reader must do with and without it."""
+        shows = bool(example.title) and self._rng.random() < self.recipe.title_share
+        return f"{example.title}: {example.evidence}" if shows else example.evidence
+
+
+def _piece_loss(pieces: Tensor, batch: Sequence[tuple[Example, Pair]]) -> Tensor:
+    """Return the mean loss of the pieces whose truth is known; those of a supported claim are all right."""
+    truth = torch.full(pieces.shape, -1.0)
+    for row, (example, pair) in enumerate(batch):
+        if example.label == SUPPORTED or example.wrong:
+            wrong = [Span(start, end) for start, end in example.wrong or ()]
+            values = [float(any(span.overlaps(other) for other in wrong)) for span in pair.spans]
+            truth[row, pair.first : pair.first + len(values)] = torch.tensor(values)
+    truth = truth.to(pieces.device)
+    weights = (truth >= 0).float() * torch.where(truth > 0, WRONG_WEIGHT, 1.0)
+    losses = F.binary_cross_entropy_with_logits(pieces, truth.clamp_min(0), reduction="none")
+    return (losses * weights).sum() / weights.sum().clamp_min(1.0)
+
+
+def draw(examples: Sequence[Example], seed: int) -> Iterator[Example]:
+    """Yield examples without end: both labels equally often, kinds by the square root of their number.
+
+    A kind with few examples is thus drawn more often than its share, and no kind rules the rest.
+    """
+    rng = random.Random(seed)
+    kinds: dict[bool, dict[str, list[Example]]] = {True: defaultdict(list), False: defaultdict(list)}
+    for example in examples:
+        kinds[example.label == SUPPORTED][f"{example.source} {example.kind}"].append(example)
+    if not (kinds[True] and kinds[False]):
+        raise AttributionError("training needs supported claims and others: give rows of both kinds")
+    for of_label in kinds.values():
+        for own in of_label.values():
+            rng.shuffle(own)
+    names = {label: list(own) for label, own in kinds.items()}
+    shares = {label: [sqrt(len(own)) for own in of_label.values()] for label, of_label in kinds.items()}
+    position: Counter[tuple[bool, str]] = Counter()
+    while True:
+        label = rng.random() < 0.5
+        [name] = rng.choices(names[label], shares[label])
+        own = kinds[label][name]
+        yield own[position[label, name] % len(own)]
+        position[label, name] += 1
 
 
 def train(
-    files: Sequence[Path],
+    examples: Sequence[Example],
+    base: str,
     out: Path,
     folder: Path,
     recipe: JudgeRecipe,
-    lexicon: Lexicon,
-    split_claims: SplitClaims,
     *,
+    device: str = "",
     resume: bool = False,
     note: Callable[[str], None] = lambda _: None,
     progress: Callable[[int, float], None] = lambda *_: None,
 ) -> dict[str, Any]:
-    """Train on the rows of the files and write the weights to `out`; return the description stored with them."""
+    """Train on the examples and write the reader to the folder `out`; return the description stored with it."""
     checkpoint = folder / CHECKPOINT
     if checkpoint.exists() and not resume:
         raise AttributionError(f"{folder} has an unfinished training: go on with --resume, or give another --work")
-    rows = read_files(files)
-    pairs = training_pairs(rows, lexicon, split_claims, recipe.seed)
-    note(f"{len(pairs)} pairs of claim and evidence")
-    trainer = JudgeTrainer(recipe, pairs, folder)
+    short = [e for e in examples if len(e.evidence.split()) <= MAX_WORDS]
+    note(f"{len(short)} of {len(examples)} examples have at most {MAX_WORDS} words of evidence")
+    network, tokenizer = base_network(base)
+    network.to(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+    trainer = JudgeTrainer(recipe, short, network, tokenizer, folder)
     if resume and trainer.resume():
         note(f"going on from step {trainer.step}")
     trainer.run(progress)
-    info = {
+    about = {
+        "base": Path(base).name,
         "recipe": asdict(recipe),
-        "pairs": counts_by_kind(pairs),
-        "sources": sorted({str(row["source"]) for row in rows if "source" in row}),
+        "examples": dict(Counter(f"{e.source} {e.kind} {e.label}" for e in short).most_common()),
         "made": datetime.date.today().isoformat(),
     }
-    save(out, trainer.network, info)
+    save(out, network, tokenizer, about)
     checkpoint.unlink(missing_ok=True)
-    return info
+    return about

@@ -32,16 +32,16 @@ def test_judges_are_measured_side_by_side(propcite: Propcite, rows: Path) -> Non
     lines = [json.loads(line) for line in propcite("eval", "verdicts", rows, "--format", "jsonl").out.splitlines()]
     by_source = {(row["judge"], row["source"]): row for row in lines if row["table"] == "verdicts"}
     sources = ("ferry", "dam", "all claims", "mean of sources")
-    assert set(by_source) == {(judge, source) for judge in ("overlap", "embedded", "cross") for source in sources}
+    assert set(by_source) == {(judge, source) for judge in ("overlap", "embedded", "reader") for source in sources}
     assert by_source["overlap", "ferry"]["wrong_accepted"] is None  # no probability
-    for judge in ("embedded", "cross"):
+    for judge in ("embedded", "reader"):
         assert (
             by_source[judge, "dam"] | {"true_accepted": 100.0, "wrong_accepted": 0.0, "auc": 100.0}
             == (by_source[judge, "dam"])
         )
         assert by_source[judge, "all claims"]["rows"] == 5
     kinds = {(row["judge"], row["kind"]): row for row in lines if row["table"] == "kinds"}
-    assert set(kinds) == {(j, k) for j in ("embedded", "cross") for k in ("verbatim", "number", "invented")}
+    assert set(kinds) == {(j, k) for j in ("embedded", "reader") for k in ("verbatim", "number", "invented")}
     assert (kinds["embedded", "verbatim"]["accepted"], kinds["embedded", "verbatim"]["right"]) == (100.0, None)
     assert (kinds["embedded", "invented"]["accepted"], kinds["embedded", "invented"]["right"]) == (0.0, 100.0)
     assert sum(row["rows"] for row in lines if row["table"] == "reliability") == 2 * 5
@@ -50,7 +50,7 @@ def test_judges_are_measured_side_by_side(propcite: Propcite, rows: Path) -> Non
 def test_one_judge_and_the_table(propcite: Propcite, rows: Path) -> None:
     table = propcite("eval", "verdicts", rows, "--judge", "embedded").out
     assert "calibration error" in table
-    assert "cross" not in table
+    assert "reader" not in table
     runs = propcite("runs", "list").out
     assert "verdicts" in runs
 

@@ -18,7 +18,7 @@ from propcite.app.ingest.sources import Upload
 from propcite.app.library.doctor import Doctor, Finding, mend
 from propcite.app.parts import Parts
 from propcite.attribution import propositions
-from propcite.attribution.judges import weights
+from propcite.attribution.judges import reader_files
 from propcite.retrieval.encoding import bundled
 
 OpenParts = Callable[..., Parts]
@@ -186,7 +186,7 @@ def test_damaged_and_missing_bundled_weights_are_reported(
         cut_short = tmp_path / f"{name}.safetensors"
         cut_short.write_bytes(getattr(module, name).read_bytes()[:-1000])
         monkeypatch.setattr(module, name, cut_short)
-    monkeypatch.setattr(weights, "JUDGE_WEIGHTS", tmp_path / "nothing")
+    monkeypatch.setattr(reader_files, "READER", tmp_path / "nothing")
     findings = findings_of(parts)
     assert [one.where for one in findings] == ["models"] * 4
     for one, name in zip(findings, ("QUERIES", "PASSAGES", "SPLITTER", "nothing"), strict=True):

@@ -35,9 +35,9 @@ PASSAGES = [passage_from_text(name, text, document_id=f"{name}.txt") for name, t
 
 
 def test_a_judge_by_name_is_that_judge(encoder: Encoder) -> None:
-    names = [str(PropCite(encoder, judge=name).models["judge"]).split("/")[0] for name in ("embedded", "cross")]
-    assert names == ["embedded", "cross"]
-    with pytest.raises(AttributionError, match="no judge named 'minicheck' is shipped: use 'embedded', 'cross'"):
+    names = [str(PropCite(encoder, judge=name).models["judge"]).split("/")[0] for name in ("embedded", "reader")]
+    assert names == ["embedded", "reader"]
+    with pytest.raises(AttributionError, match="no judge named 'minicheck' is shipped: use 'reader', 'embedded'"):
         PropCite(encoder, judge="minicheck")
 
 

@@ -1,24 +1,23 @@
-"""The trained judge distinguishes roles, obeys the word checks, and judges each case independently."""
+"""The reader names wrong words, obeys the word checks, and judges each case independently."""
 
 from __future__ import annotations
 
 import random
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
+from itertools import pairwise
 
 import pytest
 from claim_pairs import ROWS
 from hypothesis import given
 from hypothesis import strategies as st
-from safetensors.torch import load_file, save_file
 
 from propcite.attribution.citations import Label, Verdict
-from propcite.attribution.errors import AttributionError
 from propcite.attribution.judges import Case
-from propcite.attribution.judges.cross import CrossJudge, batches
 from propcite.attribution.judges.excerpts import excerpt
-from propcite.attribution.judges.weights import JUDGE_WEIGHTS, load
+from propcite.attribution.judges.reader import Calibration, ReaderJudge, batches, reason, shown_evidence, whole_words
+from propcite.attribution.judges.reader_files import READER, load
 from propcite.retrieval.encoding.encoder import Encoder
+from propcite.retrieval.text import Span
 
 GATES = "The tidal barrier has fourteen steel gates."
 COST = "The barrier cost 410 million euros."
@@ -27,18 +26,18 @@ MIN_ORDERED, MIN_CORRECT, MIN_ROLES = 0.75, 0.7, 0.9  # below the results of the
 
 
 @pytest.fixture(scope="module")
-def judge(encoder: Encoder) -> CrossJudge:
-    return CrossJudge(encoder)
+def judge(encoder: Encoder) -> ReaderJudge:
+    return ReaderJudge(encoder)
 
 
 @pytest.fixture(scope="module")
-def verdict_pairs(judge: CrossJudge) -> list[tuple[str, Verdict, Verdict]]:
+def verdict_pairs(judge: ReaderJudge) -> list[tuple[str, Verdict, Verdict]]:
     cases = [Case(claim, (evidence,)) for _, evidence, yes, no in ROWS for claim in (yes, no)]
     verdicts = judge.judge(cases)
     return [(row[0], *pair) for row, pair in zip(ROWS, zip(verdicts[::2], verdicts[1::2], strict=True), strict=True)]
 
 
-def one(judge: CrossJudge, claim: str, *evidence: str, context: str = "") -> Verdict:
+def one(judge: ReaderJudge, claim: str, *evidence: str, context: str = "") -> Verdict:
     return judge.judge([Case(claim, evidence, context)])[0]
 
 
@@ -58,7 +57,7 @@ def test_exchanged_roles_are_distinguished(verdict_pairs: list[tuple[str, Verdic
 
 
 @pytest.mark.parametrize("sentence", [GATES, COST, "Terns breed on the gravel roof of the warehouse."])
-def test_a_sentence_supports_itself(judge: CrossJudge, sentence: str) -> None:
+def test_a_sentence_supports_itself(judge: ReaderJudge, sentence: str) -> None:
     assert one(judge, sentence, sentence).label is Label.SUPPORTED
 
 
@@ -70,7 +69,7 @@ def test_a_sentence_supports_itself(judge: CrossJudge, sentence: str) -> None:
         ("The chess club meets in the library.", COST),
     ],
 )
-def test_other_topics_are_not_supported(judge: CrossJudge, claim: str, evidence: str) -> None:
+def test_other_topics_are_not_supported(judge: ReaderJudge, claim: str, evidence: str) -> None:
     assert one(judge, claim, evidence).label in (Label.UNSUPPORTED, Label.PARTLY)
 
 
@@ -82,27 +81,27 @@ def test_other_topics_are_not_supported(judge: CrossJudge, claim: str, evidence:
         ("The gates were closed.", "The gates were not closed.", "one of the two is negated, the other is not"),
     ],
 )
-def test_word_checks_overrule_the_network(judge: CrossJudge, claim: str, evidence: str, reason: str) -> None:
+def test_word_checks_overrule_the_network(judge: ReaderJudge, claim: str, evidence: str, reason: str) -> None:
     verdict = one(judge, claim, evidence)
     assert (verdict.label, verdict.reason) == (Label.CONTRADICTED, reason)
 
 
 @pytest.mark.parametrize("evidence", [(), ("",), (" ", "\n")])
-def test_no_evidence_supports_nothing(judge: CrossJudge, evidence: tuple[str, ...]) -> None:
+def test_no_evidence_supports_nothing(judge: ReaderJudge, evidence: tuple[str, ...]) -> None:
     assert [one(judge, claim, *evidence).label for claim in (GATES, COST, "")] == [Label.UNSUPPORTED] * 3
 
 
 @pytest.mark.parametrize("odd", ["", " ", "\ud800", "\x00", "🙂 " * 400, "a" * 3000, "[SEP] [CLS] [unused3]"])
-def test_any_text_can_be_judged(judge: CrossJudge, odd: str) -> None:
+def test_any_text_can_be_judged(judge: ReaderJudge, odd: str) -> None:
     for verdict in judge.judge([Case(odd, (GATES,)), Case(GATES, (odd,)), Case(GATES, (GATES,), odd)]):
         assert 0 <= verdict.probability <= 1
 
 
-def test_no_cases_give_no_verdicts(judge: CrossJudge) -> None:
+def test_no_cases_give_no_verdicts(judge: ReaderJudge) -> None:
     assert judge.judge([]) == []
 
 
-def test_a_verdict_does_not_depend_on_the_other_cases(judge: CrossJudge) -> None:
+def test_a_verdict_does_not_depend_on_the_other_cases(judge: ReaderJudge) -> None:
     cases = [Case(claim, (evidence,)) for _, evidence, yes, no in ROWS[:4] for claim in (yes, no)]
     long = Case("The barrier has gates.", (f"{COST} " * 10 + GATES,))
     together = [v.probability for v in judge.judge([long, *cases, long])][1:-1]
@@ -110,19 +109,19 @@ def test_a_verdict_does_not_depend_on_the_other_cases(judge: CrossJudge) -> None
     assert together == pytest.approx(alone, abs=TOLERANCE)
 
 
-def test_threads_share_one_judge(judge: CrossJudge) -> None:
+def test_threads_share_one_judge(judge: ReaderJudge) -> None:
     cases = [[Case(yes, (evidence,))] for _, evidence, yes, _ in ROWS[:6]]
     with ThreadPoolExecutor(4) as pool:
         assert list(pool.map(judge.judge, cases)) == [judge.judge(case) for case in cases]
 
 
-def test_the_threshold_decides_the_label(encoder: Encoder, judge: CrossJudge) -> None:
+def test_the_threshold_decides_the_label(encoder: Encoder, judge: ReaderJudge) -> None:
     probability = one(judge, GATES, GATES).probability
-    strict = CrossJudge(encoder, supported_from=min(1.0, probability + 0.001))
+    strict = ReaderJudge(encoder, supported_from=min(1.0, probability + 0.001))
     assert one(strict, GATES, GATES).label is not Label.SUPPORTED
 
 
-def test_the_relevant_sentence_is_found_in_long_evidence(judge: CrossJudge) -> None:
+def test_the_relevant_sentence_is_found_in_long_evidence(judge: ReaderJudge) -> None:
     filler = "The council discussed the parking of bicycles near the market at great length that evening. " * 30
     assert one(judge, GATES, filler + GATES + " " + filler).label is Label.SUPPORTED
     assert one(judge, GATES, filler).label is not Label.SUPPORTED
@@ -152,34 +151,56 @@ def test_batches_have_each_text_once_and_a_limited_size(lengths: list[int], limi
     assert all(len(batch) == 1 or len(batch) * max(lengths[i] for i in batch) <= limit for batch in groups)
 
 
-def test_the_shipped_file_is_small_and_describes_its_training() -> None:
-    assert JUDGE_WEIGHTS.stat().st_size <= 12_000_000
-    about = load().about
-    assert {"recipe", "sources", "pairs", "made"} <= set(about)
+def test_the_shipped_reader_is_small_and_describes_its_training() -> None:
+    sizes = [file.stat().st_size for file in READER.glob("*.safetensors")]
+    assert sum(sizes) <= 100_000_000
+    assert max(sizes) < 50_000_000
+    assert {"base", "calibration", "reliability", "made"} <= set(load().about)
 
 
-def test_the_name_identifies_the_weights(judge: CrossJudge) -> None:
-    assert judge.name == f"cross/{load().name}+words3"
-    assert load().name.startswith("judge@")
+def test_the_name_identifies_the_weights(judge: ReaderJudge) -> None:
+    assert judge.name == f"reader/{load().name}+words3"
 
 
-@pytest.mark.parametrize("content", [None, b"", b"no weights", "cut"])
-def test_unreadable_weights_raise_an_error_of_one_line(tmp_path: Path, content: bytes | str | None) -> None:
-    path = tmp_path / "judge.safetensors"
-    if content is not None:
-        path.write_bytes(JUDGE_WEIGHTS.read_bytes()[:5000] if isinstance(content, str) else content)
-    with pytest.raises(AttributionError, match="cannot read the judge's weights") as error:
-        load(path)
-    assert "\n" not in str(error.value)
+def test_a_refusal_names_the_words_that_the_source_does_not_say(judge: ReaderJudge) -> None:
+    evidence = "ABO blood groups were discovered by Landsteiner in 1901."
+    verdict = one(judge, "ABO blood groups were discovered by Landsteiner in Vienna.", evidence)
+    assert verdict.label is not Label.SUPPORTED
+    assert "Vienna" in verdict.reason
 
 
-def test_weights_without_a_description_or_of_another_base_raise(tmp_path: Path) -> None:
-    path, tensors = tmp_path / "judge.safetensors", load_file(str(JUDGE_WEIGHTS))
-    save_file(tensors, str(path))
-    with pytest.raises(AttributionError, match="lacks 'about'"):
-        load(path)
-    name = next(name for name in tensors if name.endswith("/scale")).removesuffix("/scale")
-    about = '{"made": "today"}'
-    save_file({**tensors, name: tensors[name][:, :3].contiguous()}, str(path), metadata={"about": about})
-    with pytest.raises(AttributionError, match="do not fit"):
-        load(path)
+@pytest.mark.parametrize(
+    ("context", "evidence", "shown"),
+    [
+        ("", GATES, GATES),
+        ("The barrier", GATES, f"The barrier: {GATES}"),
+        ("The barrier\nIt rained.", GATES, f"The barrier: {GATES}"),
+        ("The barrier\nThe barrier is new.", "It has gates.", "The barrier: The barrier is new. It has gates."),
+        ("The barrier is new.", "It has gates.", "The barrier is new. It has gates."),
+        ("The barrier is new.", GATES, GATES),
+    ],
+)
+def test_the_title_is_read_and_the_sentence_before_only_where_evidence_refers_to_it(
+    context: str, evidence: str, shown: str
+) -> None:
+    assert shown_evidence(Case(COST, (evidence,), context)) == shown
+
+
+@given(st.text(max_size=40), st.lists(st.tuples(st.integers(0, 40), st.integers(0, 6)), max_size=6))
+def test_wrong_words_are_whole_apart_and_in_order(text: str, starts: list[tuple[int, int]]) -> None:
+    pieces = sorted({(min(a, len(text)), min(a + n, len(text))) for a, n in starts})
+    words = whole_words(text, [Span(*piece) for piece in pieces])
+    assert all(any(c.isalnum() for c in word.of(text)) for word in words)
+    assert all(a.end <= b.start for a, b in pairwise(words))
+
+
+def test_a_reason_names_three_phrases_at_most() -> None:
+    words = [Span(at, at + 1) for at in (0, 2, 4, 6)]
+    assert reason("a b c d", words) == 'the source does not say "a" or "b" or "c"'
+    assert reason("a b c d", []) == ""
+
+
+def test_a_calibration_never_prefers_a_worse_reading() -> None:
+    logits = [Calibration(0.7, -0.5).logit(reading, 1.0) for reading in (-50.0, -2.0, 0.0, 2.0, 50.0)]
+    assert logits == sorted(logits)
+    assert logits[0] > -10  # a reading is limited

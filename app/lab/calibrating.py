@@ -1,0 +1,78 @@
+"""Fit the probabilities of a reader to labelled claims, and store how often its verdicts are right."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+
+from propcite.app.errors import AppError
+from propcite.app.lab.citing.rows import GoldVerdict, read_gold
+from propcite.attribution.judges import SUPPORTED_FROM, plain_case
+from propcite.attribution.judges.embedded import probability, support_logit
+from propcite.attribution.judges.reader import Calibration, ReaderJudge, evidence_for
+from propcite.attribution.judges.reader_files import update
+from propcite.retrieval.encoding.base import TextEncoder
+
+MIN_CLAIMS = 20
+
+
+def calibrate(files: Sequence[Path], reader: Path, encoder: TextEncoder) -> dict[str, Any]:
+    """Fit a reader's calibration to the claims of these files and store it; return it with its reliability."""
+    rows = [row for file in files for row in read_gold(file) if isinstance(row, GoldVerdict)]
+    truth = np.array([row.supported for row in rows], dtype=bool)
+    if len(rows) < MIN_CLAIMS or truth.all() or not truth.any():
+        raise AppError(
+            f"{len(rows)} labelled claims do not suffice: give at least {MIN_CLAIMS}, right ones and wrong ones"
+        )
+    judge = ReaderJudge(encoder, folder=reader)
+    cases = [plain_case(row.claim, row.evidence, row.context) for row in rows]
+    readings = [reading.logit for reading in judge.readings(cases)]
+    similarities = [support_logit(features) for features in judge.embedded.features(cases)]
+    sources = [row.source for row in rows]
+    sums = [evidence_for(*pair) for pair in zip(readings, similarities, strict=True)]
+    calibration = fit(np.array(sums), truth, sources)
+    p = np.array([probability(calibration.logit(*pair)) for pair in zip(readings, similarities, strict=True)])
+    stored = {"calibration": asdict(calibration), "reliability": reliability(truth, p >= SUPPORTED_FROM, sources)}
+    update(reader, stored)
+    return stored
+
+
+def fit(sums: np.ndarray[Any, Any], truth: np.ndarray[Any, Any], sources: Sequence[str]) -> Calibration:
+    """Return a logistic regression in which all sources weigh the same.
+
+    >>> fit(np.array([2.0, -2.0, 3.0, -3.0]), np.array([True, False, True, False]), ["a"] * 4).scale > 0
+    True
+    """
+    sizes = Counter(sources)
+    weights = np.array([1 / sizes[source] for source in sources])
+    model = LogisticRegression(C=100.0).fit(sums[:, None], truth, weights * len(weights) / weights.sum())
+    scale, intercept = float(model.coef_[0, 0]), float(model.intercept_[0])
+    if scale <= 0:
+        raise AppError("this reader prefers wrong claims to right ones: train it longer, or check the labels")
+    return Calibration(round(scale, 4), round(intercept, 4))
+
+
+def reliability(
+    truth: np.ndarray[Any, Any], accepted: np.ndarray[Any, Any], sources: Sequence[str]
+) -> Mapping[str, float | int]:
+    """Return how often a verdict "supported" and any other is right, in percent, as the mean over the sources."""
+    own = np.array(sources)
+    right: dict[bool, list[float]] = {True: [], False: []}
+    for source in dict.fromkeys(sources):
+        for verdict in (True, False):
+            given = (own == source) & (accepted == verdict)
+            if given.any():
+                right[verdict].append(float((truth[given] == verdict).mean()))
+    shares = {verdict: round(100 * float(np.mean(values)), 1) for verdict, values in right.items() if values}
+    return {
+        "claims": len(sources),
+        "sources": len(set(sources)),
+        "supported_right": shares.get(True, 0.0),
+        "refused_right": shares.get(False, 0.0),
+    }

@@ -1,0 +1,219 @@
+"""The reader: a network reads claim, evidence and title together, marks what is wrong, and decides with similarity."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from propcite.attribution.citations import Label, Verdict
+from propcite.attribution.judges import PARTLY_FROM, SUPPORTED_FROM, Case
+from propcite.attribution.judges.embedded import EmbeddedJudge, Features, probability, support_logit
+from propcite.attribution.judges.excerpts import PRONOUN, excerpt
+from propcite.attribution.judges.reader_files import READER, load
+from propcite.attribution.judges.word_checks import RULES, checked_verdict, is_refused
+from propcite.retrieval.encoding.base import TextEncoder
+from propcite.retrieval.text import Span
+
+MAX_BATCH_PIECES = 3000  # word pieces of one forward pass, padding included
+MAX_WORDS = 80  # longer evidence is cut down to an excerpt: the network was trained on no more
+MAX_LOGIT = 6.0  # of the network
+SIMILARITY = 2.0  # weight of the embedded judge's logit
+MAX_SIMILARITY = 0.5  # of that logit: words of a subtly wrong claim are all in the evidence
+WRONG_FROM = 0.0  # logit from which a word piece counts as wrong
+MAX_NAMED = 3  # wrong phrases that a reason names
+MIN_READ = PARTLY_FROM  # the network is run where it could make a claim at least this likely
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What the network says of a claim beside evidence: a logit of support, and the words that are wrong."""
+
+    logit: float
+    wrong: tuple[Span, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """Turns what the network reads and the embedded judge's logit into a logit of support.
+
+    The ratio of the two and the cap were chosen on three kinds of labelled claims; scale and intercept are fitted.
+    """
+
+    scale: float = 0.5
+    intercept: float = 0.0
+
+    def logit(self, reading: float, similarity: float) -> float:
+        return self.scale * evidence_for(reading, similarity) + self.intercept
+
+
+def evidence_for(reading: float, similarity: float) -> float:
+    """Add both logits: low similarity counts against a claim, high similarity says nothing about a subtle error.
+
+    >>> evidence_for(2.0, 0.0), evidence_for(2.0, 9.0), evidence_for(2.0, -2.0)
+    (2.0, 3.0, -2.0)
+    """
+    return max(-MAX_LOGIT, min(MAX_LOGIT, reading)) + SIMILARITY * min(MAX_SIMILARITY, similarity)
+
+
+class Reader:
+    """Reads pairs of claim and evidence.  One network, safe to share among threads."""
+
+    def __init__(self, folder: Path = READER, *, device: str = "", precision: str = "auto") -> None:
+        loaded = load(folder, device, precision)
+        self.network, self.name, self.about = loaded.network, loaded.name, loaded.about
+        self._tokenizer = loaded.tokenizer
+        self._lock = threading.Lock()  # a fast tokenizer cannot be shared by two threads at once
+
+    def read(self, pairs: Sequence[tuple[str, str]]) -> list[Reading]:
+        """Return a reading per (claim, evidence); equal pairs are read once."""
+        import torch
+
+        distinct = list(dict.fromkeys(pairs))
+        with self._lock:
+            encoded = self._tokenizer.encode(distinct)
+        readings: dict[tuple[str, str], Reading] = {}
+        with torch.inference_mode():
+            for batch in batches([len(pair.pieces) for pair in encoded]):
+                pieces, logits = self.network([encoded[i] for i in batch])
+                for i, row, logit in zip(batch, pieces.tolist(), logits.tolist(), strict=True):
+                    spans, first = encoded[i].spans, encoded[i].first
+                    wrong = [span for span, value in zip(spans, row[first:], strict=False) if value > WRONG_FROM]
+                    readings[distinct[i]] = Reading(-logit, tuple(whole_words(distinct[i][0], wrong)))
+        return [readings[pair] for pair in pairs]
+
+
+def batches(lengths: Sequence[int], max_pieces: int = MAX_BATCH_PIECES) -> list[list[int]]:
+    """Group texts of similar length, by their indices, into batches of at most `max_pieces` with padding.
+
+    >>> batches([5, 100, 6, 90], max_pieces=200)
+    [[0, 2], [3, 1]]
+    """
+    groups: list[list[int]] = []
+    for i in sorted(range(len(lengths)), key=lambda i: (lengths[i], i)):
+        fits = groups and (len(groups[-1]) + 1) * lengths[i] <= max_pieces
+        if fits and lengths[i] <= 2 * lengths[groups[-1][0]]:
+            groups[-1].append(i)
+        else:
+            groups.append([i])
+    return groups
+
+
+def whole_words(text: str, spans: Iterable[Span]) -> list[Span]:
+    """Widen pieces to the words that hold them, and join neighbours; punctuation alone is left out.
+
+    >>> [span.of("found in Vienna, Austria.") for span in whole_words("found in Vienna, Austria.", [Span(9, 12)])]
+    ['Vienna']
+    """
+    words: list[Span] = []
+    for span in spans:
+        start, end = span.start, span.end
+        if not any(c.isalnum() for c in span.of(text)):
+            continue
+        while start > 0 and text[start - 1].isalnum():
+            start -= 1
+        while end < len(text) and text[end].isalnum():
+            end += 1
+        if words and not text[words[-1].end : start].strip() and start - words[-1].end <= 1:
+            words[-1] = Span(words[-1].start, max(end, words[-1].end))
+        elif not words or start >= words[-1].end:
+            words.append(Span(start, end))
+    return words
+
+
+class ReaderJudge:
+    """Decides by what the network reads; low similarity to the evidence counts against a claim too.
+
+    The network is not run where no reading could make the claim even partly supported, or where the word checks refuse.
+    """
+
+    def __init__(
+        self,
+        encoder: TextEncoder,
+        *,
+        folder: Path = READER,
+        device: str = "",
+        precision: str = "auto",
+        supported_from: float = SUPPORTED_FROM,
+    ) -> None:
+        self.embedded = EmbeddedJudge(encoder, supported_from=supported_from)
+        self.reader = Reader(folder, device=device, precision=precision)
+        self.calibration = Calibration(**self.reader.about.get("calibration", {}))
+        self.supported_from = supported_from
+        self.name = f"reader/{self.reader.name}+{RULES}"
+        self.trust = trust(self.reader.about.get("reliability", {}))
+
+    @property
+    def encoder(self) -> TextEncoder:
+        return self.embedded.encoder
+
+    def with_encoder(self, encoder: TextEncoder) -> ReaderJudge:
+        """Return the same judge with another encoder for claims; both share the network and the cache of evidence."""
+        other = copy(self)
+        other.embedded = self.embedded.with_encoder(encoder)
+        return other
+
+    def encode_evidence(self, evidence: Sequence[str]) -> object:
+        """Encode texts that are likely to be judged soon, and cache them."""
+        return self.embedded.encode_evidence(evidence)
+
+    def judge(self, cases: Sequence[Case]) -> list[Verdict]:
+        features = self.embedded.features(cases)
+        needed = [self._needs_reading(case, f) for case, f in zip(cases, features, strict=True)]
+        readings = iter(self.readings([case for case, read in zip(cases, needed, strict=True) if read]))
+        return [
+            self._verdict(case, next(readings) if read else None, f)
+            for case, read, f in zip(cases, needed, features, strict=True)
+        ]
+
+    def readings(self, cases: Sequence[Case]) -> list[Reading]:
+        """Return the network's reading of each case."""
+        return self.reader.read([(case.claim.strip(), shown_evidence(case)) for case in cases])
+
+    def _needs_reading(self, case: Case, features: Features) -> bool:
+        best = probability(self.calibration.logit(MAX_LOGIT, support_logit(features)))
+        may_count = bool(case.claim.strip() and case.text.strip()) and best >= MIN_READ
+        return may_count and not is_refused(case.claim, case.text, features.overlap, case.context)
+
+    def _verdict(self, case: Case, reading: Reading | None, features: Features) -> Verdict:
+        logit = -MAX_LOGIT if reading is None else reading.logit
+        p = probability(self.calibration.logit(logit, support_logit(features)))
+        verdict = checked_verdict(case.claim, case.text, p, features.overlap, self.supported_from, case.context)
+        if verdict.label is Label.SUPPORTED or verdict.reason or reading is None:
+            return verdict
+        return replace(verdict, reason=reason(case.claim.strip(), reading.wrong))
+
+
+def trust(reliability: Mapping[str, float]) -> str:
+    """Say how often a verdict "supported" is right; empty if it was not measured.
+
+    >>> trust({"supported_right": 81.0, "claims": 2417, "sources": 9})
+    'supported is right in 81 of 100 cases, by 2,417 labelled claims of 9 sources'
+    """
+    if not reliability:
+        return ""
+    claims, sources = int(reliability["claims"]), int(reliability["sources"])
+    right = f"{reliability['supported_right']:.0f} of 100 cases"
+    return f"supported is right in {right}, by {claims:,} labelled claims of {sources} source{'s' * (sources > 1)}"
+
+
+def reason(claim: str, wrong: Sequence[Span]) -> str:
+    """Name the words that the source does not say; empty if none are known.
+
+    >>> reason("It opened in Vienna in 1911.", [Span(13, 19)])
+    'the source does not say "Vienna"'
+    """
+    named = " or ".join(f'"{span.of(claim)}"' for span in wrong[:MAX_NAMED])
+    return f"the source does not say {named}" if named else ""
+
+
+def shown_evidence(case: Case) -> str:
+    """Return the evidence as the network reads it: after its title, and the sentence before if it begins with "it"."""
+    evidence = excerpt(case, MAX_WORDS)
+    lines = [line.strip() for line in case.context.split("\n") if line.strip()]
+    title = lines[0] if lines and lines[0][-1] not in ".!?" else ""
+    before = lines[-1] if lines and lines[-1] != title and PRONOUN.match(evidence) else ""
+    text = f"{before} {evidence}" if before else evidence
+    return f"{title}: {text}" if title else text

@@ -1,0 +1,193 @@
+"""Save and load a reader: a folder with its network in eight bits per weight, its tokenizer and its calibration."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from propcite.attribution.errors import AttributionError
+from propcite.retrieval.encoding.bundled import file_sha256
+from propcite.retrieval.encoding.loading import hide_progress_bars
+from propcite.retrieval.encoding.precision import dtype_of
+from propcite.retrieval.errors import PropCiteError
+from propcite.retrieval.saving import atomic_write
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from propcite.attribution.judges.reader_network import PairTokenizer, ReaderNetwork
+
+READER = Path(__file__).parents[1] / "models" / "reader"
+ABOUT = "reader.json"
+REMEDY = "install PropCite again, or train the judge again"
+MAX_FILE_BYTES = 45_000_000
+GROUP = 64  # weights of an embedding that share a scale
+SCALE, HALVES = "/scale", "/halves"
+STEPS, HALF_STEPS = 127, 7  # of an eight-bit and of a four-bit number on each side of 0
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedReader:
+    """A network ready for inference, its tokenizer, a name that identifies the weights, and their description."""
+
+    network: ReaderNetwork
+    tokenizer: PairTokenizer
+    name: str
+    about: dict[str, Any]
+
+
+def load(folder: Path = READER, device: str = "", precision: str = "auto") -> LoadedReader:
+    """Load a reader in the precision that is fastest on this machine."""
+    import torch
+    from transformers import AutoConfig, AutoModel, AutoTokenizer
+
+    from propcite.attribution.judges.reader_network import PairTokenizer, ReaderNetwork
+
+    hide_progress_bars()
+    device = device or ("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        about = _about(folder)
+        stored = {name: tensor for file in about["files"] for name, tensor in _tensors(folder / file)}
+        loader: Any = AutoModel
+        with torch.device("meta"):
+            network = ReaderNetwork(loader.from_config(AutoConfig.from_pretrained(folder), attn_implementation="eager"))
+        network.load_state_dict(dict(_unpacked(stored)), assign=True)
+        _restore_buffers(network)
+        tokenizer = PairTokenizer(AutoTokenizer.from_pretrained(folder))
+    except Exception as error:  # each file format has its own kinds
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        raise AttributionError(f"{folder} is damaged or missing ({reason}): {REMEDY}") from error
+    network = network.to(device, dtype_of(precision, torch.device(device).type)).eval().requires_grad_(False)
+    return LoadedReader(network, tokenizer, f"{folder.name}@{_digest(about['files'])}", about)
+
+
+def update(folder: Path, more: Mapping[str, Any]) -> None:
+    """Add to a reader's description, such as its calibration."""
+    try:
+        about = {**_about(folder), **more}
+    except (OSError, ValueError) as error:
+        raise AttributionError(f"{folder} holds no reader ({error}): train one with propcite train judge") from error
+    _write_about(folder, about)
+
+
+def check(folder: Path = READER) -> None:
+    """Raise AttributionError unless the folder holds the weights that it was saved with."""
+    try:
+        damaged = [f for f, sha in _about(folder)["files"].items() if file_sha256(folder / f) != sha]
+    except (OSError, ValueError, KeyError, PropCiteError) as error:
+        raise AttributionError(f"{folder} is damaged or missing ({error}): {REMEDY}") from error
+    if damaged:
+        raise AttributionError(f"{folder / damaged[0]} is damaged or missing: {REMEDY}")
+
+
+def _write_about(folder: Path, about: Mapping[str, Any]) -> None:
+    with atomic_write(folder / ABOUT, AttributionError) as new:
+        new.write_text(json.dumps(about, indent=1, sort_keys=True) + "\n", "utf-8")
+
+
+def _about(folder: Path) -> dict[str, Any]:
+    about: dict[str, Any] = json.loads((folder / ABOUT).read_text("utf-8"))
+    return about
+
+
+def _restore_buffers(network: Any) -> None:
+    """Fill buffers that no file holds, such as the numbers of positions."""
+    import torch
+
+    for module in network.modules():
+        for name, buffer in list(module.named_buffers(recurse=False)):
+            if buffer.is_meta and name == "position_ids":
+                setattr(module, name, torch.arange(buffer.shape[-1]).expand(buffer.shape).clone())
+            elif buffer.is_meta:
+                setattr(module, name, torch.zeros(buffer.shape, dtype=buffer.dtype))
+
+
+def save(folder: Path, network: ReaderNetwork, tokenizer: Any, about: Mapping[str, Any]) -> None:
+    """Write a reader to a folder; its files replace existing ones."""
+    from safetensors.torch import save_file
+
+    folder.mkdir(parents=True, exist_ok=True)
+    network.base.config.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    parts = list(_parts(dict(_packed(network.state_dict()))))
+    for old in folder.glob("*.safetensors"):
+        old.unlink()
+    for number, tensors in enumerate(parts, 1):
+        with atomic_write(folder / f"weights-{number}-of-{len(parts)}.safetensors", AttributionError) as new:
+            save_file(tensors, str(new))
+    files = {file.name: file_sha256(file) for file in sorted(folder.glob("*.safetensors"))}
+    _write_about(folder, {**about, "files": files})
+
+
+def _packed(state: Mapping[str, Tensor]) -> Iterator[tuple[str, Tensor]]:
+    """Yield word embeddings in four bits, other matrices in eight, vectors as they are."""
+    for name, value in state.items():
+        tensor = value.detach().float().cpu()
+        if name.endswith("word_embeddings.weight") and tensor.shape[1] % GROUP == 0:
+            halves, scale = _four_bits(tensor)
+            yield name + HALVES, halves
+            yield name + SCALE, scale
+        elif tensor.ndim == 2 and tensor.shape[0] > 1:
+            scale = (tensor.abs().amax(1) / STEPS).clamp_min(1e-12)
+            yield name, (tensor / scale[:, None]).round().char()
+            yield name + SCALE, scale
+        else:
+            yield name, tensor.contiguous()
+
+
+def _unpacked(stored: Mapping[str, Tensor]) -> Iterator[tuple[str, Tensor]]:
+    for name, tensor in stored.items():
+        if name.endswith(HALVES):
+            original = name.removesuffix(HALVES)
+            yield original, _from_four_bits(tensor, stored[original + SCALE])
+        elif not name.endswith(SCALE):
+            scale = stored.get(name + SCALE)
+            yield name, tensor.float() if scale is None else tensor.float() * scale[:, None]
+
+
+def _four_bits(tensor: Tensor) -> tuple[Tensor, Tensor]:
+    """Return two numbers per byte, and a scale per group."""
+    import torch
+
+    groups = tensor.reshape(tensor.shape[0], -1, GROUP)
+    scale = (groups.abs().amax(2) / HALF_STEPS).clamp_min(1e-7).half()
+    steps = (groups / scale.float()[..., None]).round().clamp(-HALF_STEPS, HALF_STEPS).to(torch.int16) + HALF_STEPS
+    steps = steps.reshape(tensor.shape[0], -1)
+    return (steps[:, 0::2] * 16 + steps[:, 1::2]).to(torch.uint8), scale
+
+
+def _from_four_bits(halves: Tensor, scale: Tensor) -> Tensor:
+    import torch
+
+    steps = torch.stack([halves // 16, halves % 16], -1).float() - HALF_STEPS
+    return (steps.reshape(halves.shape[0], -1, GROUP) * scale.float()[..., None]).reshape(halves.shape[0], -1)
+
+
+def _parts(tensors: Mapping[str, Tensor]) -> Iterator[dict[str, Tensor]]:
+    """Divide tensors among files that are small enough for any host of code."""
+    part: dict[str, Tensor] = {}
+    size = 0
+    for name, tensor in tensors.items():
+        if part and size + tensor.nbytes > MAX_FILE_BYTES:
+            yield part
+            part, size = {}, 0
+        part[name] = tensor
+        size += tensor.nbytes
+    yield part
+
+
+def _tensors(file: Path) -> Iterator[tuple[str, Tensor]]:
+    from safetensors import safe_open
+
+    with safe_open(str(file), "pt") as opened:
+        for name in opened.keys():  # noqa: SIM118 - no mapping
+            yield name, opened.get_tensor(name)
+
+
+def _digest(files: Mapping[str, str]) -> str:
+    """Return a short hash of the weights, from the hashes of their files."""
+    return hashlib.sha256("".join(files.values()).encode()).hexdigest()[:12]

@@ -1,0 +1,1 @@
+"""Make examples for training a judge: real sentences, rewritten so that it is known whether they still hold."""

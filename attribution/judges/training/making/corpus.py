@@ -1,0 +1,193 @@
+"""Make examples for training a judge from files of rows: `make_examples`."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from propcite.attribution.judges.training.making import neighbours
+from propcite.attribution.judges.training.making.entities import Entity, entities_in
+from propcite.attribution.judges.training.making.example import SUPPORTED, UNSUPPORTED, Example
+from propcite.attribution.judges.training.making.held_out import HeldOut
+from propcite.attribution.judges.training.making.passages import (
+    Passage,
+    Texts,
+    YesNoQuestion,
+    read_texts,
+)
+from propcite.attribution.judges.training.making.pipeline import load_parser
+from propcite.attribution.judges.training.making.questions import question_drafts
+from propcite.attribution.judges.training.making.rewrites import names
+from propcite.attribution.judges.training.making.rewrites.makers import MAKERS
+from propcite.attribution.judges.training.making.rewriting import Draft, compose, is_prose
+from propcite.attribution.judges.training.making.splits import split_examples
+from propcite.attribution.judges.training.making.statements import statement_of
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+    from spacy.tokens import Doc
+
+_Item = TypeVar("_Item")
+
+MIN_TOKENS, MAX_TOKENS = 7, 50  # of a sentence that is rewritten
+SECOND_SHARE = 0.25  # of the sentences that give a second wrong claim
+VERBATIM_SHARE = 0.4
+MOST_SHARE = 0.08  # of the claims that a kind may have, from so many of it on:
+MIN_OF_A_KIND = 40
+MIRRORED_SHARE = 0.25  # of the wrong claims that also stand in the evidence, where they are supported
+MIRRORED = frozenset(
+    "opposite relation frequency quantifier not_added not_dropped unit_changed number_moved bound_turned".split()
+)
+FOREIGN_SHARE = 0.3  # of the sentences that get a name of another passage
+_AROUND = (0, 1, 2, 3, 7)  # at most this many sentences on each side of those that are needed
+_BATCH = 64  # passages that are parsed at once
+_STRANGERS = 400  # names of earlier passages that are kept
+
+
+def make_examples(
+    files: Sequence[Path],
+    parser: str,
+    *,
+    held_out: Sequence[Path] = (),
+    seed: int = 7,
+    note: Callable[[str], None] = lambda _: None,
+    progress: Callable[[int, int], None] = lambda *_: None,
+) -> Iterator[Example]:
+    """Yield examples made from the rows of these files; the same files, parser and seed give the same ones.
+
+    What shares a title or a sentence with the held-out files is left out.
+    """
+    corpus = Corpus(load_parser(parser), seed)
+    texts = read_texts(files, HeldOut(held_out))
+    note(
+        f"{len(texts.passages)} passages, {len(texts.splits)} split sentences, {len(texts.yes_no)} yes/no questions, "
+        f"{len(texts.claims)} labelled claims; {texts.held_out} rows held out, {texts.unknown} of an unknown form"
+    )
+    yield from corpus.examples(texts, progress)
+
+
+@dataclass(slots=True)
+class _Parsed:
+    passage: Passage
+    sentences: list[Doc]
+    questions: list[Doc]
+
+
+class Corpus:
+    """Makes the examples of texts, and prefers the kinds of which there are few so far."""
+
+    def __init__(self, pipeline: Language, seed: int) -> None:
+        self._pipeline = pipeline
+        self._rng = random.Random(seed)
+        self._made: Counter[str] = Counter()
+        self._seen: set[str] = set()  # sentences that were rewritten
+        self._strangers: deque[Entity] = deque(maxlen=_STRANGERS)
+
+    def examples(self, texts: Texts, progress: Callable[[int, int], None]) -> Iterator[Example]:
+        total, done = len(texts.passages) + len(texts.splits) + len(texts.yes_no), 0
+        yield from texts.claims
+        for passages in _batches(texts.passages):
+            for parsed in self._parse(passages):
+                yield from self._of_passage(parsed)
+            progress(done := done + len(passages), total)
+        others = [split.sentence for split in texts.splits]
+        for splits in _batches(texts.splits):
+            for split, doc in zip(splits, self._docs([s.sentence for s in splits]), strict=True):
+                yield from split_examples(split, doc, others, self._rng)
+            progress(done := done + len(splits), total)
+        for asked in _batches(texts.yes_no):
+            for question, doc in zip(asked, self._docs([q.text for q in asked]), strict=True):
+                yield from _of_yes_no(question, doc)
+            progress(done := done + len(asked), total)
+
+    def _docs(self, texts: Sequence[str]) -> list[Doc]:
+        return list(self._pipeline.pipe(texts, batch_size=_BATCH))
+
+    def _parse(self, passages: Sequence[Passage]) -> Iterator[_Parsed]:
+        docs = iter(self._docs([t for p in passages for t in (*p.sentences, *(q.text for q in p.questions))]))
+        for passage in passages:
+            sentences = [next(docs) for _ in passage.sentences]
+            yield _Parsed(passage, sentences, [next(docs) for _ in passage.questions])
+
+    def _of_passage(self, parsed: _Parsed) -> Iterator[Example]:
+        passage = parsed.passage
+        entities = [e for number, doc in enumerate(parsed.sentences) for e in entities_in(doc, number)]
+        for number, doc in enumerate(parsed.sentences):
+            if MIN_TOKENS <= len(doc) <= MAX_TOKENS and is_prose(doc.text) and doc.text not in self._seen:
+                self._seen.add(doc.text)
+                for draft in self._chosen(list(self._drafts(parsed, number, entities))):
+                    yield from self._shown(passage, number, draft)
+        for question, asked in zip(passage.questions, parsed.questions, strict=True):
+            for number, draft in question_drafts(asked, question, parsed.sentences, entities, self._rng):
+                yield from self._shown(passage, number, draft)
+        for number, evidence in neighbours.absent_sentences(passage.sentences, passage.title):
+            yield _example(passage, Draft(passage.sentences[number], UNSUPPORTED, "absent", None), evidence)
+        self._strangers.extend(self._rng.sample(entities, min(len(entities), 6)))
+
+    def _drafts(self, parsed: _Parsed, number: int, entities: Sequence[Entity]) -> Iterator[Draft]:
+        doc, title, rng = parsed.sentences[number], parsed.passage.title, self._rng
+        for make in MAKERS:
+            yield from make(doc, rng)
+        yield from names.name_of_another_sentence(doc, rng, number, entities)
+        if rng.random() < FOREIGN_SHARE:
+            yield from names.name_of_another_passage(doc, rng, self._strangers)
+        if number:
+            before = parsed.sentences[number - 1]
+            yield from neighbours.pronoun_resolved(doc, before, number, title)
+            yield from neighbours.pronoun_misread(doc, before, number, title, entities)
+
+    def _chosen(self, drafts: list[Draft]) -> list[Draft]:
+        """Choose about as many supported as wrong claims of a sentence, the rarer kinds first."""
+        most = max(MIN_OF_A_KIND, MOST_SHARE * self._made.total())
+        drafts = [d for d in drafts if d.kind == "verbatim" or self._made[d.kind] < most]
+        self._rng.shuffle(drafts)
+        drafts.sort(key=lambda draft: self._made[draft.kind])
+        supported = [d for d in drafts if d.label == SUPPORTED and d.kind != "verbatim"]
+        wrong = [d for d in drafts if d.label != SUPPORTED]
+        chosen = wrong[:1] + (wrong[1:2] if self._rng.random() < SECOND_SHARE else []) + supported[:1]
+        if wrong and self._rng.random() < VERBATIM_SHARE:
+            chosen += [d for d in drafts if d.kind == "verbatim"]
+        self._made.update(d.kind for d in chosen)
+        return chosen
+
+    def _shown(self, passage: Passage, number: int, draft: Draft) -> Iterator[Example]:
+        """Yield the claim with sentences around those that it needs; a wrong one also with itself among them."""
+        numbers = [number] if draft.other is None else [number, draft.other]
+        yield _example(passage, draft, window(passage.sentences, numbers, self._rng))
+        if draft.kind in MIRRORED and self._rng.random() < MIRRORED_SHARE:
+            said = [draft.claim if i == number else s for i, s in enumerate(passage.sentences)]
+            near = " ".join(said[max(0, number - 1) : number + 1])
+            yield _example(passage, Draft(draft.claim, SUPPORTED, f"{draft.kind}_said"), near)
+
+
+def window(sentences: Sequence[str], numbers: Sequence[int], rng: random.Random) -> str:
+    """Return the sentences that are needed, with a few around them, in their order."""
+    most = rng.choice(_AROUND)
+    first = max(0, min(numbers) - rng.randint(0, most))
+    last = max(numbers) + rng.randint(0, most)
+    return " ".join(sentences[first : last + 1])
+
+
+def _of_yes_no(question: YesNoQuestion, doc: Doc) -> Iterator[Example]:
+    wrong = () if question.label == SUPPORTED else None
+    pieces = statement_of(doc)
+    for draft in compose(pieces, question.label, "yes_no") if pieces else ():
+        group = question.title or question.evidence[:80]
+        yield Example(
+            draft.claim, question.evidence, question.label, draft.kind, question.source, question.title, group, wrong
+        )
+
+
+def _example(passage: Passage, draft: Draft, evidence: str) -> Example:
+    return Example(
+        draft.claim, evidence, draft.label, draft.kind, passage.source, passage.title, passage.group, draft.wrong
+    )
+
+
+def _batches(items: Sequence[_Item]) -> Iterator[Sequence[_Item]]:
+    for start in range(0, len(items), _BATCH):
+        yield items[start : start + _BATCH]

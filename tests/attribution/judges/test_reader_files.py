@@ -1,0 +1,113 @@
+"""A reader's folder: eight bits per weight, files of limited size, one line for whatever is damaged."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+from tiny_readers import save_base
+
+from propcite.attribution.errors import AttributionError
+from propcite.attribution.judges import reader_files
+from propcite.attribution.judges.reader_files import ABOUT, check, load, save, update
+from propcite.attribution.judges.training.trainer import base_network
+
+PAIR = ("the gates are made of steel", "the harbour gates are made of steel")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    network, tokenizer = base_network(str(save_base(tmp_path / "base", "copper")))
+    torch.nn.init.normal_(network.piece.weight)
+    save(tmp_path / "reader", network, tokenizer, {"made": "today"})
+    return tmp_path / "reader"
+
+
+def test_a_loaded_reader_computes_what_was_saved(tmp_path: Path) -> None:
+    network, tokenizer = base_network(str(save_base(tmp_path / "base", "copper")))
+    torch.nn.init.normal_(network.piece.weight)
+    save(tmp_path / "reader", network, tokenizer, {})
+    loaded = load(tmp_path / "reader", "cpu", "float32")
+    pairs = loaded.tokenizer.encode([PAIR])
+    with torch.inference_mode():
+        before, after = network.eval()(pairs), loaded.network(pairs)
+    both = torch.stack([before[0][0], after[0][0]])
+    assert torch.corrcoef(both)[0, 1] > 0.99  # word embeddings have four bits, and the weights here are random
+    assert not torch.equal(*both)
+
+
+def test_matrices_take_a_byte_per_weight_and_word_embeddings_half(folder: Path) -> None:
+    network = load(folder, "cpu", "float32").network
+    embeddings = network.base.embeddings.word_embeddings.weight.numel()
+    matrices = sum(p.numel() for p in network.parameters() if p.ndim == 2) - embeddings
+    size = sum(file.stat().st_size for file in folder.glob("*.safetensors"))
+    assert size < 1.3 * (matrices + embeddings / 2) + 20_000
+
+
+def test_no_file_is_larger_than_a_host_of_code_accepts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reader_files, "MAX_FILE_BYTES", 30_000)
+    network, tokenizer = base_network(str(save_base(tmp_path / "base", "copper")))
+    save(tmp_path / "reader", network, tokenizer, {})
+    files = sorted((tmp_path / "reader").glob("*.safetensors"))
+    assert len(files) > 1
+    assert files[0].name == f"weights-1-of-{len(files)}.safetensors"
+    assert load(tmp_path / "reader").network is not None
+
+
+def test_the_name_identifies_the_weights(folder: Path, tmp_path: Path) -> None:
+    network, tokenizer = base_network(str(folder))
+    before = load(folder).name
+    assert before.startswith("reader@")
+    with torch.no_grad():
+        network.first.bias += 1
+    save(folder, network, tokenizer, {})
+    assert load(folder).name != before
+    assert tmp_path
+
+
+def test_a_description_is_added_to_the_rest(folder: Path) -> None:
+    update(folder, {"calibration": {"scale": 0.5}})
+    about = load(folder).about
+    assert (about["made"], about["calibration"]) == ("today", {"scale": 0.5})
+    check(folder)
+
+
+def test_a_folder_without_a_reader_says_how_to_get_one(tmp_path: Path) -> None:
+    with pytest.raises(AttributionError, match=r"holds no reader .*train one with propcite train judge"):
+        update(tmp_path, {})
+
+
+def _cut(folder: Path) -> None:
+    file = next(folder.glob("*.safetensors"))
+    file.write_bytes(file.read_bytes()[:-500])
+
+
+DAMAGES: dict[str, Callable[[Path], object]] = {
+    "no description": lambda folder: (folder / ABOUT).unlink(),
+    "a broken description": lambda folder: (folder / ABOUT).write_text("{"),
+    "a description without files": lambda folder: (folder / ABOUT).write_text("{}"),
+    "a missing file": lambda folder: next(folder.glob("*.safetensors")).unlink(),
+    "a cut file": _cut,
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+def test_damage_is_one_line_that_names_the_folder_and_the_next_step(
+    folder: Path, damage: Callable[[Path], object]
+) -> None:
+    damage(folder)
+    for use in (load, check):
+        with pytest.raises(AttributionError, match=r"damaged or missing.*: install PropCite again") as error:
+            use(folder)
+        assert str(folder) in str(error.value)
+        assert "\n" not in str(error.value)
+
+
+def test_weights_of_another_network_are_refused(folder: Path) -> None:
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | {"intermediate_size": 48}))
+    with pytest.raises(AttributionError, match="damaged or missing"):
+        load(folder)

@@ -1,0 +1,122 @@
+"""A reader learns from examples which words are wrong, goes on after an interruption, and names bad input."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import islice
+from pathlib import Path
+
+import pytest
+import torch
+from tiny_readers import save_base
+
+from propcite.attribution.errors import AttributionError
+from propcite.attribution.judges.reader import Reader
+from propcite.attribution.judges.training.making.example import Example
+from propcite.attribution.judges.training.trainer import (
+    CHECKPOINT,
+    JudgeRecipe,
+    JudgeTrainer,
+    base_network,
+    draw,
+    train,
+)
+
+EVIDENCE = "the harbour gates are made of steel"
+RIGHT = Example("the gates are made of steel", EVIDENCE, "supported", "whole", "own", wrong=())
+WRONG = Example("the gates are made of copper", EVIDENCE, "unsupported", "word", "own", wrong=((22, 28),))
+RECIPE = JudgeRecipe(steps=40, batch_pieces=200, learning_rate=3e-3, warmup=2)
+
+
+@pytest.fixture
+def base(tmp_path: Path) -> str:
+    return str(save_base(tmp_path / "base", "copper river"))
+
+
+def test_the_wrong_word_is_found_after_training(tmp_path: Path, base: str) -> None:
+    losses: list[float] = []
+    about = train(
+        [RIGHT, WRONG],
+        base,
+        tmp_path / "reader",
+        tmp_path / "work",
+        RECIPE,
+        progress=lambda _, loss: losses.append(loss),
+    )
+    assert sum(losses[-5:]) < sum(losses[:5]) / 2
+    assert about["examples"] == {"own whole supported": 1, "own word unsupported": 1}
+    assert about["recipe"]["steps"] == 40
+    right, wrong = Reader(tmp_path / "reader").read([(RIGHT.claim, EVIDENCE), (WRONG.claim, EVIDENCE)])
+    assert right.logit > 0 > wrong.logit
+    assert right.wrong == ()
+    assert [span.of(WRONG.claim) for span in wrong.wrong] == ["copper"]
+    assert not (tmp_path / "work" / CHECKPOINT).exists()
+
+
+def test_an_interrupted_training_ends_as_an_uninterrupted_one(tmp_path: Path, base: str) -> None:
+    def trainer(folder: str) -> JudgeTrainer:
+        return JudgeTrainer(RECIPE, [RIGHT, WRONG], *base_network(base), tmp_path / folder)
+
+    whole, first = trainer("whole"), trainer("parts")
+    whole.run()
+
+    def stop(step: int, _: float) -> None:
+        if step == 15:
+            first._save_checkpoint()
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        first.run(stop)
+    second = trainer("parts")
+    assert second.resume()
+    assert second.step == 15
+    second.run()
+    for name, weight in whole.network.state_dict().items():
+        assert torch.allclose(weight, second.network.state_dict()[name], atol=1e-5), name
+
+
+def test_an_unfinished_training_is_not_overwritten(tmp_path: Path, base: str) -> None:
+    (tmp_path / CHECKPOINT).write_bytes(b"half")
+    for resume, reason in ((False, "--resume"), (True, "cannot read")):
+        with pytest.raises(AttributionError, match=reason):
+            train([RIGHT, WRONG], base, tmp_path / "reader", tmp_path, RECIPE, resume=resume)
+
+
+def test_a_trained_reader_can_be_trained_on(tmp_path: Path, base: str) -> None:
+    train([RIGHT, WRONG], base, tmp_path / "one", tmp_path / "work", RECIPE)
+    about = train([RIGHT, WRONG], str(tmp_path / "one"), tmp_path / "two", tmp_path / "work", RECIPE)
+    assert about["base"] == "one"
+    [reading] = Reader(tmp_path / "two").read([(WRONG.claim, EVIDENCE)])
+    assert reading.logit < 0
+
+
+def test_both_labels_are_drawn_equally_and_small_kinds_more_often_than_their_share() -> None:
+    many = [Example(f"c{n}", "e", "unsupported", "many", "s") for n in range(900)]
+    few = [Example(f"d{n}", "e", "contradicted", "few", "s") for n in range(9)]
+    drawn = list(islice(draw([RIGHT, *many, *few], seed=1), 4000))
+    kinds = Counter(example.kind for example in drawn)
+    assert kinds["whole"] == pytest.approx(2000, abs=150)
+    assert kinds["many"] / kinds["few"] == pytest.approx(10, rel=0.35)
+    assert len({example.claim for example in drawn if example.kind == "few"}) == 9
+    assert drawn == list(islice(draw([RIGHT, *many, *few], seed=1), 4000))
+
+
+def test_long_evidence_is_left_out(tmp_path: Path, base: str) -> None:
+    notes: list[str] = []
+    long = Example("the gates", "steel " * 200, "supported", "long", "own", wrong=())
+    recipe = JudgeRecipe(steps=1, batch_pieces=200)
+    about = train([RIGHT, WRONG, long], base, tmp_path / "reader", tmp_path, recipe, note=notes.append)
+    assert "own long supported" not in about["examples"]
+    assert notes == ["2 of 3 examples have at most 90 words of evidence"]
+
+
+def test_examples_of_one_label_are_refused(tmp_path: Path, base: str) -> None:
+    with pytest.raises(AttributionError, match="needs supported claims and others"):
+        train([RIGHT], base, tmp_path / "reader", tmp_path, RECIPE)
+
+
+@pytest.mark.parametrize("name", ["/nowhere/base", "no such/base name"])
+def test_a_missing_base_is_one_line(tmp_path: Path, name: str) -> None:
+    with pytest.raises(AttributionError, match="there is no folder") as error:
+        train([RIGHT, WRONG], name, tmp_path / "reader", tmp_path, RECIPE)
+    assert "\n" not in str(error.value)
