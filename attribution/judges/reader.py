@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
@@ -17,7 +18,8 @@ from propcite.attribution.judges.word_checks import RULES, checked_verdict, is_r
 from propcite.retrieval.encoding.base import TextEncoder
 from propcite.retrieval.text import Span
 
-MAX_BATCH_PIECES = 3000  # word pieces of one forward pass, padding included
+BATCH_ROWS, DEVICE_BATCH_ROWS = 4, 32  # pairs of one forward pass, on a processor and on a GPU
+WIDTH_STEP = 32  # word pieces
 MAX_WORDS = 80  # longer evidence is cut down to an excerpt: the network was trained on no more
 MAX_LOGIT = 6.0  # of the network
 SIMILARITY = 2.0  # weight of the embedded judge's logit
@@ -65,6 +67,7 @@ class Reader:
         loaded = load(folder, device, precision)
         self.network, self.name, self.about = loaded.network, loaded.name, loaded.about
         self._tokenizer = loaded.tokenizer
+        self._rows = BATCH_ROWS if self.network.piece.weight.device.type == "cpu" else DEVICE_BATCH_ROWS
         self._lock = threading.Lock()  # a fast tokenizer cannot be shared by two threads at once
 
     def read(self, pairs: Sequence[tuple[str, str]]) -> list[Reading]:
@@ -76,8 +79,8 @@ class Reader:
             encoded = self._tokenizer.encode(distinct)
         readings: dict[tuple[str, str], Reading] = {}
         with torch.inference_mode():
-            for batch in batches([len(pair.pieces) for pair in encoded]):
-                pieces, logits = self.network([encoded[i] for i in batch])
+            for width, batch in equal_batches([len(pair.pieces) for pair in encoded], self._rows):
+                pieces, logits = self.network([encoded[i] for i in batch], width)
                 for i, row, logit in zip(batch, pieces.tolist(), logits.tolist(), strict=True):
                     spans, first = encoded[i].spans, encoded[i].first
                     wrong = [span for span, value in zip(spans, row[first:], strict=False) if value > WRONG_FROM]
@@ -85,20 +88,23 @@ class Reader:
         return [readings[pair] for pair in pairs]
 
 
-def batches(lengths: Sequence[int], max_pieces: int = MAX_BATCH_PIECES) -> list[list[int]]:
-    """Group texts of similar length, by their indices, into batches of at most `max_pieces` with padding.
+def equal_batches(lengths: Sequence[int], rows: int) -> list[tuple[int, list[int]]]:
+    """Group texts, by their indices, into batches of a width in steps of 32 and of exactly so many rows.
 
-    >>> batches([5, 100, 6, 90], max_pieces=200)
-    [[0, 2], [3, 1]]
+    The last text of a group fills its batch: a network computes the same for a text whatever its neighbours are only
+    if the batch has the same shape.
+
+    >>> equal_batches([5, 40, 6, 7], rows=2)
+    [(32, [0, 2]), (32, [3, 3]), (64, [1, 1])]
     """
-    groups: list[list[int]] = []
-    for i in sorted(range(len(lengths)), key=lambda i: (lengths[i], i)):
-        fits = groups and (len(groups[-1]) + 1) * lengths[i] <= max_pieces
-        if fits and lengths[i] <= 2 * lengths[groups[-1][0]]:
-            groups[-1].append(i)
-        else:
-            groups.append([i])
-    return groups
+    by_width: dict[int, list[int]] = defaultdict(list)
+    for i, length in enumerate(lengths):
+        by_width[-(-length // WIDTH_STEP) * WIDTH_STEP].append(i)
+    return [
+        (width, (own[at : at + rows] + own[-1:] * rows)[:rows])
+        for width, own in sorted(by_width.items())
+        for at in range(0, len(own), rows)
+    ]
 
 
 def whole_words(text: str, spans: Iterable[Span]) -> list[Span]:

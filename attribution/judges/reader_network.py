@@ -86,10 +86,10 @@ class ReaderNetwork(nn.Module):
             nn.init.constant_(head.bias, bias)
         self._has_sides = (getattr(base.config, "type_vocab_size", 0) or 0) > 1
 
-    def forward(self, pairs: Sequence[Pair]) -> tuple[Tensor, Tensor]:
-        """Return the logits of all pieces, (b, t), and of the pairs.  (b,)"""
+    def forward(self, pairs: Sequence[Pair], width: int = 0) -> tuple[Tensor, Tensor]:
+        """Return the logits of all pieces, (b, t), and of the pairs, (b,), where t is at least `width`."""
         padding = self.base.config.pad_token_id or 0
-        ids, sides, mask, claim = (t.to(self.piece.weight.device) for t in pad(pairs, padding))
+        ids, sides, mask, claim = (t.to(self.piece.weight.device) for t in pad(pairs, padding, width))
         given = {"token_type_ids": sides} if self._has_sides else {}
         states = self.base(input_ids=ids, attention_mask=mask, **given).last_hidden_state
         pieces = self.piece(states)[..., 0].float()
@@ -98,9 +98,9 @@ class ReaderNetwork(nn.Module):
         return pieces, any_wrong + first - EXPECTED_WRONG
 
 
-def pad(pairs: Sequence[Pair], padding: int = 0) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+def pad(pairs: Sequence[Pair], padding: int = 0, width: int = 0) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Return ids, sides, the attention mask and the mask of the claim's pieces, each (b, t)."""
-    width = max(len(pair.pieces) for pair in pairs)
+    width = max(width, *(len(pair.pieces) for pair in pairs))
     ids = torch.full((len(pairs), width), padding)
     sides = torch.zeros_like(ids)
     for row, pair in enumerate(pairs):

@@ -16,7 +16,6 @@ from torch import Tensor
 from torch.nn import functional as F  # noqa: N812 - its usual name
 
 from propcite.attribution.errors import AttributionError
-from propcite.attribution.judges.reader import batches
 from propcite.attribution.judges.reader_files import ABOUT, load, save
 from propcite.attribution.judges.reader_network import Pair, PairTokenizer, ReaderNetwork
 from propcite.attribution.judges.training.making.example import Example
@@ -118,6 +117,22 @@ class JudgeTrainer(TrainingLoop):
         """Return the evidence after its title, as often as the recipe says: a reader must do with and without it."""
         shows = bool(example.title) and self._rng.random() < self.recipe.title_share
         return f"{example.title}: {example.evidence}" if shows else example.evidence
+
+
+def batches(lengths: Sequence[int], max_pieces: int) -> list[list[int]]:
+    """Group texts of similar length, by their indices, into batches of at most `max_pieces` with padding.
+
+    >>> batches([5, 100, 6, 90], max_pieces=200)
+    [[0, 2], [3, 1]]
+    """
+    groups: list[list[int]] = []
+    for i in sorted(range(len(lengths)), key=lambda i: (lengths[i], i)):
+        fits = groups and (len(groups[-1]) + 1) * lengths[i] <= max_pieces
+        if fits and lengths[i] <= 2 * lengths[groups[-1][0]]:
+            groups[-1].append(i)
+        else:
+            groups.append([i])
+    return groups
 
 
 def _piece_loss(pieces: Tensor, batch: Sequence[tuple[Example, Pair]]) -> Tensor:

@@ -14,14 +14,20 @@ from hypothesis import strategies as st
 from propcite.attribution.citations import Label, Verdict
 from propcite.attribution.judges import Case
 from propcite.attribution.judges.excerpts import excerpt
-from propcite.attribution.judges.reader import Calibration, ReaderJudge, batches, reason, shown_evidence, whole_words
+from propcite.attribution.judges.reader import (
+    Calibration,
+    ReaderJudge,
+    equal_batches,
+    reason,
+    shown_evidence,
+    whole_words,
+)
 from propcite.attribution.judges.reader_files import READER, load
 from propcite.retrieval.encoding.encoder import Encoder
 from propcite.retrieval.text import Span
 
 GATES = "The tidal barrier has fourteen steel gates."
 COST = "The barrier cost 410 million euros."
-TOLERANCE = 0.002  # of a probability, as the order of sums differs between batches
 MIN_ORDERED, MIN_CORRECT, MIN_ROLES = 0.75, 0.7, 0.9  # below the results of the shipped weights
 
 
@@ -104,9 +110,8 @@ def test_no_cases_give_no_verdicts(judge: ReaderJudge) -> None:
 def test_a_verdict_does_not_depend_on_the_other_cases(judge: ReaderJudge) -> None:
     cases = [Case(claim, (evidence,)) for _, evidence, yes, no in ROWS[:4] for claim in (yes, no)]
     long = Case("The barrier has gates.", (f"{COST} " * 10 + GATES,))
-    together = [v.probability for v in judge.judge([long, *cases, long])][1:-1]
-    alone = [judge.judge([case])[0].probability for case in cases]
-    assert together == pytest.approx(alone, abs=TOLERANCE)
+    together = judge.judge([long, *cases, long])[1:-1]
+    assert together == [judge.judge([case])[0] for case in cases]
 
 
 def test_threads_share_one_judge(judge: ReaderJudge) -> None:
@@ -144,11 +149,12 @@ def test_an_excerpt_prefers_the_first_of_equally_good_sentences() -> None:
         assert excerpt(Case(" ".join(words), (text.title(),)), 60) == " ".join(same[:5]).title()
 
 
-@given(st.lists(st.integers(1, 256), max_size=60), st.integers(1, 3000))
-def test_batches_have_each_text_once_and_a_limited_size(lengths: list[int], limit: int) -> None:
-    groups = batches(lengths, limit)
-    assert sorted(i for batch in groups for i in batch) == list(range(len(lengths)))
-    assert all(len(batch) == 1 or len(batch) * max(lengths[i] for i in batch) <= limit for batch in groups)
+@given(st.lists(st.integers(1, 256), max_size=60), st.integers(1, 8))
+def test_equal_batches_have_each_text_and_one_shape_per_width(lengths: list[int], rows: int) -> None:
+    groups = equal_batches(lengths, rows)
+    assert {i for _, batch in groups for i in batch} == set(range(len(lengths)))
+    assert all(len(batch) == rows for _, batch in groups)
+    assert all(width - 32 < lengths[i] <= width for width, batch in groups for i in batch)
 
 
 def test_the_shipped_reader_is_small_and_describes_its_training() -> None:

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 from tiny_readers import save_base
 
 from propcite.attribution.errors import AttributionError
@@ -18,6 +20,7 @@ from propcite.attribution.judges.training.trainer import (
     JudgeRecipe,
     JudgeTrainer,
     base_network,
+    batches,
     draw,
     train,
 )
@@ -120,3 +123,10 @@ def test_a_missing_base_is_one_line(tmp_path: Path, name: str) -> None:
     with pytest.raises(AttributionError, match="there is no folder") as error:
         train([RIGHT, WRONG], name, tmp_path / "reader", tmp_path, RECIPE)
     assert "\n" not in str(error.value)
+
+
+@given(st.lists(st.integers(1, 256), max_size=60), st.integers(1, 3000))
+def test_batches_have_each_text_once_and_a_limited_size(lengths: list[int], limit: int) -> None:
+    groups = batches(lengths, limit)
+    assert sorted(i for batch in groups for i in batch) == list(range(len(lengths)))
+    assert all(len(batch) == 1 or len(batch) * max(lengths[i] for i in batch) <= limit for batch in groups)
