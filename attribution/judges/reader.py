@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
@@ -66,9 +65,8 @@ class Reader:
     def __init__(self, folder: Path = READER, *, device: str = "", precision: str = "auto") -> None:
         loaded = load(folder, device, precision)
         self.network, self.name, self.about = loaded.network, loaded.name, loaded.about
-        self._tokenizer = loaded.tokenizer
+        self._tokenizer, self._lock = loaded.tokenizer, loaded.lock
         self._rows = BATCH_ROWS if self.network.piece.weight.device.type == "cpu" else DEVICE_BATCH_ROWS
-        self._lock = threading.Lock()  # a fast tokenizer cannot be shared by two threads at once
 
     def read(self, pairs: Sequence[tuple[str, str]]) -> list[Reading]:
         """Return a reading per (claim, evidence); equal pairs are read once."""

@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from propcite.attribution.errors import AttributionError
@@ -38,10 +40,20 @@ class LoadedReader:
     tokenizer: PairTokenizer
     name: str
     about: dict[str, Any]
+    lock: Lock = field(default_factory=Lock)  # for the tokenizer, which two threads cannot share
 
 
 def load(folder: Path = READER, device: str = "", precision: str = "auto") -> LoadedReader:
-    """Load a reader in the precision that is fastest on this machine."""
+    """Load a reader in the precision that is fastest on this machine; the last one is loaded once per process."""
+    try:
+        described = (folder / ABOUT).read_text("utf-8")
+    except OSError as error:
+        raise AttributionError(f"{folder} is damaged or missing ({error.strerror}): {REMEDY}") from error
+    return _load(folder, described, device, precision)
+
+
+@lru_cache(maxsize=1)
+def _load(folder: Path, described: str, device: str, precision: str) -> LoadedReader:
     import torch
     from transformers import AutoConfig, AutoModel, AutoTokenizer
 
@@ -50,7 +62,7 @@ def load(folder: Path = READER, device: str = "", precision: str = "auto") -> Lo
     hide_progress_bars()
     device = device or ("cuda" if torch.cuda.is_available() else "cpu")
     try:
-        about = _about(folder)
+        about = json.loads(described)
         stored = {name: tensor for file in about["files"] for name, tensor in _tensors(folder / file)}
         loader: Any = AutoModel
         with torch.device("meta"):

@@ -6,6 +6,7 @@ import datetime
 import random
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from copy import deepcopy
 from dataclasses import asdict, dataclass
 from math import sqrt
 from pathlib import Path
@@ -49,7 +50,7 @@ def base_network(base: str) -> tuple[ReaderNetwork, Any]:
 
     if (Path(base) / ABOUT).exists():
         loaded = load(Path(base), "cpu", "float32")
-        return loaded.network.requires_grad_(True), transformers.AutoTokenizer.from_pretrained(base)
+        return deepcopy(loaded.network).requires_grad_(True), transformers.AutoTokenizer.from_pretrained(base)
     try:
         check_exists(base)
         hide_progress_bars()
