@@ -15,6 +15,7 @@ from propcite.attribution.judges.excerpts import PRONOUN, excerpt
 from propcite.attribution.judges.reader_files import READER, load
 from propcite.attribution.judges.word_checks import RULES, checked_verdict, is_refused
 from propcite.retrieval.encoding.base import TextEncoder
+from propcite.retrieval.sentences import split_sentences
 from propcite.retrieval.text import Span
 
 BATCH_ROWS, DEVICE_BATCH_ROWS = 4, 32  # pairs of one forward pass, on a processor and on a GPU
@@ -25,6 +26,7 @@ SIMILARITY = 2.0  # weight of the embedded judge's logit
 MAX_SIMILARITY = 0.5  # of that logit: words of a subtly wrong claim are all in the evidence
 WRONG_FROM = 0.0  # logit from which a word piece counts as wrong
 MAX_NAMED = 3  # wrong phrases that a reason names
+VERBATIM = 0.99  # probability of a claim that is a sentence of its evidence, word by word
 MIN_READ = PARTLY_FROM  # the network is run where it could make a claim at least this likely
 
 
@@ -130,7 +132,8 @@ def whole_words(text: str, spans: Iterable[Span]) -> list[Span]:
 class ReaderJudge:
     """Decides by what the network reads; low similarity to the evidence counts against a claim too.
 
-    The network is not run where no reading could make the claim even partly supported, or where the word checks refuse.
+    The network is not run where the claim is a sentence of its evidence, where no reading could make it even partly
+    supported, or where the word checks refuse.
     """
 
     def __init__(
@@ -178,12 +181,12 @@ class ReaderJudge:
 
     def _needs_reading(self, case: Case, features: Features) -> bool:
         best = probability(self.calibration.logit(MAX_LOGIT, support_logit(features)))
-        may_count = bool(case.claim.strip() and case.text.strip()) and best >= MIN_READ
+        may_count = bool(case.claim.strip() and case.text.strip()) and best >= MIN_READ and not is_quoted(case)
         return may_count and not is_refused(case.claim, case.text, features.overlap, case.context)
 
     def _verdict(self, case: Case, reading: Reading | None, features: Features) -> Verdict:
         logit = -MAX_LOGIT if reading is None else reading.logit
-        p = probability(self.calibration.logit(logit, support_logit(features)))
+        p = VERBATIM if is_quoted(case) else probability(self.calibration.logit(logit, support_logit(features)))
         verdict = checked_verdict(case.claim, case.text, p, features.overlap, self.supported_from, case.context)
         if verdict.label is Label.SUPPORTED or verdict.reason or reading is None:
             return verdict
@@ -211,6 +214,18 @@ def reason(claim: str, wrong: Sequence[Span]) -> str:
     """
     named = " or ".join(f'"{span.of(claim)}"' for span in wrong[:MAX_NAMED])
     return f"the source does not say {named}" if named else ""
+
+
+def is_quoted(case: Case) -> bool:
+    """Return whether the claim is a whole sentence of its evidence; words inside a longer sentence may mean less.
+
+    >>> is_quoted(Case("It rained.", ("It rained. We left.",))), is_quoted(Case("It rained.", ("He said: It rained.",)))
+    (True, False)
+    """
+    claim, text = case.claim.strip(), case.text
+    if not claim or claim not in text:
+        return False
+    return any(span.of(text).strip() == claim for span in split_sentences(text))
 
 
 def shown_evidence(case: Case) -> str:

@@ -36,7 +36,8 @@ def open_parts(tmp_path: Path, encoder: Encoder) -> Iterator[Callable[..., Parts
     there: list[Parts] = []
 
     def call(**settings: Any) -> Parts:
-        parts = Parts(load_settings(**{"data_dir": tmp_path / "data", "splitter": "rules", **settings}))
+        chosen = {"data_dir": tmp_path / "data", "splitter": "rules", "judge": "embedded", **settings}
+        parts = Parts(load_settings(**chosen))
         parts.__dict__["encoder"] = encoder
         there.append(parts)
         return parts

@@ -49,7 +49,7 @@ def start_command(path: Path, data_dir: Path, url: str) -> subprocess.Popen[str]
     arguments = ["eval", "asqa", str(path), *(word for way in WAYS for word in ("--way", way))]
     environment = {"PROPCITE_DATA_DIR": str(data_dir), "PROPCITE_LLM_URL": url, "PROPCITE_SPLITTER": "rules"}
     environment |= {"PROPCITE_GENERATOR": "openai", "PROPCITE_GENERATOR_MODEL": "m", "PROPCITE_PROMPT": "cite"}
-    environment |= {"PROPCITE_LLM_PARALLEL": "2"}
+    environment |= {"PROPCITE_LLM_PARALLEL": "2", "PROPCITE_JUDGE": "embedded"}
     return subprocess.Popen(
         [sys.executable, "-m", "propcite", *arguments],
         env={**os.environ, **environment},

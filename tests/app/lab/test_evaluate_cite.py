@@ -89,7 +89,7 @@ def lines(path: Path, *rows: object) -> Path:
 
 @pytest.fixture(scope="module")
 def parts(tmp_path_factory: pytest.TempPathFactory) -> Parts:
-    return Parts(load_settings(splitter="rules", data_dir=tmp_path_factory.mktemp("data")))
+    return Parts(load_settings(splitter="rules", judge="embedded", data_dir=tmp_path_factory.mktemp("data")))
 
 
 def test_each_annotation_with_known_passages_is_a_row(tmp_path: Path) -> None:

@@ -185,8 +185,9 @@ def test_provenance_has_models_code_and_machine() -> None:
     about = run_provenance(load_settings(), "encoder", "splitter", "judge", index_version=7)
     models = about["models"]
     assert models["encoder"]["name"] == "propcite-minilm"
-    assert models["judge"] == {"name": "embedded"}  # it uses the encoder
-    assert all(re.fullmatch("[0-9a-f]{64}", models[part]["sha256"]) for part in ("encoder", "splitter"))
+    assert models["judge"]["name"] == "reader"
+    assert all(re.fullmatch("[0-9a-f]{64}", models[part]["sha256"]) for part in ("encoder", "splitter", "judge"))
+    assert run_provenance(load_settings(judge="embedded"), "judge")["models"]["judge"] == {"name": "embedded"}
     assert about["index_version"] == 7
     assert about["torch_threads"] >= 1
     assert about["processors"] >= 1
