@@ -14,7 +14,7 @@ from propcite.attribution.judges.embedded import EmbeddedJudge, Features, probab
 from propcite.attribution.judges.excerpts import PRONOUN, excerpt
 from propcite.attribution.judges.reader_files import READER, load
 from propcite.attribution.judges.word_checks import RULES, checked_verdict, is_refused
-from propcite.retrieval.encoding.base import TextEncoder
+from propcite.retrieval.encoding.base import TextEncoder, TokenVectors
 from propcite.retrieval.sentences import split_sentences
 from propcite.retrieval.text import Span
 
@@ -162,8 +162,8 @@ class ReaderJudge:
         other.embedded = self.embedded.with_encoder(encoder)
         return other
 
-    def encode_evidence(self, evidence: Sequence[str]) -> object:
-        """Encode texts that are likely to be judged soon, and cache them."""
+    def encode_evidence(self, evidence: Sequence[str]) -> list[TokenVectors]:
+        """Return the vectors of each text, and cache them for later cases."""
         return self.embedded.encode_evidence(evidence)
 
     def judge(self, cases: Sequence[Case]) -> list[Verdict]:

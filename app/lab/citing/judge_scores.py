@@ -25,6 +25,7 @@ from propcite.app.library.store.runs import RunItem
 from propcite.attribution import english
 from propcite.attribution.judges import SUPPORTED_FROM, Case, plain_case
 from propcite.attribution.judges.embedded import EmbeddedJudge
+from propcite.attribution.judges.reader import ReaderJudge
 from propcite.attribution.propcite import PropCite
 from propcite.retrieval.encoding.base import Ints, TextEncoder, TokenVectors
 from propcite.retrieval.granularity import score_units
@@ -242,7 +243,9 @@ def build_scorers(propcite: PropCite) -> dict[str, Scorer]:
     """Return word overlap, similarity and the judge, if there is one; no text is encoded twice."""
     cached = propcite.cached()
     encoder, judge = cached.encoder, cached.judge
-    encode = judge.encode_evidence if isinstance(judge, EmbeddedJudge) else partial(_encode_texts, encoder)
+    encode = (
+        judge.encode_evidence if isinstance(judge, EmbeddedJudge | ReaderJudge) else partial(_encode_texts, encoder)
+    )
     plain: dict[str, Scorer] = {
         "overlap": overlaps,
         "similarity": lambda cases: similarities(cases, encoder, encode),
