@@ -79,7 +79,7 @@ def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def answers(data_dir: Path) -> dict[str, str]:
     """Kept answers by what they are about: their ids."""
-    parts = Parts(load_settings(data_dir=data_dir))
+    parts = Parts(load_settings(data_dir=data_dir, judge="embedded"))
     collection = parts.library.create_collection("skarn")
     sheet = "Lamp,Oil\n" + "".join(f"Lamp {n},{n} litres\n" for n in range(200))
     sources = [
