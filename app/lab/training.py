@@ -5,12 +5,11 @@ from __future__ import annotations
 import datetime
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from propcite.app.settings import load_settings
-from propcite.app.terminal import counting, sharing
+from propcite.app.terminal import counting
 from propcite.retrieval.errors import PropCiteError
 from propcite.retrieval.saving import atomic_write
 
@@ -279,43 +278,3 @@ def _info(rows: Sequence[Row]) -> dict[str, Any]:
     """Return the description of the training data that is stored with the weights."""
     sources = sorted({row.source for row in rows})
     return {"rows": len(rows), "sources": sources, "made": datetime.date.today().isoformat()}
-
-
-def train_judge(
-    files: Sequence[Path],
-    base: str,
-    parser: str,
-    out: Path,
-    work: Path,
-    *,
-    held_out: Sequence[Path] = (),
-    device: str = "",
-    resume: bool,
-    note: Callable[[str], None],
-    **options: Any,
-) -> dict[str, Any]:
-    """Make examples of the files' rows, train a reader on them, and write it to the folder `out`.
-
-    The examples are kept in `work` and made once.  Return the description stored with the reader.
-    """
-    from propcite.attribution.judges.training.making.corpus import make_examples
-    from propcite.attribution.judges.training.making.example import read_examples, write_examples
-    from propcite.attribution.judges.training.making.probes import probe
-    from propcite.attribution.judges.training.trainer import JudgeRecipe, train
-
-    recipe = JudgeRecipe(**options)
-    made = work / "examples.jsonl.gz"
-    if not made.exists():
-        with sharing() as report:
-            new = make_examples(files, parser, held_out=held_out, seed=recipe.seed, note=note,
-                                progress=lambda done, total: report("rewriting", done / total))  # fmt: skip
-            write_examples(made, new)
-    examples = list(read_examples(made))
-    note(f"{len(examples)} examples in {made}")
-    probes = [asdict(row) for row in probe(examples)]
-    with counting(recipe.steps, "training") as advance:
-        about = train(
-            examples, base, out, work, recipe, device=device,
-            resume=resume, note=note, progress=lambda step, loss: advance(f"step {step}, loss {loss:.2f}"),
-        )  # fmt: skip
-    return {"reader": str(out), **about, "probes": probes}

@@ -7,16 +7,21 @@ from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from propcite.attribution.citations import Label, Verdict
-from propcite.attribution.judges import PARTLY_FROM, SUPPORTED_FROM, Case
+from propcite.attribution.judges import SUPPORTED_FROM, Case
 from propcite.attribution.judges.embedded import EmbeddedJudge, Features, probability, support_logit
+from propcite.attribution.judges.entailment import TOO_LONG
 from propcite.attribution.judges.excerpts import PRONOUN, excerpt
 from propcite.attribution.judges.reader_files import READER, load
 from propcite.attribution.judges.word_checks import RULES, checked_verdict, is_refused
 from propcite.retrieval.encoding.base import TextEncoder, TokenVectors
 from propcite.retrieval.sentences import split_sentences
 from propcite.retrieval.text import Span
+
+if TYPE_CHECKING:
+    from propcite.attribution.judges.reader_network import Pair
 
 BATCH_ROWS, DEVICE_BATCH_ROWS = 4, 32  # pairs of one forward pass, on a processor and on a GPU
 WIDTH_STEP = 32  # word pieces
@@ -27,15 +32,19 @@ MAX_SIMILARITY = 0.5  # of that logit: words of a subtly wrong claim are all in 
 WRONG_FROM = 0.0  # logit from which a word piece counts as wrong
 MAX_NAMED = 3  # wrong phrases that a reason names
 VERBATIM = 0.99  # probability of a claim that is a sentence of its evidence, word by word
-MIN_READ = PARTLY_FROM  # the network is run where it could make a claim at least this likely
+MIN_SIMILARITY = -1.0  # of the embedded judge's logit: no reading made a claim below it supported
+UNREAD = -2.0  # logit of a claim that is not read
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What the network says of a claim beside evidence: a logit of support, and the words that are wrong."""
+    """What the network says of a claim beside evidence: a logit of support, and the reason against it, if any."""
 
     logit: float
-    wrong: tuple[Span, ...] = ()
+    reason: str = ""
+
+
+QUOTED = Reading(MAX_LOGIT)  # of a claim that is a sentence of its evidence
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +91,16 @@ class Reader:
             for width, batch in equal_batches([len(pair.pieces) for pair in encoded], self._rows):
                 pieces, logits = self.network([encoded[i] for i in batch], width)
                 for i, row, logit in zip(batch, pieces.tolist(), logits.tolist(), strict=True):
-                    spans, first = encoded[i].spans, encoded[i].first
-                    wrong = [span for span, value in zip(spans, row[first:], strict=False) if value > WRONG_FROM]
-                    readings[distinct[i]] = Reading(-logit, tuple(whole_words(distinct[i][0], wrong)))
+                    readings[distinct[i]] = _reading(distinct[i][0], encoded[i], row, -logit)
         return [readings[pair] for pair in pairs]
+
+
+def _reading(claim: str, pair: Pair, pieces: Sequence[float], logit: float) -> Reading:
+    """Return the reading of a claim, given the logits of all pieces of its pair."""
+    if not pair.is_whole:
+        return Reading(UNREAD, TOO_LONG)
+    wrong = [span for span, value in zip(pair.spans, pieces[pair.first :], strict=False) if value > WRONG_FROM]
+    return Reading(logit, reason(claim, whole_words(claim, wrong)))
 
 
 def equal_batches(lengths: Sequence[int], rows: int) -> list[tuple[int, list[int]]]:
@@ -132,8 +147,8 @@ def whole_words(text: str, spans: Iterable[Span]) -> list[Span]:
 class ReaderJudge:
     """Decides by what the network reads; low similarity to the evidence counts against a claim too.
 
-    The network is not run where the claim is a sentence of its evidence, where no reading could make it even partly
-    supported, or where the word checks refuse.
+    The network is not run where the claim is a sentence of its evidence, where its evidence is not even similar, or
+    where the word checks refuse.
     """
 
     def __init__(
@@ -168,51 +183,56 @@ class ReaderJudge:
 
     def judge(self, cases: Sequence[Case]) -> list[Verdict]:
         features = self.embedded.features(cases)
-        needed = [self._needs_reading(case, f) for case, f in zip(cases, features, strict=True)]
-        readings = iter(self.readings([case for case, read in zip(cases, needed, strict=True) if read]))
+        known = [_known_without_reading(case, f) for case, f in zip(cases, features, strict=True)]
+        readings = iter(self.readings([case for case, own in zip(cases, known, strict=True) if own is None]))
         return [
-            self._verdict(case, next(readings) if read else None, f)
-            for case, read, f in zip(cases, needed, features, strict=True)
+            self._verdict(case, next(readings) if own is None else own, f)
+            for case, own, f in zip(cases, known, features, strict=True)
         ]
 
     def readings(self, cases: Sequence[Case]) -> list[Reading]:
         """Return the network's reading of each case."""
         return self.reader.read([(case.claim.strip(), shown_evidence(case)) for case in cases])
 
-    def _needs_reading(self, case: Case, features: Features) -> bool:
-        best = probability(self.calibration.logit(MAX_LOGIT, support_logit(features)))
-        may_count = bool(case.claim.strip() and case.text.strip()) and best >= MIN_READ and not is_quoted(case)
-        return may_count and not is_refused(case.claim, case.text, features.overlap, case.context)
-
-    def _verdict(self, case: Case, reading: Reading | None, features: Features) -> Verdict:
-        logit = -MAX_LOGIT if reading is None else reading.logit
-        p = VERBATIM if is_quoted(case) else probability(self.calibration.logit(logit, support_logit(features)))
+    def _verdict(self, case: Case, reading: Reading, features: Features) -> Verdict:
+        p = probability(self.calibration.logit(reading.logit, support_logit(features)))
+        p = VERBATIM if reading is QUOTED else p
         verdict = checked_verdict(case.claim, case.text, p, features.overlap, self.supported_from, case.context)
-        if verdict.label is Label.SUPPORTED or verdict.reason or reading is None:
+        if verdict.label is Label.SUPPORTED or verdict.reason:
             return verdict
-        return replace(verdict, reason=reason(case.claim.strip(), reading.wrong))
+        return replace(verdict, reason=reading.reason)
+
+
+def _known_without_reading(case: Case, features: Features) -> Reading | None:
+    """Return a reading that needs no network; None where it has to be run."""
+    if is_quoted(case):
+        return QUOTED
+    is_hopeless = support_logit(features) < MIN_SIMILARITY or not (case.claim.strip() and case.text.strip())
+    if is_hopeless or is_refused(case.claim, case.text, features.overlap, case.context):
+        return Reading(UNREAD)
+    return None
 
 
 def trust(reliability: Mapping[str, float]) -> str:
     """Say how often a verdict "supported" is right; empty if it was not measured.
 
     >>> trust({"supported_right": 81.0, "claims": 2417, "sources": 9})
-    'supported is right in 81 of 100 cases, by 2,417 labelled claims of 9 sources'
+    '“supported” is right in 81 of 100 cases (2,417 labelled claims of 9 sources)'
     """
     if not reliability:
         return ""
     claims, sources = int(reliability["claims"]), int(reliability["sources"])
     right = f"{reliability['supported_right']:.0f} of 100 cases"
-    return f"supported is right in {right}, by {claims:,} labelled claims of {sources} source{'s' * (sources > 1)}"
+    return f"“supported” is right in {right} ({claims:,} labelled claims of {sources} source{'s' * (sources > 1)})"
 
 
 def reason(claim: str, wrong: Sequence[Span]) -> str:
     """Name the words that the source does not say; empty if none are known.
 
     >>> reason("It opened in Vienna in 1911.", [Span(13, 19)])
-    'the source does not say "Vienna"'
+    'the source does not say “Vienna”'
     """
-    named = " or ".join(f'"{span.of(claim)}"' for span in wrong[:MAX_NAMED])
+    named = " or ".join(f"“{span.of(claim)}”" for span in wrong[:MAX_NAMED])
     return f"the source does not say {named}" if named else ""
 
 

@@ -28,13 +28,14 @@ ABOUT = "reader.json"
 REMEDY = "install PropCite again, or train the judge again"
 MAX_FILE_BYTES = 45_000_000
 GROUP = 64  # weights of an embedding that share a scale
+BASE = "base."  # in front of the names of the base's weights
 SCALE, HALVES = "/scale", "/halves"
 STEPS, HALF_STEPS = 127, 7  # of an eight-bit and of a four-bit number on each side of 0
 
 
 @dataclass(frozen=True, slots=True)
 class LoadedReader:
-    """A network ready for inference, its tokenizer, a name that identifies the weights, and their description."""
+    """A network ready for inference, its tokenizer, a name that identifies its verdicts, and its description."""
 
     network: ReaderNetwork
     tokenizer: PairTokenizer
@@ -54,27 +55,43 @@ def load(folder: Path = READER, device: str = "", precision: str = "auto") -> Lo
 
 @lru_cache(maxsize=1)
 def _load(folder: Path, described: str, device: str, precision: str) -> LoadedReader:
+    """Load the reader that `described`, the content of its description, belongs to."""
     import torch
-    from transformers import AutoConfig, AutoModel, AutoTokenizer
+    import transformers
 
-    from propcite.attribution.judges.reader_network import PairTokenizer, ReaderNetwork
+    from propcite.attribution.judges.reader_network import PairTokenizer
 
     hide_progress_bars()
     device = device or ("cuda" if torch.cuda.is_available() else "cpu")
     try:
         about = json.loads(described)
         stored = {name: tensor for file in about["files"] for name, tensor in _tensors(folder / file)}
-        loader: Any = AutoModel
-        with torch.device("meta"):
-            network = ReaderNetwork(loader.from_config(AutoConfig.from_pretrained(folder), attn_implementation="eager"))
-        network.load_state_dict(dict(_unpacked(stored)), assign=True)
-        _restore_buffers(network)
-        tokenizer = PairTokenizer(AutoTokenizer.from_pretrained(folder))
+        network = _network(transformers.AutoConfig.from_pretrained(folder), dict(_unpacked(stored)))
+        tokenizer = PairTokenizer(transformers.AutoTokenizer.from_pretrained(folder))
     except Exception as error:  # each file format has its own kinds
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
         raise AttributionError(f"{folder} is damaged or missing ({reason}): {REMEDY}") from error
     network = network.to(device, dtype_of(precision, torch.device(device).type)).eval().requires_grad_(False)
-    return LoadedReader(network, tokenizer, f"{folder.name}@{_digest(about['files'])}", about)
+    return LoadedReader(network, tokenizer, f"{folder.name}@{_digest(about)}", about)
+
+
+def _network(config: Any, state: Mapping[str, Tensor]) -> ReaderNetwork:
+    """Build a network from its weights, without drawing random ones first."""
+    import transformers
+
+    from propcite.attribution.judges.reader_network import ReaderNetwork
+
+    untyped: Any = transformers
+    untyped.utils.logging.set_verbosity_error()  # the base's pooler is not stored, and not used
+    base_state = {name.removeprefix(BASE): tensor for name, tensor in state.items() if name.startswith(BASE)}
+    base = untyped.MODEL_MAPPING[type(config)].from_pretrained(
+        None, config=config, state_dict=base_state, attn_implementation="eager"
+    )
+    network = ReaderNetwork(base)
+    network.load_state_dict({**network.state_dict(), **state}, strict=True)
+    if missing := sorted(network.state_dict().keys() - state.keys()):
+        raise ValueError(f"it lacks {missing[0]}")
+    return network
 
 
 def update(folder: Path, more: Mapping[str, Any]) -> None:
@@ -106,18 +123,6 @@ def _about(folder: Path) -> dict[str, Any]:
     return about
 
 
-def _restore_buffers(network: Any) -> None:
-    """Fill buffers that no file holds, such as the numbers of positions."""
-    import torch
-
-    for module in network.modules():
-        for name, buffer in list(module.named_buffers(recurse=False)):
-            if buffer.is_meta and name == "position_ids":
-                setattr(module, name, torch.arange(buffer.shape[-1]).expand(buffer.shape).clone())
-            elif buffer.is_meta:
-                setattr(module, name, torch.zeros(buffer.shape, dtype=buffer.dtype))
-
-
 def save(folder: Path, network: ReaderNetwork, tokenizer: Any, about: Mapping[str, Any]) -> None:
     """Write a reader to a folder; its files replace existing ones."""
     from safetensors.torch import save_file
@@ -126,13 +131,16 @@ def save(folder: Path, network: ReaderNetwork, tokenizer: Any, about: Mapping[st
     network.base.config.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     parts = list(_parts(dict(_packed(network.state_dict()))))
-    for old in folder.glob("*.safetensors"):
-        old.unlink()
+    files = {}
     for number, tensors in enumerate(parts, 1):
-        with atomic_write(folder / f"weights-{number}-of-{len(parts)}.safetensors", AttributionError) as new:
+        file = folder / f"weights-{number}-of-{len(parts)}.safetensors"
+        with atomic_write(file, AttributionError) as new:
             save_file(tensors, str(new))
-    files = {file.name: file_sha256(file) for file in sorted(folder.glob("*.safetensors"))}
+        files[file.name] = file_sha256(file)
     _write_about(folder, {**about, "files": files})
+    for old in folder.glob("*.safetensors"):
+        if old.name not in files:
+            old.unlink()
 
 
 def _packed(state: Mapping[str, Tensor]) -> Iterator[tuple[str, Tensor]]:
@@ -200,6 +208,7 @@ def _tensors(file: Path) -> Iterator[tuple[str, Tensor]]:
             yield name, opened.get_tensor(name)
 
 
-def _digest(files: Mapping[str, str]) -> str:
-    """Return a short hash of the weights, from the hashes of their files."""
-    return hashlib.sha256("".join(files.values()).encode()).hexdigest()[:12]
+def _digest(about: Mapping[str, Any]) -> str:
+    """Return a short hash of what decides verdicts: the weights, by the hashes of their files, and the calibration."""
+    decisive = json.dumps([about["files"], about.get("calibration")], sort_keys=True)
+    return hashlib.sha256(decisive.encode()).hexdigest()[:12]

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from propcite.retrieval.text import Span
 
 MAX_PIECES = 256  # word pieces of a pair
-MAX_CLAIM_PIECES = 96
+MAX_CLAIM_PIECES = 160  # a longer claim is not read
 EXPECTED_WRONG = 2.0  # subtracted from the sum over a claim's pieces, so that training starts near even odds
 MASKED = -1e4
 
@@ -29,6 +29,7 @@ class Pair:
     sides: list[int]
     first: int  # position of the claim's first piece
     spans: list[Span]  # of the claim's pieces, in the claim
+    is_whole: bool = True  # whether all of the claim is there
 
 
 class PairTokenizer:
@@ -56,11 +57,12 @@ class PairTokenizer:
         return [self._pair(*known[claim], known[evidence][0]) for claim, evidence in pairs]
 
     def _pair(self, claim: list[int], offsets: list[tuple[int, int]], evidence: list[int]) -> Pair:
+        is_whole = len(claim) <= MAX_CLAIM_PIECES
         claim, offsets = claim[:MAX_CLAIM_PIECES], offsets[:MAX_CLAIM_PIECES]
         left = [*self._before, *claim, *self._between]
         right = [*evidence[: MAX_PIECES - len(left) - len(self._after)], *self._after]
         spans = [Span(start, end) for start, end in offsets]
-        return Pair(left + right, [0] * len(left) + [1] * len(right), len(self._before), spans)
+        return Pair(left + right, [0] * len(left) + [1] * len(right), len(self._before), spans, is_whole)
 
     def _plain(self, text: str) -> str:
         """Blank special tokens and lone surrogates, so that no evidence can end itself and begin a claim."""

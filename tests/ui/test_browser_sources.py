@@ -79,7 +79,7 @@ def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def answers(data_dir: Path) -> dict[str, str]:
     """Kept answers by what they are about: their ids."""
-    parts = Parts(load_settings(data_dir=data_dir, judge="embedded"))
+    parts = Parts(load_settings(data_dir=data_dir))
     collection = parts.library.create_collection("skarn")
     sheet = "Lamp,Oil\n" + "".join(f"Lamp {n},{n} litres\n" for n in range(200))
     sources = [
@@ -268,6 +268,8 @@ def test_nothing_that_a_document_or_a_text_says_acts(driver: Chrome, address: st
             wait_for(lambda: inside(driver, ".evidence .badge"))
             for _ in range(len(ATTACKS)):
                 ActionChains(driver).send_keys("j").perform()
+                for closed in inside(driver, "details:not([open])"):  # of a fact without support
+                    driver.execute_script("arguments[0].open = true", closed)
                 for frame in inside(driver, "iframe"):
                     wait_for(lambda frame=frame: frame.get_attribute("src"))
         else:

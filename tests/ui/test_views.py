@@ -111,7 +111,7 @@ def test_what_a_reader_must_know_of_an_answer_stands_above_it(opened: Page, fill
     known.save_answer(known.collection(kept.collection), told)
     test = healthy(opened(filled, answer=told.id))
     assert [w.value.replace("\\", "") for w in test.warning] == ["This answer is incomplete.", "The server went away."]
-    assert re.search(r"1 of 1 fact has support · supported is right in .* · written by extractive", texts(test))
+    assert re.search(r"1 of 1 fact has support · “supported” is right in .* · written by extractive", texts(test))
 
 
 def test_an_answer_is_downloaded_in_every_format(opened: Page, filled: Path) -> None:

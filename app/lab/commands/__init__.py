@@ -8,6 +8,7 @@ from propcite.app.lab.commands import (
     evaluation_ranking,
     runs,
     training,
+    training_judge,
 )
 
 __all__ = [
@@ -18,4 +19,5 @@ __all__ = [
     "evaluation_ranking",
     "runs",
     "training",
+    "training_judge",
 ]

@@ -65,13 +65,14 @@ def _chosen(settings: Settings, part: str) -> tuple[str, str, list[Path]]:
         ("encoder", bundled.QUERIES_ALONE): [base, bundled.QUERIES_FILE],
         ("encoder", bundled.BASE): [base],
         ("splitter", "learned"): [base, SPLITTER_WEIGHTS],
-        ("judge", "reader"): [base, *sorted(READER.glob("*.safetensors"))],
+        ("judge", "reader"): [base, *sorted(READER.iterdir())],
     }
     if part == "encoder":
         name = settings.encoder or bundled.DEFAULT
         return "", name, shipped.get(("encoder", name), [])
     kind: str = getattr(settings, part)
-    return kind, getattr(settings, f"{part}_model"), shipped.get((part, kind), [])
+    name = getattr(settings, f"{part}_model")
+    return kind, name, [] if name else shipped.get((part, kind), [])
 
 
 def _sha256(files: list[Path]) -> str:

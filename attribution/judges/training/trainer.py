@@ -48,22 +48,23 @@ def base_network(base: str) -> tuple[ReaderNetwork, Any]:
     """Return an untrained reader over an encoder, or a trained one from its folder, and the tokenizer; no dropout."""
     import transformers
 
-    if (Path(base) / ABOUT).exists():
-        loaded = load(Path(base), "cpu", "float32")
-        return deepcopy(loaded.network).requires_grad_(True), transformers.AutoTokenizer.from_pretrained(base)
     try:
-        check_exists(base)
-        hide_progress_bars()
-        no_dropout = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
-        loader: Any = transformers.AutoModel
-        network = ReaderNetwork(loader.from_pretrained(base, dtype=torch.float32, **no_dropout))
+        if (Path(base) / ABOUT).exists():
+            network = deepcopy(load(Path(base), "cpu", "float32").network).requires_grad_(True)
+        else:
+            hide_progress_bars()
+            loader: Any = transformers.AutoModel
+            network = ReaderNetwork(loader.from_pretrained(base, dtype=torch.float32))
         tokenizer: Any = transformers.AutoTokenizer.from_pretrained(base)
-    except RetrievalError as error:
-        raise AttributionError(str(error)) from error
+    except AttributionError:
+        raise
     except Exception as error:  # the loaders raise the errors of many file formats
         raise AttributionError(f"the model {base} cannot be loaded: {str(error).splitlines()[0]}") from error
     if not tokenizer.is_fast:
         raise AttributionError(f"the tokenizer of {base} reports no word positions: save it as a fast one")
+    for module in network.modules():
+        if isinstance(module, torch.nn.Dropout):
+            module.p = 0.0
     return network, tokenizer
 
 
@@ -175,6 +176,16 @@ def draw(examples: Sequence[Example], seed: int) -> Iterator[Example]:
         position[label, name] += 1
 
 
+def check_start(base: str, folder: Path, *, resume: bool) -> None:
+    """Raise what would stop a training before its first step: an unfinished one in this folder, or no such base."""
+    if (folder / CHECKPOINT).exists() and not resume:
+        raise AttributionError(f"{folder} has an unfinished training: go on with --resume, or give another --work")
+    try:
+        check_exists(base)
+    except RetrievalError as error:
+        raise AttributionError(str(error)) from error
+
+
 def train(
     examples: Sequence[Example],
     base: str,
@@ -188,9 +199,7 @@ def train(
     progress: Callable[[int, float], None] = lambda *_: None,
 ) -> dict[str, Any]:
     """Train on the examples and write the reader to the folder `out`; return the description stored with it."""
-    checkpoint = folder / CHECKPOINT
-    if checkpoint.exists() and not resume:
-        raise AttributionError(f"{folder} has an unfinished training: go on with --resume, or give another --work")
+    check_start(base, folder, resume=resume)
     short = [e for e in examples if len(e.evidence.split()) <= MAX_WORDS]
     note(f"{len(short)} of {len(examples)} examples have at most {MAX_WORDS} words of evidence")
     network, tokenizer = base_network(base)
@@ -206,5 +215,5 @@ def train(
         "made": datetime.date.today().isoformat(),
     }
     save(out, network, tokenizer, about)
-    checkpoint.unlink(missing_ok=True)
+    (folder / CHECKPOINT).unlink(missing_ok=True)
     return about

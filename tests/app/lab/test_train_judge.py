@@ -14,8 +14,8 @@ from typer.testing import CliRunner
 
 from propcite.app.errors import AppError
 from propcite.app.lab.calibrating import calibrate
-from propcite.app.lab.commands.training import train_cli
-from propcite.app.lab.training import train_judge
+from propcite.app.lab.commands.training_judge import train_cli
+from propcite.app.lab.judge_training import train_judge
 from propcite.attribution.errors import AttributionError
 from propcite.attribution.judges import Case
 from propcite.attribution.judges.reader import ReaderJudge
@@ -78,14 +78,23 @@ def test_rows_become_a_reader_that_the_judge_loads(tmp_path: Path, base: str, pa
     verdict = ReaderJudge(encoder, folder=out).judge([Case("Gate 1 is made of steel.", (EVIDENCE,))])[0]
     assert 0 <= verdict.probability <= 1
     made = (work / "examples.jsonl.gz").read_bytes()
-    train_judge([rows(tmp_path)], base, "no parser is needed again", out, work, **options)
+    train_judge([rows(tmp_path)], base, parser, out, work, **options)
     assert (work / "examples.jsonl.gz").read_bytes() == made
+    with pytest.raises(AppError, match="made with a different parser: use the same, or another --work folder"):
+        train_judge([rows(tmp_path)], base, "another", out, work, **options)
 
 
 def test_a_missing_parser_is_one_line_that_says_how_to_get_one(tmp_path: Path, base: str) -> None:
     with pytest.raises(AttributionError, match="python -m spacy download en_core_web_sm") as error:
         train_judge([rows(tmp_path)], base, "/nowhere", tmp_path / "r", tmp_path, resume=False, note=lambda _: None)
     assert "\n" not in str(error.value)
+
+
+def test_a_missing_base_is_told_before_examples_are_made(tmp_path: Path, parser: str) -> None:
+    work = tmp_path / "work"
+    with pytest.raises(AttributionError, match="there is no folder /nowhere"):
+        train_judge([rows(tmp_path)], "/nowhere", parser, tmp_path / "r", work, resume=False, note=lambda _: None)
+    assert not work.exists()
 
 
 def test_the_calibration_follows_the_claims_and_is_stored(
@@ -104,7 +113,7 @@ def test_the_calibration_follows_the_claims_and_is_stored(
     assert after.calibration != before.calibration
     assert stored["calibration"]["scale"] > 0
     assert stored["reliability"] == {"claims": 20, "sources": 1, "supported_right": 100.0, "refused_right": 100.0}
-    assert after.trust == "supported is right in 100 of 100 cases, by 20 labelled claims of 1 source"
+    assert after.trust == "“supported” is right in 100 of 100 cases (20 labelled claims of 1 source)"
 
 
 def test_too_few_claims_are_one_line(tmp_path: Path, encoder: Encoder) -> None:

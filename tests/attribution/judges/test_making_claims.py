@@ -167,6 +167,6 @@ def test_a_part_that_says_more_than_the_sentence_is_left_out() -> None:
     assert {kind for kind, *_ in found} <= {"part_missing"}
 
 
-def test_a_part_under_a_condition_is_not_said() -> None:
+def test_a_part_under_a_condition_is_no_claim() -> None:
     text = "If it rains, the match is cancelled."
     assert split_claims(Split(text, ("The match is cancelled.",), "desse")) == set()

@@ -73,7 +73,7 @@ def test_a_claim_stands_beside_the_sentence_that_it_was_made_from() -> None:
 
 
 def test_a_claim_that_the_evidence_says_as_well_is_supported() -> None:
-    said = [e for seed in range(30) for e in made(seed) if e.kind.endswith("_said")]
+    said = [e for seed in range(30) for e in made(seed) if e.kind.endswith("_in_both")]
     assert said
     for example in said:
         assert (example.label, example.wrong) == ("supported", ())

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 import torch
+from tiny_judges import pair_tokenizer
 from tiny_readers import save_base
+from transformers import ModernBertConfig, ModernBertModel
 
 from propcite.attribution.errors import AttributionError
 from propcite.attribution.judges import reader_files
@@ -57,7 +59,7 @@ def test_no_file_is_larger_than_a_host_of_code_accepts(tmp_path: Path, monkeypat
     assert load(tmp_path / "reader").network is not None
 
 
-def test_the_name_identifies_the_weights(folder: Path, tmp_path: Path) -> None:
+def test_the_name_identifies_the_weights(folder: Path) -> None:
     network, tokenizer = base_network(str(folder))
     before = load(folder).name
     assert before.startswith("reader@")
@@ -65,7 +67,12 @@ def test_the_name_identifies_the_weights(folder: Path, tmp_path: Path) -> None:
         network.first.bias += 1
     save(folder, network, tokenizer, {})
     assert load(folder).name != before
-    assert tmp_path
+
+
+def test_the_name_changes_with_the_calibration(folder: Path) -> None:
+    before = load(folder).name
+    update(folder, {"calibration": {"scale": 0.5}})
+    assert load(folder).name != before
 
 
 def test_a_description_is_added_to_the_rest(folder: Path) -> None:
@@ -111,3 +118,34 @@ def test_weights_of_another_network_are_refused(folder: Path) -> None:
     (folder / "config.json").write_text(json.dumps(config | {"intermediate_size": 48}))
     with pytest.raises(AttributionError, match="damaged or missing"):
         load(folder)
+
+
+def test_a_network_with_other_buffers_is_loaded_as_it_was(tmp_path: Path) -> None:
+    """Rotary positions are in no file: they come from the base's own code."""
+    config = ModernBertConfig(
+        vocab_size=120, hidden_size=32, intermediate_size=48, num_hidden_layers=2, num_attention_heads=2,
+        pad_token_id=0, max_position_embeddings=64,
+    )  # fmt: skip
+    torch.manual_seed(3)
+    ModernBertModel(config).save_pretrained(tmp_path / "base")
+    pair_tokenizer("roberta").save_pretrained(tmp_path / "base")
+    network, tokenizer = base_network(str(tmp_path / "base"))
+    torch.nn.init.normal_(network.piece.weight)
+    save(tmp_path / "reader", network, tokenizer, {})
+    loaded = load(tmp_path / "reader", "cpu", "float32")
+    pairs = loaded.tokenizer.encode([PAIR])
+    with torch.inference_mode():
+        both = torch.stack([network.eval()(pairs)[0][0], loaded.network(pairs)[0][0]])
+    assert torch.corrcoef(both)[0, 1] > 0.99
+
+
+def test_a_save_that_fails_keeps_the_reader(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = load(folder).name
+    network, tokenizer = base_network(str(folder))
+    monkeypatch.setattr(reader_files, "MAX_FILE_BYTES", 20_000)
+    monkeypatch.setattr(reader_files, "file_sha256", lambda _: (_ for _ in ()).throw(OSError("full")))
+    with pytest.raises(OSError, match="full"):
+        save(folder, network, tokenizer, {})
+    monkeypatch.undo()
+    check(folder)
+    assert load(folder).name == before

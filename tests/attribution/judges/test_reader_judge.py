@@ -202,7 +202,7 @@ def test_wrong_words_are_whole_apart_and_in_order(text: str, starts: list[tuple[
 
 def test_a_reason_names_three_phrases_at_most() -> None:
     words = [Span(at, at + 1) for at in (0, 2, 4, 6)]
-    assert reason("a b c d", words) == 'the source does not say "a" or "b" or "c"'
+    assert reason("a b c d", words) == "the source does not say “a” or “b” or “c”"
     assert reason("a b c d", []) == ""
 
 
@@ -210,3 +210,18 @@ def test_a_calibration_never_prefers_a_worse_reading() -> None:
     logits = [Calibration(0.7, -0.5).logit(reading, 1.0) for reading in (-50.0, -2.0, 0.0, 2.0, 50.0)]
     assert logits == sorted(logits)
     assert logits[0] > -10  # a reading is limited
+
+
+def test_a_claim_that_is_too_long_to_be_read_whole_is_refused(judge: ReaderJudge) -> None:
+    """What stands behind the last word that the network reads could be anything."""
+    long = " ".join(["The tidal barrier has fourteen steel gates and"] * 40) + " it sank in 1999."
+    assert one(judge, long, f"{GATES} " * 40).label is not Label.SUPPORTED
+    [reading] = judge.readings([Case(long, (GATES,))])
+    assert reading.logit < 0
+    assert reading.reason == "the claim is longer than the judge can read: split it"
+
+
+def test_a_sentence_of_the_evidence_is_supported_and_words_inside_one_are_read(judge: ReaderJudge) -> None:
+    said = "The keeper lied. Bob stole the money."
+    assert one(judge, "Bob stole the money.", said).probability == 0.99
+    assert one(judge, "Bob stole the money.", "Alice said that Bob stole the money.").probability < 0.99

@@ -51,8 +51,8 @@ def test_the_wrong_word_is_found_after_training(tmp_path: Path, base: str) -> No
     assert about["recipe"]["steps"] == 40
     right, wrong = Reader(tmp_path / "reader").read([(RIGHT.claim, EVIDENCE), (WRONG.claim, EVIDENCE)])
     assert right.logit > 0 > wrong.logit
-    assert right.wrong == ()
-    assert [span.of(WRONG.claim) for span in wrong.wrong] == ["copper"]
+    assert right.reason == ""
+    assert wrong.reason == "the source does not say “copper”"
     assert not (tmp_path / "work" / CHECKPOINT).exists()
 
 

@@ -161,7 +161,7 @@ class Corpus:
         if draft.kind in MIRRORED and self._rng.random() < MIRRORED_SHARE:
             said = [draft.claim if i == number else s for i, s in enumerate(passage.sentences)]
             near = " ".join(said[max(0, number - 1) : number + 1])
-            yield _example(passage, Draft(draft.claim, SUPPORTED, f"{draft.kind}_said"), near)
+            yield _example(passage, Draft(draft.claim, SUPPORTED, f"{draft.kind}_in_both"), near)
 
 
 def window(sentences: Sequence[str], numbers: Sequence[int], rng: random.Random) -> str:

@@ -16,7 +16,7 @@ from propcite.attribution.judges.training.making.example import (
 from propcite.attribution.judges.training.making.held_out import SENTENCE_END, HeldOut, Row, read_rows
 from propcite.attribution.judges.training.making.rewriting import plain
 
-LEFT_OUT = frozenset(  # rows that mix sentences of several passages, are in lower case, or are kept for measuring
+LEFT_OUT = frozenset(  # ranked rows that mix sentences of several passages, are in lower case, or are for measuring
     {"squad_train_pairs", "evidence_inference", "entailment_bank", "feverous", "check_covid", "propsegment_ent"}
 )
 MAX_SENTENCES = 12  # of a passage
@@ -98,7 +98,8 @@ def untokenized(text: str) -> str:
 def _take(row: Row, texts: Texts, passages: dict[str, Passage], held_out: HeldOut) -> None:
     """Add what a row holds, or count it as unknown."""
     try:
-        if row.get("source") in LEFT_OUT or row.get("lang", "en") != "en":
+        if row.get("lang", "en") != "en":
+            texts.unknown += 1
             return
         if {"question", "passages", "answerable"} <= row.keys():
             _take_answer(row, texts, passages, held_out)
@@ -138,6 +139,9 @@ def _take_answer(row: Row, texts: Texts, passages: dict[str, Passage], held_out:
 
 
 def _take_ranked(row: Row, texts: Texts, passages: dict[str, Passage], held_out: HeldOut) -> None:
+    if row.get("source") in LEFT_OUT:
+        texts.held_out += 1
+        return
     positives = [int(i) for i in row["positive_sentence_ids"]]
     passage = _passage(row, str(row["source"]), texts, passages, held_out)
     label = _HUMAN_LABELS.get(str(row.get("label", "")).upper())

@@ -45,9 +45,9 @@ def split_examples(split: Split, doc: Doc, strangers: Sequence[str], rng: random
 
 def _part(split: Split, doc: Doc, rng: random.Random) -> Iterator[tuple[Draft, str]]:
     """Yield one proposition of the sentence, unless it may hold only under a condition or in somebody's words."""
-    told = [p for p in split.propositions if _is_clause(p, doc) and _is_said(p, split.sentence)]
-    if told and not _UNSURE.search(split.sentence):
-        yield Draft(rng.choice(told), SUPPORTED, "split"), split.sentence
+    parts = [p for p in split.propositions if _is_clause(p, doc) and _is_covered(p, split.sentence)]
+    if parts and not _UNSURE.search(split.sentence):
+        yield Draft(rng.choice(parts), SUPPORTED, "split"), split.sentence
 
 
 def _joined(split: Split, rng: random.Random) -> Iterator[tuple[Draft, str]]:
@@ -93,11 +93,11 @@ def _exchangeable(split: Split, doc: Doc, entities: Sequence[Entity]) -> Iterato
 def _is_clause(part: str, doc: Doc) -> bool:
     """Return whether a part is a sentence: with a capital and with a finite verb of the whole sentence."""
     verbs = {t.text for t in doc if t.tag_ in ("VBD", "VBZ", "VBP", "VBN", "MD")}
-    told = part[:1].isupper() and "?" not in part and not verbs.isdisjoint(part.replace(".", " ").split())
-    return told and is_whole(part)
+    is_statement = part[:1].isupper() and "?" not in part and not verbs.isdisjoint(part.replace(".", " ").split())
+    return is_statement and is_whole(part)
 
 
-def _is_said(part: str, sentence: str) -> bool:
+def _is_covered(part: str, sentence: str) -> bool:
     """Return whether the sentence has nearly all words of a part, and all of its numbers and names."""
     names = set(re.findall(r"\d[\w,.]*\d|\d|(?<=[a-z,] )[A-Z]\w+", part))
     return share_found(content_words(part), content_words(sentence)) >= _PART_SHARE and all(

@@ -48,8 +48,8 @@ def statement_with(doc: Doc, answer: str, *, wrong: bool = False) -> list[Piece]
     if opening is None:
         return []
     inner = re.sub(r"^(The|A|An) ", lambda found: found[0].lower(), answer)
-    said = [Piece(f" {opening}"), Piece(inner, wrong), Piece(f"{counted} ")]
-    return _in_order(doc, top, rest, said, fronted=phrase[0].pos_ == "ADP")
+    placed = [Piece(f" {opening}"), Piece(inner, wrong), Piece(f"{counted} ")]
+    return _in_order(doc, top, rest, placed, fronted=phrase[0].pos_ == "ADP")
 
 
 def statement_of(doc: Doc) -> list[Piece]:
@@ -62,7 +62,7 @@ def statement_of(doc: Doc) -> list[Piece]:
     found = _behind(words[0], root)
     if not found or found[0].i != 1 or found[-1].i >= words[-1].i:
         return []
-    return _told(root, words[0], found, words[found[-1].i + 1 :], after=None, said=[])
+    return _statement(root, words[0], found, words[found[-1].i + 1 :], after=None, answer=[])
 
 
 def _question_phrase(doc: Doc) -> tuple[Token, list[Token]] | None:
@@ -82,7 +82,7 @@ def _question_phrase(doc: Doc) -> tuple[Token, list[Token]] | None:
     return top, phrase
 
 
-def _in_order(doc: Doc, top: Token, rest: list[Token], said: list[Piece], *, fronted: bool) -> list[Piece]:
+def _in_order(doc: Doc, top: Token, rest: list[Token], answer: list[Piece], *, fronted: bool) -> list[Piece]:
     """Put the words behind the question phrase in the order of a statement, with the answer in its place."""
     root, helper = root_of(doc), rest[0]
     subject = _behind(helper, root)
@@ -92,14 +92,14 @@ def _in_order(doc: Doc, top: Token, rest: list[Token], said: list[Piece], *, fro
         return []
     if not subject:
         what_is = only_be and top.tag_ != "WRB" and not fronted and _is_noun_phrase(rest[1:])
-        return [Piece(f"{_text(rest[1:])} {helper.text.lower()}"), *said] if what_is else []
+        return [Piece(f"{_text(rest[1:])} {helper.text.lower()}"), *answer] if what_is else []
     if subject[0].i != helper.i + 1 or (helper.lower_ in _DO_TAGS and helper.i == root.i):
         return []
     behind = [t for t in rest if t.i > subject[-1].i]
     governed = not fronted and top.dep_ in ("dobj", "attr", "oprd", "pobj") and top.head in behind
     if behind and behind[-1].pos_ == "ADP" and behind[-1].dep_ == "prep" and not (governed and top.head == behind[-1]):
         return []
-    return _told(root, helper, subject, behind, after=top.head if governed else None, said=said)
+    return _statement(root, helper, subject, behind, after=top.head if governed else None, answer=answer)
 
 
 def _is_noun_phrase(words: Sequence[Token]) -> bool:
@@ -108,13 +108,13 @@ def _is_noun_phrase(words: Sequence[Token]) -> bool:
     return bool(words) and not verbs and words[-1].pos_ != "ADP"
 
 
-def _told(
+def _statement(
     root: Token,
     helper: Token,
     subject: Sequence[Token],
     behind: Sequence[Token],
     after: Token | None,
-    said: list[Piece],
+    answer: list[Piece],
 ) -> list[Piece]:
     """Put subject, verb and the rest in order; the answer stands behind the word that governs it, or last."""
     words = {t.i: t.text for t in behind}
@@ -131,7 +131,7 @@ def _told(
     if after is None:
         first, last = last, []
     before, behind_it = ("".join(words[t.i] + t.whitespace_ for t in part).strip() for part in (first, last))
-    return [Piece(f"{opening} {before}"), *said, Piece(behind_it)]
+    return [Piece(f"{opening} {before}"), *answer, Piece(behind_it)]
 
 
 def _place(governor: Token) -> int:

@@ -88,7 +88,7 @@ def are_related(doc: Doc, one: Entity, other: Entity) -> bool:
     if one.group == "PLACE" and _noun_phrase(a) == _noun_phrase(b):
         return True
     near = b in a.conjuncts or b.head == a or a.head == b or b.head.head == a
-    return near or _is_alias(doc, one, other) or _is_said_of_both(a, b)
+    return near or _is_alias(doc, one, other) or _share_preposition(a, b)
 
 
 def _noun_phrase(token: Token) -> Token:
@@ -105,7 +105,7 @@ def _is_alias(doc: Doc, one: Entity, other: Entity) -> bool:
     return _ALSO.search(between) is not None
 
 
-def _is_said_of_both(a: Token, b: Token) -> bool:
+def _share_preposition(a: Token, b: Token) -> bool:
     """Return whether two names stand behind the same preposition of one verb, as schools behind "graduated from"."""
     one_by_one = a.head.lower_ == b.head.lower_ and (b.head in a.head.conjuncts or a.head.head == b.head.head)
     return a.dep_ == "pobj" and one_by_one

@@ -128,6 +128,7 @@ def _is_setting(preposition: Token) -> bool:
     happened = verb.tag_ == "VBD" or any(a.lower_ in ("was", "were", "had") for a in auxiliaries_of(verb))
     full = any(c.dep_ in ("dobj", "agent", "attr") or (c.dep_ == "prep" and c != preposition) for c in verb.children)
     set_off = phrase.start == 0 and phrase.end < len(doc) and doc[phrase.end].text == ","
-    told = place.ent_type_ in ("DATE", "GPE", "LOC", "TIME", "FAC")
+    is_place_or_time = place.ent_type_ in ("DATE", "GPE", "LOC", "TIME", "FAC")
     whole = phrase.end == len(doc) or doc[phrase.end].pos_ in ("PUNCT", "ADP", "CCONJ")
-    return happened and told and whole and verb.lemma_ not in _PLACED and verb.pos_ == "VERB" and (full or set_off)
+    can_stand_alone = verb.pos_ == "VERB" and verb.lemma_ not in _PLACED and (full or set_off)
+    return happened and is_place_or_time and whole and can_stand_alone

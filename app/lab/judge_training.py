@@ -1,0 +1,78 @@
+"""Train the judge that reads, from files of rows to its folder: what `propcite train judge` runs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from propcite.app.errors import AppError
+from propcite.app.lab.runs.inputs import file_digests
+from propcite.app.terminal import counting, sharing
+from propcite.retrieval.saving import atomic_write
+
+if TYPE_CHECKING:
+    from propcite.attribution.judges.training.making.example import Example
+
+EXAMPLES, INPUTS = "examples.jsonl.gz", "examples.json"  # in the folder for work: the examples, and what they are of
+
+
+def train_judge(
+    files: Sequence[Path],
+    base: str,
+    parser: str,
+    out: Path,
+    work: Path,
+    *,
+    held_out: Sequence[Path] = (),
+    device: str = "",
+    resume: bool,
+    note: Callable[[str], None],
+    **options: Any,
+) -> dict[str, Any]:
+    """Make examples of the files' rows, train a reader on them, and write it to the folder `out`.
+
+    The examples are kept in `work` and made once.  Return the description stored with the reader.
+    """
+    from propcite.attribution.judges.training.making.probes import probe
+    from propcite.attribution.judges.training.trainer import JudgeRecipe, check_start, train
+
+    recipe = JudgeRecipe(**options)
+    check_start(base, work, resume=resume)
+    examples = _examples(files, parser, held_out, recipe.seed, work, note)
+    note(f"{len(examples)} examples in {work / EXAMPLES}")
+    probes = [asdict(row) for row in probe(examples)]
+    with counting(recipe.steps, "training") as advance:
+        about = train(
+            examples, base, out, work, recipe, device=device,
+            resume=resume, note=note, progress=lambda step, loss: advance(f"step {step}, loss {loss:.2f}"),
+        )  # fmt: skip
+    return {"reader": str(out), **about, "probes": probes}
+
+
+def _examples(
+    files: Sequence[Path], parser: str, held_out: Sequence[Path], seed: int, work: Path, note: Callable[[str], None]
+) -> list[Example]:
+    """Return the examples in the folder `work`, which are made first unless they stand there."""
+    from propcite.attribution.judges.training.making.corpus import make_examples
+    from propcite.attribution.judges.training.making.example import read_examples, write_examples
+
+    inputs = {"files": file_digests(files), "held out": file_digests(held_out), "parser": parser, "seed": seed}
+    made, described = work / EXAMPLES, work / INPUTS
+    if made.exists() and described.exists():
+        if different := [name for name, value in json.loads(described.read_text()).items() if value != inputs[name]]:
+            raise AppError(
+                f"{made} was made with a different {', '.join(different)}: use the same, or another --work folder"
+            )
+        return list(read_examples(made))
+    with sharing() as report:
+        new = make_examples(
+            files, parser, held_out=held_out, seed=seed, note=note,
+            progress=lambda done, total: report("rewriting", done / total),
+        )  # fmt: skip
+        write_examples(made, new)
+    with atomic_write(described, AppError) as file:
+        file.write_text(json.dumps(inputs))
+    return list(read_examples(made))
