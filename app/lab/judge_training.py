@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,6 +27,7 @@ def train_judge(
     work: Path,
     *,
     held_out: Sequence[Path] = (),
+    lexicon: Path | None = None,
     device: str = "",
     resume: bool,
     note: Callable[[str], None],
@@ -36,12 +37,23 @@ def train_judge(
 
     The examples are kept in `work` and made once.  Return the description stored with the reader.
     """
+    from propcite.attribution.judges.training.making.corpus import make_examples
     from propcite.attribution.judges.training.making.probes import probe
     from propcite.attribution.judges.training.trainer import JudgeRecipe, check_start, train
 
     recipe = JudgeRecipe(**options)
     check_start(base, work, resume=resume)
-    examples = _examples(files, parser, held_out, recipe.seed, work, note)
+    inputs = {
+        "files": file_digests(files), "held out": file_digests(held_out), "parser": parser,
+        "lexicon": str(lexicon or ""), "seed": recipe.seed,
+    }  # fmt: skip
+
+    def make(progress: Callable[[int, int], None]) -> Iterator[Example]:
+        return make_examples(
+            files, parser, held_out=held_out, lexicon=lexicon, seed=recipe.seed, note=note, progress=progress
+        )
+
+    examples = _examples(work, inputs, make)
     note(f"{len(examples)} examples in {work / EXAMPLES}")
     probes = [asdict(row) for row in probe(examples)]
     with counting(recipe.steps, "training") as advance:
@@ -53,26 +65,21 @@ def train_judge(
 
 
 def _examples(
-    files: Sequence[Path], parser: str, held_out: Sequence[Path], seed: int, work: Path, note: Callable[[str], None]
+    work: Path, inputs: dict[str, Any], make: Callable[[Callable[[int, int], None]], Iterator[Example]]
 ) -> list[Example]:
     """Return the examples in the folder `work`, which are made first unless they stand there."""
-    from propcite.attribution.judges.training.making.corpus import make_examples
     from propcite.attribution.judges.training.making.example import read_examples, write_examples
 
-    inputs = {"files": file_digests(files), "held out": file_digests(held_out), "parser": parser, "seed": seed}
     made, described = work / EXAMPLES, work / INPUTS
     if made.exists() and described.exists():
-        if different := [name for name, value in json.loads(described.read_text()).items() if value != inputs[name]]:
+        stored = json.loads(described.read_text())
+        if different := [name for name, value in inputs.items() if stored.get(name) != value]:
             raise AppError(
                 f"{made} was made with a different {', '.join(different)}: use the same, or another --work folder"
             )
         return list(read_examples(made))
     with sharing() as report:
-        new = make_examples(
-            files, parser, held_out=held_out, seed=seed, note=note,
-            progress=lambda done, total: report("rewriting", done / total),
-        )  # fmt: skip
-        write_examples(made, new)
+        write_examples(made, make(lambda done, total: report("rewriting", done / total)))
     with atomic_write(described, AppError) as file:
         file.write_text(json.dumps(inputs))
     return list(read_examples(made))

@@ -37,6 +37,12 @@ def train_judge(
         str, typer.Option(help="An encoder's folder or hub name, or a reader's folder to go on from.")
     ] = BASE,
     parser: Annotated[str, typer.Option(help="A spaCy pipeline, which finds what can be rewritten.")] = PARSER,
+    lexicon: Annotated[
+        Path | None,
+        typer.Option(
+            exists=True, file_okay=False, help="A folder of WordNet's files: for siblings and synonyms of words."
+        ),
+    ] = None,
     held_out: HeldOut = None,
     out: Annotated[Path, typer.Option(help="Folder for the reader.")] = Path("reader"),
     work: Annotated[Path, typer.Option(help="Folder for examples and checkpoints.")] = Path("judge-work"),
@@ -54,7 +60,7 @@ def train_judge(
     write_json(
         train(
             files, base, parser, out, work,
-            held_out=held_out or (), device=device, resume=resume, note=note, **options,
+            held_out=held_out or (), lexicon=lexicon, device=device, resume=resume, note=note, **options,
         )
     )  # fmt: skip
 

@@ -19,7 +19,7 @@ from torch.nn import functional as F  # noqa: N812 - its usual name
 from propcite.attribution.errors import AttributionError
 from propcite.attribution.judges.reader_files import ABOUT, load, save
 from propcite.attribution.judges.reader_network import Pair, PairTokenizer, ReaderNetwork
-from propcite.attribution.judges.training.making.example import Example
+from propcite.attribution.judges.training.making.example import LABELLED, SUPPORTED, YES_NO, Example
 from propcite.retrieval.encoding.loading import check_exists, hide_progress_bars
 from propcite.retrieval.errors import RetrievalError
 from propcite.retrieval.text import Span
@@ -27,7 +27,6 @@ from propcite.retrieval.training.loop import TrainingLoop
 
 CHECKPOINT = "judge.pt"
 BATCHES_PER_SORT = 100  # batches whose examples are sorted by length together
-SUPPORTED = "supported"
 MAX_WORDS = 90  # of evidence that is trained on
 WRONG_WEIGHT = 4.0  # of a wrong word piece: most pieces are right
 
@@ -154,12 +153,14 @@ def _piece_loss(pieces: Tensor, batch: Sequence[tuple[Example, Pair]]) -> Tensor
 def draw(examples: Sequence[Example], seed: int) -> Iterator[Example]:
     """Yield examples without end: both labels equally often, kinds by the square root of their number.
 
-    A kind with few examples is thus drawn more often than its share, and no kind rules the rest.
+    A kind with few examples is thus drawn more often than its share, and no kind rules the rest.  What people labelled
+    is a kind per source.
     """
     rng = random.Random(seed)
     kinds: dict[bool, dict[str, list[Example]]] = {True: defaultdict(list), False: defaultdict(list)}
     for example in examples:
-        kinds[example.label == SUPPORTED][f"{example.source} {example.kind}"].append(example)
+        kind = f"{example.source} {example.kind}" if example.kind in (LABELLED, YES_NO) else example.kind
+        kinds[example.label == SUPPORTED][kind].append(example)
     if not (kinds[True] and kinds[False]):
         raise AttributionError("training needs supported claims and others: give rows of both kinds")
     for of_label in kinds.values():

@@ -16,7 +16,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from propcite.attribution.errors import AttributionError
-from propcite.attribution.judges.training.making.corpus import Corpus, make_examples, window
+from propcite.attribution.judges.training.making.corpus import Corpus, differing, make_examples, window
 from propcite.attribution.judges.training.making.example import Example
 from propcite.attribution.judges.training.making.passages import Passage, Question, Texts, YesNoQuestion
 from propcite.attribution.judges.training.making.pipeline import load_parser
@@ -73,11 +73,49 @@ def test_a_claim_stands_beside_the_sentence_that_it_was_made_from() -> None:
 
 
 def test_a_claim_that_the_evidence_says_as_well_is_supported() -> None:
-    said = [e for seed in range(30) for e in made(seed) if e.kind.endswith("_in_both")]
+    said = [e for seed in range(30) for e in made(seed) if e.kind == "in_both"]
     assert said
     for example in said:
         assert (example.label, example.wrong) == ("supported", ())
         assert example.claim in example.evidence
+
+
+def test_a_sentence_is_wrong_where_the_evidence_has_it_changed() -> None:
+    changed = [e for seed in range(30) for e in made(seed) if e.kind.endswith("_in_evidence")]
+    assert {e.claim for e in changed} >= {PASSAGES[0].sentences[0], PASSAGES[1].sentences[1]}
+    for example in changed:
+        assert example.label != "supported"
+        assert example.claim in {s for p in PASSAGES for s in p.sentences}
+        assert example.claim not in example.evidence
+        assert example.wrong
+
+
+@pytest.mark.parametrize(
+    ("text", "other", "words"),
+    [
+        ("Anna sold it to Carl.", "Carl sold it to Anna.", ["Anna", "Carl"]),
+        ("The drug may reduce pain.", "The drug reduces pain.", ["may reduce"]),
+        ("The bridge is safe.", "The bridge is not safe.", ["safe"]),
+        ("It opened in 1921.", "It opened in 1935.", ["1921"]),
+        ("The same.", "The same.", []),
+    ],
+)
+def test_the_words_that_differ_are_found(text: str, other: str, words: list[str]) -> None:
+    assert [text[start:end] for start, end in differing(text, other)] == words
+
+
+def test_a_claim_that_a_person_wrote_is_rewritten_beside_its_own_evidence() -> None:
+    evidence = "A storm hit the bridge, which stood no more afterwards."
+    claims = [Example("The storm destroyed the bridge.", evidence, "supported", "labelled", "own", wrong=())] * 20
+    corpus = Corpus(cast(Language, ParsedBefore()), 1)
+    examples = list(corpus.examples(Texts(claims=claims), lambda *_: None))
+    changed = [e for e in examples if e.kind != "labelled"]
+    assert len(examples) == 20 + len(changed)
+    assert 8 <= len(changed) < 20
+    assert {(e.claim, e.evidence, e.label, e.source) for e in changed if e.kind == "not_added"} == {
+        ("The storm did not destroy the bridge.", evidence, "contradicted", "own")
+    }
+    assert all(e.wrong and e.label != "supported" for e in changed)
 
 
 def test_a_yes_no_question_keeps_the_label_that_people_gave() -> None:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import random
+import re
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from propcite.attribution.judges.training.making import neighbours
 from propcite.attribution.judges.training.making.entities import Entity, entities_in
-from propcite.attribution.judges.training.making.example import SUPPORTED, UNSUPPORTED, Example
+from propcite.attribution.judges.training.making.example import SUPPORTED, UNSUPPORTED, YES_NO, Example, Spans
 from propcite.attribution.judges.training.making.held_out import HeldOut
+from propcite.attribution.judges.training.making.lexicon import Lexicon
 from propcite.attribution.judges.training.making.passages import (
     Passage,
     Texts,
@@ -22,7 +25,8 @@ from propcite.attribution.judges.training.making.passages import (
 from propcite.attribution.judges.training.making.pipeline import load_parser
 from propcite.attribution.judges.training.making.questions import question_drafts
 from propcite.attribution.judges.training.making.rewrites import names
-from propcite.attribution.judges.training.making.rewrites.makers import MAKERS
+from propcite.attribution.judges.training.making.rewrites.lexical import lexical_drafts
+from propcite.attribution.judges.training.making.rewrites.makers import MAKERS, REPLACING
 from propcite.attribution.judges.training.making.rewriting import Draft, compose, is_prose
 from propcite.attribution.judges.training.making.splits import split_examples
 from propcite.attribution.judges.training.making.statements import statement_of
@@ -38,10 +42,18 @@ SECOND_SHARE = 0.25  # of the sentences that give a second wrong claim
 VERBATIM_SHARE = 0.4
 MOST_SHARE = 0.08  # of the claims that a kind may have, from so many of it on:
 MIN_OF_A_KIND = 40
-MIRRORED_SHARE = 0.25  # of the wrong claims that also stand in the evidence, where they are supported
-MIRRORED = frozenset(
-    "opposite relation frequency quantifier not_added not_dropped unit_changed number_moved bound_turned".split()
+REVERSED_SHARE = 0.5  # of the changes that also stand in the evidence: beside the first sentence, or beside themselves
+REVERSIBLE = frozenset(  # changes that are as wrong the other way round
+    "crossed roles_swapped comparison_turned other_name other_number foreign_name number_moved figure unit_changed "
+    "bound_turned opposite antonym sibling relation frequency preposition quantifier exclusion not_added "
+    "not_dropped".split()
 )
+SHARED_WORDS = frozenset(  # changes whose words the evidence may have
+    "crossed roles_swapped comparison_turned number_moved bound_turned frequency preposition exclusion not_added "
+    "not_dropped".split()
+)
+MIN_CLAIM_TOKENS = 5
+CLAIM_SHARE = 0.7  # of the supported claims of people that are also rewritten
 FOREIGN_SHARE = 0.3  # of the sentences that get a name of another passage
 _AROUND = (0, 1, 2, 3, 7)  # at most this many sentences on each side of those that are needed
 _BATCH = 64  # passages that are parsed at once
@@ -53,15 +65,17 @@ def make_examples(
     parser: str,
     *,
     held_out: Sequence[Path] = (),
+    lexicon: Path | None = None,
     seed: int = 7,
     note: Callable[[str], None] = lambda _: None,
     progress: Callable[[int, int], None] = lambda *_: None,
 ) -> Iterator[Example]:
-    """Yield examples made from the rows of these files; the same files, parser and seed give the same ones.
+    """Yield examples made from the rows of these files; the same files, parser, lexicon and seed give the same ones.
 
-    What shares a title or a sentence with the held-out files is left out.
+    What shares a title or a sentence with the held-out files is left out.  `lexicon` is a folder of WordNet's files:
+    without it no word gets a sibling or a synonym.
     """
-    corpus = Corpus(load_parser(parser), seed)
+    corpus = Corpus(load_parser(parser), seed, Lexicon(lexicon) if lexicon else None)
     texts = read_texts(files, HeldOut(held_out))
     note(
         f"{len(texts.passages)} passages, {len(texts.splits)} split sentences, {len(texts.yes_no)} yes/no questions, "
@@ -80,16 +94,16 @@ class _Parsed:
 class Corpus:
     """Makes the examples of texts, and prefers the kinds of which there are few so far."""
 
-    def __init__(self, pipeline: Language, seed: int) -> None:
-        self._pipeline = pipeline
+    def __init__(self, pipeline: Language, seed: int, lexicon: Lexicon | None = None) -> None:
+        self._pipeline, self._lexicon = pipeline, lexicon
         self._rng = random.Random(seed)
         self._made: Counter[str] = Counter()
         self._seen: set[str] = set()  # sentences that were rewritten
         self._strangers: deque[Entity] = deque(maxlen=_STRANGERS)
 
     def examples(self, texts: Texts, progress: Callable[[int, int], None]) -> Iterator[Example]:
-        total, done = len(texts.passages) + len(texts.splits) + len(texts.yes_no), 0
-        yield from texts.claims
+        total = len(texts.passages) + len(texts.splits) + len(texts.yes_no) + len(texts.claims)
+        done = 0
         for passages in _batches(texts.passages):
             for parsed in self._parse(passages):
                 yield from self._of_passage(parsed)
@@ -103,6 +117,12 @@ class Corpus:
             for question, doc in zip(asked, self._docs([q.text for q in asked]), strict=True):
                 yield from _of_yes_no(question, doc)
             progress(done := done + len(asked), total)
+        for claims in _batches(texts.claims):
+            yield from claims
+            supported = [c for c in claims if c.label == SUPPORTED and self._rng.random() < CLAIM_SHARE]
+            for claim, doc in zip(supported, self._docs([c.claim for c in supported]), strict=True):
+                yield from self._of_claim(claim, doc)
+            progress(done := done + len(claims), total)
 
     def _docs(self, texts: Sequence[str]) -> list[Doc]:
         return list(self._pipeline.pipe(texts, batch_size=_BATCH))
@@ -132,6 +152,8 @@ class Corpus:
         doc, title, rng = parsed.sentences[number], parsed.passage.title, self._rng
         for make in MAKERS:
             yield from make(doc, rng)
+        if self._lexicon:
+            yield from lexical_drafts(doc, self._lexicon, rng)
         yield from names.name_of_another_sentence(doc, rng, number, entities)
         if rng.random() < FOREIGN_SHARE:
             yield from names.name_of_another_passage(doc, rng, self._strangers)
@@ -154,14 +176,40 @@ class Corpus:
         self._made.update(d.kind for d in chosen)
         return chosen
 
+    def _of_claim(self, claim: Example, doc: Doc) -> Iterator[Example]:
+        """Yield a supported claim of a person with one change that makes it wrong: it is no copy of its evidence."""
+        drafts = [draft for make in REPLACING for draft in make(doc, self._rng)]
+        if self._lexicon:
+            drafts += [d for d in lexical_drafts(doc, self._lexicon, self._rng) if d.label != SUPPORTED]
+        evidence = claim.evidence.lower()
+        new = [d for d in drafts if d.kind in SHARED_WORDS or not any(word in evidence for word in _wrong_words(d))]
+        if len(doc) >= MIN_CLAIM_TOKENS and new:
+            draft = min(new, key=lambda d: (self._made[d.kind], d.kind))
+            self._made[draft.kind] += 1
+            yield replace(claim, claim=draft.claim, label=draft.label, kind=draft.kind, wrong=draft.wrong)
+
     def _shown(self, passage: Passage, number: int, draft: Draft) -> Iterator[Example]:
-        """Yield the claim with sentences around those that it needs; a wrong one also with itself among them."""
+        """Yield the claim with sentences around those that it needs; a change also where the evidence has it."""
         numbers = [number] if draft.other is None else [number, draft.other]
         yield _example(passage, draft, window(passage.sentences, numbers, self._rng))
-        if draft.kind in MIRRORED and self._rng.random() < MIRRORED_SHARE:
-            said = [draft.claim if i == number else s for i, s in enumerate(passage.sentences)]
-            near = " ".join(said[max(0, number - 1) : number + 1])
-            yield _example(passage, Draft(draft.claim, SUPPORTED, f"{draft.kind}_in_both"), near)
+        if draft.kind in REVERSIBLE and self._rng.random() < REVERSED_SHARE:
+            first = passage.sentences[number]
+            evidence = window([draft.claim if s == first else s for s in passage.sentences], numbers, self._rng)
+            if self._rng.random() < 0.5:
+                yield _example(passage, Draft(draft.claim, SUPPORTED, "in_both"), evidence)
+            else:
+                wrong = differing(first, draft.claim)
+                yield _example(passage, Draft(first, draft.label, f"{draft.kind}_in_evidence", wrong), evidence)
+
+
+def differing(text: str, other: str) -> Spans:
+    """Return the words of a text that another one lacks or has replaced; what stands beside words that it adds."""
+    words = list(re.finditer(r"\w+", text))
+    compared = SequenceMatcher(
+        None, [w[0].lower() for w in words], re.findall(r"\w+", other.lower()), autojunk=False
+    ).get_opcodes()
+    changed = [(a, max(b, a + 1)) for kind, a, b, _, _ in compared if kind != "equal" and a < len(words)]
+    return tuple((words[a].start(), words[b - 1].end()) for a, b in changed)
 
 
 def window(sentences: Sequence[str], numbers: Sequence[int], rng: random.Random) -> str:
@@ -172,10 +220,14 @@ def window(sentences: Sequence[str], numbers: Sequence[int], rng: random.Random)
     return " ".join(sentences[first : last + 1])
 
 
+def _wrong_words(draft: Draft) -> list[str]:
+    return [draft.claim[start:end].lower() for start, end in draft.wrong or ()]
+
+
 def _of_yes_no(question: YesNoQuestion, doc: Doc) -> Iterator[Example]:
     wrong = () if question.label == SUPPORTED else None
     pieces = statement_of(doc)
-    for draft in compose(pieces, question.label, "yes_no") if pieces else ():
+    for draft in compose(pieces, question.label, YES_NO) if pieces else ():
         group = question.title or question.evidence[:80]
         yield Example(
             draft.claim, question.evidence, question.label, draft.kind, question.source, question.title, group, wrong

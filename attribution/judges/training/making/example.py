@@ -17,6 +17,7 @@ SUPPORTED = "supported"
 UNSUPPORTED = "unsupported"
 CONTRADICTED = "contradicted"
 LABELS = (SUPPORTED, UNSUPPORTED, CONTRADICTED)
+LABELLED, YES_NO = "labelled", "yes_no"  # the kinds of claims that people labelled
 
 Spans = tuple[tuple[int, int], ...]  # character positions: start, and end behind the last one
 

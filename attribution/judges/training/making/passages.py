@@ -9,6 +9,7 @@ from pathlib import Path
 
 from propcite.attribution.judges.training.making.example import (
     CONTRADICTED,
+    LABELLED,
     LABELS,
     SUPPORTED,
     Example,
@@ -150,7 +151,7 @@ def _take_ranked(row: Row, texts: Texts, passages: dict[str, Passage], held_out:
     near = [str(s).strip() for s in row["sentences"][max(0, min(positives) - 1) : max(positives) + 2]]
     wrong = () if label == SUPPORTED else None
     claim, source = str(row["query"]), str(row["source"])
-    texts.claims.append(Example(claim, " ".join(near), label, "human", source, passage.title, passage.group, wrong))
+    texts.claims.append(Example(claim, " ".join(near), label, LABELLED, source, passage.title, passage.group, wrong))
 
 
 def _take_split(row: Row, texts: Texts, held_out: HeldOut) -> None:
@@ -189,4 +190,4 @@ def _take_labelled(row: Row, label: str, texts: Texts, held_out: HeldOut) -> Non
         return
     group = str(row.get("doc") or evidence[:80])
     wrong = () if label == SUPPORTED else None
-    texts.claims.append(Example(claim, evidence, label, "labelled", str(row["source"]), title, group, wrong))
+    texts.claims.append(Example(claim, evidence, label, LABELLED, str(row["source"]), title, group, wrong))

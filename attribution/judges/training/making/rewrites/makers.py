@@ -25,10 +25,27 @@ if TYPE_CHECKING:
 
 Maker = Callable[["Doc", random.Random], Iterator[Draft]]
 
+REPLACING: tuple[Maker, ...] = (  # what makes any supported claim wrong, whatever its evidence
+    names.crossed_names,
+    numbers.number_moved,
+    numbers.figure_changed,
+    numbers.unit_changed,
+    numbers.bound_turned,
+    words.opposite_word,
+    words.related_word,
+    words.frequency_changed,
+    words.preposition_changed,
+    quantifiers.exclusion_turned,
+    negation.not_added,
+    negation.not_dropped,
+    roles.roles_swapped,
+    comparisons.comparison_turned,
+)
 MAKERS: tuple[Maker, ...] = (
     names.crossed_names,
     names.list_reordered,
     numbers.number_moved,
+    numbers.figure_changed,
     numbers.unit_changed,
     numbers.bound_turned,
     words.opposite_word,

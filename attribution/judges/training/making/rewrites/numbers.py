@@ -1,13 +1,14 @@
-"""Move a number to another noun of the sentence, change its unit, or turn its bound round."""
+"""Move a number to another noun of the sentence, change it, change its unit, or turn its bound round."""
 
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Iterator
 from itertools import permutations
 from typing import TYPE_CHECKING
 
-from propcite.attribution.judges.training.making.entities import shape_of
+from propcite.attribution.judges.training.making.entities import entities_in, shape_of
 from propcite.attribution.judges.training.making.example import CONTRADICTED, UNSUPPORTED
 from propcite.attribution.judges.training.making.phrases import is_question, replaced
 from propcite.attribution.judges.training.making.rewriting import Change, Draft, rewrite
@@ -45,6 +46,7 @@ _UNITS_OF: dict[str, list[str]] = {}
 for _row in _UNITS:
     for _unit in _row.split():
         _UNITS_OF.setdefault(_unit, []).extend(u for u in _row.split() if u != _unit)
+_FIGURE = re.compile(r"(?<!\w)\d+(?:[.,]\d+)*(?!\w)")
 _BOUNDS = (  # two words and those that turn them round
     (("more", "than"), "fewer than"),
     (("fewer", "than"), "more than"),
@@ -78,6 +80,18 @@ def unit_changed(doc: Doc, rng: random.Random) -> Iterator[Draft]:
             yield from rewrite(doc.text, [replaced(unit, rng.choice(others))], UNSUPPORTED, "unit_changed")
 
 
+def figure_changed(doc: Doc, rng: random.Random) -> Iterator[Draft]:
+    """Change one number a little: a year by a few, another figure in one of its digits."""
+    found = [(e, m) for e in entities_in(doc) if e.is_number and (m := _FIGURE.search(e.text))]
+    if found and not is_question(doc):
+        entity, figure = rng.choice(found)
+        start = entity.start + figure.start()
+        new = _other_figure(figure[0], rng)
+        if new not in doc.text:
+            change = Change(start, start + len(figure[0]), new, wrong=True)
+            yield from rewrite(doc.text, [change], CONTRADICTED, "figure")
+
+
 def bound_turned(doc: Doc, rng: random.Random) -> Iterator[Draft]:
     """Turn "more than 300" into "fewer than 300", and the like."""
     found = [(span, new) for words, new in _BOUNDS for span in _before_number(doc, words)]
@@ -86,6 +100,14 @@ def bound_turned(doc: Doc, rng: random.Random) -> Iterator[Draft]:
         first, last = doc[start], doc[end - 1]
         change = Change(first.idx, last.idx + len(last), new.capitalize() if start == 0 else new, wrong=True)
         yield from rewrite(doc.text, [change], CONTRADICTED, "bound_turned")
+
+
+def _other_figure(figure: str, rng: random.Random) -> str:
+    if re.fullmatch(r"1[5-9]\d\d|20[0-2]\d", figure):
+        return str(int(figure) + rng.choice((-1, 1)) * rng.randint(1, 12))
+    at = rng.choice([i for i, c in enumerate(figure) if c.isdigit()])
+    other = rng.choice([d for d in "123456789" if d != figure[at]])
+    return figure[:at] + other + figure[at + 1 :]
 
 
 def _before_number(doc: Doc, words: tuple[str, ...]) -> Iterator[tuple[int, int]]:

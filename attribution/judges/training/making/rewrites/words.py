@@ -59,7 +59,7 @@ def _from_table(
     doc: Doc, rng: random.Random, table: Mapping[str, Sequence[str]], label: str, kind: str
 ) -> Iterator[Draft]:
     said = {t.lower_ for t in doc}
-    found = [t for t in doc if t.lower_ in table and _is_free(t) and not said & set(table[t.lower_])]
+    found = [t for t in doc if t.lower_ in table and stands_for_itself(t) and not said & set(table[t.lower_])]
     if found and not is_question(doc):
         word = rng.choice(found)
         others = [w for w in table[word.lower_] if _is_same_form(word, w)]
@@ -67,7 +67,7 @@ def _from_table(
             yield from rewrite(doc.text, [replaced(word, rng.choice(others))], label, kind)
 
 
-def _is_free(token: Token) -> bool:
+def stands_for_itself(token: Token) -> bool:
     """Return whether a word stands for itself: not in a name, a compound, a hyphenated word or a fixed phrase."""
     doc = token.doc
     hyphen = any(0 <= i < len(doc) and doc[i].text in ("-", "–", "/") for i in (token.i - 1, token.i + 1))
