@@ -7,7 +7,7 @@ import random
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from math import sqrt
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,9 @@ from torch import Tensor
 from torch.nn import functional as F  # noqa: N812 - its usual name
 
 from propcite.attribution.errors import AttributionError
+from propcite.attribution.judges import Case
+from propcite.attribution.judges.excerpts import excerpt
+from propcite.attribution.judges.reader import MAX_WORDS
 from propcite.attribution.judges.reader_files import ABOUT, load, save
 from propcite.attribution.judges.reader_network import Pair, PairTokenizer, ReaderNetwork
 from propcite.attribution.judges.training.making.example import LABELLED, SUPPORTED, YES_NO, Example
@@ -27,7 +30,7 @@ from propcite.retrieval.training.loop import TrainingLoop
 
 CHECKPOINT = "judge.pt"
 BATCHES_PER_SORT = 100  # batches whose examples are sorted by length together
-MAX_WORDS = 90  # of evidence that is trained on
+MIN_SIZE = 400  # a kind with fewer examples is drawn as often as one with so many
 WRONG_WEIGHT = 4.0  # of a wrong word piece: most pieces are right
 
 
@@ -150,6 +153,11 @@ def _piece_loss(pieces: Tensor, batch: Sequence[tuple[Example, Pair]]) -> Tensor
     return (losses * weights).sum() / weights.sum().clamp_min(1.0)
 
 
+def as_shown(example: Example) -> Example:
+    """Return the example with its evidence cut as the judge cuts it."""
+    return replace(example, evidence=excerpt(Case(example.claim, (example.evidence,)), MAX_WORDS))
+
+
 def draw(examples: Sequence[Example], seed: int) -> Iterator[Example]:
     """Yield examples without end: both labels equally often, kinds by the square root of their number.
 
@@ -167,7 +175,7 @@ def draw(examples: Sequence[Example], seed: int) -> Iterator[Example]:
         for own in of_label.values():
             rng.shuffle(own)
     names = {label: list(own) for label, own in kinds.items()}
-    shares = {label: [sqrt(len(own)) for own in of_label.values()] for label, of_label in kinds.items()}
+    shares = {label: [sqrt(max(len(own), MIN_SIZE)) for own in of_label.values()] for label, of_label in kinds.items()}
     position: Counter[tuple[bool, str]] = Counter()
     while True:
         label = rng.random() < 0.5
@@ -201,18 +209,17 @@ def train(
 ) -> dict[str, Any]:
     """Train on the examples and write the reader to the folder `out`; return the description stored with it."""
     check_start(base, folder, resume=resume)
-    short = [e for e in examples if len(e.evidence.split()) <= MAX_WORDS]
-    note(f"{len(short)} of {len(examples)} examples have at most {MAX_WORDS} words of evidence")
+    shown = [as_shown(example) for example in examples]
     network, tokenizer = base_network(base)
     network.to(device or ("cuda" if torch.cuda.is_available() else "cpu"))
-    trainer = JudgeTrainer(recipe, short, network, tokenizer, folder)
+    trainer = JudgeTrainer(recipe, shown, network, tokenizer, folder)
     if resume and trainer.resume():
         note(f"going on from step {trainer.step}")
     trainer.run(progress)
     about = {
         "base": Path(base).name,
         "recipe": asdict(recipe),
-        "examples": dict(Counter(f"{e.source} {e.kind} {e.label}" for e in short).most_common()),
+        "examples": dict(Counter(f"{e.source} {e.kind} {e.label}" for e in examples).most_common()),
         "made": datetime.date.today().isoformat(),
     }
     save(out, network, tokenizer, about)

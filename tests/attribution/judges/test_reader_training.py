@@ -19,6 +19,7 @@ from propcite.attribution.judges.training.trainer import (
     CHECKPOINT,
     JudgeRecipe,
     JudgeTrainer,
+    as_shown,
     base_network,
     batches,
     draw,
@@ -94,23 +95,29 @@ def test_a_trained_reader_can_be_trained_on(tmp_path: Path, base: str) -> None:
 
 
 def test_both_labels_are_drawn_equally_and_small_kinds_more_often_than_their_share() -> None:
-    many = [Example(f"c{n}", "e", "unsupported", "many", "s") for n in range(900)]
+    many = [Example(f"c{n}", "e", "unsupported", "many", "s") for n in range(1600)]
     few = [Example(f"d{n}", "e", "contradicted", "few", "s") for n in range(9)]
     drawn = list(islice(draw([RIGHT, *many, *few], seed=1), 4000))
     kinds = Counter(example.kind for example in drawn)
     assert kinds["whole"] == pytest.approx(2000, abs=150)
-    assert kinds["many"] / kinds["few"] == pytest.approx(10, rel=0.35)
+    assert kinds["many"] / kinds["few"] == pytest.approx(2, rel=0.2)  # as 1600 to 400, by the square root
     assert len({example.claim for example in drawn if example.kind == "few"}) == 9
     assert drawn == list(islice(draw([RIGHT, *many, *few], seed=1), 4000))
 
 
-def test_long_evidence_is_left_out(tmp_path: Path, base: str) -> None:
-    notes: list[str] = []
-    long = Example("the gates", "steel " * 200, "supported", "long", "own", wrong=())
-    recipe = JudgeRecipe(steps=1, batch_pieces=200)
-    about = train([RIGHT, WRONG, long], base, tmp_path / "reader", tmp_path, recipe, note=notes.append)
-    assert "own long supported" not in about["examples"]
-    assert notes == ["2 of 3 examples have at most 90 words of evidence"]
+def test_what_people_labelled_is_a_kind_per_source() -> None:
+    own = [Example(f"c{n}", "e", "unsupported", "labelled", f"source {n % 3}") for n in range(9)]
+    made = [Example(f"d{n}", "e", "unsupported", "crossed", f"source {n % 3}") for n in range(9)]
+    kinds = Counter(example.kind for example in islice(draw([RIGHT, *own, *made], seed=1), 4000))
+    assert kinds["labelled"] / kinds["crossed"] == pytest.approx(3, rel=0.2)
+
+
+def test_long_evidence_is_cut_as_the_judge_cuts_it() -> None:
+    evidence = "The weather was mild and calm all week. " * 20 + "The gates are made of steel."
+    shown = as_shown(Example("The gates are made of copper.", evidence, "unsupported", "own", "s", wrong=((22, 28),)))
+    assert shown.evidence.endswith("The gates are made of steel.")
+    assert len(shown.evidence.split()) <= 80
+    assert shown.wrong == ((22, 28),)
 
 
 def test_examples_of_one_label_are_refused(tmp_path: Path, base: str) -> None:
