@@ -2,7 +2,7 @@
 
 Words and numbers of a claim and its evidence:
     `numbers` and `missing_numbers`, `content_words`, `stem`, `share_found` and `plain_share`, `stands_in`,
-    `only_hedged`; the tables `DAY_NAMES`, `FUNCTION_WORDS`, `MONTHS`, `MONTH_NAMES`, `NUMBER_WORDS`, `SCALES` and the
+    the tables `DAY_NAMES`, `FUNCTION_WORDS`, `MONTHS`, `MONTH_NAMES`, `NUMBER_WORDS`, `SCALES` and the
     pattern `WORD`.
 Comparison of a claim with its evidence:
     `contradiction` (what rules out support, with `MIN_CLAIM_SHARE`), `difference` (what differs, for readers),
@@ -48,7 +48,6 @@ if TYPE_CHECKING:
         content_words,
         missing_numbers,
         numbers,
-        only_hedged,
         plain_share,
         share_found,
         stands_in,
@@ -69,7 +68,7 @@ _MODULES = {
     "questions.follow_ups": ("Exchange", "standalone_question"),
     "words": (
         *("DAY_NAMES", "FUNCTION_WORDS", "MONTHS", "MONTH_NAMES", "NUMBER_WORDS", "SCALES", "WORD"),
-        *("content_words", "missing_numbers", "numbers", "only_hedged", "plain_share", "share_found", "stands_in"),
+        *("content_words", "missing_numbers", "numbers", "plain_share", "share_found", "stands_in"),
         "stem",
     ),
 }
@@ -103,7 +102,6 @@ __all__ = [
     "lexicon",
     "missing_numbers",
     "numbers",
-    "only_hedged",
     "other_language",
     "plain_share",
     "sentences_with_numbers",

@@ -1,21 +1,14 @@
-"""Overrule any score by plain words: other numbers, units, names, opposed words, exchanged roles, "not", "may"."""
+"""Overrule any score by plain words: other numbers or units, opposed words, exchanged roles, "not"."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from propcite.attribution.citations import Label, Verdict
-from propcite.attribution.english import (
-    MIN_CLAIM_SHARE,
-    contradiction,
-    missing_numbers,
-    only_hedged,
-    plain_share,
-    stands_in,
-)
+from propcite.attribution.english import contradiction, missing_numbers, plain_share
 from propcite.attribution.judges import SUPPORTED_FROM, Case, Judge, label_of, with_threshold
 
-RULES = "words3"  # version of the rules, part of judges' names: results under other rules are not comparable
+RULES = "words4"  # version of the rules, part of judges' names: results under other rules are not comparable
 MAX_REFUSED_PROBABILITY = 0.35  # of a claim that the evidence's words rule out; below any threshold in use
 
 
@@ -24,18 +17,14 @@ def checked_verdict(
 ) -> Verdict:
     """Return the verdict of a probability, lowered if plain words rule out support.
 
-    `overlap` is the share of the claim's words in the evidence.  `context` is the text around the evidence: a name
-    that it mentions does not count as another name.
+    `overlap` is the share of the claim's words in the evidence.  `context` is the text around the evidence, which may
+    say what it speaks of.
     """
     reason = contradiction(claim, evidence, overlap, context)
     if reason or missing_numbers(claim, evidence):
         probability = min(probability, MAX_REFUSED_PROBABILITY)
         label = Label.CONTRADICTED if reason else label_of(probability, supported_from)
         return Verdict(label, probability, reason)
-    may_be_hedged = probability >= supported_from and not stands_in(claim, evidence)
-    if may_be_hedged and only_hedged(claim, evidence, share=MIN_CLAIM_SHARE):
-        probability = max(0.0, supported_from - 1e-4)
-        return Verdict(label_of(probability, supported_from), probability, "the source only says that it may")
     return Verdict(label_of(probability, supported_from), probability)
 
 

@@ -1,12 +1,10 @@
-"""Find what rules out support whatever a score says: other numbers, units, names, words or roles, or a "not"."""
+"""Find what rules out support whatever a score says: other numbers, units, words or roles, or a "not"."""
 
 from __future__ import annotations
 
 import re
 
 from propcite.attribution.english import words
-from propcite.attribution.english.comparison.moved_numbers import is_number_moved
-from propcite.attribution.english.comparison.names import name_mismatch
 from propcite.attribution.english.comparison.roles import role_mismatch
 
 MIN_CLAIM_SHARE = (
@@ -18,13 +16,13 @@ MIN_OWN_SHARE = 0.4  # of them in the evidence itself; its context may contain t
 def contradiction(claim: str, evidence: str, overlap: float, context: str = "") -> str:
     """Return how the evidence contradicts the claim, in one line; empty if it does not.
 
-    `overlap` is the share of the claim's words in the evidence.  `context` is the text around the evidence: a name
-    that it mentions does not count as another name.
+    `overlap` is the share of the claim's words in the evidence.  `context` is the text around the evidence, which may
+    say what it speaks of.
     """
     is_same_topic = _is_same_topic(claim, evidence, overlap, context)
     if words.missing_numbers(claim, evidence):
         return _number_difference(claim, evidence) if is_same_topic else ""
-    return _word_contradiction(claim, evidence, context, is_same_topic=is_same_topic)
+    return _word_contradiction(claim, evidence, is_same_topic=is_same_topic)
 
 
 def _is_same_topic(claim: str, evidence: str, overlap: float, context: str) -> bool:
@@ -34,7 +32,7 @@ def _is_same_topic(claim: str, evidence: str, overlap: float, context: str) -> b
     return words.plain_share(claim, f"{context}\n{evidence}") >= MIN_CLAIM_SHARE
 
 
-def _word_contradiction(claim: str, evidence: str, context: str, *, is_same_topic: bool) -> str:
+def _word_contradiction(claim: str, evidence: str, *, is_same_topic: bool) -> str:
     """Return how the evidence contradicts a claim whose numbers it states; empty if it does not.
 
     A claim that the evidence contains word for word may be negated there, but cannot be opposed by another word.
@@ -43,17 +41,12 @@ def _word_contradiction(claim: str, evidence: str, context: str, *, is_same_topi
     pair = None if is_verbatim else words.opposed_words(claim, evidence, share=MIN_CLAIM_SHARE)
     if pair := pair or _other_unit(claim, evidence):
         return f"source says “{pair[1]}”; answer says “{pair[0]}”"
-    if names := name_mismatch(claim, evidence, context, share=MIN_CLAIM_SHARE):
-        return f"source says {names[1]}; answer says {names[0]}"
     if not is_same_topic:
         return ""
     if words.negation_differs(claim, evidence):
         is_synonym = words.denial_in_other_words(claim, evidence, share=MIN_CLAIM_SHARE)
         return "" if is_synonym else "one of the two is negated, the other is not"
-    if reason := role_mismatch(claim, evidence, share=MIN_CLAIM_SHARE):
-        return reason
-    is_moved = is_number_moved(claim, evidence, share=MIN_CLAIM_SHARE)
-    return "the source says that number of something else" if is_moved else ""
+    return role_mismatch(claim, evidence, share=MIN_CLAIM_SHARE)
 
 
 def _other_unit(claim: str, evidence: str) -> tuple[str, str] | None:

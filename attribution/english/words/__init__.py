@@ -1,7 +1,6 @@
 """What plain words tell about a claim and its evidence: numbers, units, negation, overlap.  No model."""
 
 from propcite.attribution.english.words.content import FUNCTION_WORDS, WORD, content_words, stem
-from propcite.attribution.english.words.hedges import only_hedged
 from propcite.attribution.english.words.measures import NUMBER_WITH_UNIT, other_unit
 from propcite.attribution.english.words.numerals import missing_numbers, numbers
 from propcite.attribution.english.words.opposites import (
@@ -28,7 +27,6 @@ __all__ = [
     "missing_numbers",
     "negation_differs",
     "numbers",
-    "only_hedged",
     "opposed_words",
     "other_unit",
     "plain_share",

@@ -8,6 +8,7 @@ from functools import lru_cache
 from math import prod
 
 from propcite.attribution.english.words.content import plain_words
+from propcite.attribution.english.words.named_numbers import without_named
 from propcite.attribution.english.words.roundings import without_filled
 from propcite.attribution.english.words.spellings import (
     DIGITS,
@@ -55,7 +56,8 @@ def _numbers(text: str) -> frozenset[str]:
 def missing_numbers(claim: str, evidence: str) -> set[str]:
     """The claim's numbers that the evidence states nowhere; "half" states 50%, and "second" states "2nd".
 
-    A decade, a century, "about 400" or "over 20" is stated by a number within; the number of a list's line is none.
+    A decade, a century, "about 400" or "over 20" is stated by a number within; the number of a list's line is none, nor
+    is one that only names something, as in COVID-19.
 
     >>> missing_numbers("50% of the 2nd gate broke.", "Half of the second gate broke.")
     set()
@@ -72,7 +74,7 @@ def missing_numbers(claim: str, evidence: str) -> set[str]:
 
     stated = numbers(evidence)
     clocks = [number for number in stated if ":" in number]
-    claim = without_filled(_LISTED.sub("", claim), stated, _values)
+    claim = without_filled(without_named(_LISTED.sub("", claim), evidence), stated, _values)
     missing = numbers(TOLD_IN_WORDS.sub(told, claim)) - stated
     return {number for number in missing if ":" not in number or not any(same_time(number, c) for c in clocks)}
 

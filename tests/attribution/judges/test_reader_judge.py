@@ -165,7 +165,7 @@ def test_the_shipped_reader_is_small_and_describes_its_training() -> None:
 
 
 def test_the_name_identifies_the_weights(judge: ReaderJudge) -> None:
-    assert judge.name == f"reader/{load().name}+words3"
+    assert judge.name == f"reader/{load().name}+words4"
 
 
 def test_a_refusal_names_the_words_that_the_source_does_not_say(judge: ReaderJudge) -> None:
