@@ -112,16 +112,16 @@ class Settings(BaseSettings):
     llm_key: str = Field("none", description="its key", repr=False)
     llm_timeout: float = Field(60.0, gt=0, description="seconds that it may say nothing")
     llm_parallel: int = Field(8, ge=1, le=1024, description="requests to it at once, of a batch")
-    judge: Literal["reader", "embedded", "true", "minicheck", "nli", "llm", "none"] = Field(
-        "reader", description="what says whether evidence supports a claim"
-    )
+    judge: Literal[
+        "reader", "embedded", "true", "minicheck", "nli", "factcg", "hhem", "lettucedetect", "llm", "none"
+    ] = Field("reader", description="what says whether evidence supports a claim")
     judge_model: str = Field(
         "", description="a folder or hub name, empty: the shipped reader or the published network; llm: a model's name"
     )
     judge_labels: str = Field(
         "", description="nli: what the model's labels mean, in their order: contradiction,entailment,neutral"
     )
-    judge_checks: bool = Field(False, description="plain words may refuse what true, minicheck, nli or llm accepts")
+    judge_checks: bool = Field(False, description="plain words may refuse what a published judge or llm accepts")
     supported_from: float = Field(0.5, ge=0, le=1, description="probability from which evidence is cited")
     method: Literal["propositions", "paper", "alone", "sentence", "sentence-2", "postcite", "bm25"] = Field(
         "propositions", description="how evidence is looked for: PropCite's own way, or one that it is measured against"

@@ -37,6 +37,9 @@ class Judges(StrEnum):
     true = "true"
     minicheck = "minicheck"
     nli = "nli"
+    factcg = "factcg"
+    hhem = "hhem"
+    lettucedetect = "lettucedetect"
     llm = "llm"
     none = "none"
 

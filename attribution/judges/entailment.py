@@ -1,4 +1,4 @@
-"""Judge with published entailment networks: TRUE, MiniCheck or any classifier, from a folder or the hub.
+"""Judge with published entailment networks, such as TRUE, MiniCheck or any classifier, from a folder or the hub.
 
 Such a network reads evidence beside a claim.  Evidence longer than its window is split between sentences, and the best
 piece counts; the claim is never split.
@@ -22,15 +22,19 @@ BATCH_SIZE = 16
 MIN_EVIDENCE_TOKENS = 8  # that must fit beside a claim
 TOO_LONG = "the claim is longer than the judge can read: split it"
 
-Row = Mapping[str, list[int]]  # the network's input: token ids, and token types if it has them
+Row = Mapping[str, Any]  # the network's input: token ids, token types if it has them, and what its scores refer to
 
 
 @dataclass(frozen=True, slots=True)
 class PieceScore:
-    """The network's output for one piece of evidence; `contradicts` if contradiction is its likeliest label."""
+    """The network's output for one piece of evidence; `contradicts` if contradiction is its likeliest label.
+
+    `reason` is None unless the network marks unsupported words of the claim; it is empty if they are punctuation.
+    """
 
     support: float
     contradicts: bool = False
+    reason: str | None = None
 
 
 class EntailmentModel(Protocol):
@@ -59,6 +63,36 @@ class TextCleaner:
 
     def __call__(self, text: str) -> str:
         return self._special.sub(" ", text.encode("utf-8", "replace").decode())
+
+
+class RowWriter:
+    """Writes evidence and claim in the form that a network was trained on, without the special tokens of either.
+
+    `template` makes one text of both, in that order; without it they are a pair.
+    """
+
+    inputs: tuple[str, ...] = ("input_ids",)
+
+    def __init__(self, tokenizer: Any, template: str = "") -> None:
+        self.tokenizer, self.template = tokenizer, template
+        self._clean = TextCleaner(tokenizer)
+
+    def row(self, evidence: str, claim: str) -> Row:
+        encoding = self.tokenizer(*self.texts(evidence, claim), verbose=False)
+        return {name: encoding[name] for name in self.inputs if name in encoding}
+
+    def texts(self, evidence: str, claim: str) -> tuple[str, ...]:
+        """Return what the tokenizer gets: one text, or a pair."""
+        pair = (self._clean(evidence), self._clean(claim))
+        return (self.template.format(*pair),) if self.template else pair
+
+    def num_tokens(self, text: str) -> int:
+        return len(self.tokenizer(self._clean(text), add_special_tokens=False, verbose=False)["input_ids"])
+
+    def batch(self, rows: Sequence[Row], device: Any) -> Any:
+        """Return the rows as tensors of one length, with the mask of their padding."""
+        columns = {name: [row[name] for row in rows] for name in self.inputs if name in rows[0]}
+        return self.tokenizer.pad(columns, return_tensors="pt").to(device)
 
 
 class EntailmentJudge:
@@ -119,4 +153,6 @@ class EntailmentJudge:
         label = label_of(best.support, self.supported_from)
         if best.contradicts or (label is not Label.SUPPORTED and any(score.contradicts for score in scores)):
             label = Label.CONTRADICTED
-        return Verdict(label, round(best.support, 4))
+        if best.reason is None or label is Label.SUPPORTED:
+            return Verdict(label, round(best.support, 4))
+        return Verdict(Label.UNSUPPORTED, round(best.support, 4), best.reason)

@@ -7,17 +7,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from threading import Lock
 from typing import Literal
 
 from propcite.attribution.citations import Label, Verdict
+from propcite.attribution.errors import AttributionError
 from propcite.attribution.judges import SUPPORTED_FROM, Case, label_of
 from propcite.attribution.judges.chunks import chunks
-from propcite.attribution.judges.llm_prompts import MINICHECK_FORM, VERDICT_FORM, ModelVerdict, PromptForm
+from propcite.attribution.judges.llm_prompts import (
+    GUARDIAN_FORM,
+    MINICHECK_FORM,
+    UNGROUNDED,
+    VERDICT_FORM,
+    ModelVerdict,
+    PromptForm,
+)
 from propcite.attribution.llm.endpoint import Endpoint, Message
 from propcite.attribution.llm.failures import NoAnswerError, one_line
 
-Style = Literal["auto", "verdict", "minicheck"]
+Style = Literal["auto", "verdict", "minicheck", "guardian"]
+
+FORMS: dict[Style, PromptForm] = {"verdict": VERDICT_FORM, "minicheck": MINICHECK_FORM, "guardian": GUARDIAN_FORM}
 
 MAX_EVIDENCE_CHARACTERS = 12_000  # per request; longer evidence is judged in pieces
 MAX_CLAIM_CHARACTERS = 4_000
@@ -28,8 +39,10 @@ JUST_BELOW = 1e-4
 class LlmJudge:
     """Asks `model` at `base_url` about each case.  Safe to share among threads, which share `num_parallel` requests.
 
-    With the style "auto" the model's name decides: Bespoke-MiniCheck has its own prompt.  A case without a usable
-    verdict is unsupported, and its reason says why; `num_unjudged` counts these, `last_failure` is the latest reason.
+    With the style "auto" the model's name decides: Bespoke-MiniCheck and Granite Guardian 3.3 have their own prompts.
+    The latter needs a server that gives the request's documents to the chat template, as vLLM does.  A case without a
+    usable verdict is unsupported, and its reason says why; `num_unjudged` counts these, `last_failure` is the latest
+    reason.
     """
 
     def __init__(
@@ -47,10 +60,9 @@ class LlmJudge:
         num_parallel: int = 4,
         supported_from: float = SUPPORTED_FROM,
     ) -> None:
-        if style not in ("auto", "verdict", "minicheck"):
-            raise ValueError(f"expected style auto, verdict or minicheck, got {style!r}")
-        is_minicheck = "minicheck" in (model.lower() if style == "auto" else style)
-        self.form: PromptForm = MINICHECK_FORM if is_minicheck else VERDICT_FORM
+        if style not in ("auto", *FORMS):
+            raise ValueError(f"expected style auto, {', '.join(FORMS)}, got {style!r}")
+        self.form = FORMS[style_of(model) if style == "auto" else style]
         options = {**self.form.options, "seed": seed, "temperature": temperature, "max_tokens": max_tokens}
         self._endpoint = Endpoint(
             base_url, model, options, api_key=api_key, timeout=timeout, retries=retries, num_parallel=num_parallel
@@ -59,16 +71,32 @@ class LlmJudge:
         self.supported_from = supported_from
         self.num_unjudged, self.last_failure = 0, ""
         self._lock = Lock()
+        self._is_checked = self.form.fields is None
 
     def judge(self, cases: Sequence[Case]) -> list[Verdict]:
         """Return a verdict per case; equal cases are sent once.
 
-        Raises AttributionError if the server is down, rejects the API key or lacks the model.
+        Raises AttributionError if the server is down, rejects the API key, lacks the model, or ignores what the form
+        of the model needs.
         """
         distinct = list(dict.fromkeys(cases))
+        if distinct and not self._is_checked:
+            self._check_server()
         with ThreadPoolExecutor(self._endpoint.num_parallel, thread_name_prefix="llm-judge") as pool:
             verdicts = dict(zip(distinct, pool.map(self._verdict, distinct), strict=True))
         return [verdicts[case] for case in cases]
+
+    def _check_server(self) -> None:
+        """Raise AttributionError if a claim that the evidence does not state is supported: the server ignores fields.
+
+        The model would then judge something else, and support every claim.
+        """
+        claim, evidence = UNGROUNDED
+        with suppress(NoAnswerError):  # the cases report it
+            if self._model_verdict(claim, evidence, "").support >= SUPPORTED_FROM:
+                advice = "serve the model with vLLM, with its own chat template"
+                raise AttributionError(f"{self._endpoint.base_url} gives {self.name} no evidence to read: {advice}")
+            self._is_checked = True
 
     def _verdict(self, case: Case) -> Verdict:
         if not case.claim.strip() or not case.text.strip():
@@ -92,8 +120,9 @@ class LlmJudge:
         def messages(structured: bool) -> list[Message]:
             return self.form.messages(claim, evidence, context, structured) + reminder
 
-        for _ in range(MAX_ATTEMPTS):
-            answer = self._endpoint.ask(messages)
+        attempts = MAX_ATTEMPTS if self.form.reminder else 1
+        for _ in range(attempts):
+            answer = self._endpoint.ask(messages, self.form.fields and self.form.fields(evidence))
             if verdict := self.form.parse(answer):
                 return verdict
             self._endpoint.drop_options("response_format")  # it was ignored: one word is easier for the model
@@ -101,7 +130,19 @@ class LlmJudge:
                 {"role": "assistant", "content": one_line(answer.content)},
                 {"role": "user", "content": self.form.reminder},
             ]
-        raise NoAnswerError(f"the model gave no verdict in {MAX_ATTEMPTS} answers")
+        raise NoAnswerError(f"the model gave no verdict in {attempts} answer{'s' * (attempts > 1)}")
+
+
+def style_of(model: str) -> Style:
+    """Return the style of the prompt that a model was trained with, by its name.
+
+    >>> style_of("bespoke-minicheck:7b"), style_of("ibm-granite/granite-guardian-3.3-8b"), style_of("qwen3-8b")
+    ('minicheck', 'guardian', 'verdict')
+    """
+    name = model.lower()
+    if "guardian-3.3" in name:
+        return "guardian"
+    return "minicheck" if "minicheck" in name else "verdict"
 
 
 def _combined(verdicts: Sequence[ModelVerdict], supported_from: float) -> Verdict:

@@ -1,4 +1,4 @@
-"""Prompts that ask a language model for a verdict, and parsers of its replies: one pair for each of two forms."""
+"""Prompts that ask a language model for a verdict, and parsers of its replies: one pair for each of three forms."""
 
 from __future__ import annotations
 
@@ -54,6 +54,10 @@ MINICHECK_TASK = (
     '"Yes" or "No".'
 )
 
+# The chat template of Granite Guardian 3.3 writes its prompt, from the claim as an answer and evidence as a document.
+GUARDIAN_TEMPLATE = {"guardian_config": {"criteria_id": "groundedness"}, "think": False}
+UNGROUNDED = ("The museum stands beside the northern harbour.", "The bridge was painted green in 1998.")
+
 _NOT = r"(?:not|never|\w+n['’]t|cannot be)(?: \w+)?"
 _WORD = re.compile(
     rf"\b(?:{_NOT} contradicted|(?P<unsupported>unsupported|{_NOT} supported)|(?P<supported>supported)"
@@ -61,6 +65,8 @@ _WORD = re.compile(
     re.IGNORECASE,
 )
 _YES_OR_NO = re.compile(r"\W*(?:(yes)|no)\b", re.IGNORECASE)
+_SCORE = re.compile(r"<score>\s*(?:(yes)|no)\s*</score>", re.IGNORECASE)
+_CHAT_TOKEN = re.compile(r"<\|[^<>|]*\|>")  # of Granite's chats
 _DEFAULT_SUPPORT = {Label.SUPPORTED: 0.95, Label.PARTLY: 0.4, Label.UNSUPPORTED: 0.05, Label.CONTRADICTED: 0.05}
 
 
@@ -78,8 +84,9 @@ class PromptForm:
 
     messages: Callable[[str, str, str, bool], list[Message]]
     parse: Callable[[Answer], ModelVerdict | None]
-    reminder: str  # sent after a reply that cannot be parsed
+    reminder: str  # sent after a reply that cannot be parsed; empty: it is not asked again
     options: Mapping[str, Any]
+    fields: Callable[[str], Mapping[str, Any]] | None = None  # of the request, for the evidence; not OpenAI's own
 
 
 def verdict_messages(claim: str, evidence: str, context: str, structured: bool) -> list[Message]:
@@ -129,12 +136,53 @@ def parse_yes_or_no(answer: Answer) -> ModelVerdict | None:
 
 def _yes_probability(logprobs: list[Any]) -> float | None:
     """Return the probability of "yes" in any case as the first word; None if no likely tokens are reported."""
+    words = _word_probabilities(logprobs, lambda word: bool(word))
+    return min(1.0, words.get("yes", 0.0)) if words else None
+
+
+def _word_probabilities(logprobs: list[Any], is_meant: Callable[[str], bool]) -> dict[str, float]:
+    """Return how likely each word is, in lower case, at the first position that holds a meant word.
+
+    Empty if there is no such position, or no likely tokens are reported.
+    """
+    words: dict[str, float] = {}
     try:
-        likeliest = next(position["top_logprobs"] for position in logprobs if position["token"].strip())
-        yes = [math.exp(token["logprob"]) for token in likeliest if token["token"].strip().lower() == "yes"]
+        likeliest = next(p["top_logprobs"] for p in logprobs if is_meant(p["token"].strip().lower()))
+        for token in likeliest:
+            word = token["token"].strip().lower()
+            words[word] = words.get(word, 0.0) + math.exp(token["logprob"])
     except (StopIteration, LookupError, TypeError, ValueError, AttributeError, OverflowError):
+        return {}
+    return words
+
+
+def guardian_messages(claim: str, evidence: str, context: str, structured: bool) -> list[Message]:  # noqa: ARG001
+    """Return the claim as the answer that Granite Guardian scores; its evidence is a field of the request."""
+    return [{"role": "assistant", "content": _chat_text(claim)}]
+
+
+def guardian_fields(evidence: str) -> dict[str, Any]:
+    """Return the fields of the request from which the chat template writes evidence and criterion."""
+    documents = [{"doc_id": "0", "text": _chat_text(evidence)}]
+    return {"documents": documents, "chat_template_kwargs": GUARDIAN_TEMPLATE}
+
+
+def parse_guardian_score(answer: Answer) -> ModelVerdict | None:
+    """Parse a score in its tags: yes means that the claim is not grounded; None if there is none.
+
+    If the server reports likely tokens, support is the probability of no against yes.
+    """
+    match = _SCORE.search(answer.content)
+    if not match:
         return None
-    return min(1.0, sum(yes)) if likeliest else None
+    words = _word_probabilities(answer.logprobs, lambda word: word in ("yes", "no"))
+    yes, no = words.get("yes", 0.0), words.get("no", 0.0)
+    return ModelVerdict(None, no / (yes + no) if yes + no else float(match[1] is None))
+
+
+def _chat_text(text: str) -> str:
+    """Return the text without chat tokens: the server's template would take them for its own."""
+    return sendable(_CHAT_TOKEN.sub(" ", text))
 
 
 VERDICT_FORM = PromptForm(
@@ -142,4 +190,7 @@ VERDICT_FORM = PromptForm(
 )
 MINICHECK_FORM = PromptForm(
     minicheck_messages, parse_yes_or_no, "Answer Yes or No.", {"logprobs": True, "top_logprobs": 5}
+)
+GUARDIAN_FORM = PromptForm(
+    guardian_messages, parse_guardian_score, "", {"logprobs": True, "top_logprobs": 5}, guardian_fields
 )

@@ -8,7 +8,7 @@ from typing import Any
 
 from propcite.attribution.checkpoints import load_seq2seq
 from propcite.attribution.errors import AttributionError
-from propcite.attribution.judges.entailment import PieceScore, Row, TextCleaner
+from propcite.attribution.judges.entailment import PieceScore, Row, RowWriter
 
 TRUE = "google/t5_xxl_true_nli_mixture"
 MINICHECK = "lytang/MiniCheck-Flan-T5-Large"
@@ -19,15 +19,15 @@ CLAIM_TOKENS = 300  # of the window that MiniCheck reserves for the claim
 MAX_NEW_TOKENS = 10  # that ALCE lets TRUE generate
 
 
-class T5Classifier:
+class T5Classifier(RowWriter):
     """A T5 that decides by its first generated token: that of "1" against that of "0"."""
 
     def __init__(
         self, model: str, template: str, *, window: int, max_evidence: int, device: str = "", precision: str = "auto"
     ) -> None:
-        self.network, self.tokenizer = load_seq2seq(model, device, precision)
-        self.name = Path(model).name
-        self.template, self.window, self.max_evidence = template, window, max_evidence
+        self.network, tokenizer = load_seq2seq(model, device, precision)
+        super().__init__(tokenizer, template)
+        self.name, self.window, self.max_evidence = Path(model).name, window, max_evidence
         self.answers = [_first_id(self.tokenizer, answer) for answer in "01"]
         if len({*self.answers, self.tokenizer.unk_token_id}) < 3:
             raise AttributionError(
@@ -35,21 +35,12 @@ class T5Classifier:
             )
         start = self.network.config.decoder_start_token_id
         self._start = 0 if start is None else start
-        self._clean = TextCleaner(self.tokenizer)
-
-    def row(self, evidence: str, claim: str) -> Row:
-        text = self.template.format(self._clean(evidence), self._clean(claim))
-        return {"input_ids": self.tokenizer(text, verbose=False)["input_ids"]}
-
-    def num_tokens(self, text: str) -> int:
-        return len(self.tokenizer(self._clean(text), add_special_tokens=False, verbose=False)["input_ids"])
 
     def score(self, rows: Sequence[Row]) -> list[PieceScore]:
         """Return the probability of "1" against "0" after one decoding step."""
         import torch
 
-        batch = self.tokenizer.pad({"input_ids": [row["input_ids"] for row in rows]}, return_tensors="pt")
-        batch = batch.to(self.network.device)
+        batch = self.batch(rows, self.network.device)
         start = torch.full((len(rows), 1), self._start, device=self.network.device)
         with torch.inference_mode():
             logits = self.network(

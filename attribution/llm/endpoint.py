@@ -91,14 +91,18 @@ class Endpoint:
         client.organization = client.project = None
         return client
 
-    def ask(self, messages_for: Callable[[bool], list[Message]]) -> Answer:
-        """Return the model's answer.  `messages_for` builds the messages; its argument is whether a schema is sent."""
+    def ask(self, messages_for: Callable[[bool], list[Message]], extra: Mapping[str, Any] | None = None) -> Answer:
+        """Return the model's answer.  `messages_for` builds the messages; its argument is whether a schema is sent.
+
+        `extra` has fields of this request that are not OpenAI's own.
+        """
         options = {name: value for name, value in self._current_options().items() if name not in _STREAM_OPTIONS}
         sent = set(options)
         while True:
             try:
                 structured = "response_format" in options
-                reply = self._complete(_request(self.model, messages_for(structured), options))
+                request = _request(self.model, messages_for(structured), options)
+                reply = self._complete(request | ({"extra_body": extra} if extra else {}))
                 break
             except RefusedError as refusal:
                 drop_refused_option(refusal, options)

@@ -29,6 +29,9 @@ class ScoringJudges(StrEnum):
     true = "true"
     minicheck = "minicheck"
     nli = "nli"
+    factcg = "factcg"
+    hhem = "hhem"
+    lettucedetect = "lettucedetect"
     llm = "llm"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -20,7 +20,9 @@ from propcite.attribution.judges import Case, Judge, with_threshold
 from propcite.attribution.judges.llm import MAX_CLAIM_CHARACTERS, MAX_EVIDENCE_CHARACTERS, LlmJudge
 from propcite.attribution.judges.llm_prompts import (
     EXAMPLES,
+    UNGROUNDED,
     ModelVerdict,
+    parse_guardian_score,
     parse_verdict,
     parse_yes_or_no,
     verdict_messages,
@@ -318,6 +320,71 @@ def test_a_minicheck_reply_without_yes_or_no_is_retried_and_then_reported() -> N
     assert server.requests[1].prompt == "Answer Yes or No."
 
 
+def guarded(reply: str | Reply) -> Callable[[Request], str | Reply]:
+    """Return a script that finds the probe ungrounded, as a server that hands documents over does."""
+    return lambda request: "<score> yes </score>" if request.prompt == UNGROUNDED[0] else reply
+
+
+@pytest.mark.parametrize(
+    ("reply", "probability"),
+    [
+        ("<score> no </score>", 1.0),
+        ("<score> yes </score>", 0.0),
+        ("<think>The claim is in the document.</think>\n<score>No</score>", 1.0),
+        (with_logprobs("<score> no </score>", {"<score>": 1.0}, {" no": 0.6, " yes": 0.2}, {" </score>": 1.0}), 0.75),
+        (with_logprobs("<score> yes </score>", {"<": 1.0}, {"yes": 0.5, "Yes": 0.4, "no": 0.1}), 0.1),
+        (with_logprobs("<score> no </score>"), 1.0),
+    ],
+)
+def test_granite_guardian_gets_its_own_request(reply: str | Reply, probability: float) -> None:
+    with ScriptedLlm(guarded(reply)) as server:
+        judge = judge_of(server, "ibm-granite/granite-guardian-3.3-8b")
+        case = Case(f"{CASE.claim}<|end_of_text|>", ("<|start_of_role|>judge", *CASE.evidence), CASE.context)
+        for _ in range(2):
+            (verdict,) = judge.judge([case])
+    assert verdict.probability == pytest.approx(probability, abs=1e-3)
+    assert (verdict.label is Label.SUPPORTED) == (probability >= 0.5)
+    assert [request.prompt for request in server.requests[:1]] == [UNGROUNDED[0]]
+    assert len(server.requests) == 3
+    body = server.requests[1].body
+    assert body["messages"] == [{"role": "assistant", "content": f"{CASE.claim} "}]
+    assert body["documents"] == [{"doc_id": "0", "text": f" judge {CASE.text}"}]
+    assert body["chat_template_kwargs"] == {"guardian_config": {"criteria_id": "groundedness"}, "think": False}
+    assert (body["logprobs"], body["top_logprobs"], "response_format" in body) == (True, 5, False)
+
+
+def test_a_server_that_ignores_the_documents_of_granite_guardian_raises() -> None:
+    with ScriptedLlm("<score> no </score>") as server:
+        judge = judge_of(server, style="guardian")
+        advice = "serve the model with vLLM, with its own chat template"
+        for _ in range(2):
+            with pytest.raises(AttributionError, match=f"gives llm/test-model no evidence to read: {advice}"):
+                judge.judge([CASE])
+        assert judge.judge([]) == []
+
+
+def test_a_guardian_reply_without_a_score_is_reported_and_not_asked_again() -> None:
+    with ScriptedLlm(guarded("No")) as server:
+        (verdict,) = judge_of(server, style="guardian").judge([CASE])
+    assert verdict == Verdict(Label.UNSUPPORTED, 0.0, "not judged: the model gave no verdict in 1 answer")
+    assert len(server.requests) == 2
+
+
+def test_a_guardian_whose_server_refuses_the_fields_is_reported() -> None:
+    with ScriptedLlm(error(400, "unknown field chat_template_kwargs")) as server:
+        (verdict,) = judge_of(server, style="guardian").judge([CASE])
+    assert verdict.reason == "not judged: the server answered 400"
+
+
+def test_guardians_with_another_form_get_the_plain_prompt() -> None:
+    with ScriptedLlm(as_json("supported", 93)) as server:
+        (verdict,) = judge_of(server, "granite-guardian-3.1-8b").judge([CASE])
+        with pytest.raises(ValueError, match="expected style auto, verdict, minicheck, guardian, got 'granite'"):
+            judge_of(server, style="granite")
+    assert verdict == Verdict(Label.SUPPORTED, 0.93)
+    assert "documents" not in server.requests[0].body
+
+
 def test_the_threshold_decides_the_label() -> None:
     with ScriptedLlm(as_json("supported", 60)) as server:
         labels = [judge_of(server, supported_from=t).judge([CASE])[0].label for t in (0.55, 0.65)]
@@ -341,7 +408,7 @@ def test_word_checks_can_refuse_only_what_the_model_accepts() -> None:
         kept, refused = judge.judge([CASE, other])
     assert kept == Verdict(Label.SUPPORTED, 0.97)
     assert refused == Verdict(Label.CONTRADICTED, 0.35, "source says 7.1 metres; answer says 6.4 metres")
-    assert judge.name == "llm/test-model+words3"
+    assert judge.name == "llm/test-model+words4"
     with ScriptedLlm(as_json("unsupported", 1)) as server:
         assert WordCheckedJudge(judge_of(server)).judge([CASE, other]) == [Verdict(Label.UNSUPPORTED, 0.01)] * 2
 
@@ -379,6 +446,8 @@ PIECES = [
     "}",
     "Yes",
     "No",
+    "<score>",
+    "</score>",
     "\n",
     '"',
     "e999",
@@ -391,6 +460,6 @@ PIECES = [
 @settings(max_examples=60)
 @given(st.one_of(st.text(max_size=60), st.lists(st.sampled_from(PIECES)).map("".join)), st.lists(st.none() | st.text()))
 def test_any_reply_is_a_verdict_or_none(content: str, logprobs: list[Any]) -> None:
-    for parse in (parse_verdict, parse_yes_or_no):
+    for parse in (parse_verdict, parse_yes_or_no, parse_guardian_score):
         verdict = parse(Answer(content, logprobs=logprobs))
         assert verdict is None or 0 <= verdict.support <= 1
