@@ -27,12 +27,11 @@ BATCH_ROWS, DEVICE_BATCH_ROWS = 4, 32  # pairs of one forward pass, on a process
 WIDTH_STEP = 32  # word pieces
 MAX_WORDS = 80  # longer evidence is cut down to an excerpt: the network was trained on no more
 MAX_LOGIT = 6.0  # of the network
-SIMILARITY = 2.0  # weight of the embedded judge's logit
-MAX_SIMILARITY = 0.5  # of that logit: words of a subtly wrong claim are all in the evidence
+MAX_SIMILARITY = 0.0  # of the embedded judge's logit: words of a subtly wrong claim are all in the evidence
 WRONG_FROM = 0.0  # logit from which a word piece counts as wrong
 MAX_NAMED = 3  # wrong phrases that a reason names
 VERBATIM = 0.99  # probability of a claim that is a sentence of its evidence, word by word
-MIN_SIMILARITY = -1.0  # of the embedded judge's logit: no reading made a claim below it supported
+MIN_SIMILARITY = -1.0  # of that logit: hardly a claim below it (3 of 109) was read as supported
 UNREAD = -2.0  # logit of a claim that is not read
 
 
@@ -51,7 +50,7 @@ QUOTED = Reading(MAX_LOGIT)  # of a claim that is a sentence of its evidence
 class Calibration:
     """Turns what the network reads and the embedded judge's logit into a logit of support.
 
-    The ratio of the two and the cap were chosen on three kinds of labelled claims; scale and intercept are fitted.
+    The cap was chosen on three kinds of labelled claims; scale and intercept are fitted.
     """
 
     scale: float = 0.5
@@ -65,9 +64,9 @@ def evidence_for(reading: float, similarity: float) -> float:
     """Add both logits: low similarity counts against a claim, high similarity says nothing about a subtle error.
 
     >>> evidence_for(2.0, 0.0), evidence_for(2.0, 9.0), evidence_for(2.0, -2.0)
-    (2.0, 3.0, -2.0)
+    (2.0, 2.0, 0.0)
     """
-    return max(-MAX_LOGIT, min(MAX_LOGIT, reading)) + SIMILARITY * min(MAX_SIMILARITY, similarity)
+    return max(-MAX_LOGIT, min(MAX_LOGIT, reading)) + min(MAX_SIMILARITY, similarity)
 
 
 class Reader:
