@@ -12,7 +12,7 @@ import select
 import socket
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Event, Lock, Thread
@@ -67,6 +67,9 @@ def error(status: int, message: str, **headers: str) -> Reply:
 
 
 Script = str | Reply | Sequence[str | Reply] | Callable[[Request], str | Reply]
+
+
+_LAST = b"data: [DONE]\n\n"
 
 
 class ScriptedLlm:
@@ -125,15 +128,21 @@ class ScriptedLlm:
         return Reply(reply) if isinstance(reply, str) else reply
 
     @contextmanager
-    def in_flight(self) -> Iterator[None]:
-        with self._lock:
-            self._in_flight += 1
-            self.max_in_flight = max(self.max_in_flight, self._in_flight)
-        try:
-            yield
-        finally:
+    def in_flight(self) -> Iterator[Callable[[], None]]:
+        """Count a request until the block ends or what it yields is called: before the last byte is sent.
+
+        The client that has this byte may have sent its next request before the block ends.
+        """
+        with ExitStack() as stack:
             with self._lock:
-                self._in_flight -= 1
+                self._in_flight += 1
+                self.max_in_flight = max(self.max_in_flight, self._in_flight)
+            stack.callback(self._leave)
+            yield stack.close
+
+    def _leave(self) -> None:
+        with self._lock:
+            self._in_flight -= 1
 
     @property
     def is_closing(self) -> bool:
@@ -200,11 +209,12 @@ class _Handler(BaseHTTPRequestHandler):
             return self._send(error(404, "Not Found"), b"")
         request = Request({name.lower(): value for name, value in self.headers.items()}, json.loads(raw))
         llm = self.server.llm
-        with llm.in_flight():
+        with llm.in_flight() as leave:
             reply = llm.reply_to(request)
             llm.wait(reply.delay)
             if request.body.get("stream") and reply.body is None:
-                return self._stream(request, reply)
+                return self._stream(request, reply, leave)
+            leave()
             return self._send(reply, _completion(request, reply))
 
     def _send(self, reply: Reply, body: bytes) -> None:
@@ -214,7 +224,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body[: reply.breaks_after])
         self.close_connection = reply.breaks_after is not None
 
-    def _stream(self, request: Request, reply: Reply) -> None:
+    def _stream(self, request: Request, reply: Reply, leave: Callable[[], None]) -> None:
         self._start(reply, {"Content-Type": "text/event-stream", "Transfer-Encoding": "chunked"})
         events = (f"data: {event}\n\n".encode() for event in _events(request, reply))
         try:
@@ -224,6 +234,8 @@ class _Handler(BaseHTTPRequestHandler):
                     return
                 if number == reply.stalls_after:
                     self._stall(60.0, self.server.llm.resume)
+                if data == _LAST:
+                    leave()
                 self._chunk(data)
                 self._stall(reply.chunk_delay)
             self._chunk(b"")
