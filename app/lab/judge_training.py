@@ -45,7 +45,7 @@ def train_judge(
     check_start(base, work, resume=resume)
     inputs = {
         "files": file_digests(files), "held out": file_digests(held_out), "parser": parser,
-        "lexicon": str(lexicon or ""), "seed": recipe.seed,
+        "lexicon": file_digests(sorted(lexicon.glob("data.*")) if lexicon else ()), "seed": recipe.seed,
     }  # fmt: skip
 
     def make(progress: Callable[[int, int], None]) -> Iterator[Example]:

@@ -43,14 +43,12 @@ VERBATIM_SHARE = 0.4
 MOST_SHARE = 0.08  # of the claims that a kind may have, from so many of it on:
 MIN_OF_A_KIND = 40
 REVERSED_SHARE = 0.5  # of the changes that also stand in the evidence: beside the first sentence, or beside themselves
-REVERSIBLE = frozenset(  # changes that are as wrong the other way round
-    "crossed roles_swapped comparison_turned other_name other_number foreign_name number_moved figure unit_changed "
-    "bound_turned opposite antonym sibling relation frequency preposition quantifier exclusion not_added "
-    "not_dropped".split()
-)
 SHARED_WORDS = frozenset(  # changes whose words the evidence may have
     "crossed roles_swapped comparison_turned number_moved bound_turned frequency preposition exclusion not_added "
     "not_dropped".split()
+)
+REVERSIBLE = SHARED_WORDS | frozenset(  # changes that are as wrong the other way round
+    "other_name other_number foreign_name figure unit_changed opposite antonym sibling relation quantifier".split()
 )
 MIN_CLAIM_TOKENS = 5
 CLAIM_SHARE = 0.7  # of the supported claims of people that are also rewritten
