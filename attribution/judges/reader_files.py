@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 READER = Path(__file__).parents[1] / "models" / "reader"
 ABOUT = "reader.json"
-REMEDY = "install PropCite again, or train the judge again"
+REMEDY = "install PropCite again, or name a folder that propcite train judge wrote"
 MAX_FILE_BYTES = 45_000_000
 GROUP = 64  # weights of an embedding that share a scale
 BASE = "base."  # in front of the names of the base's weights
