@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 from propcite.app.errors import AppError
-from propcite.app.lab.citing.rows import GoldVerdict, read_gold
+from propcite.app.lab.citing.rows import CONTRADICTED, GoldVerdict, read_gold
 from propcite.attribution.judges import SUPPORTED_FROM, plain_case
 from propcite.attribution.judges.embedded import probability, support_logit
 from propcite.attribution.judges.reader import Calibration, ReaderJudge, evidence_for
@@ -20,6 +20,7 @@ from propcite.attribution.judges.reader_files import update
 from propcite.retrieval.encoding.base import TextEncoder
 
 MIN_CLAIMS = 20
+DENIED_RIGHT = 0.85  # share of the claims called contradicted that must be so
 
 
 def calibrate(files: Sequence[Path], reader: Path, encoder: TextEncoder) -> dict[str, Any]:
@@ -32,12 +33,15 @@ def calibrate(files: Sequence[Path], reader: Path, encoder: TextEncoder) -> dict
         )
     judge = ReaderJudge(encoder, folder=reader)
     cases = [plain_case(row.claim, row.evidence, row.context) for row in rows]
-    readings = [reading.logit for reading in judge.readings(cases)]
+    read = judge.readings(cases)
+    readings = [reading.logit for reading in read]
     similarities = [support_logit(features) for features in judge.embedded.features(cases)]
     sources = [row.source for row in rows]
     sums = [evidence_for(*pair) for pair in zip(readings, similarities, strict=True)]
     calibration = fit(np.array(sums), truth, sources)
     p = np.array([probability(calibration.logit(*pair)) for pair in zip(readings, similarities, strict=True)])
+    refused = [(reading.denied, row) for reading, row, one in zip(read, rows, p, strict=True) if one < SUPPORTED_FROM]
+    calibration = replace(calibration, denied_from=denied_from(refused))
     stored = {"calibration": asdict(calibration), "reliability": reliability(truth, p >= SUPPORTED_FROM, sources)}
     update(reader, stored)
     return stored
@@ -56,6 +60,18 @@ def fit(sums: np.ndarray[Any, Any], truth: np.ndarray[Any, Any], sources: Sequen
     if scale <= 0:
         raise AppError("this reader prefers wrong claims to right ones: train it longer, or check the labels")
     return Calibration(round(scale, 4), round(intercept, 4))
+
+
+def denied_from(refused: Sequence[tuple[float, GoldVerdict]]) -> float | None:
+    """Return the logit from which enough of the refused claims are labelled as contradicted; None if there is none.
+
+    Sources that label no claim as contradicted say nothing of it.
+    """
+    tell = {row.source for _, row in refused if row.label == CONTRADICTED}
+    ordered = sorted(((logit, row.label == CONTRADICTED) for logit, row in refused if row.source in tell), reverse=True)
+    right = np.cumsum([is_denied for _, is_denied in ordered])
+    enough = [i for i in range(MIN_CLAIMS, len(ordered)) if right[i] >= DENIED_RIGHT * (i + 1)]
+    return round(ordered[enough[-1]][0], 4) if enough else None
 
 
 def reliability(

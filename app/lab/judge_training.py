@@ -16,6 +16,7 @@ from propcite.retrieval.saving import atomic_write
 if TYPE_CHECKING:
     from propcite.attribution.judges.training.making.example import Example
 
+SCENES_PER_KIND = 1000
 EXAMPLES, INPUTS = "examples.jsonl.gz", "examples.json"  # in the folder for work: the examples, and what they are of
 
 
@@ -28,6 +29,7 @@ def train_judge(
     *,
     held_out: Sequence[Path] = (),
     lexicon: Path | None = None,
+    scenes: int = SCENES_PER_KIND,
     device: str = "",
     resume: bool,
     note: Callable[[str], None],
@@ -45,13 +47,15 @@ def train_judge(
     check_start(base, work, resume=resume)
     inputs = {
         "files": file_digests(files), "held out": file_digests(held_out), "parser": parser,
-        "lexicon": file_digests(sorted(lexicon.glob("data.*")) if lexicon else ()), "seed": recipe.seed,
+        "lexicon": file_digests(sorted(lexicon.glob("data.*")) if lexicon else ()),
+        "scenes": scenes, "seed": recipe.seed,
     }  # fmt: skip
 
     def make(progress: Callable[[int, int], None]) -> Iterator[Example]:
         return make_examples(
-            files, parser, held_out=held_out, lexicon=lexicon, seed=recipe.seed, note=note, progress=progress
-        )
+            files, parser, held_out=held_out, lexicon=lexicon,
+            scenes=scenes, seed=recipe.seed, note=note, progress=progress,
+        )  # fmt: skip
 
     examples = _examples(work, inputs, make)
     note(f"{len(examples)} examples in {work / EXAMPLES}")

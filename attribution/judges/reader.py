@@ -37,10 +37,15 @@ UNREAD = -2.0  # logit of a claim that is not read
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What the network says of a claim beside evidence: a logit of support, and the reason against it, if any."""
+    """What the network says of a claim beside evidence.
+
+    A logit of support, the reason against it if any, and a logit that the evidence denies the claim if it does not
+    support it.
+    """
 
     logit: float
     reason: str = ""
+    denied: float = -MAX_LOGIT
 
 
 QUOTED = Reading(MAX_LOGIT)  # of a claim that is a sentence of its evidence
@@ -50,14 +55,19 @@ QUOTED = Reading(MAX_LOGIT)  # of a claim that is a sentence of its evidence
 class Calibration:
     """Turns what the network reads and the embedded judge's logit into a logit of support.
 
-    The cap was chosen on three kinds of labelled claims; scale and intercept are fitted.
+    The cap was chosen on three kinds of labelled claims; scale and intercept are fitted.  A claim that is not supported
+    is contradicted from the logit `denied_from` on; without one, none is.
     """
 
     scale: float = 0.5
     intercept: float = 0.0
+    denied_from: float | None = None
 
     def logit(self, reading: float, similarity: float) -> float:
         return self.scale * evidence_for(reading, similarity) + self.intercept
+
+    def denies(self, reading: Reading) -> bool:
+        return self.denied_from is not None and reading.denied >= self.denied_from
 
 
 def evidence_for(reading: float, similarity: float) -> float:
@@ -88,18 +98,18 @@ class Reader:
         readings: dict[tuple[str, str], Reading] = {}
         with torch.inference_mode():
             for width, batch in equal_batches([len(pair.pieces) for pair in encoded], self._rows):
-                pieces, logits = self.network([encoded[i] for i in batch], width)
-                for i, row, logit in zip(batch, pieces.tolist(), logits.tolist(), strict=True):
-                    readings[distinct[i]] = _reading(distinct[i][0], encoded[i], row, -logit)
+                logits = (tensor.tolist() for tensor in self.network([encoded[i] for i in batch], width))
+                for i, pieces, refused, denied in zip(batch, *logits, strict=True):
+                    readings[distinct[i]] = _reading(distinct[i][0], encoded[i], pieces, -refused, denied)
         return [readings[pair] for pair in pairs]
 
 
-def _reading(claim: str, pair: Pair, pieces: Sequence[float], logit: float) -> Reading:
+def _reading(claim: str, pair: Pair, pieces: Sequence[float], logit: float, denied: float) -> Reading:
     """Return the reading of a claim, given the logits of all pieces of its pair."""
     if not pair.is_whole:
         return Reading(UNREAD, TOO_LONG)
     wrong = [span for span, value in zip(pair.spans, pieces[pair.first :], strict=False) if value > WRONG_FROM]
-    return Reading(logit, reason(claim, whole_words(claim, wrong)))
+    return Reading(logit, reason(claim, whole_words(claim, wrong)), denied)
 
 
 def equal_batches(lengths: Sequence[int], rows: int) -> list[tuple[int, list[int]]]:
@@ -199,7 +209,8 @@ class ReaderJudge:
         verdict = checked_verdict(case.claim, case.text, p, features.overlap, self.supported_from, case.context)
         if verdict.label is Label.SUPPORTED or verdict.reason:
             return verdict
-        return replace(verdict, reason=reading.reason)
+        label = Label.CONTRADICTED if self.calibration.denies(reading) else verdict.label
+        return replace(verdict, label=label, reason=reading.reason)
 
 
 def _known_without_reading(case: Case, features: Features) -> Reading | None:

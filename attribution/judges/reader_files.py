@@ -29,6 +29,7 @@ REMEDY = "install PropCite again, or name a folder that propcite train judge wro
 MAX_FILE_BYTES = 45_000_000
 GROUP = 64  # weights of an embedding that share a scale
 BASE = "base."  # in front of the names of the base's weights
+DENIAL = "denial."  # of the weights that readers lack which were trained before there were any
 SCALE, HALVES = "/scale", "/halves"
 STEPS, HALF_STEPS = 127, 7  # of an eight-bit and of a four-bit number on each side of 0
 
@@ -89,7 +90,7 @@ def _network(config: Any, state: Mapping[str, Tensor]) -> ReaderNetwork:
     )
     network = ReaderNetwork(base)
     network.load_state_dict({**network.state_dict(), **state}, strict=True)
-    if missing := sorted(network.state_dict().keys() - state.keys()):
+    if missing := sorted(name for name in network.state_dict().keys() - state.keys() if not name.startswith(DENIAL)):
         raise ValueError(f"it lacks {missing[0]}")
     return network
 

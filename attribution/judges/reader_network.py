@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -30,6 +30,14 @@ class Pair:
     first: int  # position of the claim's first piece
     spans: list[Span]  # of the claim's pieces, in the claim
     is_whole: bool = True  # whether all of the claim is there
+
+
+class Logits(NamedTuple):
+    """Of all pieces, (b, t): that they are wrong; of the pairs, (b,): that the claim is refused, and then denied."""
+
+    pieces: Tensor
+    refused: Tensor
+    denied: Tensor
 
 
 class PairTokenizer:
@@ -73,7 +81,8 @@ class PairTokenizer:
 class ReaderNetwork(nn.Module):
     """Computes how wrong each word piece of a claim is, and a logit that the claim is not supported.
 
-    The logit sums up its pieces: one wrong piece is enough.  The first token adds what no single piece shows.
+    The logit sums up its pieces: one wrong piece is enough.  The first token adds what no single piece shows, and tells
+    whether the evidence denies a claim that it does not support.
     """
 
     def __init__(self, base: Any) -> None:
@@ -83,13 +92,14 @@ class ReaderNetwork(nn.Module):
             base.pooler = None
         self.piece = nn.Linear(base.config.hidden_size, 1)
         self.first = nn.Linear(base.config.hidden_size, 1)
-        for head, bias in ((self.piece, -EXPECTED_WRONG), (self.first, EXPECTED_WRONG)):
+        self.denial = nn.Linear(base.config.hidden_size, 1)
+        for head, bias in ((self.piece, -EXPECTED_WRONG), (self.first, EXPECTED_WRONG), (self.denial, 0.0)):
             nn.init.zeros_(head.weight)
             nn.init.constant_(head.bias, bias)
         self._has_sides = (getattr(base.config, "type_vocab_size", 0) or 0) > 1
 
-    def forward(self, pairs: Sequence[Pair], width: int = 0) -> tuple[Tensor, Tensor]:
-        """Return the logits of all pieces, (b, t), and of the pairs, (b,), where t is at least `width`."""
+    def forward(self, pairs: Sequence[Pair], width: int = 0) -> Logits:
+        """Return the logits of a batch, where t is at least `width`."""
         padding = self.base.config.pad_token_id or 0
         ids, sides, mask, claim = (t.to(self.piece.weight.device) for t in pad(pairs, padding, width))
         given = {"token_type_ids": sides} if self._has_sides else {}
@@ -97,7 +107,8 @@ class ReaderNetwork(nn.Module):
         pieces = self.piece(states)[..., 0].float()
         first = self.first(states[:, 0])[:, 0].float()
         any_wrong = torch.logsumexp(pieces.masked_fill(~claim, MASKED), 1).clamp_min(-EXPECTED_WRONG * 10)
-        return pieces, any_wrong + first - EXPECTED_WRONG
+        denied = self.denial(states[:, 0])[:, 0].float()
+        return Logits(pieces, any_wrong + first - EXPECTED_WRONG, denied)
 
 
 def pad(pairs: Sequence[Pair], padding: int = 0, width: int = 0) -> tuple[Tensor, Tensor, Tensor, Tensor]:

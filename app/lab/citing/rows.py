@@ -20,8 +20,8 @@ from propcite.retrieval.splitter import passage_from_sentences, passage_from_tex
 from propcite.retrieval.text import Passage
 
 FORM = '{"claim": "…", "docs": [{"text": "…"}], "label": "supported"}, or with "evidence" or "passage" for "docs"'
-SUPPORTED = "supported"
-LABELS = (SUPPORTED, "partially", "not_supported", "unsupported", "contradicted")
+SUPPORTED, CONTRADICTED = "supported", "contradicted"
+LABELS = (SUPPORTED, "partially", "not_supported", "unsupported", CONTRADICTED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class GoldEvidence:
 
 @dataclass(frozen=True, slots=True)
 class GoldVerdict:
-    """A claim, the evidence cited for it, and whether that fully supports it."""
+    """A claim, the evidence cited for it, and whether that fully supports it; `label` is the row's own word for it."""
 
     source: str
     question: str
@@ -47,6 +47,7 @@ class GoldVerdict:
     id: str = ""
     context: str = ""
     kind: str = ""
+    label: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +134,8 @@ def _claim(row: dict[str, Any], id_: str) -> Gold | None:
     evidence = tuple(text for d in docs if (text := d.get("text") or " ".join(d.get("sentences") or [])).strip())
     if not evidence:
         return None
-    return GoldVerdict(source, row.get("question", ""), _text(row["claim"]), evidence, supported, id_)
+    label = str(row["label"])
+    return GoldVerdict(source, row.get("question", ""), _text(row["claim"]), evidence, supported, id_, label=label)
 
 
 def _pair(row: dict[str, Any], id_: str) -> GoldVerdict | None:
@@ -144,7 +146,8 @@ def _pair(row: dict[str, Any], id_: str) -> GoldVerdict | None:
         return None
     source, kind, title = (str(row.get(name) or "") for name in ("source", "kind", "title"))
     supported = _is_supported(row["label"])
-    return GoldVerdict(source, "", _text(row["claim"]), evidence, supported, id_, context=title, kind=kind)
+    label = str(row["label"])
+    return GoldVerdict(source, "", _text(row["claim"]), evidence, supported, id_, context=title, kind=kind, label=label)
 
 
 def _is_supported(label: object) -> bool:

@@ -9,6 +9,7 @@ import typer
 
 from propcite.app.commands import note, open_parts, write_json
 from propcite.app.lab.commands.training import Device, Resume, Seed, train_cli
+from propcite.app.lab.judge_training import SCENES_PER_KIND
 
 BASE = "sentence-transformers/all-mpnet-base-v2"
 PARSER = "en_core_web_sm"
@@ -43,6 +44,9 @@ def train_judge(
             exists=True, file_okay=False, help="A folder of WordNet's files: for siblings and synonyms of words."
         ),
     ] = None,
+    scenes: Annotated[
+        int, typer.Option(min=0, help="Made-up scenes per kind, which teach to calculate and to keep a limit.")
+    ] = SCENES_PER_KIND,
     held_out: HeldOut = None,
     out: Annotated[Path, typer.Option(help="Folder for the reader.")] = Path("reader"),
     work: Annotated[Path, typer.Option(help="Folder for examples and checkpoints.")] = Path("judge-work"),
@@ -60,7 +64,7 @@ def train_judge(
     write_json(
         train(
             files, base, parser, out, work,
-            held_out=held_out or (), lexicon=lexicon, device=device, resume=resume, note=note, **options,
+            held_out=held_out or (), lexicon=lexicon, scenes=scenes, device=device, resume=resume, note=note, **options,
         )
     )  # fmt: skip
 

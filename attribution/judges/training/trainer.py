@@ -22,7 +22,14 @@ from propcite.attribution.judges.excerpts import excerpt
 from propcite.attribution.judges.reader import MAX_WORDS
 from propcite.attribution.judges.reader_files import ABOUT, load, save
 from propcite.attribution.judges.reader_network import Pair, PairTokenizer, ReaderNetwork
-from propcite.attribution.judges.training.making.example import LABELLED, SUPPORTED, YES_NO, Example
+from propcite.attribution.judges.training.making.example import (
+    CONTRADICTED,
+    LABELLED,
+    SCENES,
+    SUPPORTED,
+    YES_NO,
+    Example,
+)
 from propcite.retrieval.encoding.loading import check_exists, hide_progress_bars
 from propcite.retrieval.errors import RetrievalError
 from propcite.retrieval.text import Span
@@ -30,7 +37,9 @@ from propcite.retrieval.training.loop import TrainingLoop
 
 CHECKPOINT = "judge.pt"
 BATCHES_PER_SORT = 100  # batches whose examples are sorted by length together
+SCENES_WEIGHT = 0.4  # of a kind that was made up: there are many, all from templates
 MIN_SIZE = 400  # a kind with fewer examples is drawn as often as one with so many
+DENIAL_WEIGHT = 0.25  # of the loss that tells denied claims from unsupported ones
 WRONG_WEIGHT = 4.0  # of a wrong word piece: most pieces are right
 
 
@@ -98,9 +107,10 @@ class JudgeTrainer(TrainingLoop):
         batch = next(batch for number, batch in self._remaining if number >= self.step)
         device = self.network.piece.weight.device
         with torch.autocast(device.type, torch.bfloat16):
-            pieces, logits = self.network([pair for _, pair in batch])
+            logits = self.network([pair for _, pair in batch])
         refused = torch.tensor([float(e.label != SUPPORTED) for e, _ in batch], device=device)
-        return F.binary_cross_entropy_with_logits(logits, refused) + _piece_loss(pieces, batch)
+        loss = F.binary_cross_entropy_with_logits(logits.refused, refused) + _piece_loss(logits.pieces, batch)
+        return loss + DENIAL_WEIGHT * _denial_loss(logits.denied, batch)
 
     def _batches(self) -> Iterator[list[tuple[Example, Pair]]]:
         """Yield batches of examples of similar length, of at most `batch_pieces` word pieces."""
@@ -153,6 +163,14 @@ def _piece_loss(pieces: Tensor, batch: Sequence[tuple[Example, Pair]]) -> Tensor
     return (losses * weights).sum() / weights.sum().clamp_min(1.0)
 
 
+def _denial_loss(logits: Tensor, batch: Sequence[tuple[Example, Pair]]) -> Tensor:
+    """Return the mean loss of the wrong claims of which it is known whether the evidence denies them."""
+    known = [i for i, (example, _) in enumerate(batch) if example.tells_denial]
+    denied = torch.tensor([float(batch[i][0].label == CONTRADICTED) for i in known], device=logits.device)
+    losses = F.binary_cross_entropy_with_logits(logits[known], denied, reduction="sum")
+    return losses / max(1, len(known))
+
+
 def as_shown(example: Example) -> Example:
     """Return the example with its evidence cut as the judge cuts it."""
     return replace(example, evidence=excerpt(Case(example.claim, (example.evidence,)), MAX_WORDS))
@@ -162,12 +180,13 @@ def draw(examples: Sequence[Example], seed: int) -> Iterator[Example]:
     """Yield examples without end: both labels equally often, kinds by the square root of their number.
 
     A kind with few examples is thus drawn more often than its share, and no kind rules the rest.  What people labelled
-    is a kind per source.
+    is a kind per source; what was made up is drawn less often.
     """
     rng = random.Random(seed)
     kinds: dict[bool, dict[str, list[Example]]] = {True: defaultdict(list), False: defaultdict(list)}
     for example in examples:
-        kind = f"{example.source} {example.kind}" if example.kind in (LABELLED, YES_NO) else example.kind
+        is_own = example.source == SCENES or example.kind in (LABELLED, YES_NO)
+        kind = f"{example.source} {example.kind}" if is_own else example.kind
         kinds[example.label == SUPPORTED][kind].append(example)
     if not (kinds[True] and kinds[False]):
         raise AttributionError("training needs supported claims and others: give rows of both kinds")
@@ -175,7 +194,7 @@ def draw(examples: Sequence[Example], seed: int) -> Iterator[Example]:
         for own in of_label.values():
             rng.shuffle(own)
     names = {label: list(own) for label, own in kinds.items()}
-    shares = {label: [sqrt(max(len(own), MIN_SIZE)) for own in of_label.values()] for label, of_label in kinds.items()}
+    shares = {label: [_share(own) for own in of_label.values()] for label, of_label in kinds.items()}
     position: Counter[tuple[bool, str]] = Counter()
     while True:
         label = rng.random() < 0.5
@@ -183,6 +202,11 @@ def draw(examples: Sequence[Example], seed: int) -> Iterator[Example]:
         own = kinds[label][name]
         yield own[position[label, name] % len(own)]
         position[label, name] += 1
+
+
+def _share(examples: Sequence[Example]) -> float:
+    weight = SCENES_WEIGHT if examples[0].source == SCENES else 1.0
+    return weight * sqrt(max(len(examples), MIN_SIZE))
 
 
 def check_start(base: str, folder: Path, *, resume: bool) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import sys
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -16,11 +17,14 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from propcite.attribution.errors import AttributionError
-from propcite.attribution.judges.training.making.corpus import Corpus, differing, make_examples, window
+from propcite.attribution.judges.reader import MAX_WORDS
+from propcite.attribution.judges.training.making.corpus import Corpus, differing, joined, make_examples, window
 from propcite.attribution.judges.training.making.example import Example
 from propcite.attribution.judges.training.making.passages import Passage, Question, Texts, YesNoQuestion
 from propcite.attribution.judges.training.making.pipeline import load_parser
 from propcite.attribution.judges.training.making.probes import auc, overlaps, probe
+from propcite.attribution.judges.training.making.rewriting import Draft
+from propcite.attribution.judges.training.making.scenarios.scenes import scene_examples
 
 PASSAGES = [
     Passage(
@@ -193,3 +197,21 @@ def test_a_kind_is_measured_with_the_supported_claims_of_its_sources() -> None:
     crossed = found["all", "crossed"]
     assert (crossed.supported, crossed.unsupported, crossed.overlap_auc) == (0, 1, 1.0)
     assert found["other", "all"].overlap_auc is None
+
+
+def test_two_claims_are_as_wrong_as_the_worse_of_them() -> None:
+    right, wrong = Draft("It rained.", "supported", "a"), Draft("It snowed.", "unsupported", "b", ((3, 9),))
+    both = joined(right, wrong)
+    assert (both.claim, both.label) == ("It rained. It snowed.", "unsupported")
+    assert [both.claim[slice(*span)] for span in both.wrong or ()] == ["snowed"]
+    assert joined(right, right).label == "supported"
+    assert joined(wrong, replace(wrong, label="contradicted")).label == "contradicted"
+
+
+def test_a_scene_stands_among_sentences_of_one_text_and_is_short_enough_to_be_read() -> None:
+    around = [["Sand is fine.", "Clay is heavy.", " ".join(["Much was said of it"] * 20)]]
+    examples = list(scene_examples(3, around, random.Random(1)))
+    assert {e.label for e in examples} == {"supported", "unsupported", "contradicted"}
+    assert any("Clay is heavy." in e.evidence for e in examples)
+    assert all(len(e.evidence.split()) <= MAX_WORDS for e in examples)
+    assert len({e.kind for e in examples}) > 40

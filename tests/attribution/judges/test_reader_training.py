@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -137,3 +138,33 @@ def test_batches_have_each_text_once_and_a_limited_size(lengths: list[int], limi
     groups = batches(lengths, limit)
     assert sorted(i for batch in groups for i in batch) == list(range(len(lengths)))
     assert all(len(batch) == 1 or len(batch) * max(lengths[i] for i in batch) <= limit for batch in groups)
+
+
+def test_a_denied_claim_is_told_from_an_unsupported_one(tmp_path: Path, base: str) -> None:
+    denied = replace(WRONG, label="contradicted", kind="labelled")
+    missing = Example("the gates are made of river", EVIDENCE, "unsupported", "labelled", "own")
+    train([RIGHT, denied, missing], base, tmp_path / "reader", tmp_path / "work", replace(RECIPE, steps=120))
+    one, other = Reader(tmp_path / "reader").read([(denied.claim, EVIDENCE), (missing.claim, EVIDENCE)])
+    assert one.denied > 0 > other.denied
+
+
+@pytest.mark.parametrize(
+    ("example", "tells"),
+    [
+        (RIGHT, False),
+        (WRONG, False),
+        (replace(WRONG, kind="labelled"), True),
+        (replace(WRONG, kind="labelled", is_binary=True), False),
+        (replace(WRONG, kind="hedge_dropped"), True),
+        (replace(WRONG, source="scenes"), True),
+        (replace(WRONG, label="contradicted"), True),
+    ],
+)
+def test_an_unsupported_claim_is_known_not_to_be_denied_where_that_was_asked(example: Example, tells: bool) -> None:
+    assert example.tells_denial is tells
+
+
+def test_what_was_made_up_is_drawn_less_often() -> None:
+    made_up = [replace(e, source="scenes", kind="sum") for e in (RIGHT, WRONG)]
+    sources = Counter(e.source for e in islice(draw([RIGHT, WRONG, *made_up], seed=1), 2000))
+    assert 0.2 < sources["scenes"] / 2000 < 0.37

@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING, TypeVar
 
 from propcite.attribution.judges.training.making import neighbours
 from propcite.attribution.judges.training.making.entities import Entity, entities_in
-from propcite.attribution.judges.training.making.example import SUPPORTED, UNSUPPORTED, YES_NO, Example, Spans
+from propcite.attribution.judges.training.making.example import (
+    CONTRADICTED,
+    SUPPORTED,
+    UNSUPPORTED,
+    YES_NO,
+    Example,
+    Spans,
+)
 from propcite.attribution.judges.training.making.held_out import HeldOut
 from propcite.attribution.judges.training.making.lexicon import Lexicon
 from propcite.attribution.judges.training.making.passages import (
@@ -28,6 +35,7 @@ from propcite.attribution.judges.training.making.rewrites import names
 from propcite.attribution.judges.training.making.rewrites.lexical import lexical_drafts
 from propcite.attribution.judges.training.making.rewrites.makers import MAKERS, REPLACING
 from propcite.attribution.judges.training.making.rewriting import Draft, compose, is_prose
+from propcite.attribution.judges.training.making.scenarios.scenes import scene_examples
 from propcite.attribution.judges.training.making.splits import split_examples
 from propcite.attribution.judges.training.making.statements import statement_of
 
@@ -53,6 +61,7 @@ REVERSIBLE = SHARED_WORDS | frozenset(  # changes that are as wrong the other wa
 MIN_CLAIM_TOKENS = 5
 CLAIM_SHARE = 0.7  # of the supported claims of people that are also rewritten
 FOREIGN_SHARE = 0.3  # of the sentences that get a name of another passage
+TOGETHER_SHARE = 0.25  # of the rewritten sentences whose claim also stands before that of a later one
 _AROUND = (0, 1, 2, 3, 7)  # at most this many sentences on each side of those that are needed
 _BATCH = 64  # passages that are parsed at once
 _STRANGERS = 400  # names of earlier passages that are kept
@@ -64,6 +73,7 @@ def make_examples(
     *,
     held_out: Sequence[Path] = (),
     lexicon: Path | None = None,
+    scenes: int = 1000,
     seed: int = 7,
     note: Callable[[str], None] = lambda _: None,
     progress: Callable[[int, int], None] = lambda *_: None,
@@ -71,7 +81,7 @@ def make_examples(
     """Yield examples made from the rows of these files; the same files, parser, lexicon and seed give the same ones.
 
     What shares a title or a sentence with the held-out files is left out.  `lexicon` is a folder of WordNet's files:
-    without it no word gets a sibling or a synonym.
+    without it no word gets a sibling or a synonym.  `scenes` is the number of made-up scenes of each kind.
     """
     corpus = Corpus(load_parser(parser), seed, Lexicon(lexicon) if lexicon else None)
     texts = read_texts(files, HeldOut(held_out))
@@ -80,6 +90,7 @@ def make_examples(
         f"{len(texts.claims)} labelled claims; {texts.held_out} rows held out, {texts.unknown} of an unknown form"
     )
     yield from corpus.examples(texts, progress)
+    yield from scene_examples(scenes, [p.sentences for p in texts.passages], random.Random(seed))
 
 
 @dataclass(slots=True)
@@ -134,11 +145,15 @@ class Corpus:
     def _of_passage(self, parsed: _Parsed) -> Iterator[Example]:
         passage = parsed.passage
         entities = [e for number, doc in enumerate(parsed.sentences) for e in entities_in(doc, number)]
+        made: list[tuple[int, Draft]] = []
         for number, doc in enumerate(parsed.sentences):
             if MIN_TOKENS <= len(doc) <= MAX_TOKENS and is_prose(doc.text) and doc.text not in self._seen:
                 self._seen.add(doc.text)
-                for draft in self._chosen(list(self._drafts(parsed, number, entities))):
+                drafts = self._chosen(list(self._drafts(parsed, number, entities)))
+                made += [(number, draft) for draft in drafts]
+                for draft in drafts:
                     yield from self._shown(passage, number, draft)
+        yield from self._together(passage, made)
         for question, asked in zip(passage.questions, parsed.questions, strict=True):
             for number, draft in question_drafts(asked, question, parsed.sentences, entities, self._rng):
                 yield from self._shown(passage, number, draft)
@@ -174,6 +189,15 @@ class Corpus:
         self._made.update(d.kind for d in chosen)
         return chosen
 
+    def _together(self, passage: Passage, made: Sequence[tuple[int, Draft]]) -> Iterator[Example]:
+        """Yield some claims with one of a later sentence behind them: an answer states several facts at once."""
+        for number, first in made:
+            later = [(n, draft) for n, draft in made if number < n <= number + 2 and draft.other is first.other is None]
+            if later and self._rng.random() < TOGETHER_SHARE:
+                other, second = self._rng.choice(later)
+                draft = joined(first, second)
+                yield _example(passage, draft, window(passage.sentences, [number, other], self._rng))
+
     def _of_claim(self, claim: Example, doc: Doc) -> Iterator[Example]:
         """Yield a supported claim of a person with one change that makes it wrong: it is no copy of its evidence."""
         drafts = [draft for make in REPLACING for draft in make(doc, self._rng)]
@@ -198,6 +222,15 @@ class Corpus:
             else:
                 wrong = differing(first, draft.claim)
                 yield _example(passage, Draft(first, draft.label, f"{draft.kind}_in_evidence", wrong), evidence)
+
+
+def joined(first: Draft, second: Draft) -> Draft:
+    """Return both claims as one, which is as wrong as the worse of the two."""
+    shift = len(first.claim) + 1
+    wrong = tuple((start + shift, end + shift) for start, end in second.wrong or ())
+    labels = {first.label, second.label} - {SUPPORTED}
+    label = CONTRADICTED if CONTRADICTED in labels else UNSUPPORTED if labels else SUPPORTED
+    return Draft(f"{first.claim} {second.claim}", label, "two_claims", (*(first.wrong or ()), *wrong))
 
 
 def differing(text: str, other: str) -> Spans:

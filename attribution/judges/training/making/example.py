@@ -18,6 +18,8 @@ UNSUPPORTED = "unsupported"
 CONTRADICTED = "contradicted"
 LABELS = (SUPPORTED, UNSUPPORTED, CONTRADICTED)
 LABELLED, YES_NO = "labelled", "yes_no"  # the kinds of claims that people labelled
+SCENES = "scenes"  # the source of what was made up
+SAYS_MORE = ("absent", "hedge", "modal", "attribution", "condition", "scope")  # kinds that state more than the evidence
 
 Spans = tuple[tuple[int, int], ...]  # character positions: start, and end behind the last one
 
@@ -27,7 +29,8 @@ class Example:
     """A claim, its evidence and the label of the two.
 
     `wrong` holds the spans of the claim that make it wrong: empty for a supported claim, None where they are not known.
-    Examples of one `group` share a passage.
+    Examples of one `group` share a passage.  `is_binary` says that people gave two labels, so that "unsupported" may
+    hide a contradiction.
     """
 
     claim: str
@@ -38,6 +41,15 @@ class Example:
     title: str = ""
     group: str = ""
     wrong: Spans | None = None
+    is_binary: bool = False
+
+    @property
+    def tells_denial(self) -> bool:
+        """Return whether a wrong claim is known to be denied by its evidence, or known not to be."""
+        if self.label != UNSUPPORTED:
+            return self.label == CONTRADICTED
+        labelled = self.kind in (LABELLED, YES_NO) and not self.is_binary
+        return labelled or self.source == SCENES or self.kind.startswith(SAYS_MORE)
 
 
 def write_examples(path: Path, examples: Iterable[Example]) -> int:
@@ -77,7 +89,7 @@ def _example(row: Any) -> Example:
             raise ValueError(f"{name} must be a text")
     if texts["label"] not in LABELS:
         raise ValueError(f"the label must be one of {', '.join(LABELS)}, not {texts['label']!r}")
-    return Example(**texts, wrong=_spans(row.get("wrong"), len(texts["claim"])))
+    return Example(**texts, wrong=_spans(row.get("wrong"), len(texts["claim"])), is_binary=bool(row.get("is_binary")))
 
 
 def _spans(value: Any, length: int) -> Spans | None:

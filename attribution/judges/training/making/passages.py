@@ -190,4 +190,5 @@ def _take_labelled(row: Row, label: str, texts: Texts, held_out: HeldOut) -> Non
         return
     group = str(row.get("doc") or evidence[:80])
     wrong = () if label == SUPPORTED else None
-    texts.claims.append(Example(claim, evidence, label, LABELLED, str(row["source"]), title, group, wrong))
+    is_binary = bool(row.get("binary"))
+    texts.claims.append(Example(claim, evidence, label, LABELLED, str(row["source"]), title, group, wrong, is_binary))
