@@ -1,8 +1,8 @@
 """English by rule, without a model.  This package is the only door: import every name below from here.
 
 Words and numbers of a claim and its evidence:
-    `numbers` and `missing_numbers`, `content_words`, `stem`, `share_found` and `plain_share`, `stands_in`,
-    the tables `DAY_NAMES`, `FUNCTION_WORDS`, `MONTHS`, `MONTH_NAMES`, `NUMBER_WORDS`, `SCALES` and the
+    `numbers`, `missing_numbers` and `underived_numbers`, `content_words`, `stem`, `share_found`, `plain_share` and
+    `stands_in`, the tables `DAY_NAMES`, `FUNCTION_WORDS`, `MONTHS`, `MONTH_NAMES`, `NUMBER_WORDS`, `SCALES` and the
     pattern `WORD`.
 Comparison of a claim with its evidence:
     `contradiction` (what rules out support, with `MIN_CLAIM_SHARE`), `difference` (what differs, for readers),
@@ -52,6 +52,7 @@ if TYPE_CHECKING:
         share_found,
         stands_in,
         stem,
+        underived_numbers,
     )
 
 # Each name is imported when it is first used: the tables of the grammar take a while to build.
@@ -69,7 +70,7 @@ _MODULES = {
     "words": (
         *("DAY_NAMES", "FUNCTION_WORDS", "MONTHS", "MONTH_NAMES", "NUMBER_WORDS", "SCALES", "WORD"),
         *("content_words", "missing_numbers", "numbers", "plain_share", "share_found", "stands_in"),
-        "stem",
+        *("stem", "underived_numbers"),
     ),
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
@@ -113,6 +114,7 @@ __all__ = [
     "titles",
     "tokens_of",
     "told_with",
+    "underived_numbers",
     "verbs",
     "with_antecedent",
     "without_brackets",

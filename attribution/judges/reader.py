@@ -1,21 +1,21 @@
-"""The reader: a network reads claim, evidence and title together, marks what is wrong, and decides with similarity."""
+"""The reader: a network reads claim, evidence and title together, marks what is wrong, and decides."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from propcite.attribution.citations import Label, Verdict
-from propcite.attribution.judges import SUPPORTED_FROM, Case
+from propcite.attribution.english import contradiction, underived_numbers
+from propcite.attribution.judges import SUPPORTED_FROM, Case, label_of
 from propcite.attribution.judges.embedded import EmbeddedJudge, Features, probability, support_logit
 from propcite.attribution.judges.entailment import TOO_LONG
 from propcite.attribution.judges.excerpts import PRONOUN, excerpt
 from propcite.attribution.judges.reader_files import READER, load
-from propcite.attribution.judges.word_checks import RULES, checked_verdict, is_refused
 from propcite.retrieval.encoding.base import TextEncoder, TokenVectors
 from propcite.retrieval.sentences import split_sentences
 from propcite.retrieval.text import Span
@@ -26,13 +26,15 @@ if TYPE_CHECKING:
 BATCH_ROWS, DEVICE_BATCH_ROWS = 4, 32  # pairs of one forward pass, on a processor and on a GPU
 WIDTH_STEP = 32  # word pieces
 MAX_WORDS = 80  # longer evidence is cut down to an excerpt: the network was trained on no more
-MAX_LOGIT = 6.0  # of the network
+MAX_LOGIT = 12.0  # of the network
 MAX_SIMILARITY = 0.0  # of the embedded judge's logit: words of a subtly wrong claim are all in the evidence
 WRONG_FROM = 0.0  # logit from which a word piece counts as wrong
 MAX_NAMED = 3  # wrong phrases that a reason names
 VERBATIM = 0.99  # probability of a claim that is a sentence of its evidence, word by word
 MIN_SIMILARITY = -1.0  # of that logit: hardly a claim below it (3 of 109) was read as supported
-UNREAD = -2.0  # logit of a claim that is not read
+UNREAD = -MAX_LOGIT / 2  # logit of a claim that is not read
+MAX_UNSTATED = 0.2  # probability of a claim with a number that neither stands in its evidence nor follows from it
+NUMBERS = "numbers1"  # version of that rule, part of the name: results under another are not comparable
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,8 +158,8 @@ def whole_words(text: str, spans: Iterable[Span]) -> list[Span]:
 class ReaderJudge:
     """Decides by what the network reads; low similarity to the evidence counts against a claim too.
 
-    The network is not run where the claim is a sentence of its evidence, where its evidence is not even similar, or
-    where the word checks refuse.
+    A claim with a number that neither stands in its evidence nor follows from it is never supported.  The network is
+    not run where the claim is a sentence of its evidence, or where its evidence is not even similar.
     """
 
     def __init__(
@@ -173,7 +175,7 @@ class ReaderJudge:
         self.reader = Reader(folder, device=device, precision=precision)
         self.calibration = Calibration(**self.reader.about.get("calibration", {}))
         self.supported_from = supported_from
-        self.name = f"reader/{self.reader.name}+{RULES}"
+        self.name = f"reader/{self.reader.name}+{NUMBERS}"
         self.trust = trust(self.reader.about.get("reliability", {}))
 
     @property
@@ -206,11 +208,14 @@ class ReaderJudge:
     def _verdict(self, case: Case, reading: Reading, features: Features) -> Verdict:
         p = probability(self.calibration.logit(reading.logit, support_logit(features)))
         p = VERBATIM if reading is QUOTED else p
-        verdict = checked_verdict(case.claim, case.text, p, features.overlap, self.supported_from, case.context)
-        if verdict.label is Label.SUPPORTED or verdict.reason:
-            return verdict
-        label = Label.CONTRADICTED if self.calibration.denies(reading) else verdict.label
-        return replace(verdict, label=label, reason=reading.reason)
+        if underived_numbers(case.claim, case.text):
+            p = min(p, MAX_UNSTATED)
+        label = label_of(p, self.supported_from)
+        if label is Label.SUPPORTED:
+            return Verdict(label, p)
+        differs = contradiction(case.claim, case.text, features.overlap, case.context)
+        is_denied = bool(differs) or self.calibration.denies(reading)
+        return Verdict(Label.CONTRADICTED if is_denied else label, p, differs or reading.reason)
 
 
 def _known_without_reading(case: Case, features: Features) -> Reading | None:
@@ -218,9 +223,7 @@ def _known_without_reading(case: Case, features: Features) -> Reading | None:
     if is_quoted(case):
         return QUOTED
     is_hopeless = support_logit(features) < MIN_SIMILARITY or not (case.claim.strip() and case.text.strip())
-    if is_hopeless or is_refused(case.claim, case.text, features.overlap, case.context):
-        return Reading(UNREAD)
-    return None
+    return Reading(UNREAD) if is_hopeless else None
 
 
 def trust(reliability: Mapping[str, float]) -> str:

@@ -28,11 +28,6 @@ def checked_verdict(
     return Verdict(label_of(probability, supported_from), probability)
 
 
-def is_refused(claim: str, evidence: str, overlap: float, context: str = "") -> bool:
-    """Return whether plain words rule out support, so that no score is needed."""
-    return bool(missing_numbers(claim, evidence)) or bool(contradiction(claim, evidence, overlap, context))
-
-
 class WordCheckedJudge:
     """Applies the word checks to the supported verdicts of any judge.
 

@@ -1,6 +1,7 @@
 """What plain words tell about a claim and its evidence: numbers, units, negation, overlap.  No model."""
 
 from propcite.attribution.english.words.content import FUNCTION_WORDS, WORD, content_words, stem
+from propcite.attribution.english.words.derived import underived_numbers
 from propcite.attribution.english.words.measures import NUMBER_WITH_UNIT, other_unit
 from propcite.attribution.english.words.numerals import missing_numbers, numbers
 from propcite.attribution.english.words.opposites import (
@@ -33,4 +34,5 @@ __all__ = [
     "share_found",
     "stands_in",
     "stem",
+    "underived_numbers",
 ]

@@ -7,8 +7,20 @@ from collections.abc import Iterable
 from decimal import Decimal, InvalidOperation
 from itertools import combinations, permutations
 
+from propcite.attribution.english.words.numerals import missing_numbers, numbers
+
 MOST_LISTED = 12  # of a list that is counted
 _JOINS = re.compile(r",|;|\band\b|\bor\b")
+
+
+def underived_numbers(claim: str, evidence: str) -> set[str]:
+    """Return the claim's numbers that neither stand in the evidence nor follow from its numbers.
+
+    >>> underived_numbers("They won by 14 points in 2016.", "They won 24–10.")
+    {'2016'}
+    """
+    stated = numbers(evidence)
+    return {number for number in missing_numbers(claim, evidence) if not is_derived(number, stated, evidence)}
 
 
 def is_derived(number: str, stated: Iterable[str], evidence: str) -> bool:

@@ -1,9 +1,10 @@
-"""The reader names wrong words, obeys the word checks, and judges each case independently."""
+"""The reader names wrong words, refuses numbers that do not follow, and judges each case independently."""
 
 from __future__ import annotations
 
 import random
 from concurrent.futures import ThreadPoolExecutor
+from copy import copy
 from itertools import pairwise
 
 import pytest
@@ -87,9 +88,41 @@ def test_other_topics_are_not_supported(judge: ReaderJudge, claim: str, evidence
         ("The gates were closed.", "The gates were not closed.", "one of the two is negated, the other is not"),
     ],
 )
-def test_word_checks_overrule_the_network(judge: ReaderJudge, claim: str, evidence: str, reason: str) -> None:
+def test_a_refusal_says_what_the_source_says_instead(
+    judge: ReaderJudge, claim: str, evidence: str, reason: str
+) -> None:
     verdict = one(judge, claim, evidence)
     assert (verdict.label, verdict.reason) == (Label.CONTRADICTED, reason)
+
+
+@pytest.mark.parametrize(
+    ("claim", "evidence", "is_supported"),
+    [
+        ("The Broncos won the final by fourteen points.", "The Broncos won the final 24–10.", True),
+        ("The Broncos won the final by thirteen points.", "The Broncos won the final 24–10.", False),
+        ("Three countries signed the treaty.", "France, Spain and Italy signed the treaty.", True),
+        ("Four countries signed the treaty.", "France, Spain and Italy signed the treaty.", False),
+    ],
+)
+def test_a_number_may_follow_from_the_evidence(
+    judge: ReaderJudge, claim: str, evidence: str, is_supported: bool
+) -> None:
+    assert (one(judge, claim, evidence).label is Label.SUPPORTED) is is_supported
+
+
+def test_a_number_that_does_not_follow_is_refused_whatever_the_network_reads(judge: ReaderJudge) -> None:
+    judge = copy(judge)
+    judge.calibration = Calibration(intercept=99.0)
+    assert one(judge, "The gates weigh 30 tons.", GATES).label is not Label.SUPPORTED
+    assert one(judge, "The gates are heavy.", GATES).label is Label.SUPPORTED
+
+
+def test_a_claim_that_the_evidence_denies_is_contradicted_without_any_rule(judge: ReaderJudge) -> None:
+    claim, evidence = "The museum was sold to Anna Berg.", "Anna Berg sold the museum to the city of Bergen."
+    verdict = one(judge, claim, evidence)
+    assert verdict.label is Label.CONTRADICTED
+    assert "Anna Berg" in verdict.reason
+    assert one(judge, "The museum has a café.", evidence).label is Label.UNSUPPORTED
 
 
 @pytest.mark.parametrize("evidence", [(), ("",), (" ", "\n")])
@@ -165,7 +198,7 @@ def test_the_shipped_reader_is_small_and_describes_its_training() -> None:
 
 
 def test_the_name_identifies_the_weights(judge: ReaderJudge) -> None:
-    assert judge.name == f"reader/{load().name}+words4"
+    assert judge.name == f"reader/{load().name}+numbers1"
 
 
 def test_a_refusal_names_the_words_that_the_source_does_not_say(judge: ReaderJudge) -> None:
