@@ -54,13 +54,16 @@ def train_judge(
     steps: Annotated[int, typer.Option(min=1)] = 2500,
     batch_pieces: Annotated[int, typer.Option(min=256, help="Word pieces per step.")] = 3600,
     learning_rate: Annotated[float, typer.Option(min=0.0)] = 5e-5,
+    dropout: Annotated[float, typer.Option(min=0.0, max=0.9, help="0.1 where examples are seen several times.")] = 0.0,
     seed: Seed = 0,
     resume: Resume = False,
 ) -> None:
     """Train the judge that reads: make wrong and right claims of real passages, learn which words are wrong."""
     from propcite.app.lab.judge_training import train_judge as train
 
-    options = {"steps": steps, "batch_pieces": batch_pieces, "learning_rate": learning_rate, "seed": seed}
+    options = {
+        "steps": steps, "batch_pieces": batch_pieces, "learning_rate": learning_rate, "dropout": dropout, "seed": seed,
+    }  # fmt: skip
     write_json(
         train(
             files, base, parser, out, work,

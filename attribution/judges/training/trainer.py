@@ -52,11 +52,12 @@ class JudgeRecipe:
     learning_rate: float = 5e-5
     warmup: int = 60
     title_share: float = 0.6
+    dropout: float = 0.0
     seed: int = 0
 
 
-def base_network(base: str) -> tuple[ReaderNetwork, Any]:
-    """Return an untrained reader over an encoder, or a trained one from its folder, and the tokenizer; no dropout."""
+def base_network(base: str, dropout: float = 0.0) -> tuple[ReaderNetwork, Any]:
+    """Return an untrained reader over an encoder, or a trained one from its folder, and the tokenizer."""
     import transformers
 
     try:
@@ -75,7 +76,7 @@ def base_network(base: str) -> tuple[ReaderNetwork, Any]:
         raise AttributionError(f"the tokenizer of {base} reports no word positions: save it as a fast one")
     for module in network.modules():
         if isinstance(module, torch.nn.Dropout):
-            module.p = 0.0
+            module.p = dropout
     return network, tokenizer
 
 
@@ -234,7 +235,7 @@ def train(
     """Train on the examples and write the reader to the folder `out`; return the description stored with it."""
     check_start(base, folder, resume=resume)
     shown = [as_shown(example) for example in examples]
-    network, tokenizer = base_network(base)
+    network, tokenizer = base_network(base, recipe.dropout)
     network.to(device or ("cuda" if torch.cuda.is_available() else "cpu"))
     trainer = JudgeTrainer(recipe, shown, network, tokenizer, folder)
     if resume and trainer.resume():

@@ -13,7 +13,8 @@ from tiny_readers import save_base
 from typer.testing import CliRunner
 
 from propcite.app.errors import AppError
-from propcite.app.lab.calibrating import calibrate
+from propcite.app.lab.calibrating import calibrate, denied_from
+from propcite.app.lab.citing.rows import GoldVerdict
 from propcite.app.lab.commands.training_judge import train_cli
 from propcite.app.lab.judge_training import train_judge
 from propcite.attribution.errors import AttributionError
@@ -68,13 +69,14 @@ def rows(folder: Path) -> Path:
 def test_rows_become_a_reader_that_the_judge_loads(tmp_path: Path, base: str, parser: str, encoder: Encoder) -> None:
     out, work = tmp_path / "reader", tmp_path / "work"
     notes: list[str] = []
-    options = {"resume": False, "note": notes.append, "steps": 2, "batch_pieces": 400}
+    options = {"resume": False, "note": notes.append, "scenes": 1, "steps": 2, "batch_pieces": 400}
     about = train_judge([rows(tmp_path)], base, parser, out, work, **options)
     assert about["reader"] == str(out)
     assert about["recipe"]["steps"] == 2
     assert about["probes"][0]["supported"] >= 10
     assert "20 labelled claims" in notes[0]
     assert not (work / "judge.pt").exists()
+    assert any(row["source"] == "scenes" for row in about["probes"])
     verdict = ReaderJudge(encoder, folder=out).judge([Case("Gate 1 is made of steel.", (EVIDENCE,))])[0]
     assert 0 <= verdict.probability <= 1
     made = (work / "examples.jsonl.gz").read_bytes()
@@ -103,7 +105,7 @@ def test_the_calibration_follows_the_claims_and_is_stored(
     out, file = tmp_path / "reader", rows(tmp_path)
     train_judge(
         [file], base, parser, out, tmp_path / "work", resume=False, note=lambda _: None,
-        steps=40, batch_pieces=400, learning_rate=3e-3,
+        scenes=0, steps=40, batch_pieces=400, learning_rate=3e-3,
     )  # fmt: skip
     gold = tmp_path / "gold.jsonl"
     gold.write_text("\n".join(file.read_text().splitlines()[:20]))
@@ -114,6 +116,19 @@ def test_the_calibration_follows_the_claims_and_is_stored(
     assert stored["calibration"]["scale"] > 0
     assert stored["reliability"] == {"claims": 20, "sources": 1, "supported_right": 100.0, "refused_right": 100.0}
     assert after.trust == "“supported” is right in 100 of 100 cases (20 labelled claims of 1 source)"
+
+
+def test_refused_claims_are_called_contradicted_from_where_most_of_them_are() -> None:
+    def row(label: str, source: str = "own") -> GoldVerdict:
+        return GoldVerdict(source, "", "claim", ("evidence",), label == "supported", label=label)
+
+    denied = [(2.0 + number / 100, row("contradicted")) for number in range(30)]
+    others = [(1.9 - number / 100, row("unsupported")) for number in range(30)]
+    silent = [(9.0, row("unsupported", "two labels only"))] * 30
+    chosen = denied_from([*denied, *others, *silent])
+    assert chosen is not None
+    assert 1.8 < chosen < 2.0  # a few of the others are tolerated
+    assert denied_from([*others, *silent]) is None
 
 
 def test_too_few_claims_are_one_line(tmp_path: Path, encoder: Encoder) -> None:

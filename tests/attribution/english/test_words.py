@@ -18,6 +18,7 @@ from propcite.attribution.english.words import (
     plain_share,
     share_found,
     stands_in,
+    underived_numbers,
 )
 
 
@@ -334,3 +335,30 @@ def test_any_texts_are_compared(one: str, other: str) -> None:
     missing_numbers(one, other)
     opposed_words(one, other, share=0.6)
     other_unit(one, other)
+
+
+@pytest.mark.parametrize(
+    ("claim", "evidence", "underived"),
+    [
+        ("They won by 14 points.", "They won 24–10.", ""),
+        ("They won by 15 points.", "They won 24–10.", "15"),
+        ("It took 27 years.", "From 1945 until 1972 it was abroad.", ""),
+        ("Five of them came.", "Two Americans and three Frenchmen came.", ""),
+        ("It was worth 5 million dollars.", "He got a five-year contract at $1 million a year.", ""),
+        ("It is four times as large.", "One has 40 rooms, the other has 10.", ""),
+        ("Women are 60% of them.", "Men are 40% of them.", ""),
+        ("He saw twice 21, so 42.", "He saw 21.", ""),
+        ("Three countries signed.", "France, Spain and Italy signed.", ""),
+        ("Nine countries signed.", "France, Spain and Italy signed.", "9"),
+        ("It opened in June.", "It opened in May.", "month 6"),
+        ("It has 7 rooms.", "It has rooms.", "7"),
+        ("It has rooms.", "", ""),
+    ],
+)
+def test_a_number_follows_from_others_by_one_step(claim: str, evidence: str, underived: str) -> None:
+    assert underived_numbers(claim, evidence) == {underived} - {""}
+
+
+@given(st.text(max_size=60), st.text(max_size=60))
+def test_what_does_not_follow_is_missing_too(claim: str, evidence: str) -> None:
+    assert underived_numbers(claim, evidence) <= missing_numbers(claim, evidence)
