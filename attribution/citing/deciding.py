@@ -23,8 +23,8 @@ CANDIDATES = 3  # sentences judged per claim: the nearest may be a near-duplicat
 MARGIN_DEPTH = 24  # hits searched for the second-best passage: one passage may hold many of the best
 NUMBERS_DEPTH = 12  # hits whose passages are searched for the one sentence that states a claim's numbers
 MIN_SCORE = 0.5  # without a judge, the similarity from which evidence counts
-SURE_FROM = 0.9  # evidence this likely to support a claim is not compared with further candidates
-JOINT_FLOOR = 0.2  # a pair is judged where the better piece alone is at least this likely to support
+SURE_FROM = 0.8  # evidence this likely to support a claim is not compared with further candidates
+JOINT_FLOOR = 0.35  # a pair is judged where the better piece alone is at least this likely to support
 JOINT_GAIN = 0.15  # and cited where the pair is this much likelier
 
 

@@ -51,6 +51,7 @@ class Reading:
 
 
 QUOTED = Reading(MAX_LOGIT)  # of a claim that is a sentence of its evidence
+UNSTATED = Reading(-MAX_LOGIT)  # of a claim with a number that neither stands in its evidence nor follows from it
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +160,7 @@ class ReaderJudge:
     """Decides by what the network reads; low similarity to the evidence counts against a claim too.
 
     A claim with a number that neither stands in its evidence nor follows from it is never supported.  The network is
-    not run where the claim is a sentence of its evidence, or where its evidence is not even similar.
+    not run for those, nor where the claim is a sentence of its evidence, or its evidence is not even similar.
     """
 
     def __init__(
@@ -207,9 +208,7 @@ class ReaderJudge:
 
     def _verdict(self, case: Case, reading: Reading, features: Features) -> Verdict:
         p = probability(self.calibration.logit(reading.logit, support_logit(features)))
-        p = VERBATIM if reading is QUOTED else p
-        if underived_numbers(case.claim, case.text):
-            p = min(p, MAX_UNSTATED)
+        p = {QUOTED: VERBATIM, UNSTATED: min(p, MAX_UNSTATED)}.get(reading, p)
         label = label_of(p, self.supported_from)
         if label is Label.SUPPORTED:
             return Verdict(label, p)
@@ -222,6 +221,8 @@ def _known_without_reading(case: Case, features: Features) -> Reading | None:
     """Return a reading that needs no network; None where it has to be run."""
     if is_quoted(case):
         return QUOTED
+    if underived_numbers(case.claim, case.text):
+        return UNSTATED
     is_hopeless = support_logit(features) < MIN_SIMILARITY or not (case.claim.strip() and case.text.strip())
     return Reading(UNREAD) if is_hopeless else None
 
