@@ -259,18 +259,21 @@ def test_before_the_models_are_loaded_requests_are_refused(parts: Parts) -> None
 
     real = parts.propcite
     parts.__dict__["propcite"] = SlowlyLoaded()
-    with running_server(parts, ready=False) as address:
-        assert httpx.get(f"{address}/healthz").status_code == 200
+    with (
+        running_server(parts, ready=False) as address,
+        httpx.Client(timeout=60) as client,
+    ):  # loading takes the processor
+        assert client.get(f"{address}/healthz").status_code == 200
         for response in (
-            httpx.get(f"{address}/readyz"),
-            httpx.post(f"{address}/v1/cite", json={"answer": "It rained.", "passages": ["It rained."]}),
+            client.get(f"{address}/readyz"),
+            client.post(f"{address}/v1/cite", json={"answer": "It rained.", "passages": ["It rained."]}),
         ):
             assert response.status_code == 503
             assert "still loading" in response.json()["detail"]
             assert response.headers["retry-after"]
         held.set()
         for _ in range(200):
-            if httpx.get(f"{address}/readyz").status_code == 200:
+            if client.get(f"{address}/readyz").status_code == 200:
                 break
             time.sleep(0.05)
         else:

@@ -6,8 +6,8 @@ import random
 
 import pytest
 
-from propcite.attribution.judges.training.making.scenarios.calculations import CALCULATIONS
-from propcite.attribution.judges.training.making.scenarios.figures import (
+from propcite.attribution.judges.training.making.scenarios.calculating.calculations import CALCULATIONS
+from propcite.attribution.judges.training.making.scenarios.calculating.figures import (
     in_print,
     in_words,
     ordinal_in_digits,

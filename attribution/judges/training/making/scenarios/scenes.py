@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from propcite.attribution.judges.reader import MAX_WORDS
 from propcite.attribution.judges.training.making.example import SCENES, Example
-from propcite.attribution.judges.training.making.scenarios.calculations import CALCULATIONS
+from propcite.attribution.judges.training.making.scenarios.calculating.calculations import CALCULATIONS
 from propcite.attribution.judges.training.making.scenarios.claims_too_strong import TOO_STRONG
 from propcite.attribution.judges.training.making.scenarios.names import Names
 from propcite.attribution.judges.training.making.scenarios.pairings import PAIRINGS

@@ -6,15 +6,14 @@ import random
 from collections.abc import Iterator
 from typing import Final
 
-from propcite.attribution.judges.training.making.scenarios.figures import (
+from propcite.attribution.judges.training.making.scenarios.calculating.figures import (
     Values,
     cast,
     near,
     ordinal_in_words,
     tell,
 )
-from propcite.attribution.judges.training.making.scenarios.names import Names
-from propcite.attribution.judges.training.making.scenarios.order_topics import (
+from propcite.attribution.judges.training.making.scenarios.calculating.order_topics import (
     AMOUNTS,
     BEST,
     EVENTS,
@@ -22,6 +21,7 @@ from propcite.attribution.judges.training.making.scenarios.order_topics import (
     OF_THREE,
     RANKS,
 )
+from propcite.attribution.judges.training.making.scenarios.names import Names
 from propcite.attribution.judges.training.making.scenarios.scene import Scenario, Scene
 
 _TWO: Final = {

@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterator
 from typing import Final
 
-from propcite.attribution.judges.training.making.scenarios.count_topics import (
+from propcite.attribution.judges.training.making.scenarios.calculating.count_topics import (
     CONTRACTS,
     COUNTS,
     LISTS,
@@ -16,18 +16,18 @@ from propcite.attribution.judges.training.making.scenarios.count_topics import (
     SUMS,
     THREEFOLD,
 )
-from propcite.attribution.judges.training.making.scenarios.durations import DURATIONS
-from propcite.attribution.judges.training.making.scenarios.figures import Topic, Values, cast, near, tell
-from propcite.attribution.judges.training.making.scenarios.names import Names
-from propcite.attribution.judges.training.making.scenarios.orders import ORDERS
-from propcite.attribution.judges.training.making.scenarios.scene import Scenario, Scene
-from propcite.attribution.judges.training.making.scenarios.share_topics import (
+from propcite.attribution.judges.training.making.scenarios.calculating.durations import DURATIONS
+from propcite.attribution.judges.training.making.scenarios.calculating.figures import Topic, Values, cast, near, tell
+from propcite.attribution.judges.training.making.scenarios.calculating.orders import ORDERS
+from propcite.attribution.judges.training.making.scenarios.calculating.share_topics import (
     DOZEN_TOPICS,
     EXACT,
     RATIOS,
     SHARES,
     UNITS,
 )
+from propcite.attribution.judges.training.making.scenarios.names import Names
+from propcite.attribution.judges.training.making.scenarios.scene import Scenario, Scene
 
 # Phrase, the percentages it is said of, those of which it is not false.
 _PHRASES: Final = (

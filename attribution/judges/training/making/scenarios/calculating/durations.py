@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterator
 from typing import Final
 
-from propcite.attribution.judges.training.making.scenarios.figures import (
+from propcite.attribution.judges.training.making.scenarios.calculating.figures import (
     Topic,
     cast,
     in_words,
@@ -16,9 +16,7 @@ from propcite.attribution.judges.training.making.scenarios.figures import (
     others,
     tell,
 )
-from propcite.attribution.judges.training.making.scenarios.names import Names
-from propcite.attribution.judges.training.making.scenarios.scene import Scenario, Scene
-from propcite.attribution.judges.training.making.scenarios.time_topics import (
+from propcite.attribution.judges.training.making.scenarios.calculating.time_topics import (
     AGES,
     ANCIENT,
     DATES,
@@ -28,6 +26,8 @@ from propcite.attribution.judges.training.making.scenarios.time_topics import (
     WEEKDAYS,
     YEARS,
 )
+from propcite.attribution.judges.training.making.scenarios.names import Names
+from propcite.attribution.judges.training.making.scenarios.scene import Scenario, Scene
 
 _MONTHS: Final = "January February March April May June July August September October November December".split()
 _DAYS: Final = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from propcite.attribution.judges.training.making.scenarios.figures import Topic
+from propcite.attribution.judges.training.making.scenarios.calculating.figures import Topic
 
 # From year {a} to year {b}: {n} years, {rough}.
 YEARS: Final = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from propcite.attribution.judges.training.making.scenarios.figures import Topic
+from propcite.attribution.judges.training.making.scenarios.calculating.figures import Topic
 
 # {a} against {b}, {n} apart and {s} together; {c} has the higher one.
 SCORES: Final = (
