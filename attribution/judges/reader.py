@@ -208,7 +208,10 @@ class ReaderJudge:
 
     def _verdict(self, case: Case, reading: Reading, features: Features) -> Verdict:
         p = probability(self.calibration.logit(reading.logit, support_logit(features)))
-        p = {QUOTED: VERBATIM, UNSTATED: min(p, MAX_UNSTATED)}.get(reading, p)
+        if reading is QUOTED:
+            p = VERBATIM
+        elif reading is UNSTATED:
+            p = min(p, MAX_UNSTATED)
         label = label_of(p, self.supported_from)
         if label is Label.SUPPORTED:
             return Verdict(label, p)

@@ -12,7 +12,7 @@ from propcite.attribution.judges.training.making.scenarios.pairings import PAIRI
 from propcite.attribution.judges.training.making.scenarios.scene import SUPPORTED, Scenario
 
 
-@pytest.mark.parametrize("scenario", [*PAIRINGS, *TOO_STRONG], ids=lambda scenario: scenario.__name__)
+@pytest.mark.parametrize("scenario", [*PAIRINGS, *TOO_STRONG], ids=lambda scenario: scenario.args[0])
 def test_every_scene_has_right_and_wrong_claims(scenario: Scenario) -> None:
     claims = set()
     for seed in range(200):

@@ -73,7 +73,7 @@ def make_examples(
     *,
     held_out: Sequence[Path] = (),
     lexicon: Path | None = None,
-    scenes: int = 1000,
+    scenes: int = 0,
     seed: int = 7,
     note: Callable[[str], None] = lambda _: None,
     progress: Callable[[int, int], None] = lambda *_: None,

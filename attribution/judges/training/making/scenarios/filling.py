@@ -151,7 +151,6 @@ def exchange(fields: Fields, pairs: str) -> dict[str, str]:
 
 def exchanged(kind: str, frames: Sequence[Frame], names: Names, rng: random.Random) -> Iterator[Scene]:
     """Yield a scene of one frame: claims as the evidence has it, and claims with two fields exchanged."""
-    names.restart()
     frame = rng.choice(frames)
     fields = draw(frame.fields, names, rng)
     told = sentences(rng.choice(frame.evidence), fields, rng)
@@ -175,7 +174,6 @@ def laddered(
     kind: str, ladders: Sequence[Ladder], bank: Sequence[Topic], names: Names, rng: random.Random
 ) -> Iterator[Scene]:
     """Yield a scene with a statement held back, often one made outright, and claims of both and of one never made."""
-    names.restart()
     ladder, topic = rng.choice(ladders), rng.choice(bank)
     shared = draw(f"{ladder.fields} p=place c=company", names, rng)
     weak, strong, absent = (_stated(text, topic, shared) for text in rng.sample(topic.statements, 3))

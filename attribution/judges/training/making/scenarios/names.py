@@ -6,6 +6,8 @@ import random
 from collections.abc import Callable
 from typing import Final
 
+from propcite.attribution.english import MONTH_NAMES
+
 _FIRST: Final = (
     "Anna Peter Maria John Clara David Elena Thomas Ruth Samuel Grace Victor Nadia Paul Irene Hugo Laura Martin Alice "
     "George Sofia Daniel Helen Oscar Emma Frank Julia Henry Rosa Walter Mei Kenji Amara Rajiv Fatima Omar Leila Tariq "
@@ -34,15 +36,12 @@ _COMPANY: Final = (
     "Northwind Halden Brightwater Ostrava Meridian Calder Aldgate Solvane Kestrel Ironbridge Lumen Tarrant Vega Orion "
     "Pinnacle Redwood Silverline Harrow Corvus Delmar Atlas Beacon Cobalt Drayton Everest Fairmont Granite Helix"
 ).split()
-_COMPANY_END: Final = "Group, Industries, Systems, Foods, Energy, Airlines, Pharma, Motors, Bank, Media, Labs".split(
-    ", "
-)
+_COMPANY_END: Final = "Group Industries Systems Foods Energy Airlines Pharma Motors Bank Media Labs".split()
 _WORK: Final = (
     "Silent River|The Last Harbour|Winter Garden|A Distant Shore|The Glass Bridge|Northern Lights|The Long Field|"
     "Paper Moon|The Red Lantern|Broken Compass|Salt and Stone|The Quiet Hour|Falling Leaves|The Iron Gate|Blue Summer|"
     "The Lost Letter|City of Rain|The Seventh Door|Morning Tide|The Hollow Crown|Golden Mile|House of Clay"
 ).split("|")
-_MONTHS: Final = ("January February March April May June July August September October November December").split()
 
 
 class Names:
@@ -76,7 +75,7 @@ class Names:
         return self._new(lambda: self._rng.choice(_WORK))
 
     def month(self) -> str:
-        return self._new(lambda: self._rng.choice(_MONTHS))
+        return self._new(lambda: self._rng.choice(MONTH_NAMES))
 
     def year(self, first: int = 1850, last: int = 2023) -> int:
         return int(self._new(lambda: str(self._rng.randint(first, last))))

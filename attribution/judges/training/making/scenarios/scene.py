@@ -13,7 +13,7 @@ from propcite.attribution.judges.training.making.scenarios.names import Names
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """Sentences of one passage, in their order, and claims about them; each claim needs all of the sentences."""
+    """Sentences of one passage, in their order, and claims about them."""
 
     sentences: tuple[str, ...]
     drafts: tuple[Draft, ...]

@@ -23,8 +23,8 @@ def scene_examples(per_scenario: int, around: Sequence[Sequence[str]], rng: rand
             names.restart()
             for scene in scenario(names, rng):
                 evidence = _among(scene.sentences, around, rng)
-                group = f"{scenario.__name__} {number}"
                 for draft in scene.drafts:
+                    group = f"{draft.kind} {number}"
                     yield Example(draft.claim, evidence, draft.label, draft.kind, SCENES, "", group, draft.wrong)
 
 

@@ -33,7 +33,6 @@ class Scope:
 
 def widened(kind: str, scopes: Sequence[Scope], names: Names, rng: random.Random) -> Iterator[Scene]:
     """Yield a scene of one scope: claims within its limits and beyond them."""
-    names.restart()
     scope = rng.choice(scopes)
     fields = draw(scope.fields, names, rng)
     other = {**fields, "a": fields["b"], "n": fields["w"], "k": fields["l"]}

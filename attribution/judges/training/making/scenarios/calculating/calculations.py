@@ -84,9 +84,9 @@ def score_margin(names: Names, rng: random.Random) -> Iterator[Scene]:
     faults: list[Values] = [{"n": near(rng, margin)} for _ in range(3)] + [names_swapped]
     faults += [{"s": near(rng, 2 * low + margin, 3)}, {"s": low + margin}]
     topic = SCORES[0]
-    told = [claim for claim in topic.claims if "{s" not in claim]
+    of_margins = [claim for claim in topic.claims if "{s" not in claim]
     if rng.random() < 0.5:
-        yield from tell("score_margin", Topic(topic.evidence, tuple(told), topic.extras), rng, values, faults)
+        yield from tell("score_margin", Topic(topic.evidence, tuple(of_margins), topic.extras), rng, values, faults)
         return
     both = (topic.claims[-1], "{c} and {d} scored {s:point} between them", "The final had {s:point} in all")
     yield from tell("score_total", Topic(topic.evidence, both, topic.extras), rng, values, faults[4:])
@@ -148,7 +148,7 @@ def length_of_list(names: Names, rng: random.Random) -> Iterator[Scene]:
 
 
 def rounded_number(names: Names, rng: random.Random) -> Iterator[Scene]:
-    """A number told as a round one that it is near, a little below or a little above."""
+    """A number and a round one: it is near that, a little below or a little above."""
     below = rng.random() < 0.5
     unit, text = rng.choice(((100, _thousands), (1_000, _thousands), (10_000, _thousands), (100_000, _millions)))
     tenths = rng.randint(2, 9) if unit == 100 else rng.randint(11, 89)
@@ -157,14 +157,14 @@ def rounded_number(names: Names, rng: random.Random) -> Iterator[Scene]:
     over = rng.choice(("just over", "a little over", "slightly more than"))
     about = rng.choice(("about", "around", "roughly"))
     good, ill = (under, over) if below else (over, under)
-    told = rng.choice((good, about))
+    word = rng.choice((good, about))
     exact = tenths * unit + (-gap if below else gap)
-    values: Values = {**cast(names, rng), "exact": exact, "round": text(tenths * unit), "close": told}
+    values: Values = {**cast(names, rng), "exact": exact, "round": text(tenths * unit), "close": word}
     steps = [step for step in range(-12, 13) if abs(step) * 9 >= tenths and tenths + step > 1]
     if unit == 100:
         steps = [step for step in steps if abs(step) < 3 and tenths + step < 10]
     faults: list[Values] = [{"round": text((tenths + step) * unit)} for step in steps]
-    if told == good:
+    if word == good:
         faults += [{"close": ill}] * 2
     values = {**values, "year": str(rng.randint(1950, 2022))}
     yield from tell("rounding", rng.choice(EXACT), rng, values, faults)
@@ -200,10 +200,10 @@ def ratio(names: Names, rng: random.Random) -> Iterator[Scene]:
 def unit_conversion(names: Names, rng: random.Random) -> Iterator[Scene]:
     """The smaller unit stands in the evidence and the larger one in the claim, or the other way round."""
     table, topics = rng.choice(((_LENGTHS, UNITS), (_DOZENS, DOZEN_TOPICS)))
-    told, meant = rng.sample((0, 1), 2)
+    shown, claimed = rng.sample((0, 1), 2)
     at = rng.randrange(len(table))
-    faults = [{"b": table[i][meant]} for i in range(at - 3, at + 4) if i != at and 0 <= i < len(table)]
-    values = {**cast(names, rng), "a": table[at][told], "b": table[at][meant]}
+    faults = [{"b": table[i][claimed]} for i in range(at - 3, at + 4) if i != at and 0 <= i < len(table)]
+    values = {**cast(names, rng), "a": table[at][shown], "b": table[at][claimed]}
     yield from tell("unit_conversion", rng.choice(topics), rng, values, faults)
 
 

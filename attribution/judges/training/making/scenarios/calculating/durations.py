@@ -6,6 +6,7 @@ import random
 from collections.abc import Iterator
 from typing import Final
 
+from propcite.attribution.english import DAY_NAMES, MONTH_NAMES
 from propcite.attribution.judges.training.making.scenarios.calculating.figures import (
     Topic,
     cast,
@@ -28,9 +29,6 @@ from propcite.attribution.judges.training.making.scenarios.calculating.time_topi
 )
 from propcite.attribution.judges.training.making.scenarios.names import Names
 from propcite.attribution.judges.training.making.scenarios.scene import Scenario, Scene
-
-_MONTHS: Final = "January February March April May June July August September October November December".split()
-_DAYS: Final = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
 
 
 def difference_of_years(names: Names, rng: random.Random) -> Iterator[Scene]:
@@ -75,7 +73,7 @@ def rough_difference_of_years(names: Names, rng: random.Random) -> Iterator[Scen
 def difference_of_days(names: Names, rng: random.Random) -> Iterator[Scene]:
     first = rng.randint(1, 20)
     span = rng.randint(2, 28 - first)
-    month = rng.choice(_MONTHS)
+    month = rng.choice(MONTH_NAMES)
     values = {**cast(names, rng), "d1": str(first), "d2": str(first + span), "n": span, "m": month}
     faults = [{"n": near(rng, span)} for _ in range(3)]
     yield from tell("day_difference", rng.choice(DATES), rng, values, faults)
@@ -84,7 +82,7 @@ def difference_of_days(names: Names, rng: random.Random) -> Iterator[Scene]:
 def difference_of_months(names: Names, rng: random.Random) -> Iterator[Scene]:
     first = rng.randint(0, 8)
     last = rng.randint(first + 2, 11)
-    months = {"m1": _MONTHS[first], "m2": _MONTHS[last]}
+    months = {"m1": MONTH_NAMES[first], "m2": MONTH_NAMES[last]}
     values = {**cast(names, rng), **months, "a": str(rng.randint(1900, 2023)), "n": last - first}
     faults = [{"n": n} for n in range(2, 11) if 2 <= abs(n - last + first) <= 4]
     yield from tell("month_difference", rng.choice(MONTHS_APART), rng, values, faults)
@@ -97,7 +95,7 @@ def age_at_event(names: Names, rng: random.Random) -> Iterator[Scene]:
     if rng.random() < 0.5:
         first, last = rng.sample(range(12), 2)
         age = years if first < last else years - 1
-        values |= {"m1": f"{_MONTHS[first]} ", "m2": f"{_MONTHS[last]} "}
+        values |= {"m1": f"{MONTH_NAMES[first]} ", "m2": f"{MONTH_NAMES[last]} "}
         wrong = [age - 2, age - 1, age + 1, age + 2, age + 10]
     else:
         age = rng.choice((years, years, years - 1))
@@ -139,9 +137,9 @@ def shifted_year(names: Names, rng: random.Random) -> Iterator[Scene]:
 
 def weekday(names: Names, rng: random.Random) -> Iterator[Scene]:
     first, gap, begin = rng.randint(1, 18), rng.randint(2, 10), rng.randrange(7)
-    day, later = _DAYS[begin], _DAYS[(begin + gap) % 7]
-    values = {**cast(names, rng), "d1": str(first), "d2": str(first + gap), "m": rng.choice(_MONTHS), "n": gap}
-    faults = [{"day2": others(rng, later, _DAYS)} for _ in range(3)]
+    day, later = DAY_NAMES[begin], DAY_NAMES[(begin + gap) % 7]
+    values = {**cast(names, rng), "d1": str(first), "d2": str(first + gap), "m": rng.choice(MONTH_NAMES), "n": gap}
+    faults = [{"day2": others(rng, later, DAY_NAMES)} for _ in range(3)]
     yield from tell("weekday", rng.choice(WEEKDAYS), rng, {**values, "day1": day, "day2": later}, faults)
 
 
