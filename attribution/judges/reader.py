@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
@@ -16,15 +15,15 @@ from propcite.attribution.judges.embedded import EmbeddedJudge, Features, probab
 from propcite.attribution.judges.entailment import TOO_LONG
 from propcite.attribution.judges.excerpts import PRONOUN, excerpt
 from propcite.attribution.judges.reader_files import READER, load
+from propcite.attribution.reading.pairs import equal_batches
 from propcite.retrieval.encoding.base import TextEncoder, TokenVectors
 from propcite.retrieval.sentences import split_sentences
 from propcite.retrieval.text import Span
 
 if TYPE_CHECKING:
-    from propcite.attribution.judges.reader_network import Pair
+    from propcite.attribution.reading.pairs import Pair
 
 BATCH_ROWS, DEVICE_BATCH_ROWS = 4, 32  # pairs of one forward pass, on a processor and on a GPU
-WIDTH_STEP = 32  # word pieces
 MAX_WORDS = 80  # longer evidence is cut down to an excerpt: the network was trained on no more
 MAX_LOGIT = 12.0  # of the network
 MAX_SIMILARITY = 0.0  # of the embedded judge's logit: words of a subtly wrong claim are all in the evidence
@@ -113,25 +112,6 @@ def _reading(claim: str, pair: Pair, pieces: Sequence[float], logit: float, deni
         return Reading(UNREAD, TOO_LONG)
     wrong = [span for span, value in zip(pair.spans, pieces[pair.first :], strict=False) if value > WRONG_FROM]
     return Reading(logit, reason(claim, whole_words(claim, wrong)), denied)
-
-
-def equal_batches(lengths: Sequence[int], rows: int) -> list[tuple[int, list[int]]]:
-    """Group texts, by their indices, into batches of a width in steps of 32 and of exactly so many rows.
-
-    The last text of a group fills its batch: a network computes the same for a text whatever its neighbours are only
-    if the batch has the same shape.
-
-    >>> equal_batches([5, 40, 6, 7], rows=2)
-    [(32, [0, 2]), (32, [3, 3]), (64, [1, 1])]
-    """
-    by_width: dict[int, list[int]] = defaultdict(list)
-    for i, length in enumerate(lengths):
-        by_width[-(-length // WIDTH_STEP) * WIDTH_STEP].append(i)
-    return [
-        (width, (own[at : at + rows] + own[-1:] * rows)[:rows])
-        for width, own in sorted(by_width.items())
-        for at in range(0, len(own), rows)
-    ]
 
 
 def whole_words(text: str, spans: Iterable[Span]) -> list[Span]:

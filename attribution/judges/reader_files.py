@@ -21,7 +21,8 @@ from propcite.retrieval.saving import atomic_write
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from propcite.attribution.judges.reader_network import PairTokenizer, ReaderNetwork
+    from propcite.attribution.judges.reader_network import ReaderNetwork
+    from propcite.attribution.reading.pairs import PairTokenizer
 
 READER = Path(__file__).parents[1] / "models" / "reader"
 ABOUT = "reader.json"
@@ -46,7 +47,7 @@ class LoadedReader:
 
 
 def load(folder: Path = READER, device: str = "", precision: str = "auto") -> LoadedReader:
-    """Load a reader in the precision that is fastest on this machine; the last one is loaded once per process."""
+    """Load a reader in the precision that is fastest on this machine; the last two are loaded once per process."""
     try:
         described = (folder / ABOUT).read_text("utf-8")
     except OSError as error:
@@ -54,13 +55,13 @@ def load(folder: Path = READER, device: str = "", precision: str = "auto") -> Lo
     return _load(folder, described, device, precision)
 
 
-@lru_cache(maxsize=1)
+@lru_cache(maxsize=2)  # the shipped one, which reads questions too, and another that judges
 def _load(folder: Path, described: str, device: str, precision: str) -> LoadedReader:
     """Load the reader that `described`, the content of its description, belongs to."""
     import torch
     import transformers
 
-    from propcite.attribution.judges.reader_network import PairTokenizer
+    from propcite.attribution.reading.pairs import PairTokenizer
 
     hide_progress_bars()
     device = device or ("cuda" if torch.cuda.is_available() else "cpu")

@@ -21,7 +21,7 @@ from propcite.attribution.judges import Case
 from propcite.attribution.judges.excerpts import excerpt
 from propcite.attribution.judges.reader import MAX_WORDS
 from propcite.attribution.judges.reader_files import ABOUT, load, save
-from propcite.attribution.judges.reader_network import Pair, PairTokenizer, ReaderNetwork
+from propcite.attribution.judges.reader_network import ReaderNetwork
 from propcite.attribution.judges.training.making.example import (
     CONTRADICTED,
     LABELLED,
@@ -30,6 +30,7 @@ from propcite.attribution.judges.training.making.example import (
     YES_NO,
     Example,
 )
+from propcite.attribution.reading.pairs import Pair, PairTokenizer
 from propcite.retrieval.encoding.loading import check_exists, hide_progress_bars
 from propcite.retrieval.errors import RetrievalError
 from propcite.retrieval.text import Span

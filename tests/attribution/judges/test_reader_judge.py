@@ -18,12 +18,12 @@ from propcite.attribution.judges.excerpts import excerpt
 from propcite.attribution.judges.reader import (
     Calibration,
     ReaderJudge,
-    equal_batches,
     reason,
     shown_evidence,
     whole_words,
 )
 from propcite.attribution.judges.reader_files import READER, load
+from propcite.attribution.reading.pairs import equal_batches
 from propcite.retrieval.encoding.encoder import Encoder
 from propcite.retrieval.text import Span
 
