@@ -39,6 +39,35 @@ class Verdict:
     reason: str = ""
 
 
+class Answered(StrEnum):
+    """Whether an answer answers a question, or a part of one.
+
+    >>> Answered("partly")
+    <Answered.PARTLY: 'partly'>
+    """
+
+    YES = "yes"
+    PARTLY = "partly"
+    NO = "no"
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionPart:
+    """One of the things that a question asks, and whether the answer answers it.
+
+    `question` can be understood alone.  `span` is the sentence of the answer that comes nearest to answering it; None
+    where the answer has no text.
+
+    >>> QuestionPart("When was the barrier finished?", Answered.NO, 0.04).answered.value
+    'no'
+    """
+
+    question: str
+    answered: Answered
+    probability: float
+    span: Span | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Proposition:
     """The smallest claim in a sentence that can be true or false by itself: one or more spans of that sentence.
@@ -201,7 +230,7 @@ class CitedAnswer:
 
     `after` is the id of the answer that this one follows in a conversation.  `understood` is the question that was
     searched for, if it differs from `question`.  `written_from` are the ids of the passages that the writer had, the
-    best first.
+    best first.  `parts` says per thing that the question asks whether it is answered; empty without a question.
 
     >>> from propcite import PropCite
     >>> text = "The barrier is 6.4 metres high."
@@ -223,6 +252,7 @@ class CitedAnswer:
     after: str = ""
     understood: str = ""
     written_from: tuple[str, ...] = ()
+    parts: tuple[QuestionPart, ...] = ()
 
     @property
     def id(self) -> str:
@@ -234,6 +264,14 @@ class CitedAnswer:
         parts += [f"{c.passage.id}:{c.span.start}:{c.span.end}" for c in self.citations]
         parts += [f"after {self.after}"] if self.after else []
         return _digest(*parts)
+
+    @property
+    def answered(self) -> Answered | None:
+        """Return whether the question is answered: partly where some of its parts are; None where it is not known."""
+        if not self.parts:
+            return None
+        found = {part.answered for part in self.parts}
+        return found.pop() if len(found) == 1 else Answered.PARTLY
 
     @property
     def propositions(self) -> tuple[CitedProposition, ...]:

@@ -24,6 +24,7 @@ from propcite.attribution.errors import AttributionError
 from propcite.attribution.judges import Judge
 from propcite.attribution.judges.embedded import EmbeddedJudge
 from propcite.attribution.propositions import Splitter
+from propcite.attribution.questions.reader import QuestionReader
 from propcite.retrieval.alignment import NEAREST, Alignment, alignment_of
 from propcite.retrieval.encoding.base import TextEncoder
 from propcite.retrieval.encoding.cache import MAX_TOKENS
@@ -43,7 +44,8 @@ class PropCite:
     `judge` is "reader", "embedded" or any Judge; None accepts evidence by similarity alone, from `min_score` on.
     `min_margin` is how far a claim's best passage must lead the next (AGRaME's threshold).  `method` is PropCite's own
     or the name of a baseline.  `alignment` says which tokens of a claim and of given passages are compared; a
-    collection has its own.  One PropCite serves all threads.
+    collection has its own.  `question_reader` says whether an answer answers its question: "shipped", one of your own,
+    or None, which leaves that open.  One PropCite serves all threads.
 
     >>> from propcite import PropCite
     >>> answer = PropCite.default().cite("The barrier is 7 metres high.", ["The barrier is 6.4 metres high."])
@@ -64,6 +66,7 @@ class PropCite:
         min_margin: float = 0.0,
         joint: bool = True,
         alignment: Alignment | str = NEAREST,
+        question_reader: QuestionReader | str | None = "shipped",
     ) -> None:
         way = method_of(method) if isinstance(method, str) else method
         reader = _shipped_judge(judge, encoder) if isinstance(judge, str) else judge
@@ -74,6 +77,7 @@ class PropCite:
             decider=Decider(reader, candidates, way.num_cited, min_score, min_margin, joint),
             alignment=alignment_of(alignment) if isinstance(alignment, str) else alignment,
             max_citations=max_citations,
+            question_reader=_question_reader(question_reader),
         )
 
     @classmethod
@@ -112,10 +116,10 @@ class PropCite:
 
         A fact without support has a verdict and the nearest words of the source, but no citation.
         """
-        answer, citer = answer_text(answer), AnswerCiter.over(self.tools, source, collection)
+        answer, citer = answer_text(answer), AnswerCiter.over(self.tools, source, collection, question)
         with citer.timer("split"):
             sentences = split_answer(answer, self.splitter)
-        return citer.answer(answer, citer.cite(sentences), question)
+        return citer.answer(answer, citer.cite(sentences))
 
     def cite_many(
         self,
@@ -216,6 +220,14 @@ def _shipped_judge(name: str, encoder: TextEncoder) -> Judge:
 
         return ReaderJudge(encoder)
     raise AttributionError(f"no judge named {name!r} is shipped: use 'reader', 'embedded', None or your own Judge")
+
+
+def _question_reader(given: QuestionReader | str | None) -> QuestionReader | None:
+    if isinstance(given, str) and given != "shipped":
+        raise AttributionError(
+            f"no question reader named {given!r} is shipped: use 'shipped', None or a QuestionReader"
+        )
+    return QuestionReader() if isinstance(given, str) else given
 
 
 def _learned_splitter() -> Splitter:

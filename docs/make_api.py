@@ -13,10 +13,10 @@ import propcite
 
 PAGE = Path(__file__).with_name("api.md")
 SECTIONS = {
-    "Citing": ("PropCite", "CitedStream", "AsyncCitedStream", "as_passages"),
+    "Citing": ("PropCite", "CitedStream", "AsyncCitedStream", "QuestionReader", "as_passages"),
     "Answers": (
         *("CitedAnswer", "CitedSentence", "CitedProposition", "Citation", "Evidence"),
-        *("Proposition", "Verdict", "Label"),
+        *("Proposition", "Verdict", "Label", "QuestionPart", "Answered"),
     ),
     "Repairing, explaining, alternatives": ("Repaired", "MarkerCheck", "MarkerState", "Explained", "Alternative"),
     "Events of a stream": (

@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from propcite.attribution.citations import CitedAnswer, CitedProposition, CitedSentence, Label, Proposition
+from propcite.attribution.citations import (
+    CitedAnswer,
+    CitedProposition,
+    CitedSentence,
+    Label,
+    Proposition,
+    QuestionPart,
+)
 from propcite.attribution.citing.deciding import Claim, Decider
-from propcite.attribution.citing.splitting import SplitSentence
+from propcite.attribution.citing.splitting import SplitSentence, with_question
 from propcite.attribution.citing.tools import Source, Tools
 from propcite.attribution.english import other_language, without_brackets
+from propcite.attribution.questions.relevance import answered_parts
 from propcite.retrieval.alignment import NEAREST
 from propcite.retrieval.retriever import Retriever
-from propcite.retrieval.text import Granularity, Span
+from propcite.retrieval.text import Granularity, Hit, Span
 from propcite.retrieval.timing import Timer, shared
 
 Rows = list[list[CitedProposition]]  # one row per sentence of an answer
+_NOT_WORDS = re.compile(r"\W+")
 BATCH = 256  # sentences of a long answer whose vectors are held at the same time
 
 
@@ -27,35 +37,39 @@ class AnswerCiter:
     retriever: Retriever | None
     collection: Retriever | None
     timer: Timer
+    question: str = ""
     _numbers: dict[str, int] = field(default_factory=dict)
 
     @classmethod
-    def over(cls, tools: Tools, source: Source, collection: Retriever | None = None) -> AnswerCiter:
+    def over(cls, tools: Tools, source: Source, collection: Retriever | None = None, question: str = "") -> AnswerCiter:
         """Open an answer's citing over a source: given passages are encoded now.
 
-        What the source does not support is looked for in the `collection`, if there is one.
+        What the source does not support is looked for in the `collection`, if there is one.  With a `question`, words
+        that make no sentence are read as its answer, and the cited answer says whether it is answered.
         """
         timer, tools = Timer(), tools.cached()
         source, whole = tools.searching(source), collection and tools.searching(collection)
         with timer("encode passages"):
             retriever = tools.retriever(source, whole.alignment if whole else None)
-        return cls(tools, retriever, whole, timer)
+        return cls(tools, retriever, whole, timer, question)
 
     def cite(self, sentences: Sequence[SplitSentence]) -> list[CitedSentence]:
         """Cite the next sentences of the answer; their markers continue those of earlier sentences."""
         return self.numbered(sentences, self.propositions(sentences))
 
-    def answer(self, text: str, sentences: Sequence[CitedSentence], question: str = "") -> CitedAnswer:
+    def answer(self, text: str, sentences: Sequence[CitedSentence]) -> CitedAnswer:
         """Return the cited answer, given all its sentences."""
         sentences = tuple(sentences)
+        parts = self._parts(text, sentences)
         return CitedAnswer(
             text=text,
             sentences=sentences,
-            question=question,
+            question=self.question,
             index_version=self.index_version,
             models=self.models,
             timings_ms=self.timer.spent,
             notes=_notes(text, [p for sentence in sentences for p in sentence.propositions]),
+            parts=parts,
         )
 
     def propositions(self, sentences: Sequence[SplitSentence]) -> Rows:
@@ -90,13 +104,18 @@ class AnswerCiter:
     def claims(self, sentences: Sequence[SplitSentence], retriever: Retriever | None) -> list[list[Claim]]:
         """Return each sentence's claims with the hits of a search; no hits where there is no retriever."""
         method, depth = self.tools.method, self.tools.decider.depth
+        given, sentences = sentences, [with_question(sentence, self.question) for sentence in sentences]
         if retriever:
             hits = method.find(sentences, retriever, depth)
         else:
             hits = [[[] for _ in method.claims(sentence)] for sentence in sentences]
+        found = [
+            own if _is_quoted(own.text, rows) else asked
+            for own, asked, rows in zip(given, sentences, hits, strict=True)
+        ]
         return [
             [Claim(claim, sentence.text, tuple(row)) for claim, row in zip(method.claims(sentence), rows, strict=True)]
-            for sentence, rows in zip(sentences, hits, strict=True)
+            for sentence, rows in zip(found, hits, strict=True)
         ]
 
     def claims_elsewhere(self, sentences: Sequence[SplitSentence], decided: Rows) -> dict[int, list[Claim]]:
@@ -109,6 +128,13 @@ class AnswerCiter:
         shown = {p.id for p in self.retriever.passages()} if self.retriever else set()
         new = [[replace(c, hits=tuple(h for h in c.hits if h.passage.id not in shown)) for c in row] for row in claims]
         return dict(zip(places, new, strict=True))
+
+    def _parts(self, text: str, sentences: Sequence[CitedSentence]) -> tuple[QuestionPart, ...]:
+        """Return what the question asks, and whether these sentences say it; empty where nobody reads questions."""
+        if self.tools.question_reader is None or not self.question.strip():
+            return ()
+        with self.timer("judge"):
+            return answered_parts(self.tools.question_reader, self.question, text, [s.span for s in sentences])
 
     def _sentence(self, sentence: SplitSentence, propositions: Sequence[CitedProposition]) -> CitedSentence:
         numbered = tuple(self._numbered(p, sentence.span) for p in propositions)
@@ -159,16 +185,34 @@ def encode_claims(tools: Tools, sentences: Sequence[SplitSentence]) -> None:
 
 
 def _decided(decider: Decider, answers: Sequence[Sequence[Sequence[Claim]]], *, shown: bool) -> list[Rows]:
-    """Return what each claim cites; a claim that needs no support has no verdict."""
+    """Return what each claim cites; one that needs no support has no verdict, one that is repeated is judged once."""
     check_worthy = [claim for rows in answers for row in rows for claim in row if claim.proposition.check_worthy]
-    decided = iter(decider.decide(check_worthy, shown=shown))
+    distinct = {_content(claim): claim for claim in check_worthy}
+    decided = dict(zip(distinct, decider.decide(list(distinct.values()), shown=shown), strict=True))
     return [
         [
-            [next(decided) if c.proposition.check_worthy else CitedProposition(c.proposition, None) for c in row]
+            [
+                replace(decided[_content(c)], proposition=c.proposition)
+                if c.proposition.check_worthy
+                else CitedProposition(c.proposition, None)
+                for c in row
+            ]
             for row in rows
         ]
         for rows in answers
     ]
+
+
+def _is_quoted(sentence: str, rows: Sequence[Sequence[Hit]]) -> bool:
+    """Return whether a sentence of the answer is one of those found, word by word: it then needs no question."""
+    words = _NOT_WORDS.sub(" ", sentence).strip().casefold()
+    return any(words == _NOT_WORDS.sub(" ", hit.text).strip().casefold() for row in rows for hit in row)
+
+
+def _content(claim: Claim) -> object:
+    """Return what a claim's verdict depends on."""
+    hits = tuple((hit.passage.id, hit.passage.text, hit.spans) for hit in claim.hits)
+    return claim.proposition.text, claim.sentence, hits
 
 
 def _better(shown: CitedProposition, elsewhere: CitedProposition) -> CitedProposition:

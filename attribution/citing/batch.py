@@ -111,9 +111,7 @@ def _cite(tools: Tools, jobs: Sequence[_Job], collection: Retriever | None) -> l
             return [error]
         return [cited for job in jobs for cited in _cite(tools, [job], collection)]
     return [
-        citer.answer(job.answer, citer.numbered(job.sentences, next(rows)), job.question)
-        if isinstance(citer, AnswerCiter)
-        else citer
+        citer.answer(job.answer, citer.numbered(job.sentences, next(rows))) if isinstance(citer, AnswerCiter) else citer
         for citer, job in zip(citers, jobs, strict=True)
     ]
 
@@ -127,7 +125,7 @@ def _rows(answers: Sequence[tuple[AnswerCiter, _Job]]) -> list[Rows]:
 
 def _open(tools: Tools, job: _Job, collection: Retriever | None) -> AnswerCiter | PropCiteError:
     try:
-        return AnswerCiter.over(tools, job.source, collection)
+        return AnswerCiter.over(tools, job.source, collection, job.question)
     except PropCiteError as error:
         return error
 
@@ -150,13 +148,13 @@ def _threads() -> ThreadPoolExecutor:
 def _cite_in_steps(
     tools: Tools, answer: str, source: Source, collection: Retriever | None, question: str, cancelled: Event
 ) -> CitedAnswer:
-    citer = AnswerCiter.over(tools, source, collection)
+    citer = AnswerCiter.over(tools, source, collection, question)
     cited = []
     for sentences in _steps(citer, answer):
         if cancelled.is_set():
             break
         cited += citer.cite(sentences)
-    return citer.answer(answer, cited, question)
+    return citer.answer(answer, cited)
 
 
 def _steps(citer: AnswerCiter, answer: str) -> Iterator[list[SplitSentence]]:

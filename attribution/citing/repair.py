@@ -25,7 +25,7 @@ def repair(
     `collection`; that has no number, so it gets no marker.
     """
     unmarked, passages = extract_markers(answer_text(answer)), as_counted(source)
-    citer = AnswerCiter.over(tools, list({(p.id, p.text): p for p in passages}.values()), collection)
+    citer = AnswerCiter.over(tools, list({(p.id, p.text): p for p in passages}.values()), collection, question)
     with citer.timer("split"):
         sentences = split_answer(unmarked.text, citer.tools.splitter)
     markers = _by_sentence(unmarked.markers, sentences)
@@ -37,7 +37,7 @@ def repair(
     numbered = citer.numbered(sentences, merged)
     cited = [_showing_all(s) if numbers else s for s, numbers in zip(numbered, markers, strict=True)]
     checks = tuple(_checks(sentences, markers, by_marker, cited, passages))
-    return Repaired(answer, citer.answer(unmarked.text, cited, question), tuple(passages), checks)
+    return Repaired(answer, citer.answer(unmarked.text, cited), tuple(passages), checks)
 
 
 def _by_sentence(markers: Sequence[Marker], sentences: Sequence[SplitSentence]) -> list[dict[int, Span]]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 
 from propcite.attribution.citations import Proposition
+from propcite.attribution.english import is_question, language_of, tag
 from propcite.attribution.errors import AttributionError
 from propcite.attribution.propositions import Splitter
 from propcite.attribution.prose.markers import ExtractedMarkers, extract_markers
@@ -14,6 +15,8 @@ from propcite.attribution.prose.sentences import sentences_of
 from propcite.retrieval.text import Span
 
 MAX_CONTEXT = 32  # sentences
+VERB_TAGS = frozenset("BHIMVEY")
+MAX_FRAGMENT = 12  # words of an answer such as "At least three years."
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +71,26 @@ def split_sentences(
         SplitSentence(span, text, tuple(_placed(one, plain[text]) for one in found))
         for span, text, found in zip(spans, texts, propositions, strict=True)
     ]
+
+
+def with_question(sentence: SplitSentence, question: str) -> SplitSentence:
+    """Return a sentence without a verb as an answer to the question: its claims name what was asked.
+
+    Any other sentence is returned as it is, and any where the question is not in English.
+
+    >>> words = "At least three years."
+    >>> fragment = SplitSentence(Span(0, 21), words, (Proposition((Span(0, 21),), words),))
+    >>> with_question(fragment, "How long is it supported?").propositions[0].text
+    'How long is it supported: At least three years.'
+    """
+    asked = " ".join(question.split()).rstrip(" ?!.")
+    is_short = len(sentence.text.split()) <= MAX_FRAGMENT
+    if not is_short or not is_question(asked) or language_of(sentence.text) not in ("English", ""):
+        return sentence
+    if set(tag(sentence.text, sentence.text).tags) & VERB_TAGS:
+        return sentence
+    claims = (replace(p, text=f"{asked}: {p.text}") if p.check_worthy else p for p in sentence.propositions)
+    return replace(sentence, propositions=tuple(claims))
 
 
 def _placed(proposition: Proposition, sentence: ExtractedMarkers) -> Proposition:

@@ -46,7 +46,7 @@ class StreamCiter:
         self._before: deque[str] = deque(maxlen=MAX_CONTEXT)
         self._jobs: deque[Future[list[SentenceCited]]] = deque()
         self._thread = ThreadPoolExecutor(1, "propcite-stream")
-        self._opening = self._thread.submit(AnswerCiter.over, self._tools, source, collection)
+        self._opening = self._thread.submit(AnswerCiter.over, self._tools, source, collection, question)
         if not isinstance(source, Retriever) and self._tools.encoding_judge:
             self._thread.submit(self._encode_ahead, None)
 
@@ -94,7 +94,7 @@ class StreamCiter:
         text, sentences = "".join(self._texts), tuple(event.sentence for event in self._cited)
         if not self._is_open:
             return CitedAnswer(text, sentences, self._question, models=self._tools.models)
-        return self.opened().answer(text, sentences, self._question)
+        return self.opened().answer(text, sentences)
 
     @property
     def spent(self) -> dict[str, float]:

@@ -12,6 +12,7 @@ from propcite.attribution.citing.sources import as_passages
 from propcite.attribution.errors import AttributionError
 from propcite.attribution.judges import EncodingJudge, Judge
 from propcite.attribution.propositions import Splitter
+from propcite.attribution.questions.reader import QuestionReader
 from propcite.retrieval.alignment import Alignment
 from propcite.retrieval.encoding.base import TextEncoder
 from propcite.retrieval.encoding.cache import MAX_TOKENS, CachedEncoder
@@ -33,6 +34,7 @@ class Tools:
     decider: Decider
     alignment: Alignment
     max_citations: int
+    question_reader: QuestionReader | None = None
 
     @property
     def judge(self) -> Judge | None:

@@ -16,7 +16,8 @@ Phrases of a clause:
 References to earlier sentences:
     `with_antecedent`, `inserted_spans`, `without_brackets`.
 Questions:
-    `standalone_question` (a follow-up, completed from each earlier `Exchange`).
+    `standalone_question` (a follow-up, completed from each earlier `Exchange`), `question_parts` (the things that one
+    question asks), `is_question`.
 Languages:
     `language_of`, `other_language`.
 """
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from propcite.attribution.english.languages import language_of, other_language
     from propcite.attribution.english.pronouns.antecedent import inserted_spans, with_antecedent, without_brackets
     from propcite.attribution.english.questions.follow_ups import Exchange, standalone_question
+    from propcite.attribution.english.questions.parts import is_question, question_parts
     from propcite.attribution.english.words import (
         DAY_NAMES,
         FUNCTION_WORDS,
@@ -67,6 +69,7 @@ _MODULES = {
     "languages": ("language_of", "other_language"),
     "pronouns.antecedent": ("inserted_spans", "with_antecedent", "without_brackets"),
     "questions.follow_ups": ("Exchange", "standalone_question"),
+    "questions.parts": ("is_question", "question_parts"),
     "words": (
         *("DAY_NAMES", "FUNCTION_WORDS", "MONTHS", "MONTH_NAMES", "NUMBER_WORDS", "SCALES", "WORD"),
         *("content_words", "missing_numbers", "numbers", "plain_share", "share_found", "stands_in"),
@@ -98,6 +101,7 @@ __all__ = [
     "facts",
     "frame",
     "inserted_spans",
+    "is_question",
     "language_of",
     "larger_place",
     "lexicon",
@@ -105,6 +109,7 @@ __all__ = [
     "numbers",
     "other_language",
     "plain_share",
+    "question_parts",
     "sentences_with_numbers",
     "share_found",
     "standalone_question",

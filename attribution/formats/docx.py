@@ -21,11 +21,11 @@ from propcite.attribution.formats.pieces import CitedPassage, Piece, cited_passa
 from propcite.attribution.formats.text import one_line, printable
 from propcite.attribution.formats.wording import (
     SIGNS,
-    coverage_line,
     label_of,
     nearest_line,
     notices,
     place_of,
+    summary_line,
     title_of,
 )
 
@@ -38,7 +38,7 @@ def to_docx(answer: CitedAnswer) -> bytes:
     if lines := notices(answer):
         document.add_paragraph().add_run(one_line(" ".join(lines))).italic = True
     _answer(document, answer)
-    _small(document, coverage_line(answer))
+    _small(document, summary_line(answer))
     if answer.uncited:
         document.add_heading("Without support", 2)
         for fact in answer.uncited:

@@ -14,11 +14,11 @@ from propcite.attribution.formats.text import link_to_words, one_line, printable
 from propcite.attribution.formats.wording import (
     ELSEWHERE,
     SIGNS,
-    coverage_line,
     label_of,
     location_of,
     nearest_line,
     notices,
+    summary_line,
     title_of,
 )
 from propcite.retrieval.text import Span
@@ -67,7 +67,7 @@ def _header(answer: CitedAnswer, title: str) -> str:
     bar = f'<div class="bar" aria-hidden="true">{shares}</div>\n' if shares else ""
     return (
         f'<header>\n<p class="kicker">PropCite</p>\n<h1 dir="auto">{escape(title)}</h1>\n'
-        f'{bar}<p class="coverage">{escape(coverage_line(answer))}</p>\n{_notices(answer)}</header>\n'
+        f'{bar}<p class="coverage">{escape(summary_line(answer))}</p>\n{_notices(answer)}</header>\n'
     )
 
 

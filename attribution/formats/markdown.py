@@ -9,11 +9,11 @@ from propcite.attribution.formats.pieces import CitedPassage, Piece, cited_passa
 from propcite.attribution.formats.text import link_to_words, one_line, printable
 from propcite.attribution.formats.wording import (
     SIGNS,
-    coverage_line,
     label_of,
     nearest_line,
     notices,
     place_of,
+    summary_line,
     title_of,
 )
 
@@ -26,7 +26,7 @@ def to_markdown(answer: CitedAnswer) -> str:
     """Return the answer with `[^n]` behind its sentences, then unsupported facts, then the quotes as footnotes."""
     parts = [f"# {inline(answer.question)}"] if answer.question.strip() else []
     parts += [f"> {inline(notice)}" for notice in notices(answer)]
-    parts += [_text(answer), f"*{inline(coverage_line(answer))}*"]
+    parts += [_text(answer), f"*{inline(summary_line(answer))}*"]
     if answer.uncited:
         parts.append("## Without support\n\n" + "\n".join(map(_unsupported, answer.uncited)))
     if further := _further_support(answer):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from propcite.attribution.citations import CitedAnswer, CitedProposition, Evidence, Label
+from propcite.attribution.citations import Answered, CitedAnswer, CitedProposition, Evidence, Label
 from propcite.retrieval.text import Passage, Span
 
 # A sign and words per verdict: colour is never the only signal.
@@ -13,6 +13,12 @@ SIGNS = {
     Label.PARTLY: ("◐", "partly supported"),
     Label.UNSUPPORTED: ("○", "no support found"),
     Label.CONTRADICTED: ("✗", "contradicted"),
+}
+ANSWERED_SIGNS = {Answered.YES: "✓", Answered.PARTLY: "◐", Answered.NO: "○"}
+ANSWERED_LINES = {
+    Answered.YES: "Answers the question",
+    Answered.PARTLY: "May answer only part of the question",
+    Answered.NO: "Does not seem to answer the question",
 }
 ELSEWHERE = "found elsewhere"  # not in a passage that the writer of the answer had
 
@@ -31,6 +37,33 @@ def nearest_line(cited: CitedProposition) -> str:
     if cited.nearest is None:
         return "Nothing that comes near it was found"
     return _NEAREST.get(label_of(cited), "The nearest source does not support it")
+
+
+def answered_line(answer: CitedAnswer) -> str:
+    """Say whether the answer answers its question, and what it leaves open; empty where that is not known.
+
+    >>> from propcite import QuestionPart
+    >>> part = QuestionPart("When was it finished?", Answered.YES, 0.9)
+    >>> answered_line(CitedAnswer("In 2024.", parts=(part,)))
+    'Answers the question'
+    >>> answered_line(CitedAnswer("In 2024.", parts=(part, QuestionPart("What did it cost?", Answered.NO, 0.1))))
+    'Answers 1 of 2 parts of the question, not: What did it cost?'
+    """
+    if answer.answered is None or answer.abstained:
+        return ""
+    if len(answer.parts) == 1:
+        return ANSWERED_LINES[answer.answered]
+    open_parts = [part for part in answer.parts if part.answered is not Answered.YES]
+    if not open_parts:
+        return f"Answers all {len(answer.parts)} parts of the question"
+    number = len(answer.parts) - len(open_parts)
+    left = " ".join(part.question for part in open_parts)
+    return f"Answers {number} of {len(answer.parts)} parts of the question, not: {left}"
+
+
+def summary_line(answer: CitedAnswer) -> str:
+    """Say whether the question is answered, and how much of the answer has support."""
+    return " · ".join(filter(None, [answered_line(answer), coverage_line(answer)]))
 
 
 def coverage_line(answer: CitedAnswer) -> str:

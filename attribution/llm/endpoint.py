@@ -44,8 +44,8 @@ _PAUSE = 0.5  # seconds before a stream that broke before its first text is retr
 class Endpoint:
     """One model of one server.  Safe to share among threads: at most `num_parallel` requests run at once.
 
-    An entry of `options` that the server refuses (a schema, a seed) is never sent again.  The entry "system" stands
-    for the role of the system message.
+    An entry of `options` that the server refuses (a schema, a seed) is never sent again; so is one of `extra`, which
+    has fields that are not OpenAI's own.  The entry "system" stands for the role of the system message.
     """
 
     def __init__(
@@ -54,6 +54,7 @@ class Endpoint:
         model: str,
         options: Mapping[str, Any],
         *,
+        extra: Mapping[str, Any] | None = None,
         api_key: str = "none",
         timeout: float = 30.0,
         retries: int = 2,
@@ -79,7 +80,8 @@ class Endpoint:
         }
         self._client = openai.OpenAI(**self._arguments)
         self._client.organization = self._client.project = None  # else taken from the environment, for any server
-        self._options = {"system": True, **_STREAM_OPTIONS, **options}
+        self._extra = frozenset(extra or {})
+        self._options = {"system": True, **_STREAM_OPTIONS, **options, **(extra or {})}
         self._has_connected = False
         self._lock = Lock()
         self._slots = BoundedSemaphore(num_parallel)
@@ -101,8 +103,7 @@ class Endpoint:
         while True:
             try:
                 structured = "response_format" in options
-                request = _request(self.model, messages_for(structured), options)
-                reply = self._complete(request | ({"extra_body": extra} if extra else {}))
+                reply = self._complete(self._request(messages_for(structured), options, extra or {}))
                 break
             except RefusedError as refusal:
                 drop_refused_option(refusal, options)
@@ -119,15 +120,15 @@ class Endpoint:
         options = self._current_options()
         while True:
             try:
-                async with aclosing(self._with_retries(_request(self.model, messages, options))) as pieces:
+                async with aclosing(self._with_retries(self._request(messages, options))) as pieces:
                     async for piece in pieces:
+                        self.drop_options(*(self._options.keys() - options.keys()))  # it is accepted without these
                         yield piece
                 break
             except TooLongError:
                 raise
             except RefusedError as refusal:
                 drop_refused_option(refusal, options)
-        self.drop_options(*(self._options.keys() - options.keys()))
 
     def _current_options(self) -> dict[str, Any]:
         with self._lock:
@@ -137,6 +138,16 @@ class Endpoint:
         """Stop sending these options."""
         with self._lock:
             self._options = {name: value for name, value in self._options.items() if name not in names}
+
+    def _request(
+        self, messages: list[Message], options: Mapping[str, Any], extra: Mapping[str, Any] | None = None
+    ) -> dict[str, Any]:
+        """Return the arguments of the client's call."""
+        if "system" not in options:
+            messages = without_system(messages)
+        own = {name: value for name, value in options.items() if name not in {"system", *self._extra}}
+        body = {**{name: value for name, value in options.items() if name in self._extra}, **(extra or {})}
+        return {"model": self.model, "messages": messages, **own, **({"extra_body": body} if body else {})}
 
     def _complete(self, request: dict[str, Any]) -> str:
         """Return the server's reply unparsed: the client would accept a web page as a completion."""
@@ -270,9 +281,3 @@ def without_system(messages: list[Message]) -> list[Message]:
         return messages
     task, first, *others = messages
     return [{"role": "user", "content": f"{task['content']}\n\n{first['content']}"}, *others]
-
-
-def _request(model: str, messages: list[Message], options: dict[str, Any]) -> dict[str, Any]:
-    if "system" not in options:
-        messages = without_system(messages)
-    return {"model": model, "messages": messages} | {k: v for k, v in options.items() if k != "system"}

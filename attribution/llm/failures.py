@@ -48,7 +48,7 @@ def drop_refused_option(refusal: RefusedError, options: dict[str, Any]) -> None:
     The candidate is an option that the message names, else the first of those that servers often refuse.
     """
     complaint = str(refusal).lower()
-    named = [option for option in options if option in complaint]
+    named = [option for option in options if re.search(rf"(?<!\w){re.escape(option.lower())}(?!\w)", complaint)]
     suspects = [option for option in _OFTEN_REFUSED if option in options]
     if not (candidates := named or suspects):
         raise refusal

@@ -49,7 +49,7 @@ _CONVERSATION = re.compile(
 )
 _LEAD_IN = re.compile(
     r"^(?:here(?:['’]s|\sis|\sare)\b|below\s(?:is|are)\b|the\sfollowing\s(?:is|are)\b|in\swhat\sfollows\b|what\si\sfound\b"
-    r"|based\son\b[^:]{0,80}:$)|\b(?:as\sfollows|the\sfollowing|are\sthese|see\sbelow|listed\sbelow)\b[^:]{0,60}:$"
+    r"|based\son\b[^:]{0,80}:$|from\s[“\"].{1,300}[”\"]:$)|\b(?:as\sfollows|the\sfollowing|are\sthese|see\sbelow|listed\sbelow)\b[^:]{0,60}:$"
 )
 _TRANSITION = re.compile(
     r"^(?:in\s(?:summary|conclusion|short|brief|other\swords|addition|contrast|fact|general|detail|particular|sum)"

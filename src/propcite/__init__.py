@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     __version__: str
     from propcite.app.answering.generators import Draft, GenerationContext, Generator
     from propcite.attribution.citations import (
+        Answered,
         Citation,
         CitedAnswer,
         CitedProposition,
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
         Evidence,
         Label,
         Proposition,
+        QuestionPart,
         Verdict,
     )
     from propcite.attribution.citing.alternatives import Alternative
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
     from propcite.attribution.judges import Case, Judge
     from propcite.attribution.propcite import PropCite
     from propcite.attribution.propositions import Splitter
+    from propcite.attribution.questions.reader import QuestionReader
     from propcite.retrieval.encoding.encoder import Encoder
     from propcite.retrieval.errors import PropCiteError
     from propcite.retrieval.retriever import Retriever
@@ -55,8 +58,8 @@ if TYPE_CHECKING:
 _MODULES = {
     "app.answering.generators": ("Draft", "Generator", "GenerationContext"),
     "attribution.citations": (
-        *("Citation", "CitedAnswer", "CitedProposition", "CitedSentence"),
-        *("Evidence", "Label", "Proposition", "Verdict"),
+        *("Answered", "Citation", "CitedAnswer", "CitedProposition", "CitedSentence"),
+        *("Evidence", "Label", "Proposition", "QuestionPart", "Verdict"),
     ),
     "attribution.citing.alternatives": ("Alternative",),
     "attribution.citing.explaining": ("Explained",),
@@ -72,6 +75,7 @@ _MODULES = {
     "attribution.judges": ("Case", "Judge"),
     "attribution.propcite": ("PropCite",),
     "attribution.propositions": ("Splitter",),
+    "attribution.questions.reader": ("QuestionReader",),
     "retrieval.encoding.encoder": ("Encoder",),
     "retrieval.errors": ("PropCiteError",),
     "retrieval.retriever": ("Retriever",),
@@ -82,6 +86,7 @@ _MODULE_OF = {name: module for module, names in _MODULES.items() for name in nam
 __all__ = [
     "Alternative",
     "AnswerDone",
+    "Answered",
     "AsyncCitedStream",
     "Case",
     "Citation",
@@ -107,6 +112,8 @@ __all__ = [
     "PropCite",
     "PropCiteError",
     "Proposition",
+    "QuestionPart",
+    "QuestionReader",
     "Repaired",
     "Retriever",
     "Sentence",

@@ -1,1 +1,1 @@
-"""Questions of a conversation, completed so that each can be understood alone."""
+"""Questions: those of a conversation completed, and those that ask several things split, so that each stands alone."""

@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from propcite.attribution.citations import (
+    Answered,
     Citation,
     CitedAnswer,
     CitedProposition,
@@ -15,6 +16,7 @@ from propcite.attribution.citations import (
     Evidence,
     Label,
     Proposition,
+    QuestionPart,
     Verdict,
 )
 from propcite.attribution.errors import AttributionError
@@ -24,10 +26,12 @@ from propcite.attribution.formats.json.schema import (
     VERSION_2,
     VERSION_3,
     VERSION_4,
+    VERSION_5,
     AnswerJson,
     BoxJson,
     CitationJson,
     EvidenceJson,
+    PartJson,
     PassageJson,
     PropositionJson,
     SentenceJson,
@@ -35,6 +39,8 @@ from propcite.attribution.formats.json.schema import (
     answer_adapter,
 )
 from propcite.retrieval.text import Box, Page, Passage, Place, Sentence, Span
+
+EARLIER = (VERSION_1, VERSION_2, VERSION_3, VERSION_4, VERSION_5)
 
 
 def from_json(text: str) -> CitedAnswer:
@@ -77,6 +83,7 @@ def from_dict(data: AnswerJson) -> CitedAnswer:
             after=data["after"],
             understood=data["understood"],
             written_from=tuple(data["written_from"]),
+            parts=tuple(_read_part(part, data["text"]) for part in data["parts"]),
         )
     except (KeyError, ValueError) as error:
         raise AttributionError(f"this cited answer is inconsistent: {error}") from error
@@ -84,13 +91,13 @@ def from_dict(data: AnswerJson) -> CitedAnswer:
 
 def _upgraded(data: Any) -> Any:
     """Add to an answer of an earlier version the fields that it lacks."""
-    if not isinstance(data, dict) or data.get("schema") not in (VERSION_1, VERSION_2, VERSION_3, VERSION_4):
+    if not isinstance(data, dict) or data.get("schema") not in EARLIER:
         return data
     first = data["schema"] == VERSION_1
-    new: dict[str, Any] = {"after": "", "understood": "", "written_from": []}
+    new: dict[str, Any] = {"after": "", "understood": "", "written_from": [], "answered": None, "parts": []}
     new |= {"uncited_spans": [], "index_version": ""} if first else {}
     new |= {"incomplete": False, "notes": []} if data["schema"] in (VERSION_1, VERSION_2) else {}
-    parts = data if data["schema"] == VERSION_4 else _with_parts(data, first)
+    parts = data if data["schema"] in (VERSION_4, VERSION_5) else _with_parts(data, first)
     return {**new, **parts, "schema": SCHEMA}
 
 
@@ -103,6 +110,14 @@ def _with_parts(value: Any, first: bool) -> Any:
         new |= {"places": [], **({"boxes": []} if first else {})} if "pages" in value else {}
         return {**new, **{name: _with_parts(item, first) for name, item in value.items()}}
     return value
+
+
+def _read_part(data: PartJson, answer: str) -> QuestionPart:
+    start, end = data["start"], data["end"]
+    span = None if start is None or end is None else Span(start, end)
+    if span is not None:
+        span.of(answer)  # it ends within the answer
+    return QuestionPart(data["question"], Answered(data["answered"]), data["probability"], span)
 
 
 def _read_verdict(data: VerdictJson) -> Verdict:

@@ -12,11 +12,12 @@ from typing import Any, Literal
 from pydantic import ConfigDict, TypeAdapter, with_config
 from typing_extensions import TypedDict
 
-SCHEMA: Literal["propcite/answer/5"] = "propcite/answer/5"
+SCHEMA: Literal["propcite/answer/6"] = "propcite/answer/6"
 VERSION_1 = "propcite/answer/1"  # without ids, `shown`, boxes, `uncited_spans` and `index_version`
 VERSION_2 = "propcite/answer/2"  # without `incomplete` and `notes`
 VERSION_3 = "propcite/answer/3"  # with pages only, no named places such as slides and rows
 VERSION_4 = "propcite/answer/4"  # without `after`, `understood` and `written_from`
+VERSION_5 = "propcite/answer/5"  # without `answered` and `parts`
 
 
 class VerdictJson(TypedDict):
@@ -37,6 +38,19 @@ class BoxJson(TypedDict):
     top: float
     right: float
     bottom: float
+
+
+class PartJson(TypedDict):
+    """One of the things that the question asks.
+
+    `start` and `end` are the sentence of the answer that comes nearest to answering it; null where there is none.
+    """
+
+    question: str
+    answered: Literal["yes", "partly", "no"]
+    probability: float
+    start: int | None
+    end: int | None
 
 
 class EvidenceJson(TypedDict):
@@ -135,15 +149,19 @@ class AnswerJson(TypedDict):
     `incomplete` when its writing ended too soon; `notes` are what else a reader must know of how it was written.
     `after` is the id of the answer that it follows, `understood` the question as it was looked for where that is not
     `question` itself, `written_from` the ids of the passages that its writer was given; each may be empty.
+    `answered` says whether the question is answered, `parts` the same per thing that it asks; null and empty where that
+    is not known.
     """
 
-    schema: Literal["propcite/answer/5"]
+    schema: Literal["propcite/answer/6"]
     id: str
     question: str
     understood: str
     after: str
     collection: str
     text: str
+    answered: Literal["yes", "partly", "no"] | None
+    parts: list[PartJson]
     abstained: bool
     incomplete: bool
     notes: list[str]
@@ -176,7 +194,7 @@ def schema_document(name: str, adapter: TypeAdapter[Any]) -> dict[str, Any]:
     """Return a self-contained JSON schema that names its dialect and its own id.
 
     >>> json_schema()["$id"]
-    'urn:propcite:schema:answer:5'
+    'urn:propcite:schema:answer:6'
     """
     identity = f"urn:propcite:schema:{name.removeprefix('propcite/').replace('/', ':')}"
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": identity, **adapter.json_schema()}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from propcite.attribution.citations import Citation, CitedAnswer, CitedSentence, Evidence, Verdict
+from propcite.attribution.citations import Citation, CitedAnswer, CitedSentence, Evidence, QuestionPart, Verdict
 from propcite.attribution.formats.cited_documents import all_evidence
 from propcite.attribution.formats.json.schema import (
     SCHEMA,
@@ -12,6 +12,7 @@ from propcite.attribution.formats.json.schema import (
     BoxJson,
     CitationJson,
     EvidenceJson,
+    PartJson,
     PassageJson,
     SentenceJson,
     VerdictJson,
@@ -35,6 +36,8 @@ def to_dict(answer: CitedAnswer) -> AnswerJson:
         "after": answer.after,
         "collection": answer.collection,
         "text": answer.text,
+        "answered": answer.answered.value if answer.answered else None,
+        "parts": [_part(part) for part in answer.parts],
         "abstained": answer.abstained,
         "incomplete": answer.incomplete,
         "notes": list(answer.notes),
@@ -54,9 +57,19 @@ def to_json(answer: CitedAnswer, *, indent: int | None = None) -> str:
     """Return an answer as JSON.  A lone surrogate, which JSON cannot hold, becomes �; offsets stay right.
 
     >>> to_json(CitedAnswer("It rained."))[:31]
-    '{"schema": "propcite/answer/5",'
+    '{"schema": "propcite/answer/6",'
     """
     return without_surrogates(json.dumps(to_dict(answer), ensure_ascii=False, indent=indent))
+
+
+def _part(part: QuestionPart) -> PartJson:
+    return {
+        "question": part.question,
+        "answered": part.answered.value,
+        "probability": part.probability,
+        "start": part.span.start if part.span else None,
+        "end": part.span.end if part.span else None,
+    }
 
 
 def verdict_json(verdict: Verdict) -> VerdictJson:

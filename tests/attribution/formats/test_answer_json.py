@@ -13,6 +13,7 @@ import pytest
 from sample_answers import GATES
 
 from propcite.attribution.citations import (
+    Answered,
     Citation,
     CitedAnswer,
     CitedProposition,
@@ -20,6 +21,7 @@ from propcite.attribution.citations import (
     Evidence,
     Label,
     Proposition,
+    QuestionPart,
     Verdict,
 )
 from propcite.attribution.errors import AttributionError
@@ -28,7 +30,7 @@ from propcite.attribution.formats.json.repairs import repair_schema
 from propcite.retrieval.text import Passage, Sentence, Span
 
 TEXT = "The gates weigh 300 tonnes — each. 😀 It cost 5 million. Is that all?"
-NO_CONVERSATION: dict[str, Any] = {"after": "", "understood": "", "written_from": ()}
+NO_CONVERSATION: dict[str, Any] = {"after": "", "understood": "", "written_from": (), "parts": ()}
 COST = Passage("cost", "It cost 4 million.", document_id="d2", sentences=(Sentence(Span(0, 18)),))
 
 
@@ -62,6 +64,7 @@ def answer() -> CitedAnswer:
         after="feedbeef0123",
         understood="How heavy are the gates?",
         written_from=("gates", "cost"),
+        parts=(QuestionPart("How heavy are the gates?", Answered.YES, 0.91, Span(0, 34)),),
     )
 
 
@@ -84,11 +87,11 @@ def test_json_follows_the_published_schema(answer: CitedAnswer) -> None:
     jsonschema.validate(json.loads(to_json(answer)), json_schema())
     jsonschema.validate(json.loads(to_json(CitedAnswer(""))), json_schema())
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(json.loads(to_json(answer)) | {"schema": "propcite/answer/6"}, json_schema())
+        jsonschema.validate(json.loads(to_json(answer)) | {"schema": "propcite/answer/7"}, json_schema())
 
 
 def test_a_schema_names_its_dialect_and_its_id() -> None:
-    for schema, name in ((json_schema(), "answer:5"), (repair_schema(), "repair:1")):
+    for schema, name in ((json_schema(), "answer:6"), (repair_schema(), "repair:1")):
         assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
         assert schema["$id"] == f"urn:propcite:schema:{name}"
         jsonschema.Draft202012Validator.check_schema(schema)
@@ -105,7 +108,7 @@ def test_an_answer_of_version_1_is_read(answer: CitedAnswer) -> None:
 
     first = as_first(json.loads(to_json(answer)))
     del first["uncited_spans"], first["index_version"], first["incomplete"], first["notes"]
-    del first["after"], first["understood"], first["written_from"]
+    del first["after"], first["understood"], first["written_from"], first["answered"], first["parts"]
     result = from_json(json.dumps(first | {"schema": "propcite/answer/1"}))
     assert [c.quote for c in result.citations] == [c.quote for c in answer.citations]
     assert [c.boxes for c in result.citations] == [()]
@@ -117,6 +120,7 @@ def test_an_answer_of_version_1_is_read(answer: CitedAnswer) -> None:
 def test_an_answer_of_version_2_is_read(answer: CitedAnswer) -> None:
     second = json.loads(to_json(answer)) | {"schema": "propcite/answer/2"}
     del second["incomplete"], second["notes"], second["after"], second["understood"], second["written_from"]
+    del second["answered"], second["parts"]
     assert from_json(json.dumps(second)) == replace(answer, incomplete=False, notes=(), **NO_CONVERSATION)
     with pytest.raises(AttributionError, match="Field required"):
         from_json(json.dumps(second | {"schema": "propcite/answer/3"}))
@@ -131,6 +135,7 @@ def test_an_answer_of_version_3_is_read_without_places(answer: CitedAnswer) -> N
         return {name: as_third(item) for name, item in value.items() if name != "places"}
 
     third = as_third(json.loads(to_json(answer)))
+    del third["answered"], third["parts"]
     result = from_json(json.dumps(third | {"schema": "propcite/answer/3"}))
     assert [c.places for c in answer.citations] == [("<i>slide</i> 3",)]
     assert [(c.quote, c.places) for c in result.citations] == [(c.quote, ()) for c in answer.citations]
@@ -140,10 +145,25 @@ def test_an_answer_of_version_3_is_read_without_places(answer: CitedAnswer) -> N
 
 def test_an_answer_of_version_4_is_read_without_conversation(answer: CitedAnswer) -> None:
     fourth = json.loads(to_json(answer))
-    del fourth["after"], fourth["understood"], fourth["written_from"]
+    del fourth["after"], fourth["understood"], fourth["written_from"], fourth["answered"], fourth["parts"]
     assert from_json(json.dumps(fourth | {"schema": "propcite/answer/4"})) == replace(answer, **NO_CONVERSATION)
     with pytest.raises(AttributionError, match="Field required"):
         from_json(json.dumps(fourth | {"schema": SCHEMA}))
+
+
+def test_an_answer_of_version_5_is_read_without_parts(answer: CitedAnswer) -> None:
+    fifth = json.loads(to_json(answer))
+    assert (fifth.pop("answered"), len(fifth.pop("parts"))) == ("yes", 1)
+    assert from_json(json.dumps(fifth | {"schema": "propcite/answer/5"})) == replace(answer, parts=())
+    with pytest.raises(AttributionError, match="Field required"):
+        from_json(json.dumps(fifth | {"schema": SCHEMA}))
+
+
+def test_a_part_beyond_the_end_of_the_answer_is_an_error(answer: CitedAnswer) -> None:
+    data = json.loads(to_json(answer))
+    data["parts"][0]["end"] = 10_000
+    with pytest.raises(AttributionError, match="inconsistent"):
+        from_json(json.dumps(data))
 
 
 def test_the_id_depends_on_the_previous_answer(answer: CitedAnswer) -> None:
@@ -210,7 +230,7 @@ TAMPERED: dict[str, tuple[Callable[[Any], Any], str]] = {
         lambda d: d["sentences"][0]["propositions"][0].update(spans=[[0, 40]]),
         "reaches beyond its sentence",
     ),
-    "another schema": (lambda d: d.update(schema="propcite/answer/9"), "schema: Input should be 'propcite/answer/5'"),
+    "another schema": (lambda d: d.update(schema="propcite/answer/9"), "schema: Input should be 'propcite/answer/6'"),
     "no schema": (lambda d: d.pop("schema"), "schema: Field required"),
     "no text": (lambda d: d.pop("text"), "text: Field required"),
     "a new label": (

@@ -1,0 +1,1 @@
+"""Questions: their parts, the texts that answer them, and whether an answer does."""

@@ -1,0 +1,1 @@
+"""Train the question reader: examples from questions with passages, and the loop that learns from them."""

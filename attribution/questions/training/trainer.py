@@ -1,0 +1,227 @@
+"""Train the question reader over the reader of claims: low-rank changes of its upper layers, and heads."""
+
+from __future__ import annotations
+
+import datetime
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F  # noqa: N812 - its usual name
+
+from propcite.attribution.errors import AttributionError
+from propcite.attribution.judges.reader_files import READER
+from propcite.attribution.judges.reader_files import load as load_reader
+from propcite.attribution.judges.training.trainer import batches
+from propcite.attribution.questions.files import learned, save
+from propcite.attribution.questions.network import Logits, QuestionNetwork
+from propcite.attribution.questions.training.examples import QuestionExample, window
+from propcite.attribution.questions.training.making import made
+from propcite.attribution.reading.pairs import Pair, PairTokenizer
+from propcite.retrieval.training.loop import TrainingLoop
+from propcite.retrieval.training.lowrank import add_low_rank_changes
+
+CHECKPOINT = "questions.pt"
+DRAWN = 300  # examples whose batches are made together
+KINDS = {"asked": 0.56, "alone": 0.11, "other": 0.19, "swapped": 0.14}  # shares of what is drawn
+WINDOWS = (40, 60, 75, 90)  # words
+ANSWERING_WEIGHT = 3.0  # of a sentence that answers: most do not
+WORDS_WEIGHT = 0.7  # of the loss of the answer's words
+NO_WORDS_WEIGHT = 0.5  # of an example without an answer in it
+EARLIER_PACE, HEADS_PACE = 0.1, 2.0  # learning rates of the reader's heads and of new ones, in those of the changes
+MASKED = -1e4
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionRecipe:
+    """The settings that determine the result, apart from the examples."""
+
+    steps: int = 1200
+    batch_pieces: int = 2048
+    learning_rate: float = 5e-4
+    warmup: int = 30
+    rank: int = 16
+    title_share: float = 0.6
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Encoded:
+    """An example as word pieces: its sentences and the words that answer, as first and last piece plus one."""
+
+    example: QuestionExample
+    pair: Pair
+    sentences: list[tuple[int, int]]
+    answering: list[bool | None]
+    words: tuple[int, int] | None
+
+
+class QuestionTrainer(TrainingLoop):
+    """Trains a question reader; the checkpoint is in `folder`."""
+
+    error = AttributionError
+    checkpoint_every = 100
+
+    def __init__(
+        self,
+        recipe: QuestionRecipe,
+        examples: Sequence[QuestionExample],
+        network: QuestionNetwork,
+        tokenizer: PairTokenizer,
+        folder: Path,
+    ) -> None:
+        self.recipe, self.network = recipe, network.train()
+        self._tokenizer, self._rng = tokenizer, random.Random(recipe.seed)
+        self._examples = [*examples, *made(examples, self._rng)]
+        torch.manual_seed(recipe.seed)
+        groups = _prepared(network, recipe)
+        inputs = {**asdict(recipe), "examples": len(examples)}
+        super().__init__(recipe, network, groups, folder / CHECKPOINT, inputs=inputs)
+        self._remaining = enumerate(self._batches())
+
+    @property
+    def num_examples(self) -> dict[str, int]:
+        return dict(Counter(example.kind for example in self._examples))
+
+    def next_loss(self) -> Tensor:
+        """Compute the loss of the next batch; the batches of an earlier run are skipped."""
+        batch = next(batch for number, batch in self._remaining if number >= self.step)
+        with torch.autocast(self.network.piece.weight.device.type, torch.bfloat16):
+            logits = self.network([one.pair for one in batch])
+        weights = torch.tensor([one.example.weight for one in batch], device=logits.answered.device)
+        answered = torch.tensor([float(one.example.is_answered) for one in batch], device=weights.device)
+        whole = F.binary_cross_entropy_with_logits(logits.answered, answered, reduction="none")
+        return (whole * weights).mean() + _sentence_loss(logits, batch) + WORDS_WEIGHT * _words_loss(logits, batch)
+
+    def _batches(self) -> Iterator[list[_Encoded]]:
+        """Yield batches of examples of similar length, of at most `batch_pieces` word pieces."""
+        by_kind = {kind: [e for e in self._examples if e.kind == kind] for kind in KINDS}
+        kinds = [kind for kind, own in by_kind.items() if own]
+        while True:
+            drawn = self._rng.choices(kinds, [KINDS[kind] for kind in kinds], k=DRAWN)
+            shown = [window(self._rng.choice(by_kind[kind]), self._rng.choice(WINDOWS), self._rng) for kind in drawn]
+            encoded = self._encoded(shown)
+            groups = batches([len(one.pair.pieces) for one in encoded], self.recipe.batch_pieces)
+            self._rng.shuffle(groups)
+            for group in groups:
+                yield [encoded[i] for i in group]
+
+    def _encoded(self, examples: Sequence[QuestionExample]) -> list[_Encoded]:
+        """Encode examples, with their title as often as the recipe says: a reader must do with and without it."""
+        leads = [f"{e.title}: " if e.title and self._rng.random() < self.recipe.title_share else "" for e in examples]
+        pairs = self._tokenizer.encode([(e.question, lead + e.text) for e, lead in zip(examples, leads, strict=True)])
+        return [_encode(*one) for one in zip(examples, pairs, map(len, leads), strict=True)]
+
+
+def _prepared(network: QuestionNetwork, recipe: QuestionRecipe) -> list[dict[str, Any]]:
+    """Freeze all but low-rank changes of the upper layers and the heads, and return them with their learning rates."""
+    network.requires_grad_(False)
+    for layer in network.upper_layers:
+        add_low_rank_changes(layer, recipe.rank)
+    for module in network.modules():
+        if isinstance(module, torch.nn.Dropout):
+            module.p = 0.0
+    changes = [p for layer in network.upper_layers for p in layer.parameters() if p.requires_grad]
+    earlier = [*network.reader.piece.parameters(), *network.reader.first.parameters()]
+    heads = [*network.ends.parameters(), *network.piece.parameters(), network.scale]
+    for parameter in (*earlier, *heads):
+        parameter.requires_grad_(True)
+    paces = ((changes, 1.0), (earlier, EARLIER_PACE), (heads, HEADS_PACE))
+    return [{"params": params, "lr": recipe.learning_rate * pace} for params, pace in paces]
+
+
+def _encode(example: QuestionExample, pair: Pair, lead: int) -> _Encoded:
+    """Find the word pieces of each sentence and of the words that answer; what was cut off is left out."""
+    starts = torch.tensor([span.start for span in pair.second_spans])
+    sentences, answering = [], []
+    start = lead
+    for sentence, answers in zip(example.sentences, example.answering, strict=True):
+        first, end = torch.searchsorted(starts, torch.tensor([start, start + len(sentence)])).tolist()
+        if end > first:
+            sentences.append((pair.second + first, pair.second + end))
+            answering.append(answers)
+        start += len(sentence) + 1
+    return _Encoded(example, pair, sentences, answering, _word_pieces(example, pair, lead))
+
+
+def _word_pieces(example: QuestionExample, pair: Pair, lead: int) -> tuple[int, int] | None:
+    if example.words is None:
+        return None
+    words = example.words.shifted(lead)
+    held = [i for i, span in enumerate(pair.second_spans) if span.overlaps(words)]
+    if not held or pair.second_spans[-1].end < words.end:
+        return None
+    return pair.second + held[0], pair.second + held[-1]
+
+
+def _sentence_loss(logits: Logits, batch: Sequence[_Encoded]) -> Tensor:
+    """Return the mean loss of the sentences of which it is known whether they answer."""
+    found, truth, weights = [], [], []
+    for row, one in enumerate(batch):
+        for (first, end), answers in zip(one.sentences, one.answering, strict=True):
+            if answers is not None:
+                found.append(torch.logsumexp(logits.pieces[row, first:end], 0))
+                truth.append(float(answers))
+                weights.append(one.example.weight * (ANSWERING_WEIGHT if answers else 1.0))
+    if not found:
+        return logits.pieces.sum() * 0.0
+    wanted, weighed = (torch.tensor(values, device=logits.pieces.device) for values in (truth, weights))
+    losses = F.binary_cross_entropy_with_logits(torch.stack(found), wanted, reduction="none")
+    return (losses * weighed).sum() / weighed.sum()
+
+
+def _words_loss(logits: Logits, batch: Sequence[_Encoded]) -> Tensor:
+    """Return the mean loss of where the answer's words begin and end; the first piece stands for no answer."""
+    rows = [i for i, one in enumerate(batch) if one.words or not one.example.is_answered]
+    if not rows:
+        return logits.starts.sum() * 0.0
+    device = logits.starts.device
+    mask = torch.full((len(rows), logits.starts.shape[1]), MASKED, device=device)
+    for place, row in enumerate(rows):
+        pair = batch[row].pair
+        mask[place, 0] = 0.0
+        mask[place, pair.second : pair.second + len(pair.second_spans)] = 0.0
+    places = torch.tensor([batch[row].words or (0, 0) for row in rows], device=device)
+    weights = torch.tensor(
+        [batch[row].example.weight * (1.0 if batch[row].words else NO_WORDS_WEIGHT) for row in rows], device=device
+    )
+    starts = F.cross_entropy(logits.starts[rows] + mask, places[:, 0], reduction="none")
+    ends = F.cross_entropy(logits.ends[rows] + mask, places[:, 1], reduction="none")
+    return ((starts + ends) * weights).sum() / weights.sum() / 2
+
+
+def train(
+    examples: Sequence[QuestionExample],
+    out: Path,
+    folder: Path,
+    recipe: QuestionRecipe,
+    *,
+    base: Path = READER,
+    device: str = "",
+    resume: bool = False,
+    note: Callable[[str], None] = lambda _: None,
+    progress: Callable[[int, float], None] = lambda *_: None,
+) -> dict[str, Any]:
+    """Train on the examples and write the question reader to the file `out`; return the description stored with it."""
+    if (folder / CHECKPOINT).exists() and not resume:
+        raise AttributionError(f"{folder} has an unfinished training: go on with --resume, or give another --work")
+    if not {True, False} <= {example.is_answered for example in examples}:
+        raise AttributionError("training needs questions that their text answers and others: give rows of both kinds")
+    reader = load_reader(base, "cpu", "float32")
+    network = QuestionNetwork(reader.network).to(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+    folder.mkdir(parents=True, exist_ok=True)
+    trainer = QuestionTrainer(recipe, examples, network, reader.tokenizer, folder)
+    if resume and trainer.resume():
+        note(f"going on from step {trainer.step}")
+    trainer.run(progress)
+    about = {
+        "recipe": asdict(recipe), "examples": trainer.num_examples, "made": datetime.date.today().isoformat(),
+    }  # fmt: skip
+    save(out, dict(learned(network)), reader.about, about)
+    (folder / CHECKPOINT).unlink(missing_ok=True)
+    return about
