@@ -25,6 +25,7 @@ class Model:
 def shipped(settings: Settings) -> Iterator[Model]:
     from propcite.attribution.judges.reader_files import READER
     from propcite.attribution.propositions import SPLITTER_WEIGHTS
+    from propcite.attribution.questions.files import QUESTIONS
     from propcite.retrieval.encoding import bundled
     from propcite.retrieval.encoding.trained_networks import network_info
 
@@ -69,6 +70,32 @@ def shipped(settings: Settings) -> Iterator[Model]:
         "reads claim, evidence and title together, and marks the words that are wrong",
         "its card: attribution/models/README.md",
     )
+    yield Model(
+        "questions",
+        "question-reader",
+        not settings.question_model,
+        _megabytes(QUESTIONS),
+        "reads a question beside a text: which sentences and words answer it",
+        "its card: attribution/models/README.md",
+    )
+    yield from _small_language_model(settings)
+
+
+def _small_language_model(settings: Settings) -> Iterator[Model]:
+    """Yield the model of the generator `local`, if it is installed."""
+    from propcite.app.answering.generators.smollm2 import NAME, PACKAGE, packed_file, smollm2_place
+
+    saved, packed = smollm2_place(settings.data_dir) / "model.safetensors", packed_file()
+    file = saved if saved.is_file() else packed
+    if file:
+        yield Model(
+            "generator",
+            NAME,
+            settings.generator == "local" and not settings.generator_model,
+            _megabytes(file),
+            "local: writes in this process, fluently and often wrongly",
+            f"published weights, from the package {PACKAGE}",
+        )
 
 
 def _megabytes(*files: Path) -> float:

@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from propcite.attribution.citations import CitedAnswer, CitedProposition, CitedSentence, Evidence, Label
-from propcite.attribution.formats.wording import ELSEWHERE, location_of, notices
+from propcite.attribution.formats.wording import ANSWERED_SIGNS, ELSEWHERE, answered_line, location_of, notices
 from propcite.retrieval.text import Hit
 
 if TYPE_CHECKING:  # the ingester loads the readers
@@ -77,10 +77,16 @@ def show_facts(answer: CitedAnswer, names: dict[str, str]) -> None:
     _show_notices(answer)
     if answer.propositions and not answer.abstained:
         out.print()
-        for proposition, following in zip_longest(answer.propositions, answer.propositions[1:]):
+        shown = _told_once(answer.propositions)
+        for proposition, following in zip_longest(shown, shown[1:]):
             _show_proposition(proposition, names, with_source=not _same_source(proposition, following))
     held = sum(bool(fact.citations) for fact in answer.facts)
     spent = sum(answer.timings_ms.values()) / 1000
+    if (line := answered_line(answer)) and not answer.abstained:
+        out.print(
+            Text(f"{ANSWERED_SIGNS[answer.answered]} {line}" if answer.answered else line),
+            soft_wrap=not out.is_terminal,
+        )
     facts = "" if answer.abstained else f"{held} of {len(answer.facts)} facts have support · "
     writer = f"written by {escape(answer.models['generator'])} · " if "generator" in answer.models else ""
     trust = f"{escape(answer.models['judge_trust'])} · " if facts and "judge_trust" in answer.models else ""
@@ -121,6 +127,14 @@ def _show_proposition(proposition: CitedProposition, names: dict[str, str], with
         _indented(f"[{colour}]{escape(proposition.verdict.reason)}[/{colour}]", 6)
     if proposition.nearest is not None:
         _indented(f"[dim]nearest: {_source(proposition.nearest, names)}[/dim]", 6)
+
+
+def _told_once(propositions: Sequence[CitedProposition]) -> list[CitedProposition]:
+    """Return the propositions without those that say again, word for word, what an earlier one says."""
+    first: dict[str, CitedProposition] = {}
+    for proposition in propositions:
+        first.setdefault(proposition.proposition.text.casefold(), proposition)
+    return list(first.values())
 
 
 def _same_source(one: CitedProposition, other: CitedProposition | None) -> bool:
@@ -217,7 +231,10 @@ def file_name(source: str) -> str:
 
 def show_models(models: Sequence[Model]) -> None:
     """Print one row per model; the models in use are marked."""
-    table = Table("setting", "name", "MB", "what it is", "how it was made", box=None, pad_edge=False)
+    table = Table("setting", box=None, pad_edge=False)
+    table.add_column("name", no_wrap=True, overflow="fold")
+    for column in ("MB", "what it is", "how it was made"):
+        table.add_column(column)
     for model in models:
         name = Text(f"{model.name} ✓" if model.chosen else model.name, style="bold" if model.chosen else "")
         table.add_row(model.setting, name, f"{model.megabytes:.1f}", model.what, model.made)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import repeat
 
 from propcite.app.answering.generators import Draft, GenerationContext, Generator
+from propcite.app.answering.naming import found_passages
 from propcite.app.answering.running import AnswerStream
 from propcite.app.errors import AppError, NotFoundError, StoreError
 from propcite.app.library.store import CollectionInfo, Library
@@ -17,6 +18,7 @@ from propcite.attribution.citing.repaired import MarkerState, Repaired
 from propcite.attribution.citing.stream import CitedStream
 from propcite.attribution.events import AnswerDone, Event
 from propcite.attribution.propcite import PropCite
+from propcite.attribution.questions.relevance import unanswered
 from propcite.retrieval.alignment import Alignment
 from propcite.retrieval.errors import PropCiteError
 from propcite.retrieval.retriever import Retriever
@@ -83,7 +85,7 @@ class Pipeline:
         if isinstance(draft, PropCiteError):
             raise draft
         answer = self.propcite.cite(
-            draft.text, request.context.retriever, collection=request.collection, question=request.question
+            draft.text, request.context.retriever, collection=request.collection, question=request.understood
         )
         return self._finished(request, answer, draft, writing)
 
@@ -97,7 +99,7 @@ class Pipeline:
 
         def cite(pieces: Iterable[str]) -> CitedStream:
             source, collection = request.context.retriever, request.collection
-            return self.propcite.stream(pieces, source, collection=collection, question=request.question)
+            return self.propcite.stream(pieces, source, collection=collection, question=request.understood)
 
         writing = self.open_generator().stream(request.understood, request.context)
         return AnswerStream(writing, cite, lambda *answer: self._finished(request, *answer))
@@ -114,7 +116,7 @@ class Pipeline:
             for request, draft, timer in zip(requests, drafts, timers, strict=True)
             if isinstance(request, _Request) and isinstance(draft, Draft)
         ]
-        texts = [(draft.text, request.context.retriever) for request, draft, _ in written]
+        texts = [(draft.text, request.context.retriever, request.understood) for request, draft, _ in written]
         cited = self.propcite.cite_many(texts, collection=retriever)
         answers = (
             answer if isinstance(answer, PropCiteError) else self._finished(request, answer, draft, timer)
@@ -130,12 +132,19 @@ class Pipeline:
         return self.store(self.propcite.cite(text, passages, collection=retriever, question=question))
 
     def cite_stream(
-        self, texts: Iterable[str], passages: Sequence[Passage] = (), *, strip_markers: bool = False
+        self,
+        texts: Iterable[str],
+        passages: Sequence[Passage] = (),
+        *,
+        question: str = "",
+        strip_markers: bool = False,
     ) -> Iterator[Event]:
         """Cite a text while it is written, as `cite` does."""
         whole = self.retriever()
         source, collection = (passages, whole) if passages else (whole, None)
-        with self.propcite.stream(texts, source, collection=collection, strip_markers=strip_markers) as stream:
+        with self.propcite.stream(
+            texts, source, collection=collection, question=question, strip_markers=strip_markers
+        ) as stream:
             for event in stream:
                 if isinstance(event, AnswerDone) and event.answer.text.strip():
                     event = AnswerDone(self.store(event.answer))
@@ -147,9 +156,10 @@ class Pipeline:
         """Return what else of the collection is near a fact of a stored answer, ranked and judged as it is now."""
         return self.propcite.alternatives(answer, fact, self.retriever(), granularity, k)
 
-    def repair(self, text: str, passages: Sequence[Passage]) -> Repaired:
+    def repair(self, text: str, passages: Sequence[Passage], *, question: str = "") -> Repaired:
         """Check a text's markers for these passages, and cite what they leave out over the collection too."""
-        repaired = self.propcite.repair(_required(text, "a text to repair"), passages, collection=self.retriever())
+        text = _required(text, "a text to repair")
+        repaired = self.propcite.repair(text, passages, collection=self.retriever(), question=question)
         return replace(repaired, answer=self.store(repaired.answer))
 
     def store(self, cited: CitedAnswer) -> CitedAnswer:
@@ -176,7 +186,7 @@ class Pipeline:
             with timer("understand"):
                 understood = self.open_generator().understand(question, turns)
         with timer("retrieve"):
-            passages = tuple(hit.passage for hit in collection.search(understood, k=self.num_passages))
+            passages = found_passages(collection, understood, self.num_passages)
             context = GenerationContext(passages, collection.only(passage.id for passage in passages), tuple(turns))
         return _Request(question, understood, context, collection, timer)
 
@@ -206,6 +216,7 @@ class Pipeline:
                 answer,
                 question=request.question,
                 abstained=draft.abstained,
+                parts=unanswered(request.understood) if draft.abstained else answer.parts,
                 incomplete=draft.incomplete,
                 notes=(*draft.notes, *answer.notes, *filter(None, [own_markers])),
                 models={**answer.models, **{kind: name for kind, name in made_by.items() if name}},

@@ -150,6 +150,7 @@ def _show_answer(answer: CitedAnswer, parts: Parts, export: Export | None = None
 def cite(
     file: Annotated[str, typer.Argument(help="A text to cite; - reads standard input.")] = "-",
     passages: PassagesFile = None,
+    question: Annotated[str, typer.Option(help="What the text answers; it is said whether it does.")] = "",
     batch: Batch = False,
     fail_under: Annotated[
         float, typer.Option(min=0, max=1, help="Exit with 1 if the share of cited facts is below this.")
@@ -174,7 +175,9 @@ def cite(
     export = requested_export(as_json, form, out, offsets)
     parts = open_parts(**setting_overrides(method, judge, margin, most))
     if stream:
-        answer = cite_stream(parts, file, passages, collection, as_json=as_json, strip_markers=strip_markers)
+        answer = cite_stream(
+            parts, file, passages, collection, question=question, as_json=as_json, strip_markers=strip_markers
+        )
         if answer.coverage < fail_under:
             raise typer.Exit(BELOW)
         return
@@ -188,9 +191,9 @@ def cite(
     text = read_text(file)
     own = read_passages(passages) if passages else ()
     if own and not collection:
-        answer = parts.propcite.cite(text, own)
+        answer = parts.propcite.cite(text, own, question=question)
     else:
-        answer = parts.pipeline(find_collection(parts, collection)).cite(text, own)
+        answer = parts.pipeline(find_collection(parts, collection)).cite(text, own, question=question)
     _show_answer(answer, parts, export, stored=bool(answer.collection))
     if answer.coverage < fail_under:
         raise typer.Exit(BELOW)

@@ -29,17 +29,26 @@ Stripped = Annotated[bool, typer.Option("--strip-markers", help="With --stream: 
 
 
 def cite_stream(
-    parts: Parts, file: str, passages: Path | None, collection: str, *, as_json: bool, strip_markers: bool
+    parts: Parts,
+    file: str,
+    passages: Path | None,
+    collection: str,
+    *,
+    question: str,
+    as_json: bool,
+    strip_markers: bool,
 ) -> CitedAnswer:
     """Print every event as it arrives and return the whole answer."""
     names: dict[str, str] = {}
     given = read_passages(passages) if passages else ()
     if given and not collection:
-        events: Iterable[Event] = parts.propcite.stream(pieces(file), given, strip_markers=strip_markers)
+        events: Iterable[Event] = parts.propcite.stream(
+            pieces(file), given, question=question, strip_markers=strip_markers
+        )
     else:
         chosen = find_collection(parts, collection)
         names = document_names(parts, chosen)
-        events = parts.pipeline(chosen).cite_stream(pieces(file), given, strip_markers=strip_markers)
+        events = parts.pipeline(chosen).cite_stream(pieces(file), given, question=question, strip_markers=strip_markers)
     answer = print_events(events, names, as_json=as_json)
     if not answer.text.strip():
         raise PropCiteError("there was nothing to read")

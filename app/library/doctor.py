@@ -222,18 +222,20 @@ class Doctor:
 
     def _models(self) -> Iterator[Finding]:
         from propcite.attribution.judges import reader_files
+        from propcite.attribution.questions import files as question_files
         from propcite.retrieval.encoding import bundled
 
         settings = self.parts.settings
         checks: list[Callable[[], object]] = [bundled.bundled_model]  # compares its checksum
         checks += [partial(bundled.check_trained, path) for path in _weights()]
         checks.append(partial(reader_files.check, reader_files.READER))
+        checks.append(question_files.check)
         for check in checks:
             try:
                 check()
             except (PropCiteError, OSError) as error:
                 yield Finding("models", str(error), "install PropCite again")
-        for name in ("encoder", "judge_model", "splitter_model"):
+        for name in ("encoder", "judge_model", "splitter_model", "question_model"):
             model = str(getattr(settings, name))
             if model.startswith(("/", "./", "~")) and not Path(model).expanduser().exists():
                 yield Finding("settings", f"{name} is {model}, which does not exist", f"set PROPCITE_{name.upper()}")

@@ -1,8 +1,8 @@
-"""Draw the meter of support in the page's colours."""
+"""Draw whether an answer answers its question, and how much of it has support, in the page's colours."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -10,10 +10,35 @@ from pathlib import Path
 import streamlit as st
 from streamlit.components.v2.types import ComponentRenderer
 
-from propcite.attribution.citations import CitedAnswer, Label
-from propcite.ui.asking.words import covered_line, shares
+from propcite.attribution.citations import CitedAnswer, Label, QuestionPart
+from propcite.attribution.formats.wording import ANSWERED_SIGNS, answered_line
+from propcite.ui.asking.words import covered_line, is_quoted, shares
 
 HERE = Path(__file__).parent
+QUOTED = "In the words of the sources"
+
+
+def answered_html(answer: CitedAnswer) -> str:
+    """Return whether the question is answered, and each of its parts if it has several; empty where it is not known."""
+    if answer.answered is None:
+        return ""
+    if len(answer.parts) == 1:
+        sign, line = ANSWERED_SIGNS[answer.answered], answered_line(answer)
+        return f'<p class="answered {answer.answered.value}">{_signed(sign, line)}</p>'
+    return f'<ul class="answered {answer.answered.value}">{_items(answer.parts)}</ul>'
+
+
+def _items(parts: Sequence[QuestionPart]) -> str:
+    spoken = {"yes": "answered: ", "partly": "perhaps answered: ", "no": "not answered: "}
+    return "".join(
+        f'<li class="{part.answered.value}"><span class="spoken">{spoken[part.answered.value]}</span>'
+        f"{_signed(ANSWERED_SIGNS[part.answered], part.question)}</li>"
+        for part in parts
+    )
+
+
+def _signed(sign: str, line: str) -> str:
+    return f'<span class="sign" aria-hidden="true">{sign}</span> {escape(line)}'
 
 
 def meter_html(shares_by_label: Mapping[Label, float]) -> str:
@@ -38,4 +63,7 @@ def _component() -> ComponentRenderer:
 
 
 def show_meter(answer: CitedAnswer) -> None:
-    _component()(key=f"meter-{answer.id}", data={"html": meter_html(shares(answer))})
+    """Show whether the question is answered; support is no news where every sentence is a quote."""
+    support = f'<p class="meter"><span class="words">{QUOTED}</span></p>' if is_quoted(answer) else ""
+    html = answered_html(answer) + (support or meter_html(shares(answer)))
+    _component()(key=f"meter-{answer.id}", data={"html": html})

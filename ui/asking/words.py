@@ -79,6 +79,11 @@ def shares(answer: CitedAnswer) -> dict[Label, float]:
     return {label: count / total for label, count in counts.items() if count} if total else {}
 
 
+def is_quoted(answer: CitedAnswer) -> bool:
+    """Return whether the answer is made of its sources' own sentences, all of which were found again."""
+    return answer.models.get("generator") == "extractive" and not answer.uncited
+
+
 def covered_line(held: Mapping[Label, float]) -> str:
     """Say how much of an answer is supported.
 

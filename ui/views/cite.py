@@ -7,22 +7,24 @@ import streamlit as st
 from propcite.app.library.store import CollectionInfo
 from propcite.attribution.prose.markers import extract_markers
 from propcite.ui import reader, session
+from propcite.ui.asking.meter import show_meter
 from propcite.ui.pasted_passages import passages_of
 from propcite.ui.words import check_line, counted
 
+QUESTION_HELP = "The answer then also says whether it answers this."
 HELP = "A blank line between two. Markers in the text, like [1], count them."
 
 
-def cite(collection: CollectionInfo, text: str, given: str) -> None:
+def cite(collection: CollectionInfo, text: str, question: str, given: str) -> None:
     """Cite the text and open it; with passages and markers, check the markers."""
     pipeline, passages = session.pipeline(collection), passages_of(given)
     with st.spinner("Looking for the words that support it…"):
         if passages and extract_markers(text).markers:
-            repaired = pipeline.repair(text, passages)
+            repaired = pipeline.repair(text, passages, question=question)
             st.session_state[f"checks-{repaired.answer.id}"] = repaired
             reader.open_answer(repaired.answer.id)
         else:
-            reader.open_answer(pipeline.cite(text, passages).id)
+            reader.open_answer(pipeline.cite(text, passages, question=question).id)
     st.rerun()
 
 
@@ -50,13 +52,16 @@ def show() -> None:
     text = st.text_area(
         "Text", key="text-to-cite", height=height, label_visibility="collapsed", placeholder="Your text"
     )
-    with st.expander("The passages that it was written from", icon=":material/attach_file:"):
+    with st.expander("The question and the passages that it was written from", icon=":material/attach_file:"):
+        question = st.text_input("Question", key="question-of-text", help=QUESTION_HELP, placeholder="What was asked")
         given = st.text_area("Passages", key="given-passages", height=height, help=HELP, placeholder="[1] …")
     if st.button("Cite", key="cite", type="primary", icon=":material/format_quote:") and collection:
         with session.showing_errors():
-            cite(collection, text, given)
+            cite(collection, text, question, given)
     if answer:
         show_checks(answer.id)
+        if answer.parts:
+            show_meter(answer)
         reader.show(answer)
     if collection:
         reader.show_earlier_texts(collection)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
-from propcite.app.answering.generators import Draft, GenerationContext
+from propcite.app.answering.generators import Draft, GenerationContext, Generator
+from propcite.app.building import build_question_reader, chosen_prompt
 from propcite.app.errors import AppError
 from propcite.app.lab.alce.files import AlceFile, Question, list_ids
 from propcite.app.lab.alce.scores import first_line, length
@@ -14,7 +15,7 @@ from propcite.app.lab.runs.aggregates import ANSWER_WAY
 from propcite.app.lab.runs.runner import split_cost, timed
 from propcite.app.library.store.runs import RunItem
 from propcite.app.parts import Parts
-from propcite.app.settings import Settings
+from propcite.app.settings import SAMPLING, Settings
 from propcite.attribution.prose.marker_stripper import remove_markers
 from propcite.retrieval.encoding.base import TextEncoder
 from propcite.retrieval.errors import PropCiteError
@@ -23,7 +24,7 @@ from propcite.retrieval.text import Granularity, Passage
 
 BATCH_SIZE = 16  # questions answered together: an interrupt can lose so many
 GPU_BATCH_SIZE = 256
-LIST_PROMPTS = {"answer": "list", "cite": "list_cite"}  # prompts that ask for a list, by those for prose
+LIST_PROMPTS = {"answer": "list", "short": "list", "cite": "list_cite"}  # that ask for a list, by those for prose
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +113,7 @@ def generate_answers(
 ) -> None:
     """Generate answers and store them batch by batch; at the end, raise if some failed."""
     failed: list[tuple[str, PropCiteError]] = []
-    size = _batch_size(parts.settings)
+    size, generator = _batch_size(parts.settings), _generator(parts)
     for first in range(0, len(rows), size):
         batch = rows[first : first + size]
         with timed() as cost:
@@ -120,7 +121,7 @@ def generate_answers(
             if parts.settings.generator == "extractive":
                 for granularity in (Granularity.PASSAGE, Granularity.SENTENCE):
                     encoder.encode_queries([row.question.text for row in batch], granularity)
-            drafts = parts.generator.generate_many([_request(row, encoder) for row in batch])
+            drafts = generator.generate_many([_request(row, encoder) for row in batch])
         share = split_cost({name: cost[name] for name in ("seconds", "cpu_seconds")}, len(batch))
         failed += [(row.key, d) for row, d in zip(batch, drafts, strict=True) if isinstance(d, PropCiteError)]
         pairs = zip(batch, drafts, strict=True)
@@ -133,6 +134,14 @@ def generate_answers(
         )
 
 
+def _generator(parts: Parts) -> Generator:
+    if parts.settings.generator != "extractive":
+        return parts.generator
+    from propcite.app.answering.generators.extractive import ExtractiveGenerator
+
+    return ExtractiveGenerator(build_question_reader(parts.settings), plain=True)
+
+
 def stored_answer(item: RunItem) -> Answer:
     output = item.output
     return Answer(output["text"], output.get("given", ""), bool(output.get("abstained")))
@@ -142,8 +151,16 @@ def generator_settings(settings: Settings) -> Mapping[str, object]:
     """Return the settings that the generated text depends on."""
     if settings.generator == "extractive":
         return {"name": "extractive"}
-    names = ("generator_model", "prompt", "max_tokens", "temperature", "seed")
-    return {"name": settings.generator, **{name: getattr(settings, name) for name in names}}
+    prompt = chosen_prompt(settings)
+    always = {"max_tokens", "temperature", "seed"}
+    values = {name: getattr(settings, name) for name in (*SAMPLING, "extra_body")}
+    sampling = {name: value for name, value in values.items() if name in always or value}
+    return {"name": settings.generator, "generator_model": settings.generator_model, "prompt": prompt, **sampling}
+
+
+def list_prompt(settings: Settings) -> str | None:
+    """Return the prompt that asks for a list; None where the settings name one of the user's own."""
+    return LIST_PROMPTS.get(chosen_prompt(settings))
 
 
 def _batch_size(settings: Settings) -> int:

@@ -68,7 +68,7 @@ class PostHocCiter:
     def cite(self, answers: Sequence[CitationInput]) -> list[str]:
         if isinstance(method := self.propcite.tools.method, PostCite):
             encode_for_postcite(method, answers)
-        cited = self.propcite.cite_many([(answer.text, answer.retriever) for answer in answers])
+        cited = self.propcite.cite_many([(answer.text, answer.retriever, answer.question) for answer in answers])
         return [to_alce(_checked(one), answer.passages) for one, answer in zip(cited, answers, strict=True)]
 
 
@@ -144,7 +144,10 @@ def _citer(shared: PropCite, name: str, max_citations: int, margin: float) -> Ci
     base, _, suffix = name.partition("+")
 
     def propcite(judge: Judge | None, **options: Any) -> PropCite:
-        return PropCite(shared.encoder, splitter=shared.splitter, judge=judge, max_citations=max_citations, **options)
+        return PropCite(
+            shared.encoder, splitter=shared.splitter, judge=judge, max_citations=max_citations,
+            question_reader=None, **options,
+        )  # fmt: skip
 
     if name == GENERATE:
         return OriginalMarkers()

@@ -9,6 +9,7 @@ from propcite.app.lab.commands import (
     runs,
     training,
     training_judge,
+    training_questions,
 )
 
 __all__ = [
@@ -20,4 +21,5 @@ __all__ = [
     "runs",
     "training",
     "training_judge",
+    "training_questions",
 ]

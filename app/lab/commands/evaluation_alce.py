@@ -66,7 +66,7 @@ def evaluate_alce(
     shape: Shape = Format.table,
 ) -> None:
     """Measure one of ALCE's files; its parameters are the options of the commands."""
-    from propcite.app.lab.alce.answers import LIST_PROMPTS
+    from propcite.app.lab.alce.answers import list_prompt
     from propcite.app.lab.alce.evaluation import evaluate
     from propcite.app.lab.alce.options import CONTEXTS, EvalOptions, ScoringJudge
     from propcite.app.lab.alce.reader import QA_MODEL
@@ -101,7 +101,7 @@ def evaluate_alce(
     settings = {"generator": generator and generator.value, "generator_model": model}
     parts = open_parts(**settings)
     if kind == "qampari":
-        parts = open_parts(**settings, prompt=LIST_PROMPTS.get(parts.settings.prompt))
+        parts = open_parts(**settings, prompt=list_prompt(parts.settings))
     result = evaluate(parts, options)
     for line in as_lines(result) if shape is Format.jsonl else [as_text(result)]:
         typer.echo(line)

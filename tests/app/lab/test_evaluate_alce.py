@@ -138,7 +138,8 @@ def test_a_file_of_another_task_is_an_error_with_the_right_command(tmp_path: Pat
 def test_ways_that_need_markers_are_left_out_for_the_extractive_generator(
     tmp_path: Path, measure: Evaluate, messages: list[str]
 ) -> None:
-    result = measure("asqa", save(tmp_path / "a.json", ASQA), out=tmp_path / "out")
+    asked = [*ASQA[:2], {**ASQA[2], "question": "Who paid for the tunnel under the lake?"}]
+    result = measure("asqa", save(tmp_path / "a.json", asked), out=tmp_path / "out")
     assert "left out: generate and repair" in " ".join(messages)
     assert [way for way in dict.fromkeys(i.way for i in result.items) if way in WAYS] == POSTHOC
     for way in POSTHOC:

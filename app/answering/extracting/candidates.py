@@ -1,0 +1,135 @@
+"""The sentences of the found passages that may answer a question, with the probability that each does."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from propcite.app.answering.naming import Name, named_in, names_in, tells_of_another
+from propcite.attribution.questions.reader import QuestionReader, Reading, Text, grouped
+from propcite.retrieval.retriever import Retriever
+from propcite.retrieval.text import Granularity, Passage, Span
+
+_RULED = re.compile(r"[=~#*_-]{4,}\s*$")  # a title that is underlined
+MAX_READ = 8  # parts of passages, the most similar to a question, that are read beside it
+MAX_READ_TOGETHER = 12  # where several questions are asked at once
+UNNAMED = 0.5  # factor for a sentence that is about something else than the question names
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A sentence of a passage, by its number, with the probabilities that it answers and that `words` of it do.
+
+    `words` lie in the passage.
+    """
+
+    passage: Passage
+    number: int
+    probability: float
+    words: Span | None = None
+    words_probability: float = 0.0
+
+    @property
+    def text(self) -> str:
+        """Return the sentence on one line."""
+        return " ".join(self.passage.sentences[self.number].span.of(self.passage.text).split())
+
+    @property
+    def direct(self) -> str:
+        """Return the words that answer; empty where there are none."""
+        return " ".join(self.words.of(self.passage.text).split()) if self.words else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The candidates for a question, the likeliest first, and the names in the question that no passage has."""
+
+    question: str
+    candidates: tuple[Candidate, ...]
+    missing: tuple[Name, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """Consecutive sentences of a passage, by their numbers, with the similarity of each to the question."""
+
+    passage: Passage
+    numbers: range
+    similar: dict[int, float]
+
+    @property
+    def text(self) -> Text:
+        spans = tuple(self.passage.sentences[number].span for number in self.numbers)
+        return Text(self.passage.text, self.passage.title, spans)
+
+    @property
+    def most_similar(self) -> float:
+        return max(self.similar.get(number, 0.0) for number in self.numbers)
+
+
+def find(
+    reader: QuestionReader, retriever: Retriever, passages: Sequence[Passage], questions: Sequence[str]
+) -> list[Found]:
+    """Read each question beside the parts of the passages that are most like it, and return what was found."""
+    most = MAX_READ if len(questions) == 1 else MAX_READ_TOGETHER // len(questions)
+    parts = [_similar_parts(retriever, passages, question)[:most] for question in questions]
+    pairs = [(question, part.text) for question, own in zip(questions, parts, strict=True) for part in own]
+    readings = iter(reader.read(pairs))
+    return [
+        _found(reader, question, passages, [(part, next(readings)) for part in own])
+        for question, own in zip(questions, parts, strict=True)
+    ]
+
+
+def _similar_parts(retriever: Retriever, passages: Sequence[Passage], question: str) -> list[_Part]:
+    """Return the passages in parts that the reader can read, those most like the question first."""
+    similar: dict[str, dict[int, float]] = {passage.id: {} for passage in passages}
+    for hit in retriever.search(question, Granularity.SENTENCE, max(1, sum(len(p.sentences) for p in passages))):
+        number = next(n for n, s in enumerate(hit.passage.sentences) if s.span.end > hit.spans[0].start)
+        similar.setdefault(hit.passage.id, {})[number] = hit.score
+    parts = [part for passage in passages for part in _parts(passage, similar[passage.id])]
+    return sorted(parts, key=lambda part: -part.most_similar)
+
+
+def _parts(passage: Passage, similar: dict[int, float]) -> Iterator[_Part]:
+    first = 0
+    for group in grouped(passage.text, [sentence.span for sentence in passage.sentences]):
+        yield _Part(passage, range(first, first + len(group)), similar)
+        first += len(group)
+
+
+def _found(
+    reader: QuestionReader, question: str, passages: Sequence[Passage], read: Sequence[tuple[_Part, Reading]]
+) -> Found:
+    """Put sentences first whose passage names what the question names, where any passage does."""
+    names = names_in(question)
+    named = {passage.id: named_in(passage, names) for passage in passages}
+    known = {name for own in named.values() for name in own}
+    candidates = (candidate for part, reading in read for candidate in _candidates(reader, part, reading))
+    weighed = (
+        replace(c, probability=c.probability * UNNAMED)
+        if not known <= named[c.passage.id] or tells_of_another(question, c.text)
+        else c
+        for c in candidates
+    )
+    missing = tuple(name for name in names if name not in known)
+    return Found(question, tuple(sorted(weighed, key=lambda c: -c.probability)), missing)
+
+
+def _candidates(reader: QuestionReader, part: _Part, reading: Reading) -> Iterator[Candidate]:
+    """Yield the sentences of a part that may answer: no headings, no questions, no rows that only name columns."""
+    calibration, passage = reader.calibration, part.passage
+    for number, own in zip(part.numbers, reading.sentences, strict=True):
+        sentence = passage.sentences[number]
+        text = sentence.span.of(passage.text)
+        if sentence.is_heading or _cannot_answer(text):
+            continue
+        likely = calibration.of_found(reading, own, part.similar.get(number, 0.0))
+        yield Candidate(passage, number, likely, own.words, calibration.of_words(own, likely))
+
+
+def _cannot_answer(text: str) -> bool:
+    words = text.rstrip(" \t\n=-_*#~:")
+    names_columns = " | " in text and not any(c.isdecimal() for c in text)
+    return not any(map(str.isalnum, words)) or words.endswith("?") or names_columns or _RULED.search(text) is not None

@@ -1,0 +1,37 @@
+"""Choose the sentences of an answer: the likeliest, and others only where they answer differently."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from propcite.app.answering.extracting.candidates import Candidate
+from propcite.attribution import english
+
+ANSWERS_FROM = 0.55  # probability from which a sentence answers: it is the likeliest of all that were read
+MORE_FROM = 0.5  # and from which another one is added
+MORE_SHARE = 0.7  # of the best one's probability, which another one needs too
+MAX_SENTENCES = 3
+SAME_WORDS = 0.7  # sentences that share this much of the shorter one's words say the same
+
+
+def choose(candidates: Sequence[Candidate], limit: int = MAX_SENTENCES) -> list[Candidate]:
+    """Return the sentences that answer, the likeliest first; empty where none does."""
+    if not candidates or candidates[0].probability < ANSWERS_FROM:
+        return []
+    least = max(MORE_FROM, MORE_SHARE * candidates[0].probability)
+    chosen = [candidates[0]]
+    for candidate in candidates[1:]:
+        if len(chosen) == limit or candidate.probability < least:
+            break
+        if not any(_says_the_same(candidate, other) for other in chosen):
+            chosen.append(candidate)
+    return chosen
+
+
+def _says_the_same(one: Candidate, other: Candidate) -> bool:
+    """Return whether one adds nothing to the other: its answer stands there, or the sentences share their words."""
+    if one.direct and one.direct.casefold() in " ".join(other.text.split()).casefold():
+        return True
+    shorter, longer = sorted((english.content_words(one.text), english.content_words(other.text)), key=len)
+    same_numbers = english.numbers(one.text) == english.numbers(other.text)
+    return same_numbers and english.share_found(shorter, longer) >= SAME_WORDS

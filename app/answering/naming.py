@@ -1,0 +1,93 @@
+"""Names in a question: the passage that answers it, or its title, must name what is asked about."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from propcite.attribution.english import tag
+from propcite.retrieval.retriever import Retriever
+from propcite.retrieval.text import Passage
+
+WIDER = 4  # times as many passages are looked at where a question names something
+
+_NAME = re.compile(r"X(?:X|(?<=X)U(?!N))*")
+_QUOTED = re.compile(r"[“\"]([^“”\"]{2,60})[”\"]")
+_NUMBERED = re.compile(r"\b([a-z]{2,})(?:-v?|v)(\d)")
+_YEAR = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
+_VERSION = re.compile(r"\b([a-z]{2,}) (\d+(?:\.\d+)*)\b")
+_WORD = re.compile(r"\w+(?:[.+#-]+\w+)*")
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A name as the question writes it, such as `Python 3.11`, and its words in small letters."""
+
+    text: str
+    words: frozenset[str]
+
+
+def names_in(question: str) -> list[Name]:
+    """Return the names and quoted titles of a question, in order.
+
+    >>> [name.text for name in names_in("Which release of Python 3.11 added tomllib, Ada?")]
+    ['Python 3.11', 'Ada']
+    """
+    tagged = tag(question, question)
+    found = [
+        question[tagged.places[match.start()][0] : tagged.places[match.end() - 1][1]]
+        for match in _NAME.finditer(tagged.tags)
+    ]
+    found += [match[1] for match in _QUOTED.finditer(question)]
+    return [Name(text, frozenset(_words(text))) for text in dict.fromkeys(found) if _words(text)]
+
+
+def found_passages(collection: Retriever, question: str, count: int) -> tuple[Passage, ...]:
+    """Return the passages to answer from, the most similar first.
+
+    Half of them are the most similar to the question; the others are the most similar that name all that it names.
+    """
+    names = names_in(question)
+    hits = collection.search(question, k=count if not names else WIDER * count)
+    passages = [hit.passage for hit in hits]
+    sure, rest = passages[: (count + 1) // 2], passages[(count + 1) // 2 :]
+    named = sorted(rest, key=lambda passage: len(named_in(passage, names)) < len(names))  # stable
+    chosen = {passage.id for passage in [*sure, *named][:count]}
+    return tuple(passage for passage in passages if passage.id in chosen)
+
+
+def named_in(passage: Passage, names: Sequence[Name]) -> set[Name]:
+    """Return the names that a passage or its title has, word for word or as the initials of its title."""
+    words = _words(f"{passage.title} {passage.text}")
+    initials = "".join(word[0] for word in _WORD.findall(passage.title) if word[0].isupper()).lower()
+    return {
+        name for name in names if name.words <= words or (len(name.words) == 1 and _is_short_for(name.text, initials))
+    }
+
+
+def _is_short_for(name: str, initials: str) -> bool:
+    letters = name.split("-")[0]
+    return letters.isupper() and len(letters) > 1 and letters.lower() in initials
+
+
+def tells_of_another(question: str, sentence: str) -> bool:
+    """Return whether a sentence names other years, or another version, than the question does.
+
+    >>> tells_of_another("When was Python 3.9 released?", "Python 3.10 was released in 2021.")
+    True
+    >>> tells_of_another("Who led it in 2010?", "Ada Ree led it from 2010 until 2013.")
+    False
+    """
+    asked, told = set(_YEAR.findall(question)), set(_YEAR.findall(sentence))
+    if asked and told and not asked & told:
+        return True
+    versions = dict(_VERSION.findall(question.lower()))
+    others = [(name, number) for name, number in _VERSION.findall(sentence.lower()) if name in versions]
+    return bool(others) and all(versions[name] != number for name, number in others)
+
+
+def _words(text: str) -> set[str]:
+    """Return the words of a text in small letters, without a possessive ending; GPLv3 and GPL-3 are the same word."""
+    plain = re.sub(r"['’]s\b", "", text.lower())
+    return set(_WORD.findall(_NUMBERED.sub(r"\1\2", plain)))

@@ -1,0 +1,132 @@
+"""Answers in the sources' words: which sentences are chosen, how they are put together, which names must be there."""
+
+from __future__ import annotations
+
+import pytest
+from word_encoder import WordEncoder
+
+from propcite.app.answering.extracting.candidates import Candidate
+from propcite.app.answering.extracting.choosing import choose
+from propcite.app.answering.extracting.composing import compose, direct_words
+from propcite.app.answering.naming import found_passages, named_in, names_in
+from propcite.retrieval.retriever import Retriever
+from propcite.retrieval.splitter import passage_from_text
+from propcite.retrieval.text import Passage, Span
+
+LIST = passage_from_text(
+    "list",
+    "Releases are supported in three stages:\n- At least three years by the security team.\n"
+    "- Two more years by volunteers.\n- Paid support after that.\n\nIt is announced on the mailing list.",
+    "Support",
+    "support",
+)
+COST = passage_from_text("cost", "The barrier was planned in 2018. It cost 212 million euros.", "Audit", "audit")
+PLAN = passage_from_text("plan", "The barrier was to cost 190 million euros.", "Plan of 2018", "plan")
+
+
+def candidate(passage: Passage, number: int, probability: float = 0.9, words: str = "", sure: float = 0.0) -> Candidate:
+    start = passage.text.find(words) if words else 0
+    span = Span(start, start + len(words)) if words else None
+    return Candidate(passage, number, probability, span, sure)
+
+
+def test_an_item_comes_with_the_sentence_that_opens_its_list() -> None:
+    assert compose([candidate(LIST, 2)], naming=False) == (
+        "Releases are supported in three stages:\n- Two more years by volunteers."
+    )
+
+
+def test_a_sentence_that_opens_a_list_comes_with_its_items() -> None:
+    assert compose([candidate(LIST, 0)], naming=False).split("\n") == [
+        "Releases are supported in three stages:",
+        "- At least three years by the security team.",
+        "- Two more years by volunteers.",
+        "- Paid support after that.",
+    ]
+
+
+def test_items_of_a_list_are_never_fused() -> None:
+    text = compose([candidate(LIST, 1), candidate(LIST, 3)], naming=False)
+    assert "team.\n" in text
+    assert "team. Paid" not in text
+
+
+def test_a_pronoun_comes_with_the_sentence_before_it() -> None:
+    assert compose([candidate(COST, 1)], naming=False) == "The barrier was planned in 2018. It cost 212 million euros."
+
+
+def test_documents_are_named_where_they_answer_differently() -> None:
+    text = compose([candidate(PLAN, 0), candidate(COST, 1)], naming=True)
+    assert text.split("\n") == [
+        "From “Plan of 2018”:",
+        "The barrier was to cost 190 million euros.",
+        "From “Audit”:",
+        "The barrier was planned in 2018. It cost 212 million euros.",
+    ]
+
+
+def test_sentences_stand_in_the_order_of_their_document() -> None:
+    passage = passage_from_text("p", "One is red. Two is blue. Three is green.", "", "d")
+    assert compose([candidate(passage, 2), candidate(passage, 0)], naming=False) == "One is red. Three is green."
+
+
+def test_a_row_reads_as_a_sentence() -> None:
+    row = passage_from_text("t", "Rent | 900 euros | monthly", "", "d")
+    assert compose([candidate(row, 0)], naming=False) == "Rent: 900 euros, monthly."
+
+
+@pytest.mark.parametrize(
+    ("words", "sure", "direct"),
+    [
+        ("212 million euros", 0.9, "212 million euros."),
+        ("212 million euros", 0.2, ""),
+        ("It cost 212 million euros", 0.9, ""),  # nearly the whole sentence
+        ("", 0.9, ""),
+    ],
+)
+def test_an_answer_begins_with_the_words_that_were_asked_for(words: str, sure: float, direct: str) -> None:
+    assert direct_words(candidate(COST, 1, words=words, sure=sure)) == direct
+
+
+def test_only_sentences_that_answer_are_chosen() -> None:
+    assert choose([]) == []
+    assert choose([candidate(COST, 1, 0.2)]) == []
+    likely, less = candidate(COST, 1, 0.9), candidate(LIST, 1, 0.3)
+    assert choose([likely, less]) == [likely]
+
+
+def test_what_says_the_same_is_chosen_once_and_what_differs_too() -> None:
+    again = passage_from_text("again", "In the end the barrier did cost 212 million euros.", "", "other")
+    first = candidate(COST, 1, 0.9, "212 million euros")
+    second, third = candidate(again, 0, 0.88, "212 million euros"), candidate(PLAN, 0, 0.85, "190 million euros")
+    assert choose([first, second, third]) == [first, third]
+    assert choose([first, third], limit=1) == [first]
+
+
+def test_names_are_found_with_their_versions() -> None:
+    assert [name.text for name in names_in("Does Python 3.11 or the MPL allow “soft keywords” since May?")][:2] == [
+        "Python 3.11",
+        "MPL",
+    ]
+    assert names_in("how long is it supported?") == []
+
+
+def test_a_passage_names_what_stands_in_it_or_in_its_title() -> None:
+    licence = passage_from_text("m", "Each contributor grants a licence.", "Mozilla Public License 2.0")
+    mpl, gpl, mozilla = (names_in(f"What does {name} say?") for name in ("the MPL", "the GPL", "Mozilla's text"))
+    assert named_in(licence, mpl) == set(mpl)
+    assert named_in(licence, gpl) == set()
+    assert named_in(licence, mozilla) == set(mozilla)
+
+
+def test_passages_that_name_what_is_asked_about_come_into_the_answer() -> None:
+    texts = [f"A licence grants patents to each contributor of work {n}." for n in range(12)]
+    passages = [passage_from_text(f"p{n}", text, "Other licence") for n, text in enumerate(texts)]
+    passages.append(passage_from_text("mpl", "Some patents are granted.", "Mozilla Public License"))
+    collection = Retriever.over(WordEncoder(), passages)
+    question = "Which patents does a licence such as the MPL grant each contributor?"
+    found = found_passages(collection, question, 4)
+    assert len(found) == 4
+    assert "mpl" in {passage.id for passage in found}
+    assert "mpl" not in {hit.passage.id for hit in collection.search(question, k=4)}
+    assert len(found_passages(collection, "which patents?", 4)) == 4
