@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from propcite.app.errors import AppError
 from propcite.app.library.store import Library
-from propcite.app.settings import Settings
+from propcite.app.settings import SAMPLING, Settings
 from propcite.retrieval.alignment import NEAREST
 
 if TYPE_CHECKING:
@@ -19,7 +19,10 @@ if TYPE_CHECKING:
     from propcite.attribution.judges.published_judges import PublishedName
     from propcite.attribution.propcite import PropCite
     from propcite.attribution.propositions import Splitter
+    from propcite.attribution.questions.reader import QuestionReader
     from propcite.retrieval.encoding.encoder import Encoder
+
+NOT_OPENAI = ("repetition_penalty",)  # fields of sampling that only some servers know
 
 
 def build_library(settings: Settings) -> Library:
@@ -54,28 +57,80 @@ def build_splitter(settings: Settings) -> Splitter:
     return LearnedSplitter()
 
 
+def build_question_reader(settings: Settings) -> QuestionReader:
+    from propcite.attribution.questions.files import QUESTIONS
+    from propcite.attribution.questions.reader import QuestionReader
+
+    file = Path(settings.question_model).expanduser() if settings.question_model else QUESTIONS
+    return QuestionReader(file, device=settings.device, precision=settings.precision)
+
+
 def build_generator(settings: Settings) -> Generator:
     if settings.generator == "extractive":
         from propcite.app.answering.generators.extractive import ExtractiveGenerator
 
-        return ExtractiveGenerator()
+        return ExtractiveGenerator(build_question_reader(settings))
     from propcite.app.answering.generators.prompted import PromptedGenerator
     from propcite.app.answering.prompts import STANDALONE, load_prompt
 
-    name, prompt = _needed(settings, "generator_model", "generator"), load_prompt(settings.prompt)
+    name, prompt = _model_name(settings), load_prompt(chosen_prompt(settings))
     alone = load_prompt(settings.follow_up_prompt, STANDALONE)
-    sampling = {"max_tokens": settings.max_tokens, "temperature": settings.temperature, "seed": settings.seed}
+    sampling = _sampling(settings)
+    shown = Path(name).name if Path(name).is_dir() else name
+    if settings.generator == "local":
+        model = _local(settings, {**sampling, **settings.extra_body})
+        return PromptedGenerator(f"local/{shown}", model, prompt, alone, num_parallel=1)
     if settings.generator == "vllm":
-        shown = Path(name).name if Path(name).is_dir() else name
         return PromptedGenerator(
-            f"vllm/{shown}", _vllm(settings, sampling), prompt, alone, num_parallel=settings.vllm_parallel
+            f"vllm/{shown}",
+            _vllm(settings, {**sampling, **settings.extra_body}),
+            prompt,
+            alone,
+            num_parallel=settings.vllm_parallel,
         )
     from propcite.attribution.llm.endpoint import Endpoint
 
     url = _needed(settings, "llm_url", "generator")
     with _server_errors():
-        model = Endpoint(url, name, sampling, api_key=settings.llm_key, timeout=settings.llm_timeout)
+        extra = {**{name: sampling.pop(name) for name in NOT_OPENAI if name in sampling}, **settings.extra_body}
+        model = Endpoint(url, name, sampling, extra=extra, api_key=settings.llm_key, timeout=settings.llm_timeout)
     return PromptedGenerator(f"openai/{name}", model, prompt, alone, num_parallel=settings.llm_parallel)
+
+
+def chosen_prompt(settings: Settings) -> str:
+    """Return the name of the prompt that a language model gets, or its file."""
+    from propcite.app.answering.prompts.choosing import prompt_for
+
+    model = _model_name(settings) if settings.generator == "local" else settings.generator_model
+    return prompt_for(settings.prompt, model)
+
+
+def _sampling(settings: Settings) -> dict[str, Any]:
+    """Return how a language model samples, without what is not set."""
+    values = {name: getattr(settings, name) for name in SAMPLING}
+    return {name: value for name, value in values.items() if value not in (None, [])}
+
+
+def _model_name(settings: Settings) -> str:
+    if settings.generator == "local" and not settings.generator_model:
+        from propcite.app.answering.generators.smollm2 import NAME
+
+        return NAME
+    return _needed(settings, "generator_model", "generator")
+
+
+def _local(settings: Settings, sampling: Mapping[str, Any]) -> Model:
+    from propcite.app.answering.generators.local_model import LocalModel
+    from propcite.app.answering.generators.smollm2 import check_smollm2, smollm2_folder
+
+    if not settings.generator_model:
+        check_smollm2(settings.data_dir)
+    return LocalModel(
+        lambda: settings.generator_model or str(smollm2_folder(settings.data_dir)),
+        sampling,
+        device=settings.device,
+        precision=settings.precision,
+    )
 
 
 def _vllm(settings: Settings, sampling: Mapping[str, Any]) -> Model:
@@ -196,4 +251,5 @@ def build_propcite(settings: Settings, encoder: Encoder, splitter: Splitter, jud
         min_score=settings.min_score,
         min_margin=settings.min_margin,
         alignment=settings.alignment or NEAREST,
+        question_reader=build_question_reader(settings),
     )

@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from platformdirs import user_data_path
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationError
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
+from pydantic_settings import (
+    BaseSettings,
+    NoDecode,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    SettingsError,
+    TomlConfigSettingsSource,
+)
 from sqlalchemy import URL
 
 from propcite.app.errors import AppError
 from propcite.retrieval.alignment import FORMS, NEAREST, alignment_of
 from propcite.retrieval.errors import RetrievalError
+
+SENT = ("model", "messages", "stream", "stream_options", "n")  # fields of a request that belong to the program
+SAMPLING = (  # settings whose names are those of a request's fields
+    *("max_tokens", "temperature", "seed", "stop", "top_p"),
+    *("frequency_penalty", "presence_penalty", "repetition_penalty"),
+)
 
 
 def _at_home(path: Path) -> Path:
@@ -23,6 +37,38 @@ def _at_home(path: Path) -> Path:
 def _number(value: object) -> object:
     """The environment has texts only."""
     return int(value) if isinstance(value, str) and value.isdecimal() else value
+
+
+def _texts(value: object) -> object:
+    """The environment may hold one text as it is, or a list as JSON."""
+    if not isinstance(value, str):
+        return value
+    try:
+        texts = json.loads(value)
+    except ValueError:
+        return [value]
+    return texts if isinstance(texts, list) else [value]
+
+
+def _fields(value: object) -> object:
+    """The environment holds an object as JSON."""
+    try:
+        return json.loads(value) if isinstance(value, str) else value
+    except ValueError:
+        raise ValueError('write a JSON object, like {"top_k": 20}') from None
+
+
+def _sendable_fields(fields: dict[str, Any]) -> dict[str, Any]:
+    for name in fields:
+        if name in SENT:
+            raise ValueError(f"{name} is what PropCite sends itself")
+        if name in SAMPLING:
+            raise ValueError(f"{name} has a setting of its own, PROPCITE_{name.upper()}")
+    try:
+        json.dumps(fields, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"it cannot be sent as JSON ({error})") from None
+    return fields
 
 
 def alignment_name(name: str) -> str:
@@ -86,16 +132,33 @@ class Settings(BaseSettings):
         1.0, gt=0, le=1, description="of a query's tokens, the weightiest, that look for candidates"
     )
 
-    generator: Literal["extractive", "openai", "vllm"] = Field("extractive", description="what writes answers")
-    generator_model: str = Field("", description="openai: a model's name at llm_url; vllm: a folder or hub name")
+    generator: Literal["extractive", "local", "openai", "vllm"] = Field("extractive", description="what writes answers")
+    generator_model: str = Field(
+        "",
+        description="openai: a model's name at llm_url; vllm, local: a folder or hub name; local, empty: SmolLM2-135M",
+    )
     num_passages: int = Field(8, ge=1, le=100, description="passages that an answer is made from")
-    prompt: str = Field("answer", description="answer, cite, or a file in the form of propcite prompts answer")
+    prompt: str = Field(
+        "auto",
+        description="auto: short for small models, else answer; or short, answer, cite, or a file in the form of "
+        "propcite prompts answer",
+    )
     follow_up_prompt: str = Field(
         "standalone", description="standalone, or a file in the form of propcite prompts standalone"
     )
     max_tokens: int = Field(1024, ge=1, description="the longest answer, with the model's thoughts")
     temperature: float = Field(0.0, ge=0, le=2)
     seed: int = Field(0, ge=0)
+    stop: Annotated[list[Annotated[str, Field(min_length=1)]], NoDecode, BeforeValidator(_texts)] = Field(
+        [], description="texts at which an answer ends"
+    )
+    top_p: float | None = Field(None, gt=0, le=1, description="this and what follows: the model's own where not set")
+    frequency_penalty: float | None = Field(None, ge=-2, le=2)
+    presence_penalty: float | None = Field(None, ge=-2, le=2)
+    repetition_penalty: float | None = Field(None, gt=0, le=10, description="from 1 on, against repetition")
+    extra_body: Annotated[dict[str, Any], NoDecode, BeforeValidator(_fields), AfterValidator(_sendable_fields)] = Field(
+        {}, description="further fields of each request, which the server knows"
+    )
     vllm_context: int = Field(0, ge=0, description="the longest prompt with its answer in tokens; 0: the model's own")
     vllm_dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
     vllm_parallel: int = Field(
@@ -105,6 +168,8 @@ class Settings(BaseSettings):
     vllm_gpu_share: float = Field(0.8, gt=0, le=1, description="of each GPU's memory")
     vllm_prefix_caching: bool = Field(True, description="the beginning that prompts share is read once")
     vllm_eager: bool = Field(False, description="begins sooner and writes slower")
+
+    question_model: str = Field("", description="what reads questions: a file of propcite train questions, empty: ours")
 
     splitter: Literal["learned", "rules", "seq2seq", "llm"] = Field("learned", description="what names facts")
     splitter_model: str = Field("", description="seq2seq: a SegmenT5 or Propositionizer checkpoint; llm: a name")
@@ -164,11 +229,13 @@ def load_settings(**arguments: Any) -> Settings:
         return Settings(**{name: value for name, value in arguments.items() if value is not None})
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        name = ".".join(str(part) for part in first["loc"])
+        name = str(first["loc"][0])
         if first["type"] == "extra_forbidden":
             known = ", ".join(sorted(Settings.model_fields))
             raise AppError(f"there is no setting {name!r} (propcite.toml): it is one of {known}") from error
         why = first["msg"].removeprefix("Value error, ")
         raise AppError(f"the setting {name} (PROPCITE_{name.upper()}) cannot be {first['input']!r}: {why}") from error
+    except SettingsError as error:
+        raise AppError(f"a setting cannot be read ({error}): write a list as JSON") from error
     except ValueError as error:  # propcite.toml is not TOML
         raise AppError(f"propcite.toml cannot be read: {error}") from error

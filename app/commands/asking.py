@@ -36,6 +36,7 @@ def prompts(
 ) -> None:
     """List the prompts for the language model, or print one to edit and use as a file."""
     from propcite.app.answering.prompts import FIELDS, KINDS, load_prompt, shipped
+    from propcite.app.building import chosen_prompt
     from propcite.app.terminal import show_table
 
     if name:
@@ -46,7 +47,7 @@ def prompts(
             typer.echo(prompt.path.read_text("utf-8-sig"), nl=False)
         return
     settings, found = open_parts().settings, shipped()
-    used = {settings.prompt, settings.follow_up_prompt, "earlier"}
+    used = {chosen_prompt(settings), settings.follow_up_prompt, "earlier"}
     if as_json:
         write_json([{"name": p.name, "version": p.version, "what": p.what, "used": p.name in used} for p in found])
     else:

@@ -22,6 +22,7 @@ from propcite.retrieval.errors import PropCiteError
 from propcite.retrieval.text import Passage
 
 MAX_QUESTION = 1000  # characters; a longer reply is no question
+_WORD = re.compile(r"\w\w")
 _AROUND = re.compile(r"^<question>|</question>$|^[\w -]{0,30}question[\w -]{0,10}:", re.IGNORECASE)
 
 
@@ -68,8 +69,12 @@ class PromptedGenerator:
 
     async def _reply(self, messages: list[Message]) -> str:
         reply = Reply(live=False)
+        text = ""
         async with aclosing(self._model.stream(messages)) as pieces:
-            text = "".join([reply.feed(piece) async for piece in pieces if isinstance(piece, str)])
+            async for piece in pieces:
+                text += reply.feed(piece) if isinstance(piece, str) else ""
+                if reply.loops:
+                    break
         return text + reply.finish()
 
     def stream(self, question: str, context: GenerationContext) -> Writing:
@@ -144,7 +149,9 @@ class PromptedGenerator:
                     end = piece
                 elif text := reply.feed(piece):
                     yield text
-        yield reply.finish()
+                if reply.loops:
+                    break
+        yield reply.finish(end)
         yield reply.draft(end, notes, marks=self._prompt.marks)
 
 
@@ -156,7 +163,7 @@ def question_in(text: str) -> str:
     """
     line = next((line.strip() for line in text.split("\n") if any(map(str.isalnum, line))), "")
     line = _AROUND.sub("", line).strip(" \"'“”*`")
-    return line if len(line) <= MAX_QUESTION and not is_abstention(line) else ""
+    return line if _WORD.search(line) and len(line) <= MAX_QUESTION and not is_abstention(line) else ""
 
 
 def _shorter_contexts(context: GenerationContext) -> Iterator[tuple[tuple[Turn, ...], tuple[Passage, ...]]]:

@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import atexit
+import logging
 import os
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
 from importlib.util import find_spec
+from inspect import signature
 from typing import Any
 from uuid import uuid4
 
+from propcite.app.answering.generators.chat_tokens import chat_tokens, opened_reasoning
+from propcite.app.answering.generators.vllm_failures import GUARD, ProcessLog, texts_of, why_not_started
 from propcite.app.errors import AppError
-from propcite.attribution.llm.endpoint import Message, without_system
+from propcite.attribution.llm.endpoint import Message
 from propcite.attribution.llm.failures import NoAnswerError, TooLongError, is_too_long, one_line
-from propcite.attribution.llm.reasoning import START_TAGS
 from propcite.attribution.llm.server_events import StreamEnd
 from propcite.attribution.llm.usage import Usage, record_usage
 from propcite.retrieval.extras import install_command
 
 QUIET = {"VLLM_LOGGING_LEVEL": "ERROR", "VLLM_NO_USAGE_STATS": "1"}  # unless the user has set them
-LAST = 8  # tokens at the end of the prompt that may open the reasoning
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +41,7 @@ class EngineOptions:
 class VllmEngine:
     """Loads `model` at the first request; everything runs in the event loop of the caller.
 
-    `sampling` holds vLLM's sampling parameters: max_tokens, temperature, seed.
+    `sampling` holds vLLM's sampling parameters: max_tokens, temperature, seed and others.
     """
 
     def __init__(self, model: str, options: EngineOptions, sampling: Mapping[str, Any]) -> None:
@@ -59,19 +61,31 @@ class VllmEngine:
         room = self.engine.model_config.max_model_len - self._sampling["max_tokens"]
         if len(tokens) > room:
             raise TooLongError(f"{len(tokens):,} tokens where {max(0, room):,} fit beside the answer")
-        opening = self.engine.get_tokenizer().decode(tokens[-LAST:]).rstrip()
-        if opening.endswith(START_TAGS):
-            yield START_TAGS[0]  # the chat template has begun the reasoning
+        if opening := opened_reasoning(self.engine.get_tokenizer(), tokens):
+            yield opening
         async with aclosing(self._written(tokens)) as pieces:
             async for piece in pieces:
                 yield piece
 
-    async def _written(self, tokens: list[int]) -> AsyncGenerator[str | StreamEnd, None]:
-        """Raise an error before the first word; after it, report the error as the end of the stream."""
+    def _params(self) -> Any:
+        """Return the sampling parameters as vLLM's own object; what vLLM does not know or accept raises AppError."""
         from vllm import SamplingParams
         from vllm.sampling_params import RequestOutputKind
 
-        params = SamplingParams(**self._sampling, output_kind=RequestOutputKind.DELTA)
+        known = signature(SamplingParams).parameters
+        if unknown := sorted(name for name in self._sampling if name not in known or name.startswith("_")):
+            raise AppError(
+                f"PROPCITE_EXTRA_BODY has {unknown[0]!r}, which is no sampling parameter of vLLM in this process: "
+                "leave it out, or use vLLM's server (PROPCITE_GENERATOR=openai)"
+            )
+        try:
+            return SamplingParams(**{**self._sampling, "output_kind": RequestOutputKind.DELTA})
+        except Exception as error:  # vLLM's exceptions differ between releases
+            raise AppError(f"vLLM refuses how it should sample: {one_line(str(error))}") from error
+
+    async def _written(self, tokens: list[int]) -> AsyncGenerator[str | StreamEnd, None]:
+        """Raise an error before the first word; after it, report the error as the end of the stream."""
+        params = self._params()
         begun, reason, num_written = False, "", 0
         try:
             async with aclosing(self.engine.generate({"prompt_token_ids": tokens}, params, uuid4().hex)) as outputs:
@@ -93,27 +107,35 @@ class VllmEngine:
     def _load(self) -> None:
         for name, value in QUIET.items():
             os.environ.setdefault(name, value)
+        log = ProcessLog()
+        try:
+            with log.kept():
+                self._params()  # a wrong one is refused at once
+                self._start()
+        except AppError:
+            raise
+        except Exception as error:
+            why = why_not_started(self.model, [*texts_of(error), log.text])
+            if GUARD in why and not log.text:  # here the script runs again: its first process reads this
+                logging.getLogger("vllm").error(str(error))
+            raise AppError(why) from error
+        atexit.register(self.close)  # while everything it needs to shut down still exists
+
+    def _start(self) -> None:
         from vllm import AsyncEngineArgs, AsyncLLMEngine
 
         options = self.options
-        try:
-            self.engine = AsyncLLMEngine.from_engine_args(  # in no local variable: vLLM keeps the frames that load it
-                AsyncEngineArgs(
-                    model=self.model,
-                    max_model_len=options.context or None,
-                    dtype=options.dtype,
-                    tensor_parallel_size=options.tensor_parallel,
-                    gpu_memory_utilization=options.gpu_share,
-                    enable_prefix_caching=options.prefix_caching,
-                    enforce_eager=options.eager,
-                )
+        self.engine = AsyncLLMEngine.from_engine_args(  # in no local variable: vLLM keeps the frames that load it
+            AsyncEngineArgs(
+                model=self.model,
+                max_model_len=options.context or None,
+                dtype=options.dtype,
+                tensor_parallel_size=options.tensor_parallel,
+                gpu_memory_utilization=options.gpu_share,
+                enable_prefix_caching=options.prefix_caching,
+                enforce_eager=options.eager,
             )
-        except Exception as error:
-            raise AppError(
-                f"vLLM cannot load {self.model!r} ({one_line(str(error))}): PROPCITE_GENERATOR_MODEL names a folder or "
-                "a hub name, PROPCITE_VLLM_CONTEXT and PROPCITE_VLLM_GPU_SHARE how much memory it may use"
-            ) from error
-        atexit.register(self.close)  # while everything it needs to shut down still exists
+        )
 
     def close(self) -> None:
         """End the engine's processes; the next question loads it again."""
@@ -122,28 +144,4 @@ class VllmEngine:
             self.engine = None
 
     def _tokens(self, messages: list[Message]) -> list[int]:
-        """Return the chat as the model's template writes it; special tokens in a text are broken up first."""
-        tokenizer = self.engine.get_tokenizer()
-        special = [s for s in tokenizer.all_special_tokens if len(s) > 2 and not s.isalnum()]
-        turns = [{**turn, "content": _without(turn["content"], special)} for turn in messages]
-        try:
-            chat = _templated(tokenizer, turns)
-        except Exception:  # the template may know no system turn
-            try:
-                chat = _templated(tokenizer, without_system(turns))
-            except Exception as error:
-                raise AppError(
-                    f"the chat template of {self.model!r} cannot be used ({one_line(str(error))}): choose a model that "
-                    "was trained to chat"
-                ) from error
-        return list(chat["input_ids"] if hasattr(chat, "keys") else chat)
-
-
-def _templated(tokenizer: Any, turns: list[Message]) -> Any:
-    return tokenizer.apply_chat_template(turns, add_generation_prompt=True, tokenize=True)
-
-
-def _without(text: str, special: list[str]) -> str:
-    for token in special:
-        text = text.replace(token, f"{token[0]} {token[1:]}")
-    return text
+        return chat_tokens(self.engine.get_tokenizer(), messages, self.model)

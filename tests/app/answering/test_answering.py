@@ -316,8 +316,10 @@ def test_prompts_are_listed_and_written(monkeypatch: pytest.MonkeyPatch, capsys:
     used = [(p["name"], p["used"]) for p in json.loads(prompts("--json"))]
     assert used == [
         *(("answer", True), ("cite", False), ("earlier", True), ("list", False), ("list_cite", False)),
-        ("standalone", True),
+        *(("short", False), ("standalone", True)),
     ]
     assert "answer ✓" in prompts()
+    monkeypatch.setenv("PROPCITE_GENERATOR_MODEL", "Qwen/Qwen2.5-0.5B-Instruct")
+    assert "short ✓" in prompts()
     assert prompts("cite") == (FOLDER / "cite.txt").read_text()
     assert json.loads(prompts("cite", "--json"))["version"] == "1"

@@ -24,6 +24,7 @@ from propcite.app.errors import GeneratorError
 from propcite.attribution.errors import AttributionError
 from propcite.attribution.llm.endpoint import Endpoint
 from propcite.attribution.llm.usage import Usage, measure_usage
+from propcite.attribution.questions.reader import QuestionReader
 from propcite.retrieval.encoding.base import TokenVectors
 from propcite.retrieval.encoding.encoder import Encoder
 from propcite.retrieval.retriever import Retriever
@@ -217,7 +218,7 @@ def test_an_answer_that_did_not_end_by_itself_says_so(reason: str, note: str) ->
     ("reply", "line"),
     [
         (Reply(""), "its reply is empty"),
-        (Reply("[1][2]"), "its reply is empty"),
+        (Reply("[1][2]"), "its reply is only citation markers"),
         (Reply("<think>5 or 6, that is", finish_reason="length"), "raise PROPCITE_MAX_TOKENS"),
         (Reply("", finish_reason="content_filter"), "filter"),
         (Reply(chunks=[{"refusal": "I cannot."}]), "the model refuses to answer: I cannot."),
@@ -376,7 +377,7 @@ def test_markers_that_were_asked_for_stay_with_the_draft() -> None:
 
 
 def test_the_extractive_generator_is_one_too() -> None:
-    generator: Generator = ExtractiveGenerator()
+    generator: Generator = ExtractiveGenerator(QuestionReader())
     draft = draft_of(generator.stream("What did the barrier cost?", SHOWN))
     assert generator.generate_many([("What did the barrier cost?", SHOWN)]) == [draft]
 
@@ -402,7 +403,11 @@ def test_the_row_of_the_year_that_is_asked_for_is_found_among_rows_that_are_alik
     rows = [f"In {year} the highest flow of the river was {year - 1700} cubic metres." for year in range(1995, 2021)]
     passages = (passage_from_text("table", " ".join(rows)),)
     shown = GenerationContext(passages, Retriever.over(cast(Encoder, NumbersAlike()), passages))
-    answer = draft_of(ExtractiveGenerator().stream("What was the highest flow of the river in 2020?", shown))
+    answer = draft_of(
+        ExtractiveGenerator(QuestionReader()).stream("What was the highest flow of the river in 2020?", shown)
+    )
     assert answer.text == "In 2020 the highest flow of the river was 320 cubic metres."
-    absent = draft_of(ExtractiveGenerator().stream("What was the highest flow of the river in 1990?", shown))
+    absent = draft_of(
+        ExtractiveGenerator(QuestionReader()).stream("What was the highest flow of the river in 1990?", shown)
+    )
     assert absent.abstained
