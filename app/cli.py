@@ -30,6 +30,7 @@ from propcite.app.commands import (
     serving,
     upkeep,
 )
+from propcite.app.setup import command as setup
 from propcite.retrieval.errors import PropCiteError
 
 # A module adds its commands when it is imported.
@@ -50,6 +51,7 @@ __all__ = [
     "models",
     "repairs",
     "serving",
+    "setup",
     "upkeep",
 ]
 

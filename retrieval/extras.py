@@ -21,7 +21,16 @@ def install_command(extra: str) -> str:
     packages of the extra, because a package index may hold something else under PropCite's name.
     """
     origin = _origin(extra)
-    return f"{_pip()} install {origin or ' '.join(map(shlex.quote, requirements(extra)))}"
+    return pip_install(origin or " ".join(map(shlex.quote, requirements(extra))))
+
+
+def pip_install(what: str) -> str:
+    """Return the command that installs something beside this copy of PropCite.
+
+    >>> pip_install("numpy").endswith("pip install numpy")
+    True
+    """
+    return f"{_pip()} install {what}"
 
 
 def requirements(extra: str) -> list[str]:

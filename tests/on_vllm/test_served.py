@@ -1,4 +1,4 @@
-"""vLLM's own OpenAI-compatible server as the generator, with a model that talks nonsense."""
+"""vLLM's own OpenAI-compatible server as the generator: with a model that talks nonsense, and a small real one."""
 
 from __future__ import annotations
 
@@ -9,7 +9,16 @@ from typing import cast
 
 import pytest
 from shown import shown_of, written
-from tests.on_vllm.common import LONG, QUESTIONS, SHOWN, TOKENS, answered, is_left_out
+from tests.on_vllm.common import (
+    LONG,
+    QUESTIONS,
+    SHOWN,
+    TOKENS,
+    answered,
+    check_words,
+    is_left_out,
+    pipeline_over_notes,
+)
 from tests.on_vllm.conftest import VllmServer
 
 from propcite.app.answering.generators import Generator, draft_of
@@ -22,13 +31,14 @@ from propcite.app.settings import load_settings
 from propcite.attribution.citations import CitedAnswer
 from propcite.attribution.errors import AttributionError
 from propcite.attribution.llm.endpoint import Endpoint
+from propcite.attribution.llm.usage import measure_usage
 
 pytestmark = pytest.mark.vllm
 
 
 def generator_at(server: VllmServer, **settings: object) -> Generator:
     given = {"generator": "openai", "generator_model": server.model, "llm_url": server.base_url, "max_tokens": TOKENS}
-    return build_generator(load_settings(**(given | settings)))
+    return build_generator(load_settings(**(given | {"prompt": "answer"} | settings)))
 
 
 def test_the_text_comes_in_pieces(vllm_server: VllmServer) -> None:
@@ -79,12 +89,22 @@ def test_a_collection_is_asked(open_parts: Callable[..., Parts], tmp_path: Path,
     parts = open_parts(
         generator="openai", generator_model=vllm_server.model, llm_url=vllm_server.base_url, max_tokens=TOKENS
     )
-    collection = parts.library.create_collection("notes")
-    (tmp_path / "cost.txt").write_text("The barrier cost 410 million euros. The state paid two thirds of it.\n")
-    list(parts.ingester(collection).ingest([tmp_path / "cost.txt"]))
-    pipeline = parts.pipeline(collection)
+    pipeline = pipeline_over_notes(parts, tmp_path)
     streamed = answered(pipeline, QUESTIONS[0])
     assert streamed.models["generator"] == "openai/tiny"
-    assert {c.passage.id for c in streamed.citations} <= set(parts.library.passage_ids(collection))
+    assert {c.passage.id for c in streamed.citations} <= set(parts.library.passage_ids(pipeline.collection))
     batch = pipeline.answer_many(QUESTIONS)
     assert cast(CitedAnswer, batch[0]).text == streamed.text == pipeline.answer(QUESTIONS[0]).text
+
+
+def test_a_small_real_model_answers_in_words(
+    open_parts: Callable[..., Parts], tmp_path: Path, smollm2_server: VllmServer
+) -> None:
+    server = smollm2_server
+    parts = open_parts(
+        generator="openai", generator_model=server.model, llm_url=server.base_url, max_tokens=TOKENS, llm_timeout=120.0
+    )
+    with measure_usage() as meter:
+        answer = answered(pipeline_over_notes(parts, tmp_path), QUESTIONS[0])
+    assert answer.models["generator"] == f"openai/{server.model}"
+    check_words(answer, meter.usage)

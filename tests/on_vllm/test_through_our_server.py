@@ -1,4 +1,4 @@
-"""A chatbot's own client, our server, a real vLLM behind it: citations come with the text, nonsense though it is."""
+"""A chatbot's own client, our server, a real vLLM behind it: citations come with the text, nonsense or not."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ import httpx
 import openai
 import pytest
 from serving import running_server
-from tests.on_vllm.common import QUESTIONS, TOKENS
+from tests.on_vllm.common import QUESTIONS, TOKENS, check_words, pipeline_over_notes
 from tests.on_vllm.conftest import VllmServer
 
 from propcite.app.parts import Parts
+from propcite.attribution.formats.json import from_json
+from propcite.attribution.llm.usage import Usage
 
 pytestmark = pytest.mark.vllm
 
@@ -23,11 +25,12 @@ OVER = {"propcite": {"collection": "notes"}}
 
 @pytest.fixture
 def parts(open_parts: Callable[..., Parts], tmp_path: Path, vllm_server: VllmServer) -> Parts:
-    parts = open_parts(
-        generator="openai", generator_model=vllm_server.model, llm_url=vllm_server.base_url, max_tokens=TOKENS
-    )
-    (tmp_path / "cost.txt").write_text("The barrier cost 410 million euros. The state paid two thirds of it.\n")
-    list(parts.ingester(parts.library.create_collection("notes")).ingest([tmp_path / "cost.txt"]))
+    return parts_behind(vllm_server, open_parts, tmp_path)
+
+
+def parts_behind(server: VllmServer, open_parts: Callable[..., Parts], folder: Path) -> Parts:
+    parts = open_parts(generator="openai", generator_model=server.model, llm_url=server.base_url, max_tokens=TOKENS)
+    pipeline_over_notes(parts, folder)
     return parts
 
 
@@ -121,3 +124,17 @@ def test_a_question_is_answered_over_our_own_route(address: str, parts: Parts) -
     assert "".join(texts) == whole["text"]
     assert len(texts) > 3
     assert events[-1]["event"] == "result"
+
+
+def test_a_small_real_model_answers_in_words(
+    open_parts: Callable[..., Parts], tmp_path: Path, smollm2_server: VllmServer
+) -> None:
+    parts = parts_behind(smollm2_server, open_parts, tmp_path)
+    body = {**asked(QUESTIONS[0]), "model": smollm2_server.model}
+    with running_server(parts) as address:
+        client = openai.OpenAI(base_url=f"{address}/v1", api_key="none", timeout=240, max_retries=0)
+        whole = client.chat.completions.create(**body, extra_body=OVER)  # type: ignore[call-overload]
+    message, used = whole.choices[0].message, whole.usage
+    assert message.model_extra["propcite"]["text"] == message.content
+    answer = from_json(json.dumps(message.model_extra["propcite"]))
+    check_words(answer, Usage(used.prompt_tokens, used.completion_tokens))

@@ -64,7 +64,7 @@ _ANSWER = {
                         },
                     }
                 ],
-                "propcite": {"schema": "propcite/answer/5", "coverage": 1.0, "sentences": ["…"]},
+                "propcite": {"schema": "propcite/answer/6", "coverage": 1.0, "sentences": ["…"]},
             },
         }
     ],

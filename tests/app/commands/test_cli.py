@@ -44,7 +44,7 @@ MUSEUM = "The river museum in Ferrara opens at nine. A ticket costs 8 euros.\n"
 COMMANDS = (
     *("ingest", "list", "remove", "reindex", "search", "adapt", "ask", "cite", "show", "formats", "repair"),
     *("explain", "evidence", "describe", "owner", "export", "import", "doctor", "backup", "restore"),
-    *("rank", "split", "judge", "models", "prompts", "schema", "demo", "ui", "serve"),
+    *("rank", "split", "judge", "models", "prompts", "schema", "demo", "ui", "serve", "setup"),
 )
 
 
@@ -438,7 +438,9 @@ def test_an_answer_is_shown_as_it_was_after_its_index_and_its_documents_changed(
 
 def test_models_names_what_is_here_and_which_is_used(propcite: Propcite, monkeypatch: pytest.MonkeyPatch) -> None:
     told = {model["name"]: model for model in propcite("models", "--json").json}
-    assert [name for name, model in told.items() if model["chosen"]] == ["propcite-minilm", "learned", "reader"]
+    assert [name for name, model in told.items() if model["chosen"]] == [
+        *("propcite-minilm", "learned", "reader", "question-reader")
+    ]
     assert 5 < told["propcite-minilm"]["megabytes"] < 25
     assert "rows" in told["propcite-minilm"]["made"]
     assert told["propcite-queries"]["megabytes"] < told["propcite-minilm"]["megabytes"]
@@ -448,7 +450,12 @@ def test_models_names_what_is_here_and_which_is_used(propcite: Propcite, monkeyp
     assert "passages are read in float32 here" in propcite("models").err
     monkeypatch.setenv("PROPCITE_ENCODER", "minilm")
     untrained = propcite("models", "--json").json
-    assert [model["name"] for model in untrained if model["chosen"]] == ["minilm", "learned", "reader"]
+    assert [model["name"] for model in untrained if model["chosen"]] == [
+        "minilm",
+        "learned",
+        "reader",
+        "question-reader",
+    ]
 
 
 def test_schema_is_that_of_the_answers(propcite: Propcite) -> None:
