@@ -110,7 +110,7 @@ class AnswerCiter:
         else:
             hits = [[[] for _ in method.claims(sentence)] for sentence in sentences]
         found = [
-            own if _is_quoted(own.text, rows) else asked
+            asked if _lies_within(own.text, rows) else own
             for own, asked, rows in zip(given, sentences, hits, strict=True)
         ]
         return [
@@ -203,10 +203,14 @@ def _decided(decider: Decider, answers: Sequence[Sequence[Sequence[Claim]]], *, 
     ]
 
 
-def _is_quoted(sentence: str, rows: Sequence[Sequence[Hit]]) -> bool:
-    """Return whether a sentence of the answer is one of those found, word by word: it then needs no question."""
-    words = _NOT_WORDS.sub(" ", sentence).strip().casefold()
-    return any(words == _NOT_WORDS.sub(" ", hit.text).strip().casefold() for row in rows for hit in row)
+def _lies_within(words: str, rows: Sequence[Sequence[Hit]]) -> bool:
+    """Return whether words of the answer are part of a sentence that was found, and not all of it.
+
+    Such words without a verb answer the question; others may be a sentence whose verb the rules do not know.
+    """
+    part = f" {_NOT_WORDS.sub(' ', words).strip().casefold()} "
+    found = [f" {_NOT_WORDS.sub(' ', hit.text).strip().casefold()} " for row in rows for hit in row]
+    return any(part in sentence for sentence in found) and part not in found
 
 
 def _content(claim: Claim) -> object:

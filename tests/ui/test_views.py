@@ -88,10 +88,13 @@ def ask(test: AppTest, question: str) -> AppTest:
 
 def test_a_question_is_answered_with_its_evidence(opened: Page, filled: Path) -> None:
     test = ask(opened(filled), QUESTION)
-    assert "1 of 1 fact has support" in texts(test)
+    assert "2 of 2 facts have support" in texts(test)
     assert "“Heron Bridge opens to the public on 14 May 2025.”" in texts(test)
     assert "Heron Bridge · bridge.md" in texts(test)
-    assert fact(test).options == ["✓ Heron Bridge opens to the public on 14 May 2025."]
+    assert fact(test).options == [
+        "✓ When does Heron Bridge open: 14 May 2025.",
+        "✓ Heron Bridge opens to the public on 14 May 2025.",
+    ]
 
 
 def test_a_kept_answer_opens_exactly_as_it_was(opened: Page, filled: Path) -> None:
@@ -111,7 +114,7 @@ def test_what_a_reader_must_know_of_an_answer_stands_above_it(opened: Page, fill
     known.save_answer(known.collection(kept.collection), told)
     test = healthy(opened(filled, answer=told.id))
     assert [w.value.replace("\\", "") for w in test.warning] == ["This answer is incomplete.", "The server went away."]
-    assert re.search(r"1 of 1 fact has support · “supported” is right in .* · written by extractive", texts(test))
+    assert re.search(r"2 of 2 facts have support · “supported” is right in .* · written by extractive", texts(test))
 
 
 def test_an_answer_is_downloaded_in_every_format(opened: Page, filled: Path) -> None:
@@ -131,7 +134,7 @@ def test_an_earlier_answer_is_opened_from_the_list(opened: Page, filled: Path) -
 def test_an_unknown_answer_is_said_and_the_page_goes_on(opened: Page, filled: Path) -> None:
     test = healthy(opened(filled, answer="feedbeef"))
     assert "no answer 'feedbeef'" in texts(test)
-    assert "1 of 1" in texts(ask(test, QUESTION))
+    assert "2 of 2" in texts(ask(test, QUESTION))
 
 
 def test_a_question_nobody_answers_is_said_plainly(opened: Page, filled: Path) -> None:

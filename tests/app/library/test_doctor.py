@@ -188,8 +188,8 @@ def test_damaged_and_missing_bundled_weights_are_reported(
         monkeypatch.setattr(module, name, cut_short)
     monkeypatch.setattr(reader_files, "READER", tmp_path / "nothing")
     findings = findings_of(parts)
-    assert [one.where for one in findings] == ["models"] * 4
-    for one, name in zip(findings, ("QUERIES", "PASSAGES", "SPLITTER", "nothing"), strict=True):
+    assert [one.where for one in findings] == ["models"] * 5
+    for one, name in zip(findings, ("QUERIES", "PASSAGES", "SPLITTER", "nothing", "questions"), strict=True):
         assert name in one.what
         assert "damaged or missing" in one.what
         assert one.remedy == "install PropCite again"
