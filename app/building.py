@@ -58,10 +58,9 @@ def build_splitter(settings: Settings) -> Splitter:
 
 
 def build_question_reader(settings: Settings) -> QuestionReader:
-    from propcite.attribution.questions.files import QUESTIONS
     from propcite.attribution.questions.reader import QuestionReader
 
-    file = Path(settings.question_model).expanduser() if settings.question_model else QUESTIONS
+    file = Path(settings.question_model).expanduser() if settings.question_model else None
     return QuestionReader(file, device=settings.device, precision=settings.precision)
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,6 +23,7 @@ BATCH_ROWS, DEVICE_BATCH_ROWS = 8, 64  # pairs of one forward pass, on a process
 MAX_WORDS = 75  # of a part of a long text: the network was trained on about as many
 MAX_QUESTION = 400  # characters that are read of a question
 MAX_DIRECT = 24  # word pieces of the words that answer
+_LOADING = Lock()
 UNREAD = -12.0  # logit of a sentence without a word that was read
 
 
@@ -92,20 +95,22 @@ class QuestionReader:
     '6.4 metres'
     """
 
-    def __init__(self, file: Path = QUESTIONS, *, device: str = "", precision: str = "auto") -> None:
-        self._given = file, device, precision
+    def __init__(self, file: Path | None = None, *, device: str = "", precision: str = "auto") -> None:
+        """Read with the network of a file that `propcite train questions` wrote, by default with the shipped one."""
+        self._given = file or QUESTIONS, device, precision
 
     @property
     def name(self) -> str:
         return self._loaded.name
 
-    @property
+    @cached_property
     def calibration(self) -> Calibration:
         return Calibration(**self._loaded.about.get("calibration", {}))
 
-    @property
+    @cached_property
     def _loaded(self) -> LoadedReader:
-        return load(*self._given)
+        with _LOADING:
+            return load(*self._given)
 
     def read(self, pairs: Sequence[tuple[str, Text]]) -> list[Reading]:
         """Return a reading per (question, text)."""
