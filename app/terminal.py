@@ -77,7 +77,7 @@ def show_facts(answer: CitedAnswer, names: dict[str, str]) -> None:
     _show_notices(answer)
     if answer.propositions and not answer.abstained:
         out.print()
-        shown = _told_once(answer.propositions)
+        shown = _without_repeated(answer.propositions)
         for proposition, following in zip_longest(shown, shown[1:]):
             _show_proposition(proposition, names, with_source=not _same_source(proposition, following))
     held = sum(bool(fact.citations) for fact in answer.facts)
@@ -129,7 +129,7 @@ def _show_proposition(proposition: CitedProposition, names: dict[str, str], with
         _indented(f"[dim]nearest: {_source(proposition.nearest, names)}[/dim]", 6)
 
 
-def _told_once(propositions: Sequence[CitedProposition]) -> list[CitedProposition]:
+def _without_repeated(propositions: Sequence[CitedProposition]) -> list[CitedProposition]:
     """Return the propositions without those that say again, word for word, what an earlier one says."""
     first: dict[str, CitedProposition] = {}
     for proposition in propositions:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from propcite.attribution.question_parts import Answered, QuestionPart
 from propcite.retrieval.text import Box, Passage, Span, join_spans
 
 MAX_CITATIONS = 3  # markers per sentence, as in ALCE
@@ -37,35 +38,6 @@ class Verdict:
     label: Label
     probability: float
     reason: str = ""
-
-
-class Answered(StrEnum):
-    """Whether an answer answers a question, or a part of one.
-
-    >>> Answered("partly")
-    <Answered.PARTLY: 'partly'>
-    """
-
-    YES = "yes"
-    PARTLY = "partly"
-    NO = "no"
-
-
-@dataclass(frozen=True, slots=True)
-class QuestionPart:
-    """One of the things that a question asks, and whether the answer answers it.
-
-    `question` can be understood alone.  `span` is the sentence of the answer that comes nearest to answering it; None
-    where the answer has no text.
-
-    >>> QuestionPart("When was the barrier finished?", Answered.NO, 0.04).answered.value
-    'no'
-    """
-
-    question: str
-    answered: Answered
-    probability: float
-    span: Span | None = None
 
 
 @dataclass(frozen=True, slots=True)

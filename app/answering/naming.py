@@ -79,8 +79,8 @@ def tells_of_another(question: str, sentence: str) -> bool:
     >>> tells_of_another("Who led it in 2010?", "Ada Ree led it from 2010 until 2013.")
     False
     """
-    asked, told = set(_YEAR.findall(question)), set(_YEAR.findall(sentence))
-    if asked and told and not asked & told:
+    asked, stated = set(_YEAR.findall(question)), set(_YEAR.findall(sentence))
+    if asked and stated and not asked & stated:
         return True
     versions = dict(_VERSION.findall(question.lower()))
     others = [(name, number) for name, number in _VERSION.findall(sentence.lower()) if name in versions]

@@ -12,12 +12,12 @@ from propcite.attribution.citations import (
     CitedSentence,
     Label,
     Proposition,
-    QuestionPart,
 )
 from propcite.attribution.citing.deciding import Claim, Decider
 from propcite.attribution.citing.splitting import SplitSentence, with_question
 from propcite.attribution.citing.tools import Source, Tools
 from propcite.attribution.english import other_language, without_brackets
+from propcite.attribution.question_parts import QuestionPart
 from propcite.attribution.questions.relevance import answered_parts
 from propcite.retrieval.alignment import NEAREST
 from propcite.retrieval.retriever import Retriever
@@ -60,13 +60,13 @@ class AnswerCiter:
     def answer(self, text: str, sentences: Sequence[CitedSentence]) -> CitedAnswer:
         """Return the cited answer, given all its sentences."""
         sentences = tuple(sentences)
-        parts = self._parts(text, sentences)
+        parts, reader = self._parts(text, sentences), self.tools.question_reader
         return CitedAnswer(
             text=text,
             sentences=sentences,
             question=self.question,
             index_version=self.index_version,
-            models=self.models,
+            models={**self.models, "questions": reader.name} if parts and reader else self.models,
             timings_ms=self.timer.spent,
             notes=_notes(text, [p for sentence in sentences for p in sentence.propositions]),
             parts=parts,
@@ -110,7 +110,7 @@ class AnswerCiter:
         else:
             hits = [[[] for _ in method.claims(sentence)] for sentence in sentences]
         found = [
-            asked if _lies_within(own.text, rows) else own
+            asked if asked is not own and _lies_within(own.text, rows) else own
             for own, asked, rows in zip(given, sentences, hits, strict=True)
         ]
         return [

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from propcite.attribution.citations import Answered, CitedAnswer, CitedProposition, Evidence, Label
+from propcite.attribution.citations import CitedAnswer, CitedProposition, Evidence, Label
+from propcite.attribution.question_parts import Answered
 from propcite.retrieval.text import Passage, Span
 
 # A sign and words per verdict: colour is never the only signal.

@@ -82,8 +82,7 @@ def _load(file: Path, digest: str, folder: Path, device: str, precision: str) ->
         raise ValueError(f"it does not fit: {[*unknown, *missing][0]}")
     network = network.to(like.device, like.dtype).eval().requires_grad_(False)
     about = json.loads(metadata.get("about", "{}"))
-    decisive = json.dumps([digest, metadata["base"]])
-    name = f"{file.stem}@{hashlib.sha256(decisive.encode()).hexdigest()[:12]}"
+    name = f"{file.stem}@{digest[:12]}"
     return LoadedReader(network, base.tokenizer, base.lock, name, about)
 
 

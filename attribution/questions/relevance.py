@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from propcite.attribution.citations import Answered, QuestionPart
 from propcite.attribution.english import question_parts
+from propcite.attribution.question_parts import Answered, QuestionPart
 from propcite.attribution.questions.reader import QuestionReader, Text
 from propcite.retrieval.text import Span
 

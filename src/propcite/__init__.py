@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     __version__: str
     from propcite.app.answering.generators import Draft, GenerationContext, Generator
     from propcite.attribution.citations import (
-        Answered,
         Citation,
         CitedAnswer,
         CitedProposition,
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
         Evidence,
         Label,
         Proposition,
-        QuestionPart,
         Verdict,
     )
     from propcite.attribution.citing.alternatives import Alternative
@@ -48,6 +46,7 @@ if TYPE_CHECKING:
     from propcite.attribution.judges import Case, Judge
     from propcite.attribution.propcite import PropCite
     from propcite.attribution.propositions import Splitter
+    from propcite.attribution.question_parts import Answered, QuestionPart
     from propcite.attribution.questions.reader import QuestionReader
     from propcite.retrieval.encoding.encoder import Encoder
     from propcite.retrieval.errors import PropCiteError
@@ -58,8 +57,8 @@ if TYPE_CHECKING:
 _MODULES = {
     "app.answering.generators": ("Draft", "Generator", "GenerationContext"),
     "attribution.citations": (
-        *("Answered", "Citation", "CitedAnswer", "CitedProposition", "CitedSentence"),
-        *("Evidence", "Label", "Proposition", "QuestionPart", "Verdict"),
+        *("Citation", "CitedAnswer", "CitedProposition", "CitedSentence"),
+        *("Evidence", "Label", "Proposition", "Verdict"),
     ),
     "attribution.citing.alternatives": ("Alternative",),
     "attribution.citing.explaining": ("Explained",),
@@ -75,6 +74,7 @@ _MODULES = {
     "attribution.judges": ("Case", "Judge"),
     "attribution.propcite": ("PropCite",),
     "attribution.propositions": ("Splitter",),
+    "attribution.question_parts": ("Answered", "QuestionPart"),
     "attribution.questions.reader": ("QuestionReader",),
     "retrieval.encoding.encoder": ("Encoder",),
     "retrieval.errors": ("PropCiteError",),

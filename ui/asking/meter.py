@@ -10,8 +10,9 @@ from pathlib import Path
 import streamlit as st
 from streamlit.components.v2.types import ComponentRenderer
 
-from propcite.attribution.citations import CitedAnswer, Label, QuestionPart
+from propcite.attribution.citations import CitedAnswer, Label
 from propcite.attribution.formats.wording import ANSWERED_SIGNS, answered_line
+from propcite.attribution.question_parts import QuestionPart
 from propcite.ui.asking.words import covered_line, is_quoted, shares
 
 HERE = Path(__file__).parent

@@ -11,10 +11,11 @@ from propcite.attribution.questions.reader import QuestionReader, Reading, Text,
 from propcite.retrieval.retriever import Retriever
 from propcite.retrieval.text import Granularity, Passage, Span
 
-_RULED = re.compile(r"[=~#*_-]{4,}\s*$")  # a title that is underlined
 MAX_READ = 8  # parts of passages, the most similar to a question, that are read beside it
 MAX_READ_TOGETHER = 12  # where several questions are asked at once
 UNNAMED = 0.5  # factor for a sentence that is about something else than the question names
+
+_UNDERLINED = re.compile(r"[=~#*_-]{4,}\s*$")  # a title
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,4 +133,5 @@ def _candidates(reader: QuestionReader, part: _Part, reading: Reading) -> Iterat
 def _cannot_answer(text: str) -> bool:
     words = text.rstrip(" \t\n=-_*#~:")
     names_columns = " | " in text and not any(c.isdecimal() for c in text)
-    return not any(map(str.isalnum, words)) or words.endswith("?") or names_columns or _RULED.search(text) is not None
+    is_title = _UNDERLINED.search(text) is not None
+    return is_title or names_columns or words.endswith("?") or not any(map(str.isalnum, words))

@@ -30,7 +30,7 @@ def choose(candidates: Sequence[Candidate], limit: int = MAX_SENTENCES) -> list[
 
 def _says_the_same(one: Candidate, other: Candidate) -> bool:
     """Return whether one adds nothing to the other: its answer stands there, or the sentences share their words."""
-    if one.direct and one.direct.casefold() in " ".join(other.text.split()).casefold():
+    if one.direct and one.direct.casefold() in other.text.casefold():
         return True
     shorter, longer = sorted((english.content_words(one.text), english.content_words(other.text)), key=len)
     same_numbers = english.numbers(one.text) == english.numbers(other.text)

@@ -106,9 +106,5 @@ def _closed(sentence: str) -> str:
 
 
 def _joined(texts: Sequence[str]) -> str:
-    """Join texts with spaces, and with line breaks around lists."""
-    joined = ""
-    for text in texts:
-        breaks = "\n" if "\n" in text or "\n" in joined.rsplit("\n\n", 1)[-1] else " "
-        joined = f"{joined}{breaks}{text}" if joined else text
-    return joined
+    """Join texts with spaces, or with line breaks where one of them has a list."""
+    return ("\n" if any("\n" in text for text in texts) else " ").join(texts)

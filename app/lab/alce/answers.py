@@ -150,7 +150,7 @@ def stored_answer(item: RunItem) -> Answer:
 def generator_settings(settings: Settings) -> Mapping[str, object]:
     """Return the settings that the generated text depends on."""
     if settings.generator == "extractive":
-        return {"name": "extractive"}
+        return {"name": "extractive", "questions": build_question_reader(settings).name}
     prompt = chosen_prompt(settings)
     always = {"max_tokens", "temperature", "seed"}
     values = {name: getattr(settings, name) for name in (*SAMPLING, "extra_body")}

@@ -8,7 +8,6 @@ from typing import Any
 from pydantic import ValidationError
 
 from propcite.attribution.citations import (
-    Answered,
     Citation,
     CitedAnswer,
     CitedProposition,
@@ -16,7 +15,6 @@ from propcite.attribution.citations import (
     Evidence,
     Label,
     Proposition,
-    QuestionPart,
     Verdict,
 )
 from propcite.attribution.errors import AttributionError
@@ -38,6 +36,7 @@ from propcite.attribution.formats.json.schema import (
     VerdictJson,
     answer_adapter,
 )
+from propcite.attribution.question_parts import Answered, QuestionPart
 from propcite.retrieval.text import Box, Page, Passage, Place, Sentence, Span
 
 EARLIER = (VERSION_1, VERSION_2, VERSION_3, VERSION_4, VERSION_5)

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import json
 
-from propcite.attribution.citations import Citation, CitedAnswer, CitedSentence, Evidence, QuestionPart, Verdict
+from propcite.attribution.citations import (
+    Citation,
+    CitedAnswer,
+    CitedSentence,
+    Evidence,
+    Verdict,
+)
 from propcite.attribution.formats.cited_documents import all_evidence
 from propcite.attribution.formats.json.schema import (
     SCHEMA,
@@ -18,6 +24,7 @@ from propcite.attribution.formats.json.schema import (
     VerdictJson,
 )
 from propcite.attribution.formats.text import without_surrogates
+from propcite.attribution.question_parts import QuestionPart
 from propcite.retrieval.text import Box, Passage
 
 

@@ -8,6 +8,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from heapq import nlargest
 
 from propcite.attribution.english import content_words
 from propcite.attribution.questions.training.examples import QuestionExample
@@ -55,12 +56,16 @@ def _other_passages(answered: Sequence[QuestionExample], rng: random.Random) -> 
     for example in answered:
         if rng.random() >= OTHER_SHARE:
             continue
-        scores: Counter[int] = Counter()
+        scores: dict[int, float] = defaultdict(float)
         for word in set(content_words(example.question)):
             for number in where.get(word, ()):
-                scores[number] += math.log(len(passages) / spread[word])  # type: ignore[assignment]
+                scores[number] += math.log(len(passages) / spread[word])
         own = set(content_words(example.text))
-        near = [n for n, _ in scores.most_common(NEAR) if not _may_answer(example, passages[n], own, words[n])]
+        near = [
+            n
+            for n in nlargest(NEAR, scores, key=scores.__getitem__)
+            if not _may_answer(example, passages[n], own, words[n])
+        ]
         if near:
             other = passages[rng.choice(near[:TAKEN])]
             nothing = (False,) * len(other.sentences)

@@ -437,15 +437,15 @@ def test_an_answer_is_shown_as_it_was_after_its_index_and_its_documents_changed(
 
 
 def test_models_names_what_is_here_and_which_is_used(propcite: Propcite, monkeypatch: pytest.MonkeyPatch) -> None:
-    told = {model["name"]: model for model in propcite("models", "--json").json}
-    assert [name for name, model in told.items() if model["chosen"]] == [
+    models = {model["name"]: model for model in propcite("models", "--json").json}
+    assert [name for name, model in models.items() if model["chosen"]] == [
         *("propcite-minilm", "learned", "reader", "question-reader")
     ]
-    assert 5 < told["propcite-minilm"]["megabytes"] < 25
-    assert "rows" in told["propcite-minilm"]["made"]
-    assert told["propcite-queries"]["megabytes"] < told["propcite-minilm"]["megabytes"]
+    assert 5 < models["propcite-minilm"]["megabytes"] < 25
+    assert "rows" in models["propcite-minilm"]["made"]
+    assert models["propcite-queries"]["megabytes"] < models["propcite-minilm"]["megabytes"]
     shown = propcite("models")
-    assert all(name in shown.out for name in told)
+    assert all(name in shown.out for name in models)
     monkeypatch.setenv("PROPCITE_PRECISION", "float32")
     assert "passages are read in float32 here" in propcite("models").err
     monkeypatch.setenv("PROPCITE_ENCODER", "minilm")

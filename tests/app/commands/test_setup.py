@@ -101,9 +101,9 @@ def test_a_file_that_is_there_stays(propcite: Propcite) -> None:
     ],
 )
 def test_what_does_not_fit_is_one_line_and_writes_nothing(propcite: Propcite, words: list[str], line: str) -> None:
-    told = refused(propcite("setup", *words))
-    assert line in told
-    assert SECRET not in told
+    message = refused(propcite("setup", *words))
+    assert line in message
+    assert SECRET not in message
     assert not FILE.exists()
 
 
@@ -163,8 +163,8 @@ def test_an_endpoint_that_invents_has_no_support(propcite: Propcite) -> None:
 
 
 def test_an_endpoint_that_does_not_answer_is_told_after_the_file_is_written(propcite: Propcite) -> None:
-    told = refused(propcite("setup", "--preset", "endpoint", "--url", free_url(), "--model", "m"))
-    assert "propcite.toml is written, but does not work yet: " in told
+    message = refused(propcite("setup", "--preset", "endpoint", "--url", free_url(), "--model", "m"))
+    assert "propcite.toml is written, but does not work yet: " in message
     assert load_settings().generator_model == "m"
 
 

@@ -119,7 +119,7 @@ def test_a_fact_is_cited_with_the_very_words_that_state_it(propcite: PropCite) -
     assert citation.verdict.label is Label.SUPPORTED
     assert answer.question == "What did it cost?"
     assert answer.coverage == 1.0
-    assert set(answer.models) == {"encoder", "splitter", "judge", "judge_trust"}
+    assert set(answer.models) == {"encoder", "splitter", "judge", "judge_trust", "questions"}
     assert all(spent >= 0 for spent in answer.timings_ms.values())
     assert_whole(answer, PASSAGES)
 

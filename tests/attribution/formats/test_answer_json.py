@@ -13,7 +13,6 @@ import pytest
 from sample_answers import GATES
 
 from propcite.attribution.citations import (
-    Answered,
     Citation,
     CitedAnswer,
     CitedProposition,
@@ -21,12 +20,12 @@ from propcite.attribution.citations import (
     Evidence,
     Label,
     Proposition,
-    QuestionPart,
     Verdict,
 )
 from propcite.attribution.errors import AttributionError
 from propcite.attribution.formats.json import SCHEMA, from_dict, from_json, json_schema, to_dict, to_json
 from propcite.attribution.formats.json.repairs import repair_schema
+from propcite.attribution.question_parts import Answered, QuestionPart
 from propcite.retrieval.text import Passage, Sentence, Span
 
 TEXT = "The gates weigh 300 tonnes — each. 😀 It cost 5 million. Is that all?"

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from propcite.attribution.citations import Answered, Label
+from propcite.attribution.citations import Label
 from propcite.attribution.errors import AttributionError
 from propcite.attribution.propcite import PropCite
+from propcite.attribution.question_parts import Answered
 from propcite.attribution.questions.reader import MAX_WORDS, QuestionReader, Text, grouped
 from propcite.attribution.questions.relevance import answered_parts, unanswered
 from propcite.retrieval.encoding.encoder import Encoder
