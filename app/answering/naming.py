@@ -7,10 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from propcite.attribution.english import tag
-from propcite.retrieval.retriever import Retriever
 from propcite.retrieval.text import Passage
-
-WIDER = 4  # times as many passages are looked at where a question names something
 
 _NAME = re.compile(r"X(?:X|(?<=X)U(?!N))*")
 _QUOTED = re.compile(r"[“\"]([^“”\"]{2,60})[”\"]")
@@ -41,20 +38,6 @@ def names_in(question: str) -> list[Name]:
     ]
     found += [match[1] for match in _QUOTED.finditer(question)]
     return [Name(text, frozenset(_words(text))) for text in dict.fromkeys(found) if _words(text)]
-
-
-def found_passages(collection: Retriever, question: str, count: int) -> tuple[Passage, ...]:
-    """Return the passages to answer from, the most similar first.
-
-    Half of them are the most similar to the question; the others are the most similar that name all that it names.
-    """
-    names = names_in(question)
-    hits = collection.search(question, k=count if not names else WIDER * count)
-    passages = [hit.passage for hit in hits]
-    sure, rest = passages[: (count + 1) // 2], passages[(count + 1) // 2 :]
-    named = sorted(rest, key=lambda passage: len(named_in(passage, names)) < len(names))  # stable
-    chosen = {passage.id for passage in [*sure, *named][:count]}
-    return tuple(passage for passage in passages if passage.id in chosen)
 
 
 def named_in(passage: Passage, names: Sequence[Name]) -> set[Name]:

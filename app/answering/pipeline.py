@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from dataclasses import dataclass, replace
 from itertools import repeat
 
+from propcite.app.answering.finding import found_passages
 from propcite.app.answering.generators import Draft, GenerationContext, Generator
-from propcite.app.answering.naming import found_passages
 from propcite.app.answering.running import AnswerStream
 from propcite.app.errors import AppError, NotFoundError, StoreError
 from propcite.app.library.store import CollectionInfo, Library
@@ -186,7 +186,8 @@ class Pipeline:
             with timer("understand"):
                 understood = self.open_generator().understand(question, turns)
         with timer("retrieve"):
-            passages = found_passages(collection, understood, self.num_passages)
+            before = turns[-1].understood if turns else ""
+            passages = found_passages(collection, understood, self.num_passages, before)
             context = GenerationContext(passages, collection.only(passage.id for passage in passages), tuple(turns))
         return _Request(question, understood, context, collection, timer)
 

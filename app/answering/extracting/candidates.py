@@ -11,8 +11,8 @@ from propcite.attribution.questions.reader import QuestionReader, Reading, Text,
 from propcite.retrieval.retriever import Retriever
 from propcite.retrieval.text import Granularity, Passage, Span
 
-MAX_READ = 8  # parts of passages, the most similar to a question, that are read beside it
-MAX_READ_TOGETHER = 12  # where several questions are asked at once
+MAX_READ = 4  # parts of passages, the most similar to a question, that are read beside it
+MAX_READ_EACH = 3  # where several questions are asked at once
 UNNAMED = 0.5  # factor for a sentence that is about something else than the question names
 
 _UNDERLINED = re.compile(r"[=~#*_-]{4,}\s*$")  # a title
@@ -73,7 +73,7 @@ def find(
     reader: QuestionReader, retriever: Retriever, passages: Sequence[Passage], questions: Sequence[str]
 ) -> list[Found]:
     """Read each question beside the parts of the passages that are most like it, and return what was found."""
-    most = MAX_READ if len(questions) == 1 else MAX_READ_TOGETHER // len(questions)
+    most = MAX_READ if len(questions) == 1 else MAX_READ_EACH
     parts = [_similar_parts(retriever, passages, question)[:most] for question in questions]
     pairs = [(question, part.text) for question, own in zip(questions, parts, strict=True) for part in own]
     readings = iter(reader.read(pairs))

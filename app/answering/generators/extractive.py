@@ -22,7 +22,7 @@ class ExtractiveGenerator:
 
     name = "extractive"
     prompt = ""
-    understanding = "rules/1"
+    understanding = "rules/2"
 
     def __init__(self, reader: QuestionReader, *, plain: bool = False) -> None:
         """Answers that are `plain` are whole sentences in one paragraph, as evaluators expect them."""

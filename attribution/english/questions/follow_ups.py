@@ -9,17 +9,14 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from propcite.attribution.english import words
 from propcite.attribution.english.grammar.tagging import Tagged
 from propcite.attribution.english.questions.topics import ARTICLES, Topic, best_topic, dates, months, tagged, topics
 
 MAX_FRAGMENT_WORDS = 8
-MAX_CONTENT_WORDS = 4  # of a question that may continue the topic of the one before without naming it
-BARE_WORDS = frozenset("why how when where who so come exactly and but then".split())
+BARE_WORDS = frozenset("why how when where who so come exactly and but then not".split())
 PLURAL_PRONOUNS = frozenset("they them their".split())
 PERSONAL_PRONOUNS = frozenset("he she him her his".split())
 POSSESSIVES = frozenset("its their his her".split())
-DEMONSTRATIVES = frozenset("this that these those".split())
 VERB_TAGS = "VBHMIE"
 
 _LEAD = re.compile(r"(?:(?:and|or|but|also|so|then|ok|okay)\b[\s,]*)*(?:(?:what|how)\s+about\b|same\s+for\b)?\s*", re.I)
@@ -42,12 +39,7 @@ def standalone_question(question: str, before: Sequence[Exchange]) -> str:
     if not earlier or not query:
         return question
     last = " ".join(earlier[-1].question.split())
-    complete = (
-        _from_bare(query, last)
-        or _from_fragment(query, last)
-        or _without_pronouns(query, last, earlier)
-        or _with_topic(query, last)
-    )
+    complete = _from_bare(query, last) or _from_fragment(query, last) or _without_pronouns(query, last, earlier)
     return complete or question
 
 
@@ -128,10 +120,6 @@ def _without_pronouns(query: str, last: str, earlier: Sequence[Exchange]) -> str
         return _replace(dated, s.places[at], phrase, keep_mark=True)
     if (there := _THERE.search(dated)) and (place := _place(last)):
         return _replace(dated, there.span(), place, keep_mark=True)
-    if any(low in DEMONSTRATIVES and _is_alone(s, at) for at, low in enumerate(s.lows)) and (
-        topic := _main_topic(last)
-    ):
-        return _about(topic, dated)
     return dated if dated != query else ""
 
 
@@ -186,34 +174,10 @@ def _place(last: str) -> str:
     return f"at {main.definite.rsplit(' of ', 1)[-1]}" if main else ""
 
 
-def _with_topic(query: str, last: str) -> str:
-    """Prepend the topic of the question before to a short question that names nothing; empty for other questions."""
-    s = tagged(query)
-    content = words.content_words(query)
-    is_of_something = len(content) == 1 and s.lows[:1] != ["who"]  # `What is the height?`
-    has_topic = any(t.is_name or t.is_definite for t in topics(query)) and not is_of_something
-    names_something = has_topic or set(s.tags) & set("XU")
-    is_question = bool(s.tags) and (query.endswith("?") or s.tags[0] in "SWMBH")
-    if names_something or not is_question or not content or len(content) > MAX_CONTENT_WORDS or not _is_english(s):
-        return ""
-    topic = _main_topic(last)
-    return _about(topic, query) if topic and _singular(topic.head) not in map(_singular, s.lows) else ""
-
-
-def _is_english(s: Tagged) -> bool:
-    return bool(set(s.lows) & words.FUNCTION_WORDS)
-
-
 def _main_topic(last: str) -> Topic | None:
     candidates = topics(last)
     definite = [t for t in candidates if t.is_definite or t.is_name]
     return best_topic(definite or candidates[:1], is_plural=False)
-
-
-def _about(topic: Topic, query: str) -> str:
-    head = topic.definite
-    rest = query if tagged(query).tags[:1] in ("X", "R") else query[:1].lower() + query[1:]
-    return f"{head[:1].upper()}{head[1:]}: {rest}"
 
 
 # Words in their places
@@ -227,12 +191,6 @@ def _with_possessor(rest: str, s: Tagged, topic: Topic) -> str:
 
 def _possessive(noun: str) -> str:
     return noun + ("'" if noun.endswith("s") else "'s")
-
-
-def _is_alone(s: Tagged, at: int) -> bool:
-    """Return whether a demonstrative has no noun and opens no clause: `When was that decided?`, not `in that town`."""
-    is_followed = s.tags[at + 1 : at + 2] in ("", ".", "V", "E", "B", "I", "M")
-    return is_followed and s.tags[at - 1 : at] in ("B", "M", "P", "E", "V", "H")
 
 
 def _singular(noun: str) -> str:

@@ -80,7 +80,7 @@ def test_a_conversation_over_the_demo(demo: Parts, talk: list[tuple[str, str, st
         answer = asked.answer(question, said[-1])
         assert (answer.question, answer.understood, answer.after) == (question, understood, said[-1])
         assert found in answer.text
-        assert answer.models.get("understanding", "") == ("rules/1" if said[-1] else "")
+        assert answer.models.get("understanding", "") == ("rules/2" if said[-1] else "")
         assert len(answer.written_from) == 8
         assert demo.library.answer(answer.id) == answer
         said.append(answer.id)

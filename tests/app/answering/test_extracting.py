@@ -8,7 +8,8 @@ from word_encoder import WordEncoder
 from propcite.app.answering.extracting.candidates import Candidate
 from propcite.app.answering.extracting.choosing import choose
 from propcite.app.answering.extracting.composing import compose, direct_words
-from propcite.app.answering.naming import found_passages, named_in, names_in
+from propcite.app.answering.finding import found_passages
+from propcite.app.answering.naming import named_in, names_in
 from propcite.retrieval.retriever import Retriever
 from propcite.retrieval.splitter import passage_from_text
 from propcite.retrieval.text import Passage, Span
@@ -130,3 +131,14 @@ def test_passages_that_name_what_is_asked_about_come_into_the_answer() -> None:
     assert "mpl" in {passage.id for passage in found}
     assert "mpl" not in {hit.passage.id for hit in collection.search(question, k=4)}
     assert len(found_passages(collection, "which patents?", 4)) == 4
+
+
+def test_in_a_conversation_half_of_the_passages_are_found_with_the_question_before() -> None:
+    ferry = [passage_from_text(f"f{n}", f"The ferry of Alder leaves at {n}.", "Ferry") for n in range(1, 6)]
+    limits = [passage_from_text(f"n{n}", f"The limit at night is {n} decibels.", "Noise") for n in range(1, 6)]
+    collection = Retriever.over(WordEncoder(), [*ferry, *limits])
+    alone = found_passages(collection, "What is the limit at night?", 4)
+    together = found_passages(collection, "What is the limit at night?", 4, "When does the ferry of Alder leave?")
+    assert {passage.id[0] for passage in alone} == {"n"}
+    assert {passage.id[0] for passage in together} == {"n", "f"}
+    assert len({passage.id for passage in together}) == 4

@@ -46,10 +46,9 @@ FOLLOW_UPS = [
     (BRIDGE, "And Alder Sluice?", "When does Alder Sluice open to the public?"),
     (BARRIER, "And its length?", "What is the length of the new flood barrier?"),
     ("How large is the meadow?", "And in 2019?", "How large is the meadow in 2019?"),
-    # questions that name nothing
-    (BARRIER, "How wide is each gate?", "The new flood barrier: how wide is each gate?"),
-    (BRIDGE, "What is the length?", "Heron Bridge: what is the length?"),
+    # questions of one or two words
     ("How much did it cost?", "Why?", "How much did it cost, and why?"),
+    ("Was Debian 1.0 ever released?", "Why not?", "Was Debian 1.0 ever released, and why not?"),
 ]
 BASIN_FINAL = "How much did the final budget set aside for the public works in the Old Basin?"
 
@@ -68,6 +67,8 @@ def test_a_follow_up_is_completed(before: str, question: str, complete: str) -> 
         "How large is the eelgrass meadow in the outer harbour?",
         "When did Alder Sluice open, and who paid for it?",
         "Does the council meet when it is asked to?",
+        "What is the length?",
+        "When was that decided?",
         "Wie lange dauert es?",
         "Combien ça coûte ?",
         "thanks",

@@ -1,6 +1,7 @@
 """The answers without a language model: are they right, from the right document, and missing where nothing answers?
 
     python -m tests.benchmarks.answers documents CACHE          50 questions over documents of Debian's packages
+    python -m tests.benchmarks.answers conversations CACHE      60 follow-up questions over these and the demo's
     python -m tests.benchmarks.answers asqa FILE                ALCE's ASQA
     python -m tests.benchmarks.answers unanswerable FILE...     rows with passages that may hold no answer
 
@@ -13,7 +14,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from tests.benchmarks.answers import asqa, documents, report, unanswerable
+from tests.benchmarks.answers import asqa, conversations, documents, report, unanswerable
 
 from propcite.retrieval.errors import PropCiteError
 
@@ -34,6 +35,15 @@ def _documents(given: argparse.Namespace) -> None:
     report.show_documents(measured)
     if given.json:
         report.write_json(given.json, report.as_json(measured, cache))
+
+
+def _conversations(given: argparse.Namespace) -> None:
+    followed = conversations.measure(given.cache.absolute())
+    rows = list(conversations.figures(followed))
+    report.show(conversations.HEAD, rows)
+    if given.json:
+        named = [dict(zip(conversations.HEAD, row, strict=True)) for row in rows]
+        report.write_json(given.json, {"figures": named, "answers": conversations.answers(followed)})
 
 
 def _asqa(given: argparse.Namespace) -> None:
@@ -68,6 +78,10 @@ def _options() -> argparse.Namespace:
     one.add_argument("--all", action="store_true", help="print every answer")
     one.set_defaults(measure=_documents)
 
+    talk = parts.add_parser("conversations", help="60 follow-up questions over these documents and the demo's")
+    talk.add_argument("cache", type=Path, help="a folder for the packages; those in it are not fetched again")
+    talk.set_defaults(measure=_conversations)
+
     two = parts.add_parser("asqa", help="ALCE's ASQA")
     two.add_argument("file", type=Path, help="asqa_dev.json.gz")
     two.add_argument("--context", type=int, default=5, help="passages per question")
@@ -86,7 +100,7 @@ def _options() -> argparse.Namespace:
     three.add_argument("--limit", type=int, default=0, help="a sample of so many rows per source, always the same")
     three.set_defaults(measure=_unanswerable)
 
-    for part in (one, two, three):
+    for part in (one, talk, two, three):
         part.add_argument("--json", type=Path, help="every answer, so that two runs can be compared")
     return parser.parse_args()
 

@@ -82,7 +82,7 @@ def measure(cache: Path) -> Measured:
         try:
             collection = parts.library.create_collection(COLLECTION)
             start = time.perf_counter()
-            _ingest(parts, collection, Path(folder, "files"))
+            ingest(parts, collection, Path(folder, "files"))
             ingest_s = time.perf_counter() - start
             by_path = {str(path.resolve()): place for place, path in copies.items()}
             documents = {info.id: by_path[info.source] for info in parts.library.documents(collection)}
@@ -109,7 +109,7 @@ def verdict(question: Question, text: str, *, abstained: bool, cited: Sequence[P
     return RIGHT if found == len(question.parts) else HALF if found else WRONG
 
 
-def _ingest(parts: Parts, collection: CollectionInfo, files: Path) -> None:
+def ingest(parts: Parts, collection: CollectionInfo, files: Path) -> None:
     sources, failed = gather([files])
     outcomes = [*failed, *parts.ingester(collection).ingest(sources)]
     reason = next((outcome.reason for outcome in outcomes if outcome.state == "failed"), "")
