@@ -12,7 +12,8 @@ from typing import Any
 
 from propcite.app.errors import ReadError
 from propcite.app.ingest.readers.draft import Draft, one_line, title_from_name
-from propcite.app.ingest.readers.html_blocks import html_tree, write_blocks
+from propcite.app.ingest.readers.html.blocks import write_blocks
+from propcite.app.ingest.readers.html.tree import html_tree
 from propcite.app.ingest.readers.kinds import is_supported, reader_of
 from propcite.app.ingest.readers.plain_text import decode
 from propcite.retrieval.text import Document

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from propcite.app.ingest.readers.draft import Draft, clean
-from propcite.app.ingest.readers.html_blocks import html_tree, write_blocks
+from propcite.app.ingest.readers.html.blocks import write_blocks
+from propcite.app.ingest.readers.html.tree import html_tree
 from propcite.app.ingest.readers.plain_text import decode
 from propcite.app.ingest.readers.rows import Row, write_rows
 from propcite.retrieval.text import Document
