@@ -123,7 +123,7 @@ def test_no_process_that_is_started_runs_a_file_of_the_working_folder(strangers:
 def test_citing_loads_nothing_of_the_application(strangers: Path) -> None:
     application = requirements("app")
     assert application
-    heavy = "streamlit alembic sqlalchemy fastapi trafilatura typer propcite.app propcite.ui".split()
+    heavy = "streamlit alembic sqlalchemy fastapi lxml typer propcite.app propcite.ui".split()
     script = f"{CITE}\nimport sys; print([name for name in {heavy!r} if name in sys.modules])"
     assert run([sys.executable, "-P", "-c", script], strangers).stdout.splitlines()[-1] == "[]"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from propcite.app.ingest.readers.html import declared_charset
+from propcite.app.ingest.readers.html.page import declared_charset
 from propcite.app.ingest.readers.markdown import front_matter
 from propcite.app.ingest.readers.plain_text import decode
 

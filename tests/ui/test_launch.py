@@ -25,7 +25,7 @@ def test_only_this_machine_is_served() -> None:
 
 
 def test_the_first_paint_loads_no_model_library() -> None:
-    heavy = {"torch", "transformers", "sentence_transformers", "nltk", "scipy", "pypdfium2", "trafilatura"}
+    heavy = {"torch", "transformers", "sentence_transformers", "nltk", "scipy", "pypdfium2", "lxml"}
     script = "import sys, propcite.ui.session, propcite.ui.reader, propcite.app.ingest.readers; "
     script += f"print(*({heavy!r} & set(sys.modules)))"
     root = Path(propcite.ui.__file__).parents[1]

@@ -10,8 +10,9 @@ from urllib.parse import unquote
 from propcite.app.errors import ReadError
 from propcite.app.ingest.readers.archive import Archive, damaged
 from propcite.app.ingest.readers.draft import Draft, one_line
-from propcite.app.ingest.readers.html import declared_charset
-from propcite.app.ingest.readers.html_blocks import html_tree, write_blocks
+from propcite.app.ingest.readers.html.blocks import write_blocks
+from propcite.app.ingest.readers.html.page import declared_charset
+from propcite.app.ingest.readers.html.tree import html_tree
 from propcite.app.ingest.readers.office import core_properties, open_zip
 from propcite.app.ingest.readers.plain_text import decode
 from propcite.app.ingest.readers.xml import attribute, local_name, parse_xml

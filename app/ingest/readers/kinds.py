@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from importlib import import_module
 from pathlib import PurePath
 from typing import Protocol
@@ -15,9 +16,9 @@ _READERS = {
     ".text": ("plain_text", "read_plain"),
     ".md": ("markdown", "read_markdown"),
     ".markdown": ("markdown", "read_markdown"),
-    ".html": ("html", "read_html"),
-    ".htm": ("html", "read_html"),
-    ".xhtml": ("html", "read_html"),
+    ".html": ("html.page", "read_html"),
+    ".htm": ("html.page", "read_html"),
+    ".xhtml": ("html.page", "read_html"),
     ".pdf": ("pdf", "read_pdf"),
     ".docx": ("docx", "read_docx"),
     ".docm": ("docx", "read_docx"),
@@ -47,6 +48,7 @@ KINDS = (
     "and zip archives of these"
 )
 _LEGACY = {".doc": ".docx", ".dot": ".docx", ".xls": ".xlsx", ".ppt": ".pptx", ".pps": ".pptx", ".msg": ".eml"}
+_MANUAL = re.compile(r"\.[1-9][a-z]{0,3}(?:\.gz)?")
 _SUFFIX_OF_TYPE = {
     "text/html": ".html",
     "application/xhtml+xml": ".html",
@@ -92,6 +94,8 @@ def supported_suffix(name: str) -> str:
     suffix = PurePath(name).suffix.lower()
     if legacy := legacy_error(name):
         raise legacy
+    if _MANUAL.fullmatch("".join(PurePath(name).suffixes[-2:] if suffix == ".gz" else [suffix])):
+        raise ReadError(f"{name} looks like the source of a manual page: run man -l {name} > {name}.txt and add that")
     if suffix not in SUFFIXES:
         raise ReadError(f"{name} has an unsupported file type: save it as one of {KINDS}")
     return suffix

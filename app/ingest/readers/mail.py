@@ -12,13 +12,15 @@ from typing import Any
 
 from propcite.app.errors import ReadError
 from propcite.app.ingest.readers.draft import Draft, one_line, title_from_name
-from propcite.app.ingest.readers.html_blocks import html_tree, write_blocks
+from propcite.app.ingest.readers.html.blocks import write_blocks
+from propcite.app.ingest.readers.html.tree import html_tree
 from propcite.app.ingest.readers.kinds import is_supported, reader_of
 from propcite.app.ingest.readers.plain_text import decode
+from propcite.app.ingest.readers.text.wrapping import unwrapped
 from propcite.retrieval.text import Document
 
 _STARTS = re.compile(rb"^From [^\r\n]*\d{2}:\d{2}[^\r\n]*\r?\n(?=[!-9;-~]+:)", re.MULTILINE)
-_FLOWED = re.compile(r" \n(?!>)")
+_FLOWED = re.compile(r"(?<!^--) \n(?!>)", re.MULTILINE)
 _MAX_DEPTH = 3  # of messages attached to messages
 _MAX_ATTACHMENTS = 200
 _DEFAULT_HEADERS = {"content-type": "text/plain", "content-disposition": "inline", "content-transfer-encoding": "8bit"}
@@ -87,7 +89,7 @@ class _Writer:
         else:
             flowed = str(part.get_param("format", "")).lower() == "flowed"
             text = text.replace("\r\n", "\n")
-            self.draft.block(_FLOWED.sub(" ", text) if flowed else text)
+            self.draft.block(unwrapped(_FLOWED.sub(" ", text) if flowed else text).text)
 
     def _attachment(self, part: EmailMessage, place: str, level: int) -> None:
         self._attachments += 1

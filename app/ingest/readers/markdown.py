@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from propcite.app.ingest.readers.draft import Draft, clean
-from propcite.app.ingest.readers.html_blocks import html_tree, write_blocks
+from propcite.app.ingest.readers.html.blocks import write_blocks
+from propcite.app.ingest.readers.html.tree import html_tree
 from propcite.app.ingest.readers.plain_text import decode
 from propcite.app.ingest.readers.rows import Row, write_rows
 from propcite.retrieval.text import Document
@@ -17,7 +19,8 @@ if TYPE_CHECKING:
 
 _FRONT_MATTER = re.compile(r"\A\s*---[ \t]*\n(.*?\n)??(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _FRONT_LINE = re.compile(r"[\w-][\w .-]*:(?:\s|$)|\s|#|-\s|$")
-_FIELD = re.compile(r"(title|author|date)\s*:\s+(.*)", re.IGNORECASE)
+_FIELD = re.compile(r"(title|author|date)s?\s*:(?:\s+(.*)|$)", re.IGNORECASE)
+_ITEM = re.compile(r"\s*-\s+(.*)")
 _SKIPPED_TAG = re.compile(r"<(/?)(script|style)\b", re.IGNORECASE)
 # The parser omits quotes and lists nested deeper, since it would run out of stack.
 _MAX_NESTING = 100
@@ -41,8 +44,25 @@ def front_matter(text: str) -> tuple[dict[str, str], str]:
     # A text may also begin with a horizontal rule and have another further down, so all lines must look like fields.
     if match is None or not all(_FRONT_LINE.match(line) for line in lines):
         return {}, text
-    fields = {field[1].lower(): _unquoted(field[2]) for line in lines if (field := _FIELD.match(line))}
+    fields = {
+        field[1].lower(): _value(field[2], lines[n:])
+        for n, line in enumerate(lines, 1)
+        if (field := _FIELD.match(line))
+    }
     return {key: value for key, value in fields.items() if value}, text[match.end() :]
+
+
+def _value(value: str, below: Sequence[str]) -> str:
+    """Return a field's value in one line; the lines `below` it hold its items if it has none itself."""
+    value = (value or "").strip()
+    if value.startswith("[") and value.endswith("]"):
+        return ", ".join(filter(None, map(_unquoted, value[1:-1].split(","))))
+    if value in (">", "|", ">-", "|-"):
+        return " ".join(line.strip() for line in takewhile(lambda line: line[:1] in (" ", "\t"), below))
+    if value:
+        return _unquoted(value)
+    items = takewhile(lambda item: item is not None, map(_ITEM.fullmatch, below))
+    return ", ".join(_unquoted(item[1]) for item in items if item)
 
 
 def _unquoted(value: str) -> str:

@@ -6,7 +6,8 @@ import codecs
 import re
 
 from propcite.app.errors import ReadError
-from propcite.app.ingest.readers.draft import clean, title_from_name
+from propcite.app.ingest.readers.draft import title_from_name
+from propcite.app.ingest.readers.text.wrapping import unwrapped
 from propcite.retrieval.text import Document
 
 # The mark of UTF-32 begins with that of UTF-16, so it comes first.
@@ -50,8 +51,9 @@ _SAMPLE = 64 * 1024
 
 
 def read_plain(name: str, data: bytes) -> Document:
-    """Return a document with exactly the text of the file."""
-    return Document(id="", text=clean(decode(name, data)), title=title_from_name(name), metadata={"kind": "text"})
+    """Return a document with the text of the file, in which each wrapped paragraph is one line."""
+    read = unwrapped(decode(name, data))
+    return Document(id="", text=read.text, title=title_from_name(name), places=read.places, metadata={"kind": "text"})
 
 
 def decode(name: str, data: bytes, declared: str = "") -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from time import monotonic
 
 import pytest
 from hypothesis import given
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from propcite.app.errors import ReadError
 from propcite.app.ingest.readers import document_from_bytes
-from propcite.app.ingest.readers.html import declared_charset
+from propcite.app.ingest.readers.html.page import declared_charset
 from propcite.retrieval.text import Document
 
 SENTENCE = "The river rises in the hills and flows north for two hundred kilometres before it meets the wide cold sea. "
@@ -96,8 +97,10 @@ def test_the_main_part_keeps_its_structure() -> None:
 
 
 def test_a_numbered_list_never_gets_a_wrong_number() -> None:
-    text = read(article("<ol start=4><li>fourth step</li><li>fifth step</li></ol>")).text
-    assert "- fourth step\n- fifth step" in text
+    steps = "<li>a step</li><li{}>another</li></ol>"
+    assert read("<ol start=4>" + steps.format("")).text == "4. a step\n5. another"
+    for list_ in ("<ol reversed>" + steps.format(""), "<ol>" + steps.format(" value=9")):
+        assert read(list_).text == "- a step\n- another"
 
 
 def test_the_title_and_the_author() -> None:
@@ -191,3 +194,121 @@ def test_the_headings_of_any_page_are_in_its_text(html: str) -> None:
 )
 def test_rows_of_a_table_have_the_names_of_its_columns(table: str, words: str) -> None:
     assert read(f"<p>Before.</p><table>{table}</table><p>After.</p>").text == f"Before.\n\n{words}\n\nAfter."
+
+
+@pytest.mark.parametrize(
+    ("html", "words"),
+    [
+        ("<ul><li><a href=x>One</a><li><a href=y>Two</a></ul>", "- One\n- Two"),
+        ("<h1>Rivers<a class=headerlink href='#rivers'>¶</a></h1>", "Rivers"),
+        ("<p>See § 3 and <a href='#s4'>§ 4</a>.", "See § 3 and § 4."),
+        ("<dl><dt>Po<dd>A river.<dt>Etna<dd>A volcano.</dl>", "Po\nA river.\nEtna\nA volcano."),
+        ("<dl><dt>Po<dd><p>A river.<p>It is long.</dl>", "Po\n\nA river.\n\nIt is long."),
+        ("<p>May I have <code>a = 1</code>, <code>b</code>= and <code>c</code>?", "May I have a = 1, b= and c?"),
+        ("<p>a<a><b>b<ruby>c<rp>(</rp><rt>d</rt><rp>)</rp></ruby>", "abcd"),
+    ],
+)
+def test_what_a_browser_shows_is_read(html: str, words: str) -> None:
+    assert read(html).text == words
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        "<p style='color:red; DISPLAY : none'>secret</p>",
+        "<span style='visibility:hidden'>secret</span>",
+        "<span style='font-size:0'>secret</span>",
+        "<span style='opacity: 0.0;'>secret</span>",
+        "<div hidden>secret</div>",
+        "<span class='icon sr-only'>secret</span>",
+        "<dialog>secret</dialog>",
+        "<template>secret</template>",
+        "<select><option>secret</select>",
+    ],
+)
+def test_hidden_text_is_not_read(hidden: str) -> None:
+    assert read(f"<p>Before. {hidden} <p style='opacity:0.5;font-size:0.9em'>After.").text == "Before.\n\nAfter."
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        "<div role=navigation>Home</div>",
+        "<div class='navfooter'><a>Next</a></div>",
+        "<div role=contentinfo>Imprint</div>",
+        "<div id=cookie-banner>We use cookies.</div>",
+        "<section class='gdpr-consent'>We use cookies.</section>",
+    ],
+)
+def test_the_parts_of_a_site_are_not_read(part: str) -> None:
+    assert read(f"{part}<div><p>A river.</div>{part}").text == "A river."
+    assert read(f"<p>{SENTENCE}<section id=module-http.cookies><p>Cookies are set.</section>").text.endswith("are set.")
+
+
+def test_the_parts_of_an_article_are_content() -> None:
+    inner = "<aside class=sidebar>A note.</aside><div class=footer>Ends here.</div>"
+    assert read(f"<main><p>A river.</p>{inner}</main>").text == "A river.\n\nA note.\n\nEnds here."
+
+
+def test_prose_beside_the_content_is_counted() -> None:
+    beside = f"<aside><p>{SENTENCE}<p>Short.<ul><li><a href=x>{SENTENCE}</a></ul></aside>"
+    assert read(f"<p>A river.</p>{beside}").metadata["dropped_blocks"] == "1"
+    assert "dropped_blocks" not in read(article("")).metadata
+
+
+def test_the_main_element_is_read_alone_if_it_has_most_of_the_words() -> None:
+    page = "<div>A list of other pages, which are on many things as well.</div><main><h1>Rivers</h1>{}</main>"
+    large, small = read(page.format(SENTENCE)), read(page.format("."))
+    assert large.text == f"Rivers\n\n{SENTENCE.strip()}"
+    assert large.metadata["dropped_blocks"] == "1"
+    assert small.text.startswith("A list of other pages")
+    assert "dropped_blocks" not in small.metadata
+
+
+@pytest.mark.parametrize(
+    ("head", "date"),
+    [
+        ("<meta property='article:published_time' content='2024-05-17T10:00:00Z'>", "2024-05-17"),
+        ("<meta name=DC.date content=2023-01-02>", "2023-01-02"),
+        ('<script type="application/ld+json">{"datePublished": "2022-11-30"}</script>', "2022-11-30"),
+        ("<time itemprop=datePublished datetime=2021-03-04>4 March</time>", "2021-03-04"),
+        ("<meta name=date content='17 May'>", ""),
+    ],
+)
+def test_the_date_of_publication(head: str, date: str) -> None:
+    assert read(f"<head>{head}</head><p>Written in 2019.").metadata.get("date", "") == date
+
+
+def test_cells_over_several_rows_and_columns() -> None:
+    table = (
+        "<table><tr><th>Port<th>Year<th>Visits<tr><td rowspan=2>Alder<td>2023<td>9<tr><td>2024<td>8"
+        "<tr><td colspan=2>All<td>17</table>"
+    )
+    assert read(table).text == (
+        "Port = Alder; Year = 2023; Visits = 9.\n\nPort = Alder; Year = 2024; Visits = 8.\n\nPort = All; Visits = 17."
+    )
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<p " + " ".join(f"a{number}=1" for number in range(60_000)) + ">Words.",
+        "<p>" + "".join(f"<b style='x:{number}'>b</b>" for number in range(40_000)),
+        "<div>" * 60_000 + "<p>Words." + "</div>" * 60_000,
+        "<ul><li>Words." * 40_000,
+        "<table><tr><td>Words." * 30_000,
+        "<table>" + "<tr><td rowspan=99 colspan=99>Words." * 1000,
+        '<a "' * 100_000 + "'>" + "Words.",
+    ],
+    ids=["attributes", "inline", "deep", "lists", "tables", "spans", "quotes"],
+)
+def test_hostile_pages_take_a_few_seconds(html: str) -> None:
+    start = monotonic()
+    with suppress(ReadError):
+        assert len(read(html).text) < 4 * len(html)
+    assert monotonic() - start < 10
+
+
+def test_words_nested_too_deep_for_the_parser_are_kept() -> None:
+    text = read("<script>x()</script><p>First." + "<span>" * 5000 + "Deep." + "</span>" * 5000 + "<p>Last.").text
+    assert text == "First.\nDeep.\nLast." or text.split() == ["First.", "Deep.", "Last."]

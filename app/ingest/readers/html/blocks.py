@@ -1,0 +1,182 @@
+"""Write the blocks of an HTML tree as text: headings, paragraphs, lists, table rows and preformatted lines."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from propcite.app.ingest.readers.draft import Draft
+from propcite.app.ingest.readers.html.parts import SKIPPED, is_aside, is_content, is_hidden, is_of_site
+from propcite.app.ingest.readers.html.table import Table
+from propcite.app.ingest.readers.html.tree import tag_of
+
+_BLOCKS = frozenset(
+    "address article aside blockquote body caption center dd details dialog div dl dt fieldset figcaption figure "
+    "footer form header hgroup hr html legend main nav ol p pre section summary table tbody tfoot thead ul "
+    "h1 h2 h3 h4 h5 h6 li listing plaintext tr td th xmp".split()
+)
+_VERBATIM = ("pre", "listing", "plaintext", "xmp")
+_HEADING = re.compile("h[1-6]")
+_MAX_LISTS = 40  # inside each other; those nested deeper are not indented further
+_MIN_PROSE = 8  # words outside links, of a block that says something
+
+
+def write_blocks(draft: Draft, tree: Any, *, content_only: bool = False, main: Any = None) -> int:
+    """Write the visible text of a tree; `content_only` leaves out the parts of the site, and all outside of `main`.
+
+    Returns how many blocks of prose were left out for standing beside the content.
+    """
+    from lxml import etree
+
+    writer = _Writer(draft, beside=main is not None)
+    walk = etree.iterwalk(tree, events=("start", "end"))
+    inside = 0  # elements that are marked as content
+    aside: Any = None  # the open element whose blocks are only counted
+    for event, element in walk:
+        tag = tag_of(element)
+        skipped = _is_skipped(tag, element, content_only, inside)
+        if event == "start" and skipped:
+            walk.skip_subtree()
+        elif event == "start":
+            if content_only and aside is None and is_aside(tag, element, inside=inside > 0):
+                aside = element
+                writer.turn(beside=True)
+            elif element is main:
+                writer.turn(beside=False)
+            inside += is_content(tag, element)
+            writer.open(tag, element)
+            writer.words(element.text)
+        else:
+            if not skipped:
+                writer.close(tag, element)
+                inside -= is_content(tag, element)
+            if element is aside:
+                aside = None
+                writer.turn(beside=main is not None)
+            elif element is main:
+                writer.turn(beside=True)
+            if element is not tree:
+                writer.words(element.tail)
+    writer.end()
+    return writer.num_beside
+
+
+def _is_skipped(tag: str, element: Any, content_only: bool, inside: int) -> bool:
+    if not tag or tag in SKIPPED or ((element.attrib or tag == "dialog") and is_hidden(tag, element)):
+        return True
+    return content_only and is_of_site(tag, element, inside=inside > 0)
+
+
+class _Writer:
+    def __init__(self, draft: Draft, *, beside: bool) -> None:
+        self.draft = draft
+        self.num_beside = 0
+        self._beside = beside  # whether blocks are counted rather than written
+        self._level = 0
+        self._verbatim = 0  # the number of open <pre>
+        self._links = 0
+        self._lists: list[bool] = []  # of the open lists, whether each is written as one
+        self._table = Table()  # the open one
+        self._words: list[str] = []
+        self._num_linked = 0
+
+    def turn(self, *, beside: bool) -> None:
+        """End the block, and from here on count blocks as beside the content, or write them."""
+        self.end()
+        self._beside = beside
+
+    def words(self, text: str | None) -> None:
+        if text:
+            self._words.append(text if self._verbatim else re.sub(r"\s+", " ", text))
+            self._num_linked += len(text.split()) if self._beside and self._links else 0
+
+    def open(self, tag: str, element: Any) -> None:
+        if tag == "br":
+            self._words.append("\n")
+        self._links += tag == "a"
+        if tag not in _BLOCKS:
+            return
+        self.flush()
+        if _HEADING.fullmatch(tag):
+            self._level = int(tag[1])
+        match tag:
+            case "ul" | "ol" | "dl":
+                self._open_list(tag, element)
+            case "li" if not self._beside:
+                self.draft.open_item()
+            case "pre" | "listing" | "plaintext" | "xmp":
+                self._verbatim += 1
+            case "table":
+                self._write_rows()
+            case "tr":
+                self._table.open_row(element)
+
+    def close(self, tag: str, element: Any) -> None:
+        self._links -= tag == "a"
+        if tag not in _BLOCKS:
+            return
+        if tag in ("td", "th") and self._table.in_row:
+            self._table.add_cell(element, "".join(self._words))
+            self._words = []
+        self.flush()
+        if _HEADING.fullmatch(tag):
+            self._level = 0
+        match tag:
+            case "ul" | "ol" | "dl":
+                self._close_list()
+            case "li" if not self._beside:
+                self.draft.close_item()
+            case "pre" | "listing" | "plaintext" | "xmp":
+                self._verbatim -= 1
+            case "tr":
+                self._table.close_row()
+            case "table":
+                self._write_rows()
+
+    def flush(self) -> None:
+        """End the block; inside a table row only a space separates the blocks of a cell."""
+        if self._table.in_row:
+            self._words.append(" ")
+            return
+        words, self._words = "".join(self._words), []
+        num_linked, self._num_linked = self._num_linked, 0
+        if not self._verbatim:
+            words = re.sub(r" *\n *", "\n", re.sub(r" +", " ", words)).strip()
+        if self._beside:
+            self.num_beside += len(words.split()) - num_linked >= _MIN_PROSE
+            return
+        if words.strip():
+            self._write_rows()
+        self.draft.block(words, level=self._level)
+
+    def end(self) -> None:
+        self.flush()
+        self._write_rows()
+
+    def _open_list(self, tag: str, element: Any) -> None:
+        written = not self._beside and sum(self._lists) < _MAX_LISTS and (tag != "dl" or _is_short_list(element))
+        self._lists.append(written)
+        if written:
+            self.draft.open_list(_first_number(element) if tag == "ol" else None)
+
+    def _close_list(self) -> None:
+        if self._lists and self._lists.pop():
+            self.draft.close_list()
+
+    def _write_rows(self) -> None:
+        table, self._table = self._table, Table()
+        if not self._beside:
+            table.write(self.draft)
+
+
+def _first_number(element: Any) -> int | None:
+    """Return the first item's number; None if the items do not count upwards one by one, or are not numbered."""
+    if element.get("reversed") is not None or any(item.get("value") for item in element):
+        return None
+    start = element.get("start") or ""
+    return int(start) if re.fullmatch(r"[0-9]{1,9}", start) else 1
+
+
+def _is_short_list(element: Any) -> bool:
+    """Whether each definition is one block, so that no blank lines are needed between the terms."""
+    return all(sum(tag_of(block) in _BLOCKS for block in item) < 2 for item in element)
