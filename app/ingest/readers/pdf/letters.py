@@ -9,7 +9,7 @@ from itertools import accumulate
 from typing import Any
 
 from propcite.app.ingest.readers.draft import one_line
-from propcite.app.ingest.readers.pdf_lines import Line
+from propcite.app.ingest.readers.pdf.lines import Line
 
 # pdfium writes U+FFFE or U+0002 instead of a hyphen and the line end after it.
 _PIECE = re.compile("[^\r\n\ufffe\x02]+[\ufffe\x02]?")

@@ -1,4 +1,4 @@
-"""PDF files: pdfium reads the characters; their positions and sizes show lines, paragraphs and headings."""
+"""Read a PDF: its pages' lines, without running headers, become paragraphs, headings and boxes."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 
 from propcite.app.errors import ReadError
 from propcite.app.ingest.readers.draft import Draft, one_line
-from propcite.app.ingest.readers.pdf_letters import page_lines
-from propcite.app.ingest.readers.pdf_lines import Line, mark_rows, without_running_lines
-from propcite.app.ingest.readers.pdf_paragraphs import Paragraph, paragraphs
+from propcite.app.ingest.readers.pdf.letters import page_lines
+from propcite.app.ingest.readers.pdf.lines import Line, mark_rows, without_running_lines
+from propcite.app.ingest.readers.pdf.paragraphs import Paragraph, paragraphs
 from propcite.retrieval.text import Box, Document, Heading, Page, Span
 
 # pdfium is not thread-safe: all callers of it must hold this lock.
