@@ -12,10 +12,14 @@ from propcite.app.ingest.readers.pdf import tex_encodings
 from propcite.app.ingest.readers.pdf.glyphs import chars_of
 
 _ENCODED = re.compile(rb"dup\s+(\d+)\s*/(\S+)\s+put")  # in the clear part of a Type 1 font
-_MAPPED = re.compile(rb"<([0-9a-fA-F\s]+)>\s*<([0-9a-fA-F\s]*)>(?:\s*(<[0-9a-fA-F\s]*>|\[[^\]]*\]))?")
+_MAPPED = re.compile(rb"<([0-9a-fA-F\s]+)>\s*<([0-9a-fA-F\s]*)>")
+_RANGE = re.compile(rb"<([0-9a-fA-F\s]+)>\s*<([0-9a-fA-F\s]+)>\s*(?:<([0-9a-fA-F\s]*)>|\[([^\]]*)\])")
 _SECTION = re.compile(rb"begin(bfchar|bfrange)(.*?)endbf", re.DOTALL)
 # Fonts of lines and circle segments: their glyphs are parts of drawings, not characters.
 _DRAWING = re.compile(r"(?:LINE|LCIRCLE|LASY|xypic|xy(?:at|bt|cmat|cmbt|circ|dash|line))", re.IGNORECASE)
+
+
+_BULLETS = re.compile(r"Wingdings|Webdings|ZapfDingbats", re.IGNORECASE)
 
 
 def with_unicode_maps(data: bytes) -> bytes | None:
@@ -32,11 +36,11 @@ def with_unicode_maps(data: bytes) -> bytes | None:
     is_cork = any(tex_encodings.is_cork(_widths(font)) for font in fonts if _is_bitmap(font))
     changed = False
     for font in fonts:
-        known = _stream(font.get("/ToUnicode"))
-        missing = {code: chars for code, chars in _characters(font, is_cork).items() if code not in mapped_codes(known)}
-        if missing:
+        known, is_readable = _mapped(_stream(font.get("/ToUnicode")))
+        chars = _characters(font, is_cork) | known
+        if chars != known or not is_readable:
             stream = DecodedStreamObject()
-            stream.set_data(_unicode_map(known, missing, 4 if _is_composite(font) else 2))
+            stream.set_data(_unicode_map(chars, 4 if _is_composite(font) else 2))
             font[NameObject("/ToUnicode")] = writer._add_object(stream)
             changed = True
     if not changed:
@@ -85,8 +89,8 @@ def _characters(font: Any, is_cork: bool) -> dict[int, str]:
     name = str(font.get("/BaseFont", font.get("/Name", ""))).split("+")[-1].lstrip("/")
     if _is_composite(font):
         return _composite(font)
-    if _DRAWING.match(name):
-        return dict.fromkeys(range(256), " ")
+    if _DRAWING.match(name) or _BULLETS.match(name):
+        return dict.fromkeys(range(256), " " if _DRAWING.match(name) else "•")
     if _is_bitmap(font):
         return tex_encodings.guess(_widths(font), is_cork)
     names = _glyph_names(font)
@@ -193,30 +197,39 @@ def _widths(font: Any) -> dict[int, float]:
     return {code: float(widths[code - first]) if 0 <= code - first < len(widths) else 0.0 for code in used}
 
 
-def mapped_codes(unicode_map: bytes) -> set[int]:
-    """Return the codes that a Unicode map has an entry for."""
-    codes: set[int] = set()
+def _mapped(unicode_map: bytes) -> tuple[dict[int, str], bool]:
+    """Return the characters of a Unicode map, and whether pdfium can read it: its ranges must end with their 256 codes.
+
+    Codes that stand for nothing, for which some programs write 0, are left out.
+    """
+    chars: dict[int, str] = {}
+    is_readable = True
     for kind, section in _SECTION.findall(unicode_map):
-        for first, last, target in _MAPPED.findall(section):
-            start = int(first, 16)
-            end = int(last, 16) if kind == b"bfrange" and target else start
-            codes.update(range(start, min(end, start + 0xFFFF) + 1))
-    return codes
+        if kind == b"bfchar":
+            chars |= {int(code, 16): _text(target) for code, target in _MAPPED.findall(section)}
+            continue
+        for first, last, target, targets in _RANGE.findall(section):
+            codes = range(int(first, 16), min(int(last, 16), int(first, 16) + 0xFFFF) + 1)
+            if targets:
+                chars |= dict(zip(codes, map(_text, re.findall(rb"<([0-9a-fA-F\s]*)>", targets)), strict=False))
+            elif text := _text(target):
+                chars |= {code: text[:-1] + chr(ord(text[-1]) + code - codes[0]) for code in codes if code <= 0xFFFF}
+            is_readable = is_readable and codes[0] >> 8 == codes[-1] >> 8
+    return {code: text for code, text in chars.items() if text.strip("\0\ufffd")}, is_readable
 
 
-def _unicode_map(known: bytes, chars: Mapping[int, str], digits: int) -> bytes:
-    entries = [f"<{code:0{digits}X}> <{text.encode('utf-16-be').hex()}>" for code, text in sorted(chars.items())]
-    sections = "\n".join(
-        f"{len(part)} beginbfchar\n" + "\n".join(part) + "\nendbfchar"
+def _text(digits: bytes) -> str:
+    return bytes.fromhex(digits.decode().zfill(4)).decode("utf-16-be", "replace")
+
+
+def _unicode_map(chars: Mapping[int, str], digits: int) -> bytes:
+    entries = [f"<{code:0{digits}X}> <{text.encode('utf-16-be', 'surrogatepass').hex()}>" for code, text in sorted(chars.items())]
+    sections = "".join(
+        f"{len(part)} beginbfchar\n" + "\n".join(part) + "\nendbfchar\n"
         for part in (entries[at : at + 100] for at in range(0, len(entries), 100))
-    ).encode()
-    if b"endcmap" in known:
-        before, _, after = known.rpartition(b"endcmap")
-        return before + sections + b"\nendcmap" + after
-    return (
-        b"/CIDInit /ProcSet findresource begin\n12 dict begin\nbegincmap\n/CMapType 2 def\n1 begincodespacerange\n"
-        + f"<{'0' * digits}> <{'F' * digits}>\n".encode()
-        + b"endcodespacerange\n"
-        + sections
-        + b"\nendcmap\nCMapName currentdict /CMap defineresource pop\nend\nend"
     )
+    return (
+        "/CIDInit /ProcSet findresource begin\n12 dict begin\nbegincmap\n/CMapType 2 def\n1 begincodespacerange\n"
+        f"<{'0' * digits}> <{'F' * digits}>\nendcodespacerange\n{sections}"
+        "endcmap\nCMapName currentdict /CMap defineresource pop\nend\nend"
+    ).encode()

@@ -23,8 +23,9 @@ _TEX_NAMES = {
     squaresolid=■ squaremultiply=⊠ squareplus=⊞ lozengesolid=⧫ check=✓ maltesecross=✠ therefore=∴ because=∵
     lscript=ℓ Ifractur=ℑ Rfractur=ℜ weierstrass=℘ planckover2pi=ℏ planckover2pi1=ℏ beth=ℶ gimel=ℷ daleth=ℸ
     epsilon1=ε rho1=ϱ pi1=ϖ phi1=φ sigma1=ς theta1=ϑ dotlessj=ȷ flat=♭ natural=♮ sharp=♯ slurabove=⌢ slurbelow=⌣
-    vector=⃗ tie=⁀ nexists=∄  notdivides=∤ difference=≏ sphericalangle=∢ varangle=∢
-    visiblespace=␣ SS=SS Germandbls=SS hyphenchar=- csquotedblright=“ twelveudash=– hyphendbl=⹀ mho=℧ ohm=Ω
+    vector=⃗ tie=⁀ nexists=∄ notdivides=∤ difference=≏ sphericalangle=∢ varangle=∢
+    visiblespace=␣ asciigrave=` asciiacute=´
+    SS=SS Germandbls=SS hyphenchar=- csquotedblright=“ twelveudash=– hyphendbl=⹀ mho=℧ ohm=Ω
     interrobang=‽ naira=₦ guarani=₲ peso=₱ recipe=℞ baht=฿ discount=⁒ servicemark=℠ copyleft=🄯 published=℗
     quillbracketleft=⁅ quillbracketright=⁆ permyriad=‱ nomero=№ died=† born=★ married=⚭ divorced=⚮ leaf=☙
     perthousandzero=₀ polishlcross=ł vextendsingle=| vextenddouble=‖ contintegral=∮ Box=□ XBox=☒ Diamond=◇
@@ -43,7 +44,11 @@ _PRIVATE |= dict(zip(range(0xF8EB, 0xF8FF), "(((⌈|⌊{{{|∫∫)))⌉|⌋}}}",
 # Latin Modern's old-style digits.
 _PRIVATE |= {0xF643 + digit: str(digit) for digit in range(10)}
 # The bullets of Symbol and Wingdings, whose characters are numbered from U+F000.
-_PRIVATE |= dict.fromkeys((0xF06C, 0xF06E, 0xF09F, 0xF0A7, 0xF0B7), "•") | {0xF0D8: "➢", 0xF0FC: "✓", 0xF0E0: "→"}
+_PRIVATE |= dict.fromkeys((0xF06C, 0xF06E, 0xF071, 0xF075, 0xF076, 0xF09F, 0xF0A7, 0xF0A8, 0xF0B7, 0xF0FA), "•") | {
+    0xF0D8: "➢",
+    0xF0FC: "✓",
+    0xF0E0: "→",
+}
 PUBLIC = str.maketrans(_PRIVATE)
 
 
@@ -58,7 +63,8 @@ def chars_of(name: str) -> str | None:
 
     if name in _TEX_NAMES:
         return _TEX_NAMES[name]
-    if chars := toUnicode(name).translate(PUBLIC):
+    chars: str = toUnicode(name).translate(PUBLIC)
+    if chars:
         return chars
     sized = _SIZE.fullmatch(name)
     return chars_of(sized[1]) if sized else None

@@ -24,6 +24,8 @@ _REPLACED = str.maketrans(
     {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st", "\ufffe": "-", "\x02": "-"}
 )
 _NOT_TEXT = re.compile("[\x00\x01\x03-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ue000-\uf8ff\U000f0000-\U0010fffd]")
+# macOS gives ligatures their place in its own encoding, which in symbol fonts is that of arrows.
+_MAC_LIGATURES = re.compile("(?<=[^\\W\\d_])[\uf0de\uf0df]|[\uf0de\uf0df](?=[^\\W\\d_])")
 _OVERSTRUCK = re.compile("\u0338\\s?(\\S)")  # TeX writes the stroke of an unequal sign before the equal sign
 _INNER_SOFT_HYPHEN = re.compile("\u00ad(?!\\s*$)")
 # Width of a gap between table cells, in letter sizes; spaces in justified text are narrower.
@@ -52,7 +54,8 @@ class _Letters:
         # pdfium indexes text by UTF-16 units, and has characters that are not in the text.
         self._units = list(accumulate((1 + (char > "\uffff") for char in self.text), initial=0))
         self._is_direct = self._num_chars == len(self.text)
-        self.text = _NOT_TEXT.sub(LOST, self._without_unmapped().translate(PUBLIC))
+        text = _MAC_LIGATURES.sub(lambda found: "ﬁ" if found[0] == "\uf0de" else "ﬂ", self._without_unmapped())
+        self.text = _NOT_TEXT.sub(LOST, text.translate(PUBLIC))
 
     def _without_unmapped(self) -> str:
         """Return the text with U+FFFD for the characters that have no Unicode, for which pdfium writes their code."""
