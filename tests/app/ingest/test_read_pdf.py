@@ -30,8 +30,8 @@ from reportlab.platypus import (
 
 from propcite.app.errors import ReadError
 from propcite.app.ingest.readers import document_from_bytes
-from propcite.app.ingest.readers.pdf_lines import Line
-from propcite.app.ingest.readers.pdf_paragraphs import line_join, paragraphs
+from propcite.app.ingest.readers.pdf.lines import Line
+from propcite.app.ingest.readers.pdf.paragraphs import line_join, paragraphs
 from propcite.retrieval.text import Document
 
 STYLES = getSampleStyleSheet()
@@ -350,7 +350,7 @@ def test_pages_beyond_the_limit_are_counted(monkeypatch: pytest.MonkeyPatch) -> 
         pdf.drawString(72, 700, f"The words of page {number}.")
         pdf.showPage()
     pdf.save()
-    monkeypatch.setattr("propcite.app.ingest.readers.pdf._MAX_PAGES", 2)
+    monkeypatch.setattr("propcite.app.ingest.readers.pdf.reader._MAX_PAGES", 2)
     document = read(file.getvalue())
     assert [page.number for page in document.pages] == [1, 2]
     assert document.metadata["pages"] == "3"

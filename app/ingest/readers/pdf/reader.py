@@ -1,17 +1,20 @@
-"""PDF files: pdfium reads the characters; their positions and sizes show lines, paragraphs and headings."""
+"""Read a PDF: its pages' lines, without running headers, become paragraphs, headings and boxes."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable
+from contextlib import closing
+from io import BytesIO
 from threading import Lock
 from typing import Any
 
 from propcite.app.errors import ReadError
 from propcite.app.ingest.readers.draft import Draft, one_line
-from propcite.app.ingest.readers.pdf_letters import page_lines
-from propcite.app.ingest.readers.pdf_lines import Line, mark_rows, without_running_lines
-from propcite.app.ingest.readers.pdf_paragraphs import Paragraph, paragraphs
+from propcite.app.ingest.readers.pdf.fonts import with_unicode_maps
+from propcite.app.ingest.readers.pdf.letters import LOST, page_lines
+from propcite.app.ingest.readers.pdf.lines import Line, mark_rows, without_running_lines
+from propcite.app.ingest.readers.pdf.paragraphs import Paragraph, paragraphs
 from propcite.retrieval.text import Box, Document, Heading, Page, Span
 
 # pdfium is not thread-safe: all callers of it must hold this lock.
@@ -39,6 +42,8 @@ def read_pdf(name: str, data: bytes) -> Document:
     metadata["pages_left_out"] = str(num_pages - _MAX_PAGES) if num_pages > _MAX_PAGES else ""
     without_text = min(num_pages, _MAX_PAGES) - len({line.page for line in lines})
     metadata["pages_without_text"] = str(without_text) if without_text else ""
+    lost = draft.text.count(LOST)
+    metadata["lost_characters"] = str(lost) if lost else ""
     return draft.document(name, fields.get("Title", ""), metadata, pages, boxes)
 
 
@@ -57,7 +62,12 @@ def _extract(name: str, data: bytes) -> tuple[list[Line], dict[str, str], int]:
         raise _damaged(name) from error
     try:
         fields = {key: _property(value) for key, value in pdf.get_metadata_dict().items()}
-        return list(_lines(pdf)), fields, len(pdf)
+        pages = _read_pages(pdf, range(min(len(pdf), _MAX_PAGES)))
+        suspect = [number for number, lines in pages.items() if any(LOST in line.text for line in lines)]
+        if suspect and (mended := _mended(pdf)):
+            with closing(pypdfium2.PdfDocument(mended)) as better:
+                pages |= _read_pages(better, suspect)
+        return [line for lines in pages.values() for line in lines], fields, len(pdf)
     except pypdfium2.PdfiumError as error:
         raise _damaged(name) from error
     finally:
@@ -70,13 +80,25 @@ def _property(value: str) -> str:
     return "" if _PLACEHOLDER.fullmatch(value) else value
 
 
-def _lines(pdf: Any) -> Iterator[Line]:
-    for index in range(min(len(pdf), _MAX_PAGES)):
-        page = pdf[index]
-        try:
-            yield from page_lines(page, index + 1)
-        finally:
-            page.close()
+def _read_pages(pdf: Any, indexes: Iterable[int]) -> dict[int, list[Line]]:
+    """Return the lines of these pages by the pages' indexes."""
+    lines = {}
+    for index in indexes:
+        with closing(pdf[index]) as page:
+            lines[index] = page_lines(page, index + 1)
+    return lines
+
+
+def _mended(pdf: Any) -> bytes | None:
+    """Return the PDF, saved anew without its encryption or damage, with the Unicode maps that its fonts lack."""
+    from pypdfium2 import raw
+
+    saved = BytesIO()
+    pdf.save(saved, flags=raw.FPDF_REMOVE_SECURITY)
+    try:
+        return with_unicode_maps(saved.getvalue())
+    except Exception:  # pypdf raises errors of all kinds; the text stays as pdfium read it
+        return None
 
 
 def _write(draft: Draft, all_paragraphs: list[Paragraph]) -> tuple[tuple[Page, ...], tuple[Box, ...]]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
-from propcite.app.ingest.readers.pdf_lines import Line, body_size
+from propcite.app.ingest.readers.pdf.lines import Line, body_size
 from propcite.retrieval.text import Span
 
 _ENDS_SENTENCE = re.compile(r"[.!?:;…。！？][\"'”’»)\]]*$")

@@ -1,0 +1,220 @@
+"""Compare the text of PDFs with that of pdftotext and mutool.
+
+    python -m tests.benchmarks.reading pdf CACHE [--only NAME] [--all]
+
+It reads the PDFs of Debian packages that pdf.tsv names.  A word counts as right if pdftotext or mutool has it as well,
+wherever it stands on the page; the characters of other words are compared in order.  Running lines and hyphens are left
+out, because PropCite removes them.  A number counts as altered if both tools have it and PropCite has not.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import re
+import subprocess
+import time
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+from tests.benchmarks.answers.packages import fetch
+
+from propcite.app.errors import ReadError
+from propcite.app.ingest.readers import read_document
+
+NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+CLASSES = {
+    "ligatures": "f(?=[fil])",
+    "dashes": "[–—]",
+    "quotes": "[‘’“”„«»‹›]",
+    "minus signs": "−",
+    "superscripts": "[²³¹⁰⁴-⁹]",
+    "accented letters": "[À-ÖØ-öø-ÿĀ-žǍ-ǵȘ-ț]",
+}
+
+
+@dataclass(frozen=True)
+class Result:
+    name: str
+    producer: str
+    pages: int
+    seconds: float
+    length: int
+    errors: int
+    altered: Counter[str]
+    lost: int
+    soft_hyphens: int
+    kept: dict[str, tuple[int, int, int]]  # by class: in both tools, of these in ours, in ours and neither tool
+    ours_only: list[str]
+    theirs_only: list[str]
+
+    @property
+    def rate(self) -> float:
+        return self.errors / max(self.length, 1)
+
+
+def distance(one: str, other: str) -> int:
+    """Return the number of characters to insert, delete or replace, by Myers's bit vectors."""
+    if not one or not other:
+        return len(one) + len(other)
+    last, places = 1 << (len(one) - 1), dict.fromkeys(one, 0)
+    for index, char in enumerate(one):
+        places[char] |= 1 << index
+    everything, edits = (last << 1) - 1, len(one)
+    plus, minus = everything, 0
+    for char in other:
+        same = places.get(char, 0)
+        vertical = same | minus
+        same |= (((same & plus) + plus) ^ plus) | minus
+        raised, lowered = minus | (everything & ~(same | plus)), plus & same
+        edits += bool(raised & last) - bool(lowered & last)
+        raised, lowered = ((raised << 1) | 1) & everything, (lowered << 1) & everything
+        plus, minus = lowered | (everything & ~(vertical | raised)), raised & vertical
+    return edits
+
+
+def without_running_lines(text: str) -> str:
+    """Remove the outer lines of pages that differ from others only in numbers."""
+    pages = [[line for line in page.splitlines() if line.strip()] for page in text.split("\f")]
+    keys = Counter(key for page in pages for key in {_key(line) for line in (*page[:3], *page[-3:])})
+    kept = []
+    for page in pages:
+        outer = {*range(3), *range(len(page) - 3, len(page))}
+        kept += [line for at, line in enumerate(page) if at not in outer or keys[_key(line)] < min(3, len(pages))]
+    return "\n".join(kept)
+
+
+def _key(line: str) -> str:
+    return re.sub(r"\d+|\b[ivxlc]+\b", "#", line.strip())
+
+
+def plain(text: str) -> str:
+    text = unicodedata.normalize("NFC", text)
+    text = text.translate({0xFB00: "ff", 0xFB01: "fi", 0xFB02: "fl", 0xFB03: "ffi", 0xFB04: "ffl", 0xA0: " "})
+    return re.sub("(?<=\\w)[-\u2010\u00ad]\\s*\n\\s*", "", text).replace("\u00ad", "").replace("\u200b", "")
+
+
+def words_of(text: str) -> list[str]:
+    return plain(text).replace("|", " ").replace("-", "").split()
+
+
+def leftover(words: Iterable[str], others: Iterable[str]) -> list[str]:
+    """Return the words, in order, that the others lack."""
+    missing, left = Counter(words) - Counter(others), []
+    for word in words:
+        if missing[word]:
+            missing[word] -= 1
+            left.append(word)
+    return left
+
+
+def compare(ours: str, theirs: str) -> tuple[int, int, list[str], list[str]]:
+    """Return the number of wrong characters, that of all, and the words that only one of both has."""
+    one, other = words_of(ours), words_of(theirs)
+    only_one, only_other = leftover(one, other), leftover(other, one)
+    return distance("".join(only_one), "".join(only_other)), sum(map(len, other)), only_one, only_other
+
+
+def run(*command: str | Path) -> str:
+    return subprocess.run(command, capture_output=True, check=False).stdout.decode("utf-8", "replace")
+
+
+def measure(pdf: Path) -> Result | None:
+    """Return the result for a PDF; None if a tool or PropCite cannot read it."""
+    start = time.perf_counter()
+    try:
+        document = read_document(pdf)
+    except ReadError as error:
+        print(f"{pdf.name}: {error}")
+        return None
+    seconds = time.perf_counter() - start
+    poppler = without_running_lines(run("pdftotext", pdf, "-"))
+    mupdf = without_running_lines(run("mutool", "draw", "-q", "-F", "txt", pdf))
+    text = document.text
+    errors, length, ours_only, theirs_only = min(compare(text, poppler), compare(text, mupdf), key=lambda c: c[0])
+    numbers = [Counter(NUMBER.findall(plain(t))) for t in (poppler, mupdf, text)]
+    kept = {}
+    for name, pattern in CLASSES.items():
+        one, other, mine = (Counter(re.findall(pattern, plain(t))) for t in (poppler, mupdf, text))
+        kept[name] = ((one & other).total(), (one & other & mine).total(), (mine - (one | other)).total())
+    information = run("pdfinfo", pdf)
+    producer = re.search(r"^Producer: +(.*)", information, re.MULTILINE)
+    return Result(
+        name=pdf.name,
+        producer=producer[1] if producer else "",
+        pages=int(document.metadata["pages"]),
+        seconds=seconds,
+        length=length,
+        errors=errors,
+        altered=(numbers[0] & numbers[1]) - numbers[2],
+        lost=int(document.metadata.get("lost_characters", 0)),
+        soft_hyphens=text.count("\u00ad"),
+        kept=kept,
+        ours_only=ours_only,
+        theirs_only=theirs_only,
+    )
+
+
+def documents(cache: Path) -> list[Path]:
+    rows = [line.split("\t") for line in Path(__file__).with_suffix(".tsv").read_text("utf-8").splitlines()]
+    fetch((package for package, _ in rows), cache)
+    paths = []
+    for package, name in rows:
+        path = cache / package / name
+        packed = path.with_name(f"{path.name}.gz")
+        if not path.is_file() and packed.is_file():
+            path.write_bytes(gzip.decompress(packed.read_bytes()))
+        paths.append(path)
+    return paths
+
+
+def report(results: list[Result]) -> None:
+    rates = sorted(result.rate for result in results)
+    pages, seconds = sum(result.pages for result in results), sum(result.seconds for result in results)
+    print(f"{len(results)} PDFs, {pages} pages, {pages / seconds:.0f} pages per second")
+    print(
+        f"character error rate: median {median(rates):.2%}, mean {sum(rates) / len(rates):.2%}, "
+        f"nine in ten below {rates[int(0.9 * len(rates))]:.2%}, worst {rates[-1]:.1%}"
+    )
+    altered = [result for result in results if result.altered]
+    print(f"altered numbers: {sum(r.altered.total() for r in altered)} in {len(altered)} PDFs")
+    with_lost = [result for result in results if result.lost]
+    print(f"lost characters told: {sum(r.lost for r in with_lost)} in {len(with_lost)} PDFs")
+    print(f"soft hyphens left: {sum(result.soft_hyphens for result in results)}\n")
+    print("| Class | In both tools | Of these in ours | Only in ours |\n|---|---|---|---|")
+    for name in CLASSES:
+        both, of_these, more = (sum(result.kept[name][at] for result in results) for at in range(3))
+        print(f"| {name} | {both} | {of_these} ({of_these / max(both, 1):.2%}) | {more} |")
+
+
+def show(result: Result) -> None:
+    print(f"\n{result.name} ({result.producer}): {result.rate:.1%} of {result.length} characters, lost {result.lost}")
+    print("   only in ours:  ", " ".join(result.ours_only)[:300])
+    print("   only in theirs:", " ".join(result.theirs_only)[:300])
+    if result.altered:
+        print("   altered numbers:", dict(result.altered.most_common(12)))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("cache", type=Path)
+    parser.add_argument("--only", default="", help="a part of the names of the PDFs to read")
+    parser.add_argument("--all", action="store_true", help="show each PDF instead of the worst five")
+    options = parser.parse_args()
+    results = list(filter(None, (measure(pdf) for pdf in documents(options.cache) if options.only in pdf.name)))
+    report(results)
+    worst = sorted(results, key=lambda result: -result.rate)
+    for result in worst if options.all else worst[:5]:
+        show(result)
+    altered = sorted((r for r in results if r.altered), key=lambda result: -result.altered.total())
+    print("\nmost altered numbers")
+    for result in altered if options.all else altered[:5]:
+        show(result)
+
+
+if __name__ == "__main__":
+    main()
