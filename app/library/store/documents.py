@@ -5,13 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import zip_longest
 from typing import Any
 
 from sqlalchemy import Text, and_, cast, delete, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from propcite.app.errors import NotFoundError
-from propcite.app.library.store.database import Database, aware, id_batches
+from propcite.app.library.store.database import IDS_PER_QUERY, Database, aware, id_batches
 from propcite.app.library.store.details import TAGS, DetailsChange, merge_details, merge_title
 from propcite.app.library.store.records import CollectionInfo, DocumentInfo
 from propcite.app.library.store.rows import document_of, passage_of, passage_row
@@ -131,6 +133,24 @@ class Documents(Database):
                     passages=[passage_row(p) for p in passages],
                 )
             )
+
+    def has_passages(self, document_id: str, passages: Sequence[Passage]) -> bool:
+        """Whether a document's passages are these, apart from their ids."""
+        query = select(PassageRow).where(PassageRow.document_id == document_id).order_by(PassageRow.start)
+        with self.session() as session:
+            rows = session.scalars(query.execution_options(yield_per=IDS_PER_QUERY))
+            for row, passage in zip_longest(rows, passages):
+                if not row or not passage:
+                    return False
+                if passage_of(row) != replace(passage, id=row.id, document_id=document_id):
+                    return False
+            return True
+
+    def note_reading(self, document_id: str, metadata: Mapping[str, str], read_with: int) -> None:
+        """Set what a reader found out about a document whose passages stayed the same."""
+        with self.session() as session:
+            row = update(DocumentRow).where(DocumentRow.id == document_id)
+            session.execute(row.values(details=dict(metadata), read_with=read_with))
 
     def remove_document(self, document_id: str) -> None:
         with self.session() as session:

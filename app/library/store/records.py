@@ -78,6 +78,17 @@ class VersionInfo:
 
 
 @dataclass(frozen=True, slots=True)
+class FormerReading:
+    """What a former document was read from, and with which version of its kind's reader."""
+
+    source: str
+    sha256: str
+    document_id: str
+    read_with: int
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
 class AnswerInfo:
     """A stored answer in short: `num_cited` of its `num_facts` have support."""
 

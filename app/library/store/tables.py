@@ -108,6 +108,7 @@ class VersionRow(Table):
     details: Mapped[dict[str, Any]] = mapped_column(JSON)
     num_passages: Mapped[int] = mapped_column(Integer)
     num_characters: Mapped[int] = mapped_column(Integer)
+    read_with: Mapped[int] = mapped_column(Integer, server_default="1", default=1)
     added_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
     ended_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), default=now)
 

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session, aliased
 
 from propcite.app.library.store.database import Database, aware, id_batches
 from propcite.app.library.store.details import merge_details, merge_title
-from propcite.app.library.store.records import CollectionInfo, VersionInfo
+from propcite.app.library.store.records import CollectionInfo, FormerReading, VersionInfo
 from propcite.app.library.store.tables import DocumentRow, PassageRow, VersionRow
 from propcite.attribution.citations import CitedAnswer
 from propcite.attribution.formats.cited_documents import REMOVED, REPLACED, UNKNOWN, CitedDocument, all_evidence
@@ -31,6 +31,14 @@ class Versions(Database):
         with self.session() as session:
             rows = session.execute(query.order_by(VersionRow.ended_at.desc(), VersionRow.id.desc()))
             return [_info(row, successor is not None) for row, successor in rows]
+
+    def former_readings(self, collection: CollectionInfo) -> list[FormerReading]:
+        """Return how each former document of a collection was read."""
+        columns = VersionRow.source, VersionRow.sha256, VersionRow.document_id, VersionRow.read_with
+        kind = func.coalesce(VersionRow.details["kind"].as_string(), "")
+        with self.session() as session:
+            rows = session.execute(select(*columns, kind).where(VersionRow.collection_id == collection.id))
+            return [FormerReading(*row) for row in rows]
 
     def cited_documents(self, *answers: CitedAnswer) -> dict[str, CitedDocument]:
         """Return by id the documents that answers cite or nearly cite, including those that are gone."""
@@ -64,6 +72,7 @@ def store_versions(session: Session, ids: Sequence[str]) -> None:
             details=merge_details(row.details, row.described),
             num_passages=num_passages,
             num_characters=size or 0,
+            read_with=row.read_with,
             added_at=row.added_at,
         )
         for row, num_passages, size in rows

@@ -1,4 +1,4 @@
-"""Add the version of the reader that each document was read with; 1 for all that were read before."""
+"""Add the version of the reader that each document, also a former one, was read with; 1 for all read before."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -10,9 +10,11 @@ depends_on = None
 
 
 def upgrade() -> None:
-    op.add_column("documents", sa.Column("read_with", sa.Integer(), nullable=False, server_default="1"))
+    for table in ("documents", "versions"):
+        op.add_column(table, sa.Column("read_with", sa.Integer(), nullable=False, server_default="1"))
 
 
 def downgrade() -> None:
     # Not in a batch, which would drop the table on SQLite and delete by cascade all rows that refer to it.
-    op.drop_column("documents", "read_with")
+    for table in ("documents", "versions"):
+        op.drop_column(table, "read_with")
