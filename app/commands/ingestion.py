@@ -27,14 +27,17 @@ Show = Callable[["Outcome"], None]
 
 @cli.command(rich_help_panel=Panel.DOCUMENTS)
 def ingest(
-    paths: Annotated[list[str], typer.Argument(help=f"Files, folders and web addresses: {KINDS}.", metavar="PATHS…")],
+    paths: Annotated[
+        list[str] | None, typer.Argument(help=f"Files, folders and web addresses: {KINDS}.", metavar="PATHS…")
+    ] = None,
     collection: Collection = "",
     meta: Annotated[
         list[str] | None, typer.Option("--meta", help="Set a field of each document: KEY=VALUE; repeatable.")
     ] = None,
     tags: Annotated[list[str] | None, typer.Option("--tag", help="Add a tag to each document; repeatable.")] = None,
     again: Annotated[
-        bool, typer.Option("--again", help="Read unchanged documents too, for example after an update.")
+        bool,
+        typer.Option("--again", help="Read unchanged files too; without PATHS, all that an earlier version read."),
     ] = False,
     prune: Annotated[
         bool, typer.Option("--prune", help="Remove documents whose files in these folders are gone.")
@@ -49,8 +52,13 @@ def ingest(
     change = parse_change(meta, tags)
     parts = open_parts()
     name = collection or parts.settings.collection
-    outcomes = ingest_and_report(parts, paths, name, as_json, change, again=again, prune=prune, timings=timings)
-    if watch:
+    if paths:
+        outcomes = ingest_and_report(parts, paths, name, as_json, change, again=again, prune=prune, timings=timings)
+    elif again and not (prune or watch):
+        outcomes = _read_again(parts, name, as_json, change)
+    else:
+        raise PropCiteError("name a file, a folder or a web address; --again alone reads the collection again")
+    if paths and watch:
         _watch(parts, paths, name, as_json, change, prune)
         return
     failed = [o for o in outcomes if o.state == "failed"]
@@ -92,6 +100,21 @@ def ingest_and_report(
         raise PropCiteError(f"no readable file there: name a file, a folder with files, or a web address ({KINDS})")
     if len(outcomes) > 1:
         note(f"{name}: {_counts(outcomes)}")
+    return outcomes
+
+
+def _read_again(parts: Parts, name: str, as_json: bool, change: DetailsChange) -> list[Outcome]:
+    """Read again what an earlier version of the readers read; an interrupt loses nothing, the next run goes on."""
+    from propcite.app.library.rereading import sources_to_read_again
+
+    target = parts.library.collection(name)
+    sources, outcomes = sources_to_read_again(parts.originals, target, parts.settings.max_file_mb * 2**20)
+    show = _outcome_printer(as_json)
+    for outcome in outcomes:
+        show(outcome)
+    with _ingester(parts, target) as ingester:
+        outcomes += _ingest(ingester, sources, show, change, again=True)
+    note(f"{name}: {_counts(outcomes) or 'nothing was read by an earlier version of the readers'}")
     return outcomes
 
 

@@ -8,7 +8,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,7 @@ from propcite.app.ingest.sources import File, Source, file_of, unpack_archives
 from propcite.app.library.store import CollectionInfo, Library
 from propcite.app.library.workspace import BATCH, Workspace
 from propcite.retrieval.encoding.encoder import Encoder
+from propcite.retrieval.fidelity import Fidelity
 from propcite.retrieval.splitter import PassageSplitter
 from propcite.retrieval.timing import Timer
 
@@ -90,7 +91,7 @@ class Ingester:
     def ingest(self, sources: Iterable[Source | Path], *, again: bool = False) -> Iterator[Outcome]:
         """Yield one outcome per source, in order, as soon as it is safe on disk.  Stopping between two loses nothing.
 
-        `again` also reads unchanged sources, as new versions: a newer reader may read more of a file.
+        `again` also reads unchanged sources: a newer reader may read more of a file, which becomes a new version.
         """
         files = (File(source) if isinstance(source, Path) else source for source in sources)
         items = list(unpack_archives(files, self.max_bytes))
@@ -184,12 +185,22 @@ class Ingester:
                     yield from self._store(group)
                     group = _Group()
                 with self.timer("compare"):
-                    outcome, old = registry.add(item)
-                group.add(outcome, item, old)
+                    same = self._same_reading(item, registry)
+                    outcome, old = (same, None) if same else registry.add(item)
+                group.add(outcome, None if same else item, old)
             if not group.documents or group.is_full:
                 yield from self._store(group)
                 group = _Group()
         yield from self._store(group)
+
+    def _same_reading(self, item: ParsedDocument, registry: Registry) -> Outcome | None:
+        """Return the outcome of a document that was read again and says the same, which keeps its id and citations."""
+        old = registry.get(item.location)
+        if old is None or old.sha256 != item.sha256 or not self.library.has_passages(old.id, item.passages):
+            return None
+        self.library.note_reading(old.id, item.document.metadata, item.read_with)
+        outcome = old.outcome("unchanged", "read again, the same text")
+        return replace(outcome, fidelity=Fidelity.of(item.document.metadata))
 
     def _store(self, group: _Group) -> Iterator[Outcome]:
         """Store a group's documents in a fixed order, so that a crash at any moment loses and doubles nothing.
@@ -222,6 +233,7 @@ class Ingester:
                         parsed.sha256,
                         parsed.passages,
                         signature=parsed.signature,
+                        read_with=parsed.read_with,
                     )
             index.delete(replaced)
         self._forget_originals([old.sha256 for old in group.replaced])

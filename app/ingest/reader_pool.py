@@ -17,6 +17,7 @@ from types import TracebackType
 from propcite.app.errors import ReadError
 from propcite.app.ingest.near_duplicates import signature
 from propcite.app.ingest.readers import document_from_bytes
+from propcite.app.ingest.readers.kinds import READING_VERSIONS
 from propcite.app.processes import HelperProcess, ProcessEndedError, serve_requests
 from propcite.retrieval.splitter import PassageSplitter
 from propcite.retrieval.text import Document, Passage
@@ -48,6 +49,11 @@ class ParsedDocument:
     signature: bytes = b""
     reason: str = ""
     timings: dict[str, float] = field(default_factory=dict)  # ms per step
+
+    @property
+    def read_with(self) -> int:
+        """The version of the reader of its kind."""
+        return READING_VERSIONS.get(self.document.metadata.get("kind", ""), 1)
 
 
 def parse(raw: RawDocument, splitter: PassageSplitter) -> ParsedDocument:

@@ -9,8 +9,10 @@ from functools import cached_property
 from propcite.app.ingest.near_duplicates import SignatureIndex
 from propcite.app.ingest.outcomes import Outcome, State
 from propcite.app.ingest.reader_pool import ParsedDocument, RawDocument
+from propcite.app.ingest.readers.kinds import READING_VERSIONS
 from propcite.app.ingest.sources import file_of
-from propcite.app.library.store import CollectionInfo, Library, document_id
+from propcite.app.library.store import CollectionInfo, FormerReading, Library, document_id
+from propcite.retrieval.fidelity import Fidelity
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +71,33 @@ class Registry:
         return same[0].outcome("duplicate", f"the same as {same[0].source}", raw.location) if same else None
 
     def with_id(self, raw: RawDocument) -> RawDocument:
-        """Give a document an id that no other has: a moved document keeps the id of its old location."""
+        """Give a document an id that no other has: a moved document keeps the id of its old location.
+
+        An id of a former document comes back only with the same text, since stored answers still cite that.
+        """
         id_ = document_id(self._collection.name, raw.location, raw.sha256)
-        while id_ in self._ids:
+        former = self._former_ids(raw)
+        while id_ in self._ids or id_ in former:
             id_ = document_id(self._collection.name, id_, raw.sha256)
         return replace(raw, document_id=id_)
+
+    def _former_ids(self, raw: RawDocument) -> set[str]:
+        """Return the ids of former documents with the same bytes that another reading of them would get."""
+        old = self.get(raw.location)
+        read_again = old is not None and old.sha256 == raw.sha256
+        return {
+            former.document_id
+            for former in self._former.get((raw.location, raw.sha256), ())
+            if read_again or former.read_with < READING_VERSIONS.get(former.kind, 1)
+        }
+
+    @cached_property
+    def _former(self) -> dict[tuple[str, str], list[FormerReading]]:
+        """The former documents by source and content."""
+        former: dict[tuple[str, str], list[FormerReading]] = {}
+        for reading in self._library.former_readings(self._collection):
+            former.setdefault((reading.source, reading.sha256), []).append(reading)
+        return former
 
     def add(self, parsed: ParsedDocument) -> tuple[Outcome, StoredDocument | None]:
         """Add a parsed document.  Return its outcome and the document that it replaces, if any."""
@@ -82,7 +106,8 @@ class Registry:
         self._put(new)
         alike = self._signatures.similar(parsed.location, parsed.signature)
         self._signatures.put(parsed.location, parsed.signature)
-        return replace(new.outcome("changed" if old else "added"), alike=alike), old
+        fidelity = Fidelity.of(parsed.document.metadata)
+        return replace(new.outcome("changed" if old else "added"), alike=alike, fidelity=fidelity), old
 
     def _put(self, document: StoredDocument) -> None:
         old = self._by_source.get(document.source)

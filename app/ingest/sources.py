@@ -76,6 +76,27 @@ class Upload:
         return self.data
 
 
+@dataclass(frozen=True, slots=True)
+class StoredFile:
+    """A copy of a file under another path: its name, and the location of the file unless the name is that."""
+
+    name: str
+    path: Path
+    origin: str = ""
+
+    @property
+    def location(self) -> str:
+        return self.origin or self.name
+
+    @property
+    def size(self) -> int:
+        return self.path.stat().st_size
+
+    def read(self, max_bytes: int) -> bytes:
+        check_size(self.name, self.size, max_bytes)
+        return self.path.read_bytes()
+
+
 @dataclass(slots=True)
 class WebFile:
     """A page or file at a web address.  Its name is known once it was fetched.

@@ -20,8 +20,7 @@ from filelock import FileLock, Timeout
 
 from propcite.app.errors import InUseError, ReadError
 from propcite.app.ingest.outcomes import Outcome, Progress
-from propcite.app.ingest.readers import check_size
-from propcite.app.ingest.sources import Source, WebFile, gather
+from propcite.app.ingest.sources import Source, StoredFile, WebFile, gather
 from propcite.app.parts import Parts
 from propcite.attribution.formats.text import is_address
 from propcite.retrieval.errors import PropCiteError
@@ -60,26 +59,6 @@ class Job:
     def report(self, progress: Progress) -> None:
         if not progress.step:
             self.progress = progress
-
-
-@dataclass(frozen=True, slots=True)
-class StoredFile:
-    """An uploaded file: its name, and the path of its bytes until they are read."""
-
-    name: str
-    path: Path
-
-    @property
-    def location(self) -> str:
-        return self.name
-
-    @property
-    def size(self) -> int:
-        return self.path.stat().st_size
-
-    def read(self, max_bytes: int) -> bytes:
-        check_size(self.name, self.size, max_bytes)
-        return self.path.read_bytes()
 
 
 class Uploads:

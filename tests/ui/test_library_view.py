@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import streamlit
+from sqlalchemy import text
 from streamlit.testing.v1 import AppTest
 
 import propcite.ui
@@ -175,6 +176,24 @@ def test_a_document_shows_what_was_read_and_who_cites_it(opened: Page, parts: Pa
     assert len(files(back)) == 2
 
 
+def test_what_a_document_lacks_stands_in_its_row_and_beside_its_citations(
+    opened: Page, parts: Parts, tmp_path: Path
+) -> None:
+    town, wanted = parts.library.collection("town"), document(parts, "bridge.md")
+    with parts.library.engine.begin() as connection:
+        details = '{"kind": "markdown", "pages": "3", "lost_characters": "5"}'
+        connection.execute(text("UPDATE documents SET details = :new WHERE id = :id"), {"new": details, "id": wanted})
+    answer = parts.pipeline(town).answer("When does Heron Bridge open?")
+    lacking = dict(zip(files(opened(tmp_path)), opened(tmp_path).dataframe[0].value["Lacks"], strict=True))
+    assert lacking == {"bridge.md": "5 characters could not be read", "ferry <b>.txt": ""}
+    test = opened(tmp_path, document=wanted)
+    assert [warning.value for warning in test.warning] == ["5 characters could not be read\\."]
+    test.query_params.clear()
+    test = test.switch_page("views/ask.py")
+    test.query_params["answer"] = answer.id
+    assert "5 characters could not be read" in texts(healthy(test.run()))
+
+
 def test_a_document_is_opened_from_the_list(opened: Page, parts: Parts, tmp_path: Path) -> None:
     wanted = document(parts, "bridge.md")
     test = healthy(opened(tmp_path).selectbox(key="open").set_value(wanted).run())
@@ -207,7 +226,8 @@ def test_a_document_is_read_again_from_its_kept_file(opened: Page, parts: Parts,
     town = parts.library.collection("town")
     after = parts.library.find_document(town, "bridge.md")
     assert (after.source, after.num_passages, after.sha256) == (before.source, before.num_passages, before.sha256)
-    assert after.added_at > before.added_at
+    assert "**bridge.md** already there: 1 passage, read again, the same text" in texts(test)
+    assert after == before
     assert town.num_documents == 2
 
 

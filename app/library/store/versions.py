@@ -10,10 +10,11 @@ from sqlalchemy.orm import Session, aliased
 
 from propcite.app.library.store.database import Database, aware, id_batches
 from propcite.app.library.store.details import merge_details, merge_title
-from propcite.app.library.store.records import CollectionInfo, VersionInfo
+from propcite.app.library.store.records import CollectionInfo, FormerReading, VersionInfo
 from propcite.app.library.store.tables import DocumentRow, PassageRow, VersionRow
 from propcite.attribution.citations import CitedAnswer
 from propcite.attribution.formats.cited_documents import REMOVED, REPLACED, UNKNOWN, CitedDocument, all_evidence
+from propcite.retrieval.fidelity import Fidelity
 from propcite.retrieval.text import Passage
 
 SUCCESSOR = aliased(DocumentRow)  # the document that has the source now
@@ -30,6 +31,14 @@ class Versions(Database):
         with self.session() as session:
             rows = session.execute(query.order_by(VersionRow.ended_at.desc(), VersionRow.id.desc()))
             return [_info(row, successor is not None) for row, successor in rows]
+
+    def former_readings(self, collection: CollectionInfo) -> list[FormerReading]:
+        """Return how each former document of a collection was read."""
+        columns = VersionRow.source, VersionRow.sha256, VersionRow.document_id, VersionRow.read_with
+        kind = func.coalesce(VersionRow.details["kind"].as_string(), "")
+        with self.session() as session:
+            rows = session.execute(select(*columns, kind).where(VersionRow.collection_id == collection.id))
+            return [FormerReading(*row) for row in rows]
 
     def cited_documents(self, *answers: CitedAnswer) -> dict[str, CitedDocument]:
         """Return by id the documents that answers cite or nearly cite, including those that are gone."""
@@ -63,6 +72,7 @@ def store_versions(session: Session, ids: Sequence[str]) -> None:
             details=merge_details(row.details, row.described),
             num_passages=num_passages,
             num_characters=size or 0,
+            read_with=row.read_with,
             added_at=row.added_at,
         )
         for row, num_passages, size in rows
@@ -79,7 +89,11 @@ def _with_successor() -> Any:
 def _current(session: Session, ids: Iterable[str]) -> dict[str, CitedDocument]:
     return {
         row.id: CitedDocument(
-            row.id, merge_title(row.title, row.described), row.source, details=merge_details(row.details, row.described)
+            row.id,
+            merge_title(row.title, row.described),
+            row.source,
+            details=merge_details(row.details, row.described),
+            doubt=Fidelity.of(row.details).doubt,
         )
         for batch in id_batches(ids)
         for row in session.scalars(select(DocumentRow).where(DocumentRow.id.in_(batch)))
@@ -90,7 +104,12 @@ def _former(session: Session, ids: Iterable[str]) -> dict[str, CitedDocument]:
     """Return former documents by id; of a document that went several times, the last."""
     return {
         row.document_id: CitedDocument(
-            row.document_id, row.title, row.source, REPLACED if successor else REMOVED, row.details
+            row.document_id,
+            row.title,
+            row.source,
+            REPLACED if successor else REMOVED,
+            row.details,
+            Fidelity.of(row.details).doubt,
         )
         for batch in id_batches(ids)
         for row, successor in session.execute(

@@ -139,7 +139,7 @@ def test_unchanged_documents_are_read_again_on_request(birds: Birds) -> None:
     birds.ingest()
     for _ in range(2):
         again = list(birds.ingester.ingest(gather([birds.folder])[0], again=True))
-        assert [o.state for o in again] == ["changed", "changed"]
+        assert [(o.state, o.reason) for o in again] == [("unchanged", "read again, the same text")] * 2
         assert birds.search("heron stands") == "heron.txt"
         assert len(birds.sources()) == 2
         birds.check()
