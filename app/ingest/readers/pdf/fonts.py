@@ -223,7 +223,10 @@ def _text(digits: bytes) -> str:
 
 
 def _unicode_map(chars: Mapping[int, str], digits: int) -> bytes:
-    entries = [f"<{code:0{digits}X}> <{text.encode('utf-16-be', 'surrogatepass').hex()}>" for code, text in sorted(chars.items())]
+    entries = [
+        f"<{code:0{digits}X}> <{text.encode('utf-16-be', 'surrogatepass').hex()}>"
+        for code, text in sorted(chars.items())
+    ]
     sections = "".join(
         f"{len(part)} beginbfchar\n" + "\n".join(part) + "\nendbfchar\n"
         for part in (entries[at : at + 100] for at in range(0, len(entries), 100))
