@@ -18,7 +18,7 @@ _READERS = {
     ".html": ("html", "read_html"),
     ".htm": ("html", "read_html"),
     ".xhtml": ("html", "read_html"),
-    ".pdf": ("pdf", "read_pdf"),
+    ".pdf": ("pdf.reader", "read_pdf"),
     ".docx": ("docx", "read_docx"),
     ".docm": ("docx", "read_docx"),
     ".odt": ("odf", "read_odt"),
