@@ -9,8 +9,3 @@
 | `layout` | recognised lines in reading order, as the lines of a page |
 | `scans` | the scanned pages of one document, and how surely they were read |
 """
-
-from propcite.app.ingest.ocr.choosing import CHOICES, Choice, advice, choose, recogniser
-from propcite.app.ingest.ocr.scans import Scans
-
-__all__ = ["CHOICES", "Choice", "Scans", "advice", "choose", "recogniser"]

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
+from io import BytesIO
 from threading import Lock
 from typing import Any
 
 from propcite.app.errors import ReadError
-from propcite.app.ingest.ocr import Scans, advice
+from propcite.app.ingest.ocr.choosing import advice
+from propcite.app.ingest.ocr.scans import Scans
 from propcite.app.ingest.readers.draft import Draft, one_line
-from propcite.app.ingest.readers.pdf.letters import page_lines
+from propcite.app.ingest.readers.pdf.fonts import with_unicode_maps
+from propcite.app.ingest.readers.pdf.letters import LOST, page_lines
 from propcite.app.ingest.readers.pdf.lines import Line, mark_rows, without_running_lines
 from propcite.app.ingest.readers.pdf.paragraphs import Paragraph, paragraphs
 from propcite.app.ingest.readers.pdf.scans import with_scan
@@ -42,6 +46,7 @@ def read_pdf(name: str, data: bytes) -> Document:
     metadata = {"kind": "pdf", "pages": str(num_pages), "author": fields.get("Author", ""), **scans.metadata}
     metadata["pages_left_out"] = str(num_pages - _MAX_PAGES) if num_pages > _MAX_PAGES else ""
     metadata["pages_without_text"] = str(len(scans.unread) or "")
+    metadata["lost_characters"] = str(draft.text.count(LOST) or "")
     return draft.document(name, fields.get("Title", ""), metadata, pages, boxes)
 
 
@@ -60,7 +65,13 @@ def _extract(name: str, data: bytes, scans: Scans) -> tuple[list[Line], dict[str
         raise _damaged(name) from error
     try:
         fields = {key: _property(value) for key, value in pdf.get_metadata_dict().items()}
-        return list(_lines(pdf, scans)), fields, len(pdf)
+        pages = _read_pages(pdf, range(min(len(pdf), _MAX_PAGES)))
+        suspect = [number for number, lines in pages.items() if any(LOST in line.text for line in lines)]
+        if suspect and (mended := _mended(pdf)):
+            with closing(pypdfium2.PdfDocument(mended)) as better:
+                pages |= _read_pages(better, suspect)
+        lines = [line for index in pages for line in with_scan(scans, pdf, index, pages[index])]
+        return lines, fields, len(pdf)
     except pypdfium2.PdfiumError as error:
         raise _damaged(name) from error
     finally:
@@ -73,13 +84,25 @@ def _property(value: str) -> str:
     return "" if _PLACEHOLDER.fullmatch(value) else value
 
 
-def _lines(pdf: Any, scans: Scans) -> Iterator[Line]:
-    for index in range(min(len(pdf), _MAX_PAGES)):
-        page = pdf[index]
-        try:
-            yield from with_scan(scans, page, index + 1, page_lines(page, index + 1))
-        finally:
-            page.close()
+def _read_pages(pdf: Any, indexes: Iterable[int]) -> dict[int, list[Line]]:
+    """Return the lines of these pages by the pages' indexes."""
+    lines = {}
+    for index in indexes:
+        with closing(pdf[index]) as page:
+            lines[index] = page_lines(page, index + 1)
+    return lines
+
+
+def _mended(pdf: Any) -> bytes | None:
+    """Return the PDF, saved anew without its encryption or damage, with the Unicode maps that its fonts lack."""
+    from pypdfium2 import raw
+
+    saved = BytesIO()
+    pdf.save(saved, flags=raw.FPDF_REMOVE_SECURITY)
+    try:
+        return with_unicode_maps(saved.getvalue())
+    except Exception:  # pypdf raises errors of all kinds; the text stays as pdfium read it
+        return None
 
 
 def write_pages(draft: Draft, lines: Sequence[Line]) -> tuple[tuple[Page, ...], tuple[Box, ...]]:
