@@ -19,6 +19,7 @@ from propcite.app.ingest.registry import Registry, StoredDocument
 from propcite.app.ingest.sources import File, Source, file_of, unpack_archives
 from propcite.app.library.store import CollectionInfo, Library
 from propcite.app.library.workspace import BATCH, Workspace
+from propcite.app.processes import Step
 from propcite.retrieval.encoding.encoder import Encoder
 from propcite.retrieval.splitter import PassageSplitter
 from propcite.retrieval.timing import Timer
@@ -94,7 +95,7 @@ class Ingester:
         """
         files = (File(source) if isinstance(source, Path) else source for source in sources)
         items = list(unpack_archives(files, self.max_bytes))
-        with self.workspace.write_lock(), ReaderPool(self.splitter, self.limits) as pool:
+        with self.workspace.write_lock(), ReaderPool(self.splitter, self.limits, self._report_page) as pool:
             if self.workspace.differs_from_library():
                 self.workspace.sync(self.load_encoder())
             registry = Registry(self.library, self.collection)
@@ -121,6 +122,11 @@ class Ingester:
             if self.progress:
                 self.progress(Progress(size / total, done, len(items), passages, time.monotonic() - start))
             yield outcome
+
+    def _report_page(self, raw: RawDocument, step: Step) -> None:
+        if self.progress:
+            line = f"{raw.name}: page {step.done:,} of {step.total:,}"
+            self.progress(Progress(step.done / step.total, step=line))
 
     # Parsing
 

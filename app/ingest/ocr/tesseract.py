@@ -60,9 +60,9 @@ def _run(picture: Image, *options: str) -> bytes:
 
 def _lines(row: Any) -> Iterator[TextLine]:
     """Yield the pieces of a line between wide gaps."""
-    size = float(_SIZE.search(row.get("title"))[1]) if _SIZE.search(row.get("title")) else 0.0
     words = [word for span in row.xpath("span[@class='ocrx_word']") if (word := _word(span)).text]
-    size = size or max((word.bottom - word.top for word in words), default=0.0)
+    found = _SIZE.search(row.get("title"))
+    size = float(found[1]) if found else max((word.bottom - word.top for word in words), default=1.0)
     piece: list[Word] = []
     for word in words:
         if piece and word.left - piece[-1].right > CELL_GAP * size:

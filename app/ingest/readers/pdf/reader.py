@@ -70,6 +70,7 @@ def _extract(name: str, data: bytes, scans: Scans) -> tuple[list[Line], dict[str
         if suspect and (mended := _mended(pdf)):
             with closing(pypdfium2.PdfDocument(mended)) as better:
                 pages |= _read_pages(better, suspect)
+        scans.num_pages = len(pdf)
         lines = [line for index in pages for line in with_scan(scans, pdf, index, pages[index])]
         return lines, fields, len(pdf)
     except pypdfium2.PdfiumError as error:
