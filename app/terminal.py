@@ -151,7 +151,7 @@ def _indented(markup: str, by: int) -> None:
 
 
 def _source(evidence: Evidence, names: dict[str, str]) -> str:
-    said = [_place(evidence, names), "" if evidence.shown else ELSEWHERE, evidence.document_status]
+    said = [_place(evidence, names), "" if evidence.shown else ELSEWHERE, evidence.document_status, evidence.doubt]
     place = ", ".join(filter(None, said))
     return f"{escape(place)}: “{escape(' '.join(evidence.quote.split()))}”"
 
@@ -207,6 +207,8 @@ def show_outcome(outcome: Outcome) -> None:
         return
     colour = STATES[outcome.state]
     said = f"[{colour}]{outcome.state:<9}[/{colour}] {escape(outcome.source)} [dim]({escape(_about(outcome))})[/dim]"
+    if outcome.fidelity.line:
+        said += f": [yellow]{escape(outcome.fidelity.line)}[/yellow]"
     out.print(said, soft_wrap=True)  # one line per outcome, for programs that read the pipe
 
 

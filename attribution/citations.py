@@ -61,8 +61,9 @@ class Evidence:
     """A span of a passage proposed for a proposition, with its similarity.
 
     `shown` is false if the span was found elsewhere in the collection, in a passage that the writer of the answer did
-    not have.  `document_status` says in words that the document was replaced or removed since, `address` is its web
-    address; both are empty if unknown, and evidence that differs in them alone is equal.
+    not have.  `document_status` says in words that the document was replaced or removed since, `doubt` why its words
+    may differ from those of the source, `address` is its web address; they are empty if unknown, and evidence that
+    differs in them alone is equal.
 
     >>> from propcite import PropCite
     >>> text = "The barrier is 6.4 metres high."
@@ -77,6 +78,7 @@ class Evidence:
     passage_score: float
     shown: bool = True
     document_status: str = field(default="", compare=False)
+    doubt: str = field(default="", compare=False)
     address: str = field(default="", compare=False)
 
     @property

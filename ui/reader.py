@@ -9,7 +9,7 @@ import streamlit as st
 from propcite.app.library.store import CollectionInfo
 from propcite.attribution.citations import CitedAnswer, CitedProposition
 from propcite.attribution.formats import FORMATS
-from propcite.attribution.formats.cited_documents import Documents
+from propcite.attribution.formats.cited_documents import Documents, with_documents
 from propcite.ui import alternatives, explanation, feedback, session
 from propcite.ui.clickable import show_answer
 from propcite.ui.render import payload, plain
@@ -46,7 +46,7 @@ def show(answer: CitedAnswer) -> None:
     show_summary(answer)
     documents = session.parts().library.cited_documents(answer)
     gone = {document.id for document in documents.values() if document.status}
-    _read(answer, sources_of(documents), session.views(documents, gone))
+    _read(with_documents(answer, documents), sources_of(documents), session.views(documents, gone))
     _downloads(answer, documents)
 
 

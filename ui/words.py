@@ -74,10 +74,19 @@ def counted(number: int, thing: str) -> str:
     return f"{number:,} {thing}{'s' * (number != 1)}"
 
 
+def sentence(line: str) -> str:
+    """Write a line as a sentence.
+
+    >>> sentence("3 pages have no text"), sentence("the last page was not read")
+    ('3 pages have no text.', 'The last page was not read.')
+    """
+    return f"{line[:1].upper()}{line[1:]}."
+
+
 def evidence_line(evidence: Evidence, sources: Sources) -> str:
-    """Name the file and place of evidence, and whether the answer's writer had it."""
+    """Name the file and place of evidence, whether the answer's writer had it, and why its words may differ."""
     place = place_line(evidence.passage, [evidence.span], sources)
-    return place if evidence.shown else f"{place} · {ELSEWHERE}"
+    return " · ".join(filter(None, [place, "" if evidence.shown else ELSEWHERE, evidence.doubt]))
 
 
 def reference(evidence: Evidence, sources: Sources) -> str:

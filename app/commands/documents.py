@@ -49,7 +49,8 @@ def list_(
         columns = ["document_id", "title", "source", "added_at", "ended_at", "became"]
     elif chosen is not None:
         rows = parts.library.documents(chosen, selected_documents(parts.library, chosen, (), where) if where else None)
-        columns = ["id", "title", "source", "num_passages"]
+        lacks = [] if all(row.fidelity.is_whole for row in rows) else ["lacks"]
+        columns = ["id", "title", "source", "num_passages", *lacks]
     else:
         rows = parts.library.collections()
         own = [name for name in ("alignment", "owner") if any(getattr(row, name) for row in rows)]
@@ -82,6 +83,8 @@ def _cell(row: Any, column: str) -> str:
         return f"{row.num_cited} of {row.num_facts} supported"
     if column == "became":
         return "replaced" if row.replaced else "removed"
+    if column == "lacks":
+        return str(row.fidelity.line)
     value = getattr(row, column)
     return f"{value:%Y-%m-%d %H:%M}" if hasattr(value, "strftime") else str(value)
 

@@ -21,16 +21,21 @@ def doctor(
     mend: Annotated[bool, typer.Option("--mend", help="Repair what can be repaired.")] = False,
     collection: OnlyCollection = "",
     quick: Annotated[bool, typer.Option("--quick", help="Do not read every index and answer.")] = False,
+    sources: Annotated[
+        bool, typer.Option("--sources", help="List the documents whose text lacks most of their source instead.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Check that database, indexes, answers, files and models are consistent.  Exit code 1 if a problem is left."""
     from propcite.app.library import doctor as looking
+    from propcite.app.library.source_findings import source_findings
     from propcite.app.terminal import sharing
 
     parts = open_parts()
     chosen = [find_collection(parts, collection)] if collection else []
     with sharing() as told:
-        found = list(looking.Doctor(parts, chosen, not quick, told).findings())
+        checked = looking.Doctor(parts, chosen, not quick, told)
+        found = list(source_findings(parts, chosen) if sources else checked.findings())
         done, left = looking.mend(found) if mend else ([], found)
     if as_json:
         mended = [_fields(one) for one in done]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from propcite.retrieval.fidelity import WHOLE, Fidelity
+
 State = Literal["added", "changed", "moved", "unchanged", "duplicate", "removed", "failed"]
 
 
@@ -18,7 +20,10 @@ class Alike:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one source.  `reason` says why it failed, or which document it is a duplicate of."""
+    """What became of one source.  `reason` says why it failed, or which document it is a duplicate of.
+
+    `fidelity` says what the text of a document that was read lacks.
+    """
 
     source: str
     state: State
@@ -27,6 +32,7 @@ class Outcome:
     num_passages: int = 0
     reason: str = ""
     alike: tuple[Alike, ...] = ()
+    fidelity: Fidelity = WHOLE
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from propcite.app.ingest.outcomes import Outcome, State
 from propcite.app.ingest.reader_pool import ParsedDocument, RawDocument
 from propcite.app.ingest.sources import file_of
 from propcite.app.library.store import CollectionInfo, Library, document_id
+from propcite.retrieval.fidelity import Fidelity
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +83,8 @@ class Registry:
         self._put(new)
         alike = self._signatures.similar(parsed.location, parsed.signature)
         self._signatures.put(parsed.location, parsed.signature)
-        return replace(new.outcome("changed" if old else "added"), alike=alike), old
+        fidelity = Fidelity.of(parsed.document.metadata)
+        return replace(new.outcome("changed" if old else "added"), alike=alike, fidelity=fidelity), old
 
     def _put(self, document: StoredDocument) -> None:
         old = self._by_source.get(document.source)

@@ -16,13 +16,22 @@ UNKNOWN = "no longer in the library"
 
 @dataclass(frozen=True, slots=True)
 class CitedDocument:
-    """A document.  `status` says that it was replaced or removed, and is empty while the library has it."""
+    """A document.  `status` says that it was replaced or removed, and is empty while the library has it.
+
+    `doubt` says why its words may differ from those of the source.
+    """
 
     id: str
     title: str
     source: str = ""
     status: str = ""
     details: Mapping[str, Any] = field(default_factory=dict)
+    doubt: str = ""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader of a quote must know of the document."""
+        return tuple(filter(None, (self.status, self.doubt)))
 
 
 Documents = Mapping[str, CitedDocument]  # by id
@@ -37,8 +46,8 @@ def all_evidence(answer: CitedAnswer) -> Iterator[Evidence]:
 
 
 def with_documents(answer: CitedAnswer, documents: Documents) -> CitedAnswer:
-    """Return the same answer whose evidence has the status and the web address of its document."""
-    if not any(document.status or is_address(document.source) for document in documents.values()):
+    """Return the same answer whose evidence has the status, the doubt and the web address of its document."""
+    if not any(document.notes or is_address(document.source) for document in documents.values()):
         return answer
 
     def evidence(one: Evidence) -> Evidence:
@@ -46,7 +55,7 @@ def with_documents(answer: CitedAnswer, documents: Documents) -> CitedAnswer:
         if document is None:
             return one
         address = document.source if is_address(document.source) else ""
-        return replace(one, document_status=document.status, address=address)
+        return replace(one, document_status=document.status, doubt=document.doubt, address=address)
 
     def citation(cited: Citation) -> Citation:
         return replace(cited, evidence=evidence(cited.evidence))

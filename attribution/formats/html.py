@@ -193,10 +193,11 @@ def _title(evidence: Evidence) -> str:
 
 
 def _place(evidence: Sequence[Evidence]) -> str:
-    """Return where evidence from one passage is, whether it was found elsewhere, and the status of the document."""
+    """Return where evidence from one passage is, whether it was found elsewhere, its document's status and doubt."""
     elsewhere = "" if all(e.shown for e in evidence) else ELSEWHERE
     location = location_of(evidence[0].passage, [e.span for e in evidence])
-    return "".join(f" · {escape(part)}" for part in (location, elsewhere, evidence[0].document_status) if part)
+    parts = location, elsewhere, evidence[0].document_status, evidence[0].doubt
+    return "".join(f" · {escape(part)}" for part in parts if part)
 
 
 # Details

@@ -122,7 +122,7 @@ def location_of(passage: Passage, spans: Iterable[Span]) -> str:
 
 
 def place_of(evidence: Evidence) -> str:
-    """Return the location of evidence, whether it was found elsewhere, and the status of its document."""
+    """Return the location of evidence, whether it was found elsewhere, and the status and doubt of its document."""
     elsewhere = "" if evidence.shown else ELSEWHERE
     location = location_of(evidence.passage, [evidence.span])
-    return ", ".join(filter(None, [location, elsewhere, evidence.document_status]))
+    return ", ".join(filter(None, [location, elsewhere, evidence.document_status, evidence.doubt]))

@@ -13,7 +13,7 @@ from propcite.ui.asking.words import history_help, page_line
 from propcite.ui.library import jobs
 from propcite.ui.library.words import FIELDS, TAKEN, as_text, changed_fields, document_line, passage_line
 from propcite.ui.render import plain
-from propcite.ui.words import counted
+from propcite.ui.words import counted, sentence
 
 AT_ONCE = 10
 
@@ -31,6 +31,8 @@ def show(collection: CollectionInfo, document_id: str) -> None:
     st.title(plain(info.title or info.source), anchor=False)
     st.caption(plain(document_line(info)))
     st.text(info.source)
+    if lacks := info.fidelity.line:
+        st.warning(plain(sentence(lacks)), icon=":material/warning:")
     _actions(collection, info)
     described, read, cited = st.tabs(["What it is", "What was read", "Who cites it"])
     with described:

@@ -92,11 +92,16 @@ def _show_ended(job: Job) -> None:
         if job.reason:
             st.error(plain(job.reason), icon=":material/error:")
         failed = [o for o in job.outcomes if o.state == "failed"]
-        read = [o for o in job.outcomes if o.state != "failed"]
+        read = sorted((o for o in job.outcomes if o.state != "failed"), key=lambda o: o.fidelity.is_whole)
         for outcome in [*failed, *read][:SHOWN]:
             name, bad = plain(file_name(outcome.source)), outcome.state == "failed"
             line = f"**{name}** {OUTCOMES[outcome.state]}: {plain(outcome.reason if bad else about(outcome))}"
-            (st.error if bad else st.success)(line, icon=":material/error:" if bad else ":material/check:")
+            if bad:
+                st.error(line, icon=":material/error:")
+            elif outcome.fidelity.is_whole:
+                st.success(line, icon=":material/check:")
+            else:
+                st.warning(line, icon=":material/warning:")
         if len(job.outcomes) > SHOWN:
             st.caption(f"and {len(job.outcomes) - SHOWN:,} more, of which {max(0, len(failed) - SHOWN):,} failed")
         st.button("Close", key=f"close-{job.id}", type="tertiary", on_click=uploads().forget, args=(job.id,))

@@ -27,7 +27,7 @@ STATES = {
     DocumentState.CITED: "Cited by an answer",
     DocumentState.CHANGED: "Changed since it was added",
     DocumentState.DESCRIBED: "With fields added by people",
-    DocumentState.PARTLY: "With pages without text",
+    DocumentState.PARTLY: "Not read as a whole",
 }
 ORDERS = {SortKey.TITLE: "Title", SortKey.SOURCE: "File", SortKey.ADDED: "Added", SortKey.PASSAGES: "Passages"}
 FIELDS = ("title", "author", "date", "tags")  # with an input of their own
@@ -35,9 +35,10 @@ TAKEN = ("id", "source", "added", "kind")
 
 
 def about(outcome: Outcome) -> str:
-    """Say what was read of a file, and which documents are nearly the same."""
+    """Say what was read of a file, what its text lacks, and which documents are nearly the same."""
     alike = [f"{one.share:.0%} the same as {file_name(one.source)}" for one in outcome.alike]
-    return ", ".join(filter(None, [counted(outcome.num_passages, "passage"), outcome.reason, *alike]))
+    passages = counted(outcome.num_passages, "passage")
+    return ", ".join(filter(None, [passages, outcome.reason, *alike, outcome.fidelity.line]))
 
 
 def row(info: DocumentInfo) -> dict[str, Any]:
@@ -47,6 +48,7 @@ def row(info: DocumentInfo) -> dict[str, Any]:
         "File": file_name(info.source),
         "Kind": str(info.details.get("kind", "")),
         "Passages": info.num_passages,
+        "Lacks": info.fidelity.line,
         "Added": info.added_at,
     }
 

@@ -22,6 +22,7 @@ from propcite.app.library.store.records import (
     SortKey,
 )
 from propcite.app.library.store.tables import AnswerRow, CitationRow, CollectionRow, DocumentRow, PassageRow, VersionRow
+from propcite.retrieval.fidelity import LOSSES
 
 TITLE: ColumnElement[str] = func.coalesce(DocumentRow.described["title"].as_string(), DocumentRow.title)
 KIND: ColumnElement[str] = func.coalesce(
@@ -33,7 +34,7 @@ STATES: dict[DocumentState, ColumnElement[bool]] = {
         VersionRow.collection_id == DocumentRow.collection_id, VersionRow.source == DocumentRow.source
     ),
     DocumentState.DESCRIBED: cast(DocumentRow.described, Text) != "{}",
-    DocumentState.PARTLY: DocumentRow.details["pages_without_text"].as_string().is_not(None),
+    DocumentState.PARTLY: or_(*(DocumentRow.details[name].as_string().not_in(["", "0"]) for name in LOSSES)),
 }
 NUM_PASSAGES = select(func.count(PassageRow.id)).where(PassageRow.document_id == DocumentRow.id).scalar_subquery()
 SORT_COLUMNS: dict[SortKey, Any] = {

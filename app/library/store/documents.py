@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Text, cast, delete, func, or_, select, update
+from sqlalchemy import Text, and_, cast, delete, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from propcite.app.errors import NotFoundError
@@ -17,6 +17,7 @@ from propcite.app.library.store.records import CollectionInfo, DocumentInfo
 from propcite.app.library.store.rows import document_of, passage_of, passage_row
 from propcite.app.library.store.tables import DocumentRow, PassageRow
 from propcite.app.library.store.versions import store_versions
+from propcite.retrieval.fidelity import Fidelity
 from propcite.retrieval.text import Document, Passage
 
 
@@ -40,6 +41,14 @@ class Documents(Database):
                 for row in session.execute(query.where(DocumentRow.id.in_(batch)))
             ]
             return sorted(infos, key=lambda info: info.source)
+
+    def read_before(self, collection: CollectionInfo, versions: Mapping[str, int]) -> list[DocumentInfo]:
+        """Return the documents that were read by earlier versions of their kind's reader than these, by source."""
+        kind = DocumentRow.details["kind"].as_string()
+        earlier = [and_(kind == name, DocumentRow.read_with < version) for name, version in versions.items()]
+        query = documents_with_counts().where(DocumentRow.collection_id == collection.id, or_(*earlier))
+        with self.session() as session:
+            return [document_info(row) for row in session.execute(query.order_by(DocumentRow.source))]
 
     def document_fields(self, collection: CollectionInfo) -> dict[str, Mapping[str, Any]]:
         """Return the fields of each document by its id, for conditions.  Passages are not read."""
@@ -94,6 +103,7 @@ class Documents(Database):
         passages: Sequence[Passage],
         *,
         signature: bytes = b"",
+        read_with: int = 1,
     ) -> None:
         """Store a document in place of its source's earlier version, whose details set by users it takes over."""
         with self.session() as session:
@@ -117,6 +127,7 @@ class Documents(Database):
                     details=dict(document.metadata),
                     described=described,
                     signature=signature or None,
+                    read_with=read_with,
                     passages=[passage_row(p) for p in passages],
                 )
             )
@@ -216,4 +227,15 @@ def documents_with_counts() -> Any:
 def document_info(counted: Any) -> DocumentInfo:
     row, num_passages, size = counted
     details, title = merge_details(row.details, row.described), merge_title(row.title, row.described)
-    return DocumentInfo(row.id, title, row.source, row.sha256, num_passages, size or 0, details, aware(row.added_at))
+    return DocumentInfo(
+        row.id,
+        title,
+        row.source,
+        row.sha256,
+        num_passages,
+        size or 0,
+        details,
+        aware(row.added_at),
+        Fidelity.of(row.details),
+        row.read_with,
+    )

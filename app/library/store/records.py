@@ -8,6 +8,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Generic, TypeVar
 
+from propcite.retrieval.fidelity import WHOLE, Fidelity
+
 T = TypeVar("T")
 
 
@@ -17,7 +19,7 @@ class DocumentState(StrEnum):
     CITED = "cited"  # by a stored answer
     CHANGED = "changed"  # there was an earlier version
     DESCRIBED = "described"  # users set details
-    PARTLY = "partly"  # some pages have no text
+    PARTLY = "partly"  # something is missing from its text, or was recognised in pictures
 
 
 class SortKey(StrEnum):
@@ -42,7 +44,10 @@ class CollectionInfo:
 
 @dataclass(frozen=True, slots=True)
 class DocumentInfo:
-    """A document without its text; `details` are the file's, overridden by those that users set."""
+    """A document without its text; `details` are the file's, overridden by those that users set.
+
+    `read_with` is the version of the reader that read it.
+    """
 
     id: str
     title: str
@@ -52,6 +57,8 @@ class DocumentInfo:
     num_characters: int
     details: Mapping[str, Any]
     added_at: datetime
+    fidelity: Fidelity = WHOLE
+    read_with: int = 1
 
 
 @dataclass(frozen=True, slots=True)

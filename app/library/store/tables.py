@@ -60,6 +60,7 @@ class DocumentRow(Table):
     details: Mapped[dict[str, Any]] = mapped_column(JSON)
     described: Mapped[dict[str, Any]] = mapped_column(JSON, server_default="{}")
     signature: Mapped[bytes | None] = mapped_column(LargeBinary)
+    read_with: Mapped[int] = mapped_column(Integer, server_default="1", default=1)
     added_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), default=now)
     passages: Mapped[list[PassageRow]] = relationship(
         cascade="all, delete-orphan", passive_deletes=True, order_by="PassageRow.start"

@@ -14,6 +14,7 @@ from propcite.app.library.store.records import CollectionInfo, VersionInfo
 from propcite.app.library.store.tables import DocumentRow, PassageRow, VersionRow
 from propcite.attribution.citations import CitedAnswer
 from propcite.attribution.formats.cited_documents import REMOVED, REPLACED, UNKNOWN, CitedDocument, all_evidence
+from propcite.retrieval.fidelity import Fidelity
 from propcite.retrieval.text import Passage
 
 SUCCESSOR = aliased(DocumentRow)  # the document that has the source now
@@ -79,7 +80,11 @@ def _with_successor() -> Any:
 def _current(session: Session, ids: Iterable[str]) -> dict[str, CitedDocument]:
     return {
         row.id: CitedDocument(
-            row.id, merge_title(row.title, row.described), row.source, details=merge_details(row.details, row.described)
+            row.id,
+            merge_title(row.title, row.described),
+            row.source,
+            details=merge_details(row.details, row.described),
+            doubt=Fidelity.of(row.details).doubt,
         )
         for batch in id_batches(ids)
         for row in session.scalars(select(DocumentRow).where(DocumentRow.id.in_(batch)))
@@ -90,7 +95,12 @@ def _former(session: Session, ids: Iterable[str]) -> dict[str, CitedDocument]:
     """Return former documents by id; of a document that went several times, the last."""
     return {
         row.document_id: CitedDocument(
-            row.document_id, row.title, row.source, REPLACED if successor else REMOVED, row.details
+            row.document_id,
+            row.title,
+            row.source,
+            REPLACED if successor else REMOVED,
+            row.details,
+            Fidelity.of(row.details).doubt,
         )
         for batch in id_batches(ids)
         for row, successor in session.execute(

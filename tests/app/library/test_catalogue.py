@@ -70,7 +70,7 @@ def titles(library: Library, town: CollectionInfo, **query: Any) -> list[str]:
 def several(library: Library, town: CollectionInfo) -> dict[str, list[Passage]]:
     return {
         "a": put(library, town, "/srv/Über die Brücke.md", "Die Brücke", 3, kind="markdown"),
-        "b": put(library, town, "/srv/b.pdf", "the Ferry 100%", 2, kind="pdf", pages_without_text=[2]),
+        "b": put(library, town, "/srv/b.pdf", "the Ferry 100%", 2, kind="pdf", pages_without_text="1"),
         "c": put(library, town, "/srv/c.pdf", "A quay_side", 1, kind="pdf"),
     }
 
