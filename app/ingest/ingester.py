@@ -8,7 +8,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -83,6 +83,7 @@ class Ingester:
         self.originals = originals
         self.progress = progress
         self.timer = Timer()
+        self._latest = Progress(0.0)
 
     @property
     def collection(self) -> CollectionInfo:
@@ -114,19 +115,20 @@ class Ingester:
 
     def _report_progress(self, outcomes: Iterator[Outcome], items: Sequence[Source | Outcome]) -> Iterator[Outcome]:
         start, passages, size = time.monotonic(), 0, 0
+        self._latest = Progress(0.0, total=len(items))
         sizes = [1 if isinstance(item, Outcome) else 1 + item.size for item in items]
         total = sum(sizes)
         for done, outcome in enumerate(outcomes, start=1):
             size += sizes[done - 1]
             passages += outcome.num_passages if outcome.state in ("added", "changed") else 0
+            self._latest = Progress(size / total, done, len(items), passages, time.monotonic() - start)
             if self.progress:
-                self.progress(Progress(size / total, done, len(items), passages, time.monotonic() - start))
+                self.progress(self._latest)
             yield outcome
 
     def _report_page(self, raw: RawDocument, step: Step) -> None:
         if self.progress:
-            line = f"{raw.name}: page {step.done:,} of {step.total:,}"
-            self.progress(Progress(step.done / step.total, step=line))
+            self.progress(replace(self._latest, page=f"{raw.name}: page {step.done:,} of {step.total:,}"))
 
     # Parsing
 

@@ -37,13 +37,14 @@ def available(choice: Choice) -> str:
     return next((name for name in names if name in installed and installed[name]()), "")
 
 
-def advice() -> str:
-    """Say how scanned pages can be read that this process does not read."""
-    if _chosen == "off":
-        return "set PROPCITE_OCR=auto and add it again"
-    if _chosen == "tesseract":
-        return "install Tesseract (Debian: apt install tesseract-ocr) and add it again"
-    return f"{install_command('ocr')} and add it again"
+def way_to_read(choice: Choice | None = None) -> str:
+    """Say what makes a choice, this process's if none is given, read scanned pages."""
+    match choice or _chosen:
+        case "off":
+            return "set PROPCITE_OCR=auto"
+        case "tesseract":
+            return "install Tesseract (Debian: apt install tesseract-ocr)"
+    return install_command("ocr")
 
 
 def _has_rapidocr() -> bool:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from itertools import accumulate, pairwise
+from dataclasses import dataclass
+from itertools import accumulate, islice, pairwise, zip_longest
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
@@ -21,7 +22,8 @@ Pixels = npt.NDArray[np.uint8]
 
 _DETECTION_SIDE = 1600  # pixels of the picture's longer side in which lines are found; they are read at full size
 _OVERVIEW_SIDE = 800  # in which the direction of the lines is found
-_NUM_VOTES = 9  # lines that say whether the page is upside down
+_NUM_VOTES = 12  # pieces of lines that say whether the page is upside down
+_VOTE_ASPECT = 4  # width per height of such a piece: the model makes longer ones narrow
 _ASCENDING, _DESCENDING = frozenset("bdfhklt"), frozenset("gjpqyQ,;()[]{}|@$")
 
 
@@ -56,18 +58,18 @@ class Rapid:
         found = self._engine(_pixels(overview), use_det=True, use_cls=False, use_rec=False).boxes
         if found is None or not len(found):
             return 0
-        scale = picture.width / overview.width
-        rectangles = [(*(scale * quad.min(axis=0)), *(scale * quad.max(axis=0))) for quad in found]
-        upended = [bottom - top > 1.5 * (right - left) for left, top, right, bottom in rectangles]
-        turn = 90 if 2 * sum(upended) > len(upended) else 0
-        rectangles.sort(key=lambda edges: max(edges[2] - edges[0], edges[3] - edges[1]), reverse=True)
-        crops = [picture.crop(edges).rotate(turn, expand=True) for edges in rectangles[:_NUM_VOTES]]
-        return turn + (180 if 2 * sum(map(self._is_upside_down, crops)) > len(crops) else 0)
+        lines = [_Axis.of(quad * (picture.width / overview.width)) for quad in found]
+        turn = 90 if 2 * sum(line.is_upended for line in lines) > len(lines) else 0
+        lines.sort(key=lambda line: line.length, reverse=True)
+        pieces = (piece for nth in zip_longest(*(line.pieces() for line in lines)) for piece in nth if piece)
+        crops = [picture.crop(piece).rotate(turn, expand=True) for piece in islice(pieces, _NUM_VOTES)]
+        return turn + (180 if sum(map(self._upside_down, crops)) > 0 else 0)
 
-    def _is_upside_down(self, line: Image) -> bool:
+    def _upside_down(self, line: Image) -> float:
+        """Return how surely a line is upside down, from -1 to 1."""
         found = self._engine(_pixels(line), use_det=False, use_cls=True, use_rec=False)
         label, confidence = found.cls_res[0]
-        return str(label) == "180" and float(confidence) > 0.9
+        return float(confidence) if str(label) == "180" else -float(confidence)
 
     def lines(self, picture: Image) -> Sequence[TextLine]:
         pixels = _pixels(picture)
@@ -78,6 +80,43 @@ class Rapid:
         read = zip(found.txts, found.scores, found.boxes, found.word_results, strict=True)
         lines = [_line(text, float(score), quad, pieces, gray) for text, score, quad, pieces in read]
         return [line for line in lines if line.words]
+
+
+@dataclass(frozen=True, slots=True)
+class _Axis:
+    """The middle of a line from one end to the other, and the height of the line."""
+
+    start: Any
+    end: Any
+    height: float
+
+    @classmethod
+    def of(cls, quad: Any) -> _Axis:
+        """Take the longer direction of a rectangle, whose corners go around it from the upper left."""
+        upper_left, upper_right, lower_right, lower_left = quad
+        wide = (upper_left + lower_left) / 2, (upper_right + lower_right) / 2
+        tall = (upper_left + upper_right) / 2, (lower_left + lower_right) / 2
+        width, height = (float(np.linalg.norm(end - start)) for start, end in (wide, tall))
+        return cls(*wide, height) if 1.5 * width > height else cls(*tall, width)
+
+    @property
+    def is_upended(self) -> bool:
+        across, down = np.abs(self.end - self.start)
+        return bool(down > across)
+
+    @property
+    def length(self) -> float:
+        return float(np.linalg.norm(self.end - self.start))
+
+    def pieces(self) -> Iterator[tuple[float, float, float, float]]:
+        """Yield the left, top, right and bottom of pieces that are short enough to see which side is up."""
+        number = max(1, int(self.length / (_VOTE_ASPECT * self.height)))
+        along, across = min(self.length / number, _VOTE_ASPECT * self.height) / 2, self.height / 2
+        half = np.array([across, along] if self.is_upended else [along, across])
+        for nth in range(number):
+            center = self.start + (nth + 0.5) / number * (self.end - self.start)
+            (left, top), (right, bottom) = center - half, center + half
+            yield float(left), float(top), float(right), float(bottom)
 
 
 def _pixels(picture: Image) -> Pixels:

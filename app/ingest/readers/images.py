@@ -9,7 +9,7 @@ from io import BytesIO
 from typing import IO, TYPE_CHECKING, Any
 
 from propcite.app.errors import ReadError
-from propcite.app.ingest.ocr.choosing import advice
+from propcite.app.ingest.ocr.choosing import way_to_read
 from propcite.app.ingest.ocr.scans import Scans
 from propcite.app.ingest.readers.draft import Draft
 from propcite.app.ingest.readers.pdf.reader import write_pages
@@ -18,8 +18,8 @@ from propcite.retrieval.text import Document
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-FORMATS = ("PNG", "JPEG", "MPO", "TIFF")  # MPO is a JPEG with further pictures, as some phones write it
-_KINDS = {"MPO": "jpeg"}
+FORMATS = ("PNG", "JPEG", "TIFF")
+_KINDS = {"MPO": "jpeg"}  # a JPEG with further pictures, as some phones write it
 _MAX_PAGES = 1000
 _POINTS_PER_PIXEL = 72 / 200  # of scans whose resolution is usual
 
@@ -27,11 +27,11 @@ _POINTS_PER_PIXEL = 72 / 200  # of scans whose resolution is usual
 def read_image(name: str, data: bytes) -> Document:
     scans, lines = Scans(), []
     if scans.recogniser is None:
-        raise ReadError(f"{name} is a picture: {advice()}")
+        raise ReadError(f"{name} is a picture: {way_to_read()} and add it again")
     with open_pictures(name, BytesIO(data)) as file:
         kind = _KINDS.get(file.format, file.format.lower())
-        num_pages = scans.num_pages = _num_pages(file)
-        for page in range(1, min(num_pages, _MAX_PAGES) + 1):
+        total = scans.num_pages = num_pages(file)
+        for page in range(1, min(total, _MAX_PAGES) + 1):
             picture = upright_picture(name, file, page)
             lines += scans.lines(picture, page, picture.width * _POINTS_PER_PIXEL)
     if not lines:
@@ -39,8 +39,8 @@ def read_image(name: str, data: bytes) -> Document:
     draft = Draft()
     pages, boxes = write_pages(draft, lines)
     draft.places += scans.places(pages)
-    metadata = {"kind": kind, "pages": str(num_pages), **scans.metadata}
-    metadata["pages_left_out"] = str(num_pages - _MAX_PAGES) if num_pages > _MAX_PAGES else ""
+    metadata = {"kind": kind, "pages": str(total), **scans.metadata}
+    metadata["pages_left_out"] = str(total - _MAX_PAGES) if total > _MAX_PAGES else ""
     metadata["pages_without_text"] = str(len(scans.unread) or "")
     return draft.document(name, "", metadata, pages, boxes)
 
@@ -79,7 +79,7 @@ def upright_picture(name: str, file: Any, page: int) -> Image:
     return picture.convert("RGB")
 
 
-def _num_pages(file: Any) -> int:
+def num_pages(file: Any) -> int:
     return int(file.n_frames) if file.format == "TIFF" else 1
 
 

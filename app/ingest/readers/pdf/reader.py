@@ -10,7 +10,7 @@ from threading import Lock
 from typing import Any
 
 from propcite.app.errors import ReadError
-from propcite.app.ingest.ocr.choosing import advice
+from propcite.app.ingest.ocr.choosing import way_to_read
 from propcite.app.ingest.ocr.scans import Scans
 from propcite.app.ingest.readers.draft import Draft, one_line
 from propcite.app.ingest.readers.pdf.fonts import with_unicode_maps
@@ -39,7 +39,8 @@ def read_pdf(name: str, data: bytes) -> Document:
     with PDFIUM_LOCK:
         lines, fields, num_pages = _extract(name, data, scans)
     if not lines:
-        raise ReadError(f"{name} has no text{f', only pictures of pages: {advice()}' if scans.unread else ''}")
+        scanned = f", only pictures of pages: {way_to_read()} and add it again" if scans.unread else ""
+        raise ReadError(f"{name} has no text{scanned}")
     draft = Draft()
     pages, boxes = write_pages(draft, lines)
     draft.places += scans.places(pages)
