@@ -150,7 +150,7 @@ class Parts:
             lambda: self.encoder,
             passage_words=settings.passage_words,
             max_bytes=settings.max_file_mb * 2**20,
-            limits=ReaderLimits.of(settings.readers, settings.read_seconds, settings.read_memory_mb),
+            limits=ReaderLimits.of(settings.readers, settings.read_seconds, settings.read_memory_mb, settings.ocr),
             originals=self.originals,
             progress=progress,
         )

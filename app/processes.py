@@ -7,8 +7,9 @@ import pickle
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from threading import Event, Timer
 from typing import IO, Any
 
@@ -21,6 +22,14 @@ class ProcessEndedError(Exception):
         self.late = late
 
 
+@dataclass(frozen=True, slots=True)
+class Step:
+    """How far a helper process has come with a long request: `done` of `total` pages."""
+
+    done: int
+    total: int
+
+
 class HelperProcess:
     """`python -m MODULE ARGUMENTS`, started at the first request and again after each request that ended it."""
 
@@ -28,23 +37,25 @@ class HelperProcess:
         self._command = [sys.executable, "-P", "-m", module, *arguments]
         self._process: subprocess.Popen[bytes] | None = None
 
-    def request(self, request: object, seconds: float) -> Any:
-        """Send a request and return the reply; after `seconds` the process is killed."""
+    def request(self, request: object, seconds: float, on_step: Callable[[Step], object] | None = None) -> Any:
+        """Send a request and return the reply; after `seconds` without a step the process is killed."""
         process = self._process = self._process or self._start()
         late = Event()
-        timer = Timer(seconds, _kill_late, (process, late))
-        timer.daemon = True
-        timer.start()
         try:
             stdin, stdout = _pipes(process)
-            pickle.dump(request, stdin, pickle.HIGHEST_PROTOCOL)
-            stdin.flush()
-            return pickle.load(stdout)
+            with _killing(process, late, seconds):
+                pickle.dump(request, stdin, pickle.HIGHEST_PROTOCOL)
+                stdin.flush()
+                reply = pickle.load(stdout)
+            while isinstance(reply, Step):
+                if on_step:
+                    on_step(reply)
+                with _killing(process, late, seconds):
+                    reply = pickle.load(stdout)
+            return reply
         except (EOFError, OSError, ValueError, pickle.UnpicklingError) as error:
             self.kill()
             raise ProcessEndedError(late.is_set()) from error
-        finally:
-            timer.cancel()
 
     def _start(self) -> subprocess.Popen[bytes]:
         pipe = subprocess.PIPE
@@ -63,6 +74,18 @@ class HelperProcess:
                     pipe.close()
 
 
+@contextmanager
+def _killing(process: subprocess.Popen[bytes], late: Event, seconds: float) -> Iterator[None]:
+    """Kill the process if the block takes longer."""
+    timer = Timer(seconds, _kill_late, (process, late))
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
 def _kill_late(process: subprocess.Popen[bytes], late: Event) -> None:
     late.set()
     process.kill()
@@ -74,6 +97,18 @@ def _pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:
     return process.stdin, process.stdout
 
 
+def _ignore(_: object) -> None:
+    pass
+
+
+_report: Callable[[Step], object] = _ignore
+
+
+def report_step(done: int, total: int) -> None:
+    """Tell the caller of this helper process how far a request has come; in other processes nothing happens."""
+    _report(Step(done, total))
+
+
 def serve_requests(answer: Callable[[Any], object], megabytes: int) -> None:
     """Answer requests in the helper process until standard input ends.
 
@@ -83,13 +118,19 @@ def serve_requests(answer: Callable[[Any], object], megabytes: int) -> None:
     _limit_memory(megabytes)
     with os.fdopen(os.dup(1), "wb") as replies:
         os.dup2(2, 1)
+
+        def send(reply: object) -> None:
+            pickle.dump(reply, replies, pickle.HIGHEST_PROTOCOL)
+            replies.flush()
+
+        global _report
+        _report = send
         while True:
             try:
                 request = pickle.load(sys.stdin.buffer)
             except EOFError:
                 return
-            pickle.dump(answer(request), replies, pickle.HIGHEST_PROTOCOL)
-            replies.flush()
+            send(answer(request))
 
 
 def _limit_memory(megabytes: int) -> None:

@@ -106,8 +106,12 @@ class Settings(BaseSettings):
         False, description="the page and the server fetch from this network too, not from the public web alone"
     )
     readers: int = Field(0, ge=0, le=64, description="processes that read documents; 0: by the number of cores")
-    read_seconds: float = Field(300.0, gt=0, description="that reading one document may take")
+    read_seconds: float = Field(300.0, gt=0, description="that reading one document may take, and each page of a scan")
     read_memory_mb: int = Field(4096, ge=256, description="that reading one document may take")
+
+    ocr: Literal["auto", "off", "rapidocr", "tesseract"] = Field(
+        "auto", description="what recognises text in scans; auto: RapidOCR (the extra ocr), else Tesseract if installed"
+    )
 
     index: Literal["auto", "exact", "tokens", "faiss"] = Field(
         "auto", description="how candidates are found: every token read, centroids first, FAISS; auto: by size"

@@ -10,6 +10,8 @@ from html import escape
 from typing import NamedTuple
 from urllib.parse import quote, urlencode
 
+from propcite.app.ingest.readers.kinds import PAGED
+from propcite.app.viewing.viewer import SHOWN_TYPES
 from propcite.attribution.formats.wording import location_of
 from propcite.retrieval.text import Box, Passage, Span
 
@@ -31,7 +33,7 @@ def original_html(passage: Passage, spans: Sequence[Span], views: Views, *, is_o
     view = views.get(passage.document_id)
     if view is None:
         return ""
-    figures = _pages(passage, spans) if view.kind == "pdf" else []
+    figures = _pages(passage, spans) if view.kind in PAGED else []
     if not figures and view.is_here:
         figures = [_frame(passage, spans)]
     if not figures:
@@ -45,10 +47,10 @@ def original_html(passage: Passage, spans: Sequence[Span], views: Views, *, is_o
 def open_html(passage: Passage, spans: Sequence[Span], views: Views) -> str:
     """Return a link that opens the document at this place in a new window; empty if it cannot be shown."""
     view = views.get(passage.document_id)
-    if view is None or not (view.is_here or view.kind == "pdf"):
+    if view is None or not (view.is_here or view.kind in SHOWN_TYPES):
         return ""
     pages = passage.pages_of(spans[0])
-    at = f"{_source(passage)}/file#page={pages[0]}" if view.kind == "pdf" and pages else _reading(passage, spans)
+    at = f"{_source(passage)}/file#page={pages[0]}" if view.kind in SHOWN_TYPES and pages else _reading(passage, spans)
     return f'<a class="deed" href="{escape(at)}" target="_blank" rel="noopener">Open the document</a>'
 
 

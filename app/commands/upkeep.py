@@ -27,6 +27,7 @@ def doctor(
     as_json: AsJson = False,
 ) -> None:
     """Check that database, indexes, answers, files and models are consistent.  Exit code 1 if a problem is left."""
+    from propcite.app.ingest.ocr.choosing import available, way_to_read
     from propcite.app.library import doctor as looking
     from propcite.app.library.source_findings import source_findings
     from propcite.app.terminal import sharing
@@ -53,6 +54,9 @@ def doctor(
             note(one.line)
         if not found:
             note(f"{collection or 'everything'} is as it should be")
+        if not collection:
+            reads = available(parts.settings.ocr)
+            note(f"scans are read by {reads}" if reads else f"scans are not read: {way_to_read(parts.settings.ocr)}")
     if left:
         raise typer.Exit(BELOW)
 

@@ -19,6 +19,7 @@ from propcite.app.ingest.registry import Registry, StoredDocument
 from propcite.app.ingest.sources import File, Source, file_of, unpack_archives
 from propcite.app.library.store import CollectionInfo, Library
 from propcite.app.library.workspace import BATCH, Workspace
+from propcite.app.processes import Step
 from propcite.retrieval.encoding.encoder import Encoder
 from propcite.retrieval.fidelity import Fidelity
 from propcite.retrieval.splitter import PassageSplitter
@@ -83,6 +84,7 @@ class Ingester:
         self.originals = originals
         self.progress = progress
         self.timer = Timer()
+        self._latest = Progress(0.0)
 
     @property
     def collection(self) -> CollectionInfo:
@@ -95,7 +97,7 @@ class Ingester:
         """
         files = (File(source) if isinstance(source, Path) else source for source in sources)
         items = list(unpack_archives(files, self.max_bytes))
-        with self.workspace.write_lock(), ReaderPool(self.splitter, self.limits) as pool:
+        with self.workspace.write_lock(), ReaderPool(self.splitter, self.limits, self._report_page) as pool:
             if self.workspace.differs_from_library():
                 self.workspace.sync(self.load_encoder())
             registry = Registry(self.library, self.collection)
@@ -114,14 +116,20 @@ class Ingester:
 
     def _report_progress(self, outcomes: Iterator[Outcome], items: Sequence[Source | Outcome]) -> Iterator[Outcome]:
         start, passages, size = time.monotonic(), 0, 0
+        self._latest = Progress(0.0, total=len(items))
         sizes = [1 if isinstance(item, Outcome) else 1 + item.size for item in items]
         total = sum(sizes)
         for done, outcome in enumerate(outcomes, start=1):
             size += sizes[done - 1]
             passages += outcome.num_passages if outcome.state in ("added", "changed") else 0
+            self._latest = Progress(size / total, done, len(items), passages, time.monotonic() - start)
             if self.progress:
-                self.progress(Progress(size / total, done, len(items), passages, time.monotonic() - start))
+                self.progress(self._latest)
             yield outcome
+
+    def _report_page(self, raw: RawDocument, step: Step) -> None:
+        if self.progress:
+            self.progress(replace(self._latest, page=f"{raw.name}: page {step.done:,} of {step.total:,}"))
 
     # Parsing
 

@@ -1,6 +1,6 @@
 """Parse documents in a pool of processes, so that a file may hang or crash its reader without harm to the others.
 
-`python -m propcite.app.ingest.reader_pool WORDS MEGABYTES` is such a process: it reads pickled raw documents from
+`python -m propcite.app.ingest.reader_pool WORDS MEGABYTES OCR` is such a process: it reads pickled raw documents from
 standard input and writes parsed ones.
 """
 
@@ -8,17 +8,21 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import PurePath
 from threading import local
 from types import TracebackType
+from typing import cast
 
 from propcite.app.errors import ReadError
 from propcite.app.ingest.near_duplicates import signature
+from propcite.app.ingest.ocr.choosing import Choice, choose
 from propcite.app.ingest.readers import document_from_bytes
 from propcite.app.ingest.readers.kinds import READING_VERSIONS
-from propcite.app.processes import HelperProcess, ProcessEndedError, serve_requests
+from propcite.app.processes import HelperProcess, ProcessEndedError, Step, serve_requests
 from propcite.retrieval.splitter import PassageSplitter
 from propcite.retrieval.text import Document, Passage
 from propcite.retrieval.timing import Timer
@@ -83,24 +87,35 @@ def _failed(raw: RawDocument, reason: str) -> ParsedDocument:
 
 @dataclass(frozen=True, slots=True)
 class ReaderLimits:
-    """The number of reader processes, and the time and memory that each may take for a document."""
+    """The number of reader processes, the time and memory that each may take, and what recognises text in scans.
+
+    The time is that for a document, and for each page of a scan.
+    """
 
     num: int = field(default_factory=lambda: max(1, min(4, (os.cpu_count() or 1) - 1)))
     seconds: float = 300.0
     megabytes: int = 4096
+    ocr: Choice = "auto"
 
     @classmethod
-    def of(cls, num: int, seconds: float, megabytes: int) -> ReaderLimits:
+    def of(cls, num: int, seconds: float, megabytes: int, ocr: Choice = "auto") -> ReaderLimits:
         """Build limits from settings, where 0 readers means as many as there are spare cores."""
-        return cls(num, seconds, megabytes) if num else cls(seconds=seconds, megabytes=megabytes)
+        limits = cls(seconds=seconds, megabytes=megabytes, ocr=ocr)
+        return replace(limits, num=num) if num else limits
 
 
 class ReaderPool:
     """Parses documents in processes that are started when they are first needed."""
 
-    def __init__(self, splitter: PassageSplitter, limits: ReaderLimits) -> None:
+    def __init__(
+        self,
+        splitter: PassageSplitter,
+        limits: ReaderLimits,
+        on_step: Callable[[RawDocument, Step], object] = lambda _raw, _step: None,
+    ) -> None:
+        """`on_step` is called in threads of the pool after each page of a scan."""
         self.num = limits.num
-        self._splitter, self._limits = splitter, limits
+        self._splitter, self._limits, self._on_step = splitter, limits, on_step
         self._threads = ThreadPoolExecutor(limits.num, "propcite-readers")
         self._thread_data = local()  # one process per thread
         self._processes: list[HelperProcess] = []
@@ -122,11 +137,11 @@ class ReaderPool:
 
     def _parse_in_process(self, raw: RawDocument) -> ParsedDocument:
         if not hasattr(self._thread_data, "process"):
-            arguments = str(self._splitter.num_words), str(self._limits.megabytes)
+            arguments = str(self._splitter.num_words), str(self._limits.megabytes), self._limits.ocr
             self._thread_data.process = HelperProcess(__name__, *arguments)
             self._processes.append(self._thread_data.process)
         try:
-            parsed = self._thread_data.process.request(raw, self._limits.seconds)
+            parsed = self._thread_data.process.request(raw, self._limits.seconds, partial(self._on_step, raw))
         except ProcessEndedError as error:
             return _failed(raw, _ended(raw.name, self._limits.seconds if error.late else 0))
         assert isinstance(parsed, ParsedDocument)
@@ -139,8 +154,9 @@ def _ended(name: str, seconds: float) -> str:
     return f"{name} crashed its reader: it is damaged or malicious, save it again or leave it out"
 
 
-def run_reader(words: str, megabytes: str) -> None:
+def run_reader(words: str, megabytes: str, ocr: str) -> None:
     """Parse what the parent process sends until it ends."""
+    choose(cast(Choice, ocr))
     splitter = PassageSplitter(int(words))
     serve_requests(lambda raw: parse(raw, splitter), int(megabytes))
 

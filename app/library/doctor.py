@@ -221,6 +221,7 @@ class Doctor:
             yield Finding(f"disk of {data_dir}", what, "free space: rebuilding an index needs its size again")
 
     def _models(self) -> Iterator[Finding]:
+        from propcite.app.ingest.ocr.choosing import available, way_to_read
         from propcite.attribution.judges import reader_files
         from propcite.attribution.questions import files as question_files
         from propcite.retrieval.encoding import bundled
@@ -235,6 +236,8 @@ class Doctor:
                 check()
             except (PropCiteError, OSError) as error:
                 yield Finding("models", str(error), "install PropCite again")
+        if settings.ocr not in ("auto", "off") and not available(settings.ocr):
+            yield Finding("settings", f"ocr is {settings.ocr}, which is not installed", way_to_read(settings.ocr))
         for name in ("encoder", "judge_model", "splitter_model", "question_model"):
             model = str(getattr(settings, name))
             if model.startswith(("/", "./", "~")) and not Path(model).expanduser().exists():

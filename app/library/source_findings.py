@@ -6,10 +6,10 @@ import shlex
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from propcite.app.ingest.ocr.choosing import way_to_read
 from propcite.app.ingest.readers.kinds import READING_VERSIONS
 from propcite.app.library.doctor import Finding
 from propcite.app.library.store import CollectionInfo, DocumentInfo
-from propcite.retrieval.extras import install_command
 from propcite.retrieval.fidelity import Fidelity
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def next_step(fidelity: Fidelity) -> str:
     """
     recognised = Fidelity(ocr_pages=fidelity.ocr_pages, ocr_confidence=fidelity.ocr_confidence)
     losses = {
-        f"if they are scans, {install_command('ocr')} and add the file with --again": Fidelity(
+        f"if they are scans, {way_to_read()} and add the file with --again": Fidelity(
             pages_without_text=fidelity.pages_without_text
         ),
         "split the file and add its parts": Fidelity(pages_left_out=fidelity.pages_left_out),

@@ -1,4 +1,4 @@
-"""Pages of PDFs as images, drawn in another process, so that a damaged or hostile file does no harm."""
+"""Pages of PDFs and pictures as images, drawn in another process, so that a damaged or hostile file does no harm."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 from threading import Lock
 
 from propcite.app.errors import AppError, NotFoundError, ReadError
+from propcite.app.ingest.readers.kinds import PAGED
 from propcite.app.library.originals import Original
 from propcite.app.processes import HelperProcess, ProcessEndedError
 from propcite.app.viewing.drawing import DrawingFailure, PageRequest
@@ -26,8 +27,8 @@ class PageImages:
         self._cache: OrderedDict[tuple[Original, int, int], bytes] = OrderedDict()
 
     def jpeg(self, original: Original, page: int, width: int = DEFAULT_WIDTH) -> bytes:
-        if original.kind != "pdf":
-            raise ReadError(f"{original.name} is not a PDF, so it has no pages to draw: read it as text")
+        if original.kind not in PAGED:
+            raise ReadError(f"{original.name} is not a PDF or a picture, so it has no pages to draw: read it as text")
         if not MIN_WIDTH <= width <= MAX_WIDTH:
             raise AppError(f"the width of a page is {MIN_WIDTH} to {MAX_WIDTH} pixels, not {width}: give another")
         key = original, page, width
@@ -41,7 +42,7 @@ class PageImages:
 
     def _draw(self, original: Original, page: int, width: int) -> bytes:
         try:
-            image = self._process.request(PageRequest(original.path, page, width), SECONDS)
+            image = self._process.request(PageRequest(original.path, page, width, original.kind), SECONDS)
         except ProcessEndedError as error:
             reason = f"took more than {SECONDS:g} seconds" if error.late else "crashed its drawing process"
             raise ReadError(f"page {page} of {original.name} {reason}: open the file itself") from error

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from propcite.app.parts import Parts
 
 MAX_AGE_S = 86_400  # a document's id depends on its content, so browsers may cache its pages
+SHOWN_TYPES = {"pdf": "application/pdf", "png": "image/png", "jpeg": "image/jpeg"}  # by browsers, without scripts
 SAFE_HEADERS = {"X-Content-Type-Options": "nosniff", "Cross-Origin-Resource-Policy": "same-origin"}
 
 
@@ -54,13 +55,13 @@ class Viewer:
         return ViewerResponse(page.encode("utf-8", "replace"), "text/html; charset=utf-8", headers)
 
     def file(self, document_id: str) -> ViewerResponse:
-        """Return the file itself: a PDF to show in the browser, others to save, since they might run scripts."""
+        """Return the file itself: to show in the browser if it does so safely, else to save: it might run scripts."""
         original = self.parts.finder.find(document_id)
-        is_pdf = original.kind == "pdf"
-        disposition = "inline" if is_pdf else "attachment"
-        media_type = "application/pdf" if is_pdf else mimetypes.guess_type(original.name)[0]
+        shown = SHOWN_TYPES.get(original.kind)
+        disposition = "inline" if shown else "attachment"
+        media_type = shown or mimetypes.guess_type(original.name)[0]
         headers = {**SAFE_HEADERS, "Content-Disposition": f"{disposition}; filename*=UTF-8''{quote(original.name)}"}
-        if not is_pdf:
+        if original.kind != "pdf":
             headers["Content-Security-Policy"] = POLICY
         return ViewerResponse(original.path, media_type or "application/octet-stream", headers)
 

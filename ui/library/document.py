@@ -7,6 +7,7 @@ import streamlit as st
 from propcite.app.errors import NotFoundError
 from propcite.app.library.fields import parse_change
 from propcite.app.library.store import CollectionInfo, DocumentInfo
+from propcite.app.viewing.viewer import SHOWN_TYPES
 from propcite.attribution.formats.text import is_address
 from propcite.ui import session
 from propcite.ui.asking.words import history_help, page_line
@@ -54,7 +55,7 @@ def _actions(collection: CollectionInfo, info: DocumentInfo) -> None:
     kind = session.views([info.id])[info.id].kind
     with st.container(horizontal=True, gap="small"):
         st.link_button(
-            "Open", f"source/{info.id}/{'file' if kind == 'pdf' else 'reading'}", icon=":material/open_in_new:"
+            "Open", f"source/{info.id}/{'file' if kind in SHOWN_TYPES else 'reading'}", icon=":material/open_in_new:"
         )
         st.button(
             "Read again", key="read-again", icon=":material/refresh:", on_click=_read_again, args=(collection, info)

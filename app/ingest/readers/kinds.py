@@ -19,7 +19,12 @@ _READERS = {
     ".html": ("html.page", "read_html"),
     ".htm": ("html.page", "read_html"),
     ".xhtml": ("html.page", "read_html"),
-    ".pdf": ("pdf", "read_pdf"),
+    ".pdf": ("pdf.reader", "read_pdf"),
+    ".png": ("images", "read_image"),
+    ".jpg": ("images", "read_image"),
+    ".jpeg": ("images", "read_image"),
+    ".tif": ("images", "read_image"),
+    ".tiff": ("images", "read_image"),
     ".docx": ("docx", "read_docx"),
     ".docm": ("docx", "read_docx"),
     ".odt": ("odf", "read_odt"),
@@ -47,9 +52,11 @@ READING_VERSIONS = {"pdf": 2, "html": 2, "epub": 2, "text": 2, "markdown": 2, "e
 ARCHIVES = (".zip",)
 SUFFIXES = (*_READERS, *ARCHIVES)
 KINDS = (
-    "txt, md, html, pdf, docx, odt, rtf, epub, pptx, odp, xlsx, ods, csv, tsv, json, jsonl, eml, mbox, "
-    "and zip archives of these"
+    "txt, md, html, pdf, png, jpeg, tiff, docx, odt, rtf, epub, pptx, odp, xlsx, ods, csv, tsv, json, jsonl, eml, "
+    "mbox, and zip archives of these"
 )
+PICTURES = ("png", "jpeg", "tiff")  # kinds of documents whose text is recognised
+PAGED = ("pdf", *PICTURES)  # kinds whose pages can be drawn
 _LEGACY = {".doc": ".docx", ".dot": ".docx", ".xls": ".xlsx", ".ppt": ".pptx", ".pps": ".pptx", ".msg": ".eml"}
 _MANUAL = re.compile(r"\.[1-9][a-z]{0,3}(?:\.gz)?")
 _SUFFIX_OF_TYPE = {
@@ -62,6 +69,9 @@ _SUFFIX_OF_TYPE = {
     "text/rtf": ".rtf",
     "application/rtf": ".rtf",
     "application/pdf": ".pdf",
+    "image/png": ".png",
+    "image/jpeg": ".jpeg",
+    "image/tiff": ".tiff",
     "application/json": ".json",
     "application/x-ndjson": ".jsonl",
     "application/jsonl": ".jsonl",

@@ -16,11 +16,23 @@ _NUMBER = re.compile(r"(?:page\s+)?\W*(?:\d+|[ivxlc]+)\W*(?:(?:of|/)\s*\d+)?\W*"
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """Words of a line and their rectangle as it is visible, in shares of the page from its upper left corner."""
+
+    text: str
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+
+@dataclass(frozen=True, slots=True)
 class Line:
     """A line as it is visible on its page, in points from the page's lower left corner, with its letters' `size`.
 
     `cells` are the texts between wide gaps.  `stretch` is the width by which equal gaps exceed plain spaces; None if
-    gaps differ.  `is_row` is set for lines of a table.
+    gaps differ.  `is_row` is set for lines of a table.  A line of a skewed or turned scan has straight positions here;
+    its `parts` are where it is visible.
     """
 
     text: str
@@ -35,6 +47,7 @@ class Line:
     cells: tuple[str, ...] = ()
     stretch: float | None = None
     is_row: bool = False
+    parts: tuple[Part, ...] = ()
 
     @property
     def height_on_page(self) -> float:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from io import BytesIO
 from threading import Lock
 from typing import Any
 
 from propcite.app.errors import ReadError
+from propcite.app.ingest.ocr.choosing import way_to_read
+from propcite.app.ingest.ocr.scans import Scans
 from propcite.app.ingest.readers.draft import Draft, one_line
 from propcite.app.ingest.readers.pdf.fonts import with_unicode_maps
 from propcite.app.ingest.readers.pdf.letters import LOST, page_lines
 from propcite.app.ingest.readers.pdf.lines import Line, mark_rows, without_running_lines
 from propcite.app.ingest.readers.pdf.paragraphs import Paragraph, paragraphs
+from propcite.app.ingest.readers.pdf.scans import with_scan
 from propcite.retrieval.text import Box, Document, Heading, Page, Span
 
 # pdfium is not thread-safe: all callers of it must hold this lock.
@@ -32,18 +35,19 @@ def read_pdf(name: str, data: bytes) -> Document:
     # pdfium repairs some truncated files, but silently loses pages.
     if b"%%EOF" not in data.rstrip(b"\0\r\n\t ")[-4096:]:
         raise _damaged(name)
+    scans = Scans()
     with PDFIUM_LOCK:
-        lines, fields, num_pages = _extract(name, data)
+        lines, fields, num_pages = _extract(name, data, scans)
     if not lines:
-        raise ReadError(f"{name} has no text (scanned pages?): run OCR on it first")
+        scanned = f", only pictures of pages: {way_to_read()} and add it again" if scans.unread else ""
+        raise ReadError(f"{name} has no text{scanned}")
     draft = Draft()
-    pages, boxes = _write(draft, paragraphs(mark_rows(without_running_lines(lines) or lines)))
-    metadata = {"kind": "pdf", "pages": str(num_pages), "author": fields.get("Author", "")}
+    pages, boxes = write_pages(draft, lines)
+    draft.places += scans.places(pages)
+    metadata = {"kind": "pdf", "pages": str(num_pages), "author": fields.get("Author", ""), **scans.metadata}
     metadata["pages_left_out"] = str(num_pages - _MAX_PAGES) if num_pages > _MAX_PAGES else ""
-    without_text = min(num_pages, _MAX_PAGES) - len({line.page for line in lines})
-    metadata["pages_without_text"] = str(without_text) if without_text else ""
-    lost = draft.text.count(LOST)
-    metadata["lost_characters"] = str(lost) if lost else ""
+    metadata["pages_without_text"] = str(len(scans.unread) or "")
+    metadata["lost_characters"] = str(draft.text.count(LOST) or "")
     return draft.document(name, fields.get("Title", ""), metadata, pages, boxes)
 
 
@@ -51,7 +55,7 @@ def _damaged(name: str) -> ReadError:
     return ReadError(f"{name} is damaged or not a PDF: get it again, or print it to a new PDF")
 
 
-def _extract(name: str, data: bytes) -> tuple[list[Line], dict[str, str], int]:
+def _extract(name: str, data: bytes, scans: Scans) -> tuple[list[Line], dict[str, str], int]:
     import pypdfium2
 
     try:
@@ -67,7 +71,9 @@ def _extract(name: str, data: bytes) -> tuple[list[Line], dict[str, str], int]:
         if suspect and (mended := _mended(pdf)):
             with closing(pypdfium2.PdfDocument(mended)) as better:
                 pages |= _read_pages(better, suspect)
-        return [line for lines in pages.values() for line in lines], fields, len(pdf)
+        scans.num_pages = len(pdf)
+        lines = [line for index in pages for line in with_scan(scans, pdf, index, pages[index])]
+        return lines, fields, len(pdf)
     except pypdfium2.PdfiumError as error:
         raise _damaged(name) from error
     finally:
@@ -101,10 +107,15 @@ def _mended(pdf: Any) -> bytes | None:
         return None
 
 
+def write_pages(draft: Draft, lines: Sequence[Line]) -> tuple[tuple[Page, ...], tuple[Box, ...]]:
+    """Write lines as paragraphs.  Return the span of each page's text, and the boxes of the lines."""
+    return _write(draft, paragraphs(mark_rows(without_running_lines(lines) or lines)))
+
+
 def _write(draft: Draft, all_paragraphs: list[Paragraph]) -> tuple[tuple[Page, ...], tuple[Box, ...]]:
-    """Write the paragraphs.  Return the span of each page's text, and the box of each line on its page."""
+    """Write the paragraphs.  Return the span of each page's text, and the boxes of each line on its page."""
     pages: dict[int, Span] = {}
-    boxes: list[Box | None] = []
+    boxes: list[Box] = []
     for paragraph in all_paragraphs:
         spans = []
         for number, piece in enumerate(paragraph.pieces):
@@ -112,21 +123,31 @@ def _write(draft: Draft, all_paragraphs: list[Paragraph]) -> tuple[tuple[Page, .
             span = draft.write(piece.words, before=before)
             spans.append(span)
             pages[piece.page] = Span(pages.get(piece.page, span).start, span.end)
-            boxes += [_box(line, inner.shifted(span.start)) for inner, line in piece.line_spans()]
+            for inner, line in piece.line_spans():
+                boxes += _boxes(line, inner.of(piece.words), span.start + inner.start)
         if paragraph.level:
             draft.headings.append(Heading(Span(spans[0].start, spans[-1].end), paragraph.level))
-    return tuple(Page(number, span) for number, span in sorted(pages.items())), tuple(filter(None, boxes))
+    return tuple(Page(number, span) for number, span in sorted(pages.items())), tuple(boxes)
 
 
-def _box(line: Line, span: Span) -> Box | None:
-    """Return the line's box in shares of its page; None if it is not visible on it."""
-    if not line.page_width or not line.page_height:
-        return None
-    edges = (
-        line.left / line.page_width,
-        1 - line.top / line.page_height,
-        line.right / line.page_width,
-        1 - line.bottom / line.page_height,
-    )
+def _boxes(line: Line, words: str, start: int) -> Iterator[Box]:
+    """Yield the boxes of a line whose words begin at `start`: one, or one for each part that is found in the words."""
+    if not line.parts:
+        if line.page_width and line.page_height:
+            left, right = line.left / line.page_width, line.right / line.page_width
+            top, bottom = 1 - line.top / line.page_height, 1 - line.bottom / line.page_height
+            yield from _box(line.page, Span(start, start + len(words)), left, top, right, bottom)
+        return
+    end = 0
+    for part in line.parts:
+        text = part.text if part.text in words else part.text[:-1]  # a line may have lost its hyphen
+        if text and (found := words.find(text, end)) >= 0:
+            end = found + len(text)
+            yield from _box(line.page, Span(start + found, start + end), part.left, part.top, part.right, part.bottom)
+
+
+def _box(page: int, span: Span, *edges: float) -> Iterator[Box]:
+    """Yield the box, in shares of the page, unless it is not visible."""
     left, top, right, bottom = (round(min(max(edge, 0.0), 1.0), 4) for edge in edges)
-    return Box(line.page, span, left, top, right, bottom) if span and left < right and top < bottom else None
+    if span and left < right and top < bottom:
+        yield Box(page, span, left, top, right, bottom)
