@@ -203,6 +203,7 @@ def test_rows_of_a_table_have_the_names_of_its_columns(table: str, words: str) -
         ("<h1>Rivers<a class=headerlink href='#rivers'>¶</a></h1>", "Rivers"),
         ("<p>See § 3 and <a href='#s4'>§ 4</a>.", "See § 3 and § 4."),
         ("<dl><dt>Po<dd>A river.<dt>Etna<dd>A volcano.</dl>", "Po\nA river.\nEtna\nA volcano."),
+        ("<dl><dt>Editor:<dd><p>Ann<dt>Date<b>:</b><dd>May<dt>Lost:</dl>", "Editor: Ann\nDate: May\nLost:"),
         ("<dl><dt>Po<dd><p>A river.<p>It is long.</dl>", "Po\n\nA river.\n\nIt is long."),
         ("<p>May I have <code>a = 1</code>, <code>b</code>= and <code>c</code>?", "May I have a = 1, b= and c?"),
         ("<p>a<a><b>b<ruby>c<rp>(</rp><rt>d</rt><rp>)</rp></ruby>", "abcd"),

@@ -78,6 +78,7 @@ class _Writer:
         self._lists: list[bool] = []  # of the open lists, whether each is written as one
         self._table = Table()  # the open one
         self._words: list[str] = []
+        self._lead = ""  # a term with a colon, which begins the line of its definition
         self._num_linked = 0
 
     def turn(self, *, beside: bool) -> None:
@@ -118,6 +119,8 @@ class _Writer:
         if tag in ("td", "th") and self._table.in_row:
             self._table.add_cell(element, "".join(self._words))
             self._words = []
+        if tag == "dt" and self._lists and self._lists[-1]:
+            self._keep_term()
         self.flush()
         if _HEADING.fullmatch(tag):
             self._level = 0
@@ -147,11 +150,19 @@ class _Writer:
             return
         if words.strip():
             self._write_rows()
+            words, self._lead = self._lead + words, ""
         self.draft.block(words, level=self._level)
 
     def end(self) -> None:
         self.flush()
+        self._write_lead()
         self._write_rows()
+
+    def _keep_term(self) -> None:
+        """Hold back a term that ends with a colon."""
+        words = " ".join("".join(self._words).split())
+        if words.endswith(":") and not self._table.in_row:
+            self._lead, self._words = f"{self._lead}{words} ", []
 
     def _open_list(self, tag: str, element: Any) -> None:
         written = not self._beside and sum(self._lists) < _MAX_LISTS and (tag != "dl" or _is_short_list(element))
@@ -160,8 +171,13 @@ class _Writer:
             self.draft.open_list(_first_number(element) if tag == "ol" else None)
 
     def _close_list(self) -> None:
+        self._write_lead()
         if self._lists and self._lists.pop():
             self.draft.close_list()
+
+    def _write_lead(self) -> None:
+        lead, self._lead = self._lead, ""
+        self.draft.block(lead.strip())
 
     def _write_rows(self) -> None:
         table, self._table = self._table, Table()
