@@ -70,7 +70,7 @@ def named(**codes: str) -> str:
 
 def mapping(chars: dict[str, str]) -> str:
     """Return a Unicode map for characters of a Latin font."""
-    entries = "\n".join(f"<{ord(char):02x}> <{ord(target):04x}>" for char, target in chars.items())
+    entries = "\n".join(f"<{ord(char):02x}> <{target.encode('utf-16-be').hex()}>" for char, target in chars.items())
     return (
         "/CIDInit /ProcSet findresource begin 12 dict begin begincmap /CMapType 2 def\n1 begincodespacerange <00> <ff> "
         f"endcodespacerange\n{len(chars)} beginbfchar\n{entries}\nendbfchar\nendcmap end end"
@@ -136,3 +136,8 @@ def test_nonsense_is_not_taken_for_text() -> None:
     document = read(pdf(named(), STORY.encode(), STORY.translate(key).encode()))
     assert document.text == STORY
     assert document.metadata["pages_without_text"] == "1"
+
+
+def test_letters_beyond_the_first_plane_of_unicode() -> None:
+    known = mapping({char: char for char in "where is a length"} | {"X": "\U0001d465"})
+    assert read(pdf(named(), b"where X is a length", unicode_map=known)).text == "where \U0001d465 is a length"
