@@ -22,10 +22,10 @@ _DRAWING = re.compile(r"(?:LINE|LCIRCLE|LASY|xypic|xy(?:at|bt|cmat|cmbt|circ|das
 _BULLETS = re.compile(r"Wingdings|Webdings|ZapfDingbats", re.IGNORECASE)
 
 
-def with_unicode_maps(data: bytes) -> bytes | None:
+def with_unicode_maps(data: bytes, *, trusts_names: bool = False) -> bytes | None:
     """Return the PDF with a Unicode map in each font that lacks characters; None if no font can be completed.
 
-    The maps are appended: what the file says already stays as it is.
+    What a font's own map says stays, unless glyph names and embedded fonts are trusted more than such maps.
     """
     from pypdf import PdfWriter
     from pypdf.generic import DecodedStreamObject, NameObject
@@ -37,7 +37,8 @@ def with_unicode_maps(data: bytes) -> bytes | None:
     changed = False
     for font in fonts:
         known, is_readable = _mapped(_stream(font.get("/ToUnicode")))
-        chars = _characters(font, is_cork) | known
+        named = _characters(font, is_cork)
+        chars = known | named if trusts_names else named | known
         if chars != known or not is_readable:
             stream = DecodedStreamObject()
             stream.set_data(_unicode_map(chars, 4 if _is_composite(font) else 2))
@@ -223,10 +224,8 @@ def _text(digits: bytes) -> str:
 
 
 def _unicode_map(chars: Mapping[int, str], digits: int) -> bytes:
-    entries = [
-        f"<{code:0{digits}X}> <{text.encode('utf-16-be', 'surrogatepass').hex()}>"
-        for code, text in sorted(chars.items())
-    ]
+    targets = {code: text.encode("utf-16-be", "surrogatepass").hex() for code, text in sorted(chars.items())}
+    entries = [f"<{code:0{digits}X}> <{target}>" for code, target in targets.items()]
     sections = "".join(
         f"{len(part)} beginbfchar\n" + "\n".join(part) + "\nendbfchar\n"
         for part in (entries[at : at + 100] for at in range(0, len(entries), 100))

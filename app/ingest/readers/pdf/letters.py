@@ -6,7 +6,6 @@ import math
 import re
 import unicodedata
 from collections.abc import Iterator
-from itertools import accumulate
 from typing import Any
 
 from pypdfium2 import raw
@@ -21,9 +20,22 @@ LOST = "\ufffd"  # stands for a character that cannot be read
 _PIECE = re.compile("[^\r\n\ufffe\x02]+[\ufffe\x02]?")
 _GAP = re.compile(r"(?<=\S)\s+(?=\S)")
 _REPLACED = str.maketrans(
-    {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st", "\ufffe": "-", "\x02": "-"}
+    {
+        "ﬀ": "ff",
+        "ﬁ": "fi",
+        "ﬂ": "fl",
+        "ﬃ": "ffi",
+        "ﬄ": "ffl",
+        "ﬅ": "st",
+        "ﬆ": "st",
+        "\ufffe": "-",
+        "\x02": "-",
+        "\x03": "",
+    }
 )
-_NOT_TEXT = re.compile("[\x00\x01\x03-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ue000-\uf8ff\U000f0000-\U0010fffd]")
+# Halves of a character beyond U+FFFF become the character and U+0003, so that positions in the text stay.
+_HALVES = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+_NOT_TEXT = re.compile("[\x00\x01\x04-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ue000-\uf8ff\U000f0000-\U0010fffd]")
 # macOS gives ligatures their place in its own encoding, which in symbol fonts is that of arrows.
 _MAC_LIGATURES = re.compile("(?<=[^\\W\\d_])[\uf0de\uf0df]|[\uf0de\uf0df](?=[^\\W\\d_])")
 _OVERSTRUCK = re.compile("\u0338\\s?(\\S)")  # TeX writes the stroke of an unequal sign before the equal sign
@@ -45,30 +57,27 @@ class _Letters:
     """A page's text, with the position of each character as a viewer shows the page, rotated if it says so."""
 
     def __init__(self, page: Any, text_page: Any) -> None:
-        self.text: str = text_page.get_text_range()
         self._page = text_page.raw
-        self._num_chars: int = text_page.count_chars()
         self._turn = page.get_rotation() % 360
         self._left, self._bottom, right, top = page.get_bbox()  # unlike the crop box it includes inherited values
         self._width, self._height = right - self._left, top - self._bottom
-        # pdfium indexes text by UTF-16 units, and has characters that are not in the text.
-        self._units = list(accumulate((1 + (char > "\uffff") for char in self.text), initial=0))
-        self._is_direct = self._num_chars == len(self.text)
-        text = _MAC_LIGATURES.sub(lambda found: "ﬁ" if found[0] == "\uf0de" else "ﬂ", self._without_unmapped())
-        self.text = _NOT_TEXT.sub(LOST, text.translate(PUBLIC))
+        self.text = self._text(text_page)
 
-    def _without_unmapped(self) -> str:
-        """Return the text with U+FFFD for the characters that have no Unicode, for which pdfium writes their code."""
-        has_error, page = raw.FPDFText_HasUnicodeMapError, self._page
-        unmapped = [index for index in range(self._num_chars) if has_error(page, index)]
-        if not unmapped:
-            return self.text
-        chars, number = list(self.text), {unit: index for index, unit in enumerate(self._units)}
-        for index in unmapped:
-            place = number.get(raw.FPDFText_GetTextIndexFromCharIndex(page, index))
-            if place is not None and place < len(chars) and not chars[place].isspace():
-                chars[place] = LOST
-        return "".join(chars)
+    def _text(self, text_page: Any) -> str:
+        """Return one character for each of pdfium's; U+FFFD where it has no Unicode but writes the character's code."""
+        indexes, page = range(text_page.count_chars()), self._page
+        text: str = text_page.get_text_range()
+        if len(text) != len(indexes):  # it lacks characters beyond U+FFFF
+            text = "".join(chr(raw.FPDFText_GetUnicode(page, index)) for index in indexes)
+            text = _HALVES.sub(lambda found: _joined(found[0]), text)
+        has_error = raw.FPDFText_HasUnicodeMapError
+        if unmapped := [index for index in indexes if has_error(page, index)]:
+            chars = list(text)
+            for index in unmapped:
+                chars[index] = chars[index] if chars[index].isspace() else LOST
+            text = "".join(chars)
+        text = _MAC_LIGATURES.sub(lambda found: "ﬁ" if found[0] == "\uf0de" else "ﬂ", text)
+        return _NOT_TEXT.sub(LOST, text.translate(PUBLIC))
 
     @property
     def page_height(self) -> float:
@@ -81,7 +90,7 @@ class _Letters:
     def box(self, index: int) -> tuple[float, float, float, float]:
         """Return left, bottom, right and top of a character; zeros if pdfium knows no box."""
         box = raw.FS_RECTF()
-        if not raw.FPDFText_GetLooseCharBox(self._page, self._pdfium_index(index), box):
+        if not raw.FPDFText_GetLooseCharBox(self._page, index, box):
             return 0.0, 0.0, 0.0, 0.0
         left, right = box.left - self._left, box.right - self._left
         bottom, top = box.bottom - self._bottom, box.top - self._bottom
@@ -97,14 +106,9 @@ class _Letters:
     def size(self, index: int) -> float:
         """Return the visible font size: many programs write size 1 and scale it."""
         matrix = raw.FS_MATRIX()
-        scaled = raw.FPDFText_GetMatrix(self._page, self._pdfium_index(index), matrix)
-        size = abs(float(raw.FPDFText_GetFontSize(self._page, self._pdfium_index(index))))
+        scaled = raw.FPDFText_GetMatrix(self._page, index, matrix)
+        size = abs(float(raw.FPDFText_GetFontSize(self._page, index)))
         return size * math.hypot(matrix.c, matrix.d) if scaled else size
-
-    def _pdfium_index(self, index: int) -> int:
-        if self._is_direct:
-            return index
-        return int(raw.FPDFText_GetCharIndexFromTextIndex(self._page, self._units[index]))
 
 
 def _lines(letters: _Letters, page: int) -> Iterator[Line]:
@@ -148,6 +152,10 @@ def _cells(letters: _Letters, piece: re.Match[str], size: float) -> tuple[tuple[
     words = tuple(filter(None, map(_normal, [*cells, piece[0][start:]])))
     is_even = bool(widths) and max(widths) - min(widths) < 0.25 * size
     return words, sum(widths) - 0.3 * size * len(widths) if is_even else None
+
+
+def _joined(halves: str) -> str:
+    return halves.encode("utf-16", "surrogatepass").decode("utf-16") + "\x03"
 
 
 def _normal(piece: str) -> str:

@@ -14,6 +14,7 @@ from propcite.app.ingest.ocr.choosing import way_to_read
 from propcite.app.ingest.ocr.scans import Scans
 from propcite.app.ingest.readers.draft import Draft, one_line
 from propcite.app.ingest.readers.pdf.fonts import with_unicode_maps
+from propcite.app.ingest.readers.pdf.garbled import is_garbled
 from propcite.app.ingest.readers.pdf.letters import LOST, page_lines
 from propcite.app.ingest.readers.pdf.lines import Line, mark_rows, without_running_lines
 from propcite.app.ingest.readers.pdf.paragraphs import Paragraph, paragraphs
@@ -67,10 +68,12 @@ def _extract(name: str, data: bytes, scans: Scans) -> tuple[list[Line], dict[str
     try:
         fields = {key: _property(value) for key, value in pdf.get_metadata_dict().items()}
         pages = _read_pages(pdf, range(min(len(pdf), _MAX_PAGES)))
-        suspect = [number for number, lines in pages.items() if any(LOST in line.text for line in lines)]
-        if suspect and (mended := _mended(pdf)):
-            with closing(pypdfium2.PdfDocument(mended)) as better:
-                pages |= _read_pages(better, suspect)
+        for is_suspect, trusts_names in ((_has_lost, False), (_is_garbled, True)):
+            suspect = [number for number, lines in pages.items() if is_suspect(lines)]
+            if suspect and (mended := _mended(pdf, trusts_names)):
+                with closing(pypdfium2.PdfDocument(mended)) as better:
+                    pages |= _read_pages(better, suspect)
+        pages |= {number: [] for number, lines in pages.items() if _is_garbled(lines)}
         scans.num_pages = len(pdf)
         lines = [line for index in pages for line in with_scan(scans, pdf, index, pages[index])]
         return lines, fields, len(pdf)
@@ -95,14 +98,22 @@ def _read_pages(pdf: Any, indexes: Iterable[int]) -> dict[int, list[Line]]:
     return lines
 
 
-def _mended(pdf: Any) -> bytes | None:
+def _has_lost(lines: list[Line]) -> bool:
+    return any(LOST in line.text for line in lines)
+
+
+def _is_garbled(lines: list[Line]) -> bool:
+    return is_garbled("\n".join(line.text for line in lines))
+
+
+def _mended(pdf: Any, trusts_names: bool) -> bytes | None:
     """Return the PDF, saved anew without its encryption or damage, with the Unicode maps that its fonts lack."""
     from pypdfium2 import raw
 
     saved = BytesIO()
     pdf.save(saved, flags=raw.FPDF_REMOVE_SECURITY)
     try:
-        return with_unicode_maps(saved.getvalue())
+        return with_unicode_maps(saved.getvalue(), trusts_names=trusts_names)
     except Exception:  # pypdf raises errors of all kinds; the text stays as pdfium read it
         return None
 

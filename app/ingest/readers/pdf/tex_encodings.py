@@ -16,7 +16,7 @@ def _from(first: int, chars: str) -> dict[int, str]:
 T1 = (
     _ASCII
     | _from(0x00, "` ´ ˆ ˜ ¨ ˝ ˚ ˇ ˘ ¯ ˙ ¸ ˛ ‚ ‹ › “ ” „ « » – —")
-    | {0x18: "₀", 0x19: "ı", 0x1A: "ȷ", 0x20: "␣", 0x27: "’", 0x60: "‘", 0x7F: "-"}
+    | {0x18: "₀", 0x19: "ı", 0x1A: "ȷ", 0x20: " ", 0x27: "’", 0x60: "‘", 0x7F: "-"}
     | dict(enumerate(_LIGATURES, start=0x1B))
     | _from(0x80, "Ă Ą Ć Č Ď Ě Ę Ğ Ĺ Ľ Ł Ń Ň Ŋ Ő Ŕ Ř Ś Š Ş Ť Ţ Ű Ů Ÿ Ź Ž Ż Ĳ İ đ §")
     | _from(0xA0, "ă ą ć č ď ě ę ğ ĺ ľ ł ń ň ŋ ő ŕ ř ś š ş ť ţ ű ů ÿ ź ž ż ĳ ¡ ¿ £")
@@ -29,7 +29,7 @@ OT1 = (
     | _from(0x00, "Γ Δ Θ Λ Ξ Π Σ Υ Φ Ψ Ω")
     | dict(enumerate(_LIGATURES, start=0x0B))
     | _from(0x10, "ı ȷ ` ´ ˇ ˘ ¯ ˚ ¸ ß æ œ ø Æ Œ Ø")
-    | {0x22: "”", 0x27: "’", 0x3C: "¡", 0x3E: "¿", 0x5C: "“", 0x5F: "˙", 0x60: "‘"}
+    | {0x20: " ", 0x22: "”", 0x27: "’", 0x3C: "¡", 0x3E: "¿", 0x5C: "“", 0x5F: "˙", 0x60: "‘"}
     | {0x7B: "–", 0x7C: "—", 0x7D: "˝", 0x7E: "˜", 0x7F: "¨"}
 )
 # Typewriter fonts have ASCII's characters where other fonts of Knuth have dashes and quotation marks.
