@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import math
 import re
 import unicodedata
@@ -69,6 +70,7 @@ class _Letters:
         text: str = text_page.get_text_range()
         if len(text) != len(indexes):  # it lacks characters beyond U+FFFF
             text = "".join(chr(raw.FPDFText_GetUnicode(page, index)) for index in indexes)
+            text = "".join(char if char != "\0" or self._has_ink(at) else " " for at, char in enumerate(text))
             text = _HALVES.sub(lambda found: _joined(found[0]), text)
         has_error = raw.FPDFText_HasUnicodeMapError
         if unmapped := [index for index in indexes if has_error(page, index)]:
@@ -78,6 +80,11 @@ class _Letters:
             text = "".join(chars)
         text = _MAC_LIGATURES.sub(lambda found: "ﬁ" if found[0] == "\uf0de" else "ﬂ", text)
         return _NOT_TEXT.sub(LOST, text.translate(PUBLIC))
+
+    def _has_ink(self, index: int) -> bool:
+        left, right, bottom, top = (ctypes.c_double() for _ in range(4))
+        found = raw.FPDFText_GetCharBox(self._page, index, left, right, bottom, top)
+        return bool(found) and right.value - left.value > 0.1 and top.value - bottom.value > 0.1
 
     @property
     def page_height(self) -> float:
