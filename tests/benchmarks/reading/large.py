@@ -66,9 +66,11 @@ FILES: dict[str, Callable[[Path, float], None]] = {"csv": write_csv, "txt": writ
 
 def read(path: Path) -> dict[str, float]:
     """Read one file as a reader process does; return seconds, peak memory and the number of passages."""
-    begun = time.perf_counter()
-    parsed = parse(RawDocument(str(path), path.name, path.read_bytes(), "0" * 64, "d"), PassageSplitter(100))
-    seconds = time.perf_counter() - begun
+    with tempfile.TemporaryDirectory() as folder:
+        begun = time.perf_counter()
+        raw = RawDocument(str(path), path.name, path.read_bytes(), "0" * 64, "d")
+        parsed = parse(raw, PassageSplitter(100), Path(folder))
+        seconds = time.perf_counter() - begun
     if parsed.reason:
         sys.exit(parsed.reason)
     return {"seconds": seconds, "megabytes": peak(resource.RUSAGE_SELF), "passages": len(parsed.passages)}
