@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from propcite.app.errors import ReadError
 from propcite.app.ingest.outcomes import Outcome, Progress
+from propcite.app.ingest.passage_spool import PassageSpool
 from propcite.app.ingest.reader_pool import ParsedDocument, RawDocument, ReaderLimits, ReaderPool
 from propcite.app.ingest.registry import Registry, StoredDocument
 from propcite.app.ingest.sources import File, Source, file_of, unpack_archives
@@ -216,9 +217,36 @@ class Ingester:
         Vectors are encoded and staged, the library takes the documents, then the index names the vectors.  The next
         ingest repairs an index that lacks this last step.
         """
-        if group.documents:
+        if large := [document for document in group.documents if isinstance(document.passages, PassageSpool)]:
+            self._write_large(large, group)
+        elif group.documents:
             self._write(group)
         yield from group.outcomes
+
+    def _write_large(self, large: Sequence[ParsedDocument], group: _Group) -> None:
+        """Store the documents, then encode their passages batch by batch.
+
+        Each batch is safe once it is encoded, and after an interrupt the next ingest encodes the rest.
+        """
+        with self.timer("database"):
+            for parsed in group.documents:
+                self._put(parsed)
+        for parsed in large:
+            assert isinstance(parsed.passages, PassageSpool)
+            parsed.passages.remove()
+        with self.timer("index"):
+            self.workspace.sync(self.load_encoder())
+        self._forget_originals([old.sha256 for old in group.replaced])
+
+    def _put(self, parsed: ParsedDocument) -> None:
+        self.library.put_document(
+            self.collection,
+            parsed.document,
+            parsed.sha256,
+            parsed.passages,
+            signature=parsed.signature,
+            read_with=parsed.read_with,
+        )
 
     def _write(self, group: _Group) -> None:
         encoder = self.load_encoder()
@@ -235,14 +263,7 @@ class Ingester:
                 self.workspace.save(index)
             with self.timer("database", inside="index"):
                 for parsed in group.documents:
-                    self.library.put_document(
-                        self.collection,
-                        parsed.document,
-                        parsed.sha256,
-                        parsed.passages,
-                        signature=parsed.signature,
-                        read_with=parsed.read_with,
-                    )
+                    self._put(parsed)
             index.delete(replaced)
         self._forget_originals([old.sha256 for old in group.replaced])
 

@@ -14,11 +14,13 @@ from propcite.app.ingest.outcomes import Alike
 SHINGLE_WORDS = 5
 NUM_HASHES = 128  # per signature: estimates a share with a standard error of about .04
 MIN_WORDS = 20  # shorter documents are not compared
+PIECE = 2**18  # characters of a long text whose words are in memory at once
 MIN_SHARE = 0.8
 MAX_REPORTED = 3  # near duplicates per document
 
 _PRIME = np.uint64((1 << 31) - 1)  # products stay within 64 bits
 _WORDS = re.compile(r"\w+")
+_SPACE = re.compile(r"\s")
 Hashes = np.ndarray[Any, np.dtype[np.uint32]]
 
 
@@ -27,17 +29,46 @@ def signature(text: str) -> bytes:
 
     The share of equal places in two signatures estimates the share of shingles that the texts have in common.
     """
-    words = _WORDS.findall(text.casefold())
-    if len(words) < MIN_WORDS:
-        return b""
-    shingles = {zlib.crc32(" ".join(shingle).encode()) for shingle in _shingles(words)}
-    hashes = np.fromiter(shingles, np.uint64, len(shingles)) % _PRIME
-    factors, offsets = np.random.default_rng(0).integers(1, int(_PRIME), (2, NUM_HASHES, 1), np.uint64)
-    minima = np.full(NUM_HASHES, np.iinfo(np.uint32).max, np.uint32)
-    for first in range(0, len(hashes), 4096):
-        permuted = (factors * hashes[first : first + 4096] + offsets) % _PRIME
-        minima = np.minimum(minima, permuted.min(axis=1).astype(np.uint32))
-    return minima.astype("<u4").tobytes()
+    whole = GrowingSignature()
+    whole.add(text)
+    return whole.value
+
+
+class GrowingSignature:
+    """The signature of a text that comes in parts, each of whole words."""
+
+    def __init__(self) -> None:
+        self._factors, self._offsets = np.random.default_rng(0).integers(1, int(_PRIME), (2, NUM_HASHES, 1), np.uint64)
+        self._minima: Hashes = np.full(NUM_HASHES, np.iinfo(np.uint32).max, np.uint32)
+        self._num_words = 0
+        self._last: list[str] = []
+
+    @property
+    def value(self) -> bytes:
+        """The signature of all that was added; empty for few words."""
+        return self._minima.astype("<u4").tobytes() if self._num_words >= MIN_WORDS else b""
+
+    def add(self, text: str) -> None:
+        for piece in _pieces(text):
+            words = _WORDS.findall(piece.casefold())
+            self._num_words += len(words)
+            words = self._last + words
+            self._last = words[1 - SHINGLE_WORDS :]
+            shingles = {zlib.crc32(" ".join(shingle).encode()) for shingle in _shingles(words)}
+            hashes = np.fromiter(shingles, np.uint64, len(shingles)) % _PRIME
+            for first in range(0, len(hashes), 4096):
+                permuted = (self._factors * hashes[first : first + 4096] + self._offsets) % _PRIME
+                self._minima = np.minimum(self._minima, permuted.min(axis=1).astype(np.uint32))
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """Yield the text in pieces of whole words, so that the words of a long text are not in memory at once."""
+    start = 0
+    while start < len(text):
+        space = _SPACE.search(text, start + PIECE)
+        end = space.start() if space else len(text)
+        yield text[start:end]
+        start = end
 
 
 def _shingles(words: Sequence[str]) -> Iterator[Sequence[str]]:

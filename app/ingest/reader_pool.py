@@ -1,30 +1,32 @@
 """Parse documents in a pool of processes, so that a file may hang or crash its reader without harm to the others.
 
-`python -m propcite.app.ingest.reader_pool WORDS MEGABYTES OCR` is such a process: it reads pickled raw documents from
-standard input and writes parsed ones.
+`python -m propcite.app.ingest.reader_pool WORDS MEGABYTES FOLDER OCR` is such a process: it reads pickled raw documents
+from standard input and writes parsed ones, with the passages of large ones in files of the folder.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from threading import local
 from types import TracebackType
 from typing import cast
 
 from propcite.app.errors import ReadError
-from propcite.app.ingest.near_duplicates import signature
+from propcite.app.ingest.near_duplicates import GrowingSignature
 from propcite.app.ingest.ocr.choosing import Choice, choose
-from propcite.app.ingest.readers import document_from_bytes
+from propcite.app.ingest.passage_spool import Passages, spooled
+from propcite.app.ingest.readers import document_parts
 from propcite.app.ingest.readers.kinds import READING_VERSIONS
 from propcite.app.processes import HelperProcess, ProcessEndedError, Step, serve_requests
 from propcite.retrieval.splitter import PassageSplitter
-from propcite.retrieval.text import Document, Passage
+from propcite.retrieval.text import Document, Heading, Page, Passage
 from propcite.retrieval.timing import Timer
 
 IN_PROCESS_SUFFIXES = (".txt", ".text", ".md", ".markdown")  # parsing them is as quick as sending them elsewhere
@@ -49,7 +51,7 @@ class ParsedDocument:
     location: str
     sha256: str
     document: Document
-    passages: list[Passage] = field(default_factory=list)
+    passages: Passages = field(default_factory=list)
     signature: bytes = b""
     reason: str = ""
     timings: dict[str, float] = field(default_factory=dict)  # ms per step
@@ -60,15 +62,17 @@ class ParsedDocument:
         return READING_VERSIONS.get(self.document.metadata.get("kind", ""), 1)
 
 
-def parse(raw: RawDocument, splitter: PassageSplitter) -> ParsedDocument:
-    """Parse a document and split it into passages.  Any error becomes its reason, so that no file stops the others."""
+def parse(raw: RawDocument, splitter: PassageSplitter, folder: Path | None = None) -> ParsedDocument:
+    """Parse a document and split it into passages; very many of them go into a file in the folder, if one is given.
+
+    Any error becomes its reason, so that no file stops the others.
+    """
     timer = Timer()
+    whole = _Whole()
     try:
         with timer("parse"):
-            document = replace(document_from_bytes(raw.name, raw.data, raw.location), id=raw.document_id)
-        with timer("split"):
-            passages = splitter.split(document)
-            minhash = signature(document.text)
+            passages = spooled(_passages(raw, splitter, whole), folder)
+        document, minhash = whole.document(raw.document_id), whole.signature.value
     except ReadError as error:
         return _failed(raw, str(error))
     except MemoryError:
@@ -78,6 +82,40 @@ def parse(raw: RawDocument, splitter: PassageSplitter) -> ParsedDocument:
         what = " ".join(f"{type(error).__name__}: {error}".split())
         return _failed(raw, f"{raw.name} cannot be read ({what[:200]}): save it again, or convert it to another format")
     return ParsedDocument(raw.location, raw.sha256, document, passages, minhash, timings=timer.spent)
+
+
+@dataclass(slots=True)
+class _Whole:
+    """What is known of a document once its parts were read."""
+
+    signature: GrowingSignature = field(default_factory=GrowingSignature)
+    length: int = 0
+    first: Document | None = None
+    headings: list[Heading] = field(default_factory=list)
+    pages: list[Page] = field(default_factory=list)
+
+    def add(self, part: Document) -> None:
+        self.signature.add(part.text)
+        self.headings += (replace(heading, span=heading.span.shifted(self.length)) for heading in part.headings)
+        self.pages += (replace(page, span=page.span.shifted(self.length)) for page in part.pages)
+        self.first = self.first or replace(part, text="", headings=(), pages=(), boxes=(), places=())
+        self.length += len(part.text)
+
+    def document(self, id_: str) -> Document:
+        """Return the document without its text, boxes and places, which its passages have."""
+        assert self.first, "a document has a part"
+        return replace(self.first, id=id_, headings=tuple(self.headings), pages=tuple(self.pages))
+
+
+def _passages(raw: RawDocument, splitter: PassageSplitter, whole: _Whole) -> Iterator[Passage]:
+    """Yield the passages of each part in turn, and add the parts to the whole."""
+    num = 0
+    for part in document_parts(raw.name, raw.data, raw.location):
+        start = whole.length
+        whole.add(part)
+        for passage in splitter.split(replace(part, id=raw.document_id)):
+            yield replace(passage, id=f"{raw.document_id}:{num}", start=passage.start + start)
+            num += 1
 
 
 def _failed(raw: RawDocument, reason: str) -> ParsedDocument:
@@ -116,6 +154,7 @@ class ReaderPool:
         """`on_step` is called in threads of the pool after each page of a scan."""
         self.num = limits.num
         self._splitter, self._limits, self._on_step = splitter, limits, on_step
+        self._folder = tempfile.TemporaryDirectory(prefix="propcite-")
         self._threads = ThreadPoolExecutor(limits.num, "propcite-readers")
         self._thread_data = local()  # one process per thread
         self._processes: list[HelperProcess] = []
@@ -128,6 +167,7 @@ class ReaderPool:
         for process in list(self._processes):
             process.kill()
         self._threads.shutdown(wait=True)
+        self._folder.cleanup()
 
     def submit(self, raw: RawDocument) -> ParsedDocument | Future[ParsedDocument]:
         """Begin to parse a document; small plain text is parsed before this returns."""
@@ -137,7 +177,8 @@ class ReaderPool:
 
     def _parse_in_process(self, raw: RawDocument) -> ParsedDocument:
         if not hasattr(self._thread_data, "process"):
-            arguments = str(self._splitter.num_words), str(self._limits.megabytes), self._limits.ocr
+            settings = str(self._splitter.num_words), str(self._limits.megabytes)
+            arguments = *settings, self._folder.name, self._limits.ocr
             self._thread_data.process = HelperProcess(__name__, *arguments)
             self._processes.append(self._thread_data.process)
         try:
@@ -154,11 +195,11 @@ def _ended(name: str, seconds: float) -> str:
     return f"{name} crashed its reader: it is damaged or malicious, save it again or leave it out"
 
 
-def run_reader(words: str, megabytes: str, ocr: str) -> None:
+def run_reader(words: str, megabytes: str, folder: str, ocr: str) -> None:
     """Parse what the parent process sends until it ends."""
     choose(cast(Choice, ocr))
     splitter = PassageSplitter(int(words))
-    serve_requests(lambda raw: parse(raw, splitter), int(megabytes))
+    serve_requests(lambda raw: parse(raw, splitter, Path(folder)), int(megabytes))
 
 
 if __name__ == "__main__":

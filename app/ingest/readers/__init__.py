@@ -3,6 +3,7 @@
 from propcite.app.ingest.readers.files import (
     check_size,
     document_from_bytes,
+    document_parts,
     find_files,
     read_bytes,
     read_document,
@@ -16,6 +17,7 @@ __all__ = [
     "SUFFIXES",
     "check_size",
     "document_from_bytes",
+    "document_parts",
     "find_files",
     "read_bytes",
     "read_document",

@@ -6,19 +6,22 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from io import StringIO
 from itertools import islice
 
 from propcite.app.errors import ReadError
 from propcite.app.ingest.readers.draft import Draft, title_from_name
 from propcite.app.ingest.readers.plain_text import decode
-from propcite.app.ingest.readers.rows import Row, limit_cells, write_rows
+from propcite.app.ingest.readers.rows import Row, limit_cells, written_rows
 from propcite.retrieval.text import Document
 
 _DELIMITERS = ";\t|,"  # the comma is last: if all split rows evenly, it is the decimal comma
 _SEP_LINE = re.compile(r'\A"?sep=(.)"?\r?\n', re.IGNORECASE)  # the first line that Excel writes
 _SAMPLE = 64 * 1024
 _MAX_CELL = 16 * 2**20
+_PART = 2**18  # characters of a part
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 
 
 def read_csv(name: str, data: bytes) -> Document:
@@ -27,6 +30,14 @@ def read_csv(name: str, data: bytes) -> Document:
 
 def read_tsv(name: str, data: bytes) -> Document:
     return _read(name, tsv_rows(name, data))
+
+
+def csv_parts(name: str, data: bytes) -> Iterator[Document]:
+    return _parts(name, csv_rows(name, data))
+
+
+def tsv_parts(name: str, data: bytes) -> Iterator[Document]:
+    return _parts(name, tsv_rows(name, data))
 
 
 def csv_rows(name: str, data: bytes) -> Iterator[Row]:
@@ -59,19 +70,35 @@ def delimiter_of(text: str) -> str:
 
 def _read(name: str, rows: Iterator[Row]) -> Document:
     draft = Draft()
+    for _ in _written(name, draft, rows):
+        pass
+    return draft.document(name, title_from_name(name), {"kind": "csv"})
+
+
+def _parts(name: str, rows: Iterator[Row]) -> Iterator[Document]:
+    """Yield a table in parts of whole rows, whose texts together are its text."""
+    draft = Draft()
+    for _ in _written(name, draft, rows):
+        if draft.length >= _PART:
+            yield replace(draft.part(), title=title_from_name(name), metadata={"kind": "csv"})
+    if draft.length:
+        yield draft.document(name, title_from_name(name), {"kind": "csv"})
+
+
+def _written(name: str, draft: Draft, rows: Iterator[Row]) -> Iterator[Row]:
     try:
-        write_rows(draft, limit_cells(name, rows))
+        yield from written_rows(draft, limit_cells(name, rows))
     except csv.Error as error:
         raise ReadError(
             f"{name} has a quote that is never closed or an endless cell: fix it and add it again"
         ) from error
-    return draft.document(name, title_from_name(name), {"kind": "csv"})
 
 
 def _rows(text: str, delimiter: str) -> Iterator[Row]:
     csv.field_size_limit(_MAX_CELL)
     table, was_empty = 0, False
-    for number, cells in enumerate(csv.reader(StringIO(text, newline=""), delimiter=delimiter), 1):
+    lines = (line[0] for line in _LINE.finditer(text))  # StringIO would take four bytes per character
+    for number, cells in enumerate(csv.reader(lines, delimiter=delimiter), 1):
         is_empty = not any(map(str.strip, cells))
         table += was_empty and not is_empty
         was_empty = is_empty

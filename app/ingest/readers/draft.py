@@ -128,6 +128,18 @@ class Draft:
     def close_item(self) -> None:
         self._marker = ""
 
+    @property
+    def length(self) -> int:
+        """The number of characters written since the last part."""
+        return self._length
+
+    def part(self) -> Document:
+        """Return what was written outside of places and lists since the last part, without a title, and forget it."""
+        self._append("\n\n")  # what is written next begins a text of its own
+        part = Document("", self.text, headings=tuple(self.headings), places=tuple(self.places))
+        self.headings, self.places, self._pieces, self._length = [], [], [], 0
+        return part
+
     def document(
         self,
         name: str,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from importlib import import_module
 from pathlib import PurePath
 from typing import Protocol
@@ -45,6 +46,8 @@ _READERS = {
     ".eml": ("mail", "read_eml"),
     ".mbox": ("mail", "read_mbox"),
 }
+# The function that yields the parts of a large file, for kinds that are read part by part.
+_PART_READERS = {".csv": ("delimited", "csv_parts"), ".tsv": ("delimited", "tsv_parts")}
 # The version of each kind's reader, 1 where none is named: raised when it reads more of the same files, so that those
 # read before are found and read again.
 READING_VERSIONS = {"pdf": 2, "html": 2, "epub": 2, "text": 2, "markdown": 2, "email": 2}
@@ -92,6 +95,10 @@ class Reader(Protocol):
     def __call__(self, name: str, data: bytes) -> Document: ...
 
 
+class PartReader(Protocol):
+    def __call__(self, name: str, data: bytes) -> Iterator[Document]: ...
+
+
 def reader_of(name: str) -> Reader:
     """Return the function that reads a file of this name, or raise a ReadError."""
     suffix = supported_suffix(name)
@@ -99,6 +106,16 @@ def reader_of(name: str) -> Reader:
         raise ReadError(f"{name} is an archive inside another file: unpack it and add its files")
     module, function = _READERS[suffix]
     reader: Reader = getattr(import_module(f"propcite.app.ingest.readers.{module}"), function)
+    return reader
+
+
+def part_reader_of(name: str) -> PartReader | None:
+    """Return the function that reads a large file of this name part by part; None if its kind is read as a whole."""
+    suffix = PurePath(name).suffix.lower()
+    if suffix not in _PART_READERS:
+        return None
+    module, function = _PART_READERS[suffix]
+    reader: PartReader = getattr(import_module(f"propcite.app.ingest.readers.{module}"), function)
     return reader
 
 

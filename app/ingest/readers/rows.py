@@ -40,7 +40,15 @@ def limit_cells(name: str, rows: Iterable[Row]) -> Iterator[Row]:
 
 
 def write_rows(draft: Draft, rows: Iterable[Row], *, named: bool | None = None) -> None:
-    """Write the rows that are not empty: the lines above a table, then each row with the names of its columns.
+    """Write all rows, as `written_rows` does."""
+    for _ in written_rows(draft, rows, named=named):
+        pass
+
+
+def written_rows(draft: Draft, rows: Iterable[Row], *, named: bool | None = None) -> Iterator[Row]:
+    """Yield each row once it is written, without the header.
+
+    Rows that are not empty are written: the lines above a table, then each row with the names of its columns.
 
     `named` says whether the first row is a header.  With None it is one unless a column contradicts it; with False
     only if a column has numbers below a word.  A later table without a header keeps that of the one before, if it is
@@ -63,6 +71,7 @@ def write_rows(draft: Draft, rows: Iterable[Row], *, named: bool | None = None) 
         for number, row in enumerate(chain(sample, table)):
             # Rows without names follow each other without a blank line, like the rows that they are.
             _write(draft, row_sentence(header, row.cells), row.place, tight=number > 0 and not header)
+            yield row
 
 
 def row_sentence(names: Sequence[str], cells: Sequence[str]) -> str:

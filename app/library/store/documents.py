@@ -6,17 +6,17 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from typing import Any
 
-from sqlalchemy import Text, and_, cast, delete, func, or_, select, update
+from sqlalchemy import Text, and_, cast, delete, func, insert, or_, select, update
 from sqlalchemy.orm import Session
 
 from propcite.app.errors import NotFoundError
 from propcite.app.library.store.database import IDS_PER_QUERY, Database, aware, id_batches
 from propcite.app.library.store.details import TAGS, DetailsChange, merge_details, merge_title
 from propcite.app.library.store.records import CollectionInfo, DocumentInfo
-from propcite.app.library.store.rows import document_of, passage_of, passage_row
+from propcite.app.library.store.rows import document_of, passage_of, passage_values
 from propcite.app.library.store.tables import DocumentRow, PassageRow
 from propcite.app.library.store.versions import store_versions
 from propcite.retrieval.fidelity import Fidelity
@@ -102,7 +102,7 @@ class Documents(Database):
         collection: CollectionInfo,
         document: Document,
         sha256: str,
-        passages: Sequence[Passage],
+        passages: Iterable[Passage],
         *,
         signature: bytes = b"",
         read_with: int = 1,
@@ -130,11 +130,14 @@ class Documents(Database):
                     described=described,
                     signature=signature or None,
                     read_with=read_with,
-                    passages=[passage_row(p) for p in passages],
                 )
             )
+            session.flush()
+            rows = ({**passage_values(p), "document_id": document.id} for p in passages)
+            while batch := list(islice(rows, IDS_PER_QUERY)):
+                session.execute(insert(PassageRow), batch)
 
-    def has_passages(self, document_id: str, passages: Sequence[Passage]) -> bool:
+    def has_passages(self, document_id: str, passages: Iterable[Passage]) -> bool:
         """Whether a document's passages are these, apart from their ids."""
         query = select(PassageRow).where(PassageRow.document_id == document_id).order_by(PassageRow.start)
         with self.session() as session:

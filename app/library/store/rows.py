@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from propcite.app.library.store.tables import DocumentRow, PassageRow
 from propcite.retrieval.text import Box, Document, Page, Passage, Place, Sentence, Span
@@ -10,17 +11,18 @@ from propcite.retrieval.text import Box, Document, Page, Passage, Place, Sentenc
 BOX_UNITS = 10_000  # per page width and height: a unit is less than a tenth of a point
 
 
-def passage_row(passage: Passage) -> PassageRow:
-    return PassageRow(
-        id=passage.id,
-        title=passage.title,
-        start=passage.start,
-        text=passage.text,
-        sentences=[[s.span.start, s.span.end, int(s.is_heading)] for s in passage.sentences],
-        pages=[[p.number, p.span.start, p.span.end] for p in passage.pages],
-        boxes=[_box_row(box) for box in passage.boxes],
-        places=[[p.name, p.span.start, p.span.end] for p in passage.places],
-    )
+def passage_values(passage: Passage) -> dict[str, Any]:
+    """Return the columns of a passage, without its document."""
+    return {
+        "id": passage.id,
+        "title": passage.title,
+        "start": passage.start,
+        "text": passage.text,
+        "sentences": [[s.span.start, s.span.end, int(s.is_heading)] for s in passage.sentences],
+        "pages": [[p.number, p.span.start, p.span.end] for p in passage.pages],
+        "boxes": [_box_row(box) for box in passage.boxes],
+        "places": [[p.name, p.span.start, p.span.end] for p in passage.places],
+    }
 
 
 def _box_row(box: Box) -> list[int]:

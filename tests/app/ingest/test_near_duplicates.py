@@ -73,3 +73,11 @@ def test_the_most_similar_come_first_and_none_is_similar_to_itself() -> None:
         index.move(f"short {number}", f"elsewhere {number}")
     index.put("near", signature(" ".join(text(99))))
     assert [alike.source for alike in index.similar("one", own)] == ["moved", "far"]
+
+
+def test_a_long_text_has_the_same_signature_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = " ".join(f"Word{n}, İstanbul-{n % 7}" for n in range(500)) + "\n" + "x" * 300 + " the end"
+    whole = signature(text)
+    for size in (1, 7, 100):
+        monkeypatch.setattr("propcite.app.ingest.near_duplicates.PIECE", size)
+        assert signature(text) == whole

@@ -50,7 +50,7 @@ def test_a_file_that_takes_too_long_is_abandoned_and_the_next_is_read() -> None:
 
 def test_a_file_that_needs_too_much_memory_fails_and_the_next_is_read() -> None:
     with ReaderPool(SPLITTER, ReaderLimits(1, megabytes=280)) as pool:
-        large = finish(pool.submit(raw("large.csv", b"a,b,c\n" + ROWS * 2)))
+        large = finish(pool.submit(raw("large.json", b"[" + b"[]," * 8_000_000 + b"0]")))
         assert large.reason
         assert "\n" not in large.reason
         assert "PROPCITE_READ_MEMORY_MB" in large.reason or "crashed its reader" in large.reason
