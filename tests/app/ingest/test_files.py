@@ -186,8 +186,8 @@ def test_the_error_for_an_unknown_suffix_lists_the_supported_types() -> None:
     with pytest.raises(ReadError) as caught:
         document_from_bytes("x.xyz", b"words", "")
     assert str(caught.value) == (
-        "x.xyz has an unsupported file type: save it as one of txt, md, html, pdf, docx, odt, rtf, epub, pptx, "
-        "odp, xlsx, ods, csv, tsv, json, jsonl, eml, mbox, and zip archives of these"
+        "x.xyz has an unsupported file type: save it as one of txt, md, html, pdf, png, jpeg, tiff, docx, odt, "
+        "rtf, epub, pptx, odp, xlsx, ods, csv, tsv, json, jsonl, eml, mbox, and zip archives of these"
     )
 
 
