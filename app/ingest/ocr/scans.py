@@ -51,8 +51,10 @@ class Scans:
             picture, scale = picture.resize(size), scale / shrink
         turn = self.recogniser.turn(picture)
         upright = picture.rotate(turn, expand=True) if turn else picture
-        found = self.recogniser.lines(upright)
+        found = list(self.recogniser.lines(upright))
         sure = [line for line in found if line.confidence >= _MIN_CONFIDENCE]
+        if not any(char.isalnum() for line in found for char in line.text):
+            sure, found = [], []  # a black square is recognised as ■
         if sure:
             self.read.append(page)
             self._confidences += [word.confidence for line in sure for word in line.words]
