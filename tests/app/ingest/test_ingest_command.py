@@ -60,7 +60,7 @@ def test_documents_whose_files_are_gone_are_removed_on_request(propcite: Propcit
 
 def test_timings_are_shown(propcite: Propcite, letters: Path) -> None:
     result = propcite("ingest", str(letters), "--timings")
-    assert all(step in result.err for step in ("encode", "index", "database", "split"))
+    assert all(step in result.err for step in ("parse", "encode", "index", "database"))
 
 
 def test_a_watched_folder_is_ingested_as_it_changes_until_an_interrupt(letters: Path, tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ def test_a_message_with_attachments() -> None:
     by_place = places(document)
     assert by_place["visits.csv, row 3"] == "Port = Alder Quay; Visits = 9."
     assert by_place["minutes.docx"].startswith("Sitting of May")
-    assert document.text.endswith("Attached: harbour.png (has an unsupported file type).")
+    assert document.text.endswith("Attached: harbour.png (is damaged or not a picture).")
     assert (document.metadata["author"], document.metadata["date"]) == ("Ann Lee <ann@example.org>", "2024-03-01")
 
 

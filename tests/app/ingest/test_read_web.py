@@ -30,7 +30,7 @@ class _Site(BaseHTTPRequestHandler):
             case "/wrong.pdf":
                 self.answer(b"<p>Log in.</p>", "text/html")
             case "/picture":
-                self.answer(b"x", "image/png")
+                self.answer(b"x", "image/gif")
             case "/host.txt":
                 self.answer(self.headers["Host"].encode(), "text/plain")
             case "/large.txt":
@@ -110,7 +110,7 @@ def test_limits(site: str) -> None:
 
 def test_errors(site: str) -> None:
     assert f"{site}/gone answered 404" in refused(f"{site}/gone")
-    assert "has an unsupported type (image/png)" in refused(f"{site}/picture")
+    assert "has an unsupported type (image/gif)" in refused(f"{site}/picture")
     assert "cannot be reached" in refused("http://localhost:1/x.txt")
     assert "was not found" in refused("http://no-such-host.invalid/")
     assert "is not a web address" in refused(f"{site}/to-file")

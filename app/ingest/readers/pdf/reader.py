@@ -73,9 +73,12 @@ def _extract(name: str, data: bytes, scans: Scans) -> tuple[list[Line], dict[str
             if suspect and (mended := _mended(pdf, trusts_names)):
                 with closing(pypdfium2.PdfDocument(mended)) as better:
                     pages |= _read_pages(better, suspect)
-        pages |= {number: [] for number, lines in pages.items() if _is_garbled(lines)}
+        garbled = {number for number, lines in pages.items() if _is_garbled(lines)}
         scans.num_pages = len(pdf)
-        lines = [line for index in pages for line in with_scan(scans, pdf, index, pages[index])]
+        lines = [
+            line for index in pages for line in with_scan(scans, pdf, index, [] if index in garbled else pages[index])
+        ]
+        scans.unread += sorted({index + 1 for index in garbled} - {*scans.read, *scans.unread})
         return lines, fields, len(pdf)
     except pypdfium2.PdfiumError as error:
         raise _damaged(name) from error
