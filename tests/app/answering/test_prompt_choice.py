@@ -105,7 +105,7 @@ def test_a_prompt_that_is_named_is_not_chosen() -> None:
 
 def test_the_short_prompt_is_short_and_without_examples() -> None:
     short, long = load_prompt("short"), load_prompt("answer")
-    assert (short.id, short.marks) == ("short/1", False)
+    assert (short.id, short.marks) == ("short/2", False)
     assert [role for role, _ in short.turns] == ["system", "user"]
     chat = short.messages("How high?", [passage_from_text("a", "It is 6 metres high.", "Barrier")])
     assert '<passage number="1">\nTitle: Barrier\nIt is 6 metres high.\n</passage>' in chat[-1]["content"]
