@@ -65,6 +65,11 @@ class _Part:
         return Text(self.passage.text, self.passage.title, spans)
 
     @property
+    def words(self) -> str:
+        sentences = self.passage.sentences
+        return self.passage.text[sentences[self.numbers[0]].span.start : sentences[self.numbers[-1]].span.end]
+
+    @property
     def most_similar(self) -> float:
         return max(self.similar.get(number, 0.0) for number in self.numbers)
 
@@ -84,13 +89,16 @@ def find(
 
 
 def _similar_parts(retriever: Retriever, passages: Sequence[Passage], question: str) -> list[_Part]:
-    """Return the passages in parts that the reader can read, those most like the question first."""
+    """Return the passages in parts that the reader can read, those most like the question first.
+
+    Parts that name only other years or versions than the question come last.
+    """
     similar: dict[str, dict[int, float]] = {passage.id: {} for passage in passages}
     for hit in retriever.search(question, Granularity.SENTENCE, max(1, sum(len(p.sentences) for p in passages))):
         number = next(n for n, s in enumerate(hit.passage.sentences) if s.span.end > hit.spans[0].start)
         similar.setdefault(hit.passage.id, {})[number] = hit.score
     parts = [part for passage in passages for part in _parts(passage, similar[passage.id])]
-    return sorted(parts, key=lambda part: -part.most_similar)
+    return sorted(parts, key=lambda part: (tells_of_another(question, part.words), -part.most_similar))
 
 
 def _parts(passage: Passage, similar: dict[int, float]) -> Iterator[_Part]:

@@ -176,6 +176,6 @@ def test_an_answer_names_the_prompt_that_its_model_got(settings: dict[str, str],
         given = load_settings(generator="openai", llm_url=server.base_url, **settings)
         generator = build_generator(given)
         written(generator, QUESTION, SHOWN)
-    assert generator.prompt == f"{name}/1"
+    assert generator.prompt.rpartition("/")[0] == name
     assert chosen_prompt(given) == name
     assert len(server.requests[0].messages) == (2 if name == "short" else 8)
