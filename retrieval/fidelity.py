@@ -83,7 +83,7 @@ class Fidelity:
     def _recognised_line(self) -> str:
         if not self.ocr_pages:
             return ""
-        sure = f" ({self.ocr_confidence:.0f}% sure)" if self.ocr_confidence else ""
+        sure = f" ({int(self.ocr_confidence)}% sure)" if self.ocr_confidence else ""
         return f"the text of {self._of_pages(self.ocr_pages)} was recognised in pictures{sure}"
 
     def _of_pages(self, number: int) -> str:

@@ -67,6 +67,13 @@ JOBS = (
         {"context": [5]},
         (*CITED, "str_em", "str_hit", "rouge_lsum", "length"),
     ),
+    Job(
+        "ASQA, answers of SmolLM2-135M-Instruct over five passages, the first 24 questions",
+        ("asqa", "--context", "5", "--generator", "local", "--limit", "24"),
+        ASQA,
+        {"context": [5], "limit": 24},
+        (*CITED, "str_em", "str_hit", "rouge_lsum", "length"),
+    ),
     Job("ALCE's shortcuts, judged by the judge that scores", ("judge",), ASQA),
     *(
         Job(f"Passages of {name}", ("beir",), f"beir/{name}", {}, RANKED)
@@ -77,11 +84,11 @@ JOBS = (
 
 
 def stored_run(parts: Parts, job: Job) -> RunInfo | None:
-    """Return the newest finished run over all items; None if there is none."""
+    """Return the newest finished run over as many items as the job asks for; None if there is none."""
     name = Path(job.path).name
     for run in parts.runs.find(job.kind, name):
-        is_complete = not run.settings.get("limit") and not run.settings.get("offset")
-        if run.state == "done" and is_complete and all(run.settings.get(n) == v for n, v in job.settings.items()):
+        wanted = {"limit": 0, "offset": 0} | dict(job.settings)
+        if run.state == "done" and all((run.settings.get(name) or 0) == value for name, value in wanted.items()):
             return run
     return None
 
