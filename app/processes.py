@@ -105,7 +105,7 @@ _report: Callable[[Step], object] = _ignore
 
 
 def report_step(done: int, total: int) -> None:
-    """Tell the caller of this helper process how far a request has come; in other processes nothing happens."""
+    """Report to the caller of this helper process how far a request has come; elsewhere nothing happens."""
     _report(Step(done, total))
 
 

@@ -20,6 +20,7 @@ from pydantic_settings import (
 from sqlalchemy import URL
 
 from propcite.app.errors import AppError
+from propcite.app.ingest.ocr.choosing import Choice as OcrChoice
 from propcite.retrieval.alignment import FORMS, NEAREST, alignment_of
 from propcite.retrieval.errors import RetrievalError
 
@@ -109,7 +110,7 @@ class Settings(BaseSettings):
     read_seconds: float = Field(300.0, gt=0, description="that reading one document may take, and each page of a scan")
     read_memory_mb: int = Field(4096, ge=256, description="that reading one document may take")
 
-    ocr: Literal["auto", "off", "rapidocr", "tesseract"] = Field(
+    ocr: OcrChoice = Field(
         "auto", description="what recognises text in scans; auto: RapidOCR (the extra ocr), else Tesseract if installed"
     )
 

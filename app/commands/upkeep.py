@@ -34,8 +34,8 @@ def doctor(
 
     parts = open_parts()
     chosen = [find_collection(parts, collection)] if collection else []
-    with sharing() as told:
-        checked = looking.Doctor(parts, chosen, not quick, told)
+    with sharing() as progress:
+        checked = looking.Doctor(parts, chosen, not quick, progress)
         found = list(source_findings(parts, chosen) if sources else checked.findings())
         done, left = looking.mend(found) if mend else ([], found)
     if as_json:

@@ -18,7 +18,7 @@ BATCH = 256
 
 @dataclass(frozen=True, slots=True)
 class PassageSpool:
-    """The passages in a file, in order; each iteration reads it anew."""
+    """The passages in a file, in order; each iteration reads it again."""
 
     path: Path
     num: int

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from importlib.util import find_spec
 from shutil import which
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Literal
 
 from propcite.retrieval.extras import install_command
 
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from propcite.app.ingest.ocr.recogniser import Recogniser
 
 Choice = Literal["auto", "off", "rapidocr", "tesseract"]
-CHOICES: tuple[Choice, ...] = get_args(Choice)
 
 _chosen: Choice = "auto"
 

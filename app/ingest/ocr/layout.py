@@ -20,7 +20,7 @@ _GUTTER = 0.8  # width of the gap between columns, in letter sizes
 _MIN_COLUMN = 8.0  # width of half of the lines of a column of text, in letter sizes; cells of tables are narrower
 _MIN_LINES = 3  # of a column
 _MAX_CROSSING = 0.3  # share of the lines that may cross a gutter, as headings do
-_SIZE_STEP = 1.3  # ratio between the letter sizes that are told apart
+_SIZE_STEP = 1.3  # ratio of one letter size to the next smaller one
 _WIDE_FORMS = re.compile("[\uff01-\uff5e]")  # Latin letters and punctuation as wide as Chinese letters
 
 

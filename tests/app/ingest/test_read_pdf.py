@@ -30,8 +30,9 @@ from reportlab.platypus import (
 
 from propcite.app.errors import ReadError
 from propcite.app.ingest.readers import document_from_bytes
+from propcite.app.ingest.readers.line_ends import line_join
 from propcite.app.ingest.readers.pdf.lines import Line
-from propcite.app.ingest.readers.pdf.paragraphs import line_join, paragraphs
+from propcite.app.ingest.readers.pdf.paragraphs import paragraphs
 from propcite.retrieval.text import Document
 
 STYLES = getSampleStyleSheet()

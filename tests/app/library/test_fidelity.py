@@ -1,4 +1,4 @@
-"""What the text of a document lacks of its source is told wherever the document is shown."""
+"""Wherever a document is shown, it is said what its text lacks of the source."""
 
 from __future__ import annotations
 

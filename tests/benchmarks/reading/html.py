@@ -120,7 +120,7 @@ def _shown(browser: Any) -> tuple[str, str]:
 
 def _sentences(text: str) -> Iterator[str]:
     for line in re.split(r"[\n\t]+", text):
-        for sentence in _ENDS.split(line[_MARKER.match(line).end() :]):  # type: ignore[union-attr]
+        for sentence in _ENDS.split(_MARKER.sub("", line, count=1)):
             if len(_WORDS.findall(sentence)) >= MIN_WORDS:
                 yield sentence.strip()
 

@@ -3,7 +3,7 @@
     python -m tests.benchmarks.reading pdf CACHE [--only NAME] [--all]
 
 It reads the PDFs of Debian packages that pdf.tsv names.  A word counts as right if pdftotext or mutool has it as well,
-wherever it stands on the page; the characters of other words are compared in order.  Running lines and hyphens are left
+wherever it is on the page; the characters of other words are compared in order.  Running lines and hyphens are left
 out, because PropCite removes them.  A number counts as altered if both tools have it and PropCite has not.
 """
 

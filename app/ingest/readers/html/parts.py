@@ -1,4 +1,4 @@
-"""Tell which parts of a page are hidden, and which belong to its site rather than to its content."""
+"""Find the parts of a page that are hidden, and those of its site rather than its content."""
 
 from __future__ import annotations
 

@@ -17,8 +17,6 @@ _RANGE = re.compile(rb"<([0-9a-fA-F\s]+)>\s*<([0-9a-fA-F\s]+)>\s*(?:<([0-9a-fA-F
 _SECTION = re.compile(rb"begin(bfchar|bfrange)(.*?)endbf", re.DOTALL)
 # Fonts of lines and circle segments: their glyphs are parts of drawings, not characters.
 _DRAWING = re.compile(r"(?:LINE|LCIRCLE|LASY|xypic|xy(?:at|bt|cmat|cmbt|circ|dash|line))", re.IGNORECASE)
-
-
 _BULLETS = re.compile(r"Wingdings|Webdings|ZapfDingbats", re.IGNORECASE)
 
 

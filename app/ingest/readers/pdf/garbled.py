@@ -1,4 +1,4 @@
-"""Tell text of nonsense letters, which a PDF has whose fonts have wrong Unicode maps."""
+"""Recognise text of nonsense letters, as a PDF has whose fonts have wrong Unicode maps."""
 
 from __future__ import annotations
 
@@ -17,10 +17,7 @@ _MIN_WORDS = 25
 
 
 def is_garbled(text: str) -> bool:
-    """Whether a page's Latin letters make no words: it has no common word, and many without a vowel.
-
-    No page of 10,000 in Debian's documents counts as garbled, of code, tables, lists and 30 languages.
-    """
+    """Whether a page's Latin letters make no words: it has hardly a common word, and many without a vowel."""
     words = set(_WORD.findall(text))
     if len(words) < _MIN_WORDS:
         return False

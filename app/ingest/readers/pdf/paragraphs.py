@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
+from propcite.app.ingest.readers.line_ends import HYPHENATED, line_join
 from propcite.app.ingest.readers.pdf.lines import Line, body_size
 from propcite.retrieval.text import Span
 
@@ -16,14 +17,7 @@ _ENDS_SENTENCE = re.compile(r"[.!?:;…。！？][\"'”’»)\]]*$")
 _BULLET = re.compile(r"[•‣◦▪●○■□]\s")
 _LIST_ITEM = re.compile(r"(?:[•‣◦▪●○■□–—*·-]|\(?(?:\d{1,3}|[a-zA-Z])[.)]|\[\d{1,3}\])\s")
 _LEADER = re.compile(r"(?:\. ?){4,}\w*$")  # of a table of contents
-_HYPHENATED = re.compile(r"([\w-]*\w)[-\u2010\u00ad]$")
 _WORDS = re.compile(r"\w+(?:[-\u2010]\w+)*")
-# First parts of words that keep their hyphen: `well-` and `known` make `well-known`.
-_HYPHENATED_PREFIXES = frozenset("well self non half ex cross high low long short".split())
-# First parts that lose it although both parts are words: `more-` and `over` make `moreover`.
-_CLOSED_PREFIXES = frozenset(
-    "more over under some every other there where when what them your with within never back down".split()
-)
 _MAX_HEADING = 200
 _HEADING_SCALE = 1.15  # of the body size, from which letters are a heading's
 _SAME_SIZE = 1.12  # the ratio up to which letters count as of one size
@@ -137,7 +131,7 @@ def _is_last(line: Line, after: Line, group: Sequence[Line], left: float, right:
     """Whether a line is the last of its paragraph, judged by the line after it and the column's edges."""
     if _BULLET.match(after.text) or _LEADER.search(line.text) or line.is_row or after.is_row:
         return True
-    if _HYPHENATED.search(line.text):
+    if HYPHENATED.search(line.text):
         return False
     width = (line.right - line.left) / max(len(line.text), 1)
     first_word = after.text.split(maxsplit=1)[0]
@@ -163,7 +157,7 @@ def _continues(line: Line, after: Line) -> bool:
     """Whether a sentence continues in the next column or on the next page."""
     if not _same_size(line, after) or _ENDS_SENTENCE.search(line.text) or _LIST_ITEM.match(after.text):
         return False
-    return after.text[0].islower() or _HYPHENATED.search(line.text) is not None
+    return after.text[0].islower() or HYPHENATED.search(line.text) is not None
 
 
 def _joined(lines: Sequence[Line], words: set[str]) -> Paragraph:
@@ -189,43 +183,9 @@ def _whole_words(lines: Sequence[Line]) -> set[str]:
     is_split = False
     for line in lines:
         whole = _WORDS.findall(line.text.replace("\u2010", "-"))[1 if is_split else 0 :]
-        is_split = _HYPHENATED.search(line.text) is not None
+        is_split = HYPHENATED.search(line.text) is not None
         words.update(word.lower() for word in (whole[:-1] if is_split else whole))
     return words
-
-
-def line_join(line: str, after: str, words: set[str]) -> tuple[str, str]:
-    """Return a line, maybe without its final hyphen, and the separator to the next line.
-
-    `words` are the document's whole words, which show how to spell a hyphenated one.
-
-    >>> line_join("for exam-", "ple", set()), line_join("a well-", "known", set()), line_join("one", "two", set())
-    (('for exam', ''), ('a well-', ''), ('one', ' '))
-    """
-    hyphenated, first_word = _HYPHENATED.search(line), re.match(r"\w+", after)
-    if hyphenated is None:
-        return line, "" if _is_wide(line[-1:]) and _is_wide(after[:1]) else " "
-    if first_word is None or first_word[0] in ("and", "or", "und", "oder"):  # pre- and post-war
-        return line, " "
-    if not first_word[0][0].islower():  # Smith-Jones, 2019-2020
-        return line, ""
-    loses = line[-1] == "\u00ad" or not _keeps_hyphen(hyphenated[1].lower(), first_word[0].lower(), words)
-    return (line[:-1] if loses else line), ""
-
-
-def _keeps_hyphen(start: str, end: str, words: set[str]) -> bool:
-    """Whether a hyphen at a line's end belongs to the word, judged by the document's other words."""
-    if f"{start}{end}" in words:
-        return False
-    if "-" in start or f"{start}-{end}" in words or (start in _HYPHENATED_PREFIXES and len(end) > 3):
-        return True
-    return min(len(start), len(end)) > 3 and {start, end} <= words and start not in _CLOSED_PREFIXES
-
-
-def _is_wide(char: str) -> bool:
-    """Whether a character is Chinese or Japanese, which are written without spaces; Korean has spaces."""
-    is_wide = bool(char) and unicodedata.east_asian_width(char) in "WF"
-    return is_wide and not "\uac00" <= char <= "\ud7a3"
 
 
 def _is_next_in_list(group: Sequence[Line], after: Sequence[Line]) -> bool:

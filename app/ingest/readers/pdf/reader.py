@@ -110,7 +110,7 @@ def _is_garbled(lines: list[Line]) -> bool:
 
 
 def _mended(pdf: Any, trusts_names: bool) -> bytes | None:
-    """Return the PDF, saved anew without its encryption or damage, with the Unicode maps that its fonts lack."""
+    """Return the PDF, saved without its encryption or damage, with the Unicode maps that its fonts lack."""
     from pypdfium2 import raw
 
     saved = BytesIO()

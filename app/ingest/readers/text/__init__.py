@@ -1,1 +1,1 @@
-"""Plain text: `lines` undoes what was made for printers, `wrapping` tells where a line break is only a line's end."""
+"""Plain text: `lines` undoes what was made for printers, `wrapping` joins wrapped paragraphs."""

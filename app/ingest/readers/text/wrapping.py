@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from propcite.app.ingest.readers.pdf.paragraphs import line_join
+from propcite.app.ingest.readers.line_ends import line_join
 from propcite.app.ingest.readers.text.lines import Line, numbered_lines
 from propcite.retrieval.text import Place, Span
 
