@@ -45,17 +45,21 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer to a question; `original` has its writer's markers, and is empty if there are none."""
+    """An answer to a question: `text` without markers, and the `original` as its writer gave it."""
 
     text: str
-    original: str = ""
+    original: str
     abstained: bool = False
+
+    @property
+    def has_markers(self) -> bool:
+        return has_markers(self.original)
 
     @classmethod
     def of(cls, output: str) -> Answer:
         """Return the first line of an output, which may have markers."""
         line = first_line(output)
-        return cls(remove_markers(line), line if has_markers(line) else "")
+        return cls(remove_markers(line), line)
 
 
 def with_words(passages: Iterable[Passage]) -> list[Passage]:
@@ -84,7 +88,7 @@ def human_answers(questions: Sequence[Question]) -> tuple[list[Question], dict[s
         for number, text in enumerate(question.long_answers, start=1):
             key = question.key if number == 1 else f"{question.key}#{number}"
             rows.append(Question(key, question.item))
-            answers[key] = Answer(remove_markers(" ".join(text.split())))
+            answers[key] = Answer.of(" ".join(text.split()))
     if not rows:
         raise AppError("no question has a long answer by people: leave out --human")
     return rows, answers
@@ -144,7 +148,8 @@ def _generator(parts: Parts) -> Generator:
 
 def stored_answer(item: RunItem) -> Answer:
     output = item.output
-    return Answer(output["text"], output.get("given", ""), bool(output.get("abstained")))
+    text = output["text"]
+    return Answer(text, output.get("given") or text, bool(output.get("abstained")))
 
 
 def generator_settings(settings: Settings) -> Mapping[str, object]:

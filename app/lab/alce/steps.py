@@ -112,7 +112,7 @@ class Steps:
     @property
     def names(self) -> list[str]:
         """Return the ways; those that need the writer's own markers only if there are any."""
-        has_markers = any(self.answer(row).original for row in self.rows)
+        has_markers = any(self.answer(row).has_markers for row in self.rows)
         return [name for name in self.options.ways if has_markers or name not in NEEDS_MARKERS]
 
     @property

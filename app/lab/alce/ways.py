@@ -36,7 +36,7 @@ _MARKER = re.compile(r"\[\d+\]")
 
 @dataclass(frozen=True, slots=True)
 class CitationInput:
-    """An answer to cite: `text` is without markers, `original` has those of its writer, if any."""
+    """An answer to cite: `text` without markers, and the `original` as its writer gave it."""
 
     question: str
     text: str
@@ -89,7 +89,7 @@ class ListCiter:
     citer: Citer
 
     def cite(self, answers: Sequence[CitationInput]) -> list[str]:
-        lists = [split_list(answer.original or answer.text) for answer in answers]
+        lists = [split_list(answer.original) for answer in answers]
         entries = [_entry(answer, name) for answer, names in zip(answers, lists, strict=True) for name in names]
         cited = iter(self.citer.cite(entries))
         return [", ".join(_with_markers(name, next(cited)) for name in names) + "." for names in lists]

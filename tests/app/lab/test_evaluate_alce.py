@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from alce_reference import reference_score, reference_str_em
 from alce_samples import ASQA, ELI5, QAMPARI, results, save
 from commanded import commanded
 from scripted_llm import Request, ScriptedLlm, error
@@ -202,6 +203,23 @@ def test_released_outputs_are_scored_unchanged_and_cited_again(
     assert of(result, "generate")["bridge"].measures["length"] == 0
     assert "[2]" not in of(result, "propcite")["river"].output["text"]
     assert result.run.settings["answers"]["name"] == "r.json"
+
+
+def test_an_output_without_markers_is_scored_as_it_is(tmp_path: Path, measure: Evaluate) -> None:
+    written = ["The Po is 652 km long [1]. It ends in the Adriatic.", "It opened on 21 May 2025.", "At nine [1]."]
+    outputs = save(tmp_path / "r.json", results(ASQA, written))
+    result = measure("asqa", save(tmp_path / "a.json", ASQA), outputs=outputs, ways=("generate", "repair"))
+    for output, item in zip(written, ASQA, strict=True):
+        scored = of(result, "generate")[item["sample_id"]]
+        holds = {(tuple(one["docs"]), one["text"]): one["holds"] for one in scored.output["judgements"]}
+        numbers = list(range(1, len(item["docs"]) + 1))
+        sentences = re.findall(r"\S.*?\.", output)
+        expected = reference_score(sentences, numbers, lambda docs, text, held=holds: held[docs, text])
+        assert (scored.measures["citation_recall"], scored.measures["citation_precision"]) == expected
+        assert scored.measures["str_em"] == reference_str_em(output, [p["short_answers"] for p in item["qa_pairs"]])
+        assert scored.output["text"] == output
+    assert of(result, "generate")["bridge"].measures["citation_recall"] == 0.0  # not left out of the mean
+    assert of(result, "repair")["bridge"].output["text"] == "It opened on 21 May 2025 [1]."
 
 
 def test_outputs_that_do_not_match_the_questions_are_an_error(tmp_path: Path, measure: Evaluate) -> None:

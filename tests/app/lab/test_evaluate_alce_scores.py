@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import doctest
-import re
 import zlib
 from collections.abc import Callable, Sequence
 
 import pytest
+from alce_reference import reference_score
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -116,33 +116,6 @@ def test_each_list_entry_is_judged_with_its_question() -> None:
         Statement("Which rivers end in the Adriatic? Adige", (1, 2)),
     ]
     assert len(list_statements("Which?", "")) == 1  # nothing listed is one wrong answer
-
-
-def reference_score(output: list[str], docs: Sequence[str], phi: Phi) -> tuple[float, float] | None:
-    """Return recall and precision by the definition, sentence by sentence: the reference implementation."""
-    recalls: list[int] = []
-    precisions: list[int] = []
-    for sentence in output:
-        numbers = [int(digits) for digits in re.findall(r"\[(\d+)", sentence)]
-        hypothesis = re.sub(r" ?\[\d+", "", sentence).replace(" |", "").replace("]", "").strip()
-        if not numbers or any(number > len(docs) for number in numbers):
-            recalls.append(0)
-            continue
-        shown = [docs[number - 1] for number in numbers][:3]
-        whole = phi(tuple(shown), hypothesis)
-        recalls.append(int(whole))
-        for one in shown:
-            first = shown.index(one)
-            rest = shown[:first] + shown[first + 1 :]
-            if not whole:
-                precisions.append(0)
-            elif len(shown) == 1 or phi((one,), hypothesis):
-                precisions.append(1)
-            else:
-                precisions.append(0 if phi(tuple(rest), hypothesis) else 1)
-    if not recalls:
-        return None
-    return sum(recalls) / len(recalls), sum(precisions) / len(precisions) if precisions else 0.0
 
 
 words = st.sampled_from(["It rained", "the Po", "a.m.", "6.4 metres", "see |", "[sic]", "and", "U.S. [so]", "a]b"])
