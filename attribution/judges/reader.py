@@ -17,6 +17,7 @@ from propcite.attribution.judges.excerpts import PRONOUN, excerpt
 from propcite.attribution.judges.reader_files import READER, load
 from propcite.attribution.reading.pairs import equal_batches
 from propcite.retrieval.encoding.base import TextEncoder, TokenVectors
+from propcite.retrieval.recent import RecentValues
 from propcite.retrieval.sentences import split_sentences
 from propcite.retrieval.text import Span
 
@@ -33,6 +34,7 @@ VERBATIM = 0.99  # probability of a claim that is a sentence of its evidence, wo
 MIN_SIMILARITY = -2.0  # of that logit: of 118 claims below it, the network accepts 12
 UNREAD = -MAX_LOGIT / 2  # logit of a claim that is not read
 MAX_UNSTATED = 0.2  # probability of a claim with a number that neither stands in its evidence nor follows from it
+MAX_KEPT = 4_000_000  # characters of pairs whose readings are kept: some ten thousand pairs
 NUMBERS = "numbers1"  # version of that rule, part of the name: results under another are not comparable
 
 
@@ -82,27 +84,35 @@ def evidence_for(reading: float, similarity: float) -> float:
 
 
 class Reader:
-    """Reads pairs of claim and evidence.  One network, safe to share among threads."""
+    """Reads pairs of claim and evidence; those read lately are not read again.
+
+    One network, safe to share among threads.
+    """
 
     def __init__(self, folder: Path = READER, *, device: str = "", precision: str = "auto") -> None:
         loaded = load(folder, device, precision)
         self.network, self.name, self.about = loaded.network, loaded.name, loaded.about
         self._tokenizer, self._lock = loaded.tokenizer, loaded.lock
+        self._recent: RecentValues[tuple[str, str], Reading] = RecentValues(
+            MAX_KEPT, lambda pair, _: sum(map(len, pair))
+        )
         self._rows = BATCH_ROWS if self.network.piece.weight.device.type == "cpu" else DEVICE_BATCH_ROWS
 
     def read(self, pairs: Sequence[tuple[str, str]]) -> list[Reading]:
         """Return a reading per (claim, evidence); equal pairs are read once."""
+        return self._recent.recall(pairs, pairs, self._read)
+
+    def _read(self, pairs: Sequence[tuple[str, str]]) -> list[Reading]:
         import torch
 
-        distinct = list(dict.fromkeys(pairs))
         with self._lock:
-            encoded = self._tokenizer.encode(distinct)
+            encoded = self._tokenizer.encode(pairs)
         readings: dict[tuple[str, str], Reading] = {}
         with torch.inference_mode():
             for width, batch in equal_batches([len(pair.pieces) for pair in encoded], self._rows):
                 logits = (tensor.tolist() for tensor in self.network([encoded[i] for i in batch], width))
                 for i, pieces, refused, denied in zip(batch, *logits, strict=True):
-                    readings[distinct[i]] = _reading(distinct[i][0], encoded[i], pieces, -refused, denied)
+                    readings[pairs[i]] = _reading(pairs[i][0], encoded[i], pieces, -refused, denied)
         return [readings[pair] for pair in pairs]
 
 

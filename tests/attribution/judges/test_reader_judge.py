@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from claim_pairs import ROWS
@@ -23,7 +25,7 @@ from propcite.attribution.judges.reader import (
     whole_words,
 )
 from propcite.attribution.judges.reader_files import READER, load
-from propcite.attribution.reading.pairs import equal_batches
+from propcite.attribution.reading.pairs import Pair, equal_batches
 from propcite.retrieval.encoding.encoder import Encoder
 from propcite.retrieval.text import Span
 
@@ -140,17 +142,36 @@ def test_no_cases_give_no_verdicts(judge: ReaderJudge) -> None:
     assert judge.judge([]) == []
 
 
-def test_a_verdict_does_not_depend_on_the_other_cases(judge: ReaderJudge) -> None:
+def test_a_verdict_does_not_depend_on_the_other_cases(encoder: Encoder) -> None:
     cases = [Case(claim, (evidence,)) for _, evidence, yes, no in ROWS[:4] for claim in (yes, no)]
     long = Case("The barrier has gates.", (f"{COST} " * 10 + GATES,))
-    together = judge.judge([long, *cases, long])[1:-1]
-    assert together == [judge.judge([case])[0] for case in cases]
+    together, single = ReaderJudge(encoder), ReaderJudge(encoder)  # of which neither has read for the other
+    assert together.judge([long, *cases, long])[1:-1] == [single.judge([case])[0] for case in cases]
 
 
-def test_threads_share_one_judge(judge: ReaderJudge) -> None:
+def test_a_pair_that_was_read_lately_is_not_read_again(encoder: Encoder) -> None:
+    judge, other = ReaderJudge(encoder), ReaderJudge(encoder)
+    widths: list[int] = []
+    network = judge.reader.network
+
+    def counted(pairs: Sequence[Pair], width: int) -> Any:
+        widths.append(width)
+        return network(pairs, width)
+
+    judge.reader.network = counted  # type: ignore[assignment]
+    cases = [Case(yes, (evidence,)) for _, evidence, yes, _ in ROWS[:3]]
+    first = judge.judge(cases)
+    num_read = len(widths)
+    assert num_read
+    assert judge.judge([*cases, cases[0]]) == [*first, first[0]] == [*other.judge(cases), first[0]]
+    assert len(widths) == num_read
+
+
+def test_threads_share_one_judge(encoder: Encoder) -> None:
     cases = [[Case(yes, (evidence,))] for _, evidence, yes, _ in ROWS[:6]]
+    shared, single = ReaderJudge(encoder), ReaderJudge(encoder)
     with ThreadPoolExecutor(4) as pool:
-        assert list(pool.map(judge.judge, cases)) == [judge.judge(case) for case in cases]
+        assert list(pool.map(shared.judge, cases)) == [single.judge(case) for case in cases]
 
 
 def test_the_threshold_decides_the_label(encoder: Encoder, judge: ReaderJudge) -> None:
