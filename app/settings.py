@@ -193,7 +193,7 @@ class Settings(BaseSettings):
     )
     judge_checks: bool = Field(False, description="plain words may refuse what a published judge or llm accepts")
     supported_from: float = Field(0.5, ge=0, le=1, description="probability from which evidence is cited")
-    method: Literal["propositions", "paper", "alone", "sentence", "sentence-2", "postcite", "bm25"] = Field(
+    method: Literal["propositions", "vectors", "paper", "alone", "sentence", "sentence-2", "postcite", "bm25"] = Field(
         "propositions", description="how evidence is looked for: PropCite's own way, or one that it is measured against"
     )
     min_margin: float = Field(0.0, ge=0, description="by which a fact's best passage must lead the next to be cited")

@@ -85,7 +85,7 @@ class Decider:
         """Return the hits to judge; none where the best passage does not lead by `min_margin`."""
         hits = claim.hits
         others = [hit.score for hit in hits if hit.passage.id != hits[0].passage.id]
-        if hits and others and hits[0].score - others[0] < self.min_margin:
+        if hits and others and hits[0].score - max(others) < self.min_margin:
             return []
         nearest = hits[: max(self.candidates, self.num_cited)]
         return [*nearest, *_row_with_numbers(claim, nearest)] if self.judge else nearest

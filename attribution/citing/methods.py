@@ -9,6 +9,7 @@ from itertools import islice
 from propcite.attribution.citations import Proposition
 from propcite.attribution.citing.method import HitsByClaim, Method
 from propcite.attribution.citing.splitting import SplitSentence
+from propcite.attribution.citing.words import WORD_SHARE, ordered_by_words
 from propcite.attribution.errors import AttributionError
 from propcite.retrieval.retriever import Retriever
 from propcite.retrieval.text import Granularity, Hit, Span
@@ -18,21 +19,26 @@ from propcite.retrieval.text import Granularity, Hit, Span
 class InContext:
     """Encode each sentence once and whole; search for each proposition with its own tokens only.
 
-    With sentences as evidence this is PropCite's method, with passages it is AGRaME's.
+    With sentences as evidence and a share of words this is PropCite's method, with passages and none it is AGRaME's.
     """
 
     name: str = "propositions"
     granularity: Granularity = Granularity.SENTENCE
     num_cited: int = 1
+    word_share: float = WORD_SHARE
 
     def claims(self, sentence: SplitSentence) -> tuple[Proposition, ...]:
         return sentence.propositions
 
     def find(self, sentences: Sequence[SplitSentence], retriever: Retriever, k: int) -> HitsByClaim:
-        spans = [[p.spans for p in _needing(sentence.propositions)] for sentence in sentences]
-        return _spread(
-            sentences, retriever.search_spans([sentence.text for sentence in sentences], spans, k, self.granularity)
-        )
+        needing = [_needing(sentence.propositions) for sentence in sentences]
+        spans = [[claim.spans for claim in claims] for claims in needing]
+        hits = retriever.search_spans([sentence.text for sentence in sentences], spans, k, self.granularity)
+        ordered = [
+            [ordered_by_words(claim.text, own, self.word_share) for claim, own in zip(*row, strict=True)]
+            for row in zip(needing, hits, strict=True)
+        ]
+        return _spread(sentences, ordered)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +88,7 @@ def _spread(sentences: Sequence[SplitSentence], hits_by_sentence: Sequence[Seque
     return rows
 
 
-METHODS = ("propositions", "paper", "alone", "sentence", "sentence-2", "postcite", "bm25")
+METHODS = ("propositions", "vectors", "paper", "alone", "sentence", "sentence-2", "postcite", "bm25")
 
 
 def method_of(name: str) -> Method:
@@ -91,7 +97,8 @@ def method_of(name: str) -> Method:
 
     factories: dict[str, Callable[[], Method]] = {
         "propositions": InContext,
-        "paper": lambda: InContext("paper", Granularity.PASSAGE),
+        "vectors": lambda: InContext("vectors", word_share=0.0),
+        "paper": lambda: InContext("paper", Granularity.PASSAGE, word_share=0.0),
         "alone": Alone,
         "sentence": WholeSentences,
         "sentence-2": lambda: WholeSentences("sentence-2", num_cited=2),

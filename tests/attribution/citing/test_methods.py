@@ -122,7 +122,7 @@ def test_postcite_forgets_what_was_read_longest_ago_and_nothing_else(monkeypatch
 
 
 def test_an_unknown_method_is_one_clear_line() -> None:
-    with pytest.raises(AttributionError, match="no citing method is named 'guess': use one of propositions, paper"):
+    with pytest.raises(AttributionError, match="no citing method is named 'guess': use one of propositions, vectors"):
         method_of("guess")
 
 
