@@ -80,6 +80,9 @@ def alignment_name(name: str) -> str:
         raise ValueError(str(error)) from error
 
 
+HostName = Annotated[str, Field(pattern=r"^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(:[0-9]{1,5})?$")]
+
+
 class Settings(BaseSettings):
     """All settings.  A name here is PROPCITE_NAME in the environment and `name` in propcite.toml."""
 
@@ -206,8 +209,19 @@ class Settings(BaseSettings):
     serve_threads: int = Field(2, ge=1, le=256, description="searches and batches of citing at once")
     serve_waiting: int = Field(64, ge=1, description="requests that may wait for these; more are told to come again")
     serve_streams: int = Field(8, ge=1, le=1024, description="answers being written at once")
+    serve_connections: int = Field(512, ge=1, description="connections at once")
+    serve_seconds: float = Field(
+        30.0, gt=0, description="that a request's head may take, and its body beside a second for each 32 KB"
+    )
     serve_rate: int = Field(0, ge=0, description="requests a minute of each key; 0: no limit")
     serve_origins: list[str] = Field([], description="web pages that may call, as https://chat.example; none: no page")
+    hosts: Annotated[list[HostName], NoDecode, BeforeValidator(_texts)] = Field(
+        [],
+        description="names by which a proxy reaches the server and the page, as propcite.example; localhost needs none",
+    )
+    page_folders: Annotated[list[Annotated[Path, AfterValidator(_at_home)]], NoDecode, BeforeValidator(_texts)] = Field(
+        [], description="below which the page may read files of this machine to measure them; none: uploads alone"
+    )
 
     @classmethod
     def settings_customise_sources(

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query, Request, Response
 from propcite.app.errors import NotFoundError
 from propcite.app.library.feedback import find_quote, make_feedback
 from propcite.app.library.store import Feedback, Opinion
-from propcite.app.server.access import Access, ReadAccess, WriteAccess
+from propcite.app.server.access import Access, CheckedRoute, ReadAccess, WriteAccess
 from propcite.app.server.errors import RequestError
 from propcite.app.server.routes.shared import ANSWER_RESPONSES, PROBLEMS, answer_response, cancel_on_disconnect
 from propcite.app.server.schemas import (
@@ -30,7 +30,7 @@ from propcite.attribution.formats.json.explanations import ExplanationJson, expl
 from propcite.attribution.formats.json.hits import alternative_json
 from propcite.retrieval.alignment import alignment_of
 
-router = APIRouter(tags=["answers"])
+router = APIRouter(tags=["answers"], route_class=CheckedRoute)
 
 
 @router.get("/v1/answers", responses=PROBLEMS)

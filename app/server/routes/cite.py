@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from fastapi import APIRouter, Request, Response
 
-from propcite.app.server.access import Access, ReadAccess
+from propcite.app.server.access import Access, CheckedRoute, ReadAccess
 from propcite.app.server.errors import RequestError
 from propcite.app.server.routes.shared import (
     ANSWER_RESPONSES,
@@ -24,7 +24,7 @@ from propcite.attribution.formats.json import json_schema
 from propcite.attribution.formats.json.explanations import explanation_schema
 from propcite.attribution.formats.json.repairs import RepairJson, repair_json, repair_schema
 
-router = APIRouter(tags=["cite"])
+router = APIRouter(tags=["cite"], route_class=CheckedRoute)
 SCHEMAS = {"answer": json_schema, "repair": repair_schema, "explanation": explanation_schema}
 
 

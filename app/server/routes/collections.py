@@ -7,12 +7,12 @@ from dataclasses import asdict
 from fastapi import APIRouter
 
 from propcite.app.library.store import CollectionInfo
-from propcite.app.server.access import AdminAccess, ReadAccess, WriteAccess
+from propcite.app.server.access import AdminAccess, CheckedRoute, ReadAccess, WriteAccess
 from propcite.app.server.errors import no_collection
 from propcite.app.server.routes.shared import PROBLEMS
 from propcite.app.server.schemas import CollectionJson, CollectionList, CollectionRequest, Name
 
-router = APIRouter(tags=["collections"])
+router = APIRouter(tags=["collections"], route_class=CheckedRoute)
 
 
 @router.get("/v1/collections", responses=PROBLEMS)

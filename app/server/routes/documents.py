@@ -13,7 +13,7 @@ from propcite.app.ingest.readers import SUFFIXES
 from propcite.app.ingest.uploads import Job, Uploads, safe_name
 from propcite.app.library.selection import selected_documents
 from propcite.app.library.store import CollectionInfo, DetailsChange, DocumentInfo
-from propcite.app.server.access import Access, ReadAccess, WriteAccess
+from propcite.app.server.access import Access, CheckedRoute, ReadAccess, WriteAccess
 from propcite.app.server.errors import RequestError
 from propcite.app.server.routes.shared import PROBLEMS
 from propcite.app.server.schemas import (
@@ -28,7 +28,7 @@ from propcite.app.server.schemas import (
 )
 from propcite.attribution.formats.text import is_address
 
-router = APIRouter(tags=["documents"])
+router = APIRouter(tags=["documents"], route_class=CheckedRoute)
 
 MAX_DOCUMENTS = 100  # files and addresses in one request
 MAX_ADDRESS_LENGTH = 4000

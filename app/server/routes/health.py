@@ -5,12 +5,12 @@ from __future__ import annotations
 from fastapi import APIRouter, Request, Response
 
 from propcite.app.library.doctor import Doctor
-from propcite.app.server.access import AdminAccess
+from propcite.app.server.access import AdminAccess, CheckedRoute
 from propcite.app.server.routes.shared import PROBLEMS
 from propcite.app.server.schemas import Health, HealthFinding
 from propcite.app.server.service import Service
 
-router = APIRouter(tags=["health"])
+router = APIRouter(tags=["health"], route_class=CheckedRoute)
 
 
 @router.get("/healthz")
