@@ -11,7 +11,7 @@ from fastapi import Depends, Request, Response
 from fastapi.routing import APIRoute
 from fastapi.security import HTTPBearer
 
-from propcite.app.library.store import Key, Scope
+from propcite.app.library.store import CollectionInfo, Key, Scope
 from propcite.app.server.errors import RequestError, no_collection
 from propcite.app.server.service import Service
 
@@ -33,6 +33,24 @@ class Access:
             raise RequestError(
                 403, f"this key has the scope {self.key.scope}: use one of `propcite keys create --scope {scope}`"
             )
+
+    def require_all_collections(self) -> None:
+        """Refuse a key that opens some collections only, since what is asked for tells of all."""
+        if self.key and self.key.collections is not None:
+            raise RequestError(403, "this key opens some collections only: use one that opens all of the server's")
+
+    def collections(self) -> list[CollectionInfo]:
+        """Return the collections that the key opens."""
+        infos = self.service.parts.library.collections()
+        return [info for info in infos if self.key is None or self.key.opens(info.name)]
+
+    def speaker(self, named: str = "") -> str:
+        """Return who speaks; a key of scope read speaks for its owner alone, others may name somebody."""
+        if self.key is None or (named and self.key.scope.covers(Scope.WRITE)):
+            return named
+        if named not in ("", self.key.speaker):
+            raise RequestError(403, f"by: this key speaks for {self.key.speaker!r} alone: leave it out")
+        return self.key.speaker
 
     def collection_name(self, collection: str | None) -> str:
         """Return the name of the requested or default collection; a 404 hides one that the key does not open."""

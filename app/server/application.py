@@ -61,7 +61,7 @@ def create_app(parts: Parts, *, on_loopback: bool = True, requires_keys: bool | 
             CORSMiddleware, allow_origins=settings.serve_origins, allow_methods=["*"], allow_headers=["*"]
         )
     app.add_middleware(OriginCheck, settings=settings, any_host=not on_loopback or service.requires_keys)
-    app.add_middleware(SafeHeaders)
+    app.add_middleware(SafeHeaders, more=(("Cache-Control", "no-store"),))
     app.add_middleware(RequestLog, service=service)
     return app
 

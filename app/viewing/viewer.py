@@ -52,7 +52,7 @@ class Viewer:
         except NotFoundError:
             original = None
         page = document_html(document, original, highlight, dark=dark)
-        headers = {**SAFE_HEADERS, "Content-Security-Policy": POLICY, "Cache-Control": "no-cache"}
+        headers = {**SAFE_HEADERS, "Content-Security-Policy": POLICY, "Cache-Control": "private, no-cache"}
         return ViewerResponse(page.encode("utf-8", "replace"), "text/html; charset=utf-8", headers)
 
     def file(self, document_id: str) -> ViewerResponse:
@@ -61,7 +61,11 @@ class Viewer:
         shown = SHOWN_TYPES.get(original.kind)
         disposition = "inline" if shown else "attachment"
         media_type = shown or mimetypes.guess_type(original.name)[0]
-        headers = {**SAFE_HEADERS, "Content-Disposition": f"{disposition}; filename*=UTF-8''{quote(original.name)}"}
+        headers = {
+            **SAFE_HEADERS,
+            "Cache-Control": "private",
+            "Content-Disposition": f"{disposition}; filename*=UTF-8''{quote(original.name)}",
+        }
         headers["Content-Security-Policy"] = POLICY if original.kind != "pdf" else FRAMED_HERE
         return ViewerResponse(original.path, media_type or "application/octet-stream", headers)
 

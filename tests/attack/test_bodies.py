@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 
 import httpx
 import pytest
-from fastapi.routing import APIRoute
 from serving import running_server, wait_until
 
 from propcite.app.ingest.sources import Upload
@@ -59,11 +59,11 @@ def rest(connection: socket.socket) -> bytes:
 
 def test_every_route_asks_for_a_key_before_it_reads_the_body(address: str, parts: Parts) -> None:
     """JSON that is none, fields that are wrong and forms that end early are 401 as long as there is no key."""
-    routes = [r for r in routes_of(parts) if r.path not in OPEN]
+    routes = [one for one in create_app(parts).openapi()["paths"].items() if one[0] not in OPEN]
     assert len(routes) > 20
-    for route in routes:
-        for method in route.methods:
-            path = route.path.format_map(Anything())
+    for route, methods in routes:
+        for method in methods:
+            path = re.sub(r"{\w+}", "1", route)
             for content, kind in ((b"{", "application/json"), (b"--x", "multipart/form-data; boundary=x")):
                 refused = httpx.request(method, address + path, content=content, headers={"Content-Type": kind})
                 assert (refused.status_code, path) == (401, path)
@@ -75,21 +75,6 @@ def test_every_route_checks_the_scope_before_it_reads_the_body(address: str, par
     for method, path in (("POST", "/v1/documents"), ("POST", "/v1/collections"), ("PATCH", "/v1/documents/x")):
         with connected(address, head(path, f"Authorization: Bearer {key}", "Content-Length: 9", method=method)) as half:
             assert half.recv(1 << 16).startswith(b"HTTP/1.1 403 ")
-
-
-class Anything(dict[str, str]):
-    """A value for each part of a path."""
-
-    def __missing__(self, name: str) -> str:
-        return "1"
-
-
-def routes_of(parts: Parts) -> list[APIRoute]:
-    found: list[APIRoute] = []
-    for path, methods in create_app(parts).openapi()["paths"].items():
-        route = APIRoute(path, lambda: None, methods=[method.upper() for method in methods])
-        found.append(route)
-    return found
 
 
 def test_a_body_without_a_key_is_not_waited_for(address: str) -> None:

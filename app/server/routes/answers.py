@@ -105,14 +105,13 @@ def feedback(access: ReadAccess, answer_id: str) -> FeedbackList:
 @router.post("/v1/answers/{answer_id}/feedback", responses=PROBLEMS, status_code=201)
 def give_feedback(access: ReadAccess, answer_id: str, body: FeedbackRequest) -> Feedback:
     """Say whether a citation is right.  The newest opinion of one person on one citation counts."""
-    service, stored = access.service, _find(access, answer_id)
+    service, stored, by = access.service, _find(access, answer_id), access.speaker(body.by)
     if body.words and body.opinion is not Opinion.BETTER:
         raise RequestError(422, f"words: give them only with the opinion {Opinion.BETTER.value!r}")
     better = None
     if body.words:
         service.require_models()
         better = find_quote(service.pipeline(stored.collection), body.words)
-    by = body.by or (access.key.name if access.key else "")
     entry = make_feedback(
         stored, str(body.fact), body.opinion, citation=str(body.citation), better=better, note=body.note, by=by
     )

@@ -55,6 +55,8 @@ async def _cite(access: Access, body: CiteRequest) -> CitedAnswer:
     source, collection = (passages, retriever) if has_passages else (retriever, None)
     cited = await service.citing_queue.cite(body.answer, source, collection=collection, question=body.question)
     if body.keep:
+        if access.key:  # what is kept looks like an answer of this server's
+            cited = replace(cited, notes=(*cited.notes, f"sent by {access.speaker()}"))
         return await asyncio.to_thread(pipeline.store, cited)
     return replace(cited, collection=name)
 
