@@ -141,6 +141,10 @@ class Uploads:
             os.replace(folder, self.path_of(job.id, 0).parent)
             self._start(job)
 
+    @property
+    def num_unfinished(self) -> int:
+        return sum(not job.ended.is_set() for job in list(self._jobs.values()))
+
     def job(self, job_id: str) -> Job | None:
         return self._jobs.get(job_id)
 

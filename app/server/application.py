@@ -46,6 +46,7 @@ def create_app(parts: Parts, *, on_loopback: bool = True, requires_keys: bool | 
         version=version("propcite"),
         summary="Answers over your own documents in which every fact shows the words that support it.",
         lifespan=lifespan,
+        redirect_slashes=False,  # a redirect would name the host that the request names
         docs_url=None,
         redoc_url=None,
     )

@@ -215,3 +215,19 @@ def test_no_header_of_a_response_can_be_written_by_a_request(address: str, parts
         assert got.status_code == 404
         assert "set-cookie" not in got.headers
         assert "\n" not in json.loads(got.text)["detail"]
+
+
+def test_no_request_writes_lines_or_colours_into_the_log(address: str, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level("INFO", "propcite.server"):
+        detail = httpx.get(f"{address}/x%0d%0aGET%20/forged%1b[31m%9b2J").json()["detail"]
+        wait_until(lambda: "forged" in caplog.text, "the request is not in the log")
+    for line in (detail, *(record.getMessage() for record in caplog.records if "forged" in record.getMessage())):
+        assert line.isprintable()
+
+
+def test_no_redirect_leads_to_the_host_that_a_request_names(address: str) -> None:
+    """A cache in front would give it to others."""
+    for path in ("/v1/collections/", "/docs/", "/healthz/", "//evil.example/v1", "/docs/files"):
+        got = httpx.get(address + path, headers={"Host": "evil.example", "X-Forwarded-Host": "evil.example"})
+        assert "location" not in got.headers
+        assert "evil.example" not in got.text.replace("//evil.example/v1", "")

@@ -6,6 +6,7 @@ import gzip
 import socket
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import ClassVar
 
@@ -17,6 +18,7 @@ from propcite.app.errors import ReadError
 from propcite.app.ingest.readers import web
 from propcite.app.ingest.readers.public_networks import is_public
 from propcite.app.ingest.readers.web import fetch
+from propcite.app.library.store import Scope
 from propcite.app.parts import Parts
 
 DRIP_S = 20.0  # then the server gives up: a fetch without a deadline ends, and fails its test
@@ -189,3 +191,22 @@ def test_slow_addresses_of_one_collection_freeze_no_other(open_parts: Callable[.
         assert not _Site.over.is_set()
         assert len([path for path in _Site.calls if "silent" in path]) < len(slow)
         _Site.over.set()
+
+
+def test_waiting_for_slow_addresses_freezes_no_request(open_parts: Callable[..., Parts], site: int) -> None:
+    """More requests wait for their documents than a process has threads for short work."""
+    slow = {"addresses": [f"http://127.0.0.1:{site}/silent.txt"]}
+    parts = open_parts(**QUICK)
+    _, key = parts.keys.create("writer", Scope.WRITE)
+    bearer = {"Authorization": f"Bearer {key}"}
+    with (
+        running_server(parts, requires_keys=True) as address,
+        httpx.Client(base_url=address, headers=bearer, timeout=60) as http,
+        ThreadPoolExecutor(50) as clients,
+    ):
+        waits = [clients.submit(http.post, f"/v1/documents?wait=true&collection={n}", data=slow) for n in range(50)]
+        wait_until(lambda: len(list((parts.settings.data_dir / "uploads").rglob("job.json"))) == 50, "not accepted")
+        assert http.get("/v1/collections").status_code == 200
+        assert not any(one.done() for one in waits)
+        _Site.over.set()
+        assert {one.result().status_code for one in waits} == {200}
