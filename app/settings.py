@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -59,6 +60,12 @@ def _fields(value: object) -> object:
         raise ValueError('write a JSON object, like {"top_k": 20}') from None
 
 
+def _host_name(text: str) -> str:
+    if not re.fullmatch(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(:[0-9]{1,5})?", text):
+        raise ValueError("write each name as browsers show it, like propcite.example or propcite.example:8443")
+    return text
+
+
 def _sendable_fields(fields: dict[str, Any]) -> dict[str, Any]:
     for name in fields:
         if name in SENT:
@@ -78,9 +85,6 @@ def alignment_name(name: str) -> str:
         return str(alignment_of(name)) if name else ""
     except RetrievalError as error:
         raise ValueError(str(error)) from error
-
-
-HostName = Annotated[str, Field(pattern=r"^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(:[0-9]{1,5})?$")]
 
 
 class Settings(BaseSettings):
@@ -215,7 +219,7 @@ class Settings(BaseSettings):
     )
     serve_rate: int = Field(0, ge=0, description="requests a minute of each key; 0: no limit")
     serve_origins: list[str] = Field([], description="web pages that may call, as https://chat.example; none: no page")
-    hosts: Annotated[list[HostName], NoDecode, BeforeValidator(_texts)] = Field(
+    hosts: Annotated[list[Annotated[str, AfterValidator(_host_name)]], NoDecode, BeforeValidator(_texts)] = Field(
         [],
         description="names by which a proxy reaches the server and the page, as propcite.example; localhost needs none",
     )
