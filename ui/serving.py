@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
 from threading import Thread
 
+import streamlit
+from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import FileResponse, PlainTextResponse, Response
 from starlette.routing import Route
@@ -16,12 +21,29 @@ from streamlit.starlette import App
 from propcite.app.errors import NotFoundError
 from propcite.app.parts import Parts
 from propcite.app.processes import ProcessEndedError
+from propcite.app.server.origins import OriginCheck, SafeHeaders
 from propcite.app.settings import load_settings
 from propcite.app.viewing.document_html import Highlight
 from propcite.app.viewing.page_images import DEFAULT_WIDTH
 from propcite.app.viewing.viewer import Viewer, ViewerResponse, parse_span
 from propcite.retrieval.errors import PropCiteError
 
+# Streamlit styles elements one by one, and loads our components' scripts as blobs.  It runs no text as a script.
+POLICY = "; ".join(
+    (
+        "default-src 'self'",
+        "script-src 'self' blob: {inline}",
+        "style-src 'self' 'unsafe-inline'",
+        "img-src 'self' data: blob:",
+        "font-src 'self' data:",
+        "worker-src 'self' blob:",
+        "object-src 'none'",
+        "base-uri 'none'",
+        "form-action 'self'",
+        "frame-ancestors 'self'",
+    )
+)
+MORE_HEADERS = (("Cross-Origin-Opener-Policy", "same-origin"), ("Cross-Origin-Resource-Policy", "same-origin"))
 MAIN = Path(__file__).with_name("main.py")
 
 
@@ -76,9 +98,24 @@ async def lifespan(_: App) -> AsyncIterator[None]:
         viewer().page_images.close()
 
 
+def policy() -> str:
+    """Return the policy for the browser, which allows the scripts that Streamlit's own page has in it."""
+    page = (Path(streamlit.__file__).parent / "static" / "index.html").read_bytes()
+    digests = (hashlib.sha256(script).digest() for script in re.findall(rb"<script>(.*?)</script>", page, re.DOTALL))
+    return POLICY.format(inline=" ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests))
+
+
+def protection() -> list[Middleware]:
+    """Return what stands before every request of the page, those of WebSockets too."""
+    return [
+        Middleware(SafeHeaders, policy=policy(), more=MORE_HEADERS),
+        Middleware(OriginCheck, settings=load_settings()),
+    ]
+
+
 ROUTES = [
     Route("/source/{id}/page/{number:int}", answering(page)),
     Route("/source/{id}/reading", answering(reading)),
     Route("/source/{id}/file", answering(file)),
 ]
-app = App(MAIN, routes=ROUTES, lifespan=lifespan)
+app = App(MAIN, routes=ROUTES, lifespan=lifespan, middleware=protection())

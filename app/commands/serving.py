@@ -21,7 +21,6 @@ keys = typer.Typer(no_args_is_help=True, help="Create, list and revoke keys of t
 cli.add_typer(keys, name="keys", rich_help_panel=Panel.SERVING)
 
 PORT = 8600
-GRACE_S = 10  # time for running answers to finish when the server stops
 
 
 class Scopes(StrEnum):
@@ -42,6 +41,7 @@ def serve(
     import uvicorn
 
     from propcite.app.server.application import create_app
+    from propcite.app.server.connections import server_config
 
     listening = _listening(host, port)
     parts = open_parts()
@@ -54,9 +54,8 @@ def serve(
     app = create_app(parts, on_loopback=on_loopback, requires_keys=ask_keys or not on_loopback)
     shown = f"[{host}]" if ":" in host else host
     note(f"PropCite listens at http://{shown}:{port}  ·  /docs shows its routes, Ctrl-C stops it")
-    config = uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=GRACE_S)
     with suppress(KeyboardInterrupt):  # how a server is stopped
-        uvicorn.Server(config).run([listening])
+        uvicorn.Server(server_config(app, parts.settings)).run([listening])
 
 
 def _listening(host: str, port: int) -> socket.socket:

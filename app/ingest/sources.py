@@ -108,14 +108,27 @@ class WebFile:
     private: bool = False
     name: str = ""
     size: int = 0
+    fetched: Path | ReadError | None = None  # where `fetch` put it, or why it could not
 
     @property
     def location(self) -> str:
         return self.url
 
+    def fetch(self, path: Path, max_bytes: int) -> None:
+        """Fetch the file to a path before it is read; an error is raised when it is read."""
+        try:
+            self.size = path.write_bytes(self.read(max_bytes))
+            self.fetched = path
+        except ReadError as error:
+            self.fetched = error
+
     def read(self, max_bytes: int) -> bytes:
         from propcite.app.ingest.readers.web import fetch
 
+        if isinstance(self.fetched, ReadError):
+            raise self.fetched
+        if self.fetched:
+            return self.fetched.read_bytes()
         fetched = fetch(self.url, max_bytes=max_bytes, private=self.private)
         self.name = fetched.name
         return fetched.data

@@ -7,10 +7,11 @@ import os
 import shutil
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path, PurePosixPath
 from secrets import token_hex
 from threading import Event, Lock
@@ -28,6 +29,8 @@ from propcite.retrieval.errors import PropCiteError
 State = Literal["waiting", "reading", "done", "failed"]
 MAX_JOBS = 1000  # remembered, ended ones included
 MAX_WAIT_S, RETRY_S = 600.0, 1.0  # for another writer of the same collection
+COLLECTIONS = 4  # that are written at once
+FETCHES, FETCHES_PER_JOB = 8, 2  # web addresses that are fetched at once
 JOB_FILE = "job.json"  # written last: a folder without it was never accepted
 LOCK_FILE = "server.lock"  # held by the server that the folder belongs to
 
@@ -50,6 +53,8 @@ class Job:
     ended: Event = field(default_factory=Event)
     finished: bool = False
     progress: Progress | None = None
+    web_files: list[WebFile] = field(default_factory=list)
+    num_fetched: int = 0
 
     @property
     def total(self) -> int:
@@ -62,7 +67,10 @@ class Job:
 
 
 class Uploads:
-    """Runs jobs one after another in a thread of its own.
+    """Runs jobs in threads of its own: web addresses are fetched first, then all is read.
+
+    Jobs of different collections are read at the same time, those of one collection one after another.  Slow web
+    addresses of one job leave threads for the others.
 
     Each server process has a folder for the jobs that it accepts.  The next server takes over those of one that ended.
     """
@@ -73,9 +81,12 @@ class Uploads:
         self._folder_lock = FileLock(self.folder / LOCK_FILE, timeout=0, thread_local=False)
         self._jobs: dict[str, Job] = {}
         self._lock = Lock()
-        self._thread = ThreadPoolExecutor(1, "propcite-uploads")
+        self._fetching = ThreadPoolExecutor(FETCHES, "propcite-fetches")
+        self._reading = ThreadPoolExecutor(COLLECTIONS, "propcite-uploads")
+        self._ready: list[Job] = []  # all of it is fetched, and another job of its collection is being read
+        self._in_use: set[str] = set()  # collections of jobs that are being read
         self._closing = Event()
-        # A process that ends joins the threads of executors before it runs `atexit` handlers, so the thread must be
+        # A process that ends joins the threads of executors before it runs `atexit` handlers, so they must be
         # stopped before.  CPython has no public name for that; without it an interrupt waits until all is read.
         getattr(threading, "_register_atexit", lambda _: None)(self._closing.set)
 
@@ -130,6 +141,10 @@ class Uploads:
             os.replace(folder, self.path_of(job.id, 0).parent)
             self._start(job)
 
+    @property
+    def num_unfinished(self) -> int:
+        return sum(not job.ended.is_set() for job in list(self._jobs.values()))
+
     def job(self, job_id: str) -> Job | None:
         return self._jobs.get(job_id)
 
@@ -146,7 +161,8 @@ class Uploads:
     def close(self) -> None:
         """Finish the current document and stop; waiting jobs are run after the next start."""
         self._closing.set()
-        self._thread.shutdown(wait=True, cancel_futures=True)
+        for threads in (self._fetching, self._reading):
+            threads.shutdown(wait=True, cancel_futures=True)
         self._folder_lock.release()
         if not any(self.folder.glob("*-*")):
             shutil.rmtree(self.folder, ignore_errors=True)
@@ -157,7 +173,51 @@ class Uploads:
             for job_id in ended[: max(0, len(self._jobs) - MAX_JOBS)]:
                 del self._jobs[job_id]
             self._jobs[job.id] = job
-        self._thread.submit(self._run, job)
+        private = self._parts.settings.fetch_inside
+        job.web_files = [WebFile(source, private) for source in job.sources if is_address(source)]
+        for file in job.web_files[:FETCHES_PER_JOB]:
+            self._submit(self._fetching, partial(self._fetch, job, file))
+        if not job.web_files:
+            self._read_in_turn(job)
+
+    def _submit(self, threads: ThreadPoolExecutor, work: Callable[[], None]) -> None:
+        with suppress(RuntimeError):  # this server closes; the next one takes the job over
+            threads.submit(work)
+
+    def _fetch(self, job: Job, file: WebFile) -> None:
+        """Fetch a web file, then let the next one of the job queue behind those of other jobs."""
+        number = job.web_files.index(file)
+        try:
+            file.fetch(self.path_of(job.id, len(job.files) + number), self._parts.settings.max_file_mb * 2**20)
+        except Exception as error:  # in this thread nobody would see it
+            file.fetched = ReadError(f"{file.url} cannot be fetched ({type(error).__name__}: {error})")
+        with self._lock:
+            job.num_fetched += 1
+            is_last = job.num_fetched == len(job.web_files)
+        if is_last:
+            self._read_in_turn(job)
+        elif number + FETCHES_PER_JOB < len(job.web_files):
+            self._submit(self._fetching, partial(self._fetch, job, job.web_files[number + FETCHES_PER_JOB]))
+
+    def _read_in_turn(self, job: Job) -> None:
+        with self._lock:
+            if job.collection in self._in_use:
+                self._ready.append(job)
+                return
+            self._in_use.add(job.collection)
+        self._submit(self._reading, partial(self._read, job))
+
+    def _read(self, job: Job) -> None:
+        """Run a job, then let the next one of its collection queue behind those of other collections."""
+        self._run(job)
+        with self._lock:
+            following = next((other for other in self._ready if other.collection == job.collection), None)
+            if following:
+                self._ready.remove(following)
+            else:
+                self._in_use.discard(job.collection)
+        if following:
+            self._submit(self._reading, partial(self._read, following))
 
     def _run(self, job: Job) -> None:
         job.state = "reading"
@@ -179,9 +239,7 @@ class Uploads:
         files, failed = gather([Path(source) for source in job.sources if not is_address(source)])
         job.outcomes += failed
         uploads = [StoredFile(name, self.path_of(job.id, number)) for number, name in enumerate(job.files)]
-        private = self._parts.settings.fetch_inside
-        web_files = [WebFile(source, private) for source in job.sources if is_address(source)]
-        sources: list[Source] = [*uploads, *web_files, *files]
+        sources: list[Source] = [*uploads, *job.web_files, *files]
         for outcome in ingester.ingest(sources, again=job.again):
             job.outcomes.append(outcome)
             if self._closing.is_set():

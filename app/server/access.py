@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
-from fastapi import Depends, Request
-from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+from fastapi import Depends, Request, Response
+from fastapi.routing import APIRoute
+from fastapi.security import HTTPBearer
 
-from propcite.app.library.store import Key, Scope
+from propcite.app.library.store import CollectionInfo, Key, Scope
 from propcite.app.server.errors import RequestError, no_collection
 from propcite.app.server.service import Service
 
@@ -32,6 +34,24 @@ class Access:
                 403, f"this key has the scope {self.key.scope}: use one of `propcite keys create --scope {scope}`"
             )
 
+    def require_all_collections(self) -> None:
+        """Refuse a key that opens some collections only, since what is asked for tells of all."""
+        if self.key and self.key.collections is not None:
+            raise RequestError(403, "this key opens some collections only: use one that opens all of the server's")
+
+    def collections(self) -> list[CollectionInfo]:
+        """Return the collections that the key opens."""
+        infos = self.service.parts.library.collections()
+        return [info for info in infos if self.key is None or self.key.opens(info.name)]
+
+    def speaker(self, named: str = "") -> str:
+        """Return who speaks; a key of scope read speaks for its owner alone, others may name somebody."""
+        if self.key is None or (named and self.key.scope.covers(Scope.WRITE)):
+            return named
+        if named not in ("", self.key.speaker):
+            raise RequestError(403, f"by: this key speaks for {self.key.speaker!r} alone: leave it out")
+        return self.key.speaker
+
     def collection_name(self, collection: str | None) -> str:
         """Return the name of the requested or default collection; a 404 hides one that the key does not open."""
         name = collection or self.service.settings.collection
@@ -40,14 +60,31 @@ class Access:
         return name
 
 
-async def get_access(
-    request: Request, credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)] = None
-) -> Access:
-    """Check the request's key and rate."""
+_scopes: dict[object, Scope] = {}  # of the dependencies that give a route its access
+
+
+class CheckedRoute(APIRoute):
+    """A route that checks the key, its rate and its scope before the body is read."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        handle = super().get_route_handler()
+        needed = next((_scopes[one.call] for one in self.dependant.dependencies if one.call in _scopes), None)
+
+        async def checked(request: Request) -> Response:
+            if needed:
+                request.state.access = await _access(request)
+                request.state.access.require(needed)
+            return await handle(request)
+
+        return checked
+
+
+async def _access(request: Request) -> Access:
     service: Service = request.app.state.service
     if not service.requires_keys:
         service.rate_limiter.count(ANYONE)
         return Access(service)
+    credentials = await _bearer(request)
     key = await asyncio.to_thread(service.parts.keys.find, credentials.credentials) if credentials else None
     if key is None:
         what = "this key is unknown or revoked" if credentials else "a key is required"
@@ -58,11 +95,12 @@ async def get_access(
 
 
 def _with_scope(scope: Scope) -> object:
-    async def scoped(access: Annotated[Access, Depends(get_access)]) -> Access:
-        access.require(scope)
+    async def checked_access(request: Request, _: Annotated[object, Depends(_bearer)]) -> Access:
+        access: Access = request.state.access  # an error in a route that is no CheckedRoute
         return access
 
-    return Depends(scoped)
+    _scopes[checked_access] = scope
+    return Depends(checked_access)
 
 
 ReadAccess = Annotated[Access, _with_scope(Scope.READ)]

@@ -16,7 +16,9 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from propcite.app.parts import Parts
-from propcite.app.server.limits import BodyLimit, OriginCheck
+from propcite.app.server.docs_page import add_docs
+from propcite.app.server.limits import BodyLimit
+from propcite.app.server.origins import OriginCheck, SafeHeaders
 from propcite.app.server.problems import add_handlers, one_line
 from propcite.app.server.proxy.chat_proxy import ChatProxy
 from propcite.app.server.routes import answers, ask, chat, cite, collections, documents, health, search, sources
@@ -44,20 +46,23 @@ def create_app(parts: Parts, *, on_loopback: bool = True, requires_keys: bool | 
         version=version("propcite"),
         summary="Answers over your own documents in which every fact shows the words that support it.",
         lifespan=lifespan,
+        redirect_slashes=False,  # a redirect would name the host that the request names
+        docs_url=None,
+        redoc_url=None,
     )
     app.state.service, app.state.proxy = service, proxy
     for routes in (chat, cite, ask, search, answers, documents, sources, collections, health):
         app.include_router(routes.router)
+    add_docs(app)
     add_handlers(app)
     settings = parts.settings
-    app.add_middleware(BodyLimit, limit_of=_body_limits(settings))
+    app.add_middleware(BodyLimit, limit_of=_body_limits(settings), seconds=settings.serve_seconds)
     if settings.serve_origins:
         app.add_middleware(
             CORSMiddleware, allow_origins=settings.serve_origins, allow_methods=["*"], allow_headers=["*"]
         )
-    app.add_middleware(
-        OriginCheck, origins=settings.serve_origins, on_loopback=on_loopback and not service.requires_keys
-    )
+    app.add_middleware(OriginCheck, settings=settings, any_host=not on_loopback or service.requires_keys)
+    app.add_middleware(SafeHeaders, more=(("Cache-Control", "no-store"),))
     app.add_middleware(RequestLog, service=service)
     return app
 

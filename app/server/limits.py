@@ -1,16 +1,13 @@
-"""Limits that are checked before a request is processed: body size, host, origin and rate."""
+"""Limits of requests: the size of a body, the time that it may take, and how many come per minute."""
 
 from __future__ import annotations
 
 import asyncio
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable
 from threading import Lock
-from urllib.parse import urlsplit
 
-from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -18,87 +15,47 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from propcite.app.server.errors import RequestError
 from propcite.app.server.problems import respond
 
-LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 CLOSE = {"Connection": "close"}
-MAX_DRAINED_BYTES, DRAIN_S = 64 << 20, 5.0  # of a body that is too large, read before the refusal is sent
+MIN_BYTES_PER_S = 32 << 10  # of a body, beside the seconds of the setting
+TOO_SLOW = "the request comes too slowly: send it again, or raise PROPCITE_SERVE_SECONDS"
 TOO_LARGE = "the request is larger than this server accepts: send less, or raise {setting}"
 MINUTE_S = 60.0
 
 
 class BodyLimit:
-    """Middleware that refuses a body that is too large: at once if its length is announced, else while it comes."""
+    """Middleware that refuses a body that is too large, at once if its length is announced, or too slow."""
 
-    def __init__(self, app: ASGIApp, limit_of: Callable[[str], tuple[int, str]]) -> None:
+    def __init__(self, app: ASGIApp, limit_of: Callable[[str], tuple[int, str]], seconds: float) -> None:
         self.app = app
         self.limit_of = limit_of  # returns a path's limit in bytes and the name of its setting
+        self.seconds = seconds
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return await self.app(scope, receive, send)
+        request = Request(scope)
         limit, setting = self.limit_of(scope["path"])
-        detail, size = TOO_LARGE.format(setting=setting), 0
+        length, too_large = request.headers.get("content-length", "0"), TOO_LARGE.format(setting=setting)
+        start, size, is_read = time.monotonic(), 0, length == "0" and "transfer-encoding" not in request.headers
 
         async def receive_limited() -> Message:
-            nonlocal size
-            message = await receive()
+            nonlocal size, is_read
+            if is_read:  # the client may take its time to leave
+                return await receive()
+            try:
+                async with asyncio.timeout(start + self.seconds + size / MIN_BYTES_PER_S - time.monotonic()):
+                    message = await receive()
+            except TimeoutError:
+                raise HTTPException(408, TOO_SLOW, CLOSE) from None
             size += len(message.get("body", b""))
+            is_read = not message.get("more_body")
             if size > limit:
-                await _drain(receive)
-                raise HTTPException(413, detail, CLOSE)
+                raise HTTPException(413, too_large)
             return message
 
-        request = Request(scope)
-        length = request.headers.get("content-length", "")
         if length.isdecimal() and int(length) > limit:
-            await _drain(receive)
-            return await respond(request, 413, detail, headers=CLOSE)(scope, receive, send)
+            return await respond(request, 413, too_large)(scope, receive, send)
         return await self.app(scope, receive_limited, send)
-
-
-async def _drain(receive: Receive) -> None:
-    """Read the rest of a body for a while: a client that is cut off while it sends never reads the refusal."""
-    size = 0
-    with suppress(TimeoutError):
-        async with asyncio.timeout(DRAIN_S):
-            while size < MAX_DRAINED_BYTES:
-                message = await receive()
-                size += len(message.get("body", b""))
-                if not message.get("more_body"):
-                    break
-
-
-class OriginCheck:
-    """Middleware that refuses requests of foreign web pages, which a user's browser would send.
-
-    On loopback no key is required, so any page could otherwise post a form, or call a host name that resolves to here.
-    """
-
-    def __init__(self, app: ASGIApp, origins: Sequence[str], *, on_loopback: bool) -> None:
-        self.app = app
-        self.origins = {origin.rstrip("/") for origin in origins}
-        self.on_loopback = on_loopback
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        refusal = self._refusal(Headers(scope=scope)) if scope["type"] == "http" else ""
-        if not refusal:
-            return await self.app(scope, receive, send)
-        response = respond(Request(scope), 403, refusal)
-        return await response(scope, receive, send)
-
-    def _refusal(self, headers: Headers) -> str:
-        host, origin = headers.get("host", ""), headers.get("origin")
-        if self.on_loopback and _hostname(f"//{host}") not in LOOPBACK:
-            return f"this server is reachable as localhost only, not as {host[:100]!r}: call it as localhost"
-        if origin is None or origin in self.origins or urlsplit(origin).netloc == host:
-            return ""
-        return f"the page {origin[:100]!r} may not call this server: add it to PROPCITE_SERVE_ORIGINS"
-
-
-def _hostname(url: str) -> str | None:
-    try:
-        return urlsplit(url).hostname
-    except ValueError:
-        return None
 
 
 class RateLimiter:

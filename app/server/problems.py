@@ -89,7 +89,7 @@ def add_handlers(app: FastAPI) -> None:
 
     @app.exception_handler(Exception)
     async def failed(request: Request, error: Exception) -> Response:
-        log.error("%s %s failed", request.method, request.url.path, exc_info=error)
+        log.error("%s %s failed", request.method, one_line(request.url.path), exc_info=error)
         return respond(request, 500, INTERNAL_ERROR)
 
 
@@ -114,16 +114,21 @@ def respond(
 
 
 def one_line(text: str) -> str:
-    return " ".join(text.split())
+    """Return a text for a log or an error: without line breaks, and without what a terminal would obey.
+
+    >>> one_line("a\\nb\\x1b[2Jc")
+    'a b [2Jc'
+    """
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())
 
 
 def _http_detail(request: Request, error: HTTPException) -> str:
     if error.status_code == 400 and "parsing the body" in str(error.detail):
         return "cannot read the body: send JSON in UTF-8"
     if error.status_code == 404:
-        return f"there is nothing at {request.url.path}: /docs lists the routes"
+        return f"there is nothing at {one_line(request.url.path)}: /docs lists the routes"
     if error.status_code == 405:
-        return f"{request.url.path} does not accept {request.method}: /docs lists the routes"
+        return f"{one_line(request.url.path)} does not accept {request.method}: /docs lists the routes"
     return one_line(str(error.detail))
 
 

@@ -142,7 +142,7 @@ class FeedbackRequest(RequestBody):
     citation: Text | int = Field("", description="the citation's id or marker, if the fact has several")
     words: Text = Field("", max_length=MAX_TEXT, description="words of a source that support the fact better")
     note: Text = Field("", max_length=MAX_TEXT)
-    by: Text = Field("", max_length=200, description="who gives the feedback; default: the key's name")
+    by: Text = Field("", max_length=200, description="who gives the feedback; default: the key's owner")
 
 
 class ExplainRequest(RequestBody):

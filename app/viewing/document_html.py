@@ -15,7 +15,10 @@ from propcite.app.viewing.tables import rows_of, table_html
 from propcite.retrieval.text import Document, Span
 
 # The page runs no script and loads nothing, whatever the document contains, and the sandbox gives it no origin.
-POLICY = "default-src 'none'; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'; sandbox"
+POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'; frame-ancestors 'self';"
+    " sandbox"  # of its own, so that nothing of the document has this server's origin
+)
 EMPTY = Span(0, 0)
 MAX_TEXT_CHARS = 200_000  # shown at once, around the cited words
 STYLE = Path(__file__).with_name("document.css")

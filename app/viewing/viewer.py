@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 MAX_AGE_S = 86_400  # a document's id depends on its content, so browsers may cache its pages
 SHOWN_TYPES = {"pdf": "application/pdf", "png": "image/png", "jpeg": "image/jpeg"}  # by browsers, without scripts
+FRAMED_HERE = "frame-ancestors 'self'"  # browsers show PDF by a program of their own, which no sandbox may surround
 SAFE_HEADERS = {"X-Content-Type-Options": "nosniff", "Cross-Origin-Resource-Policy": "same-origin"}
 
 
@@ -51,7 +52,7 @@ class Viewer:
         except NotFoundError:
             original = None
         page = document_html(document, original, highlight, dark=dark)
-        headers = {**SAFE_HEADERS, "Content-Security-Policy": POLICY, "Cache-Control": "no-cache"}
+        headers = {**SAFE_HEADERS, "Content-Security-Policy": POLICY, "Cache-Control": "private, no-cache"}
         return ViewerResponse(page.encode("utf-8", "replace"), "text/html; charset=utf-8", headers)
 
     def file(self, document_id: str) -> ViewerResponse:
@@ -60,9 +61,12 @@ class Viewer:
         shown = SHOWN_TYPES.get(original.kind)
         disposition = "inline" if shown else "attachment"
         media_type = shown or mimetypes.guess_type(original.name)[0]
-        headers = {**SAFE_HEADERS, "Content-Disposition": f"{disposition}; filename*=UTF-8''{quote(original.name)}"}
-        if original.kind != "pdf":
-            headers["Content-Security-Policy"] = POLICY
+        headers = {
+            **SAFE_HEADERS,
+            "Cache-Control": "private",
+            "Content-Disposition": f"{disposition}; filename*=UTF-8''{quote(original.name)}",
+        }
+        headers["Content-Security-Policy"] = POLICY if original.kind != "pdf" else FRAMED_HERE
         return ViewerResponse(original.path, media_type or "application/octet-stream", headers)
 
 

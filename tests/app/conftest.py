@@ -1,20 +1,19 @@
-"""Fixtures of the application's tests: a data directory per test, parts without a model, a PostgreSQL server."""
+"""Fixtures of the application's tests: commands, runs, databases, and what the attacks use too."""
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from app_fixtures import loaded, open_parts, serve, settings_of_its_own  # noqa: F401 - fixtures
 from commanded import Propcite, commanded
-from word_encoder import WordEncoder
 
 from propcite.app import parts as bootstrap
 from propcite.app.library.store import Runs
@@ -25,16 +24,6 @@ if TYPE_CHECKING:
     from propcite.retrieval.encoding.encoder import Encoder
 
 BINARIES = Path("/usr/lib/postgresql")
-
-
-@pytest.fixture(autouse=True)
-def _settings_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep tests away from the settings and data of the person who runs them."""
-    for name in [name for name in os.environ if name.startswith("PROPCITE_")]:
-        monkeypatch.delenv(name)
-    monkeypatch.setenv("PROPCITE_DATA_DIR", str(tmp_path / "data"))
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(os, "fsync", lambda _: None)  # tests kill processes; no test cuts the power
 
 
 @pytest.fixture
@@ -50,57 +39,12 @@ def propcite(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     """Run the command in this process, with weights that are loaded once for all tests."""
     build = bootstrap.build_encoder
 
-    def loaded(settings: Settings) -> Encoder:
+    def built(settings: Settings) -> Encoder:
         return build(settings) if settings.encoder else encoder
 
-    monkeypatch.setattr(bootstrap, "build_encoder", loaded)
+    monkeypatch.setattr(bootstrap, "build_encoder", built)
     call = commanded(monkeypatch, capsys)
     return lambda *words: call(*map(str, words))
-
-
-@pytest.fixture
-def open_parts(tmp_path: Path) -> Iterator[Callable[..., Parts]]:
-    """Open parts as a new process would: only the disk is shared."""
-    opened: list[Parts] = []
-
-    def open_them(**settings: object) -> Parts:
-        parts = Parts(load_settings(**{"data_dir": tmp_path / "data", **settings}))
-        parts.__dict__["encoder"] = WordEncoder()  # where the cached property stores it
-        opened.append(parts)
-        return parts
-
-    yield open_them
-    for parts in opened:
-        parts.library.close()
-
-
-@pytest.fixture(scope="session")
-def loaded(encoder: Encoder) -> dict[str, object]:
-    """Load the bundled models once for all servers of the tests."""
-    from serving import loaded_from
-
-    from propcite.attribution.propcite import PropCite
-
-    return loaded_from(PropCite(encoder))
-
-
-@pytest.fixture
-def serve(tmp_path: Path, loaded: dict[str, object]) -> Iterator[Callable[..., str]]:
-    """Start a server with these settings over the test's data directory and return its address.
-
-    `documents` are the texts of each collection by their file names.
-    """
-    from serving import parts_with, running_server
-
-    with contextlib.ExitStack() as running:
-
-        def start(
-            documents: Mapping[str, Mapping[str, str]] | None = None, *, requires_keys: bool = False, **settings: object
-        ) -> str:
-            parts = parts_with(loaded, documents or {}, **{"data_dir": tmp_path / "data", **settings})
-            return running.enter_context(running_server(parts, requires_keys=requires_keys))
-
-        yield start
 
 
 @pytest.fixture(scope="session")

@@ -15,7 +15,8 @@ from fastapi import FastAPI
 from propcite.app.ingest.sources import Upload
 from propcite.app.parts import Parts
 from propcite.app.server.application import create_app
-from propcite.app.settings import load_settings
+from propcite.app.server.connections import server_config
+from propcite.app.settings import Settings, load_settings
 from propcite.attribution.propcite import PropCite
 
 PATIENCE_S = 60.0  # for the models to load on a busy machine
@@ -42,7 +43,7 @@ def parts_with(loaded: Mapping[str, object], documents: Mapping[str, Mapping[str
 @contextmanager
 def running_server(parts: Parts, *, requires_keys: bool = False, ready: bool = True) -> Iterator[str]:
     """Start a server that ends with the block, and yield its base address, `http://127.0.0.1:PORT`."""
-    with serving(create_app(parts, requires_keys=requires_keys)) as address:
+    with serving(create_app(parts, requires_keys=requires_keys), parts.settings) as address:
         if ready:
             ready_at = f"{address}/readyz"
             wait_until(lambda: httpx.get(ready_at, timeout=PATIENCE_S).is_success, "the models did not load")
@@ -50,10 +51,12 @@ def running_server(parts: Parts, *, requires_keys: bool = False, ready: bool = T
 
 
 @contextmanager
-def serving(app: FastAPI) -> Iterator[str]:
+def serving(app: FastAPI, settings: Settings) -> Iterator[str]:
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # as `propcite serve` does
     listening.bind(("127.0.0.1", 0))
-    server = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=2))
+    config = server_config(app, settings)
+    config.timeout_graceful_shutdown = 2
+    server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, args=([listening],), daemon=True)
     thread.start()
     try:

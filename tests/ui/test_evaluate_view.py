@@ -98,10 +98,17 @@ def test_without_a_run_the_page_says_what_to_do() -> None:
     assert "Nothing was measured yet" in texts(test)
     assert test.button(key="measure")
     test = press(test, "measure")
-    assert "upload one, or give the path" in texts(test)
-    assert "there is no file '/nowhere.json'" in texts(
-        press(test.text_input(key="measure-path").set_value("/nowhere.json").run(), "measure")
-    )
+    assert "give a file to measure" in texts(test)
+    assert not [one for one in test.text_input if one.key == "measure-path"]
+
+
+@pytest.mark.usefixtures("parts")
+def test_only_files_below_the_named_folders_are_measured(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PROPCITE_PAGE_FOLDERS", str(tmp_path))
+    for name in (f"{tmp_path}/nowhere.json", "/etc/passwd", f"{tmp_path}/../../etc/passwd"):
+        test = opened()
+        test = press(test.text_input(key="measure-path").set_value(name).run(), "measure")
+        assert "PROPCITE_PAGE_FOLDERS have no file" in texts(test).replace("\\", "")
 
 
 def test_runs_are_listed_found_and_told_apart(parts: Parts) -> None:
@@ -210,7 +217,10 @@ def until(test: AppTest, there: str) -> AppTest:
     raise TimeoutError(texts(test))
 
 
-def test_a_measurement_is_started_watched_stopped_and_gone_on_with(parts: Parts, tmp_path: Path) -> None:
+def test_a_measurement_is_started_watched_stopped_and_gone_on_with(
+    parts: Parts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PROPCITE_PAGE_FOLDERS", str(tmp_path))
     file = tmp_path / "mills.jsonl"
     file.write_text("".join(json.dumps(row) + "\n" for row in SPLIT), "utf-8")
     test = opened()

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from propcite.app.errors import AppError
 from propcite.app.lab.runs import jobs
 from propcite.app.library.store import RunInfo
 from propcite.app.library.store.runs import DONE
@@ -24,7 +25,8 @@ def form() -> None:
         kind = st.selectbox("What", jobs.KINDS, key="measure-kind", format_func=lambda kind: words.WHAT[kind])
         most = session.parts().settings.max_file_mb
         file = st.file_uploader("Its file", key="measure-file", max_upload_size=most)
-        path = st.text_input("Or its path on this machine", key="measure-path", help=HELP)
+        folders = session.parts().settings.page_folders
+        path = st.text_input("Or its path on this machine", key="measure-path", help=HELP) if folders else ""
         left, right = st.columns(2)
         limit = left.number_input("Only so many items; 0: all", 0, step=10, key="measure-limit")
         known = jobs.ways_of(kind)
@@ -32,9 +34,15 @@ def form() -> None:
         new = st.checkbox("Start another, though one over this file is unfinished", key="measure-new")
         if st.button("Measure", key="measure", type="primary", icon=":material/play_arrow:"):
             with session.showing_errors():
-                chosen = _kept(file.name, file.getvalue()) if file else jobs.existing_file(path)
+                chosen = _kept(file.name, file.getvalue()) if file else _named(path, folders)
                 begin(jobs.eval_command(kind, chosen, limit=int(limit), ways=ways, new=new))
                 st.rerun()
+
+
+def _named(path: str, folders: Sequence[Path]) -> Path:
+    if not folders:
+        raise AppError("give a file to measure; PROPCITE_PAGE_FOLDERS may name folders whose files need no upload")
+    return jobs.existing_file(path, folders)
 
 
 def _kept(name: str, content: bytes) -> Path:

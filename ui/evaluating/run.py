@@ -54,7 +54,7 @@ def show(run: RunInfo) -> None:
 def offer_to_go_on(run: RunInfo) -> None:
     """Offer to continue an unfinished run, here or by its command."""
     note = f"This run was interrupted at {words.progress(run)}; what was done is kept."
-    if again := resume_command(run):
+    if again := resume_command(run, [*session.parts().settings.page_folders, stored_runs.measurements().folder]):
         st.warning(note, icon=":material/pause_circle:")
         st.button(
             "Go on",

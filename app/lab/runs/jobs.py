@@ -55,10 +55,10 @@ def eval_command(kind: str, file: Path, *, limit: int = 0, ways: Sequence[str] =
     return ["eval", kind, str(file), *limited, *chosen, *["--new"][:new]]
 
 
-def resume_command(run: RunInfo) -> list[str]:
+def resume_command(run: RunInfo, folders: Sequence[Path]) -> list[str]:
     """Return the arguments that continue a run; empty if its command has more than the page may run.
 
-    `--new` is left out, since it would start another run.
+    Its file must lie below one of the folders.  `--new` is left out, since it would start another run.
     """
     try:
         program, *arguments = shlex.split(str(run.about.get("command") or ""))
@@ -67,15 +67,27 @@ def resume_command(run: RunInfo) -> list[str]:
     options = {argument.partition("=")[0] for argument in arguments if argument.startswith("-")}
     if program != "propcite" or arguments[:2] != ["eval", run.kind] or run.kind not in KINDS:
         return []
+    if len(arguments) < 3 or "\0" in arguments[2] or not is_below(Path(arguments[2]), folders):
+        return []
     return [argument for argument in arguments if argument != "--new"] if options <= {*SAFE_OPTIONS, "--new"} else []
 
 
-def existing_file(name: str) -> Path:
-    """Return the absolute path of a file that a user names."""
-    path = Path(name.strip()).expanduser()
-    if not name.strip() or not path.is_file():
-        raise AppError(f"there is no file {name.strip()!r}: upload one, or give the path of one on this machine")
-    return path.resolve()
+def existing_file(name: str, folders: Sequence[Path]) -> Path:
+    """Return the real path of a file that a visitor names; it must lie below one of the folders."""
+    try:
+        path = Path(name.strip()).expanduser().resolve()
+        if name.strip() and is_below(path, folders) and path.is_file():
+            return path
+    except (OSError, RuntimeError, ValueError):  # no home of that name, a loop of links, a zero character
+        pass
+    raise AppError(
+        f"the folders of PROPCITE_PAGE_FOLDERS have no file {name.strip()[:200]!r}: upload one, or correct the path"
+    )
+
+
+def is_below(path: Path, folders: Sequence[Path]) -> bool:
+    """Return whether the real path lies below one of the folders."""
+    return any(path.resolve().is_relative_to(folder.resolve()) for folder in folders)
 
 
 def save_upload(folder: Path, name: str, content: bytes) -> Path:

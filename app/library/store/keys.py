@@ -24,7 +24,7 @@ MAX_NAME_LENGTH = 200
 class Scope(StrEnum):
     """What a key allows; each scope includes those before it."""
 
-    READ = "read"  # search, ask, cite, list
+    READ = "read"  # search, ask, cite, list; keep answers and give feedback as its owner
     WRITE = "write"  # add and remove documents, create collections
     ADMIN = "admin"  # remove collections, read the server's metrics
 
@@ -46,6 +46,11 @@ class Key:
     created_at: datetime
     revoked_at: datetime | None = None
     owner: str = ""
+
+    @property
+    def speaker(self) -> str:
+        """Return who speaks with the key: its owner, or whom it is for."""
+        return self.owner or self.name
 
     def opens(self, collection: str) -> bool:
         return self.collections is None or collection in self.collections

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import ColumnElement, func, select, true
 from sqlalchemy.orm import Session, aliased
 
 from propcite.app.library.store.database import Database, aware, id_batches
 from propcite.app.library.store.details import merge_details, merge_title
 from propcite.app.library.store.records import CollectionInfo, FormerReading, VersionInfo
-from propcite.app.library.store.tables import DocumentRow, PassageRow, VersionRow
+from propcite.app.library.store.tables import CollectionRow, DocumentRow, PassageRow, VersionRow
 from propcite.attribution.citations import CitedAnswer
 from propcite.attribution.formats.cited_documents import REMOVED, REPLACED, UNKNOWN, CitedDocument, all_evidence
 from propcite.retrieval.fidelity import Fidelity
@@ -41,12 +41,16 @@ class Versions(Database):
             return [FormerReading(*row) for row in rows]
 
     def cited_documents(self, *answers: CitedAnswer) -> dict[str, CitedDocument]:
-        """Return by id the documents that answers cite or nearly cite, including those that are gone."""
+        """Return by id the documents that answers cite or nearly cite, including those that are gone.
+
+        Callers name the documents of passages that they give, so an answer over a collection has its documents alone.
+        """
+        names = {answer.collection for answer in answers}
         near = [(answer, evidence.passage) for answer in answers for evidence in all_evidence(answer)]
         ids = {passage.document_id for _, passage in near if passage.document_id}
         with self.session() as session:
-            current = _current(session, ids)
-            documents = {**_former(session, ids - current.keys()), **current}
+            current = _current(session, ids, names)
+            documents = {**_former(session, ids - current.keys(), names), **current}
         for answer, passage in near:
             if passage.document_id not in documents and answer.collection and _is_from_library(passage):
                 title = passage.title.split(" › ")[0]
@@ -86,7 +90,14 @@ def _with_successor() -> Any:
     return select(VersionRow, SUCCESSOR.id).outerjoin(SUCCESSOR, same_source)
 
 
-def _current(session: Session, ids: Iterable[str]) -> dict[str, CitedDocument]:
+def _in_collections(row: type[DocumentRow | VersionRow], names: Set[str]) -> ColumnElement[bool]:
+    """Return the condition that a row is of one of the collections; any, if one of the names is empty."""
+    ids = select(CollectionRow.id).where(CollectionRow.name.in_(names))
+    return true() if "" in names else row.collection_id.in_(ids)
+
+
+def _current(session: Session, ids: Iterable[str], collections: Set[str]) -> dict[str, CitedDocument]:
+    inside = _in_collections(DocumentRow, collections)
     return {
         row.id: CitedDocument(
             row.id,
@@ -96,12 +107,13 @@ def _current(session: Session, ids: Iterable[str]) -> dict[str, CitedDocument]:
             doubt=Fidelity.of(row.details).doubt,
         )
         for batch in id_batches(ids)
-        for row in session.scalars(select(DocumentRow).where(DocumentRow.id.in_(batch)))
+        for row in session.scalars(select(DocumentRow).where(DocumentRow.id.in_(batch), inside))
     }
 
 
-def _former(session: Session, ids: Iterable[str]) -> dict[str, CitedDocument]:
+def _former(session: Session, ids: Iterable[str], collections: Set[str]) -> dict[str, CitedDocument]:
     """Return former documents by id; of a document that went several times, the last."""
+    inside = _in_collections(VersionRow, collections)
     return {
         row.document_id: CitedDocument(
             row.document_id,
@@ -113,7 +125,7 @@ def _former(session: Session, ids: Iterable[str]) -> dict[str, CitedDocument]:
         )
         for batch in id_batches(ids)
         for row, successor in session.execute(
-            _with_successor().where(VersionRow.document_id.in_(batch)).order_by(VersionRow.id)
+            _with_successor().where(VersionRow.document_id.in_(batch), inside).order_by(VersionRow.id)
         )
     }
 

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query, Request, Response
 from propcite.app.errors import NotFoundError
 from propcite.app.library.feedback import find_quote, make_feedback
 from propcite.app.library.store import Feedback, Opinion
-from propcite.app.server.access import Access, ReadAccess, WriteAccess
+from propcite.app.server.access import Access, CheckedRoute, ReadAccess, WriteAccess
 from propcite.app.server.errors import RequestError
 from propcite.app.server.routes.shared import ANSWER_RESPONSES, PROBLEMS, answer_response, cancel_on_disconnect
 from propcite.app.server.schemas import (
@@ -30,7 +30,7 @@ from propcite.attribution.formats.json.explanations import ExplanationJson, expl
 from propcite.attribution.formats.json.hits import alternative_json
 from propcite.retrieval.alignment import alignment_of
 
-router = APIRouter(tags=["answers"])
+router = APIRouter(tags=["answers"], route_class=CheckedRoute)
 
 
 @router.get("/v1/answers", responses=PROBLEMS)
@@ -105,14 +105,13 @@ def feedback(access: ReadAccess, answer_id: str) -> FeedbackList:
 @router.post("/v1/answers/{answer_id}/feedback", responses=PROBLEMS, status_code=201)
 def give_feedback(access: ReadAccess, answer_id: str, body: FeedbackRequest) -> Feedback:
     """Say whether a citation is right.  The newest opinion of one person on one citation counts."""
-    service, stored = access.service, _find(access, answer_id)
+    service, stored, by = access.service, _find(access, answer_id), access.speaker(body.by)
     if body.words and body.opinion is not Opinion.BETTER:
         raise RequestError(422, f"words: give them only with the opinion {Opinion.BETTER.value!r}")
     better = None
     if body.words:
         service.require_models()
         better = find_quote(service.pipeline(stored.collection), body.words)
-    by = body.by or (access.key.name if access.key else "")
     entry = make_feedback(
         stored, str(body.fact), body.opinion, citation=str(body.citation), better=better, note=body.note, by=by
     )

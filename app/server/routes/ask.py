@@ -21,7 +21,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import StreamingResponse
 
 from propcite.app.answering.pipeline import Pipeline
-from propcite.app.server.access import Access, ReadAccess
+from propcite.app.server.access import Access, CheckedRoute, ReadAccess
 from propcite.app.server.problems import INTERNAL_ERROR, one_line, problem, status_of
 from propcite.app.server.routes.shared import ANSWER_RESPONSES, cancel_on_disconnect, new_answer_response
 from propcite.app.server.schemas import AskRequest
@@ -32,7 +32,7 @@ from propcite.attribution.formats import FORMATS
 from propcite.retrieval.errors import PropCiteError
 
 log = logging.getLogger("propcite.server")
-router = APIRouter(tags=["ask"])
+router = APIRouter(tags=["ask"], route_class=CheckedRoute)
 UNBUFFERED = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
 
 

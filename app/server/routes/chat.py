@@ -12,13 +12,13 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 from starlette.requests import ClientDisconnect
 
-from propcite.app.server.access import Access, ReadAccess
+from propcite.app.server.access import Access, CheckedRoute, ReadAccess
 from propcite.app.server.errors import RequestError, no_collection
 from propcite.app.server.proxy.chat_proxy import ChatProxy
 from propcite.app.server.proxy.chat_request import Extension, parse_chat_request
 from propcite.app.server.schemas import Name
 
-router = APIRouter(tags=["chat"])
+router = APIRouter(tags=["chat"], route_class=CheckedRoute)
 
 _ERROR_SCHEMA = {
     "type": "object",

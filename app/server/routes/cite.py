@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from fastapi import APIRouter, Request, Response
 
-from propcite.app.server.access import Access, ReadAccess
+from propcite.app.server.access import Access, CheckedRoute, ReadAccess
 from propcite.app.server.errors import RequestError
 from propcite.app.server.routes.shared import (
     ANSWER_RESPONSES,
@@ -24,7 +24,7 @@ from propcite.attribution.formats.json import json_schema
 from propcite.attribution.formats.json.explanations import explanation_schema
 from propcite.attribution.formats.json.repairs import RepairJson, repair_json, repair_schema
 
-router = APIRouter(tags=["cite"])
+router = APIRouter(tags=["cite"], route_class=CheckedRoute)
 SCHEMAS = {"answer": json_schema, "repair": repair_schema, "explanation": explanation_schema}
 
 
@@ -55,6 +55,8 @@ async def _cite(access: Access, body: CiteRequest) -> CitedAnswer:
     source, collection = (passages, retriever) if has_passages else (retriever, None)
     cited = await service.citing_queue.cite(body.answer, source, collection=collection, question=body.question)
     if body.keep:
+        if access.key:  # what is kept looks like an answer of this server's
+            cited = replace(cited, notes=(*cited.notes, f"sent by {access.speaker()}"))
         return await asyncio.to_thread(pipeline.store, cited)
     return replace(cited, collection=name)
 

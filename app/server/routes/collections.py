@@ -7,19 +7,18 @@ from dataclasses import asdict
 from fastapi import APIRouter
 
 from propcite.app.library.store import CollectionInfo
-from propcite.app.server.access import AdminAccess, ReadAccess, WriteAccess
+from propcite.app.server.access import AdminAccess, CheckedRoute, ReadAccess, WriteAccess
 from propcite.app.server.errors import no_collection
 from propcite.app.server.routes.shared import PROBLEMS
 from propcite.app.server.schemas import CollectionJson, CollectionList, CollectionRequest, Name
 
-router = APIRouter(tags=["collections"])
+router = APIRouter(tags=["collections"], route_class=CheckedRoute)
 
 
 @router.get("/v1/collections", responses=PROBLEMS)
 def collections(access: ReadAccess) -> CollectionList:
     """List the collections that the key opens."""
-    infos = access.service.parts.library.collections()
-    return CollectionList(collections=[_json(c) for c in infos if access.key is None or access.key.opens(c.name)])
+    return CollectionList(collections=[_json(info) for info in access.collections()])
 
 
 @router.post("/v1/collections", responses=PROBLEMS, status_code=201)

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Annotated
 
-from fastapi import APIRouter, File, Form, Query, Response, UploadFile
+from fastapi import APIRouter, File, Form, Query, Request, Response, UploadFile
 
 from propcite.app.errors import NotFoundError
 from propcite.app.ingest.readers import SUFFIXES
-from propcite.app.ingest.uploads import Job, Uploads, safe_name
+from propcite.app.ingest.uploads import MAX_JOBS, Job, Uploads, safe_name
 from propcite.app.library.selection import selected_documents
 from propcite.app.library.store import CollectionInfo, DetailsChange, DocumentInfo
-from propcite.app.server.access import Access, ReadAccess, WriteAccess
-from propcite.app.server.errors import RequestError
-from propcite.app.server.routes.shared import PROBLEMS
+from propcite.app.server.access import Access, CheckedRoute, ReadAccess, WriteAccess
+from propcite.app.server.errors import RequestError, too_busy
+from propcite.app.server.routes.shared import PROBLEMS, cancel_on_disconnect
 from propcite.app.server.schemas import (
     DescribeRequest,
     DocumentList,
@@ -28,12 +29,12 @@ from propcite.app.server.schemas import (
 )
 from propcite.attribution.formats.text import is_address
 
-router = APIRouter(tags=["documents"])
+router = APIRouter(tags=["documents"], route_class=CheckedRoute)
 
 MAX_DOCUMENTS = 100  # files and addresses in one request
 MAX_ADDRESS_LENGTH = 4000
 CHUNK = 1 << 20
-MAX_WAIT_S = 600.0
+MAX_WAIT_S, LOOK_S = 600.0, 0.05
 Collection = Annotated[Name | None, Query(description="default: the server's own, PROPCITE_COLLECTION")]
 
 
@@ -76,6 +77,7 @@ def describe(
 
 @router.post("/v1/documents", responses=PROBLEMS, status_code=202)
 async def add(
+    request: Request,
     access: WriteAccess,
     response: Response,
     files: Annotated[list[UploadFile] | None, File(description=f"files of these kinds: {', '.join(SUFFIXES)}")] = None,
@@ -89,12 +91,14 @@ async def add(
     """
     access.service.require_models()
     name = access.collection_name(collection)
+    if (waiting := access.service.uploads.num_unfinished) >= MAX_JOBS:
+        raise too_busy(waiting)
     uploads, web = files or [], addresses or []
     names = [safe_name(file.filename) for file in uploads]
     _check(names, web)
     job = await _accept(access.service.uploads, name, uploads, names, web)
     if wait:
-        await asyncio.to_thread(job.ended.wait, MAX_WAIT_S)
+        await cancel_on_disconnect(request, _ended(job))
         response.status_code = 200 if job.ended.is_set() else 202
     response.headers["Location"] = f"/v1/jobs/{job.id}"
     return _json(job)
@@ -158,6 +162,14 @@ async def _accept(
     except BaseException:
         uploads.discard(job_id)
         raise
+
+
+async def _ended(job: Job) -> None:
+    """Wait for the end of a job for a while, without a thread: many may wait, and other requests need the threads."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(MAX_WAIT_S):
+            while not job.ended.is_set():
+                await asyncio.sleep(LOOK_S)
 
 
 def _json(job: Job) -> JobJson:

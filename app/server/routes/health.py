@@ -5,12 +5,12 @@ from __future__ import annotations
 from fastapi import APIRouter, Request, Response
 
 from propcite.app.library.doctor import Doctor
-from propcite.app.server.access import AdminAccess
+from propcite.app.server.access import AdminAccess, CheckedRoute
 from propcite.app.server.routes.shared import PROBLEMS
 from propcite.app.server.schemas import Health, HealthFinding
 from propcite.app.server.service import Service
 
-router = APIRouter(tags=["health"])
+router = APIRouter(tags=["health"], route_class=CheckedRoute)
 
 
 @router.get("/healthz")
@@ -30,16 +30,23 @@ def readyz(request: Request) -> dict[str, str]:
 
 @router.get("/metrics", responses={200: {"content": {"text/plain": {}}}}, response_class=Response)
 def metrics(access: AdminAccess) -> Response:
-    """Return metrics for Prometheus; if keys are required, one of scope admin."""
+    """Return metrics for Prometheus; if keys are required, one of scope admin that opens all collections."""
+    access.require_all_collections()
     metrics = access.service.metrics
     return Response(metrics.text(), media_type=metrics.media_type)
 
 
 @router.get("/v1/doctor", responses=PROBLEMS)
 def doctor(access: AdminAccess) -> Health:
-    """Check the library as `propcite doctor --quick` does; if keys are required, one of scope admin."""
-    findings = [
-        HealthFinding(where=f.where, what=f.what, mend=f.remedy)
-        for f in Doctor(access.service.parts, deep=False).findings()
-    ]
+    """Check the library as `propcite doctor --quick` does; if keys are required, one of scope admin.
+
+    A key that opens some collections only has those checked.
+    """
+    parts = access.service.parts
+    if access.key is None or access.key.collections is None:
+        found = Doctor(parts, deep=False).findings()
+    else:
+        opened = access.collections()
+        found = Doctor(parts, opened, deep=False).findings() if opened else iter(())
+    findings = [HealthFinding(where=f.where, what=f.what, mend=f.remedy) for f in found]
     return Health(healthy=not findings, findings=findings)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse
 
-from propcite.app.server.access import ReadAccess
+from propcite.app.server.access import CheckedRoute, ReadAccess
 from propcite.app.server.routes.shared import PROBLEMS, cancel_on_disconnect
 from propcite.app.server.schemas import SearchRequest, SearchResponse
 from propcite.attribution.formats.json.hits import hit_json
 from propcite.retrieval.alignment import alignment_of
 from propcite.retrieval.timing import Timer
 
-router = APIRouter(tags=["search"])
+router = APIRouter(tags=["search"], route_class=CheckedRoute)
 
 
 @router.post("/v1/search", responses=PROBLEMS, response_model=SearchResponse)

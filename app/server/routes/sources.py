@@ -9,14 +9,14 @@ from fastapi import APIRouter, Query, Response
 from fastapi.responses import FileResponse
 
 from propcite.app.errors import NotFoundError
-from propcite.app.server.access import Access, ReadAccess
+from propcite.app.server.access import Access, CheckedRoute, ReadAccess
 from propcite.app.server.routes.shared import PROBLEMS
 from propcite.app.server.schemas import Name
 from propcite.app.viewing.document_html import Highlight
 from propcite.app.viewing.page_images import DEFAULT_WIDTH, MAX_WIDTH, MIN_WIDTH
 from propcite.app.viewing.viewer import ViewerResponse, parse_span
 
-router = APIRouter(tags=["documents"])
+router = APIRouter(tags=["documents"], route_class=CheckedRoute)
 
 Collection = Annotated[Name | None, Query(description="default: the server's own, PROPCITE_COLLECTION")]
 SpanText = Annotated[

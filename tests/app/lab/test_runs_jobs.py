@@ -47,12 +47,16 @@ def stored_run(words: str, kind: str = "asqa") -> RunInfo:
         ("propcite remove --all", "asqa", []),
         ("rm -r /", "asqa", []),
         ("propcite eval asqa 'a", "asqa", []),
+        ("propcite eval asqa", "asqa", []),
+        ("propcite eval asqa ../a.json", "asqa", []),
+        ("propcite eval asqa /etc/passwd", "asqa", []),
+        ("propcite eval asqa '~/a.json'", "asqa", ["eval", "asqa", "~/a.json"]),  # a name, which no shell expands
         ("propcite", "asqa", []),
         ("", "asqa", []),
     ],
 )
 def test_only_safe_commands_are_resumed(words: str, kind: str, again: list[str]) -> None:
-    assert resume_command(stored_run(words, kind)) == again
+    assert resume_command(stored_run(words, kind), [Path()]) == again
 
 
 def test_doctests() -> None:
@@ -63,18 +67,31 @@ def test_doctests() -> None:
 def test_a_job_is_resumed_with_the_same_arguments(kind: str, name: str, limit: int, new: bool) -> None:
     path = Path("/data") / (name.replace("\0", "").replace("/", "") or "x")
     words = eval_command(kind, path, limit=limit, ways=ways_of(kind)[:2], new=new)
-    assert resume_command(stored_run(shlex.join(["propcite", *words]), kind)) == [
-        word for word in words if word != "--new"
-    ]
+    stored = stored_run(shlex.join(["propcite", *words]), kind)
+    assert resume_command(stored, [Path("/data")]) == [word for word in words if word != "--new"]
 
 
-def test_a_named_file_must_exist(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_named_file_must_exist_below_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("a.json").write_text("{}")
-    assert existing_file(" a.json ") == tmp_path / "a.json"
-    for name in ("", " ", "absent.json", "."):
-        with pytest.raises(AppError, match="upload one, or give the path"):
-            existing_file(name)
+    (inside := tmp_path / "inside").mkdir()
+    for folder in (tmp_path, inside):
+        (folder / "a.json").write_text("{}")
+    (inside / "link.json").symlink_to(tmp_path / "a.json")
+    assert existing_file(" inside/a.json ", [tmp_path / "none", inside]) == inside / "a.json"
+    outside = (
+        "a.json",
+        "inside/../a.json",
+        "inside/link.json",
+        str(tmp_path / "a.json"),
+        "/etc/passwd",
+        "~/x",
+        "~nobody",
+    )
+    for name in ("", " ", "absent.json", ".", "inside", "a\0b", "inside/" + "x" * 300, *outside):
+        with pytest.raises(AppError, match="have no file"):
+            existing_file(name, [inside])
+    with pytest.raises(AppError, match="have no file"):
+        existing_file("a.json", [])
 
 
 @pytest.mark.parametrize("name", ["a.json", "../../a.json", "C:\\x\\a.json", "/etc/a.json"])

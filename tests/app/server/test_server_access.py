@@ -12,11 +12,12 @@ import httpx
 import pytest
 from serving import running_server
 
-from propcite.app.errors import NotFoundError, StoreError
+from propcite.app.errors import AppError, NotFoundError, StoreError
 from propcite.app.library.store import Keys, Library, Scope
 from propcite.app.parts import Parts
 from propcite.app.server.errors import RequestError
 from propcite.app.server.limits import RateLimiter
+from propcite.app.settings import load_settings
 
 QUICK = {"judge": "none", "splitter": "rules"}
 CITE = {"answer": "It rained.", "passages": ["It rained."]}
@@ -233,6 +234,27 @@ def test_configured_origins_may_call(open_parts: Callable[..., Parts]) -> None:
         got = httpx.post(f"{address}/v1/cite", json=CITE, headers={"Origin": "https://chat.example"})
         assert got.headers["access-control-allow-origin"] == "https://chat.example"
         assert httpx.post(f"{address}/v1/cite", json=CITE, headers={"Origin": "https://x.example"}).status_code == 403
+
+
+def test_configured_hosts_may_call_and_no_others(open_parts: Callable[..., Parts]) -> None:
+    """Where keys are required any host may call, until some are named."""
+    parts = open_parts(**QUICK, hosts=["propcite.example"])
+    for requires_keys, status in ((False, 200), (True, 401)):
+        with running_server(parts, requires_keys=requires_keys) as address:
+            for host, origin, expected in (
+                ("propcite.example", "https://propcite.example", status),
+                ("localhost", "https://propcite.example", status),
+                ("propcite.example", "https://evil.example", 403),
+                ("evil.example", "https://evil.example", 403),
+            ):
+                got = httpx.get(f"{address}/v1/collections", headers={"Host": host, "Origin": origin})
+                assert (got.status_code, host) == (expected, host)
+
+
+@pytest.mark.parametrize("name", ["https://propcite.example", "propcite.example/x", "*", "", "a b", "x:port", "x@y"])
+def test_a_host_is_named_without_its_address(name: str) -> None:
+    with pytest.raises(AppError, match=r"like propcite\.example"):
+        load_settings(hosts=[name])
 
 
 # The command line
