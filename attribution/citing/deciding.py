@@ -84,9 +84,10 @@ class Decider:
     def _candidates(self, claim: Claim) -> Sequence[Hit]:
         """Return the hits to judge; none where the best passage does not lead by `min_margin`."""
         hits = claim.hits
-        others = [hit.score for hit in hits if hit.passage.id != hits[0].passage.id]
-        if hits and others and hits[0].score - max(others) < self.min_margin:
-            return []
+        if self.min_margin and hits:
+            others = [hit.score for hit in hits if hit.passage.id != hits[0].passage.id]
+            if others and hits[0].score - max(others) < self.min_margin:
+                return []
         nearest = hits[: max(self.candidates, self.num_cited)]
         return [*nearest, *_row_with_numbers(claim, nearest)] if self.judge else nearest
 
