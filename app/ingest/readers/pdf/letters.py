@@ -13,7 +13,8 @@ from pypdfium2 import raw
 
 from propcite.app.ingest.readers.draft import one_line
 from propcite.app.ingest.readers.pdf.glyphs import PUBLIC
-from propcite.app.ingest.readers.pdf.lines import Line
+from propcite.app.ingest.readers.pdf.lines import Cell, Line
+from propcite.app.ingest.readers.pdf.rules import Rectangle, Rules
 
 LOST = "\ufffd"  # stands for a character that cannot be read
 
@@ -41,8 +42,8 @@ _NOT_TEXT = re.compile("[\x00\x01\x04-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ue
 _MAC_LIGATURES = re.compile("(?<=[^\\W\\d_])[\uf0de\uf0df]|[\uf0de\uf0df](?=[^\\W\\d_])")
 _OVERSTRUCK = re.compile("\u0338\\s?(\\S)")  # TeX writes the stroke of an unequal sign before the equal sign
 _INNER_SOFT_HYPHEN = re.compile("\u00ad(?!\\s*$)")
-# Width of a gap between table cells, in letter sizes; spaces in justified text are narrower.
-_CELL_GAP = 1.5
+_CELL_GAP = 0.8  # width of a gap between cells, in letter sizes; most spaces in justified text are narrower
+_NUMBER = re.compile(r"\s*(\d{1,5})(\s+)(?=\S)")
 
 
 def page_lines(page: Any, number: int) -> list[Line]:
@@ -63,6 +64,7 @@ class _Letters:
         self._left, self._bottom, right, top = page.get_bbox()  # unlike the crop box it includes inherited values
         self._width, self._height = right - self._left, top - self._bottom
         self.text = self._text(text_page)
+        self.rules = Rules(page, self.place)
 
     def _text(self, text_page: Any) -> str:
         """Return one character for each of pdfium's; U+FFFD where it has no Unicode but writes the character's code."""
@@ -94,13 +96,17 @@ class _Letters:
     def page_width(self) -> float:
         return float(self._height if self._turn in (90, 270) else self._width)
 
-    def box(self, index: int) -> tuple[float, float, float, float]:
-        """Return left, bottom, right and top of a character; zeros if pdfium knows no box."""
+    def box(self, index: int) -> Rectangle:
+        """Return the rectangle of a character; zeros if pdfium knows none."""
         box = raw.FS_RECTF()
         if not raw.FPDFText_GetLooseCharBox(self._page, index, box):
             return 0.0, 0.0, 0.0, 0.0
-        left, right = box.left - self._left, box.right - self._left
-        bottom, top = box.bottom - self._bottom, box.top - self._bottom
+        return self.place((box.left, box.bottom, box.right, box.top))
+
+    def place(self, box: Rectangle) -> Rectangle:
+        """Return where a viewer shows a rectangle of the page."""
+        left, right = box[0] - self._left, box[2] - self._left
+        bottom, top = box[1] - self._bottom, box[3] - self._bottom
         match self._turn:
             case 90:
                 return bottom, self._width - right, top, self._width - left
@@ -129,36 +135,54 @@ def _lines(letters: _Letters, page: int) -> Iterator[Line]:
         lefts, bottoms, rights, tops = zip(*map(letters.box, sampled), strict=True)
         # The median of three letters, so that one large initial does not make a heading.
         size = sorted(map(letters.size, sampled))[1] or max(tops) - min(bottoms) or 1.0
-        cells, stretch = _cells(letters, piece, size)
+        bottom, top = min(bottoms), max(tops)
+        cells, stretch = _cells(letters, piece, size, bottom, top)
         yield Line(
             text=words,
             page=page,
             left=min(lefts),
             right=max(rights),
-            bottom=min(bottoms),
-            top=max(tops),
+            bottom=bottom,
+            top=top,
             size=size,
             page_height=letters.page_height,
             page_width=letters.page_width,
             cells=cells,
             stretch=stretch,
+            number_end=_number_end(letters, piece),
         )
 
 
-def _cells(letters: _Letters, piece: re.Match[str], size: float) -> tuple[tuple[str, ...], float | None]:
-    """Return the texts between wide gaps and, if all gaps are equal, their total width beyond that of spaces."""
-    gaps = list(_GAP.finditer(piece[0]))
-    widths = [
-        letters.box(piece.start() + gap.end())[0] - letters.box(piece.start() + gap.start() - 1)[2] for gap in gaps
-    ]
-    cells, start = [], 0
-    for gap, width in zip(gaps, widths, strict=True):
+def _cells(
+    letters: _Letters, piece: re.Match[str], size: float, bottom: float, top: float
+) -> tuple[tuple[Cell, ...], float | None]:
+    """Return the words between wide gaps and, if all gaps are equal, their total width beyond that of spaces."""
+    first, gaps = piece.start(), list(_GAP.finditer(piece[0]))
+    edges = [(letters.box(first + gap.start() - 1)[2], letters.box(first + gap.end())[0]) for gap in gaps]
+    widths = [after - before for before, after in edges]
+    words, bounds = [], [letters.box(first + len(piece[0]) - len(piece[0].lstrip()))[0]]
+    start = 0
+    for gap, edge, width in zip(gaps, edges, widths, strict=True):
         if width > _CELL_GAP * size:
-            cells.append(piece[0][start : gap.start()])
+            words.append(piece[0][start : gap.start()])
+            bounds += edge
             start = gap.end()
-    words = tuple(filter(None, map(_normal, [*cells, piece[0][start:]])))
+    words.append(piece[0][start:])
+    bounds.append(letters.box(first + len(piece[0].rstrip("\ufffe\x02 \t")) - 1)[2])
+    cells = []
+    for text, left, right in zip(map(_normal, words), bounds[::2], bounds[1::2], strict=True):
+        if text:
+            cells.append(Cell(text, left, right, letters.rules.frame((left, bottom, right, top))))
     is_even = bool(widths) and max(widths) - min(widths) < 0.25 * size
-    return words, sum(widths) - 0.3 * size * len(widths) if is_even else None
+    return tuple(cells), sum(widths) - 0.3 * size * len(widths) if is_even else None
+
+
+def _number_end(letters: _Letters, piece: re.Match[str]) -> tuple[float, float] | None:
+    """Return where the number ends with which a line begins, and where the next word begins."""
+    found = _NUMBER.match(piece[0])
+    if not found:
+        return None
+    return letters.box(piece.start() + found.end(1) - 1)[2], letters.box(piece.start() + found.end())[0]
 
 
 def _joined(halves: str) -> str:
