@@ -11,7 +11,7 @@ from statistics import median
 
 import numpy as np
 
-from propcite.app.ingest.ocr.recogniser import CELL_GAP, TextLine, Word
+from propcite.app.ingest.ocr.recogniser import TextLine, Word
 from propcite.app.ingest.readers.draft import one_line
 from propcite.app.ingest.readers.pdf.lines import Cell, Line, Part
 

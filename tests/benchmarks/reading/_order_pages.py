@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import io
 import os
-import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from random import Random
 
 from reportlab.lib.utils import simpleSplit
 from reportlab.pdfgen.canvas import Canvas
 from tests.benchmarks.answers.packages import fetch
-
 from tests.benchmarks.reading._order_texts import Truth, Writer
 
 Printed = tuple[str, bytes, Truth]  # the name of the layout, the PDF, what it says
@@ -50,7 +47,11 @@ def _by_browser() -> Iterator[Printed]:
         + (f"{figure}<figcaption>{writer.apart(f'Figure {n}: ')}</figcaption></figure>" if n % 2 else "")
         for n in range(22)
     ]
-    yield "2 columns, figures", _print("main{columns:2}figcaption{font-size:8.5pt}", f"<main>{''.join(parts)}</main>"), writer.truth
+    yield (
+        "2 columns, figures",
+        _print("main{columns:2}figcaption{font-size:8.5pt}", f"<main>{''.join(parts)}</main>"),
+        writer.truth,
+    )
     for side in ("left", "right"):
         writer = Writer(5)
         style = (
@@ -66,7 +67,11 @@ def _by_browser() -> Iterator[Printed]:
         yield f"notes in the {side} margin", _print(style, f"<main>{''.join(parts)}</main>"), writer.truth
     for every in (1, 5):
         writer = Writer(6)
-        lines = [line for _ in range(20) for line in (*simpleSplit(" ".join(writer.paragraph(4)), "Times-Roman", 11, 400), "")]
+        lines = [
+            line
+            for _ in range(20)
+            for line in (*simpleSplit(" ".join(writer.paragraph(4)), "Times-Roman", 11, 400), "")
+        ]
         rows, number = [], 0
         for line in lines:
             number += bool(line)
@@ -97,7 +102,9 @@ def _paragraph(writer: Writer, sentences: int) -> str:
 
 
 def _table(rows: Sequence[Sequence[str]]) -> str:
-    names, *cells = ("".join(f"<{'td' if n else 'th'}>{cell}</{'td' if n else 'th'}>" for cell in row) for n, row in enumerate(rows))
+    names, *cells = (
+        "".join(f"<{'td' if n else 'th'}>{cell}</{'td' if n else 'th'}>" for cell in row) for n, row in enumerate(rows)
+    )
     return f"<table><tr>{names}</tr>{''.join(f'<tr>{row}</tr>' for row in cells)}</table>"
 
 
@@ -106,8 +113,16 @@ def _print(style: str, html: str) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder, "page.html"), Path(folder, "page.pdf")
         source.write_text(page, "utf-8")
-        options = ("--headless", "--no-sandbox", "--disable-gpu", "--no-pdf-header-footer", f"--user-data-dir={folder}/user")
-        subprocess.run(["chromium", *options, f"--print-to-pdf={target}", source.as_uri()], capture_output=True, check=True)
+        options = (
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--no-pdf-header-footer",
+            f"--user-data-dir={folder}/user",
+        )
+        subprocess.run(
+            ["chromium", *options, f"--print-to-pdf={target}", source.as_uri()], capture_output=True, check=True
+        )
         return target.read_bytes()
 
 
@@ -115,7 +130,11 @@ def _by_groff(cache: Path) -> Iterator[Printed]:
     fetch(["groff"], cache)
     for columns in (1, 2):
         writer = Writer(20 + columns)
-        parts = [".ds LH " + writer.head("Annals of the coast"), ".ds RH " + writer.head("Volume seven"), f".{columns}C"]
+        parts = [
+            ".ds LH " + writer.head("Annals of the coast"),
+            ".ds RH " + writer.head("Volume seven"),
+            f".{columns}C",
+        ]
         for _ in range(24):
             first, *others = writer.paragraph(4)
             half = first.index(" was ")
@@ -140,7 +159,9 @@ def _groff(cache: Path, lines: Sequence[str]) -> bytes:
     (shared,) = (cache / "groff/usr/share/groff").glob("[0-9]*")
     environment = {**os.environ, "PATH": f"{cache / 'groff/usr/bin'}:{os.environ['PATH']}"}
     command = ["groff", "-F", shared / "font", "-M", shared / "tmac", "-k", "-t", "-ms", "-Tpdf"]
-    return subprocess.run(command, input="\n".join(lines).encode(), env=environment, capture_output=True, check=True).stdout
+    return subprocess.run(
+        command, input="\n".join(lines).encode(), env=environment, capture_output=True, check=True
+    ).stdout
 
 
 def _composed(columns: int, order: str) -> tuple[bytes, Truth]:
@@ -149,7 +170,9 @@ def _composed(columns: int, order: str) -> tuple[bytes, Truth]:
     writer.head("Proceedings of the society")
     width = (595 - 120 - 18 * (columns - 1)) / columns
     paragraphs = [writer.paragraph(5) for _ in range(60)]
-    waiting = [line for sentences in paragraphs for line in (*simpleSplit(" ".join(sentences), "Times-Roman", 10, width), "")]
+    waiting = [
+        line for sentences in paragraphs for line in (*simpleSplit(" ".join(sentences), "Times-Roman", 10, width), "")
+    ]
     pdf, shown = Canvas(file, pagesize=(595, 842)), 0
     for page in range(1, 5):
         body: list[tuple[float, float, str]] = []
@@ -160,7 +183,10 @@ def _composed(columns: int, order: str) -> tuple[bytes, Truth]:
             bottom = 60 + 9.5 * len(note)
             notes += [(x, bottom - 9.5 * (row + 1), line) for row, line in enumerate(note)]
             y = 770.0
-            while y > bottom + 16:
+            is_last = (page, column) == (4, columns - 1)
+            while y > bottom + 16 and not (
+                is_last and y < 200 and not waiting[shown]
+            ):  # the text ends with a paragraph
                 if line := waiting[shown]:
                     body.append((x, y, line))
                 shown, y = shown + 1, y - 12

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from random import Random
 
-_NOUNS = "harbour bridge council river lighthouse market library mill orchard railway quarry school ferry museum".split()
+_NOUNS = (
+    "harbour bridge council river lighthouse market library mill orchard railway quarry school ferry museum".split()
+)
 _PLACES = "Sandwick Kirkwall Málaga Porto Vennmouth Aldercombe Brest Ystad Lervik Torne Almen Dover Rouen".split()
 _VERBS = "rebuilt measured painted closed opened visited described repaired counted moved".split()
 _TAILS = (

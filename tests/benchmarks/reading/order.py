@@ -25,7 +25,18 @@ from tests.benchmarks.reading._order_texts import Truth
 from propcite.app.errors import AppError
 from propcite.app.ingest.readers import document_from_bytes
 
-HEAD = ("layout", "pages", "sentences", "whole", "in order", "notes", "inside a sentence", "cells", "right", "heads left")
+HEAD = (
+    "layout",
+    "pages",
+    "sentences",
+    "whole",
+    "in order",
+    "notes",
+    "inside a sentence",
+    "cells",
+    "right",
+    "heads left",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +68,9 @@ class Measured:
 
 def plain(text: str) -> str:
     """Return the text with a sign between its blocks and without the numbers of notes, which are beside words."""
-    return re.sub(r"(?<=[^\W\d_])\d{1,2}\b", "", " ¶ ".join(" ".join(block.split()) for block in text.split("\n") if block))
+    return re.sub(
+        r"(?<=[^\W\d_])\d{1,2}\b", "", " ¶ ".join(" ".join(block.split()) for block in text.split("\n") if block)
+    )
 
 
 def measure(name: str, data: bytes, truth: Truth) -> Measured:
@@ -117,9 +130,7 @@ def main() -> None:
     parser.add_argument("--keep", type=Path, help="a folder into which the printed PDFs are written")
     options = parser.parse_args()
     try:
-        measured = [
-            _kept(options.keep, *one) for one in printed(options.cache.absolute()) if options.only in one[0]
-        ]
+        measured = [_kept(options.keep, *one) for one in printed(options.cache.absolute()) if options.only in one[0]]
     except AppError as error:
         sys.exit(str(error))
     everything = total(measured)

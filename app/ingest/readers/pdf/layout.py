@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import groupby
+from itertools import groupby, pairwise
 from math import isfinite
 from statistics import quantiles
 
 from propcite.app.ingest.readers.pdf.columns import neighbours, rows_in_order
 from propcite.app.ingest.readers.pdf.line_numbers import without_line_numbers
 from propcite.app.ingest.readers.pdf.lines import Line, body_size
-from propcite.app.ingest.readers.pdf.tables import with_tables
+from propcite.app.ingest.readers.pdf.tables import Tables
 
 _NOTE_SCALE = 0.93  # of the body size, up to which letters are those of a note: 8 or 9 of 10 points, 10 of 11
 _NOTE = re.compile(r"[(\[]?(?:\d{1,3}(?!\d)|[*∗†‡§¶‖]+|[a-z][).]?\s)")
@@ -26,15 +26,16 @@ def in_reading_order(lines: Sequence[Line]) -> list[Line]:
     The order of the file stays unless the lines' places show a better one.  Notes below the text or in its margin come
     last on their page.
     """
-    return [line for _, page in groupby(lines, key=lambda line: line.page) for line in _page(list(page))]
+    tables = Tables()
+    return [line for _, page in groupby(lines, key=lambda line: line.page) for line in _page(list(page), tables)]
 
 
-def _page(lines: list[Line]) -> Iterator[Line]:
+def _page(lines: list[Line], tables: Tables) -> Iterator[Line]:
     lines = without_line_numbers(lines)
     body = body_size(lines)
     lines, beside = _without_margins(lines, body)
     lines, below = _without_footnotes(_ordered(lines), body)
-    yield from with_tables(lines)
+    yield from tables.in_page(lines)
     for line in (*_ordered(below), *_ordered(beside)):
         yield replace(line, is_apart=True)
 
@@ -68,7 +69,7 @@ def _joined(row: list[Line]) -> Line:
     if len(row) == 1:
         return row[0]
     text = row[0].text
-    for before, piece in zip(row, row[1:], strict=False):
+    for before, piece in pairwise(row):
         is_glued = piece.left - before.right < _GLUED * piece.size
         text += piece.text if is_glued else f" {piece.text}"
     return replace(

@@ -30,12 +30,15 @@ def without_line_numbers(lines: list[Line]) -> list[Line]:
     numbers = list(filter(None, (_number(at, line) for at, line in enumerate(lines))))
     if len(numbers) < _MIN_NUMBERS:
         return lines
-    for edge in ("left", "right"):
-        for start in {round(getattr(number, edge)) for number in numbers}:
-            column = [number for number in numbers if abs(getattr(number, edge) - start) <= _SLACK]
-            if _counts_lines(column, lines):
-                at = {number.line for number in column}
-                return [kept for n, line in enumerate(lines) for kept in ([line] if n not in at else _rest(line))]
+    columns = [
+        [number for number in numbers if abs(getattr(number, edge) - start) <= _SLACK]
+        for edge in ("left", "right")
+        for start in {round(getattr(number, edge)) for number in numbers}
+    ]
+    for column in sorted(columns, key=len, reverse=True):
+        if _counts_lines(column, lines):
+            at = {number.line for number in column}
+            return [kept for n, line in enumerate(lines) for kept in ([line] if n not in at else _rest(line))]
     return lines
 
 

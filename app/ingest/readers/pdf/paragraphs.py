@@ -17,7 +17,9 @@ _ENDS_SENTENCE = re.compile(r"[.!?:;…。！？][\"'”’»)\]]*$")
 _BULLET = re.compile(r"[•‣◦▪●○■□]\s")
 _LIST_ITEM = re.compile(r"(?:[•‣◦▪●○■□–—*·-]|\(?(?:\d{1,3}|[a-zA-Z])[.)]|\[\d{1,3}\])\s")
 _LEADER = re.compile(r"(?:\. ?){4,}\w*$")  # of a table of contents
-_CAPTION = re.compile(r"(?:fig(?:ure|\.)|tab(?:le|\.)|abb(?:ildung|\.)|tabelle|figura|tableau|plate)\s*\d", re.IGNORECASE)
+_CAPTION = re.compile(
+    r"(?:fig(?:ure|\.)|tab(?:le|\.)|abb(?:ildung|\.)|tabelle|figura|tableau|plate)\s*\d", re.IGNORECASE
+)
 _WORDS = re.compile(r"\w+(?:[-\u2010]\w+)*")
 _INDENT = 0.8  # letter sizes by which the first line of a paragraph is indented
 _MIN_COLUMN = 3  # lines of a column, from which its edges are known
