@@ -185,7 +185,7 @@ def _composed(columns: int, order: str) -> tuple[bytes, Truth]:
             y = 770.0
             is_last = (page, column) == (4, columns - 1)
             while y > bottom + 16 and not (
-                is_last and y < 200 and not waiting[shown]
+                is_last and y < 450 and not waiting[shown]
             ):  # the text ends with a paragraph
                 if line := waiting[shown]:
                     body.append((x, y, line))

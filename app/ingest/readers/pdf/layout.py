@@ -31,13 +31,15 @@ def in_reading_order(lines: Sequence[Line]) -> list[Line]:
 
 
 def _page(lines: list[Line], tables: Tables) -> Iterator[Line]:
-    lines = without_line_numbers(lines)
+    sideways = [line for line in lines if line.is_apart]
+    lines = without_line_numbers([line for line in lines if not line.is_apart])
     body = body_size(lines)
     lines, beside = _without_margins(lines, body)
     lines, below = _without_footnotes(_ordered(lines), body)
     yield from tables.in_page(lines)
     for line in (*_ordered(below), *_ordered(beside)):
         yield replace(line, is_apart=True)
+    yield from sideways
 
 
 def _ordered(lines: list[Line]) -> list[Line]:
@@ -90,8 +92,10 @@ def _without_margins(lines: list[Line], body: float) -> tuple[list[Line], list[L
     if len(full) < 3 or not any(line.size <= _NOTE_SCALE * body for line in lines):
         return lines, []
     pieces = [piece for line in full for piece in split(line) if piece.size > _NOTE_SCALE * body]
-    wide = quantiles([piece.right - piece.left for piece in pieces], n=10)[-1]
+    wide = quantiles([piece.right - piece.left for piece in pieces], n=10, method="inclusive")[-1]
     columns = [piece for piece in pieces if piece.right - piece.left >= 0.7 * wide]
+    if not columns:  # letters in no direction
+        return lines, []
     left, right = min(piece.left for piece in columns), max(piece.right for piece in columns)
     inside: list[Line] = []
     beside: list[Line] = []

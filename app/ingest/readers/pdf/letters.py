@@ -6,6 +6,7 @@ import ctypes
 import math
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -43,6 +44,8 @@ _MAC_LIGATURES = re.compile("(?<=[^\\W\\d_])[\uf0de\uf0df]|[\uf0de\uf0df](?=[^\\
 _OVERSTRUCK = re.compile("\u0338\\s?(\\S)")  # TeX writes the stroke of an unequal sign before the equal sign
 _INNER_SOFT_HYPHEN = re.compile("\u00ad(?!\\s*$)")
 _CELL_GAP = 0.8  # width of a gap between cells, in letter sizes; most spaces in justified text are narrower
+_SAMPLES = 60  # characters by which the direction of a page is judged
+_MAX_SLANT = 20  # degrees by which a line may lean and still be level
 _NUMBER = re.compile(r"\s*(\d{1,5})(\s+)(?=\S)")
 
 
@@ -56,14 +59,20 @@ def page_lines(page: Any, number: int) -> list[Line]:
 
 
 class _Letters:
-    """A page's text, with the position of each character as a viewer shows the page, rotated if it says so."""
+    """A page's text, with the position of each character as it is read: most lines of the page are level.
+
+    `turn` are the degrees by which the page must be turned clockwise to be as a viewer shows it.
+    """
 
     def __init__(self, page: Any, text_page: Any) -> None:
         self._page = text_page.raw
         self._turn = page.get_rotation() % 360
+        shown = self._turn
         self._left, self._bottom, right, top = page.get_bbox()  # unlike the crop box it includes inherited values
         self._width, self._height = right - self._left, top - self._bottom
         self.text = self._text(text_page)
+        self._turn = self._usual_angle(shown)
+        self.turn = (shown - self._turn) % 360
         self.rules = Rules(page, self.place)
 
     def _text(self, text_page: Any) -> str:
@@ -88,6 +97,25 @@ class _Letters:
         found = raw.FPDFText_GetCharBox(self._page, index, left, right, bottom, top)
         return bool(found) and right.value - left.value > 0.1 and top.value - bottom.value > 0.1
 
+    def _usual_angle(self, shown: int) -> int:
+        """Return the angle of most text, if it is a quarter turn or more; otherwise the one that a viewer shows level."""
+        step = max(1, len(self.text) // _SAMPLES)
+        angles = Counter(self.angle(at) for at in range(0, len(self.text), step) if self.text[at].isalnum())
+        ((usual, times),) = angles.most_common(1) or [(shown, 0)]
+        return usual if usual is not None and 2 * times > angles.total() else shown
+
+    def angle(self, index: int) -> int | None:
+        """Return the angle of a character on the sheet, counterclockwise; None if it is slanting."""
+        matrix = raw.FS_MATRIX()
+        if not raw.FPDFText_GetMatrix(self._page, index, matrix):
+            return 0
+        degrees = math.degrees(math.atan2(matrix.b, matrix.a)) % 360
+        nearest = round(degrees / 90)
+        return 90 * (nearest % 4) if abs(degrees - 90 * nearest) < _MAX_SLANT else None
+
+    def is_level(self, index: int) -> bool:
+        return self.angle(index) in (self._turn, None)
+
     @property
     def page_height(self) -> float:
         return float(self._width if self._turn in (90, 270) else self._height)
@@ -104,7 +132,7 @@ class _Letters:
         return self.place((box.left, box.bottom, box.right, box.top))
 
     def place(self, box: Rectangle) -> Rectangle:
-        """Return where a viewer shows a rectangle of the page."""
+        """Return where a rectangle of the sheet is on the page as it is read."""
         left, right = box[0] - self._left, box[2] - self._left
         bottom, top = box[1] - self._bottom, box[3] - self._bottom
         match self._turn:
@@ -147,6 +175,8 @@ def _lines(letters: _Letters, page: int) -> Iterator[Line]:
             size=size,
             page_height=letters.page_height,
             page_width=letters.page_width,
+            turn=letters.turn,
+            is_apart=not letters.is_level(sampled[1]),
             cells=cells,
             stretch=stretch,
             number_end=_number_end(letters, piece),

@@ -41,7 +41,9 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line as it is visible on its page, in points from the page's lower left corner, with its letters' `size`.
+    """A line as it is read on its page, in points from the page's lower left corner, with its letters' `size`.
+
+    `turn` are the degrees by which the page must be turned clockwise to be as it is visible.
 
     `stretch` is the width by which equal gaps exceed plain spaces; None if gaps differ.  `number_end` is where the
     number ends with which the line begins, and where the next word begins.  `is_row` is set for rows of a table,
@@ -58,6 +60,7 @@ class Line:
     size: float = 0.0
     page_height: float = 0.0
     page_width: float = 0.0
+    turn: int = 0
     cells: tuple[Cell, ...] = ()
     stretch: float | None = None
     number_end: tuple[float, float] | None = None
@@ -73,7 +76,20 @@ class Line:
     def part(self, cell: Cell) -> Part:
         """Return where the words of a cell are visible."""
         width, height = self.page_width or 1.0, self.page_height or 1.0
-        return Part(cell.text, cell.left / width, 1 - self.top / height, cell.right / width, 1 - self.bottom / height)
+        left, right, top, bottom = (
+            cell.left / width,
+            cell.right / width,
+            1 - self.top / height,
+            1 - self.bottom / height,
+        )
+        match self.turn:
+            case 90:
+                return Part(cell.text, 1 - bottom, left, 1 - top, right)
+            case 180:
+                return Part(cell.text, 1 - right, 1 - bottom, 1 - left, 1 - top)
+            case 270:
+                return Part(cell.text, top, 1 - right, bottom, 1 - left)
+        return Part(cell.text, left, top, right, bottom)
 
 
 def body_size(lines: Iterable[Line]) -> float:

@@ -21,6 +21,7 @@ _CAPTION = re.compile(
     r"(?:fig(?:ure|\.)|tab(?:le|\.)|abb(?:ildung|\.)|tabelle|figura|tableau|plate)\s*\d", re.IGNORECASE
 )
 _WORDS = re.compile(r"\w+(?:[-\u2010]\w+)*")
+_GLUED = 0.1  # letter sizes between pieces of a row that belong to one word
 _INDENT = 0.8  # letter sizes by which the first line of a paragraph is indented
 _MIN_COLUMN = 3  # lines of a column, from which its edges are known
 _MAX_HEADING = 200
@@ -100,7 +101,7 @@ def paragraphs(lines: Sequence[Line]) -> list[Paragraph]:
 
 
 def _unfinished(groups: Sequence[_Group], after: Line) -> _Group | None:
-    """Return the paragraph that a line at the start of a column or page continues, across notes, captions and tables."""
+    """Return the paragraph that the first line of a column continues, across notes, captions and tables."""
     for group in reversed(groups):
         line = group.lines[-1]
         if line.page < after.page - 1 or line.is_apart < after.is_apart:
@@ -204,8 +205,10 @@ def _continues(line: Line, after: Line, edges: tuple[float, float] | None) -> bo
 def _joined(lines: Sequence[Line], words: set[str]) -> Paragraph:
     pieces = [Piece(lines[0].page, [(lines[0], lines[0].text, "")])]
     text = lines[0].text
-    for line in lines[1:]:
+    for before_it, line in pairwise(lines):
         head, separator = line_join(text, line.text, words)
+        if _same_row(before_it, line) and line.left - before_it.right < _GLUED * line.size:
+            head, separator = text, ""  # a superscript
         if len(head) < len(text):
             last, last_text, before = pieces[-1].lines[-1]
             pieces[-1].lines[-1] = (last, last_text[:-1], before)

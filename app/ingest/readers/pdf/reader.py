@@ -17,7 +17,7 @@ from propcite.app.ingest.readers.pdf.fonts import with_unicode_maps
 from propcite.app.ingest.readers.pdf.garbled import is_garbled
 from propcite.app.ingest.readers.pdf.layout import in_reading_order
 from propcite.app.ingest.readers.pdf.letters import LOST, page_lines
-from propcite.app.ingest.readers.pdf.lines import Line, without_running_lines
+from propcite.app.ingest.readers.pdf.lines import Cell, Line, without_running_lines
 from propcite.app.ingest.readers.pdf.paragraphs import Paragraph, paragraphs
 from propcite.app.ingest.readers.pdf.scans import with_scan
 from propcite.retrieval.text import Box, Document, Heading, Page, Span
@@ -151,9 +151,8 @@ def _boxes(line: Line, words: str, start: int) -> Iterator[Box]:
     """Yield the boxes of a line whose words begin at `start`: one, or one for each part that is found in the words."""
     if not line.parts:
         if line.page_width and line.page_height:
-            left, right = line.left / line.page_width, line.right / line.page_width
-            top, bottom = 1 - line.top / line.page_height, 1 - line.bottom / line.page_height
-            yield from _box(line.page, Span(start, start + len(words)), left, top, right, bottom)
+            part = line.part(Cell(words, line.left, line.right))
+            yield from _box(line.page, Span(start, start + len(words)), part.left, part.top, part.right, part.bottom)
         return
     end = 0
     for part in line.parts:
