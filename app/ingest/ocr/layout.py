@@ -155,7 +155,7 @@ def _rows(pieces: Sequence[_Piece]) -> Iterator[list[_Piece]]:
 
 def _line(row: Sequence[_Piece], skew: float, usual: float, picture: Picture) -> Line:
     scale, size = picture.scale, _snapped(max(piece.size for piece in row), usual)
-    cells = [Cell(_normal(piece.line.text), piece.left * scale, piece.right * scale) for piece in row]
+    cells = [Cell(_normal(piece.line.text), piece.left * scale, piece.right * scale, size * scale) for piece in row]
     parts = [part for piece in row for part in _parts(piece.line, skew, picture)] if skew or picture.turn else []
     return Line(
         text=" ".join(cell.text for cell in cells),

@@ -17,6 +17,9 @@ from propcite.app.ingest.readers.pdf.tables import Tables
 _NOTE_SCALE = 0.93  # of the body size, up to which letters are those of a note: 8 or 9 of 10 points, 10 of 11
 _NOTE = re.compile(r"[(\[]?(?:\d{1,3}(?!\d)|[*∗†‡§¶‖]+|[a-z][).]?\s)")
 _BETTER = 1.05  # the ratio of neighbours from which the order of places is preferred to that of the file
+_MIN_BODY = 3  # lines of text, from which its edges are known
+_COLUMN = 0.7  # of the widest lines of text, the width of lines that show its edges
+_BESIDE = 0.5  # letter sizes between the text and a note in its margin
 _GLUED = 0.1  # letter sizes between pieces of a row that belong to one word
 
 
@@ -61,7 +64,16 @@ def split(line: Line) -> list[Line]:
     if len(line.cells) < 2:
         return [line]
     return [
-        replace(line, text=cell.text, left=cell.left, right=cell.right, cells=(cell,), stretch=None, number_end=None)
+        replace(
+            line,
+            text=cell.text,
+            left=cell.left,
+            right=cell.right,
+            size=cell.size or line.size,
+            cells=(cell,),
+            stretch=None,
+            number_end=None,
+        )
         for cell in line.cells
     ]
 
@@ -88,28 +100,22 @@ def _joined(row: list[Line]) -> Line:
 
 def _without_margins(lines: list[Line], body: float) -> tuple[list[Line], list[Line]]:
     """Return the lines without those in smaller letters beside the text, and these."""
-    full = [line for line in lines if line.size > _NOTE_SCALE * body and len(line.text) > 1]
-    if len(full) < 3 or not any(line.size <= _NOTE_SCALE * body for line in lines):
+    pieces = [split(line) for line in lines]
+    widths = [piece.right - piece.left for row in pieces for piece in row if piece.size > _NOTE_SCALE * body]
+    if len(widths) < _MIN_BODY or len(widths) == sum(map(len, pieces)):
         return lines, []
-    pieces = [piece for line in full for piece in split(line) if piece.size > _NOTE_SCALE * body]
-    wide = quantiles([piece.right - piece.left for piece in pieces], n=10, method="inclusive")[-1]
-    columns = [piece for piece in pieces if piece.right - piece.left >= 0.7 * wide]
+    wide = _COLUMN * quantiles(widths, n=10, method="inclusive")[-1]
+    columns = [one for row in pieces for one in row if one.size > _NOTE_SCALE * body and one.right - one.left >= wide]
     if not columns:  # letters in no direction
         return lines, []
-    left, right = min(piece.left for piece in columns), max(piece.right for piece in columns)
+    left = min(piece.left for piece in columns) - _BESIDE * body
+    right = max(piece.right for piece in columns) + _BESIDE * body
     inside: list[Line] = []
     beside: list[Line] = []
-    for line in lines:
-        kept = [
-            piece
-            for piece in split(line)
-            if line.size > _NOTE_SCALE * body or (piece.right > left - 0.5 * body and piece.left < right + 0.5 * body)
-        ]
-        if len(kept) == len(split(line)):
-            inside.append(line)
-        else:
-            beside += [piece for piece in split(line) if piece not in kept]
-            inside += kept
+    for line, row in zip(lines, pieces, strict=True):
+        apart = [one for one in row if one.size <= _NOTE_SCALE * body and (one.right < left or one.left > right)]
+        beside += apart
+        inside += [line] if not apart else [piece for piece in row if piece not in apart]
     return inside, beside
 
 

@@ -14,7 +14,7 @@ from pypdfium2 import raw
 
 from propcite.app.ingest.readers.draft import one_line
 from propcite.app.ingest.readers.pdf.glyphs import PUBLIC
-from propcite.app.ingest.readers.pdf.lines import Cell, Line
+from propcite.app.ingest.readers.pdf.lines import Cell, Line, is_right_to_left
 from propcite.app.ingest.readers.pdf.rules import Rectangle, Rules
 
 LOST = "\ufffd"  # stands for a character that cannot be read
@@ -46,7 +46,7 @@ _INNER_SOFT_HYPHEN = re.compile("\u00ad(?!\\s*$)")
 _CELL_GAP = 0.8  # width of a gap between cells, in letter sizes; most spaces in justified text are narrower
 _SAMPLES = 60  # characters by which the direction of a page is judged
 _MAX_SLANT = 20  # degrees by which a line may lean and still be level
-_NUMBER = re.compile(r"\s*(\d{1,5})(\s+)(?=\S)")
+_NUMBER = re.compile(r"(\d{1,5})(\s+)(?=\S)")
 
 
 def page_lines(page: Any, number: int) -> list[Line]:
@@ -98,7 +98,7 @@ class _Letters:
         return bool(found) and right.value - left.value > 0.1 and top.value - bottom.value > 0.1
 
     def _usual_angle(self, shown: int) -> int:
-        """Return the angle of most text, if it is a quarter turn or more; otherwise the one that a viewer shows level."""
+        """Return the angle of most text on the sheet; that of a level line as shown if no angle has most."""
         step = max(1, len(self.text) // _SAMPLES)
         angles = Counter(self.angle(at) for at in range(0, len(self.text), step) if self.text[at].isalnum())
         ((usual, times),) = angles.most_common(1) or [(shown, 0)]
@@ -154,65 +154,81 @@ class _Letters:
 
 def _lines(letters: _Letters, page: int) -> Iterator[Line]:
     for piece in _PIECE.finditer(letters.text):
-        words = _normal(piece[0])
-        if not words.strip("\u00ad"):
+        if not _normal(piece[0]).strip("\u00ad"):
             continue
-        start = piece.start() + len(piece[0]) - len(piece[0].lstrip())
-        end = piece.start() + max(len(piece[0].rstrip("\ufffe\x02 \t")), 1)
-        sampled = start, (start + end) // 2, max(start, end - 1)
-        lefts, bottoms, rights, tops = zip(*map(letters.box, sampled), strict=True)
-        # The median of three letters, so that one large initial does not make a heading.
-        size = sorted(map(letters.size, sampled))[1] or max(tops) - min(bottoms) or 1.0
-        bottom, top = min(bottoms), max(tops)
-        cells, stretch = _cells(letters, piece, size, bottom, top)
-        yield Line(
-            text=words,
-            page=page,
-            left=min(lefts),
-            right=max(rights),
-            bottom=bottom,
-            top=top,
-            size=size,
-            page_height=letters.page_height,
-            page_width=letters.page_width,
-            turn=letters.turn,
-            is_apart=not letters.is_level(sampled[1]),
-            cells=cells,
-            stretch=stretch,
-            number_end=_number_end(letters, piece),
-        )
+        for start, end in _rows(letters, piece):
+            yield _line(letters, start, end, page)
+
+
+def _rows(letters: _Letters, piece: re.Match[str]) -> Iterator[tuple[int, int]]:
+    """Yield the first character and the end of each row: pdfium may take short words below each other for a line."""
+    start = piece.start() + len(piece[0]) - len(piece[0].lstrip())
+    for gap in _GAP.finditer(piece[0]):
+        before, after = letters.box(piece.start() + gap.start() - 1), letters.box(piece.start() + gap.end())
+        if after[0] < before[0] and (after[3] <= before[1] or before[3] <= after[1]):
+            yield start, piece.start() + gap.start()
+            start = piece.start() + gap.end()
+    yield start, piece.end()
+
+
+def _line(letters: _Letters, start: int, end: int, page: int) -> Line:
+    text = letters.text[start:end]
+    last = start + max(len(text.rstrip("\ufffe\x02 \t")), 1) - 1
+    sampled = start, (start + last + 1) // 2, last
+    lefts, bottoms, rights, tops = zip(*map(letters.box, sampled), strict=True)
+    # The median of three letters, so that one large initial does not make a heading.
+    size = sorted(map(letters.size, sampled))[1] or max(tops) - min(bottoms) or 1.0
+    words = _normal(text)
+    cells, stretch = _cells(letters, start, text, size, min(bottoms), max(tops))
+    if (
+        len(cells) > 1
+        and (ordered := sorted(cells, key=lambda cell: cell.left)) != cells
+        and not is_right_to_left(words)
+    ):
+        cells, words = ordered, " ".join(cell.text for cell in ordered)  # pdfium turns the words of a turned line
+    return Line(
+        text=words,
+        page=page,
+        left=min(*lefts, *(cell.left for cell in cells)),
+        right=max(*rights, *(cell.right for cell in cells)),
+        bottom=min(bottoms),
+        top=max(tops),
+        size=size,
+        page_height=letters.page_height,
+        page_width=letters.page_width,
+        turn=letters.turn,
+        is_apart=not letters.is_level(start),
+        cells=tuple(cells),
+        stretch=stretch,
+        number_end=_number_end(letters, start, text),
+    )
 
 
 def _cells(
-    letters: _Letters, piece: re.Match[str], size: float, bottom: float, top: float
-) -> tuple[tuple[Cell, ...], float | None]:
+    letters: _Letters, first: int, text: str, size: float, bottom: float, top: float
+) -> tuple[list[Cell], float | None]:
     """Return the words between wide gaps and, if all gaps are equal, their total width beyond that of spaces."""
-    first, gaps = piece.start(), list(_GAP.finditer(piece[0]))
+    gaps = list(_GAP.finditer(text))
     edges = [(letters.box(first + gap.start() - 1)[2], letters.box(first + gap.end())[0]) for gap in gaps]
     widths = [after - before for before, after in edges]
-    words, bounds = [], [letters.box(first + len(piece[0]) - len(piece[0].lstrip()))[0]]
-    start = 0
-    for gap, edge, width in zip(gaps, edges, widths, strict=True):
-        if width > _CELL_GAP * size:
-            words.append(piece[0][start : gap.start()])
-            bounds += edge
-            start = gap.end()
-    words.append(piece[0][start:])
-    bounds.append(letters.box(first + len(piece[0].rstrip("\ufffe\x02 \t")) - 1)[2])
-    cells = []
-    for text, left, right in zip(map(_normal, words), bounds[::2], bounds[1::2], strict=True):
-        if text:
-            cells.append(Cell(text, left, right, letters.rules.frame((left, bottom, right, top))))
+    ends = [(gap.start(), gap.end()) for gap, width in zip(gaps, widths, strict=True) if abs(width) > _CELL_GAP * size]
+    cells, start = [], 0
+    for end, after in (*ends, (len(text.rstrip("\ufffe\x02 \t")), 0)):
+        if words := _normal(text[start:end] if after else text[start:]):
+            left, right = letters.box(first + start)[0], letters.box(first + max(end, start + 1) - 1)[2]
+            frame = letters.rules.frame((left, bottom, right, top))
+            cells.append(Cell(words, left, right, letters.size(first + start) if ends else size, frame))
+        start = after
     is_even = bool(widths) and max(widths) - min(widths) < 0.25 * size
-    return tuple(cells), sum(widths) - 0.3 * size * len(widths) if is_even else None
+    return cells, sum(widths) - 0.3 * size * len(widths) if is_even else None
 
 
-def _number_end(letters: _Letters, piece: re.Match[str]) -> tuple[float, float] | None:
+def _number_end(letters: _Letters, first: int, text: str) -> tuple[float, float] | None:
     """Return where the number ends with which a line begins, and where the next word begins."""
-    found = _NUMBER.match(piece[0])
+    found = _NUMBER.match(text)
     if not found:
         return None
-    return letters.box(piece.start() + found.end(1) - 1)[2], letters.box(piece.start() + found.end())[0]
+    return letters.box(first + found.end(1) - 1)[2], letters.box(first + found.end())[0]
 
 
 def _joined(halves: str) -> str:

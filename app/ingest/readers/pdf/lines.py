@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -31,11 +32,12 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """The words of a line between wide gaps, their edges and the ruling lines around them."""
+    """The words of a line between wide gaps, their edges and letter size, and the ruling lines around them."""
 
     text: str
     left: float = 0.0
     right: float = 0.0
+    size: float = 0.0
     frame: Frame = OPEN
 
 
@@ -90,6 +92,10 @@ class Line:
             case 270:
                 return Part(cell.text, top, 1 - right, bottom, 1 - left)
         return Part(cell.text, left, top, right, bottom)
+
+
+def is_right_to_left(text: str) -> bool:
+    return any(unicodedata.bidirectional(char) in ("R", "AL") for char in text[:20])
 
 
 def body_size(lines: Iterable[Line]) -> float:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
 from propcite.app.ingest.readers.line_ends import HYPHENATED, line_join
-from propcite.app.ingest.readers.pdf.lines import Line, body_size
+from propcite.app.ingest.readers.pdf.lines import Line, body_size, is_right_to_left
 from propcite.retrieval.text import Span
 
 _ENDS_SENTENCE = re.compile(r"[.!?:;…。！？][\"'”’»)\]]*$")
@@ -186,11 +185,7 @@ def _is_last(line: Line, after: Line, group: Sequence[Line], left: float, right:
 def _had_room(line: Line, after: Line, left: float, right: float) -> bool:
     """Whether a line was broken although the next word would have fit in its column."""
     width = (line.right - line.left) / max(len(line.text), 1) * (len(after.text.split(maxsplit=1)[0]) + 1.5)
-    return line.left - width > left if _is_right_to_left(line.text) else line.right + width < right
-
-
-def _is_right_to_left(text: str) -> bool:
-    return any(unicodedata.bidirectional(char) in ("R", "AL") for char in text[:20])
+    return line.left - width > left if is_right_to_left(line.text) else line.right + width < right
 
 
 def _continues(line: Line, after: Line, edges: tuple[float, float] | None) -> bool:
