@@ -82,11 +82,12 @@ def test_columns_that_are_drawn_row_by_row_are_read_one_after_the_other(columns:
     "style",
     [
         [("GRID", (0, 0), (-1, -1), 0.5, colors.black)],
+        [("BOX", (0, 0), (-1, -1), 1, colors.black), ("BOX", (0, 0), (-1, 0), 1, colors.black)],
         [("LINEABOVE", (0, 0), (-1, 0), 1, colors.black), ("LINEBELOW", (0, 0), (-1, 0), 0.5, colors.black)],
         [],
         [("ALIGN", (1, 0), (-1, -1), "RIGHT")],
     ],
-    ids=["grid", "rules", "aligned to the left", "aligned to the right"],
+    ids=["grid", "two boxes", "rules", "aligned to the left", "aligned to the right"],
 )
 def test_a_row_is_a_sentence_with_the_names_of_its_columns(style: list[tuple[object, ...]]) -> None:
     data = drawn(lambda pdf: table(pdf, ROWS, style))
@@ -223,3 +224,19 @@ def test_words_along_the_edge_of_a_page_are_read_after_its_text() -> None:
         write(pdf, lines[2:])
 
     assert read(draw).text == f"{FIRST.strip()}\n\nStamped in March"
+
+
+def test_accents_that_are_drawn_by_themselves_are_on_their_letters() -> None:
+    def draw(pdf: Canvas) -> None:
+        x = 72.0
+        for accent, letters_after in (("\u00b4", "et"), ("\u00a8", "uber "), ("\u00b4", "nski")):
+            width, own = (pdf.stringWidth(one, "Times-Roman", 10) for one in (letters_after[0], accent))
+            pdf.drawString(x + (width - own) / 2, 700, accent)
+            pdf.drawString(x, 700, letters_after)
+            x += pdf.stringWidth(letters_after, "Times-Roman", 10)
+
+    assert read(draw).text == "\u00e9t\u00fcber \u0144ski"
+
+
+def test_an_accent_without_a_letter_stays() -> None:
+    assert read(lambda pdf: pdf.drawString(72, 700, "a sign \u00b4 and more")).text == "a sign \u00b4 and more"

@@ -19,7 +19,8 @@ Printed = tuple[str, bytes, Truth]  # the name of the layout, the PDF, what it s
 _RULED = "table{border-collapse:collapse;margin:10pt 0}td,th{border:0.7pt solid black;padding:2pt 5pt;text-align:left}"
 _BOOKTABS = (
     "table{border-collapse:collapse;margin:10pt 0;border-top:1pt solid;border-bottom:1pt solid}"
-    "th{border-bottom:.5pt solid}td,th{padding:1pt 9pt;text-align:left}td:nth-child(2),td:nth-child(3){text-align:right}"
+    "th{border-bottom:.5pt solid}td,th{padding:1pt 9pt;text-align:left}"
+    "td:nth-child(2),td:nth-child(3){text-align:right}"
 )
 _PLAIN = "table{margin:10pt 0}td,th{padding:1pt 12pt;text-align:left;vertical-align:top}"
 _BODY = "body{font:10pt/1.25 'Liberation Serif';margin:0}p{margin:0 0 7pt;text-align:justify;hyphens:auto}"
@@ -41,7 +42,8 @@ def _by_browser() -> Iterator[Printed]:
         html = f"<h1>Report</h1><main>{''.join(_paragraph(writer, 4) for _ in range(26))}</main>"
         yield f"{columns} columns, running heads", _print(style, html), writer.truth
     writer = Writer(4)
-    figure = '<figure style="margin:6pt 0;break-inside:avoid"><svg width="200" height="90"><rect width="200" height="90" fill="#ccd"/></svg>'
+    picture = '<svg width="200" height="90"><rect width="200" height="90" fill="#ccd"/></svg>'
+    figure = f'<figure style="margin:6pt 0;break-inside:avoid">{picture}'
     parts = [
         _paragraph(writer, 5)
         + (f"{figure}<figcaption>{writer.apart(f'Figure {n}: ')}</figcaption></figure>" if n % 2 else "")
@@ -77,7 +79,10 @@ def _by_browser() -> Iterator[Printed]:
             number += bool(line)
             label = number if line and number % every == 0 else ""
             rows.append(f"<div><i>{label}</i>{line or '&nbsp;'}</div>")
-        style = "div{white-space:nowrap;padding-left:34pt;position:relative;font-size:11pt}i{position:absolute;left:0;font:7pt 'Liberation Sans'}"
+        style = (
+            "div{white-space:nowrap;padding-left:34pt;position:relative;font-size:11pt}"
+            "i{position:absolute;left:0;font:7pt 'Liberation Sans'}"
+        )
         yield f"line numbers, every {every}", _print(style, "".join(rows)), writer.truth
     for name, style in (("ruled", _RULED), ("three rules", _BOOKTABS), ("no rules", _PLAIN)):
         for long_cells in (False, True):
@@ -109,7 +114,8 @@ def _table(rows: Sequence[Sequence[str]]) -> str:
 
 
 def _print(style: str, html: str) -> bytes:
-    page = f"<!doctype html><html lang=en><meta charset=utf-8><style>@page{{size:A4;margin:25mm}}{_BODY}{style}</style>{html}"
+    head = f"<meta charset=utf-8><style>@page{{size:A4;margin:25mm}}{_BODY}{style}</style>"
+    page = f"<!doctype html><html lang=en>{head}{html}"
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder, "page.html"), Path(folder, "page.pdf")
         source.write_text(page, "utf-8")

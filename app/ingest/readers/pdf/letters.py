@@ -13,6 +13,7 @@ from typing import Any
 from pypdfium2 import raw
 
 from propcite.app.ingest.readers.draft import one_line
+from propcite.app.ingest.readers.pdf.accents import with_accents
 from propcite.app.ingest.readers.pdf.glyphs import PUBLIC
 from propcite.app.ingest.readers.pdf.lines import Cell, Line, is_right_to_left
 from propcite.app.ingest.readers.pdf.rules import Rectangle, Rules
@@ -73,6 +74,7 @@ class _Letters:
         self.text = self._text(text_page)
         self._turn = self._usual_angle(shown)
         self.turn = (shown - self._turn) % 360
+        self.text = with_accents(self.text, self.box)
         self.rules = Rules(page, self.place)
 
     def _text(self, text_page: Any) -> str:

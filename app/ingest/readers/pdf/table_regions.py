@@ -63,10 +63,11 @@ def _between_rules(lines: Sequence[Line], start: int) -> Region | None:
 
 
 def _is_between_rules(line: Line) -> bool:
-    """Whether a line has rules above and below, but is not in cells with rules on all sides."""
-    if not line.cells or line.parts or all(cell.frame.is_closed for cell in line.cells):
-        return False
-    return all(map(isfinite, _rules(line)))
+    return bool(line.cells) and not line.parts and all(map(isfinite, _rules(line)))
+
+
+def _is_in_cells(line: Line) -> bool:
+    return all(cell.frame.is_closed for cell in line.cells)
 
 
 def _rules(line: Line) -> set[float]:

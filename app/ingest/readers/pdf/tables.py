@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
-from propcite.app.ingest.readers.pdf.lines import Cell, Line, Part, mark_rows
+from propcite.app.ingest.readers.pdf.lines import WIDE_GAP, Cell, Line, Part, mark_rows
+from propcite.app.ingest.readers.pdf.rules import Frame
 from propcite.app.ingest.readers.pdf.table_regions import Edges, column_of, extended, has_gaps, table_at
 from propcite.app.ingest.readers.rows import has_header, is_value, row_sentence
 
+_MIN_GROUP = 3  # lines in each of several cells side by side, from which they are rows
 _WRAPPED = 1.5  # letter sizes from a line of a cell to the next line of the same cell
 
 
@@ -171,7 +174,7 @@ def _ruled(lines: Sequence[Line], start: int) -> _Table | None:
         end += 1
     lefts = sorted({word.cell.frame.left for word in words})
     tops = sorted({word.cell.frame.top for word in words}, reverse=True)
-    if len(lefts) < 2 or len(tops) < 2:
+    if len(lefts) < 2 or len(tops) < 2 or not _are_cells(words):
         return None
     rows = [_Row() for _ in tops]
     for word in words:
@@ -181,6 +184,23 @@ def _ruled(lines: Sequence[Line], start: int) -> _Table | None:
                 rows[number].cells.setdefault(column, []).append(word)
     rows = [_Row(dict(sorted(row.cells.items()))) for row in rows if row.cells]
     return _Table(start, end, rows) if sum(len(row.cells) > 1 for row in rows) > 1 else None
+
+
+def _are_cells(words: Sequence[_Word]) -> bool:
+    """Whether the ruling lines are around single cells, rather than around groups of rows or of columns."""
+    inside: dict[Frame, list[_Word]] = {}
+    for word in words:
+        inside.setdefault(word.cell.frame, []).append(word)
+    lines: dict[tuple[float, float], list[int]] = {}
+    for frame, group in inside.items():
+        if any(one.line is other.line and _is_wide(one, other) for one, other in pairwise(group)):
+            return False
+        lines.setdefault((frame.bottom, frame.top), []).append(len({id(word.line) for word in group}))
+    return not any(len(counts) > 1 and len(set(counts)) == 1 and counts[0] >= _MIN_GROUP for counts in lines.values())
+
+
+def _is_wide(one: _Word, other: _Word) -> bool:
+    return other.cell.left - one.cell.right > WIDE_GAP * one.line.size
 
 
 def _touch(one: _Word, other: _Word) -> bool:
@@ -241,16 +261,16 @@ def _by_bands(rows: Sequence[_Row]) -> list[_Row]:
     joined: list[_Row] = []
     for number, (row, band) in enumerate(zip(rows, bands, strict=True)):
         is_header = band == bands[0] and len(set(bands)) > 1
-        if number and band == bands[number - 1] and (each or is_header) and not _have_values(joined[-1], row):
+        if number and band == bands[number - 1] and (is_header or (each and not _is_full(row, joined[-1]))):
             joined[-1].add(row)
         else:
             joined.append(_Row(dict(row.cells)))
     return joined
 
 
-def _have_values(row: _Row, other: _Row) -> bool:
-    """Whether both rows have values in the same column, so that they are two."""
-    return any(is_value(row.text(column)) and is_value(other.text(column)) for column in {*row.cells} & {*other.cells})
+def _is_full(row: _Row, other: _Row) -> bool:
+    """Whether a row has words in each column that the row above has, so that it is a row of its own."""
+    return set(other.cells) <= set(row.cells)
 
 
 def _has_ruled_header(rows: Sequence[_Row]) -> bool:
