@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterable, Sequence
+import string
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import pypdfium2
 import pytest
 from pdf_words import letters, text_in_box
+from PIL import Image
 from reportlab.lib import colors
 from reportlab.lib.pagesizes import A4
 from reportlab.lib.utils import simpleSplit
+from reportlab.pdfbase import pdfmetrics
+from reportlab.pdfbase.cidfonts import UnicodeCIDFont
+from reportlab.pdfbase.ttfonts import TTFont
 from reportlab.pdfgen.canvas import Canvas
 from reportlab.platypus import Table
 
+from propcite.app.ingest.ocr.choosing import choose
 from propcite.app.ingest.readers import document_from_bytes
 from propcite.retrieval.text import Document
 
@@ -240,3 +246,62 @@ def test_accents_that_are_drawn_by_themselves_are_on_their_letters() -> None:
 
 def test_an_accent_without_a_letter_stays() -> None:
     assert read(lambda pdf: pdf.drawString(72, 700, "a sign \u00b4 and more")).text == "a sign \u00b4 and more"
+
+
+def test_right_to_left_text_is_read_in_its_own_order() -> None:
+    pdfmetrics.registerFont(TTFont("DejaVu", "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf"))
+    lines = ["הנהר עולה בגבעות וזורם צפונה לאורך מאתיים", "קילומטרים לפני שהוא מגיע לים."]
+
+    def draw(pdf: Canvas) -> None:
+        pdf.setFont("DejaVu", 10)
+        for row, line in enumerate(lines):
+            pdf.drawRightString(500, 700 - 14 * row, line[::-1])  # as programs draw it: from the left
+
+    assert read(draw).text == " ".join(lines)
+
+
+def test_vertical_text_is_read_from_the_right_column_to_the_left() -> None:
+    pdfmetrics.registerFont(UnicodeCIDFont("HeiseiMin-W3", isVertical=True))
+    columns = [
+        "川は山から海へ流れる。それは長く、",
+        "町は川の北にある。橋は一つしかなく",
+        "船は春から秋まで毎日川を下るのだ。",
+        "冬は氷。",
+    ]
+
+    def draw(pdf: Canvas) -> None:
+        pdf.setFont("HeiseiMin-W3", 12)
+        for number, column in enumerate(columns):
+            pdf.drawString(500 - 20 * number, 700, column)
+
+    document = read(draw)
+    assert document.text == "".join(columns)
+    box = document.boxes[0]
+    assert (box.left + box.right) / 2 == pytest.approx(494 / A4[0], abs=0.01)
+    assert box.bottom - box.top > 3 * (box.right - box.left)
+
+
+@pytest.fixture
+def _without_recogniser() -> Iterator[None]:
+    choose("off")
+    yield
+    choose("auto")
+
+
+@pytest.mark.usefixtures("_without_recogniser")
+@pytest.mark.parametrize("is_nonsense", [False, True])
+def test_an_invisible_layer_over_a_scan_is_read_unless_it_is_nonsense(is_nonsense: bool) -> None:
+    key = str.maketrans(string.ascii_lowercase, "qwrtzpsdfghjklxcvbnmeyuioa")
+    words = ((FIRST + SECOND) * 2).translate(key if is_nonsense else {}).strip()
+
+    def scan(pdf: Canvas) -> None:
+        pdf.drawInlineImage(Image.new("L", (60, 80), 200), 0, 0, *A4)
+        for x, y, line in wrapped(words, 450, 72, 700):
+            text = pdf.beginText(x, y)
+            text.setTextRenderMode(3)
+            text.textOut(line)
+            pdf.drawText(text)
+
+    document = read(scan, lambda pdf: write(pdf, wrapped(FIRST, 450, 72, 500)))
+    assert document.metadata.get("pages_without_text") == ("1" if is_nonsense else None)
+    assert (words in document.text) is not is_nonsense

@@ -8,6 +8,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 from pypdfium2 import raw
@@ -72,7 +73,9 @@ class _Letters:
         self._left, self._bottom, right, top = page.get_bbox()  # unlike the crop box it includes inherited values
         self._width, self._height = right - self._left, top - self._bottom
         self.text = self._text(text_page)
-        self._turn = self._usual_angle(shown)
+        self._is_vertical = self._goes_down()
+        # Seen from its right side, vertical text has level lines from top to bottom.
+        self._turn = (shown + 270) % 360 if self._is_vertical else self._usual_angle(shown)
         self.turn = (shown - self._turn) % 360
         self.text = with_accents(self.text, self.box)
         self.rules = Rules(page, self.place)
@@ -99,6 +102,15 @@ class _Letters:
         found = raw.FPDFText_GetCharBox(self._page, index, left, right, bottom, top)
         return bool(found) and right.value - left.value > 0.1 and top.value - bottom.value > 0.1
 
+    def _goes_down(self) -> bool:
+        """Whether most Chinese or Japanese letters have the next one below them."""
+        wide = [at for at, char in enumerate(self.text) if unicodedata.east_asian_width(char) in "WF"]
+        pairs = [(at, after) for at, after in pairwise(wide) if after == at + 1]
+        pairs = pairs[:: max(1, len(pairs) // _SAMPLES)]
+        boxes = [(self.box(at), self.box(after)) for at, after in pairs]
+        below = sum(after[3] < (top + bottom) / 2 and after[0] < right for (_, bottom, right, top), after in boxes)
+        return 2 * below > len(pairs)
+
     def _usual_angle(self, shown: int) -> int:
         """Return the angle of most text on the sheet; that of a level line as shown if no angle has most."""
         step = max(1, len(self.text) // _SAMPLES)
@@ -116,7 +128,7 @@ class _Letters:
         return 90 * (nearest % 4) if abs(degrees - 90 * nearest) < _MAX_SLANT else None
 
     def is_level(self, index: int) -> bool:
-        return self.angle(index) in (self._turn, None)
+        return self._is_vertical or self.angle(index) in (self._turn, None)
 
     @property
     def page_height(self) -> float:
