@@ -61,7 +61,8 @@ def _nearest(lines: npt.NDArray[np.float64], along: float, across: float) -> tup
     if not len(lines):
         return -math.inf, math.inf
     passing = lines[(lines[:, 1] <= along) & (along <= lines[:, 2]), 0]
-    return passing[passing <= across].max(initial=-math.inf), passing[passing > across].min(initial=math.inf)
+    before, after = passing[passing <= across], passing[passing > across]
+    return float(before.max(initial=-math.inf)), float(after.min(initial=math.inf))
 
 
 def _merged(lines: list[tuple[float, float, float]]) -> npt.NDArray[np.float64]:

@@ -45,11 +45,10 @@ def _between_rules(lines: Sequence[Line], start: int) -> Region | None:
         return None  # the lines between these rules were looked at before
     edges: set[float] = set()
     end = start
-    while (
-        end < min(start + _MAX_LINES, len(lines))
-        and _is_between_rules(lines[end])
-        and (not edges or _rules(lines[end]) & edges)
-    ):
+    last, is_in_cells = min(start + _MAX_LINES, len(lines)), _is_in_cells(lines[start])
+    while end < last and _is_between_rules(lines[end]) and _is_in_cells(lines[end]) == is_in_cells:
+        if edges and not _rules(lines[end]) & edges:
+            break
         edges |= _rules(lines[end])
         end += 1
     columns = _columns(lines[start:end])
@@ -80,7 +79,8 @@ def _by_gaps(lines: Sequence[Line], start: int, before: int) -> Region | None:
         return None
     wide = [start]
     for at in range(start + 1, min(start + _MAX_LINES, len(lines))):
-        if at - wide[-1] > _MAX_BETWEEN or not _is_near(lines[wide[-1] : at], lines[at]):
+        is_far = at - wide[-1] > _MAX_BETWEEN or not _is_near(lines[wide[-1] : at], lines[at])
+        if is_far or _is_in_cells(lines[at]) != _is_in_cells(lines[start]):
             break
         if has_gaps(lines, at):
             wide.append(at)
