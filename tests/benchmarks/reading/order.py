@@ -1,6 +1,6 @@
-"""Measure whether PDFs are read in order: pages that are printed here, and PDFs of Debian's packages.
+"""Measure whether PDFs are read in order, on pages that are printed here.
 
-    python -m tests.benchmarks.reading order CACHE [--examples N] [--real]
+    python -m tests.benchmarks.reading order CACHE [--only NAME] [--examples N] [--keep FOLDER]
 
 The order of the printed pages is known from their source.  Reported per layout: the share of sentences that are whole
 and of those in order; notes and captions that stand inside a sentence; table cells in one sentence with their row's
