@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import re
 import subprocess
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,7 +31,9 @@ class Word:
 
 
 def letters(text: str) -> str:
-    return "".join(re.findall(r"[^\W_]", text))
+    """Return letters and digits, without ligatures and accents: pdftotext lacks some that PropCite reads."""
+    text = re.sub("ff[il]|f[fil]|[ﬀ-ﬄ]", "", text)
+    return "".join(re.findall(r"[^\W_]", unicodedata.normalize("NFD", text)))
 
 
 def words_of(pdf: Path, page: int) -> list[Word]:

@@ -17,6 +17,17 @@ def letters(text: str) -> str:
 def text_in_box(pdf: pypdfium2.PdfDocument, box: Box) -> str:
     page = pdf[box.page - 1]
     width, height = page.get_size()
-    edges = {"left": box.left * width - 1, "right": box.right * width + 1}
-    edges |= {"bottom": (1 - box.bottom) * height - 1, "top": (1 - box.top) * height + 1}
+    left, top, right, bottom = box.left, box.top, box.right, box.bottom
+    turn = page.get_rotation()  # pdfium's places of words are those of the sheet before it is turned
+    if turn in (90, 270):
+        width, height = height, width
+    match turn:
+        case 90:
+            left, top, right, bottom = top, 1 - right, bottom, 1 - left
+        case 180:
+            left, top, right, bottom = 1 - right, 1 - bottom, 1 - left, 1 - top
+        case 270:
+            left, top, right, bottom = 1 - bottom, left, 1 - top, right
+    edges = {"left": left * width - 1, "right": right * width + 1}
+    edges |= {"bottom": (1 - bottom) * height - 1, "top": (1 - top) * height + 1}
     return str(page.get_textpage().get_text_bounded(**edges))

@@ -11,9 +11,9 @@ from statistics import median
 
 import numpy as np
 
-from propcite.app.ingest.ocr.recogniser import CELL_GAP, TextLine, Word
+from propcite.app.ingest.ocr.recogniser import TextLine, Word
 from propcite.app.ingest.readers.draft import one_line
-from propcite.app.ingest.readers.pdf.lines import Line, Part
+from propcite.app.ingest.readers.pdf.lines import Cell, Line, Part
 
 _MIN_SKEW = 0.2  # degrees from which a page is straightened
 _GUTTER = 0.8  # width of the gap between columns, in letter sizes
@@ -155,16 +155,10 @@ def _rows(pieces: Sequence[_Piece]) -> Iterator[list[_Piece]]:
 
 def _line(row: Sequence[_Piece], skew: float, usual: float, picture: Picture) -> Line:
     scale, size = picture.scale, _snapped(max(piece.size for piece in row), usual)
-    cells: list[str] = []
-    for before, piece in zip([None, *row], row, strict=False):
-        words = _normal(piece.line.text)
-        if before and piece.left - before.right <= CELL_GAP * size:
-            cells[-1] += f" {words}"
-        else:
-            cells.append(words)
+    cells = [Cell(_normal(piece.line.text), piece.left * scale, piece.right * scale, size * scale) for piece in row]
     parts = [part for piece in row for part in _parts(piece.line, skew, picture)] if skew or picture.turn else []
     return Line(
-        text=" ".join(cells),
+        text=" ".join(cell.text for cell in cells),
         page=picture.page,
         left=min(piece.left for piece in row) * scale,
         right=max(piece.right for piece in row) * scale,

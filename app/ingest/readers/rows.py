@@ -113,16 +113,21 @@ def has_header(rows: Sequence[Sequence[str]], *, proof: bool = False) -> bool:
     return any(contrasts) or (not proof and len(used) > 1)
 
 
+def is_value(cell: str) -> bool:
+    """Whether a cell has a number, an amount or a date rather than words."""
+    return _VALUE.fullmatch(cell) is not None
+
+
 def _are_values(name: str, cells: Sequence[str]) -> bool:
     """Whether most cells below a name are values; below a year, years do not count."""
     if _YEAR.fullmatch(name):
         cells = [cell for cell in cells if not _YEAR.fullmatch(cell)]
-    return 2 * sum(_VALUE.fullmatch(cell) is not None for cell in cells) > len(cells)
+    return 2 * sum(map(is_value, cells)) > len(cells)
 
 
 def _is_name(cell: str) -> bool:
-    is_value = _VALUE.fullmatch(cell) is not None and _YEAR.fullmatch(cell) is None
-    return not is_value and len(cell) <= _MAX_NAME and not cell.endswith(".")
+    is_number = is_value(cell) and _YEAR.fullmatch(cell) is None
+    return not is_number and len(cell) <= _MAX_NAME and not cell.endswith(".")
 
 
 def _named(name: str, cell: str) -> str:

@@ -53,7 +53,7 @@ def test_every_line_is_in_its_box(name: str, data: bytes) -> None:
     for box in document.boxes:
         covered[box.span.start : box.span.end] = b"\1" * len(box.span)
     uncovered = [c for c, is_covered in zip(document.text, covered, strict=True) if not is_covered]
-    assert not "".join(uncovered).strip()
+    assert not "".join(uncovered).strip(" \n|=;.")  # what is written between the cells of a row
 
 
 def test_a_quote_of_two_lines_has_two_boxes_one_below_the_other() -> None:

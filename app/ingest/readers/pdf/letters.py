@@ -6,14 +6,18 @@ import ctypes
 import math
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 from pypdfium2 import raw
 
 from propcite.app.ingest.readers.draft import one_line
+from propcite.app.ingest.readers.pdf.accents import with_accents
 from propcite.app.ingest.readers.pdf.glyphs import PUBLIC
-from propcite.app.ingest.readers.pdf.lines import Line
+from propcite.app.ingest.readers.pdf.lines import Cell, Line, is_right_to_left
+from propcite.app.ingest.readers.pdf.rules import Rectangle, Rules
 
 LOST = "\ufffd"  # stands for a character that cannot be read
 
@@ -41,8 +45,10 @@ _NOT_TEXT = re.compile("[\x00\x01\x04-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ue
 _MAC_LIGATURES = re.compile("(?<=[^\\W\\d_])[\uf0de\uf0df]|[\uf0de\uf0df](?=[^\\W\\d_])")
 _OVERSTRUCK = re.compile("\u0338\\s?(\\S)")  # TeX writes the stroke of an unequal sign before the equal sign
 _INNER_SOFT_HYPHEN = re.compile("\u00ad(?!\\s*$)")
-# Width of a gap between table cells, in letter sizes; spaces in justified text are narrower.
-_CELL_GAP = 1.5
+_CELL_GAP = 0.8  # width of a gap between cells, in letter sizes; most spaces in justified text are narrower
+_SAMPLES = 60  # characters by which the direction of a page is judged
+_MAX_SLANT = 20  # degrees by which a line may lean and still be level
+_NUMBER = re.compile(r"(\d{1,5})(\s+)(?=\S)")
 
 
 def page_lines(page: Any, number: int) -> list[Line]:
@@ -55,14 +61,24 @@ def page_lines(page: Any, number: int) -> list[Line]:
 
 
 class _Letters:
-    """A page's text, with the position of each character as a viewer shows the page, rotated if it says so."""
+    """A page's text, with the position of each character as it is read: most lines of the page are level.
+
+    `turn` are the degrees by which the page must be turned clockwise to be as a viewer shows it.
+    """
 
     def __init__(self, page: Any, text_page: Any) -> None:
         self._page = text_page.raw
         self._turn = page.get_rotation() % 360
+        shown = self._turn
         self._left, self._bottom, right, top = page.get_bbox()  # unlike the crop box it includes inherited values
         self._width, self._height = right - self._left, top - self._bottom
         self.text = self._text(text_page)
+        self._is_vertical = self._goes_down()
+        # Seen from its right side, vertical text has level lines from top to bottom.
+        self._turn = (shown + 270) % 360 if self._is_vertical else self._usual_angle(shown)
+        self.turn = (shown - self._turn) % 360
+        self.text = with_accents(self.text, self.box)
+        self.rules = Rules(page, self.place)
 
     def _text(self, text_page: Any) -> str:
         """Return one character for each of pdfium's; U+FFFD where it has no Unicode but writes the character's code."""
@@ -86,6 +102,34 @@ class _Letters:
         found = raw.FPDFText_GetCharBox(self._page, index, left, right, bottom, top)
         return bool(found) and right.value - left.value > 0.1 and top.value - bottom.value > 0.1
 
+    def _goes_down(self) -> bool:
+        """Whether most Chinese or Japanese letters have the next one below them."""
+        wide = [at for at, char in enumerate(self.text) if unicodedata.east_asian_width(char) in "WF"]
+        pairs = [(at, after) for at, after in pairwise(wide) if after == at + 1]
+        pairs = pairs[:: max(1, len(pairs) // _SAMPLES)]
+        boxes = [(self.box(at), self.box(after)) for at, after in pairs]
+        below = sum(after[3] < (top + bottom) / 2 and after[0] < right for (_, bottom, right, top), after in boxes)
+        return 2 * below > len(pairs)
+
+    def _usual_angle(self, shown: int) -> int:
+        """Return the angle of most text on the sheet; that of a level line as shown if no angle has most."""
+        step = max(1, len(self.text) // _SAMPLES)
+        angles = Counter(self.angle(at) for at in range(0, len(self.text), step) if self.text[at].isalnum())
+        ((usual, times),) = angles.most_common(1) or [(shown, 0)]
+        return usual if usual is not None and 2 * times > angles.total() else shown
+
+    def angle(self, index: int) -> int | None:
+        """Return the angle of a character on the sheet, counterclockwise; None if it is slanting."""
+        matrix = raw.FS_MATRIX()
+        if not raw.FPDFText_GetMatrix(self._page, index, matrix):
+            return 0
+        degrees = math.degrees(math.atan2(matrix.b, matrix.a)) % 360
+        nearest = round(degrees / 90)
+        return 90 * (nearest % 4) if abs(degrees - 90 * nearest) < _MAX_SLANT else None
+
+    def is_level(self, index: int) -> bool:
+        return self._is_vertical or self.angle(index) in (self._turn, None)
+
     @property
     def page_height(self) -> float:
         return float(self._width if self._turn in (90, 270) else self._height)
@@ -94,13 +138,17 @@ class _Letters:
     def page_width(self) -> float:
         return float(self._height if self._turn in (90, 270) else self._width)
 
-    def box(self, index: int) -> tuple[float, float, float, float]:
-        """Return left, bottom, right and top of a character; zeros if pdfium knows no box."""
+    def box(self, index: int) -> Rectangle:
+        """Return the rectangle of a character; zeros if pdfium knows none."""
         box = raw.FS_RECTF()
         if not raw.FPDFText_GetLooseCharBox(self._page, index, box):
             return 0.0, 0.0, 0.0, 0.0
-        left, right = box.left - self._left, box.right - self._left
-        bottom, top = box.bottom - self._bottom, box.top - self._bottom
+        return self.place((box.left, box.bottom, box.right, box.top))
+
+    def place(self, box: Rectangle) -> Rectangle:
+        """Return where a rectangle of the sheet is on the page as it is read."""
+        left, right = box[0] - self._left, box[2] - self._left
+        bottom, top = box[1] - self._bottom, box[3] - self._bottom
         match self._turn:
             case 90:
                 return bottom, self._width - right, top, self._width - left
@@ -120,45 +168,81 @@ class _Letters:
 
 def _lines(letters: _Letters, page: int) -> Iterator[Line]:
     for piece in _PIECE.finditer(letters.text):
-        words = _normal(piece[0])
-        if not words.strip("\u00ad"):
+        if not _normal(piece[0]).strip("\u00ad"):
             continue
-        start = piece.start() + len(piece[0]) - len(piece[0].lstrip())
-        end = piece.start() + max(len(piece[0].rstrip("\ufffe\x02 \t")), 1)
-        sampled = start, (start + end) // 2, max(start, end - 1)
-        lefts, bottoms, rights, tops = zip(*map(letters.box, sampled), strict=True)
-        # The median of three letters, so that one large initial does not make a heading.
-        size = sorted(map(letters.size, sampled))[1] or max(tops) - min(bottoms) or 1.0
-        cells, stretch = _cells(letters, piece, size)
-        yield Line(
-            text=words,
-            page=page,
-            left=min(lefts),
-            right=max(rights),
-            bottom=min(bottoms),
-            top=max(tops),
-            size=size,
-            page_height=letters.page_height,
-            page_width=letters.page_width,
-            cells=cells,
-            stretch=stretch,
-        )
+        for start, end in _rows(letters, piece):
+            yield _line(letters, start, end, page)
 
 
-def _cells(letters: _Letters, piece: re.Match[str], size: float) -> tuple[tuple[str, ...], float | None]:
-    """Return the texts between wide gaps and, if all gaps are equal, their total width beyond that of spaces."""
-    gaps = list(_GAP.finditer(piece[0]))
-    widths = [
-        letters.box(piece.start() + gap.end())[0] - letters.box(piece.start() + gap.start() - 1)[2] for gap in gaps
-    ]
+def _rows(letters: _Letters, piece: re.Match[str]) -> Iterator[tuple[int, int]]:
+    """Yield the first character and the end of each row: pdfium may take short words below each other for a line."""
+    start = piece.start() + len(piece[0]) - len(piece[0].lstrip())
+    for gap in _GAP.finditer(piece[0]):
+        before, after = letters.box(piece.start() + gap.start() - 1), letters.box(piece.start() + gap.end())
+        if after[0] < before[0] and (after[3] <= before[1] or before[3] <= after[1]):
+            yield start, piece.start() + gap.start()
+            start = piece.start() + gap.end()
+    yield start, piece.end()
+
+
+def _line(letters: _Letters, start: int, end: int, page: int) -> Line:
+    text = letters.text[start:end]
+    last = start + max(len(text.rstrip("\ufffe\x02 \t")), 1) - 1
+    sampled = start, (start + last + 1) // 2, last
+    lefts, bottoms, rights, tops = zip(*map(letters.box, sampled), strict=True)
+    # The median of three letters, so that one large initial does not make a heading.
+    size = sorted(map(letters.size, sampled))[1] or max(tops) - min(bottoms) or 1.0
+    words = _normal(text)
+    cells, stretch = _cells(letters, start, text, size, min(bottoms), max(tops))
+    if (
+        len(cells) > 1
+        and (ordered := sorted(cells, key=lambda cell: cell.left)) != cells
+        and not is_right_to_left(words)
+    ):
+        cells, words = ordered, " ".join(cell.text for cell in ordered)  # pdfium turns the words of a turned line
+    return Line(
+        text=words,
+        page=page,
+        left=min(*lefts, *(cell.left for cell in cells)),
+        right=max(*rights, *(cell.right for cell in cells)),
+        bottom=min(bottoms),
+        top=max(tops),
+        size=size,
+        page_height=letters.page_height,
+        page_width=letters.page_width,
+        turn=letters.turn,
+        is_apart=not letters.is_level(start),
+        cells=tuple(cells),
+        stretch=stretch,
+        number_end=_number_end(letters, start, text),
+    )
+
+
+def _cells(
+    letters: _Letters, first: int, text: str, size: float, bottom: float, top: float
+) -> tuple[list[Cell], float | None]:
+    """Return the words between wide gaps and, if all gaps are equal, their total width beyond that of spaces."""
+    gaps = list(_GAP.finditer(text))
+    edges = [(letters.box(first + gap.start() - 1)[2], letters.box(first + gap.end())[0]) for gap in gaps]
+    widths = [after - before for before, after in edges]
+    ends = [(gap.start(), gap.end()) for gap, width in zip(gaps, widths, strict=True) if abs(width) > _CELL_GAP * size]
     cells, start = [], 0
-    for gap, width in zip(gaps, widths, strict=True):
-        if width > _CELL_GAP * size:
-            cells.append(piece[0][start : gap.start()])
-            start = gap.end()
-    words = tuple(filter(None, map(_normal, [*cells, piece[0][start:]])))
+    for end, after in (*ends, (len(text.rstrip("\ufffe\x02 \t")), 0)):
+        if words := _normal(text[start:end] if after else text[start:]):
+            left, right = letters.box(first + start)[0], letters.box(first + max(end, start + 1) - 1)[2]
+            frame = letters.rules.frame((left, bottom, right, top))
+            cells.append(Cell(words, left, right, letters.size(first + start) if ends else size, frame))
+        start = after
     is_even = bool(widths) and max(widths) - min(widths) < 0.25 * size
-    return words, sum(widths) - 0.3 * size * len(widths) if is_even else None
+    return cells, sum(widths) - 0.3 * size * len(widths) if is_even else None
+
+
+def _number_end(letters: _Letters, first: int, text: str) -> tuple[float, float] | None:
+    """Return where the number ends with which a line begins, and where the next word begins."""
+    found = _NUMBER.match(text)
+    if not found:
+        return None
+    return letters.box(first + found.end(1) - 1)[2], letters.box(first + found.end())[0]
 
 
 def _joined(halves: str) -> str:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import takewhile
+from itertools import pairwise, takewhile
 from statistics import median
+
+from propcite.app.ingest.readers.pdf.rules import OPEN, Frame
 
 # The share of a page's height that its header and footer may take, and the maximum number of their lines.
 _MARGIN = 0.14
 _MAX_LINES = 3
+WIDE_GAP = 1.5  # letter sizes between cells of a line that show a table; spaces in justified text are narrower
 _NUMBER = re.compile(r"(?:page\s+)?\W*(?:\d+|[ivxlc]+)\W*(?:(?:of|/)\s*\d+)?\W*", re.IGNORECASE)
 
 
@@ -27,12 +31,26 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """A line as it is visible on its page, in points from the page's lower left corner, with its letters' `size`.
+class Cell:
+    """The words of a line between wide gaps, their edges and letter size, and the ruling lines around them."""
 
-    `cells` are the texts between wide gaps.  `stretch` is the width by which equal gaps exceed plain spaces; None if
-    gaps differ.  `is_row` is set for lines of a table.  A line of a skewed or turned scan has straight positions here;
-    its `parts` are where it is visible.
+    text: str
+    left: float = 0.0
+    right: float = 0.0
+    size: float = 0.0
+    frame: Frame = OPEN
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line as it is read on its page, in points from the page's lower left corner, with its letters' `size`.
+
+    `turn` are the degrees by which the page must be turned clockwise to be as it is visible.
+
+    `stretch` is the width by which equal gaps exceed plain spaces; None if gaps differ.  `number_end` is where the
+    number ends with which the line begins, and where the next word begins.  `is_row` is set for rows of a table,
+    `is_apart` for notes and others that no sentence of the text goes through.  A line of a skewed or turned scan has
+    straight positions here; its `parts` are where it is visible, as are those of a row.
     """
 
     text: str
@@ -44,15 +62,40 @@ class Line:
     size: float = 0.0
     page_height: float = 0.0
     page_width: float = 0.0
-    cells: tuple[str, ...] = ()
+    turn: int = 0
+    cells: tuple[Cell, ...] = ()
     stretch: float | None = None
+    number_end: tuple[float, float] | None = None
     is_row: bool = False
+    is_apart: bool = False
     parts: tuple[Part, ...] = ()
 
     @property
     def height_on_page(self) -> float:
         """Return 0 for the bottom of the page, 1 for its top."""
         return (self.top + self.bottom) / 2 / self.page_height if self.page_height else 0.5
+
+    def part(self, cell: Cell) -> Part:
+        """Return where the words of a cell are visible."""
+        width, height = self.page_width or 1.0, self.page_height or 1.0
+        left, right, top, bottom = (
+            cell.left / width,
+            cell.right / width,
+            1 - self.top / height,
+            1 - self.bottom / height,
+        )
+        match self.turn:
+            case 90:
+                return Part(cell.text, 1 - bottom, left, 1 - top, right)
+            case 180:
+                return Part(cell.text, 1 - right, 1 - bottom, 1 - left, 1 - top)
+            case 270:
+                return Part(cell.text, top, 1 - right, bottom, 1 - left)
+        return Part(cell.text, left, top, right, bottom)
+
+
+def is_right_to_left(text: str) -> bool:
+    return any(unicodedata.bidirectional(char) in ("R", "AL") for char in text[:20])
 
 
 def body_size(lines: Iterable[Line]) -> float:
@@ -115,20 +158,31 @@ def _signature(line: Line) -> tuple[str, int]:
 
 
 def mark_rows(lines: Sequence[Line]) -> list[Line]:
-    """Rewrite lines of a table as `cell | cell`.  A single line with wide gaps may be a heading with its number."""
-    has_cells = [
-        len(line.cells) > 1 and not _is_justified(line, after)
+    """Rewrite lines with wide gaps as `cell | cell`.  A single one may be a heading with its number."""
+    texts = [
+        [] if is_justified(line, after) else _wide_cells(line)
         for line, after in zip(lines, [*lines[1:], None], strict=False)
     ]
-    pages = [line.page if cells else None for line, cells in zip(lines, has_cells, strict=True)]
-    around = zip([None, *pages], [*pages[1:], None], strict=False)
+    pages = [line.page if len(cells) > 1 else None for line, cells in zip(lines, texts, strict=True)]
+    around = zip([None, *pages], pages[1:] + [None] * bool(pages), strict=False)
     return [
-        replace(line, text=" | ".join(line.cells), is_row=True) if cells and line.page in near else line
-        for line, cells, near in zip(lines, has_cells, around, strict=True)
+        replace(line, text=" | ".join(cells), is_row=True) if len(cells) > 1 and line.page in near else line
+        for line, cells, near in zip(lines, texts, around, strict=True)
     ]
 
 
-def _is_justified(line: Line, after: Line | None) -> bool:
+def _wide_cells(line: Line) -> list[str]:
+    """Return the texts between wide gaps."""
+    texts = [cell.text for cell in line.cells[:1]]
+    for cell, after in pairwise(line.cells):
+        if after.left - cell.right > WIDE_GAP * line.size:
+            texts.append(after.text)
+        else:
+            texts[-1] += f" {after.text}"
+    return texts
+
+
+def is_justified(line: Line, after: Line | None) -> bool:
     """Whether a line was stretched to its column's width because the next word did not fit.
 
     A letter is taken to be half as wide as the letter size.

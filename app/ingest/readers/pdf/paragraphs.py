@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
 from propcite.app.ingest.readers.line_ends import HYPHENATED, line_join
-from propcite.app.ingest.readers.pdf.lines import Line, body_size
+from propcite.app.ingest.readers.pdf.lines import Line, body_size, is_right_to_left
 from propcite.retrieval.text import Span
 
 _ENDS_SENTENCE = re.compile(r"[.!?:;…。！？][\"'”’»)\]]*$")
 _BULLET = re.compile(r"[•‣◦▪●○■□]\s")
 _LIST_ITEM = re.compile(r"(?:[•‣◦▪●○■□–—*·-]|\(?(?:\d{1,3}|[a-zA-Z])[.)]|\[\d{1,3}\])\s")
 _LEADER = re.compile(r"(?:\. ?){4,}\w*$")  # of a table of contents
+_CAPTION = re.compile(
+    r"(?:fig(?:ure|\.)|tab(?:le|\.)|abb(?:ildung|\.)|tabelle|figura|tableau|plate)\s*\d", re.IGNORECASE
+)
 _WORDS = re.compile(r"\w+(?:[-\u2010]\w+)*")
+_GLUED = 0.1  # letter sizes between pieces of a row that belong to one word
+_INDENT = 0.8  # letter sizes by which the first line of a paragraph is indented
+_MIN_COLUMN = 3  # lines of a column, from which its edges are known
 _MAX_HEADING = 200
 _HEADING_SCALE = 1.15  # of the body size, from which letters are a heading's
 _SAME_SIZE = 1.12  # the ratio up to which letters count as of one size
@@ -63,29 +68,60 @@ class Paragraph:
         return "".join(piece.before + piece.words for piece in self.pieces)
 
 
+@dataclass(slots=True)
+class _Group:
+    """The lines of a paragraph, and the edges of the column in which it ends; none if that has too few lines."""
+
+    lines: list[Line]
+    edges: tuple[float, float] | None
+
+
 def paragraphs(lines: Sequence[Line]) -> list[Paragraph]:
     """Join lines, without running headers and footers, into paragraphs and headings."""
-    groups: list[list[Line]] = []
+    groups: list[_Group] = []
     spacing = _usual_spacing(lines)
     for column in _columns(lines):
-        for first, group in enumerate(_split(column, spacing)):
-            if groups and not first and _continues(groups[-1][-1], group[0]):
-                groups[-1] += group
+        left, right = min(line.left for line in column), max(line.right for line in column)
+        edges = (left, right) if len(column) >= _MIN_COLUMN else None
+        for number, part in enumerate(_split(column, spacing)):
+            is_indented = edges is not None and part[0].left - left > _INDENT * part[0].size
+            before = None if number or is_indented else _unfinished(groups, part[0])
+            if before is None:
+                groups.append(_Group(part, edges))
             else:
-                groups.append(group)
+                before.lines += part
+                before.edges = edges
     words = _whole_words(lines)
-    joined = [_joined(group, words) for group in groups]
+    joined = [_joined(group.lines, words) for group in groups]
     for paragraph, (group, after) in zip(joined[1:], pairwise(groups), strict=False):
-        paragraph.tight = _is_next_in_list(group, after)
-    _set_levels(groups, joined, body_size(lines))
+        paragraph.tight = _is_next_in_list(group.lines, after.lines)
+    _set_levels([group.lines for group in groups], joined, body_size(lines))
     return joined
+
+
+def _unfinished(groups: Sequence[_Group], after: Line) -> _Group | None:
+    """Return the paragraph that the first line of a column continues, across notes, captions and tables."""
+    for group in reversed(groups):
+        line = group.lines[-1]
+        if line.page < after.page - 1 or line.is_apart < after.is_apart:
+            return None
+        if line.is_apart == after.is_apart and _same_size(line, after) and not line.is_row:
+            if _continues(line, after, group.edges):
+                return group
+            if not _CAPTION.match(group.lines[0].text):
+                return None
+        elif line.size > after.size and not (line.is_row or line.is_apart):  # a heading
+            return None
+    return None
 
 
 def _columns(lines: Sequence[Line]) -> Iterator[list[Line]]:
     """Yield runs of lines that go down a page in letters of one size."""
     column: list[Line] = []
     for line in lines:
-        if column and not _same_row(column[-1], line) and not _goes_down(column[-1], line):
+        if column and not (
+            line.is_apart == column[-1].is_apart and (_same_row(column[-1], line) or _goes_down(column[-1], line))
+        ):
             yield column
             column = []
         column.append(line)
@@ -133,10 +169,7 @@ def _is_last(line: Line, after: Line, group: Sequence[Line], left: float, right:
         return True
     if HYPHENATED.search(line.text):
         return False
-    width = (line.right - line.left) / max(len(line.text), 1)
-    first_word = after.text.split(maxsplit=1)[0]
-    # The line was broken although the next word would have fit.  Right-to-left lines have their free space on the left.
-    had_room = line.right + width * (len(first_word) + 1.5) < right and not _is_right_to_left(line.text)
+    had_room = _had_room(line, after, left, right)
     ends_sentence, in_item = _ENDS_SENTENCE.search(line.text), _LIST_ITEM.match(group[0].text)
     # A name such as `J. Smith` may begin a line within a paragraph.
     if _LIST_ITEM.match(after.text) and (ends_sentence or in_item or had_room):
@@ -144,27 +177,33 @@ def _is_last(line: Line, after: Line, group: Sequence[Line], left: float, right:
     if not ends_sentence:
         is_short = line.right - left < 0.6 * (right - left)
         return had_room and is_short and not after.text[0].islower()
-    indented = after.left - line.left > 0.8 * line.size and not in_item
-    outdented = line.left - after.left > 0.8 * line.size and len(group) > 1
+    indented = after.left - line.left > _INDENT * line.size and not in_item
+    outdented = line.left - after.left > _INDENT * line.size and len(group) > 1
     return had_room or indented or outdented
 
 
-def _is_right_to_left(text: str) -> bool:
-    return any(unicodedata.bidirectional(char) in ("R", "AL") for char in text[:20])
+def _had_room(line: Line, after: Line, left: float, right: float) -> bool:
+    """Whether a line was broken although the next word would have fit in its column."""
+    width = (line.right - line.left) / max(len(line.text), 1) * (len(after.text.split(maxsplit=1)[0]) + 1.5)
+    return line.left - width > left if is_right_to_left(line.text) else line.right + width < right
 
 
-def _continues(line: Line, after: Line) -> bool:
-    """Whether a sentence continues in the next column or on the next page."""
-    if not _same_size(line, after) or _ENDS_SENTENCE.search(line.text) or _LIST_ITEM.match(after.text):
+def _continues(line: Line, after: Line, edges: tuple[float, float] | None) -> bool:
+    """Whether a sentence continues in the next column or on the next page: with a small letter or after a full line."""
+    if _ENDS_SENTENCE.search(line.text) or _LIST_ITEM.match(after.text) or _LEADER.search(line.text) or after.is_row:
         return False
-    return after.text[0].islower() or HYPHENATED.search(line.text) is not None
+    if after.text[0].islower() or HYPHENATED.search(line.text) is not None:
+        return True
+    return edges is not None and not _had_room(line, after, *edges)
 
 
 def _joined(lines: Sequence[Line], words: set[str]) -> Paragraph:
     pieces = [Piece(lines[0].page, [(lines[0], lines[0].text, "")])]
     text = lines[0].text
-    for line in lines[1:]:
+    for before_it, line in pairwise(lines):
         head, separator = line_join(text, line.text, words)
+        if _same_row(before_it, line) and line.left - before_it.right < _GLUED * line.size:
+            head, separator = text, ""  # a superscript
         if len(head) < len(text):
             last, last_text, before = pieces[-1].lines[-1]
             pieces[-1].lines[-1] = (last, last_text[:-1], before)

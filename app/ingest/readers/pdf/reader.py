@@ -15,8 +15,9 @@ from propcite.app.ingest.ocr.scans import Scans
 from propcite.app.ingest.readers.draft import Draft, one_line
 from propcite.app.ingest.readers.pdf.fonts import with_unicode_maps
 from propcite.app.ingest.readers.pdf.garbled import is_garbled
+from propcite.app.ingest.readers.pdf.layout import in_reading_order
 from propcite.app.ingest.readers.pdf.letters import LOST, page_lines
-from propcite.app.ingest.readers.pdf.lines import Line, mark_rows, without_running_lines
+from propcite.app.ingest.readers.pdf.lines import Cell, Line, without_running_lines
 from propcite.app.ingest.readers.pdf.paragraphs import Paragraph, paragraphs
 from propcite.app.ingest.readers.pdf.scans import with_scan
 from propcite.retrieval.text import Box, Document, Heading, Page, Span
@@ -123,12 +124,12 @@ def _mended(pdf: Any, trusts_names: bool) -> bytes | None:
 
 def write_pages(draft: Draft, lines: Sequence[Line]) -> tuple[tuple[Page, ...], tuple[Box, ...]]:
     """Write lines as paragraphs.  Return the span of each page's text, and the boxes of the lines."""
-    return _write(draft, paragraphs(mark_rows(without_running_lines(lines) or lines)))
+    return _write(draft, paragraphs(in_reading_order(without_running_lines(lines) or lines)))
 
 
 def _write(draft: Draft, all_paragraphs: list[Paragraph]) -> tuple[tuple[Page, ...], tuple[Box, ...]]:
     """Write the paragraphs.  Return the span of each page's text, and the boxes of each line on its page."""
-    pages: dict[int, Span] = {}
+    pages: list[Page] = []
     boxes: list[Box] = []
     for paragraph in all_paragraphs:
         spans = []
@@ -136,21 +137,22 @@ def _write(draft: Draft, all_paragraphs: list[Paragraph]) -> tuple[tuple[Page, .
             before = piece.before if number else "\n" if paragraph.tight else "\n\n"
             span = draft.write(piece.words, before=before)
             spans.append(span)
-            pages[piece.page] = Span(pages.get(piece.page, span).start, span.end)
+            # The notes of a page may follow words of the next one.
+            start = pages.pop().span.start if pages and pages[-1].number == piece.page else span.start
+            pages.append(Page(piece.page, Span(start, span.end)))
             for inner, line in piece.line_spans():
                 boxes += _boxes(line, inner.of(piece.words), span.start + inner.start)
         if paragraph.level:
             draft.headings.append(Heading(Span(spans[0].start, spans[-1].end), paragraph.level))
-    return tuple(Page(number, span) for number, span in sorted(pages.items())), tuple(boxes)
+    return tuple(pages), tuple(boxes)
 
 
 def _boxes(line: Line, words: str, start: int) -> Iterator[Box]:
     """Yield the boxes of a line whose words begin at `start`: one, or one for each part that is found in the words."""
     if not line.parts:
         if line.page_width and line.page_height:
-            left, right = line.left / line.page_width, line.right / line.page_width
-            top, bottom = 1 - line.top / line.page_height, 1 - line.bottom / line.page_height
-            yield from _box(line.page, Span(start, start + len(words)), left, top, right, bottom)
+            part = line.part(Cell(words, line.left, line.right))
+            yield from _box(line.page, Span(start, start + len(words)), part.left, part.top, part.right, part.bottom)
         return
     end = 0
     for part in line.parts:

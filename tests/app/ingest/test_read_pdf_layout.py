@@ -1,0 +1,307 @@
+"""Layouts of PDFs: columns, tables, notes, line numbers and turned pages are read in order."""
+
+from __future__ import annotations
+
+import io
+import string
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+import pypdfium2
+import pytest
+from pdf_words import letters, text_in_box
+from PIL import Image
+from reportlab.lib import colors
+from reportlab.lib.pagesizes import A4
+from reportlab.lib.utils import simpleSplit
+from reportlab.pdfbase import pdfmetrics
+from reportlab.pdfbase.cidfonts import UnicodeCIDFont
+from reportlab.pdfbase.ttfonts import TTFont
+from reportlab.pdfgen.canvas import Canvas
+from reportlab.platypus import Table
+
+from propcite.app.ingest.ocr.choosing import choose
+from propcite.app.ingest.readers import document_from_bytes
+from propcite.retrieval.text import Document
+
+FIRST = (
+    "The river rises in the hills and flows north for two hundred kilometres before it meets the sea. It was first "
+    "mapped in 1820 by a party of surveyors who walked along both of its banks and measured its depth with a rope. "
+)
+SECOND = (
+    "The harbour was rebuilt after a storm had broken its eastern mole, and the council paid for granite blocks. Each "
+    "of them was carried by four horses from the quarry in the north, which was closed in the year after that. "
+)
+ROWS = [["Port", "Visits", "Level"], ["Sandwick", "1,204", "3.5"], ["Kirkwall", "37", "12.1"], ["Lervik", "980", "7.0"]]
+SENTENCES = [
+    "Port = Sandwick; Visits = 1,204; Level = 3.5.",
+    "Port = Kirkwall; Visits = 37; Level = 12.1.",
+    "Port = Lervik; Visits = 980; Level = 7.0.",
+]
+Drawing = Callable[[Canvas], object]
+
+
+def drawn(*pages: Drawing) -> bytes:
+    file = io.BytesIO()
+    pdf = Canvas(file, pagesize=A4)
+    for draw in pages:
+        pdf.setFont("Times-Roman", 10)
+        draw(pdf)
+        pdf.showPage()
+    pdf.save()
+    return file.getvalue()
+
+
+def read(*pages: Drawing) -> Document:
+    return document_from_bytes("x.pdf", drawn(*pages), "")
+
+
+def wrapped(words: str, width: float, x: float, y: float, size: float = 10) -> list[tuple[float, float, str]]:
+    """Return the lines of a paragraph with their places."""
+    lines = simpleSplit(words, "Times-Roman", size, width)
+    return [(x, y - 1.2 * size * row, line) for row, line in enumerate(lines)]
+
+
+def write(pdf: Canvas, lines: Iterable[tuple[float, float, str]], size: float = 10) -> None:
+    pdf.setFont("Times-Roman", size)
+    for line in lines:
+        pdf.drawString(*line)
+
+
+def table(pdf: Canvas, rows: Sequence[Sequence[str]], style: Sequence[tuple[object, ...]], y: float = 500) -> None:
+    drawing = Table(rows, colWidths=90, style=[("FONT", (0, 0), (-1, -1), "Times-Roman", 10), *style])
+    drawing.wrapOn(pdf, 400, 400)
+    drawing.drawOn(pdf, 72, y)
+
+
+@pytest.mark.parametrize("columns", [2, 3])
+def test_columns_that_are_drawn_row_by_row_are_read_one_after_the_other(columns: int) -> None:
+    words = (FIRST + SECOND) * 3
+    width = 450 / columns - 18
+    lines = [line for _, _, line in wrapped(words, width, 0, 0)]
+    height = -(-len(lines) // columns)
+    placed = [(72 + (width + 18) * (n // height), 700 - 12 * (n % height), line) for n, line in enumerate(lines)]
+    placed.sort(key=lambda line: (-line[1], line[0]))
+    assert read(lambda pdf: write(pdf, placed)).text == words.strip()
+
+
+@pytest.mark.parametrize(
+    "style",
+    [
+        [("GRID", (0, 0), (-1, -1), 0.5, colors.black)],
+        [("BOX", (0, 0), (-1, -1), 1, colors.black), ("BOX", (0, 0), (-1, 0), 1, colors.black)],
+        [("LINEABOVE", (0, 0), (-1, 0), 1, colors.black), ("LINEBELOW", (0, 0), (-1, 0), 0.5, colors.black)],
+        [],
+        [("ALIGN", (1, 0), (-1, -1), "RIGHT")],
+    ],
+    ids=["grid", "two boxes", "rules", "aligned to the left", "aligned to the right"],
+)
+def test_a_row_is_a_sentence_with_the_names_of_its_columns(style: list[tuple[object, ...]]) -> None:
+    data = drawn(lambda pdf: table(pdf, ROWS, style))
+    document = document_from_bytes("x.pdf", data, "")
+    assert document.text.split("\n") == SENTENCES
+    pdf = pypdfium2.PdfDocument(data)
+    boxes = [box for box in document.boxes if box.span.start < len(SENTENCES[0])]
+    assert [box.span.of(document.text) for box in boxes] == ["Port", "Sandwick", "Visits", "1,204", "Level", "3.5"]
+    assert all(letters(box.span.of(document.text)) in letters(text_in_box(pdf, box)) for box in boxes)
+
+
+def test_a_table_of_words_has_named_columns_only_if_a_rule_shows_its_header() -> None:
+    rows = [["Port", "Keeper"], ["Sandwick", "Ann Lee"], ["Kirkwall", "Bo Ek"]]
+    rule = [("LINEBELOW", (0, 0), (-1, 0), 0.5, colors.black), ("LINEABOVE", (0, 0), (-1, 0), 1, colors.black)]
+    rule.append(("LINEBELOW", (0, -1), (-1, -1), 1, colors.black))
+    assert read(lambda pdf: table(pdf, rows, [])).text == "Port | Keeper\nSandwick | Ann Lee\nKirkwall | Bo Ek"
+    ruled = "Port = Sandwick; Keeper = Ann Lee.\nPort = Kirkwall; Keeper = Bo Ek."
+    assert read(lambda pdf: table(pdf, rows, rule)).text == ruled
+
+
+@pytest.mark.parametrize("is_ruled", [True, False])
+def test_a_cell_of_several_lines_stays_together(is_ruled: bool) -> None:
+    rows = [
+        ["Port", "Visits", "Remarks"],
+        ["Sandwick", "1,204", "Rebuilt after\nthe storm"],
+        ["Lervik", "980", "Closed"],
+    ]
+    style: list[tuple[object, ...]] = [("VALIGN", (0, 0), (-1, -1), "TOP")]
+    style += [("GRID", (0, 0), (-1, -1), 0.5, colors.black)] if is_ruled else []
+    assert read(lambda pdf: table(pdf, rows, style)).text == (
+        "Port = Sandwick; Visits = 1,204; Remarks = Rebuilt after the storm.\n"
+        "Port = Lervik; Visits = 980; Remarks = Closed."
+    )
+
+
+def test_a_table_goes_on_to_the_next_page() -> None:
+    document = read(lambda pdf: table(pdf, ROWS[:3], [], 60), lambda pdf: table(pdf, ROWS[3:], [], 760))
+    assert [line for line in document.text.split("\n") if line] == SENTENCES
+
+
+def test_a_footnote_is_read_after_the_sentence_that_it_divides() -> None:
+    words = (FIRST + SECOND) * 2
+    lines = wrapped(words, 450, 72, 200)
+
+    def first(pdf: Canvas) -> None:
+        write(pdf, lines[:5])
+        pdf.line(72, 120, 150, 120)
+        write(pdf, wrapped("1 A note in smaller letters. It has a second sentence.", 450, 72, 108, 8), 8)
+
+    def second(pdf: Canvas) -> None:
+        write(pdf, [(x, 700 - 12 * row, line) for row, (x, _, line) in enumerate(lines[5:])])
+
+    document = read(first, second)
+    note = "1 A note in smaller letters. It has a second sentence."
+    assert document.text == f"{words.strip()}\n\n{note}"
+    assert [page.number for page in document.pages] == [1, 2, 1]
+    assert "".join(page.span.of(document.text) for page in document.pages).replace("\n", "").endswith(note)
+
+
+def test_a_caption_and_a_table_do_not_divide_a_paragraph() -> None:
+    lines = wrapped(FIRST + SECOND, 450, 72, 700)
+
+    def draw(pdf: Canvas) -> None:
+        write(pdf, lines[:3])
+        write(pdf, [(72, 620, "Table 1. Visits of ships in the three ports.")], 9)
+        table(pdf, ROWS, [], 520)
+
+    document = read(draw, lambda pdf: write(pdf, [(x, y + 36, line) for x, y, line in lines[3:]]))
+    first, *others = [block for block in document.text.split("\n") if block]
+    assert first == (FIRST + SECOND).strip()
+    assert others == ["Table 1. Visits of ships in the three ports.", *SENTENCES]
+
+
+def test_marginal_notes_are_read_after_the_text_of_their_page() -> None:
+    lines = wrapped(FIRST + SECOND, 300, 200, 700)
+
+    def draw(pdf: Canvas) -> None:
+        for number, line in enumerate(lines):
+            write(pdf, [line])
+            if number == 1:
+                write(pdf, [(72, 688, "A note in the"), (72, 678, "margin here.")], 8)
+
+    assert read(draw).text == f"{(FIRST + SECOND).strip()}\n\nA note in the margin here."
+
+
+@pytest.mark.parametrize("every", [1, 5])
+def test_line_numbers_are_left_out(every: int) -> None:
+    lines = wrapped((FIRST + SECOND) * 6, 400, 100, 750)
+
+    def draw(pdf: Canvas) -> None:
+        for number, (x, y, line) in enumerate(lines, start=1):
+            if number % every == 0:
+                pdf.drawRightString(85, y, str(number))
+            pdf.drawString(x, y, line)
+
+    assert read(draw).text == ((FIRST + SECOND) * 6).strip()
+
+
+def test_numbers_of_rows_and_items_stay() -> None:
+    rows = [["No", "Port"], *([str(n), name] for n, name in enumerate(("Sandwick", "Kirkwall", "Lervik", "Ystad"), 1))]
+    assert "No = 3; Port = Lervik." in read(lambda pdf: table(pdf, rows, [])).text
+    items = [(72, 700 - 12 * n, f"{n} Item of a list") for n in range(1, 9)]
+    assert "7 Item of a list" in read(lambda pdf: write(pdf, items)).text
+
+
+@pytest.mark.parametrize("angle", [90, 180, 270])
+@pytest.mark.parametrize("is_declared", [True, False], ids=["page turned", "sheet upright"])
+def test_a_page_with_turned_text_is_read_level_and_shown_as_it_is(angle: int, is_declared: bool) -> None:
+    def draw(pdf: Canvas) -> None:
+        pdf.setPageRotation(angle if is_declared else 0)
+        width, height = A4[::-1] if is_declared and angle != 180 else A4  # reportlab turns the sheet
+        pdf.translate(*{90: (width, 0), 180: (width, height), 270: (0, height)}[angle])
+        pdf.rotate(angle)
+        write(pdf, wrapped(FIRST, 400, 72, 450))
+        table(pdf, ROWS, [], 250)
+
+    data = drawn(draw)
+    document = document_from_bytes("x.pdf", data, "")
+    assert [line for line in document.text.split("\n") if line] == [FIRST.strip(), *SENTENCES]
+    pdf = pypdfium2.PdfDocument(data)
+    for box in document.boxes:
+        assert letters(box.span.of(document.text)) in letters(text_in_box(pdf, box))
+
+
+def test_words_along_the_edge_of_a_page_are_read_after_its_text() -> None:
+    def draw(pdf: Canvas) -> None:
+        lines = wrapped(FIRST, 400, 100, 700)
+        write(pdf, lines[:2])
+        pdf.saveState()
+        pdf.translate(40, 400)
+        pdf.rotate(90)
+        pdf.drawString(0, 0, "Stamped in March")
+        pdf.restoreState()
+        write(pdf, lines[2:])
+
+    assert read(draw).text == f"{FIRST.strip()}\n\nStamped in March"
+
+
+def test_accents_that_are_drawn_by_themselves_are_on_their_letters() -> None:
+    def draw(pdf: Canvas) -> None:
+        x = 72.0
+        for accent, letters_after in (("\u00b4", "et"), ("\u00a8", "uber "), ("\u00b4", "nski")):
+            width, own = (pdf.stringWidth(one, "Times-Roman", 10) for one in (letters_after[0], accent))
+            pdf.drawString(x + (width - own) / 2, 700, accent)
+            pdf.drawString(x, 700, letters_after)
+            x += pdf.stringWidth(letters_after, "Times-Roman", 10)
+
+    assert read(draw).text == "\u00e9t\u00fcber \u0144ski"
+
+
+def test_an_accent_without_a_letter_stays() -> None:
+    assert read(lambda pdf: pdf.drawString(72, 700, "a sign \u00b4 and more")).text == "a sign \u00b4 and more"
+
+
+def test_right_to_left_text_is_read_in_its_own_order() -> None:
+    pdfmetrics.registerFont(TTFont("DejaVu", "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf"))
+    lines = ["הנהר עולה בגבעות וזורם צפונה לאורך מאתיים", "קילומטרים לפני שהוא מגיע לים."]
+
+    def draw(pdf: Canvas) -> None:
+        pdf.setFont("DejaVu", 10)
+        for row, line in enumerate(lines):
+            pdf.drawRightString(500, 700 - 14 * row, line[::-1])  # as programs draw it: from the left
+
+    assert read(draw).text == " ".join(lines)
+
+
+def test_vertical_text_is_read_from_the_right_column_to_the_left() -> None:
+    pdfmetrics.registerFont(UnicodeCIDFont("HeiseiMin-W3", isVertical=True))
+    columns = [
+        "川は山から海へ流れる。それは長く、",
+        "町は川の北にある。橋は一つしかなく",
+        "船は春から秋まで毎日川を下るのだ。",
+        "冬は氷。",
+    ]
+
+    def draw(pdf: Canvas) -> None:
+        pdf.setFont("HeiseiMin-W3", 12)
+        for number, column in enumerate(columns):
+            pdf.drawString(500 - 20 * number, 700, column)
+
+    document = read(draw)
+    assert document.text == "".join(columns)
+    box = document.boxes[0]
+    assert (box.left + box.right) / 2 == pytest.approx(494 / A4[0], abs=0.01)
+    assert box.bottom - box.top > 3 * (box.right - box.left)
+
+
+@pytest.fixture
+def _without_recogniser() -> Iterator[None]:
+    choose("off")
+    yield
+    choose("auto")
+
+
+@pytest.mark.usefixtures("_without_recogniser")
+@pytest.mark.parametrize("is_nonsense", [False, True])
+def test_an_invisible_layer_over_a_scan_is_read_unless_it_is_nonsense(is_nonsense: bool) -> None:
+    key = str.maketrans(string.ascii_lowercase, "qwrtzpsdfghjklxcvbnmeyuioa")
+    words = ((FIRST + SECOND) * 2).translate(key if is_nonsense else {}).strip()
+
+    def scan(pdf: Canvas) -> None:
+        pdf.drawInlineImage(Image.new("L", (60, 80), 200), 0, 0, *A4)
+        for x, y, line in wrapped(words, 450, 72, 700):
+            text = pdf.beginText(x, y)
+            text.setTextRenderMode(3)
+            text.textOut(line)
+            pdf.drawText(text)
+
+    document = read(scan, lambda pdf: write(pdf, wrapped(FIRST, 450, 72, 500)))
+    assert document.metadata.get("pages_without_text") == ("1" if is_nonsense else None)
+    assert (words in document.text) is not is_nonsense
