@@ -98,7 +98,7 @@ class Ingester:
         """
         files = (File(source) if isinstance(source, Path) else source for source in sources)
         items = list(unpack_archives(files, self.max_bytes))
-        with self.workspace.write_lock(), ReaderPool(self.splitter, self.limits, self._report_page) as pool:
+        with self.workspace.write_lock(), ReaderPool(self.splitter, self.limits, self._report_step) as pool:
             if self.workspace.differs_from_library():
                 self.workspace.sync(self.load_encoder())
             registry = Registry(self.library, self.collection)
@@ -128,9 +128,9 @@ class Ingester:
                 self.progress(self._latest)
             yield outcome
 
-    def _report_page(self, raw: RawDocument, step: Step) -> None:
+    def _report_step(self, raw: RawDocument, step: Step) -> None:
         if self.progress:
-            self.progress(replace(self._latest, page=f"{raw.name}: page {step.done:,} of {step.total:,}"))
+            self.progress(replace(self._latest, reading=f"{raw.name}: {step.at}"))
 
     # Parsing
 

@@ -170,17 +170,17 @@ def test_a_picture_that_unpacks_to_gigabytes_is_refused() -> None:
 def test_reader_processes_tell_each_page_that_they_read() -> None:
     scan = Scanner(dpi=100).scan(printed(LINES))
     raw = RawDocument("x.pdf", "x.pdf", saved(scan, scan, dpi=100), "0" * 64, "d1")
-    steps: list[tuple[str, int]] = []
+    steps: list[tuple[str, str]] = []
 
     def note(raw: RawDocument, step: Step) -> None:
-        steps.append((raw.name, step.done))
+        steps.append((raw.name, step.at))
 
     with ReaderPool(PassageSplitter(100), ReaderLimits(1), note) as pool:
         future = pool.submit(raw)
         assert isinstance(future, Future)
         parsed = future.result()
     assert parsed.reason == ""
-    assert steps == [("x.pdf", 1), ("x.pdf", 2)]
+    assert steps == [("x.pdf", "page 1 of 2"), ("x.pdf", "page 2 of 2")]
 
 
 @pytest.mark.skipif(shutil.which("tesseract") is None, reason="Tesseract is not installed")

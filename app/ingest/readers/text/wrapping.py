@@ -62,13 +62,13 @@ class _Row:
         return self.words.split(maxsplit=1)[0]
 
 
-def unwrapped(text: str) -> Unwrapped:
-    """Join the paragraphs of a decoded file.
+def unwrapped(text: str, first_line: int = 1) -> Unwrapped:
+    """Join the paragraphs of a decoded file, or of a part that begins with line `first_line`.
 
     >>> unwrapped("The river rises in the hills, and it flows to the north\\nfor two hundred kilometres.").text
     'The river rises in the hills, and it flows to the north for two hundred kilometres.'
     """
-    lines = numbered_lines(text)
+    lines = numbered_lines(text, first_line)
     rows = [_row(line.text) for line in lines]
     joins = _joins(rows)
     words = _whole_words(rows) if any(joins) else set()
