@@ -71,7 +71,7 @@ def parse(raw: RawDocument, splitter: PassageSplitter, folder: Path | None = Non
     whole = _Whole()
     try:
         with timer("parse"):
-            passages = spooled(_passages(raw, splitter, whole), folder)
+            passages = spooled(_passages(raw, splitter, whole, timer), folder)
         document, minhash = whole.document(raw.document_id), whole.signature.value
     except ReadError as error:
         return _failed(raw, str(error))
@@ -113,13 +113,15 @@ class _Whole:
         return replace(self.last, id=id_, headings=tuple(self.headings), pages=tuple(self.pages))
 
 
-def _passages(raw: RawDocument, splitter: PassageSplitter, whole: _Whole) -> Iterator[Passage]:
+def _passages(raw: RawDocument, splitter: PassageSplitter, whole: _Whole, timer: Timer) -> Iterator[Passage]:
     """Yield the passages of each part in turn, and add the parts to the whole."""
     num = 0
     for part in document_parts(raw.name, raw.data, raw.location):
         start, above = whole.length, whole.above
         whole.add(part)
-        for passage in splitter.split(replace(part, id=raw.document_id), above):
+        with timer("split", inside="parse"):
+            passages = splitter.split(replace(part, id=raw.document_id), above)
+        for passage in passages:
             yield replace(passage, id=f"{raw.document_id}:{num}", start=passage.start + start)
             num += 1
         if part.places and not part.pages:  # pages are reported by their readers
