@@ -2,10 +2,10 @@
 
     python -m tests.benchmarks.reading ocr [rapidocr] [tesseract] [WORD...]
 
-With words, only the ways of scanning whose names have them are measured, such as `skewed`.  For each recogniser and each
-way: the character error rate (edits per printed character, in the printed order), the share of printed words that were
-read letter for letter, the share of printed spaces that were kept, the share of printed letters inside the boxes of the
-lines that they were read in, and processor seconds per page.
+With words, only the ways of scanning whose names have them are measured, such as `skewed`.  For each recogniser and
+each way: the character error rate (edits per printed character, in the printed order), the share of printed words
+that were read letter for letter, the share of printed spaces that were kept, the share of printed letters inside the
+boxes of the lines that they were read in, and processor seconds per page.
 """
 
 from __future__ import annotations
