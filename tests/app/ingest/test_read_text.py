@@ -75,6 +75,17 @@ def test_other_lines_are_kept(kept: str) -> None:
     assert read(f"{WRAPPED}\n{kept}\n{WRAPPED}").text == f"{JOINED}\n{kept}\n{JOINED}"
 
 
+def test_definitions_are_joined_below_their_term_and_beside_it() -> None:
+    below = (
+        "  northern gate\n      The keeper opens the northern gate as soon as the level is\n"
+        "      Three metres above low tide.\n"
+    )
+    beside = "  -n        The keeper opens the northern gate as soon as the tide\n            Comes in from the sea.\n"
+    text = read(f"{WRAPPED}\n{below}\n{beside}\n{WRAPPED}").text
+    assert "  northern gate\n      The keeper opens the northern gate as soon as the level is Three metres" in text
+    assert "  -n The keeper opens the northern gate as soon as the tide Comes in from the sea." in text
+
+
 def test_items_of_a_list_are_joined_each_for_itself() -> None:
     items = (
         "  1. the northern gate, which is opened by its keeper as soon as the\n"
