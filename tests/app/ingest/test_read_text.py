@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from time import monotonic
+from time import process_time
 
 import pytest
 from hypothesis import given
@@ -154,9 +154,9 @@ def test_no_word_is_lost_and_the_places_are_in_the_text(lines: list[str]) -> Non
     "text", [WRAPPED * 10_000, "\n" * 200_000 + "x", ">" * 500_000, "x\b" * 300_000 + "x", "\f" * 200_000 + "x"]
 )
 def test_hostile_texts_take_a_few_seconds(text: str) -> None:
-    start = monotonic()
+    start = process_time()
     read(text)
-    assert monotonic() - start < 10
+    assert process_time() - start < 10
 
 
 def test_mail_is_joined_as_well_but_for_its_signature() -> None:

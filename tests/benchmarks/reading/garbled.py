@@ -2,8 +2,8 @@
 
     python -m tests.benchmarks.reading garbled CACHE
 
-Manual pages of Debian in several languages are rendered and cut into pages of 2,000 characters.  A page is garbled as by
-a font with a wrong Unicode map: each small letter is read as another one, or each as the next but two of the alphabet.
+Manual pages of Debian in several languages are rendered and cut into pages of 2,000 characters.  A page is garbled as
+by a font with a wrong Unicode map: each small letter is read as another one, or each as the third one after it.
 """
 
 from __future__ import annotations
