@@ -12,6 +12,7 @@ import pytest
 from openpyxl import Workbook
 from word_encoder import WordEncoder
 
+from propcite.app.ingest import ingester
 from propcite.app.ingest.passage_spool import BATCH, SPOOL_FROM, PassageSpool, spooled
 from propcite.app.ingest.reader_pool import RawDocument, parse
 from propcite.app.ingest.readers import document_from_bytes, document_parts
@@ -200,3 +201,17 @@ def test_a_large_file_that_changed_replaces_its_old_version(open_parts: OpenPart
         assert outcome.state == state
         assert not parts.workspace(birds).differs_from_library()
     assert len(parts.library.documents(birds)) == 1
+
+
+def test_files_that_together_exceed_what_is_read_ahead_are_added_in_order(
+    open_parts: OpenParts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ingester, "READ_AHEAD_BYTES", 100)
+    files = [tmp_path / f"{number}.csv" for number in range(5)]
+    for number, file in enumerate(files):
+        file.write_bytes(table(3 + 10 * number))
+    parts = open_parts()
+    birds = parts.library.create_collection("birds")
+    outcomes = list(parts.ingester(birds).ingest([*files, files[0]]))
+    assert [Path(outcome.source).name for outcome in outcomes] == [*(file.name for file in files), "0.csv"]
+    assert [outcome.state for outcome in outcomes] == ["added"] * 5 + ["unchanged"]
