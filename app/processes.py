@@ -24,10 +24,9 @@ class ProcessEndedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """How far a helper process has come with a long request: `done` of `total` pages."""
+    """How far a helper process has come with a long request: `page 3 of 10`, `row 120000`."""
 
-    done: int
-    total: int
+    at: str
 
 
 class HelperProcess:
@@ -104,9 +103,9 @@ def _ignore(_: object) -> None:
 _report: Callable[[Step], object] = _ignore
 
 
-def report_step(done: int, total: int) -> None:
+def report_step(at: str) -> None:
     """Report to the caller of this helper process how far a request has come; elsewhere nothing happens."""
-    _report(Step(done, total))
+    _report(Step(at))
 
 
 def serve_requests(answer: Callable[[Any], object], megabytes: int) -> None:

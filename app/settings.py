@@ -114,7 +114,7 @@ class Settings(BaseSettings):
         False, description="the page and the server fetch from this network too, not from the public web alone"
     )
     readers: int = Field(0, ge=0, le=64, description="processes that read documents; 0: by the number of cores")
-    read_seconds: float = Field(300.0, gt=0, description="that reading one document may take, and each page of a scan")
+    read_seconds: float = Field(300.0, gt=0, description="for reading one document, or a part of a long one")
     read_memory_mb: int = Field(4096, ge=256, description="that reading one document may take")
 
     ocr: OcrChoice = Field(

@@ -17,9 +17,11 @@ from rich.text import Text
 
 from propcite.attribution.citations import CitedAnswer, CitedProposition, CitedSentence, Evidence, Label
 from propcite.attribution.formats.wording import ANSWERED_SIGNS, ELSEWHERE, answered_line, location_of, notices
+from propcite.retrieval.fidelity import Fidelity
 from propcite.retrieval.text import Hit
 
 if TYPE_CHECKING:  # the ingester loads the readers
+    from propcite.app.ingest.ocr.choosing import Choice
     from propcite.app.ingest.outcomes import Outcome
     from propcite.app.models import Model
     from propcite.attribution.citing.repaired import Repaired
@@ -201,7 +203,8 @@ def show_hits(hits: Sequence[Hit], names: dict[str, str]) -> None:
         out.print()
 
 
-def show_outcome(outcome: Outcome) -> None:
+def show_outcome(outcome: Outcome, ocr: Choice = "auto") -> None:
+    """Print one line.  `ocr` is the setting, on which it depends what is to be done for pages without text."""
     if outcome.state == "failed":
         err.print(f"[red]failed   [/red] {escape(outcome.reason)}", soft_wrap=True)
         return
@@ -209,6 +212,10 @@ def show_outcome(outcome: Outcome) -> None:
     said = f"[{colour}]{outcome.state:<9}[/{colour}] {escape(outcome.source)} [dim]({escape(_about(outcome))})[/dim]"
     if outcome.fidelity.line:
         said += f": [yellow]{escape(outcome.fidelity.line)}[/yellow]"
+    if outcome.fidelity.pages_without_text:
+        from propcite.app.library.source_findings import next_step
+
+        said += f"; {escape(next_step(Fidelity(pages_without_text=1), ocr))}"
     out.print(said, soft_wrap=True)  # one line per outcome, for programs that read the pipe
 
 

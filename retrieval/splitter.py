@@ -40,10 +40,11 @@ class PassageSplitter:
         if self.num_words < 1:
             raise ValueError(f"num_words must be at least 1, got {self.num_words}")
 
-    def split(self, document: Document) -> list[Passage]:
+    def split(self, document: Document, above: Sequence[tuple[int, str]] = ()) -> list[Passage]:
+        """Return the passages in order.  `above` are the levels and words of headings that the text lies under."""
         pages, boxes, places = _sorted(document.pages), _sorted(document.boxes), _sorted(document.places)
         passages: list[Passage] = []
-        for section in _merged(_sections(document), self.num_words):
+        for section in _merged(_sections(document, above), self.num_words):
             title = _title(document.title, section.path)
             for sentences in _groups(section.sentences, document.text, self.num_words):
                 span = Span(sentences[0].span.start, sentences[-1].span.end)
@@ -98,17 +99,28 @@ def _take(items: deque[_Placed], span: Span) -> tuple[_Placed, ...]:
     )
 
 
-def _sections(document: Document) -> Iterator[_Section]:
-    text = document.text
+def open_headings(document: Document, above: Sequence[tuple[int, str]] = ()) -> list[tuple[int, str]]:
+    """Return the levels and words of the headings that the end of a document lies under, the highest first."""
+    path = list(above)
+    for heading in sorted(document.headings, key=lambda heading: heading.span):
+        path = _path(path, heading, document.text)
+    return path
+
+
+def _path(above: Iterable[tuple[int, str]], heading: Heading, text: str) -> list[tuple[int, str]]:
+    words = _HASHES.sub("", " ".join(heading.span.of(text).split()))
+    return [*((level, name) for level, name in above if level < heading.level), (heading.level, words)]
+
+
+def _sections(document: Document, above: Sequence[tuple[int, str]]) -> Iterator[_Section]:
+    text, path = document.text, list(above)
     headings = _headings(document)
     edges = [*(heading.span.start for heading in headings), len(text)]
     if edges[0]:
         preface = _body(text, 0, edges[0])
-        yield _Section((), preface, _num_words(text, preface))
-    path: list[tuple[int, str]] = []
+        yield _Section(tuple(name for _, name in path), preface, _num_words(text, preface))
     for heading, end in zip(headings, edges[1:], strict=True):
-        words = _HASHES.sub("", " ".join(heading.span.of(text).split()))
-        path = [*((level, name) for level, name in path if level < heading.level), (heading.level, words)]
+        path = _path(path, heading, text)
         body = _body(text, heading.span.end, end)
         yield _Section(
             tuple(name for _, name in path), (Sentence(heading.span, is_heading=True), *body), _num_words(text, body)

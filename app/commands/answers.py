@@ -125,7 +125,7 @@ def ask(
     after = followed_answer(parts, chosen, after, go_on=go_on)
     if stream:
         with pipeline.answer_stream(question, after) as events:
-            answer = print_events(events, document_names(parts, chosen), as_json=as_json)
+            answer = print_events(events, document_names(parts, chosen), parts, as_json=as_json)
     else:
         answer = pipeline.answer(question, after)
         _show_answer(answer, parts, export)

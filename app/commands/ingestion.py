@@ -81,7 +81,7 @@ def ingest_and_report(
     from propcite.app.ingest.sources import gather
 
     sources, outcomes = gather(paths)
-    show = _outcome_printer(as_json)
+    show = _outcome_printer(parts, as_json)
     for outcome in outcomes:
         show(outcome)
     if sources or prune:
@@ -109,7 +109,7 @@ def _read_again(parts: Parts, name: str, as_json: bool, change: DetailsChange) -
 
     target = parts.library.collection(name)
     sources, outcomes = sources_to_read_again(parts.originals, target, parts.settings.max_file_mb * 2**20)
-    show = _outcome_printer(as_json)
+    show = _outcome_printer(parts, as_json)
     for outcome in outcomes:
         show(outcome)
     with _ingester(parts, target) as ingester:
@@ -118,12 +118,14 @@ def _read_again(parts: Parts, name: str, as_json: bool, change: DetailsChange) -
     return outcomes
 
 
-def _outcome_printer(as_json: bool) -> Show:
+def _outcome_printer(parts: Parts, as_json: bool) -> Show:
     from dataclasses import asdict
 
     from propcite.app.terminal import show_outcome
 
-    return (lambda outcome: write_json(asdict(outcome))) if as_json else show_outcome
+    if as_json:
+        return lambda outcome: write_json(asdict(outcome))
+    return lambda outcome: show_outcome(outcome, parts.settings.ocr)
 
 
 @contextmanager
@@ -177,7 +179,7 @@ def _watch(parts: Parts, paths: Sequence[str], name: str, as_json: bool, change:
     from propcite.app.ingest.sources import gather
     from propcite.app.ingest.watcher import watch
 
-    print_outcome = _outcome_printer(as_json)
+    print_outcome = _outcome_printer(parts, as_json)
 
     def show(outcome: Outcome) -> None:
         if outcome.state != "unchanged":

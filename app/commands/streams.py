@@ -49,15 +49,27 @@ def cite_stream(
         chosen = find_collection(parts, collection)
         names = document_names(parts, chosen)
         events = parts.pipeline(chosen).cite_stream(pieces(file), given, question=question, strip_markers=strip_markers)
-    answer = print_events(events, names, as_json=as_json)
+    answer = print_events(events, names, parts, as_json=as_json)
     if not answer.text.strip():
         raise PropCiteError("there was nothing to read")
     return answer
 
 
-def print_events(events: Iterable[Event], names: dict[str, str], *, as_json: bool) -> CitedAnswer:
+def print_events(events: Iterable[Event], names: dict[str, str], parts: Parts, *, as_json: bool) -> CitedAnswer:
     """Print events as JSON lines, or as text on a terminal, and return the whole answer."""
+    events = _with_documents(events, parts)
     return _written(events) if as_json or not sys.stdout.isatty() else _shown(events, names)
+
+
+def _with_documents(events: Iterable[Event], parts: Parts) -> Iterator[Event]:
+    """Yield the events; the whole answer says why the words of its quotes may differ from their sources."""
+    from propcite.attribution.events import AnswerDone
+    from propcite.attribution.formats.cited_documents import with_documents
+
+    for event in events:
+        if isinstance(event, AnswerDone):
+            event = AnswerDone(with_documents(event.answer, parts.library.cited_documents(event.answer)))
+        yield event
 
 
 def pieces(file: str) -> Iterator[str]:

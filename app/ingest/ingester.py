@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 GROUP_PASSAGES = 64  # passages of several documents that are encoded and stored at once
 MAX_WAIT_S = 5.0  # a parsed document waits no longer than this for others of its group
 READ_AHEAD = 3  # sources per reader that are parsed before their turn
+READ_AHEAD_BYTES = 2**28  # of such sources together
 
 
 @dataclass(slots=True)
@@ -98,7 +99,7 @@ class Ingester:
         """
         files = (File(source) if isinstance(source, Path) else source for source in sources)
         items = list(unpack_archives(files, self.max_bytes))
-        with self.workspace.write_lock(), ReaderPool(self.splitter, self.limits, self._report_page) as pool:
+        with self.workspace.write_lock(), ReaderPool(self.splitter, self.limits, self._report_step) as pool:
             if self.workspace.differs_from_library():
                 self.workspace.sync(self.load_encoder())
             registry = Registry(self.library, self.collection)
@@ -128,9 +129,9 @@ class Ingester:
                 self.progress(self._latest)
             yield outcome
 
-    def _report_page(self, raw: RawDocument, step: Step) -> None:
+    def _report_step(self, raw: RawDocument, step: Step) -> None:
         if self.progress:
-            self.progress(replace(self._latest, page=f"{raw.name}: page {step.done:,} of {step.total:,}"))
+            self.progress(replace(self._latest, reading=f"{raw.name}: {step.at}"))
 
     # Parsing
 
@@ -139,15 +140,18 @@ class Ingester:
     ) -> Iterator[ParsedDocument | Outcome]:
         """Yield each source's parsed document or outcome in order, while the sources behind it are being parsed."""
         pending: deque[Outcome | ParsedDocument | Future[ParsedDocument]] = deque()
+        sizes: deque[int] = deque()  # of the sources of pending ones, in bytes
         undecided: set[str] = set()  # locations and contents that pending documents will change in the registry
         for item in items:
             raw = item if isinstance(item, Outcome) else self._read(item)
+            sizes.append(0 if isinstance(raw, Outcome) else len(raw.data))
             if isinstance(raw, Outcome):
                 pending.append(raw)
             else:
                 if not undecided.isdisjoint((raw.location, raw.sha256)):
                     yield from map(self._finish, pending)
                     pending.clear()
+                    sizes = deque([sizes[-1]])
                     undecided.clear()
                 if self.originals and self.originals.wants(raw.location):
                     self.originals.save(raw.sha256, raw.data)  # also of a recognized document: its file may be gone
@@ -156,7 +160,8 @@ class Ingester:
                     old = registry.get(raw.location)
                     undecided |= {raw.location, raw.sha256, old.sha256 if old else raw.sha256}
                 pending.append(outcome or pool.submit(registry.with_id(raw)))
-            while len(pending) > READ_AHEAD * pool.num:
+            while len(pending) > READ_AHEAD * pool.num or (pending and sum(sizes) > READ_AHEAD_BYTES):
+                sizes.popleft()
                 yield self._finish(pending.popleft())
         yield from map(self._finish, pending)
 

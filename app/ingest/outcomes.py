@@ -40,7 +40,8 @@ class Progress:
     """How far an ingest has come.
 
     `share` counts bytes rather than files, since files differ in size.  While the index does long work of its own,
-    `step` names that work and `share` is of it.  `page` names the page that was read last of a scan.
+    `step` names that work and `share` is of it.  `reading` says how far a long file has been read:
+    `tides.pdf: page 12 of 90`.
     """
 
     share: float
@@ -49,7 +50,7 @@ class Progress:
     passages: int = 0
     seconds: float = 0.0
     step: str = ""
-    page: str = ""
+    reading: str = ""
 
     @property
     def passages_per_second(self) -> float:
@@ -73,4 +74,4 @@ class Progress:
         parts = [f"{self.done} of {self.total} files"]
         parts += [f"{self.passages_per_second:.3g} passages per second"] if self.passages else []
         parts += [f"{left // 60:.0f}:{left % 60:02.0f} left"] if left is not None and self.passages else []
-        return ", ".join(filter(None, [*parts, self.page]))
+        return ", ".join(filter(None, [*parts, self.reading]))

@@ -24,9 +24,9 @@ from propcite.app.ingest.ocr.choosing import Choice, choose
 from propcite.app.ingest.passage_spool import Passages, spooled
 from propcite.app.ingest.readers import document_parts
 from propcite.app.ingest.readers.kinds import READING_VERSIONS
-from propcite.app.processes import HelperProcess, ProcessEndedError, Step, serve_requests
-from propcite.retrieval.splitter import PassageSplitter
-from propcite.retrieval.text import Document, Heading, Page, Passage
+from propcite.app.processes import HelperProcess, ProcessEndedError, Step, report_step, serve_requests
+from propcite.retrieval.splitter import PassageSplitter, open_headings
+from propcite.retrieval.text import Document, Heading, Page, Passage, Span
 from propcite.retrieval.timing import Timer
 
 IN_PROCESS_SUFFIXES = (".txt", ".text", ".md", ".markdown")  # parsing them is as quick as sending them elsewhere
@@ -71,7 +71,7 @@ def parse(raw: RawDocument, splitter: PassageSplitter, folder: Path | None = Non
     whole = _Whole()
     try:
         with timer("parse"):
-            passages = spooled(_passages(raw, splitter, whole), folder)
+            passages = spooled(_passages(raw, splitter, whole, timer), folder)
         document, minhash = whole.document(raw.document_id), whole.signature.value
     except ReadError as error:
         return _failed(raw, str(error))
@@ -90,32 +90,42 @@ class _Whole:
 
     signature: GrowingSignature = field(default_factory=GrowingSignature)
     length: int = 0
-    first: Document | None = None
+    last: Document | None = None
+    above: list[tuple[int, str]] = field(default_factory=list)  # the headings that the next part lies under
     headings: list[Heading] = field(default_factory=list)
     pages: list[Page] = field(default_factory=list)
 
     def add(self, part: Document) -> None:
         self.signature.add(part.text)
         self.headings += (replace(heading, span=heading.span.shifted(self.length)) for heading in part.headings)
-        self.pages += (replace(page, span=page.span.shifted(self.length)) for page in part.pages)
-        self.first = self.first or replace(part, text="", headings=(), pages=(), boxes=(), places=())
+        for page in part.pages:
+            span = page.span.shifted(self.length)
+            if self.pages and self.pages[-1].number == page.number:
+                span = Span(self.pages.pop().span.start, span.end)
+            self.pages.append(Page(page.number, span))
+        self.above = open_headings(part, self.above)
+        self.last = replace(part, text="", headings=(), pages=(), boxes=(), places=())
         self.length += len(part.text)
 
     def document(self, id_: str) -> Document:
         """Return the document without its text, boxes and places, which its passages have."""
-        assert self.first, "a document has a part"
-        return replace(self.first, id=id_, headings=tuple(self.headings), pages=tuple(self.pages))
+        assert self.last, "a document has a part"
+        return replace(self.last, id=id_, headings=tuple(self.headings), pages=tuple(self.pages))
 
 
-def _passages(raw: RawDocument, splitter: PassageSplitter, whole: _Whole) -> Iterator[Passage]:
+def _passages(raw: RawDocument, splitter: PassageSplitter, whole: _Whole, timer: Timer) -> Iterator[Passage]:
     """Yield the passages of each part in turn, and add the parts to the whole."""
     num = 0
     for part in document_parts(raw.name, raw.data, raw.location):
-        start = whole.length
+        start, above = whole.length, whole.above
         whole.add(part)
-        for passage in splitter.split(replace(part, id=raw.document_id)):
+        with timer("split", inside="parse"):
+            passages = splitter.split(replace(part, id=raw.document_id), above)
+        for passage in passages:
             yield replace(passage, id=f"{raw.document_id}:{num}", start=passage.start + start)
             num += 1
+        if part.places and not part.pages:  # pages are reported by their readers
+            report_step(part.places[-1].name)
 
 
 def _failed(raw: RawDocument, reason: str) -> ParsedDocument:
@@ -127,7 +137,7 @@ def _failed(raw: RawDocument, reason: str) -> ParsedDocument:
 class ReaderLimits:
     """The number of reader processes, the time and memory that each may take, and what recognises text in scans.
 
-    The time is that for a document, and for each page of a scan.
+    The time is that for a document, and for each part of a long one, such as a page of a scan.
     """
 
     num: int = field(default_factory=lambda: max(1, min(4, (os.cpu_count() or 1) - 1)))
@@ -151,7 +161,7 @@ class ReaderPool:
         limits: ReaderLimits,
         on_step: Callable[[RawDocument, Step], object] = lambda _raw, _step: None,
     ) -> None:
-        """`on_step` is called in threads of the pool after each page of a scan."""
+        """`on_step` is called in threads of the pool after each part of a long document."""
         self.num = limits.num
         self._splitter, self._limits, self._on_step = splitter, limits, on_step
         self._folder = tempfile.TemporaryDirectory(prefix="propcite-")

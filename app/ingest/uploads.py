@@ -22,6 +22,8 @@ from filelock import FileLock, Timeout
 from propcite.app.errors import InUseError, ReadError
 from propcite.app.ingest.outcomes import Outcome, Progress
 from propcite.app.ingest.sources import Source, StoredFile, WebFile, gather
+from propcite.app.library.rereading import sources_to_read_again
+from propcite.app.library.store import CollectionInfo
 from propcite.app.parts import Parts
 from propcite.attribution.formats.text import is_address
 from propcite.retrieval.errors import PropCiteError
@@ -39,7 +41,7 @@ LOCK_FILE = "server.lock"  # held by the server that the folder belongs to
 class Job:
     """Uploaded files that are added to a collection, and `sources`: paths and addresses that are read where they are.
 
-    `again` also reads unchanged documents.
+    `again` also reads unchanged documents; without files and sources, all that an earlier version of the readers read.
     """
 
     id: str
@@ -55,6 +57,11 @@ class Job:
     progress: Progress | None = None
     web_files: list[WebFile] = field(default_factory=list)
     num_fetched: int = 0
+
+    @property
+    def is_of_all(self) -> bool:
+        """Whether all is read that an earlier version of the readers read."""
+        return self.again and not (self.files or self.sources)
 
     @property
     def total(self) -> int:
@@ -236,15 +243,22 @@ class Uploads:
     def _ingest(self, job: Job) -> None:
         collection = self._parts.library.create_collection(job.collection)
         ingester = self._parts.ingester(collection, progress=job.report)
-        files, failed = gather([Path(source) for source in job.sources if not is_address(source)])
+        sources, failed = self._sources(job, collection)
         job.outcomes += failed
-        uploads = [StoredFile(name, self.path_of(job.id, number)) for number, name in enumerate(job.files)]
-        sources: list[Source] = [*uploads, *job.web_files, *files]
         for outcome in ingester.ingest(sources, again=job.again):
             job.outcomes.append(outcome)
             if self._closing.is_set():
                 return
         job.finished = True
+
+    def _sources(self, job: Job, collection: CollectionInfo) -> tuple[list[Source], list[Outcome]]:
+        """Return what a job reads, and a failed outcome for each of its sources that is not there."""
+        settings = self._parts.settings
+        if job.is_of_all:
+            return sources_to_read_again(self._parts.originals, collection, settings.max_file_mb * 2**20)
+        files, failed = gather([Path(source) for source in job.sources if not is_address(source)])
+        uploads = [StoredFile(name, self.path_of(job.id, number)) for number, name in enumerate(job.files)]
+        return [*uploads, *job.web_files, *files], failed
 
     def _ingest_when_free(self, job: Job) -> None:
         """Wait for another writer of the collection, then run a job."""

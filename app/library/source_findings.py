@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from propcite.app.ingest.ocr.choosing import way_to_read
+from propcite.app.ingest.ocr.choosing import Choice, way_to_read
 from propcite.app.ingest.readers.kinds import READING_VERSIONS
 from propcite.app.library.doctor import Finding
 from propcite.app.library.store import CollectionInfo, DocumentInfo
@@ -21,15 +21,15 @@ WORST = 20  # documents of a collection that are listed
 def source_findings(parts: Parts, collections: Sequence[CollectionInfo] = ()) -> Iterator[Finding]:
     """Yield the worst documents of each collection with the next step, then how many others there are."""
     for collection in collections or parts.library.collections():
-        yield from _worst(parts.library.documents(collection), collection)
+        yield from _worst(parts.library.documents(collection), collection, parts.settings.ocr)
         yield from _read_before(parts, collection)
 
 
-def _worst(documents: Sequence[DocumentInfo], collection: CollectionInfo) -> Iterator[Finding]:
+def _worst(documents: Sequence[DocumentInfo], collection: CollectionInfo, ocr: Choice) -> Iterator[Finding]:
     partly = [info for info in documents if not info.fidelity.is_whole]
     partly.sort(key=lambda info: (-info.fidelity.loss, info.source))
     for info in partly[:WORST]:
-        yield Finding(f"{collection.name}: {info.source}", info.fidelity.line, next_step(info.fidelity))
+        yield Finding(f"{collection.name}: {info.source}", info.fidelity.line, next_step(info.fidelity, ocr))
     if more := partly[WORST:]:
         remedy = f"propcite list -c {shlex.quote(collection.name)} shows what each lacks"
         yield Finding(f"collection {collection.name}", f"{len(more)} more documents lack something", remedy)
@@ -44,15 +44,15 @@ def _read_before(parts: Parts, collection: CollectionInfo) -> Iterator[Finding]:
         )
 
 
-def next_step(fidelity: Fidelity) -> str:
-    """Return what a person can do about the largest loss.
+def next_step(fidelity: Fidelity, ocr: Choice = "auto") -> str:
+    """Return what a person can do about the largest loss.  `ocr` is the setting.
 
     >>> next_step(Fidelity(pages_left_out=3))
     'split the file and add its parts'
     """
     recognised = Fidelity(ocr_pages=fidelity.ocr_pages, ocr_confidence=fidelity.ocr_confidence)
     losses = {
-        f"if they are scans, {way_to_read()} and add the file with --again": Fidelity(
+        f"if they are scans, {way_to_read(ocr)} and add the file with --again": Fidelity(
             pages_without_text=fidelity.pages_without_text
         ),
         "split the file and add its parts": Fidelity(pages_left_out=fidelity.pages_left_out),

@@ -185,7 +185,7 @@ def test_what_a_document_lacks_stands_in_its_row_and_beside_its_citations(
         connection.execute(text("UPDATE documents SET details = :new WHERE id = :id"), {"new": details, "id": wanted})
     answer = parts.pipeline(town).answer("When does Heron Bridge open?")
     lacking = dict(zip(files(opened(tmp_path)), opened(tmp_path).dataframe[0].value["Lacks"], strict=True))
-    assert lacking == {"bridge.md": "5 characters could not be read", "ferry <b>.txt": ""}
+    assert lacking == {"bridge.md": "5 characters", "ferry <b>.txt": ""}
     test = opened(tmp_path, document=wanted)
     assert [warning.value for warning in test.warning] == ["5 characters could not be read\\."]
     test.query_params.clear()
@@ -288,3 +288,14 @@ def test_an_empty_collection_says_what_to_do(opened: Page, parts: Parts, tmp_pat
     assert "**empty** holds 0 documents" in texts(test)
     assert not test.dataframe
     assert test.file_uploader(key="files")
+
+
+def test_what_an_earlier_version_read_is_read_again_by_a_button(opened: Page, parts: Parts, tmp_path: Path) -> None:
+    assert not [button for button in opened(tmp_path).button if button.key == "read-all-again"]
+    with parts.library.engine.begin() as connection:
+        connection.execute(text("UPDATE documents SET read_with = 1"))
+    test = opened(tmp_path)
+    assert "2 documents were read by an earlier version, which read less." in texts(test)
+    test = healthy(test.button(key="read-all-again").click().run())
+    assert "**bridge.md** already there: 1 passage, read again, the same text" in texts(test)
+    assert not [button for button in test.button if button.key == "read-all-again"]

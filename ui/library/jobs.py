@@ -62,6 +62,17 @@ def read_again(collection: str, source: str, kept: Path | None) -> None:
     waiting.accept(job_id, collection, [source] if kept else [], [] if kept else [source], again=True)
 
 
+def read_all_again(collection: str) -> None:
+    """Read again the documents of a collection that an earlier version of the readers read."""
+    session.load_model()
+    waiting = uploads()
+    waiting.accept(waiting.new_id(), collection, [], again=True)
+
+
+def is_reading_all_again(collection: str) -> bool:
+    return any(job.is_of_all and not job.ended.is_set() for job in uploads().jobs(collection))
+
+
 def show(collection: CollectionInfo | None) -> list[tuple[Job, st.delta_generator.DeltaGenerator]]:
     """Show the jobs that have ended; return the others with the place for their progress."""
     if collection is None:

@@ -10,6 +10,7 @@ from propcite.app.ingest.outcomes import Outcome
 from propcite.app.library.store import DocumentInfo, DocumentState, FailureInfo, SortKey
 from propcite.attribution.formats.text import is_address
 from propcite.attribution.formats.wording import location_of
+from propcite.retrieval.fidelity import Fidelity
 from propcite.retrieval.index import IndexStats
 from propcite.retrieval.text import Passage, Span
 from propcite.ui.words import counted, file_name
@@ -48,9 +49,21 @@ def row(info: DocumentInfo) -> dict[str, Any]:
         "File": file_name(info.source),
         "Kind": str(info.details.get("kind", "")),
         "Passages": info.num_passages,
-        "Lacks": info.fidelity.line,
+        "Lacks": lacks(info.fidelity),
         "Added": info.added_at,
     }
+
+
+def lacks(fidelity: Fidelity) -> str:
+    """Return what the text of a document lacks in as few words as a column has room for.
+
+    >>> lacks(Fidelity(pages=24, pages_without_text=3, lost_characters=12)), lacks(Fidelity(pages=9, ocr_pages=1))
+    ('3 pages, 12 characters', '1 page recognised')
+    """
+    pages, recognised = fidelity.pages_without_text + fidelity.pages_left_out, fidelity.ocr_pages
+    losses = ((pages, "page"), (fidelity.lost_characters, "character"), (fidelity.dropped_blocks, "block"))
+    few = [counted(number, what) for number, what in losses if number]
+    return ", ".join([*few, *([f"{counted(recognised, 'page')} recognised"] if recognised else [])])
 
 
 def can_be_tried(failure: FailureInfo) -> bool:

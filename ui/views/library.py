@@ -7,7 +7,7 @@ import streamlit as st
 from propcite.app.library.store import CollectionInfo
 from propcite.ui import session
 from propcite.ui.evaluating import adaptation
-from propcite.ui.library import adding, collection, document, failures, jobs, table
+from propcite.ui.library import adding, collection, document, failures, jobs, rereading, table
 from propcite.ui.render import plain
 from propcite.ui.words import counted
 
@@ -23,6 +23,7 @@ def show_collection(chosen: CollectionInfo | None) -> None:
     st.markdown(f"**{plain(chosen.name)}** holds {', '.join(holds)}.")
     adding.show(chosen.name, is_open=not chosen.num_documents)
     failures.show(chosen)
+    rereading.show(chosen)
     if chosen.num_documents:
         table.show(chosen)
     collection.show(chosen)

@@ -37,7 +37,9 @@ def available(choice: Choice) -> str:
 
 
 def way_to_read(choice: Choice | None = None) -> str:
-    """Say what makes a choice, this process's if none is given, read scanned pages."""
+    """Say what makes a choice, this process's if none is given, read scanned pages that were not read."""
+    if available(choice or _chosen):
+        return "scan the pages again with 200 to 300 dots per inch"
     match choice or _chosen:
         case "off":
             return "set PROPCITE_OCR=auto"

@@ -11,7 +11,6 @@ import numpy as np
 from propcite.app.ingest.ocr.choosing import recogniser
 from propcite.app.ingest.ocr.layout import Picture, page_lines
 from propcite.app.ingest.ocr.recogniser import Recogniser
-from propcite.app.processes import report_step
 from propcite.retrieval.text import Page, Place
 
 if TYPE_CHECKING:
@@ -30,7 +29,6 @@ class Scans:
     """Reads scanned pages.  `read` are the numbers of the pages with recognised text, `unread` of those left unread."""
 
     recogniser: Recogniser | None = field(default_factory=recogniser)
-    num_pages: int = 1  # of the document, to report how far it was read
     read: list[int] = field(default_factory=list)
     unread: list[int] = field(default_factory=list)
     _confidences: list[float] = field(default_factory=list)
@@ -60,7 +58,6 @@ class Scans:
             self._confidences += [word.confidence for line in sure for word in line.words]
         elif found:
             self.unread.append(page)
-        report_step(page, self.num_pages)
         return page_lines(sure, Picture(page, upright.width, upright.height, turn, scale))
 
     def places(self, pages: Iterable[Page]) -> list[Place]:

@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 from propcite.app.errors import ReadError
 from propcite.app.ingest.ocr.recogniser import CELL_GAP, TextLine, Word
+from propcite.app.ingest.ocr.skew import levelled, skew_of, turned_back
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
 _ROTATION = re.compile(r"Rotate: (\d+)\s+Orientation confidence: ([\d.]+)")
 _MIN_CONFIDENCE = 1.0  # of a rotation; clear pages have 10 and more
+_MIN_SKEW = 0.3  # degrees from which a picture is levelled first; Tesseract reads less of one that is more skewed
 _BOX = re.compile(r"bbox (\d+) (\d+) (\d+) (\d+)")
 _SIZE = re.compile(r"x_size ([\d.]+)")
 _CONFIDENCE = re.compile(r"x_wconf ([\d.]+)")
@@ -33,6 +35,13 @@ class Tesseract:
         return -int(found[1]) % 360 if found and float(found[2]) >= _MIN_CONFIDENCE else 0
 
     def lines(self, picture: Image) -> Sequence[TextLine]:
+        angle = skew_of(picture)
+        if abs(angle) < _MIN_SKEW:
+            return self._level_lines(picture)
+        level = levelled(picture, angle)
+        return turned_back(self._level_lines(level), level, angle, picture)
+
+    def _level_lines(self, picture: Image) -> Sequence[TextLine]:
         from lxml import html
 
         texts = "+".join(sorted(self._languages - {"osd"})) or "eng"

@@ -6,12 +6,12 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 from io import StringIO
 from itertools import islice
+from math import inf
 
 from propcite.app.errors import ReadError
-from propcite.app.ingest.readers.draft import Draft, title_from_name
+from propcite.app.ingest.readers.draft import PART, Draft
 from propcite.app.ingest.readers.plain_text import decode
 from propcite.app.ingest.readers.rows import Row, limit_cells, written_rows
 from propcite.retrieval.text import Document
@@ -20,24 +20,23 @@ _DELIMITERS = ";\t|,"  # the comma is last: if all split rows evenly, it is the 
 _SEP_LINE = re.compile(r'\A"?sep=(.)"?\r?\n', re.IGNORECASE)  # the first line that Excel writes
 _SAMPLE = 64 * 1024
 _MAX_CELL = 16 * 2**20
-_PART = 2**18  # characters of a part
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 
 
 def read_csv(name: str, data: bytes) -> Document:
-    return _read(name, csv_rows(name, data))
+    return next(csv_parts(name, data, inf))
 
 
 def read_tsv(name: str, data: bytes) -> Document:
-    return _read(name, tsv_rows(name, data))
+    return next(tsv_parts(name, data, inf))
 
 
-def csv_parts(name: str, data: bytes) -> Iterator[Document]:
-    return _parts(name, csv_rows(name, data))
+def csv_parts(name: str, data: bytes, size: float = PART) -> Iterator[Document]:
+    return _parts(name, csv_rows(name, data), size)
 
 
-def tsv_parts(name: str, data: bytes) -> Iterator[Document]:
-    return _parts(name, tsv_rows(name, data))
+def tsv_parts(name: str, data: bytes, size: float = PART) -> Iterator[Document]:
+    return _parts(name, tsv_rows(name, data), size)
 
 
 def csv_rows(name: str, data: bytes) -> Iterator[Row]:
@@ -68,26 +67,11 @@ def delimiter_of(text: str) -> str:
     return best if evenness(best)[0] else ","
 
 
-def _read(name: str, rows: Iterator[Row]) -> Document:
+def _parts(name: str, rows: Iterator[Row], size: float) -> Iterator[Document]:
+    """Yield a table in parts of whole rows."""
     draft = Draft()
-    for _ in _written(name, draft, rows):
-        pass
-    return draft.document(name, title_from_name(name), {"kind": "csv"})
-
-
-def _parts(name: str, rows: Iterator[Row]) -> Iterator[Document]:
-    """Yield a table in parts of whole rows, whose texts together are its text."""
-    draft = Draft()
-    for _ in _written(name, draft, rows):
-        if draft.length >= _PART:
-            yield replace(draft.part(), title=title_from_name(name), metadata={"kind": "csv"})
-    if draft.length:
-        yield draft.document(name, title_from_name(name), {"kind": "csv"})
-
-
-def _written(name: str, draft: Draft, rows: Iterator[Row]) -> Iterator[Row]:
     try:
-        yield from written_rows(draft, limit_cells(name, rows))
+        yield from draft.parts(written_rows(draft, limit_cells(name, rows)), name, "", {"kind": "csv"}, size)
     except csv.Error as error:
         raise ReadError(
             f"{name} has a quote that is never closed or an endless cell: fix it and add it again"

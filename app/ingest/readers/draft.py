@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import PurePath
 
 from propcite.retrieval.text import Box, Document, Heading, Page, Place, Span
 
+PART = 2**18  # characters of a part of a large document
 _LINE_ENDS = re.compile("\r\n|[\r\v\f\x1c\x1d\x1e\x85\u2028\u2029]")
 _REJECTED = re.compile("[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f\ufeff\ufffe\uffff]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -31,6 +32,7 @@ class Draft:
         self.places: list[Place] = []
         self._pieces: list[str] = []
         self._length = 0
+        self._num_parts = 0
         self._counters: list[int | None] = []  # of the open lists, outermost first; None for a bullet list
         self._indents: list[int] = []
         self._marker = ""  # of an item that has no text yet
@@ -98,9 +100,9 @@ class Draft:
         """Put everything that is written inside under a heading; without any text there is no heading either."""
         pieces, length, headings, places = len(self._pieces), self._length, len(self.headings), len(self.places)
         self.block(heading, level=level)
-        start = self._length
+        start, num_parts = self._length, self._num_parts
         yield
-        if self._length == start:
+        if (self._length, self._num_parts) == (start, num_parts):
             self._length = length
             del self._pieces[pieces:], self.headings[headings:], self.places[places:]
 
@@ -128,17 +130,21 @@ class Draft:
     def close_item(self) -> None:
         self._marker = ""
 
-    @property
-    def length(self) -> int:
-        """The number of characters written since the last part."""
-        return self._length
+    def parts(
+        self, written: Iterable[object], name: str, title: str, metadata: dict[str, str], size: float = PART
+    ) -> Iterator[Document]:
+        """Yield what is written while `written` is iterated, in parts of about `size` characters; at least one.
 
-    def part(self) -> Document:
-        """Return what was written outside of places and lists since the last part, without a title, and forget it."""
-        self._append("\n\n")  # what is written next begins a text of its own
-        part = Document("", self.text, headings=tuple(self.headings), places=tuple(self.places))
-        self.headings, self.places, self._pieces, self._length = [], [], [], 0
-        return part
+        Between two items no place and no list is open.
+        """
+        title = one_line(title) or title_from_name(name)
+        for _ in written:
+            if self._length >= size:
+                self._append("\n\n")  # what is written next begins a text of its own
+                yield self.document(name, title, metadata)
+                self.headings, self.places, self._pieces, self._length = [], [], [], 0
+                self._num_parts += 1
+        yield self.document(name, title, metadata)
 
     def document(
         self,

@@ -21,8 +21,6 @@ from propcite.app.ingest.readers.kinds import (
 from propcite.retrieval.text import Document
 
 MAX_BYTES = 64 * 2**20
-LARGE_BYTES = 2**21  # of a file that is read part by part, if its kind can be
-PART = 2**18  # characters of a part of a plain text
 
 
 def find_files(paths: Sequence[Path]) -> tuple[list[Path], list[ReadError]]:
@@ -98,34 +96,21 @@ def document_from_bytes(name: str, data: bytes, source: str) -> Document:
 
 
 def document_parts(name: str, data: bytes, source: str) -> Iterator[Document]:
-    """Yield a document in parts whose texts together are its text; most documents have one.
+    """Yield a document in parts whose texts together are its text; all but large ones have one.
 
-    Only a large one without headings has several, each with the title and metadata of the whole.
+    The parts have the title of the whole; the metadata of the last part are those of the whole.
     """
     name = _printable_name(PurePath(name))
-    read = part_reader_of(name) if len(data) >= LARGE_BYTES else None
-    if read is None:
-        yield from _cut(document_from_bytes(name, data, source))
+    read = part_reader_of(name)
+    if read is None or not data or data.isspace():
+        yield document_from_bytes(name, data, source)
         return
-    empty = True
+    is_empty = True
     for part in read(name, data):
         yield replace(part, source=source)
-        empty = empty and not part.text.strip()
-    if empty:
+        is_empty = is_empty and not part.text.strip()
+    if is_empty:
         raise ReadError(f"{name} is empty: nothing to add")
-
-
-def _cut(document: Document) -> Iterator[Document]:
-    """Yield a long document of nothing but text in parts that end after a blank line, or any other as it is."""
-    text, start = document.text, 0
-    is_plain = not (document.headings or document.pages or document.boxes or document.places)
-    while is_plain and len(text) - start > 2 * PART:
-        blank = text.find("\n\n", start + PART)
-        if blank < 0:
-            break
-        yield replace(document, text=text[start : blank + 2])
-        start = blank + 2
-    yield replace(document, text=text[start:]) if start else document
 
 
 def _walk(folder: Path) -> tuple[list[Path], list[ReadError]]:

@@ -13,6 +13,7 @@ from propcite.app.ingest.ocr.choosing import way_to_read
 from propcite.app.ingest.ocr.scans import Scans
 from propcite.app.ingest.readers.draft import Draft
 from propcite.app.ingest.readers.pdf.reader import write_pages
+from propcite.app.processes import report_step
 from propcite.retrieval.text import Document
 
 if TYPE_CHECKING:
@@ -30,10 +31,11 @@ def read_image(name: str, data: bytes) -> Document:
         raise ReadError(f"{name} is a picture: {way_to_read()} and add it again")
     with open_pictures(name, BytesIO(data)) as file:
         kind = _KINDS.get(file.format, file.format.lower())
-        total = scans.num_pages = num_pages(file)
+        total = num_pages(file)
         for page in range(1, min(total, _MAX_PAGES) + 1):
             picture = upright_picture(name, file, page)
             lines += scans.lines(picture, page, picture.width * _POINTS_PER_PIXEL)
+            report_step(f"page {page:,} of {total:,}")
     if not lines:
         raise ReadError(f"{name} has no text that can be recognised: scan it again with 200 to 300 dots per inch")
     draft = Draft()

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from math import inf
 from typing import Any
 
 from propcite.app.errors import ReadError
-from propcite.app.ingest.readers.draft import Draft, one_line, title_from_name
+from propcite.app.ingest.readers.draft import PART, Draft, one_line
 from propcite.app.ingest.readers.plain_text import decode
 from propcite.app.ingest.readers.rows import row_sentence
 from propcite.retrieval.text import Document
@@ -15,28 +18,39 @@ from propcite.retrieval.text import Document
 _TEXT_KEYS = ("text", "content", "body", "page_content", "passage", "contents", "abstract", "description", "summary")
 _TITLE_KEYS = ("title", "headline", "heading", "name", "subject")
 _MAX_TITLE = 300
+_SPACE = re.compile(r"[ \t\n\r]*")
+_LINE = re.compile(r"[^\n]*(?:\n|$)")
 
 
 def read_json(name: str, data: bytes) -> Document:
-    draft = Draft()
-    value = _parsed(name, decode(name, data))
-    _write_value(draft, value)
-    title = value.get("title") if isinstance(value, dict) else None
-    return draft.document(name, title if isinstance(title, str) else title_from_name(name), {"kind": "json"})
+    return next(json_parts(name, data, inf))
 
 
 def read_jsonl(name: str, data: bytes) -> Document:
+    return next(jsonl_parts(name, data, inf))
+
+
+def json_parts(name: str, data: bytes, size: float = PART) -> Iterator[Document]:
+    """Yield a file in parts of whole items.  The items of a list are parsed one by one, an object as a whole."""
+    text, draft = decode(name, data), Draft()
+    if text.startswith("[", _after_space(text, 0)):
+        return draft.parts(_written_list(draft, _items(name, text), "item"), name, "", {"kind": "json"}, size)
+    value = _parsed(name, text)
+    title = value.get("title") if isinstance(value, dict) else None
+    return draft.parts(_written(draft, value), name, title if isinstance(title, str) else "", {"kind": "json"}, size)
+
+
+def jsonl_parts(name: str, data: bytes, size: float = PART) -> Iterator[Document]:
+    """Yield a file in parts of whole lines."""
     draft = Draft()
-    for number, line in enumerate(decode(name, data).split("\n"), 1):
-        if line.strip():
-            with draft.place(f"line {number}"):
-                _write_item(draft, _parsed(f"{name}, line {number},", line))
-    return draft.document(name, title_from_name(name), {"kind": "json"})
+    return draft.parts(_written_lines(draft, name, decode(name, data)), name, "", {"kind": "json"}, size)
 
 
-def _parsed(name: str, text: str) -> Any:
+@contextmanager
+def _explained(name: str) -> Iterator[None]:
+    """Turn the errors of parsing into a ReadError."""
     try:
-        return json.loads(text)
+        yield
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}" if error.lineno > 1 else f"column {error.colno}"
         raise ReadError(f"{name} is not valid JSON ({error.msg} at {where}): fix it and add it again") from error
@@ -44,28 +58,68 @@ def _parsed(name: str, text: str) -> Any:
         raise ReadError(f"{name} is JSON nested too deeply or with too long a number: flatten it first") from error
 
 
-def _write_value(draft: Draft, value: Any) -> None:
+def _parsed(name: str, text: str) -> Any:
+    with _explained(name):
+        return json.loads(text)
+
+
+def _items(name: str, text: str) -> Iterator[Any]:
+    """Yield the items of a list one by one."""
+    decoder = json.JSONDecoder()
+    at = _after_space(text, text.index("[") + 1)
+    is_open = text[at : at + 1] != "]"
+    while is_open:
+        with _explained(name):
+            item, at = decoder.raw_decode(text, at)
+        yield item
+        at = _after_space(text, at)
+        is_open = text[at : at + 1] == ","
+        at = _after_space(text, at + 1) if is_open else at
+    with _explained(name):
+        if text[at : at + 1] != "]":
+            raise json.JSONDecodeError("Expecting ',' delimiter", text, at)
+        if (rest := _after_space(text, at + 1)) < len(text):
+            raise json.JSONDecodeError("Extra data", text, rest)
+
+
+def _after_space(text: str, at: int) -> int:
+    found = _SPACE.match(text, at)
+    return found.end() if found else at
+
+
+def _written_lines(draft: Draft, name: str, text: str) -> Iterator[None]:
+    """Yield after each line that is written."""
+    for number, line in enumerate(_LINE.finditer(text), 1):
+        if line[0].strip():
+            with draft.place(f"line {number}"):
+                _write_item(draft, _parsed(f"{name}, line {number},", line[0]))
+            yield
+
+
+def _written(draft: Draft, value: Any) -> Iterator[None]:
     """Write a list's items, and an object's lists of objects, one by one; write other values with their paths."""
-    if isinstance(value, list):
-        _write_list(draft, value, "item")
-    elif isinstance(value, dict) and _text_key(value):
+    if isinstance(value, dict) and _text_key(value):
         _write_item(draft, value)
     elif isinstance(value, dict):
         for key, inner in value.items():
             if isinstance(inner, list) and inner and all(isinstance(item, dict) for item in inner):
                 with draft.under(key, level=1):
-                    _write_list(draft, inner, f"{one_line(key)}, item")
+                    yield from _written_list(draft, inner, f"{one_line(key)}, item")
             else:
                 with draft.place(one_line(key) or "item 1"):
                     _write_lines(draft, inner, key)
+            yield
     else:
         draft.block(_scalar(value))
+    yield
 
 
-def _write_list(draft: Draft, values: list[Any], name: str) -> None:
+def _written_list(draft: Draft, values: Iterable[Any], name: str) -> Iterator[None]:
+    """Yield after each item that is written."""
     for number, value in enumerate(values, 1):
         with draft.place(f"{name} {number}"):
             _write_item(draft, value)
+        yield
 
 
 def _write_item(draft: Draft, value: Any) -> None:

@@ -47,7 +47,19 @@ _READERS = {
     ".mbox": ("mail", "read_mbox"),
 }
 # The function that yields the parts of a large file, for kinds that are read part by part.
-_PART_READERS = {".csv": ("delimited", "csv_parts"), ".tsv": ("delimited", "tsv_parts")}
+_PART_READERS = {
+    ".txt": ("plain_text", "plain_parts"),
+    ".text": ("plain_text", "plain_parts"),
+    ".pdf": ("pdf.reader", "pdf_parts"),
+    ".xlsx": ("xlsx", "xlsx_parts"),
+    ".xlsm": ("xlsx", "xlsx_parts"),
+    ".csv": ("delimited", "csv_parts"),
+    ".tsv": ("delimited", "tsv_parts"),
+    ".json": ("json_records", "json_parts"),
+    ".jsonl": ("json_records", "jsonl_parts"),
+    ".ndjson": ("json_records", "jsonl_parts"),
+    ".mbox": ("mail", "mbox_parts"),
+}
 # The version of each kind's reader, 1 where none is named: raised when it reads more of the same files, so that those
 # read before are found and read again.
 READING_VERSIONS = {"pdf": 3, "html": 2, "epub": 2, "text": 2, "markdown": 2, "email": 2}
@@ -110,7 +122,7 @@ def reader_of(name: str) -> Reader:
 
 
 def part_reader_of(name: str) -> PartReader | None:
-    """Return the function that reads a large file of this name part by part; None if its kind is read as a whole."""
+    """Return the function that reads a file of this name part by part; None if its kind is read as a whole."""
     suffix = PurePath(name).suffix.lower()
     if suffix not in _PART_READERS:
         return None

@@ -6,6 +6,7 @@ import re
 import unicodedata
 
 HYPHENATED = re.compile(r"([\w-]*\w)[-\u2010\u00ad]$")  # the end of a line whose last word may go on
+_MAX_WORD = 100  # characters
 # First parts of words that keep their hyphen: `well-` and `known` make `well-known`.
 _HYPHENATED_PREFIXES = frozenset("well self non half ex cross high low long short".split())
 # First parts that lose it although both parts are words: `more-` and `over` make `moreover`.
@@ -22,7 +23,8 @@ def line_join(line: str, after: str, words: set[str]) -> tuple[str, str]:
     >>> line_join("for exam-", "ple", set()), line_join("a well-", "known", set()), line_join("one", "two", set())
     (('for exam', ''), ('a well-', ''), ('one', ' '))
     """
-    hyphenated, first_word = HYPHENATED.search(line), re.match(r"\w+", after)
+    # A paragraph of many lines is not searched from its start for each of them.
+    hyphenated, first_word = HYPHENATED.search(line, max(0, len(line) - _MAX_WORD)), re.match(r"\w+", after)
     if hyphenated is None:
         return line, "" if _is_wide(line[-1:]) and _is_wide(after[:1]) else " "
     if first_word is None or first_word[0] in ("and", "or", "und", "oder"):  # pre- and post-war

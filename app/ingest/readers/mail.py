@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from email import policy
 from email.headerregistry import HeaderRegistry
 from email.message import EmailMessage
 from email.parser import BytesParser
+from math import inf
 from typing import Any
 
 from propcite.app.errors import ReadError
-from propcite.app.ingest.readers.draft import Draft, one_line, title_from_name
+from propcite.app.ingest.readers.draft import PART, Draft, one_line
 from propcite.app.ingest.readers.html.blocks import write_blocks
 from propcite.app.ingest.readers.html.tree import html_tree
 from propcite.app.ingest.readers.kinds import is_supported, reader_of
@@ -38,15 +39,26 @@ def read_eml(name: str, data: bytes) -> Document:
 
 
 def read_mbox(name: str, data: bytes) -> Document:
+    return next(mbox_parts(name, data, inf))
+
+
+def mbox_parts(name: str, data: bytes, size: float = PART) -> Iterator[Document]:
+    """Yield a mailbox in parts of whole messages."""
     starts = [match.start() for match in _STARTS.finditer(data)]
     if not starts or data[: starts[0]].strip():
         raise ReadError(f"{name} is not a mailbox (it does not begin with a message): export it as mbox and add that")
     draft = Draft()
+    metadata = {"kind": "email", "messages": str(len(starts))}
+    return draft.parts(_written(draft, data, starts), name, "", metadata, size)
+
+
+def _written(draft: Draft, data: bytes, starts: Sequence[int]) -> Iterator[None]:
+    """Yield after each message that is written."""
     for number, (start, end) in enumerate(zip(starts, [*starts[1:], len(data)], strict=True), 1):
         source = data[data.index(b"\n", start) + 1 : end]
         message = _message(re.sub(rb"^>(>*From )", rb"\1", source, flags=re.MULTILINE))
         _Writer(draft).message(message, f"message {number}", level=1)
-    return draft.document(name, title_from_name(name), {"kind": "email", "messages": str(len(starts))})
+        yield
 
 
 class _Headers(HeaderRegistry):

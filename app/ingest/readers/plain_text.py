@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections.abc import Iterator
+from dataclasses import replace
 
 from propcite.app.errors import ReadError
-from propcite.app.ingest.readers.draft import title_from_name
-from propcite.app.ingest.readers.text.wrapping import unwrapped
+from propcite.app.ingest.readers.draft import PART, title_from_name
+from propcite.app.ingest.readers.text.lines import LINE_END
+from propcite.app.ingest.readers.text.wrapping import Unwrapped, unwrapped
 from propcite.retrieval.text import Document
 
 # The mark of UTF-32 begins with that of UTF-16, so it comes first.
@@ -48,11 +51,35 @@ _GUESSES = (
 ).split()
 _CONTROLS = re.compile("[\x00-\x07\x0e-\x1a\x1c-\x1f\x7f]")
 _SAMPLE = 64 * 1024
+_BREAKS = (re.compile("\f"), re.compile(r"\n[ \t\r]*\n"))  # where a part ends: after a page, else a blank line
 
 
 def read_plain(name: str, data: bytes) -> Document:
     """Return a document with the text of the file, in which each wrapped paragraph is one line."""
-    read = unwrapped(decode(name, data))
+    return _document(name, unwrapped(decode(name, data)))
+
+
+def plain_parts(name: str, data: bytes, size: int = PART) -> Iterator[Document]:
+    """Yield a file in parts that end at the end of a page or after a blank line, else after any line."""
+    text, start, line = decode(name, data), 0, 1
+    while start < len(text):
+        end = _part_end(text, start, size)
+        piece = text[start:end]
+        part = _document(name, unwrapped(piece, line))
+        yield part if end == len(text) or part.text.endswith("\n") else replace(part, text=f"{part.text}\n\n")
+        start, line = end, line + len(LINE_END.findall(piece))
+
+
+def _part_end(text: str, start: int, size: int) -> int:
+    if len(text) - start <= 2 * size:
+        return len(text)
+    for ends in _BREAKS:
+        if found := ends.search(text, start + size, start + 2 * size):
+            return found.end()
+    return text.find("\n", start + 2 * size - 1) + 1 or len(text)
+
+
+def _document(name: str, read: Unwrapped) -> Document:
     return Document(id="", text=read.text, title=title_from_name(name), places=read.places, metadata={"kind": "text"})
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from math import inf
 from typing import Any
 
-from propcite.app.ingest.readers.draft import Draft, title_from_name
+from propcite.app.ingest.readers.draft import PART, Draft
 from propcite.app.ingest.readers.number_formats import format_code, format_number
 from propcite.app.ingest.readers.office import Package
-from propcite.app.ingest.readers.rows import Row, limit_cells, write_rows
+from propcite.app.ingest.readers.rows import Row, limit_cells, written_rows
 from propcite.app.ingest.readers.xml import attribute, iterate_elements, local_name
 from propcite.retrieval.text import Document
 
@@ -20,14 +21,22 @@ _MAX_COLUMNS = 16_384
 
 
 def read_xlsx(name: str, data: bytes) -> Document:
+    return next(xlsx_parts(name, data, inf))
+
+
+def xlsx_parts(name: str, data: bytes, size: float = PART) -> Iterator[Document]:
+    """Yield a workbook in parts of whole rows."""
     book = _Book(Package(name, data, "xl/"))
-    draft = Draft()
+    draft, fields = Draft(), book.package.properties()
+    metadata = {"kind": "xlsx", "author": fields.get("author", ""), "date": fields.get("date", "")}
+    return draft.parts(_written(draft, book), name, fields.get("title", ""), metadata, size)
+
+
+def _written(draft: Draft, book: _Book) -> Iterator[Row]:
+    """Yield each row once it is written below the title of its sheet."""
     for title, path in book.sheets():
         with draft.under(title, level=1):
-            write_rows(draft, limit_cells(name, book.rows(title, path)))
-    fields = book.package.properties()
-    metadata = {"kind": "xlsx", "author": fields.get("author", ""), "date": fields.get("date", "")}
-    return draft.document(name, fields.get("title", "") or title_from_name(name), metadata)
+            yield from written_rows(draft, limit_cells(book.package.name, book.rows(title, path)))
 
 
 def xlsx_rows(name: str, data: bytes) -> Iterator[Row]:

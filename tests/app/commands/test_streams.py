@@ -101,3 +101,22 @@ def test_on_a_terminal_the_text_comes_with_its_markers(open_parts: Any) -> None:
     assert text.startswith("The barrier cost 410 million euros [3].[1] It is 3 metres high.")
     assert text.count("The barrier cost 410 million euros") == 3  # the text, the fact, the quote
     assert answer.text == TEXT
+
+
+def test_the_whole_answer_says_why_a_quote_may_differ_from_its_source(
+    open_parts: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    parts: Parts = open_parts()
+    (tmp_path / "note.txt").write_text(PASSAGE["text"])
+    collection = parts.library.create_collection("notes")
+    (outcome,) = parts.ingester(collection).ingest([tmp_path / "note.txt"])
+    parts.library.note_reading(outcome.document_id, {"kind": "text", "lost_characters": "3"}, 1)
+    doubt = "3 characters could not be read"
+    events = parts.pipeline(collection).cite_stream(iter(["The barrier cost 410 million euros."]))
+    answer = streams.print_events(events, {}, parts, as_json=True)
+    assert answer.citations[0].evidence.doubt == doubt
+    done = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert done["data"]["sentences"][0]["citations"]
+    with out.capture() as shown:
+        streams._shown([AnswerDone(answer)], {})
+    assert doubt in shown.get()

@@ -16,6 +16,7 @@ from scanned import HEIGHT, WIDTH, Scanner, printed, saved
 from propcite.app.errors import ReadError
 from propcite.app.ingest.ocr.choosing import choose
 from propcite.app.ingest.ocr.scans import PLACE
+from propcite.app.ingest.ocr.skew import skew_of
 from propcite.app.ingest.reader_pool import RawDocument, ReaderLimits, ReaderPool
 from propcite.app.ingest.readers import document_from_bytes
 from propcite.app.processes import Step
@@ -170,17 +171,17 @@ def test_a_picture_that_unpacks_to_gigabytes_is_refused() -> None:
 def test_reader_processes_tell_each_page_that_they_read() -> None:
     scan = Scanner(dpi=100).scan(printed(LINES))
     raw = RawDocument("x.pdf", "x.pdf", saved(scan, scan, dpi=100), "0" * 64, "d1")
-    steps: list[tuple[str, int]] = []
+    steps: list[tuple[str, str]] = []
 
     def note(raw: RawDocument, step: Step) -> None:
-        steps.append((raw.name, step.done))
+        steps.append((raw.name, step.at))
 
     with ReaderPool(PassageSplitter(100), ReaderLimits(1), note) as pool:
         future = pool.submit(raw)
         assert isinstance(future, Future)
         parsed = future.result()
     assert parsed.reason == ""
-    assert steps == [("x.pdf", 1), ("x.pdf", 2)]
+    assert steps == [("x.pdf", "page 1 of 2"), ("x.pdf", "page 2 of 2")]
 
 
 @pytest.mark.skipif(shutil.which("tesseract") is None, reason="Tesseract is not installed")
@@ -191,3 +192,32 @@ def test_tesseract_reads_the_same_page() -> None:
     assert document.text == " ".join(lines)
     assert [box.span.of(document.text) for box in document.boxes] == list(lines)
     assert document.boxes[0].top > 0.8
+
+
+PARAGRAPH = [
+    f"In week {n} the ship carried {n * 7} tonnes of coal and grain to the quay of the town." for n in range(20, 45)
+]
+
+
+@pytest.mark.parametrize("skew", [-6.0, -2.0, 0.0, 0.7, 4.0])
+def test_the_skew_of_a_page_is_measured(skew: float) -> None:
+    assert skew_of(Scanner(dpi=100, skew=skew, noise=20).scan(printed(PARAGRAPH))) == pytest.approx(-skew, abs=0.15)
+
+
+def test_a_blank_page_has_no_skew() -> None:
+    assert skew_of(Image.new("L", (400, 600), 255)) == 0.0
+
+
+@pytest.mark.skipif(shutil.which("tesseract") is None, reason="Tesseract is not installed")
+@pytest.mark.parametrize("skew", [-2.0, 4.0])
+def test_tesseract_reads_a_skewed_page_and_its_boxes_lie_on_the_lines(skew: float) -> None:
+    choose("tesseract")
+    scan = Scanner(dpi=200, skew=skew).scan(printed(PARAGRAPH))
+    document = read(saved(scan, dpi=200))
+    assert document.text.split() == " ".join(PARAGRAPH).split()
+    first, last = document.boxes[0], document.boxes[-1]
+    gray = scan.convert("L")
+    for box in (first, last):
+        edges = box.left * gray.width, box.top * gray.height, box.right * gray.width, box.bottom * gray.height
+        assert sum(gray.crop(tuple(map(round, edges))).histogram()[:128]) > 50
+    assert first.bottom < last.top

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from time import monotonic
+from time import process_time
 
 import pytest
 from hypothesis import given
@@ -75,6 +75,17 @@ def test_other_lines_are_kept(kept: str) -> None:
     assert read(f"{WRAPPED}\n{kept}\n{WRAPPED}").text == f"{JOINED}\n{kept}\n{JOINED}"
 
 
+def test_definitions_are_joined_below_their_term_and_beside_it() -> None:
+    below = (
+        "  northern gate\n      The keeper opens the northern gate as soon as the level is\n"
+        "      Three metres above low tide.\n"
+    )
+    beside = "  -n        The keeper opens the northern gate as soon as the tide\n            Comes in from the sea.\n"
+    text = read(f"{WRAPPED}\n{below}\n{beside}\n{WRAPPED}").text
+    assert "  northern gate\n      The keeper opens the northern gate as soon as the level is Three metres" in text
+    assert "  -n The keeper opens the northern gate as soon as the tide Comes in from the sea." in text
+
+
 def test_items_of_a_list_are_joined_each_for_itself() -> None:
     items = (
         "  1. the northern gate, which is opened by its keeper as soon as the\n"
@@ -143,9 +154,9 @@ def test_no_word_is_lost_and_the_places_are_in_the_text(lines: list[str]) -> Non
     "text", [WRAPPED * 10_000, "\n" * 200_000 + "x", ">" * 500_000, "x\b" * 300_000 + "x", "\f" * 200_000 + "x"]
 )
 def test_hostile_texts_take_a_few_seconds(text: str) -> None:
-    start = monotonic()
+    start = process_time()
     read(text)
-    assert monotonic() - start < 10
+    assert process_time() - start < 10
 
 
 def test_mail_is_joined_as_well_but_for_its_signature() -> None:

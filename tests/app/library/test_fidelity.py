@@ -85,7 +85,9 @@ def test_an_ingest_tells_what_was_not_read(propcite: Propcite, tmp_path: Path, m
     monkeypatch.setenv("PROPCITE_OCR", "off")
     said = propcite("ingest", tmp_path / "half.pdf", tmp_path / "note.txt")
     half, note = said.out.splitlines()
-    assert half.endswith("1 of 2 pages has no text")
+    assert half.endswith(
+        "1 of 2 pages has no text; if they are scans, set PROPCITE_OCR=auto and add the file with --again"
+    )
     assert note.endswith("(1 passage)")
     rows = propcite("ingest", "-c", "other", tmp_path / "half.pdf", "--json").rows
     assert rows[0]["fidelity"]["pages_without_text"] == 1
@@ -165,6 +167,6 @@ def test_of_many_documents_the_worst_are_listed_and_the_rest_counted(open_parts:
 
 
 def test_the_next_step_follows_from_the_largest_loss() -> None:
-    assert "ocr" in next_step(Fidelity(pages_without_text=2, lost_characters=900))
+    assert "PROPCITE_OCR=auto" in next_step(Fidelity(pages_without_text=2, lost_characters=900), "off")
     assert "another format" in next_step(Fidelity(lost_characters=900, dropped_blocks=2))
     assert next_step(Fidelity(dropped_blocks=9)) == "compare what was read with the source"

@@ -19,6 +19,7 @@ import httpx
 import pytest
 from paths import SUPPORT
 from reportlab.pdfgen.canvas import Canvas
+from scanned import Scanner, printed, saved
 from serving import running_server
 
 from propcite.app.ingest.uploads import Uploads, safe_name
@@ -99,6 +100,21 @@ def test_documents_are_read_in_the_background(http: httpx.Client, parts: Parts, 
         sources = {d["id"]: d["source"] for d in http.get("/v1/documents").json()["documents"]}
         assert sources[hit["document_id"]] == title
     assert leftover_files(parts) == []
+
+
+def test_a_picture_is_recognised_cited_and_shown(http: httpx.Client) -> None:
+    picture = saved(Scanner(dpi=150).scan(printed(["The harbour was rebuilt in 1897."])), kind="PNG")
+    sent = http.post("/v1/documents?wait=true", files={"files": ("scan.png", picture)})
+    (outcome,) = sent.json()["outcomes"]
+    assert (outcome["state"], outcome["fidelity"]["ocr_pages"]) == ("added", 1)
+    place = f"/v1/documents/{outcome['document_id']}"
+    assert http.get(f"{place}/file").content == picture
+    page = http.get(f"{place}/pages/1?width=400")
+    assert (page.headers["content-type"], page.content[:3]) == ("image/jpeg", b"\xff\xd8\xff")
+    assert "rebuilt in 1897" in http.get(f"{place}/reading").text
+    answer = http.post("/v1/cite", json={"answer": "The harbour was rebuilt in 1897."}).json()
+    (citation,) = answer["sentences"][0]["citations"]
+    assert citation["boxes"][0]["page"] == 1
 
 
 def test_an_unchanged_document_is_skipped_and_a_changed_one_replaced(http: httpx.Client) -> None:

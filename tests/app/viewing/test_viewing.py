@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 from real_documents import FOLDER
+from scanned import Scanner, printed, saved
 
 from propcite.app.demo import DOCUMENTS
 from propcite.app.errors import AppError, NotFoundError, ReadError
@@ -324,3 +325,25 @@ def test_a_page_that_cannot_be_drawn_is_reported_and_the_next_is_drawn(pages: Pa
         assert pages.jpeg(original(good), 1)
     finally:
         pages.close()
+
+
+def test_a_picture_with_recognised_text_is_shown_with_the_box_of_its_words(viewer: Viewer) -> None:
+    words = "The harbour was rebuilt in 1897."
+    scan = Scanner(dpi=150).scan(printed([words]))
+    (document_id,) = add(viewer, Upload("scan.png", saved(scan, kind="PNG")))
+    assert cited(shown(viewer, document_id, words)) == words
+    assert viewer.file(document_id).media_type == "image/png"
+    image = viewer.page_image(document_id, 1, 600).content
+    viewer.page_images.close()
+    assert isinstance(image, bytes)
+    (box,) = viewer.parts.library.passages([f"{document_id}:0"])[f"{document_id}:0"].boxes
+    with Image.open(BytesIO(image)) as picture:
+        edges = (
+            box.left * picture.width,
+            box.top * picture.height,
+            box.right * picture.width,
+            box.bottom * picture.height,
+        )
+        inside = picture.convert("L").crop(tuple(map(round, edges)))
+        dark = [sum(part.histogram()[:128]) for part in (inside, picture.convert("L"))]
+    assert dark[0] > 0.9 * dark[1] > 100

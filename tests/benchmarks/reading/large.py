@@ -1,10 +1,11 @@
 """Measure what large files take: seconds and peak memory of reading alone, and of a whole ingest.
 
-    python -m tests.benchmarks.reading large [--full] [--only csv]
+    python -m tests.benchmarks.reading large [--full] [--only csv] [--ingest]
 
-Files are generated in a temporary folder.  Each is read in a process of its own, as a reader process does it; then it
-is added to a new library with an encoder that costs next to nothing, so that the table shows what all else takes.
-`--full` takes a million rows, 300 MB of text and 5,000 pages in place of a tenth of each.
+Files are generated in a temporary folder.  Each is read in a process of its own, as a reader process does it: processor
+seconds of reading and of splitting into passages, and the peak memory.  With `--ingest` each is also added to a new
+library with an encoder that costs next to nothing, to show what all else takes.  `--full` takes a million rows, 300 MB
+of text and 5,000 pages in place of a tenth of each.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -49,6 +50,41 @@ def write_text(path: Path, share: float) -> None:
             file.write("\n\n")
 
 
+def write_jsonl(path: Path, share: float) -> None:
+    with path.open("w") as file:
+        file.writelines(f"{record}\n" for record in _records(share))
+
+
+def write_json(path: Path, share: float) -> None:
+    with path.open("w") as file:
+        file.write("[\n")
+        file.writelines(f"{',' if n else ''}{record}\n" for n, record in enumerate(_records(share)))
+        file.write("]\n")
+
+
+def _records(share: float) -> Iterator[str]:
+    for n in range(int(300_000 * share)):
+        yield json.dumps({"title": f"Day {n}", "text": SENTENCE.format(n=n, m=n % 97, p=n % 31), "tons": n % 97})
+
+
+def write_xlsx(path: Path, share: float) -> None:
+    from openpyxl import Workbook
+
+    book = Workbook(write_only=True)
+    for year in range(4):
+        sheet = book.create_sheet(f"Year {2020 + year}")
+        sheet.append(["id", "port", "visits", "note"])
+        for n in range(int(100_000 * share)):
+            sheet.append([n, f"Port {n % 977}", n * 37 % 1000, f"Ships came with grain and coal on day {n % 365}"])
+    book.save(path)
+
+
+def write_html(path: Path, _share: float) -> None:
+    """Write one element with very many attributes, in the same size for all shares."""
+    attributes = " ".join(f'data-{n}="{n}"' for n in range(55_000))
+    path.write_text(f"<html><body><p {attributes}>Ships came with grain and coal.</p></body></html>")
+
+
 def write_pdf(path: Path, share: float) -> None:
     from reportlab.pdfgen import canvas
 
@@ -61,19 +97,32 @@ def write_pdf(path: Path, share: float) -> None:
     pdf.save()
 
 
-FILES: dict[str, Callable[[Path, float], None]] = {"csv": write_csv, "txt": write_text, "pdf": write_pdf}
+FILES: dict[str, Callable[[Path, float], None]] = {
+    "csv": write_csv,
+    "xlsx": write_xlsx,
+    "json": write_json,
+    "jsonl": write_jsonl,
+    "txt": write_text,
+    "pdf": write_pdf,
+    "html": write_html,
+}
 
 
 def read(path: Path) -> dict[str, float]:
-    """Read one file as a reader process does; return processor seconds, peak memory and the number of passages."""
+    """Read one file as a reader process does; return processor seconds, peak memory and the number of passages.
+
+    The splitter's seconds are its share of the wall time, taken of the processor's.
+    """
     with tempfile.TemporaryDirectory() as folder:
         begun = time.process_time()
         raw = RawDocument(str(path), path.name, path.read_bytes(), "0" * 64, "d")
         parsed = parse(raw, PassageSplitter(100), Path(folder))
-        seconds = time.process_time() - begun
+        seconds, num_passages = time.process_time() - begun, len(parsed.passages)
     if parsed.reason:
         sys.exit(parsed.reason)
-    return {"seconds": seconds, "megabytes": peak(resource.RUSAGE_SELF), "passages": len(parsed.passages)}
+    splitting = seconds * parsed.timings["split"] / sum(parsed.timings.values())
+    memory = peak(resource.RUSAGE_SELF)
+    return {"reading": seconds - splitting, "splitting": splitting, "megabytes": memory, "passages": num_passages}
 
 
 def ingest(path: Path) -> dict[str, float]:
@@ -118,33 +167,34 @@ def measured(step: str, path: Path) -> dict[str, float] | str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--full", action="store_true", help="ten times the sizes")
-    parser.add_argument("--only", default="", help="one of csv, txt, pdf")
+    parser.add_argument("--only", default="", help=f"one of {', '.join(FILES)}")
+    parser.add_argument("--ingest", action="store_true", help="also add each file to a library")
     parser.add_argument("--step", choices=("read", "ingest"), help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.step:
         print(json.dumps({"read": read, "ingest": ingest}[given.step](Path(given.only))))
         return
-    print("| file | MB | passages | reading | its memory | whole ingest | its memory | its reader's |")
-    print("|---|---|---|---|---|---|---|---|")
+    head = "| file | MB | passages | reading | splitting | memory |"
+    head += " whole ingest | its memory | its reader's |" if given.ingest else ""
+    print(head, "|---" * (head.count("|") - 1) + "|", sep="\n")
     with tempfile.TemporaryDirectory() as folder:
         for kind in [given.only] if given.only else FILES:
             path = Path(folder, f"large.{kind}")
             FILES[kind](path, 1.0 if given.full else 0.1)
-            alone, whole = measured("read", path), measured("ingest", path)
-            print(f"| {kind} | {path.stat().st_size / 1e6:.0f} | {_cells(alone, whole)} |", flush=True)
+            cells = [kind, f"{path.stat().st_size / 1e6:.0f}", *_reading(measured("read", path))]
+            cells += _ingest(measured("ingest", path)) if given.ingest else []
+            print(f"| {' | '.join(cells)} |", flush=True)
             path.unlink()
 
 
-def _cells(alone: dict[str, float] | str, whole: dict[str, float] | str) -> str:
-    if isinstance(alone, str) or isinstance(whole, str):
-        return f"reading: {alone if isinstance(alone, str) else 'done'}; ingest: {whole}"
-    return " | ".join(
-        [
-            f"{alone['passages']:,.0f}",
-            f"{alone['seconds']:.0f} s",
-            f"{alone['megabytes']:,.0f} MB",
-            f"{whole['seconds']:.0f} s",
-            f"{whole['megabytes']:,.0f} MB",
-            f"{whole['reader_megabytes']:,.0f} MB",
-        ]
-    )
+def _reading(alone: dict[str, float] | str) -> list[str]:
+    if isinstance(alone, str):
+        return [alone]
+    seconds = [f"{alone[step]:.1f} s" for step in ("reading", "splitting")]
+    return [f"{alone['passages']:,.0f}", *seconds, f"{alone['megabytes']:,.0f} MB"]
+
+
+def _ingest(whole: dict[str, float] | str) -> list[str]:
+    if isinstance(whole, str):
+        return [whole]
+    return [f"{whole['seconds']:.0f} s", f"{whole['megabytes']:,.0f} MB", f"{whole['reader_megabytes']:,.0f} MB"]

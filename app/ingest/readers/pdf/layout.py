@@ -23,13 +23,13 @@ _BESIDE = 0.5  # letter sizes between the text and a note in its margin
 _GLUED = 0.1  # letter sizes between pieces of a row that belong to one word
 
 
-def in_reading_order(lines: Sequence[Line]) -> list[Line]:
+def in_reading_order(lines: Sequence[Line], tables: Tables | None = None) -> list[Line]:
     """Return the lines of pages, without line numbers, each page's in reading order, tables as rows with their headers.
 
     The order of the file stays unless the lines' places show a better one.  Notes below the text or in its margin come
-    last on their page.
+    last on their page.  `tables` knows the table that may go on from the page before.
     """
-    tables = Tables()
+    tables = tables or Tables()
     return [line for _, page in groupby(lines, key=lambda line: line.page) for line in _page(list(page), tables)]
 
 

@@ -3,29 +3,28 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing
-from io import BytesIO
-from threading import Lock
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import islice
+from math import inf
 from typing import Any
 
 from propcite.app.errors import ReadError
 from propcite.app.ingest.ocr.choosing import way_to_read
 from propcite.app.ingest.ocr.scans import Scans
 from propcite.app.ingest.readers.draft import Draft, one_line
-from propcite.app.ingest.readers.pdf.fonts import with_unicode_maps
-from propcite.app.ingest.readers.pdf.garbled import is_garbled
 from propcite.app.ingest.readers.pdf.layout import in_reading_order
-from propcite.app.ingest.readers.pdf.letters import LOST, page_lines
+from propcite.app.ingest.readers.pdf.letters import LOST
 from propcite.app.ingest.readers.pdf.lines import Cell, Line, without_running_lines
+from propcite.app.ingest.readers.pdf.pages import PDFIUM_LOCK, lines_of_pages
 from propcite.app.ingest.readers.pdf.paragraphs import Paragraph, paragraphs
-from propcite.app.ingest.readers.pdf.scans import with_scan
+from propcite.app.ingest.readers.pdf.tables import Tables
 from propcite.retrieval.text import Box, Document, Heading, Page, Span
 
-# pdfium is not thread-safe: all callers of it must hold this lock.
-PDFIUM_LOCK = Lock()
-
-_MAX_PAGES = 10_000  # about three minutes; further pages are counted but not read
+PAGES_PER_PART = 50
+_CONTEXT = 2  # pages after and before a part that show which of its lines are running headers
+_MAX_PAGES = 50_000  # further pages are counted but not read
 _PASSWORD_ERROR = 4  # FPDF_ERR_PASSWORD
 _PLACEHOLDER = re.compile(
     r"\W*(?:untitled|unspecified|anonymous|none)\W*|\S+\.(?:docx?|pptx?|xlsx?|od[tp]|rtf|tex|dvi|indd|qxd|pdf|txt)",
@@ -34,92 +33,107 @@ _PLACEHOLDER = re.compile(
 
 
 def read_pdf(name: str, data: bytes) -> Document:
+    return next(pdf_parts(name, data, _MAX_PAGES))
+
+
+def pdf_parts(name: str, data: bytes, num_pages: int = PAGES_PER_PART) -> Iterator[Document]:
+    """Yield a PDF in parts of about `num_pages` pages, without those that have no text."""
     # pdfium repairs some truncated files, but silently loses pages.
     if b"%%EOF" not in data.rstrip(b"\0\r\n\t ")[-4096:]:
         raise _damaged(name)
-    scans = Scans()
-    with PDFIUM_LOCK:
-        lines, fields, num_pages = _extract(name, data, scans)
-    if not lines:
+    with _opened(name, data) as pdf:
+        with PDFIUM_LOCK:
+            total = len(pdf)
+            fields = {key: _property(value) for key, value in pdf.get_metadata_dict().items()}
+        title, num_lost, scans = fields.get("Title", ""), 0, Scans()
+        metadata = {"kind": "pdf", "pages": str(total), "author": fields.get("Author", "")}
+        metadata["pages_left_out"] = str(total - _MAX_PAGES) if total > _MAX_PAGES else ""
+        is_first = True
+        for lines, is_last in _parts(lines_of_pages(pdf, scans, min(total, _MAX_PAGES)), num_pages):
+            if not lines and (is_first or not is_last):
+                continue
+            draft = Draft()
+            pages, boxes = _write(draft, lines if is_first else list(map(_below_title, lines)))
+            if not is_last:
+                draft.write("", before="\n\n")
+            draft.places += scans.places(pages)
+            num_lost += draft.text.count(LOST)
+            losses = {"pages_without_text": str(len(scans.unread) or ""), "lost_characters": str(num_lost or "")}
+            document = draft.document(name, title, {**metadata, **scans.metadata, **losses}, pages, boxes)
+            title, is_first = document.title, False
+            yield document
+    if is_first:
         scanned = f", only pictures of pages: {way_to_read()} and add it again" if scans.unread else ""
         raise ReadError(f"{name} has no text{scanned}")
-    draft = Draft()
-    pages, boxes = write_pages(draft, lines)
-    draft.places += scans.places(pages)
-    metadata = {"kind": "pdf", "pages": str(num_pages), "author": fields.get("Author", ""), **scans.metadata}
-    metadata["pages_left_out"] = str(num_pages - _MAX_PAGES) if num_pages > _MAX_PAGES else ""
-    metadata["pages_without_text"] = str(len(scans.unread) or "")
-    metadata["lost_characters"] = str(draft.text.count(LOST) or "")
-    return draft.document(name, fields.get("Title", ""), metadata, pages, boxes)
+
+
+def _parts(pages: Iterator[list[Line]], num_pages: int) -> Iterator[tuple[list[Paragraph], bool]]:
+    """Yield the paragraphs of about `num_pages` pages at a time, and whether they are the last.
+
+    Those that reach the last page wait for the next part, because they may go on there.
+    """
+    waiting: list[Line] = []
+    tables = Tables()
+    for own, is_last in _without_running_lines(pages, num_pages):
+        lines = in_reading_order(own, tables)
+        found = paragraphs([*waiting, *lines]) if waiting or lines else []
+        last = lines[-1].page if lines and not is_last else inf
+        ready = [one for one in found if one.pieces[-1].page < last]
+        late = [one for one in found if one.pieces[-1].page >= last] if ready else []
+        waiting = [line for one in late for piece in one.pieces for _, line in piece.line_spans()]
+        yield ready or found, is_last
+
+
+def _below_title(paragraph: Paragraph) -> Paragraph:
+    """Return a paragraph of a later part, whose largest heading is not the title of the document."""
+    return replace(paragraph, level=2) if paragraph.level == 1 else paragraph
+
+
+def _without_running_lines(pages: Iterator[list[Line]], num_pages: int) -> Iterator[tuple[list[Line], bool]]:
+    """Yield the lines of `num_pages` pages at a time, without running headers, and whether they are the last."""
+    before: list[list[Line]] = []
+    ahead: list[list[Line]] = []
+    is_last = False
+    while not is_last:
+        ahead += islice(pages, num_pages + _CONTEXT - len(ahead))
+        is_last = len(ahead) < num_pages + _CONTEXT
+        own = ahead if is_last else ahead[:num_pages]
+        lines = [line for page in (*before, *ahead) for line in page]
+        kept = without_running_lines(lines) or lines
+        numbers = {line.page for page in own for line in page}
+        yield [line for line in kept if line.page in numbers], is_last
+        before, ahead = own[-_CONTEXT:], ahead[len(own) :]
 
 
 def _damaged(name: str) -> ReadError:
     return ReadError(f"{name} is damaged or not a PDF: get it again, or print it to a new PDF")
 
 
-def _extract(name: str, data: bytes, scans: Scans) -> tuple[list[Line], dict[str, str], int]:
+@contextmanager
+def _opened(name: str, data: bytes) -> Iterator[Any]:
+    """Open a PDF.  Any error of pdfium inside becomes a ReadError."""
     import pypdfium2
 
     try:
-        pdf = pypdfium2.PdfDocument(data)
+        with PDFIUM_LOCK:
+            pdf = pypdfium2.PdfDocument(data)
     except pypdfium2.PdfiumError as error:
         if error.err_code == _PASSWORD_ERROR:
             raise ReadError(f"{name} is encrypted: save it without a password and add it again") from error
         raise _damaged(name) from error
     try:
-        fields = {key: _property(value) for key, value in pdf.get_metadata_dict().items()}
-        pages = _read_pages(pdf, range(min(len(pdf), _MAX_PAGES)))
-        for is_suspect, trusts_names in ((_has_lost, False), (_is_garbled, True)):
-            suspect = [number for number, lines in pages.items() if is_suspect(lines)]
-            if suspect and (mended := _mended(pdf, trusts_names)):
-                with closing(pypdfium2.PdfDocument(mended)) as better:
-                    pages |= _read_pages(better, suspect)
-        garbled = {number for number, lines in pages.items() if _is_garbled(lines)}
-        scans.num_pages = len(pdf)
-        lines = [
-            line for index in pages for line in with_scan(scans, pdf, index, [] if index in garbled else pages[index])
-        ]
-        scans.unread += sorted({index + 1 for index in garbled} - {*scans.read, *scans.unread})
-        return lines, fields, len(pdf)
+        yield pdf
     except pypdfium2.PdfiumError as error:
         raise _damaged(name) from error
     finally:
-        pdf.close()
+        with PDFIUM_LOCK:
+            pdf.close()
 
 
 def _property(value: str) -> str:
     """Clean a property of the PDF; empty if it is a placeholder such as `untitled`, `(anonymous)` or `thesis.dvi`."""
     value = re.sub(r"^Microsoft (?:Word|PowerPoint|Excel) - ", "", one_line(value))
     return "" if _PLACEHOLDER.fullmatch(value) else value
-
-
-def _read_pages(pdf: Any, indexes: Iterable[int]) -> dict[int, list[Line]]:
-    """Return the lines of these pages by the pages' indexes."""
-    lines = {}
-    for index in indexes:
-        with closing(pdf[index]) as page:
-            lines[index] = page_lines(page, index + 1)
-    return lines
-
-
-def _has_lost(lines: list[Line]) -> bool:
-    return any(LOST in line.text for line in lines)
-
-
-def _is_garbled(lines: list[Line]) -> bool:
-    return is_garbled("\n".join(line.text for line in lines))
-
-
-def _mended(pdf: Any, trusts_names: bool) -> bytes | None:
-    """Return the PDF, saved without its encryption or damage, with the Unicode maps that its fonts lack."""
-    from pypdfium2 import raw
-
-    saved = BytesIO()
-    pdf.save(saved, flags=raw.FPDF_REMOVE_SECURITY)
-    try:
-        return with_unicode_maps(saved.getvalue(), trusts_names=trusts_names)
-    except Exception:  # pypdf raises errors of all kinds; the text stays as pdfium read it
-        return None
 
 
 def write_pages(draft: Draft, lines: Sequence[Line]) -> tuple[tuple[Page, ...], tuple[Box, ...]]:

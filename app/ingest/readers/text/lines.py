@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from propcite.app.ingest.readers.draft import clean
 
+LINE_END = re.compile("\r\n|\r|\n")
 _OVERSTRUCK = re.compile("[^\n\b]\b")
 _COLOUR = re.compile("\x1b\\[[0-9;]*[mK]")
 _NUMBER = re.compile(r"\d+|\b[ivxlc]+\b")
@@ -24,14 +25,14 @@ class Line:
     page_break: bool = False
 
 
-def numbered_lines(text: str) -> list[Line]:
-    """Return the lines of a decoded file as a reader of its paper would see them."""
+def numbered_lines(text: str, first: int = 1) -> list[Line]:
+    """Return the lines of a decoded file, or of a part from line `first` on, as a reader of its paper sees them."""
     text = _COLOUR.sub("", _OVERSTRUCK.sub("", text)) if "\b" in text or "\x1b" in text else text
-    lines = re.split("\r\n|\r|\n", text)
+    lines = LINE_END.split(text)
     if "\f" not in text:
-        return [Line(piece, number) for number, line in enumerate(lines, 1) for piece in clean(line).split("\n")]
+        return [Line(piece, number) for number, line in enumerate(lines, first) for piece in clean(line).split("\n")]
     pages: list[list[Line]] = [[]]
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(lines, first):
         for place, piece in enumerate(line.split("\f")):
             if place:
                 pages.append([])

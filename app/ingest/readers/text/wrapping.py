@@ -23,6 +23,7 @@ _MARKER = re.compile(
 )
 _NUMBER = re.compile(r"\(?\d")
 _GAP = re.compile(r"(?<=\S)(?: {3}| *\t)")
+_TERM = re.compile(r"\S+(?: \S+)* {2,}(?=\S)")  # with the gap between it and its definition in the same line
 _FRAME = re.compile(r"[|+:]|[\W_]+$|.*\s\|(?:\s|$)|.*(?:\.[ ]?){5}")
 _FIELD = re.compile(r"[A-Z][\w-]*: ")
 _STAMP = re.compile(r"\[?\d{1,4}[-/:]\d")
@@ -58,17 +59,23 @@ class _Row:
         return len(_SIGNS.findall(self.words)) > _HEAVY_CODE * len(self.words)
 
     @property
+    def definition(self) -> int:
+        """Return the column at which the definition of a term begins in the same line; 0 if there is none."""
+        term = _TERM.match(self.words)
+        return self.indent + term.end() if term and not _GAP.search(self.words, term.end()) else 0
+
+    @property
     def first_word(self) -> str:
         return self.words.split(maxsplit=1)[0]
 
 
-def unwrapped(text: str) -> Unwrapped:
-    """Join the paragraphs of a decoded file.
+def unwrapped(text: str, first_line: int = 1) -> Unwrapped:
+    """Join the paragraphs of a decoded file, or of a part that begins with line `first_line`.
 
     >>> unwrapped("The river rises in the hills, and it flows to the north\\nfor two hundred kilometres.").text
     'The river rises in the hills, and it flows to the north for two hundred kilometres.'
     """
-    lines = numbered_lines(text)
+    lines = numbered_lines(text, first_line)
     rows = [_row(line.text) for line in lines]
     joins = _joins(rows)
     words = _whole_words(rows) if any(joins) else set()
@@ -138,7 +145,8 @@ class _Block:
         gaps_count = not self._is_justified(width)
         full = [_is_full(row, after, width) and not _ends_line(row, after, gaps_count) for row, after in pairs]
         goes_on = [_goes_on(row, after, width) and not _ends_line(row, after, gaps_count) for row, after in pairs]
-        plain = [number for number, (_, after) in enumerate(pairs) if not after.marker]
+        first = 1 if pairs and not full[0] and _is_term(*pairs[0]) else 0
+        plain = [number for number, (_, after) in enumerate(pairs) if not after.marker and number >= first]
         inside = sum(one and not _ENDS.search(row.words) for one, (row, _) in zip(full, pairs, strict=True))
         is_wrapped = 2 * inside >= sum(full) and sum(full[n] for n in plain) >= _MIN_FULL * len(plain)
         first = 0  # of the paragraph
@@ -164,6 +172,11 @@ def _is_full(row: _Row, after: _Row, width: int) -> bool:
     return row.width + 1 + len(after.first_word) > width - _TOLERANCE
 
 
+def _is_term(row: _Row, after: _Row) -> bool:
+    """Whether a line may be a term above its definition, which says nothing about the width."""
+    return row.indent < after.indent and not _ENDS.search(row.words)
+
+
 def _goes_on(row: _Row, after: _Row, width: int) -> bool:
     """Whether a sentence goes on in the next line, though the line is shorter than others."""
     if not after.words[0].islower() or _ENDS.search(row.words) or row.width < _RAGGED * width:
@@ -178,7 +191,11 @@ def _ends_line(row: _Row, after: _Row, gaps_count: bool) -> bool:
     # A number may begin a line within a sentence.
     if after.marker and not (_NUMBER.match(after.marker) and not row.marker and row.words[-1] not in ".!?:;"):
         return True
-    if gaps_count and any(_GAP.search(one.words, len(one.marker)) for one in (row, after)):
+    if (
+        gaps_count
+        and row.definition != (after.indent or -1)
+        and any(_GAP.search(one.words, len(one.marker)) for one in (row, after))
+    ):
         return True
     return (_FIELD.match(row.words) and _FIELD.match(after.words)) is not None or (row.is_code and after.is_code)
 
@@ -187,6 +204,8 @@ def _fits(first: _Row, row: _Row, after: _Row, *, is_second: bool) -> bool:
     """Whether a line is indented as one that goes on with a paragraph whose first line is `first`."""
     if not is_second:
         return after.indent == row.indent
+    if after.indent and first.definition == after.indent:
+        return True
     return after.indent >= first.indent if first.marker else abs(after.indent - first.indent) <= 8
 
 

@@ -1,0 +1,88 @@
+"""Read the pages of a PDF one after the other: their lines, from better fonts or from pictures where that is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from io import BytesIO
+from threading import RLock
+from typing import Any
+
+from propcite.app.ingest.ocr.scans import Scans
+from propcite.app.ingest.readers.pdf.fonts import with_unicode_maps
+from propcite.app.ingest.readers.pdf.garbled import is_garbled
+from propcite.app.ingest.readers.pdf.letters import LOST, page_lines
+from propcite.app.ingest.readers.pdf.lines import Line
+from propcite.app.ingest.readers.pdf.scans import with_scan
+from propcite.app.processes import report_step
+
+# pdfium is not thread-safe: all callers of it must hold this lock.
+PDFIUM_LOCK = RLock()
+
+_AT_ONCE = 50  # pages whose fonts are mended together
+
+
+def lines_of_pages(pdf: Any, scans: Scans, num_pages: int) -> Iterator[list[Line]]:
+    """Yield the lines of each of the first pages; no line for a page without text."""
+    for first in range(0, num_pages, _AT_ONCE):
+        indexes = range(first, min(first + _AT_ONCE, num_pages))
+        with PDFIUM_LOCK:
+            pages = _read(pdf, indexes)
+            garbled = _mend(pdf, pages)
+        for index in indexes:
+            with PDFIUM_LOCK:
+                lines = with_scan(scans, pdf, index, [] if index in garbled else pages[index])
+            if index in garbled and index + 1 not in {*scans.read, *scans.unread}:
+                scans.unread.append(index + 1)
+            report_step(f"page {index + 1:,} of {num_pages:,}")
+            yield lines
+
+
+def _read(pdf: Any, indexes: Iterable[int]) -> dict[int, list[Line]]:
+    """Return the lines of these pages by the pages' indexes."""
+    lines = {}
+    for index in indexes:
+        with closing(pdf[index]) as page:
+            lines[index] = page_lines(page, index + 1)
+    return lines
+
+
+def _mend(pdf: Any, pages: dict[int, list[Line]]) -> set[int]:
+    """Read pages again whose fonts lack Unicode maps or have wrong ones; return those that stay garbled."""
+    pages |= _with_better_fonts(pdf, [index for index, lines in pages.items() if _has_lost(lines)], trusts_names=False)
+    garbled = [index for index, lines in pages.items() if _is_garbled(lines)]
+    mended = _with_better_fonts(pdf, garbled, trusts_names=True)
+    pages |= mended
+    return {index for index in garbled if index not in mended or _is_garbled(mended[index])}
+
+
+def _with_better_fonts(pdf: Any, indexes: list[int], *, trusts_names: bool) -> dict[int, list[Line]]:
+    """Return the lines of pages as they are with the Unicode maps that their fonts lack; empty where none is added."""
+    import pypdfium2
+
+    if not indexes:
+        return {}
+    saved = BytesIO()
+    with closing(pypdfium2.PdfDocument.new()) as copy:  # of these pages, without encryption and damage
+        copy.import_pages(pdf, indexes)
+        copy.save(saved)
+    try:
+        mended = with_unicode_maps(saved.getvalue(), trusts_names=trusts_names)
+    except Exception:  # pypdf raises errors of all kinds; the text stays as pdfium read it
+        return {}
+    if not mended:
+        return {}
+    lines = {}
+    with closing(pypdfium2.PdfDocument(mended)) as better:
+        for place, index in enumerate(indexes):
+            with closing(better[place]) as page:
+                lines[index] = page_lines(page, index + 1)
+    return lines
+
+
+def _has_lost(lines: list[Line]) -> bool:
+    return any(LOST in line.text for line in lines)
+
+
+def _is_garbled(lines: list[Line]) -> bool:
+    return is_garbled("\n".join(line.text for line in lines))
