@@ -176,7 +176,10 @@ class Uploads:
     def _ingest(self, job: Job) -> None:
         collection = self._parts.library.create_collection(job.collection)
         ingester = self._parts.ingester(collection, progress=job.report)
-        files, failed = gather([Path(source) for source in job.sources if not is_address(source)])
+        files, failed = gather(
+            [Path(source) for source in job.sources if not is_address(source)],
+            follow_links=self._parts.settings.follow_links,
+        )
         job.outcomes += failed
         uploads = [StoredFile(name, self.path_of(job.id, number)) for number, name in enumerate(job.files)]
         private = self._parts.settings.fetch_inside
