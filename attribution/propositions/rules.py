@@ -12,7 +12,6 @@ from propcite.attribution.propositions.sentence import LETTER, trivial_split, wh
 from propcite.attribution.propositions.wording import proposition_of
 from propcite.retrieval.interrupting import check_interrupt
 
-MAX_WORDS = 200  # of a sentence; a longer one is a list or a broken text and stays whole
 _VERBS = frozenset("BHMVYELI")
 _SUBJECTS = frozenset("NXRUQDGKJz")
 
@@ -48,10 +47,8 @@ class RuleSplitter:
 
 def clauses(tagged: Tagged) -> list[Fact]:
     """Return the sentence's facts; empty if the rules are not certain of all, or the sentence is too long."""
-    if len(tagged.words) > MAX_WORDS:
-        return []
     claims = facts(tagged)
-    is_certain = not loses_words(tagged, claims) and all(_is_claim(tagged, claim) for claim in claims)
+    is_certain = bool(claims) and not loses_words(tagged, claims) and all(_is_claim(tagged, claim) for claim in claims)
     return claims if is_certain else []
 
 

@@ -58,9 +58,7 @@ def encoder() -> Iterator[SlowEncoder]:
         ({"serve_sentences": 20}, "It rained. " * 21, "PROPCITE_SERVE_SENTENCES"),
     ],
 )
-def test_too_much_is_refused(
-    tmp_path: Path, route: str, settings: dict[str, int], answer: str, told: str
-) -> None:
+def test_too_much_is_refused(tmp_path: Path, route: str, settings: dict[str, int], answer: str, told: str) -> None:
     with running_server(served(tmp_path, WordEncoder(), **settings)) as address:
         refused = httpx.post(f"{address}{route}", json={**SHORT, "answer": answer}, timeout=60)
         assert refused.status_code == 413

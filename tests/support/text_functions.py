@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 
 from propcite.app.answering.generators.repetition import without_repetition
 from propcite.app.answering.generators.unwrapping import what_it_is
@@ -59,19 +60,15 @@ def _answer(text: str) -> None:
 
 def _reader(name: str) -> Callable[[str], object]:
     def read(text: str) -> None:
-        try:
+        with suppress(AppError):  # one line, which is as good as a document here
             document_from_bytes(name, text.encode(), name)
-        except AppError:  # one line, which is as good as a document here
-            pass
 
     return read
 
 
 def _condition(text: str) -> None:
-    try:
+    with suppress(AppError):
         parse_condition(text)
-    except AppError:
-        pass
 
 
 FUNCTIONS: dict[str, Callable[[str], object]] = {
