@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 
 from text_functions import FUNCTIONS, hard_texts
 
-LINEAR = 6.0  # times as long for four times the text: more is superlinear
+LINEAR = 8.0  # times as long for four times the text: quadratic is 16
 CERTAIN_S = 0.04  # below this a time says nothing
 
 
