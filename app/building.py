@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from propcite.app.errors import AppError
+from propcite.app.library.lost_database import check_not_lost
 from propcite.app.library.store import Library
 from propcite.app.settings import SAMPLING, Settings
 from propcite.retrieval.alignment import NEAREST
@@ -26,6 +27,9 @@ NOT_OPENAI = ("repetition_penalty",)  # fields of sampling that only some server
 
 
 def build_library(settings: Settings) -> Library:
+    """Open the library; StoreError if the data directory has indexes and its own database is empty or gone."""
+    if not settings.database:
+        check_not_lost(settings.data_dir)
     return Library(settings.database_url)
 
 

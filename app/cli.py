@@ -81,6 +81,8 @@ def main() -> NoReturn:
         cli(standalone_mode=True)
     except PropCiteError as error:
         _stop(str(error))
+    except RecursionError:
+        _stop("the input is nested too deeply: give it with fewer levels of brackets")
     except SystemExit as ended:  # typer has caught the interrupt and says nothing
         if ended.code == INTERRUPTED:
             sys.stderr.write("interrupted: what was finished is kept, run it again to go on\n")

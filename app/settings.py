@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -26,6 +27,8 @@ from propcite.retrieval.alignment import FORMS, NEAREST, alignment_of
 from propcite.retrieval.errors import RetrievalError
 
 SENT = ("model", "messages", "stream", "stream_options", "n")  # fields of a request that belong to the program
+DATABASE_FILE = "propcite.sqlite"  # in the data directory
+NOT_SETTINGS = {"PROPCITE_TRACEBACK", "PROPCITE_LONG_TESTS", "PROPCITE_ATTACK_EXAMPLES"}  # read elsewhere
 SAMPLING = (  # settings whose names are those of a request's fields
     *("max_tokens", "temperature", "seed", "stop", "top_p"),
     *("frequency_penalty", "presence_penalty", "repetition_penalty"),
@@ -110,6 +113,7 @@ class Settings(BaseSettings):
     originals: Literal["sent", "all", "none"] = Field(
         "sent", description="files that are kept: what has no file here (uploads, archives, the web), all, or none"
     )
+    follow_links: bool = Field(False, description="links that lead out of a named folder are read too")
     fetch_inside: bool = Field(
         False, description="the page and the server fetch from this network too, not from the public web alone"
     )
@@ -211,10 +215,15 @@ class Settings(BaseSettings):
 
     serve_body_mb: int = Field(4, ge=1, le=1024, description="the largest request, documents apart")
     serve_threads: int = Field(2, ge=1, le=256, description="searches and batches of citing at once")
+    serve_characters: int = Field(
+        400_000, ge=1000, description="the longest answer that is cited, its passages included; more is refused"
+    )
+    serve_sentences: int = Field(2000, ge=1, description="of an answer that is cited; more are refused")
+    serve_seconds: float = Field(120.0, gt=0, description="that searching or citing for one request may take")
     serve_waiting: int = Field(64, ge=1, description="requests that may wait for these; more are told to come again")
     serve_streams: int = Field(8, ge=1, le=1024, description="answers being written at once")
     serve_connections: int = Field(512, ge=1, description="connections at once")
-    serve_seconds: float = Field(
+    serve_idle_seconds: float = Field(
         30.0, gt=0, description="that a request's head may take, and its body beside a second for each 32 KB"
     )
     serve_rate: int = Field(0, ge=0, description="requests a minute of each key; 0: no limit")
@@ -242,12 +251,26 @@ class Settings(BaseSettings):
     def database_url(self) -> str:
         if self.database:
             return self.database
-        file = str(self.data_dir / "propcite.sqlite")
+        file = str(self.data_dir / DATABASE_FILE)
         return URL.create("sqlite", database=file).render_as_string()  # a folder's name may hold ? or %
 
 
+def _check_environment() -> None:
+    """Raise AppError for a PROPCITE_ name that is no setting: it may be misspelt, and would be without effect."""
+    known = {f"PROPCITE_{name.upper()}" for name in Settings.model_fields} | NOT_SETTINGS
+    for name in sorted(os.environ):
+        if name.upper().startswith("PROPCITE_") and name.upper() not in known:
+            near = get_close_matches(name.upper(), known, n=1)
+            step = f"did you mean {near[0]}?" if near else "remove it, docs/settings.md lists the settings"
+            raise AppError(f"there is no setting {name}: {step}")
+
+
 def load_settings(**arguments: Any) -> Settings:
-    """Load the settings; arguments override them, except those that are None."""
+    """Load the settings; arguments override them, except those that are None.
+
+    AppError for a name or a value that is none, in the environment too.
+    """
+    _check_environment()
     try:
         return Settings(**{name: value for name, value in arguments.items() if value is not None})
     except ValidationError as error:

@@ -139,6 +139,7 @@ _NEVER_FIRST = ",;:)]}+=/%&"
 _WORD_EDGE = re.compile(r".*[—–/(\[{\"“‘«»„‚`¿¡*_]")
 _MARKER = re.compile(r"[#>\s(•*-]{0,8}(?:\d{1,3}(?:\.\d{1,3}){0,4}|[^\W\d_]|[ivxIVX]{1,5})")
 _ALPHANUMERIC = re.compile(r"[^\W_]")
+_TO_LAST_ALPHANUMERIC = re.compile(r".*[^\W_]", re.DOTALL)
 _LONG_WORD = re.compile(r"[^\W\d_]{4,}")
 _DOTTED = re.compile(r"(?:[^\W\d_]{1,3}\.-?)+[^\W\d_]{1,3}")
 _NUMBER = re.compile(r"[IVXLC]{2,}|[A-Z]{0,6}-?\d.*|[A-Z]")
@@ -198,14 +199,16 @@ def sentence_starts(text: str, block: Span) -> Iterator[int]:
     has_case: bool | None = None
     start = checked = block.start
     has_words = False
+    words = _TO_LAST_ALPHANUMERIC.match(text, block.start, block.end)
+    last = words.end() if words else block.start
     for stop in _STOP.finditer(text, block.start, block.end):
         has_words = has_words or _ALPHANUMERIC.search(text, checked, stop.start()) is not None
         checked = stop.start()
-        if not has_words or stop.end() == block.end:
+        if not has_words or stop.end() >= last:
             continue
         if has_case is None:
             has_case = any(map(str.isupper, text[block.start : block.end]))
-        if _is_end(text, stop, Span(start, block.end), has_case) and _ALPHANUMERIC.search(text, stop.end(), block.end):
+        if _is_end(text, stop, Span(start, block.end), has_case):
             yield stop.end()
             start = checked = stop.end()
             has_words = False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -105,6 +106,7 @@ def remove(
     document: Annotated[str, typer.Argument(help="A document's id, path or file name.")] = "",
     collection: Collection = "",
     everything: Annotated[bool, typer.Option("--all", help="Remove the whole collection with its answers.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="With --all: do not ask first.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Remove a document.  Answers that cite it keep their quotes."""
@@ -113,6 +115,8 @@ def remove(
     if everything == bool(document):
         raise PropCiteError("name one document, or give --all for the whole collection")
     if everything:
+        if not yes:
+            _ask_before_removing(chosen)
         parts.remove_collection(chosen)
         removed = {"collection": chosen.name, "documents": chosen.num_documents}
         said = f"removed the collection {chosen.name} with {chosen.num_documents} documents"
@@ -126,6 +130,14 @@ def remove(
         write_json(removed)
     else:
         note(said)
+
+
+def _ask_before_removing(collection: CollectionInfo) -> None:
+    """Ask on a terminal whether to remove a collection; a script has to say so."""
+    what = f"the collection {collection.name} with {collection.num_documents} documents and its answers"
+    if not sys.stdin.isatty():
+        raise PropCiteError(f"this removes {what}: give --yes, or run it on a terminal, where it asks")
+    typer.confirm(f"Remove {what}?", abort=True, err=True)
 
 
 @cli.command(rich_help_panel=Panel.DOCUMENTS)

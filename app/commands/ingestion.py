@@ -45,12 +45,15 @@ def ingest(
     watch: Annotated[
         bool, typer.Option("--watch", help="Keep running and read files and folders again when they change.")
     ] = False,
+    follow_links: Annotated[
+        bool, typer.Option("--follow-links", help="Read links that lead out of a folder too.")
+    ] = False,
     timings: Annotated[bool, typer.Option("--timings", help="Show how long each step took.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Add documents to a collection.  Unchanged ones are skipped; after an interrupt, run it again to continue."""
     change = parse_change(meta, tags)
-    parts = open_parts()
+    parts = open_parts(follow_links=follow_links or None)
     name = collection or parts.settings.collection
     if paths:
         outcomes = ingest_and_report(parts, paths, name, as_json, change, again=again, prune=prune, timings=timings)
@@ -80,7 +83,7 @@ def ingest_and_report(
     """Ingest paths and addresses into the named collection, printing each outcome.  Return the outcomes."""
     from propcite.app.ingest.sources import gather
 
-    sources, outcomes = gather(paths)
+    sources, outcomes = gather(paths, follow_links=parts.settings.follow_links, tell=note)
     show = _outcome_printer(parts, as_json)
     for outcome in outcomes:
         show(outcome)
@@ -186,12 +189,12 @@ def _watch(parts: Parts, paths: Sequence[str], name: str, as_json: bool, change:
             print_outcome(outcome)
 
     begun = False
-    for changes in watch([Path(path) for path in paths]):
+    for changes in watch([Path(path) for path in paths], follow_links=parts.settings.follow_links):
         try:
             with _ingester(parts, parts.library.create_collection(name)) as ingester:
                 if not begun:  # read what changed between the first ingest and the start of the watch
                     note(f"watching {', '.join(paths)}; interrupt to end")
-                    _ingest(ingester, gather(paths)[0], show, change)
+                    _ingest(ingester, gather(paths, follow_links=parts.settings.follow_links)[0], show, change)
                 elif changes.sources:
                     _ingest(ingester, changes.sources, show, change)
                 if prune and (changes.deleted or not begun):

@@ -11,7 +11,7 @@ import typer
 from propcite.app.commands import BELOW, AsJson, Panel, cli, find_collection, note, open_parts, write_json
 
 if TYPE_CHECKING:
-    from propcite.app.library.doctor import Finding
+    from propcite.app.library.finding import Finding
 
 OnlyCollection = Annotated[str, typer.Option("--collection", "-c", help="Only this collection.")]
 
@@ -24,6 +24,9 @@ def doctor(
     sources: Annotated[
         bool, typer.Option("--sources", help="List the documents whose text lacks most of their source instead.")
     ] = False,
+    backup: Annotated[
+        Path | None, typer.Option("--backup", help="With --mend: restore lost files of documents from this backup.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Check that database, indexes, answers, files and models are consistent.  Exit code 1 if a problem is left."""
@@ -35,7 +38,7 @@ def doctor(
     parts = open_parts()
     chosen = [find_collection(parts, collection)] if collection else []
     with sharing() as progress:
-        checked = looking.Doctor(parts, chosen, not quick, progress)
+        checked = looking.Doctor(parts, chosen, not quick, progress, backup)
         found = list(source_findings(parts, chosen) if sources else checked.findings())
         done, left = looking.mend(found) if mend else ([], found)
     if as_json:
@@ -105,13 +108,19 @@ def restore(
     from dataclasses import asdict
 
     from propcite.app.library import backup as kept
+    from propcite.app.library.store import Library
     from propcite.app.terminal import sharing
 
     parts = open_parts(data_dir=into)
     with sharing() as told:
         data_dir = parts.settings.data_dir
         back = kept.restore_backup(
-            file, lambda: parts.library, data_dir, collection=collection, force=force, progress=told
+            file,
+            lambda: Library(parts.settings.database_url),  # also where the database was lost
+            data_dir,
+            collection=collection,
+            force=force,
+            progress=told,
         )
     if as_json:
         write_json(asdict(back))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -134,10 +134,17 @@ class WebFile:
         return fetched.data
 
 
-def gather(paths: Sequence[Path | str]) -> tuple[list[Source], list[Outcome]]:
-    """Find the sources at paths and web addresses.  Return them and a failed outcome for each path without any."""
+def gather(
+    paths: Sequence[Path | str], *, follow_links: bool = False, tell: Callable[[str], object] = lambda _: None
+) -> tuple[list[Source], list[Outcome]]:
+    """Find the sources at paths and web addresses.  Return them and a failed outcome for each path without any.
+
+    Links that lead out of a folder are left out unless `follow_links` is set; `tell` gets a line with their number.
+    """
     addresses = [path for path in paths if isinstance(path, str) and is_address(path)]
-    files, errors = find_files([Path(path) for path in paths if path not in addresses])
+    files, errors = find_files(
+        [Path(path) for path in paths if path not in addresses], follow_links=follow_links, tell=tell
+    )
     failed = [Outcome(error.source, "failed", reason=str(error)) for error in errors]
     return [*map(File, files), *(WebFile(url, private=True) for url in addresses)], failed
 

@@ -256,7 +256,9 @@ class Uploads:
         settings = self._parts.settings
         if job.is_of_all:
             return sources_to_read_again(self._parts.originals, collection, settings.max_file_mb * 2**20)
-        files, failed = gather([Path(source) for source in job.sources if not is_address(source)])
+        files, failed = gather(
+            [Path(source) for source in job.sources if not is_address(source)], follow_links=settings.follow_links
+        )
         uploads = [StoredFile(name, self.path_of(job.id, number)) for number, name in enumerate(job.files)]
         return [*uploads, *job.web_files, *files], failed
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from threading import Event
 
 from propcite.app.errors import AppError
+from propcite.app.ingest.readers.files import is_within
 from propcite.app.ingest.readers.kinds import is_supported
 from propcite.app.ingest.sources import File, Source
 
@@ -23,10 +24,13 @@ class Changes:
     deleted: bool
 
 
-def watch(paths: Sequence[Path], stop: Event | None = None, quiet_ms: int = QUIET_MS) -> Iterator[Changes]:
+def watch(
+    paths: Sequence[Path], stop: Event | None = None, quiet_ms: int = QUIET_MS, *, follow_links: bool = False
+) -> Iterator[Changes]:
     """Yield batches of changes until an interrupt, or until `stop` is set.
 
-    The first batch comes at once and may be empty: no change after it is missed.
+    The first batch comes at once and may be empty: no change after it is missed.  What links lead to outside the paths
+    is left out unless `follow_links` is set.
     """
     import watchfiles
 
@@ -38,7 +42,8 @@ def watch(paths: Sequence[Path], stop: Event | None = None, quiet_ms: int = QUIE
         raise_interrupt=False,
     ):  # fmt: skip
         if batch or not begun:
-            files = sorted({path for _, path in batch if _is_document(path)})
+            changed = {path for _, path in batch if _is_document(path)}
+            files = sorted(path for path in changed if follow_links or is_within(path, paths))
             deleted = any(change is watchfiles.Change.deleted for change, _ in batch)
             yield Changes([File(Path(path)) for path in files], deleted)
         begun = True

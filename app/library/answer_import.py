@@ -13,6 +13,8 @@ from propcite.attribution.errors import AttributionError
 from propcite.attribution.formats.json.native import from_native
 from propcite.retrieval.errors import PropCiteError
 
+TOO_DEEP = "this is not a cited answer: it is nested too deeply"
+
 
 @dataclass(frozen=True, slots=True)
 class ImportedAnswer:
@@ -37,12 +39,21 @@ def read_answers(text: str) -> Iterator[tuple[str, CitedAnswer | str]]:
         yield from ((f"line {number}", _parse(line)) for number, line in lines if line.strip())
     else:
         entries = content if isinstance(content, list) else [content]
-        yield from ((f"answer {number}", _parse(json.dumps(entry))) for number, entry in enumerate(entries, start=1))
+        yield from ((f"answer {number}", _read(entry)) for number, entry in enumerate(entries, start=1))
+
+
+def _read(entry: object) -> CitedAnswer | str:
+    try:
+        return _parse(json.dumps(entry))
+    except RecursionError:
+        return TOO_DEEP
 
 
 def _parse(text: str) -> CitedAnswer | str:
     try:
         return from_native(text)
+    except RecursionError:
+        return TOO_DEEP
     except AttributionError as error:
         return str(error)
 

@@ -17,10 +17,13 @@ from sqlalchemy import inspect, select
 from sqlalchemy.orm import selectinload
 
 from propcite.app.errors import InUseError, StoreError
+from propcite.app.library.finding import Finding
+from propcite.app.library.lost_originals import lost_originals
 from propcite.app.library.store import CollectionInfo
 from propcite.app.library.store.answers import citation_fields, count_facts, search_text, write_index_columns
 from propcite.app.library.store.database import HEAD, version_of
 from propcite.app.library.store.tables import AnswerRow, RunRow, Table
+from propcite.app.library.workspace import REBUILDING
 from propcite.attribution.errors import AttributionError
 from propcite.attribution.formats.json import from_json
 from propcite.retrieval.errors import PropCiteError
@@ -38,20 +41,6 @@ ANSWERS_PER_QUERY = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
-    """One problem: `remedy` names what solves it, `fix` does so if it can be done automatically."""
-
-    where: str
-    what: str
-    remedy: str
-    fix: Callable[[], object] | None = None
-
-    @property
-    def line(self) -> str:
-        return f"{self.where}: {self.what}: {self.remedy}"
-
-
-@dataclass(frozen=True, slots=True)
 class Doctor:
     """Checks a library and its data directory, or only some collections."""
 
@@ -59,6 +48,7 @@ class Doctor:
     collections: Sequence[CollectionInfo] = ()
     deep: bool = True  # read every byte of the indexes, and every answer
     progress: ProgressReport = ignore_progress
+    backup: Path | None = None  # from which lost files are restored
 
     def findings(self) -> Iterator[Finding]:
         chosen = self.collections or self.parts.library.collections()
@@ -204,6 +194,8 @@ class Doctor:
         if unused:
             what = f"{len(unused)} stored files of documents that are gone"
             yield Finding(str(originals.folder), what, "--mend removes them", lambda: originals.remove_unused(unused))
+        if self.deep:
+            yield from lost_originals(originals, self.backup)
 
     def _locks(self, folder: Path) -> Iterator[Finding]:
         with self.parts.library.session() as session:
@@ -262,9 +254,10 @@ def _nothing() -> None:
 
 def _leftovers(folder: Path) -> list[Path]:
     """Return files that a readable manifest does not name; a damaged manifest is repaired first."""
+    half_built = list((folder / REBUILDING).glob("*"))
     with suppress(PropCiteError):
-        return unreferenced_files(folder) if (folder / MANIFEST_FILE).exists() else []
-    return []
+        return half_built + (unreferenced_files(folder) if (folder / MANIFEST_FILE).exists() else [])
+    return half_built
 
 
 def _clean(workspace: Workspace) -> None:

@@ -41,3 +41,5 @@ def _value(text: str) -> Any:
         return json.loads(text)
     except ValueError:
         return text
+    except RecursionError:
+        raise AppError(f"{text[:30]!r}… is nested too deeply: give fewer levels of brackets") from None

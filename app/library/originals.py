@@ -40,9 +40,9 @@ class Originals:
         return self.policy == "all" or (self.policy == "sent" and not is_file(place))
 
     def save(self, sha256: str, data: bytes) -> None:
-        """Store a file; it is completely on disk when this returns."""
+        """Store a file, also in the place of an altered one; it is completely on disk when this returns."""
         path = self.path(sha256)
-        if path.exists():
+        if self.is_intact(sha256):
             return
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -60,6 +60,10 @@ class Originals:
 
     def path(self, sha256: str) -> Path:
         return self.folder / sha256[:2] / sha256
+
+    def is_intact(self, sha256: str) -> bool:
+        """Return whether the file is stored and has the content that its name says; all of it is read."""
+        return digest_of(self.path(sha256)) == sha256
 
     def digests(self) -> Iterator[str]:
         """Yield the digests of all stored files."""
@@ -95,11 +99,15 @@ class Finder:
     """Finds the file of a document; a file of the user counts only while its content is what was read."""
 
     originals: Originals
-    _digests: dict[tuple[str, int, int], str] = field(default_factory=dict)
+    _digests: dict[tuple[str, int, int, int, int], str] = field(default_factory=dict)
 
     def find(self, document_id: str) -> Original:
         file = self.originals.library.source_file(document_id)
         path = self._path(file)
+        if path is None and self.originals.path(file.sha256).exists():
+            raise NotFoundError(
+                f"the stored file of {name_of(file)!r} was altered: propcite doctor --mend --backup FILE restores it"
+            )
         if path is None:
             raise NotFoundError(
                 f"the file {name_of(file)!r} is not stored and has moved or changed: add it to the library again"
@@ -107,13 +115,15 @@ class Finder:
         return Original(document_id, file.title, name_of(file), file.kind, path)
 
     def kinds(self, document_ids: set[str]) -> dict[str, str]:
-        """Return the kinds of those documents whose file is available, by id."""
+        """Return the kinds of those documents whose file is there, by id; stored ones are not read for it."""
         files = self.originals.library.source_files(document_ids)
-        return {i: file.kind for i, file in files.items() if self._path(file)}
+        is_stored = {i: self.originals.path(file.sha256).exists() for i, file in files.items()}
+        return {i: file.kind for i, file in files.items() if is_stored[i] or self._path(file)}
 
     def _path(self, file: SourceFile) -> Path | None:
+        """Return where the bytes are that the document was read from; None if no file has them any more."""
         stored = self.originals.path(file.sha256)
-        if stored.exists():
+        if self._digest(stored) == file.sha256:
             return stored
         own = Path(file.source)
         return own if is_file(file.source) and self._digest(own) == file.sha256 else None
@@ -122,13 +132,21 @@ class Finder:
         """Return the digest of a file, read again only if it changed; empty if it cannot be read."""
         try:
             stat = os.stat(path)
-            key = str(path), stat.st_mtime_ns, stat.st_size
-            if key not in self._digests:
-                with path.open("rb") as file:
-                    self._digests[key] = hashlib.file_digest(file, "sha256").hexdigest()
-            return self._digests[key]
+            key = str(path), stat.st_ino, stat.st_ctime_ns, stat.st_mtime_ns, stat.st_size
         except (OSError, ValueError):
             return ""
+        if key not in self._digests:
+            self._digests[key] = digest_of(path)
+        return self._digests[key]
+
+
+def digest_of(path: Path) -> str:
+    """Return the SHA-256 of a file; empty if it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except (OSError, ValueError):
+        return ""
 
 
 def name_of(file: SourceFile) -> str:

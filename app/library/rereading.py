@@ -36,7 +36,7 @@ def _source(originals: Originals, info: DocumentInfo) -> Source | None:
     if is_file(info.source) and os.path.isfile(info.source):
         return File(Path(info.source))
     stored = originals.path(info.sha256)
-    if stored.exists():
+    if originals.is_intact(info.sha256):
         kind = str(info.details.get("kind", ""))
         name = name_of(SourceFile(info.id, info.title, info.source, info.sha256, kind))
         return StoredFile(name, stored, info.source)

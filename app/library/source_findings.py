@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from propcite.app.ingest.ocr.choosing import Choice, way_to_read
 from propcite.app.ingest.readers.kinds import READING_VERSIONS
-from propcite.app.library.doctor import Finding
+from propcite.app.library.finding import Finding
 from propcite.app.library.store import CollectionInfo, DocumentInfo
 from propcite.retrieval.fidelity import Fidelity
 

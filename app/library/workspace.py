@@ -6,6 +6,7 @@ import shlex
 import shutil
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
+from copy import copy
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
@@ -17,12 +18,13 @@ from propcite.retrieval.encoding.encoder import Encoder
 from propcite.retrieval.errors import IndexFormatError
 from propcite.retrieval.index import IndexStats, ignore_progress
 from propcite.retrieval.index.manifest import MANIFEST_FILE
-from propcite.retrieval.index.snapshot import PATTERNS
+from propcite.retrieval.index.snapshot import replace_index
 from propcite.retrieval.index.token_index import IndexOptions, TokenIndex
 
 if TYPE_CHECKING:
     from propcite.retrieval.index.integrity import Fault
 
+REBUILDING = "rebuilding"  # the folder beside an index's files in which its successor is built
 BATCH = 256  # passages encoded and written at once, which bounds the memory that a large document takes
 
 
@@ -135,12 +137,21 @@ class Workspace:
             self.save(index)
 
     def rebuild(self, encoder: Encoder, advance: Callable[[str], None] | None = None) -> int:
-        """Build the index again from the library's passages; return their number."""
+        """Build the index again from the library's passages; return their number.
+
+        The old one serves until the new one replaces it as a whole, so an interrupt leaves the old one.
+        """
         with self.write_lock():
-            for path in (self.folder / MANIFEST_FILE, *(p for pattern in PATTERNS for p in self.folder.glob(pattern))):
-                path.unlink(missing_ok=True)
-            self._opened = None
-            return self.sync(encoder, advance)
+            beside = copy(self)
+            beside.folder, beside._opened = self.folder / REBUILDING, None
+            shutil.rmtree(beside.folder, ignore_errors=True)
+            try:
+                count = beside.sync(encoder, advance)
+                self._opened = None
+                replace_index(beside.folder, self.folder)
+            finally:
+                shutil.rmtree(beside.folder, ignore_errors=True)
+            return count
 
     def faults(self) -> list[str]:
         """Return one line per damaged file and per difference from the library."""

@@ -56,7 +56,7 @@ def create_app(parts: Parts, *, on_loopback: bool = True, requires_keys: bool | 
     add_docs(app)
     add_handlers(app)
     settings = parts.settings
-    app.add_middleware(BodyLimit, limit_of=_body_limits(settings), seconds=settings.serve_seconds)
+    app.add_middleware(BodyLimit, limit_of=_body_limits(settings), seconds=settings.serve_idle_seconds)
     if settings.serve_origins:
         app.add_middleware(
             CORSMiddleware, allow_origins=settings.serve_origins, allow_methods=["*"], allow_headers=["*"]

@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 import asyncio
+import math
+import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from threading import Lock
+from threading import Event, Lock
 from typing import TypeVar
 
-from propcite.app.server.errors import too_busy
+from propcite.app.server.errors import RequestError, too_busy, too_much_work
+from propcite.retrieval.interrupting import interruptible
 
 T = TypeVar("T")
 
 
 class WorkerPool:
-    """Runs functions in its own threads; a function that is cancelled before it starts never runs."""
+    """Runs functions in its own threads; one that is cancelled never starts, or ends at its next batch of texts.
 
-    def __init__(self, num_threads: int, max_waiting: int, name: str = "propcite-work") -> None:
-        self.num_threads, self.max_waiting = num_threads, max_waiting
+    One that takes more than `max_seconds` ends in the same way, with an error that names the setting.
+    """
+
+    def __init__(
+        self, num_threads: int, max_waiting: int, name: str = "propcite-work", *, max_seconds: float = math.inf
+    ) -> None:
+        self.num_threads, self.max_waiting, self.max_seconds = num_threads, max_waiting, max_seconds
         self._threads = ThreadPoolExecutor(num_threads, name)
         self._lock = Lock()
         self._num_jobs = 0
@@ -31,7 +39,25 @@ class WorkerPool:
         return min(self._num_jobs, self.num_threads)
 
     async def run(self, work: Callable[[], T]) -> T:
-        return await asyncio.wrap_future(self.submit(work))
+        """Return the result of the work, which ends early if its caller is cancelled or it takes too long."""
+        cancelled = Event()
+
+        def bounded() -> T:
+            end = time.monotonic() + self.max_seconds
+
+            def check() -> None:
+                if cancelled.is_set():
+                    raise RequestError(499, "the client hung up")
+                if time.monotonic() > end:
+                    raise too_much_work(f"this took more than {self.max_seconds:g} seconds", "PROPCITE_SERVE_SECONDS")
+
+            with interruptible(check):
+                return work()
+
+        try:
+            return await asyncio.wrap_future(self.submit(bounded))
+        finally:
+            cancelled.set()
 
     def submit(self, work: Callable[[], T]) -> Future[T]:
         with self._lock:

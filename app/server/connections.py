@@ -24,7 +24,7 @@ def server_config(app: ASGIApp, settings: Settings) -> uvicorn.Config:
     """Return the configuration of uvicorn; requests of WebSockets are answered as plain ones, since there are none."""
 
     class Connection(LimitedConnection):
-        max_connections, seconds = settings.serve_connections, settings.serve_seconds
+        max_connections, seconds = settings.serve_connections, settings.serve_idle_seconds
 
     framed = Framing(app)
     return uvicorn.Config(

@@ -18,6 +18,11 @@ def too_busy(waiting: int) -> RequestError:
     return RequestError(503, f"{waiting} requests are waiting already: try again in a moment", Retry_After="1")
 
 
+def too_much_work(what: str, setting: str) -> RequestError:
+    """Return the error for a request that asks for more work than one may; `what` says how much there is."""
+    return RequestError(413, f"{what}: send it in parts, or raise {setting}")
+
+
 def not_ready() -> RequestError:
     return RequestError(503, "the models are still loading: try again in a moment", Retry_After="2")
 

@@ -13,7 +13,7 @@ from propcite.app.errors import AppError
 from propcite.app.ingest.uploads import Uploads
 from propcite.app.library.store import CollectionInfo
 from propcite.app.parts import Parts
-from propcite.app.server.citing_queue import CitingQueue
+from propcite.app.server.citing_queue import CitingQueue, Limits
 from propcite.app.server.concurrency import WorkerPool
 from propcite.app.server.errors import RequestError, no_collection, not_ready
 from propcite.app.server.limits import RateLimiter
@@ -36,10 +36,16 @@ class Service:
         settings = parts.settings
         self.parts, self.settings, self.requires_keys = parts, settings, requires_keys
         self.metrics = Metrics()
-        self.workers = WorkerPool(settings.serve_threads, settings.serve_waiting)
-        self.stream_workers = WorkerPool(settings.serve_streams, settings.serve_waiting, "propcite-streams")
-        self.citing_queue = CitingQueue(lambda: parts.propcite, self.workers, self.metrics.batches.observe)
+        waiting, seconds = settings.serve_waiting, settings.serve_seconds
+        self.workers = WorkerPool(settings.serve_threads, waiting, max_seconds=seconds)
+        self.long_workers = WorkerPool(1, waiting, "propcite-long", max_seconds=seconds)
+        self.stream_workers = WorkerPool(settings.serve_streams, waiting, "propcite-streams")
+        self.limits = Limits(settings.serve_characters, settings.serve_sentences)
+        self.citing_queue = CitingQueue(
+            lambda: parts.propcite, self.workers, self.long_workers, self.limits, self.metrics.batches.observe
+        )
         self.metrics.watch("work", self.workers)
+        self.metrics.watch("long", self.long_workers)
         self.metrics.watch("streams", self.stream_workers)
         self.metrics.watch_waiting("cite", lambda: self.citing_queue.waiting)
         self.load_error = ""  # why the models could not be loaded
@@ -104,6 +110,6 @@ class Service:
 
     def close(self) -> None:
         self._closing.set()
-        for part in (self.uploads, self.stream_workers, self.workers, self.viewer.page_images):
+        for part in (self.uploads, self.stream_workers, self.long_workers, self.workers, self.viewer.page_images):
             part.close()
         self.parts.library.close()

@@ -20,6 +20,7 @@ from propcite.attribution.english import other_language, without_brackets
 from propcite.attribution.question_parts import QuestionPart
 from propcite.attribution.questions.relevance import answered_parts
 from propcite.retrieval.alignment import NEAREST
+from propcite.retrieval.interrupting import check_interrupt
 from propcite.retrieval.retriever import Retriever
 from propcite.retrieval.text import Granularity, Hit, Span
 from propcite.retrieval.timing import Timer, shared
@@ -157,6 +158,7 @@ def propositions_of(answers: Sequence[tuple[AnswerCiter, Sequence[SplitSentence]
     decider, timers = answers[0][0].tools.decider, [citer.timer for citer, _ in answers]
     claims = []
     for citer, sentences in answers:
+        check_interrupt()
         with citer.timer("score"):
             claims.append(citer.claims(sentences, citer.retriever))
     with shared("judge", timers):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
@@ -43,13 +44,12 @@ def repair(
 def _by_sentence(markers: Sequence[Marker], sentences: Sequence[SplitSentence]) -> list[dict[int, Span]]:
     """Return the numbers at each sentence: in it, behind it, or in front of it at the beginning of a line."""
     by_sentence: list[dict[int, Span]] = [{} for _ in sentences]
-    for marker in markers:
-        behind = [i for i, sentence in enumerate(sentences) if sentence.span.start < marker.place]
-        ahead = [i for i, sentence in enumerate(sentences) if sentence.span.end > marker.place]
-        at = (ahead[:1] or behind[-1:]) if marker.at_line_start else (behind[-1:] or ahead[:1])
-        for i in at:
-            for number in marker.numbers:
-                by_sentence[i].setdefault(number, marker.span)
+    starts, ends = [s.span.start for s in sentences], [s.span.end for s in sentences]
+    for marker in markers if sentences else ():
+        behind, ahead = bisect_left(starts, marker.place) - 1, bisect_right(ends, marker.place)
+        is_behind = behind >= 0 and not (marker.at_line_start and ahead < len(sentences))
+        for number in marker.numbers:
+            by_sentence[behind if is_behind else ahead].setdefault(number, marker.span)
     return by_sentence
 
 

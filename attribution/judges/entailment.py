@@ -17,6 +17,7 @@ from propcite.attribution.citations import Label, Verdict
 from propcite.attribution.errors import AttributionError
 from propcite.attribution.judges import SUPPORTED_FROM, Case, label_of
 from propcite.attribution.judges.chunks import chunks
+from propcite.retrieval.interrupting import check_interrupt
 
 BATCH_SIZE = 16
 MIN_EVIDENCE_TOKENS = 8  # that must fit beside a claim
@@ -139,6 +140,7 @@ class EntailmentJudge:
         order = sorted(range(len(rows)), key=lambda i: len(rows[i]["input_ids"]))
         scores: dict[int, PieceScore] = {}
         for first in range(0, len(order), self._batch_size):
+            check_interrupt()
             batch = order[first : first + self._batch_size]
             scores.update(zip(batch, self.model.score([rows[i] for i in batch]), strict=True))
         if not all(math.isfinite(score.support) for score in scores.values()):

@@ -17,6 +17,7 @@ from propcite.attribution.judges.excerpts import PRONOUN, excerpt
 from propcite.attribution.judges.reader_files import READER, load
 from propcite.attribution.reading.pairs import equal_batches
 from propcite.retrieval.encoding.base import TextEncoder, TokenVectors
+from propcite.retrieval.interrupting import check_interrupt
 from propcite.retrieval.recent import RecentValues
 from propcite.retrieval.sentences import split_sentences
 from propcite.retrieval.text import Span
@@ -110,6 +111,7 @@ class Reader:
         readings: dict[tuple[str, str], Reading] = {}
         with torch.inference_mode():
             for width, batch in equal_batches([len(pair.pieces) for pair in encoded], self._rows):
+                check_interrupt()
                 logits = (tensor.tolist() for tensor in self.network([encoded[i] for i in batch], width))
                 for i, pieces, refused, denied in zip(batch, *logits, strict=True):
                     readings[pairs[i]] = _reading(pairs[i][0], encoded[i], pieces, -refused, denied)

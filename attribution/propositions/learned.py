@@ -17,6 +17,7 @@ from propcite.attribution.propositions.rules import clauses, loses_words
 from propcite.attribution.propositions.sentence import trivial_split, whole_sentence, without_markup
 from propcite.attribution.propositions.wording import proposition_of
 from propcite.retrieval.encoding.bundled import bundled_model
+from propcite.retrieval.interrupting import check_interrupt
 from propcite.retrieval.text import Span
 
 BATCH = 32
@@ -59,6 +60,7 @@ class LearnedSplitter:
         splits = [trivial_split(s, b) for s, b in zip(sentences, blanks, strict=True)]
         todo = sorted((i for i, split in enumerate(splits) if split is None), key=lambda i: len(blanks[i]))
         for first in range(0, len(todo), BATCH):
+            check_interrupt()
             batch = todo[first : first + BATCH]
             tagged = [tag(sentences[i], blanks[i]) for i in batch]
             for i, s, output in zip(batch, tagged, self._outputs([blanks[i] for i in batch], tagged), strict=True):

@@ -17,6 +17,7 @@ WINDOW = 3  # words on each side that break ties between equal words: a 7 x 7 fi
 NEIGHBOUR = 0.01  # weight of an equal neighbour; 36 of them stay below one equal word
 IN_ORDER = 0.001  # added if both texts have the two words in the same order (our own tie-break)
 ADJACENT = 0.02  # added if the two are directly next to each other: "Grammy Awards" (our own, too)
+MAX_COMPARED = 40_000  # pairs of equal words; among more, which belongs to which is chance
 MIN_ROOT = 4  # letters that two related words share: "Chin-a" and "Chin-ese"
 
 _CHAR = r"[\w\u0300-\u036f]"  # with combining accents
@@ -66,7 +67,7 @@ _FORMS = {
 }
 _CLITIC = re.compile(r"['’](?:s|ll|ve|re|d|m)?$")
 _FIGURES = re.compile(r"\d[\d.,]*")
-_ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th)")
+_ORDINAL = re.compile(r"(?<!\d)(\d++)(?:st|nd|rd|th)")
 _DOTTED = re.compile(r"\w(?:\.\w)+")
 _ENDINGS = frozenset(
     "|e|ed|er|ers|or|ors|ion|ions|ing|s|es|al|ic|ical|an|ans|n|ns|ian|ians|ist|ists|ism|y|ly|ment|ments|ive|ure|ance|ence"
@@ -175,7 +176,9 @@ def nearness(query: Sequence[str], target: Sequence[str], row: int, column: int)
 def _assigned(
     rows: Sequence[int], columns: Sequence[int], query: Sequence[str], target: Sequence[str]
 ) -> list[tuple[int, int]]:
-    """Assign equal words by their neighbourhoods."""
+    """Assign equal words by their neighbourhoods; in their order where there are too many of them to compare."""
+    if len(rows) * len(columns) > MAX_COMPARED:
+        return list(zip(rows, columns, strict=False))
     scores = [[1.0 + nearness(query, target, row, column) for column in columns] for row in rows]
     if len(rows) == 1:
         return [(rows[0], columns[max(range(len(columns)), key=scores[0].__getitem__)])]

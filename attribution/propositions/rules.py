@@ -10,8 +10,8 @@ from propcite.attribution.english import Fact, Tagged, facts, tag, with_antecede
 from propcite.attribution.english import lexicon as lex
 from propcite.attribution.propositions.sentence import LETTER, trivial_split, whole_sentence, without_markup
 from propcite.attribution.propositions.wording import proposition_of
+from propcite.retrieval.interrupting import check_interrupt
 
-MAX_WORDS = 200  # of a sentence; a longer one is a list or a broken text and stays whole
 _VERBS = frozenset("BHMVYELI")
 _SUBJECTS = frozenset("NXRUQDGKJz")
 
@@ -38,15 +38,17 @@ class RuleSplitter:
         return [proposition_of(sentence, blank, tagged, claim) for claim in claims]
 
     def split_many(self, sentences: Sequence[str], contexts: Sequence[Sequence[str]]) -> list[list[Proposition]]:
-        return [self.split(sentence, context) for sentence, context in zip(sentences, contexts, strict=True)]
+        propositions = []
+        for sentence, context in zip(sentences, contexts, strict=True):
+            check_interrupt()
+            propositions.append(self.split(sentence, context))
+        return propositions
 
 
 def clauses(tagged: Tagged) -> list[Fact]:
     """Return the sentence's facts; empty if the rules are not certain of all, or the sentence is too long."""
-    if len(tagged.words) > MAX_WORDS:
-        return []
     claims = facts(tagged)
-    is_certain = not loses_words(tagged, claims) and all(_is_claim(tagged, claim) for claim in claims)
+    is_certain = bool(claims) and not loses_words(tagged, claims) and all(_is_claim(tagged, claim) for claim in claims)
     return claims if is_certain else []
 
 

@@ -14,7 +14,7 @@ from propcite.attribution.english import lexicon as lex
 from propcite.attribution.propositions.check_worthiness import needs_citation
 from propcite.retrieval.text import Span
 
-_MARKERS = re.compile(r"[ \t]*\[\d{1,3}(?:\s?[,;–-]\s?\d{1,3})*\]")
+_MARKERS = re.compile(r"(?<![ \t])[ \t]*+\[\d{1,3}(?:\s?[,;–-]\s?\d{1,3})*\]")
 _BULLET = re.compile(r"\s*(?:[-*+•‣◦▪>]+\s+|\(?\d{1,3}[.)]\s+|#{1,6}\s+)+")
 _EMPHASIS = re.compile(r"(?<!\w)\*{1,3}(?=\S)|(?<=\S)\*{1,3}(?!\w)|(?<!\w)_{1,3}(?=\w)|(?<=[\w.,;:!?])_{1,3}(?!\w)|`+")
 _TAG = re.compile(  # HTML tags without a meaning of their own: not "x<sub>2</sub>", and nothing of "a < b"
@@ -26,7 +26,7 @@ _LINK = re.compile(r"(?<!!)\[([^\[\]\n]{1,300})\](\([^()\s]{1,500}\))")
 _STOP = re.compile(r"(?<=[ \t])[.!?…](?=\s*$)")
 LETTER = re.compile(r"[^\W_]")
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
-_RAW = re.compile(r"://|\bwww\.|[{}<>|\\=~^]|\w\(\)|\n\s*(?:[-*•]|\d+[.)])\s|\?\s*$")
+_RAW = re.compile(r"://|\bwww\.|[{}<>|\\=~^]|\w\(\)|\n[^\S\n]*+(?:[-*•]|\d++[.)])\s|\?\s*$")
 
 
 def trivial_split(sentence: str, blank: str) -> list[Proposition] | None:

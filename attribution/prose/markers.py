@@ -14,6 +14,7 @@ MAX_RANGE = 20  # "[1-500]" names no passages
 
 _LINE_START = re.compile(r"\s*(?:(?:[-*+•]|\d{1,3}[.)])\s+)?")
 _NOT_NUMBERS = re.compile(r"(?<=\d)[:†][^】]*|(?<=\])\(.*|<\|.*|\ue200.*", re.DOTALL)
+_BLANKS = re.compile(r"[ \t]*+")
 _RANGE = re.compile(r"(\d+)\s*[–-]\s*\^?(\d+)|(\d+)")
 
 
@@ -70,7 +71,7 @@ def extract_markers(answer: str) -> ExtractedMarkers:
         marker = Span(own, end)
         if at_line_start:  # remove the space behind the marker, and keep the one in front
             start = own
-            end += len(answer[end:limit]) - len(answer[end:limit].lstrip(" \t"))
+            end = _BLANKS.match(answer, end, limit).end()  # type: ignore[union-attr] # it may be empty
         pieces.append(answer[last:start])
         markers.append(Marker(marker, numbers, start - removed, at_line_start))
         places.append((start - removed, end - start))
@@ -84,7 +85,7 @@ def _places(answer: str) -> Iterator[tuple[int, int, int, int]]:
         code = -1  # where inline code was opened
         for match in MARKER.finditer(answer, region.start, region.end):
             start, end = match.span()
-            if code >= 0 and "\n" in answer[code:start]:
+            if code >= 0 and answer.find("\n", code, start) >= 0:
                 code = -1
             if match.group() == "`":
                 code = -1 if code >= 0 else start

@@ -11,12 +11,14 @@ from collections.abc import Iterator
 
 from propcite.attribution.prose.html_blocks import HtmlBlocks
 from propcite.attribution.prose.lines import ProseLines, ProsePiece
+from propcite.retrieval.interrupting import check_interrupt
 from propcite.retrieval.punkt import EAST_ASIAN
 from propcite.retrieval.sentences import split_sentences
 from propcite.retrieval.text import Span
 
 MAX_CONTEXT, MAX_CONTEXT_SENTENCES = 600, 8  # characters and sentences of the paragraph that a sentence is split with
 MAX_UNENDED = 2500  # characters without a stop: then the splitter decides all the same, and may cut at a clause
+READS, MAX_READS = 16, 16_000  # characters that may be split again for each new one, and saved up for dense stops
 MAX_WORD, WRAPPED_FROM = 41, 0.75  # the splitter's comparison of two lines: is the first full, or broken on purpose?
 
 _BREAKS = "\n\r\x85\u2028\u2029"
@@ -62,6 +64,7 @@ class SentenceStream:
         self._context = self._final = self._searched = 0
         self._limit = MAX_UNENDED
         self._num_context = 0  # final sentences since _context
+        self._reads, self._paid = MAX_READS, 0  # characters that may still be split again, and up to where they count
 
     def feed(self, text: str) -> Iterator[tuple[Span, str]]:
         for piece in self._lines.feed(text):
@@ -86,6 +89,7 @@ class SentenceStream:
         done, self._context = self._context, 0
         self._text, self._start = self._text[done:], self._start + done
         self._final, self._searched, self._limit = self._final - done, self._searched - done, self._limit - done
+        self._paid -= done
 
     def _scan(self) -> Iterator[tuple[Span, str]]:
         """Look at every stop and line break, in order, up to the first that needs more text to be decided."""
@@ -101,9 +105,22 @@ class SentenceStream:
                 return
             if seen == 0:
                 yield from self._all(stop.end())
-            elif seen > stop.end():
+            elif seen > stop.end() and self._may_split(seen):
                 yield from self._ended(seen)
             self._searched = max(self._searched, stop.end())
+
+    def _may_split(self, seen: int) -> bool:
+        """Return whether the text up to a stop is split again; where stops are very dense, some are passed over.
+
+        The next stop then finds the same sentences, and a text costs time in proportion to its length.
+        """
+        self._reads = min(MAX_READS, self._reads + READS * max(0, seen - self._paid))
+        self._paid = max(self._paid, seen)
+        cost = seen - self._context
+        if cost > self._reads:
+            return False
+        self._reads -= cost
+        return True
 
     def _unended(self) -> Iterator[tuple[Span, str]]:
         limit = self._limit
@@ -113,6 +130,7 @@ class SentenceStream:
 
     def _ended(self, seen: int) -> Iterator[tuple[Span, str]]:
         """Yield the sentences that have ended, as the text up to `seen` shows."""
+        check_interrupt()
         for end in self._ends(seen):
             if self._final < end < seen:
                 if self._may_be_two(end, seen):

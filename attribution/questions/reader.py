@@ -14,6 +14,7 @@ import numpy as np
 from propcite.attribution.judges.embedded import probability
 from propcite.attribution.questions.files import QUESTIONS, LoadedReader, load
 from propcite.retrieval.encoding.base import Floats
+from propcite.retrieval.interrupting import check_interrupt
 from propcite.retrieval.text import Span
 
 if TYPE_CHECKING:
@@ -130,6 +131,7 @@ class QuestionReader:
         readings: list[Reading] = [Reading(UNREAD)] * len(pairs)
         with torch.inference_mode():
             for first in range(0, len(order), rows):
+                check_interrupt()
                 batch = order[first : first + rows]
                 logits = loaded.network([encoded[i] for i in batch])
                 for row, i in enumerate(batch):

@@ -19,6 +19,7 @@ from propcite.retrieval.encoding.layouts import read_queries_whole, routes
 from propcite.retrieval.encoding.precision import dtype_of, max_batch_tokens, resolve_precision
 from propcite.retrieval.encoding.windows import TitledText, Window, WindowSplitter
 from propcite.retrieval.errors import EncoderError
+from propcite.retrieval.interrupting import check_interrupt
 from propcite.retrieval.text import Granularity, Passage
 
 if TYPE_CHECKING:
@@ -148,6 +149,7 @@ class Encoder:
         lead = self._prompt_text(prompt)
         outputs = []
         for batch in self._batches([len(window.tokens.ids) for window in windows]):
+            check_interrupt()
             with self._lock, self._int8_active(task), torch.inference_mode():
                 texts = [windows[i].whole.removeprefix(lead) for i in batch]
                 features = self._model.preprocess(texts, prompt=lead, task=task)

@@ -27,6 +27,7 @@ MAGIC = b"PropCite"
 FOOTER = struct.Struct("<QI8s")  # the table's length, its checksum, the magic number
 ALIGNMENT = 64
 BLOCK = 1 << 17  # bytes per checksum
+OUTSIDE = "outside all arrays"  # where nothing is read from
 REPAIR = "run propcite index check --repair"
 
 
@@ -138,6 +139,17 @@ class Container:
     def check(self, progress: Callable[[int], None] = lambda _: None) -> list[Damage]:
         """Return the damaged blocks of all arrays; report the bytes of each block as it is read."""
         return [damage for name in self._table for damage in self.damages(name, progress)]
+
+    def check_between(self) -> list[Damage]:
+        """Return damage outside all arrays: in the magic number at the beginning, or in the zeros between arrays."""
+        found, at = [], len(MAGIC)
+        if self._bytes[:at].tobytes() != MAGIC:
+            found.append(Damage(OUTSIDE, 0, at))
+        for name, entry in self._table.items():
+            if self._bytes[at : entry["place"]].any():
+                found.append(Damage(OUTSIDE, at, entry["place"]))
+            at = entry["place"] + len(self._raw(name))
+        return found
 
     def _raw(self, name: str) -> npt.NDArray[np.uint8]:
         entry = self._table[name]

@@ -11,7 +11,7 @@ import numpy as np
 
 from propcite.retrieval.errors import IndexFormatError
 from propcite.retrieval.index import ProgressReport, ignore_progress
-from propcite.retrieval.index.container import Container
+from propcite.retrieval.index.container import OUTSIDE, Container
 from propcite.retrieval.index.live_segment import codes_path, faiss_path, read_live_segment, segment_path
 from propcite.retrieval.index.manifest import Manifest, SegmentEntry, read_manifest
 from propcite.retrieval.index.segment import TOKEN_COLUMNS, Segment
@@ -81,7 +81,7 @@ def _segment_faults(folder: Path, entry: SegmentEntry, manifest: Manifest, progr
         yield Fault(path.name, "damaged, missing, or not the file that the manifest names")
         return
     assert segment.file is not None
-    for damage in segment.file.check(progress):
+    for damage in (*segment.file.check_between(), *segment.file.check(progress)):
         passages = _damaged_passages(segment, damage.array, damage.start, damage.end)
         yield Fault(path.name, f"{damage.array}, bytes {damage.start} to {damage.end}", passages)
     for path in _derived_paths(folder, entry, manifest):
@@ -89,7 +89,12 @@ def _segment_faults(folder: Path, entry: SegmentEntry, manifest: Manifest, progr
 
 
 def _damaged_passages(segment: Segment, array: str, start: int, end: int) -> tuple[str, ...]:
-    """Return the passages with rows in a range of bytes of an array; all passages if it has no row per token."""
+    """Return the passages with rows in a range of bytes of an array; all passages if it has no row per token.
+
+    Empty for bytes outside all arrays, which belong to no passage.
+    """
+    if array == OUTSIDE:
+        return ()
     if array not in TOKEN_COLUMNS or not segment.num_tokens:
         return segment.ids
     values = getattr(segment, array)
@@ -110,9 +115,10 @@ def _derived_faults(path: Path, progress: _ReadProgress) -> Iterator[Fault]:
 
 
 def repair_index(folder: Path, faults: Sequence[Fault], **options: Unpack[IndexOptions]) -> None:
-    """Remove damaged passages, which must be added again, and rebuild damaged derived files."""
+    """Remove damaged passages, which must be added again, rewrite damaged segments, rebuild damaged derived files."""
     for fault in faults:
         if fault.derived:
             (folder / fault.file).unlink(missing_ok=True)
     index = TokenIndex.load(folder, tolerant=True, **options)
-    index.rewrite_without(folder, [i for fault in faults for i in fault.passages])
+    damaged = {fault.file for fault in faults if not fault.derived}
+    index.rewrite_without(folder, [i for fault in faults for i in fault.passages], damaged)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from propcite.retrieval.errors import IndexFormatError
@@ -34,6 +35,26 @@ def unreferenced_files(folder: Path) -> list[Path]:
     referenced = set(referenced_files(folder, manifest)) if manifest else set()
     files = [path for pattern in PATTERNS for path in folder.glob(pattern) if path not in referenced]
     return sorted(files + list(folder.glob(f"{MANIFEST_FILE}.new")))
+
+
+def replace_index(new: Path, folder: Path) -> None:
+    """Replace the index in a folder by another, or by none: its files move there, then one rename makes them count.
+
+    A process that is stopped before the rename leaves the old index, with files that nothing names.
+    """
+    if not (new / MANIFEST_FILE).exists():
+        (folder / MANIFEST_FILE).unlink(missing_ok=True)
+    else:
+        manifest = read_manifest(new)
+        for path in referenced_files(new, manifest):
+            link(path, folder / path.name)
+        try:
+            generation = read_manifest(folder).generation
+        except IndexFormatError:
+            generation = 0
+        replace(manifest, generation=max(generation, manifest.generation) + 1).write(folder)
+    for path in unreferenced_files(folder):
+        path.unlink(missing_ok=True)
 
 
 def snapshot(folder: Path, target: Path) -> bool:

@@ -25,7 +25,7 @@ from propcite.retrieval.index import IndexHit, IndexStats, ProgressReport, ignor
 from propcite.retrieval.index.codec import Codec
 from propcite.retrieval.index.contents import Contents
 from propcite.retrieval.index.derived_files import DerivedFiles
-from propcite.retrieval.index.live_segment import LiveSegment
+from propcite.retrieval.index.live_segment import LiveSegment, segment_path
 from propcite.retrieval.index.manifest import read_manifest
 from propcite.retrieval.index.pruning import Pruning, valid_pruning, valid_share
 from propcite.retrieval.index.ranking import QueryWeights
@@ -271,10 +271,11 @@ class TokenIndex:
                 self._storage.merge(folder, self._contents.segments)
             self._save(folder)
 
-    def rewrite_without(self, folder: Path, damaged: Collection[str]) -> None:
-        """Delete damaged passages, rewrite the segments that held them, and save."""
+    def rewrite_without(self, folder: Path, damaged: Collection[str], files: Collection[str] = ()) -> None:
+        """Delete damaged passages, rewrite the segments that held them and those of the named files, and save."""
         positions = self._contents.positions
         affected = {positions[i][0] for i in damaged if i in positions}
+        affected |= {live for live in self._contents.segments if segment_path(folder, live.name).name in files}
         self.delete(damaged)
         with self._storage.writing(folder):
             for live in affected:

@@ -126,7 +126,7 @@ class TrainingLoop(ABC):
     def _load_checkpoint(self) -> dict[str, Any]:
         path = self._checkpoint
         try:
-            state: dict[str, Any] = torch.load(path, weights_only=False, map_location="cpu")
+            state: dict[str, Any] = torch.load(path, weights_only=True, map_location="cpu")
         except Exception as error:  # the unpickler raises its own kinds
             raise self.error(f"cannot read {path} ({error}): remove it and train without --resume") from error
         saved = state.get("given", {})

@@ -54,11 +54,22 @@ class Mixture:
             yield self._waiting.pop(0)
 
     def getstate(self) -> Any:
-        return self._rng.getstate(), list(self._waiting)
+        """Return the state as tuples, lists, texts and numbers, which a checkpoint can hold without running code."""
+        return self._rng.getstate(), [[_as_fields(row) for row in batch] for batch in self._waiting]
 
     def setstate(self, state: Any, /) -> None:
-        rng_state, self._waiting = state
+        rng_state, waiting = state
         self._rng.setstate(rng_state)
+        self._waiting = [[_from_fields(fields) for fields in batch] for batch in waiting]
+
+
+def _as_fields(row: Row) -> tuple[Any, ...]:
+    return row.query, row.title, row.sentences, sorted(row.positives), row.source, row.weight
+
+
+def _from_fields(fields: tuple[Any, ...]) -> Row:
+    query, title, sentences, positives, source, weight = fields
+    return Row(query, title, sentences, frozenset(positives), source, weight)
 
 
 class RowSampler:

@@ -24,7 +24,7 @@ OPEN = {"/healthz", "/readyz", "/v1/schemas/{of}"}
 
 @pytest.fixture
 def parts(open_parts: Callable[..., Parts]) -> Parts:
-    return open_parts(**QUICK, serve_seconds=1, serve_connections=12, serve_body_mb=1)
+    return open_parts(**QUICK, serve_idle_seconds=1, serve_connections=12, serve_body_mb=1)
 
 
 @pytest.fixture
@@ -164,7 +164,7 @@ def test_a_limit_of_connections(address: str) -> None:
 
 
 def test_a_client_that_reads_nothing_is_cut_off(open_parts: Callable[..., Parts]) -> None:
-    parts = open_parts(**QUICK, serve_seconds=1)
+    parts = open_parts(**QUICK, serve_idle_seconds=1)
     page = b"<html><body><p>It rained.</p>" + 40 * (b"<!--" + bytes(1 << 20).replace(b"\0", b"x") + b"-->")
     collection = parts.library.create_collection("large")
     outcome = next(iter(parts.ingester(collection).ingest([Upload("large.html", page)])))

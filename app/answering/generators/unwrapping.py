@@ -15,6 +15,7 @@ MAX_INFO = 20  # characters behind the marks that open a fence around an answer
 AGAIN = "ask again, or choose another model"
 
 _OPENING = re.compile(rf"\s*(?P<marks>`{{3,}}|~{{3,}})[ \t]*(?P<language>\w{{0,{MAX_INFO}}})[ \t]*\n")
+_FENCE = re.compile(rf"(?<![`~])(?:`{{3,}}+|~{{3,}}+)[ \t]*+\w{{0,{MAX_INFO}}}+[ \t]*+\n")  # anywhere in a text
 _OPENS = re.compile(rf"\s*(?:`{{1,2}}|~{{1,2}}|(?:`{{3,}}|~{{3,}})[ \t]*\w{{0,{MAX_INFO}}}[ \t]*)?\Z")
 _OBJECT = re.compile(r'\s*\{\s*(?:"|\}|\Z)')
 _CUT_FIELD = re.compile(  # in an object that does not end: the field may not end either
@@ -69,7 +70,7 @@ def what_it_is(text: str) -> str:
         return f"the answer is JSON, not prose: {AGAIN}"
     if sentences_of(text):
         return ""
-    kind = "code" if _OPENING.search(text) else "a heading"
+    kind = "code" if _FENCE.search(text) else "a heading"
     return f"the answer is only {kind}: {AGAIN}"
 
 

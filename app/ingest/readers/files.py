@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePath
 
@@ -23,8 +23,14 @@ from propcite.retrieval.text import Document
 MAX_BYTES = 64 * 2**20
 
 
-def find_files(paths: Sequence[Path]) -> tuple[list[Path], list[ReadError]]:
-    """Return the given files and the supported files in the given folders, each real file once, and what failed."""
+def find_files(
+    paths: Sequence[Path], *, follow_links: bool = False, tell: Callable[[str], object] = lambda _: None
+) -> tuple[list[Path], list[ReadError]]:
+    """Return the given files and the supported files in the given folders, each real file once, and what failed.
+
+    Links that lead out of a given folder are left out unless `follow_links` is set; `tell` gets a line with their
+    number per folder.
+    """
     files: dict[str, Path] = {}
     errors: list[ReadError] = []
     for path in paths:
@@ -35,7 +41,10 @@ def find_files(paths: Sequence[Path]) -> tuple[list[Path], list[ReadError]]:
         except ReadError as error:
             errors.append(_with_path(error, path))
             continue
-        inside, problems = _walk(path) if is_folder else ([path], [])
+        inside, problems, num_links = _walk(path, follow_links) if is_folder else ([path], [], 0)
+        if num_links:
+            left_out = f"{num_links} links lead out of it and were left out"
+            tell(f"{_printable(str(path))}: {left_out}: --follow-links, or PROPCITE_FOLLOW_LINKS=1, reads them")
         if is_folder and not inside and not problems:
             empty = ReadError(f"{_printable_name(path)} contains no file that can be read: add one of {KINDS}")
             errors.append(_with_path(empty, path))
@@ -113,18 +122,30 @@ def document_parts(name: str, data: bytes, source: str) -> Iterator[Document]:
         raise ReadError(f"{name} is empty: nothing to add")
 
 
-def _walk(folder: Path) -> tuple[list[Path], list[ReadError]]:
-    """Return the supported files under a folder, sorted, and an error for each file or folder that failed."""
+def _walk(folder: Path, follow_links: bool) -> tuple[list[Path], list[ReadError], int]:
+    """Return the supported files under a folder, sorted, an error for each file or folder that failed.
+
+    The last is the number of links that lead out of the folder and were left out.
+    """
     files: list[Path] = []
     errors: list[ReadError] = []
+    num_links = 0
+
+    def is_left_out(path: str) -> bool:
+        nonlocal num_links
+        left_out = not follow_links and leads_out(Path(path), folder)
+        num_links += left_out
+        return left_out
 
     def note(error: OSError) -> None:
         errors.append(_with_path(_read_error(Path(error.filename), error), Path(error.filename)))
 
     entered = {os.path.realpath(folder)}
     for place, folders, names in os.walk(folder, onerror=note, followlinks=True):
-        folders[:] = _to_enter(place, folders, entered)
+        folders[:] = [name for name in _to_enter(place, folders, entered) if not is_left_out(os.path.join(place, name))]
         for path in (Path(place, name) for name in names if not name.startswith(".")):
+            if (is_supported(path.name) or legacy_error(path.name)) and is_left_out(str(path)):
+                continue
             if is_supported(path.name):
                 try:
                     _status(path)
@@ -133,7 +154,18 @@ def _walk(folder: Path) -> tuple[list[Path], list[ReadError]]:
                     errors.append(_with_path(error, path))
             elif legacy := legacy_error(path.name):  # it is a document, so the user expects it to be added
                 errors.append(_with_path(legacy, path))
-    return sorted(files), errors
+    return sorted(files), errors, num_links
+
+
+def leads_out(path: Path, folder: Path) -> bool:
+    """Return whether a path is a link to something outside a folder; one to nothing leads nowhere."""
+    return path.is_symlink() and path.exists() and not is_within(path, [folder])
+
+
+def is_within(path: Path | str, folders: Sequence[Path]) -> bool:
+    """Return whether a path is one of the folders or files, or lies in one of them, once links are followed."""
+    real = os.path.realpath(path)
+    return any(Path(real).is_relative_to(os.path.realpath(folder)) for folder in folders)
 
 
 def _to_enter(place: str, folders: list[str], entered: set[str]) -> Iterator[str]:

@@ -15,6 +15,7 @@ _KEY = re.compile(r"[\w.\-]+")
 _OPERATOR = re.compile(r"!=|<=|>=|==|=|<|>|~")
 _QUOTED = re.compile(r""""((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'""")
 _VALUE_END = re.compile(r"\s+(?:and|or)\b(?=\s|\(|$)|[()]", re.IGNORECASE)
+_LIKE_DATE = re.compile(r"\d{4}[-/]\d{1,2}(?P<day>[-/]\d{1,2})?")
 _LIST_ITEM_END = re.compile(r"[,)]")
 
 
@@ -83,7 +84,12 @@ class _Parser:
             raise self._error(f"expected {key}=VALUE")
         self.place = match.end()
         operator = "=" if match[0] == "==" else match[0]
-        return Comparison(key, operator, (Operand.of(self._value(_VALUE_END)),))
+        start = self.place
+        operand = Operand.of(self._value(_VALUE_END))
+        if operand.date is None and _is_like_date(operand.text, key):
+            self.place = start
+            raise self._error(f"{operand.text} is no date")
+        return Comparison(key, operator, (operand,))
 
     def _list(self) -> Iterator[Operand]:
         if not self._accept("("):
@@ -110,6 +116,8 @@ class _Parser:
         if quoted := _QUOTED.match(self.text, self.place):
             self.place = quoted.end()
             return _unquoted(quoted)
+        if self.text[self.place : self.place + 1] in ('"', "'"):
+            raise self._error("the quote is not closed")
         start, self.place = self.place, self._value_end(end)
         if not (value := self.text[start : self.place].strip()):
             raise self._error("expected a value")
@@ -150,6 +158,12 @@ class _Parser:
         place = f"at {rest!r}" if rest else "at the end"
         shown = " ".join(self.text.split())[:80]
         return AppError(f"cannot read --where {shown!r} {place}: {reason}, as in {EXAMPLE}")
+
+
+def _is_like_date(text: str, key: str) -> bool:
+    """Return whether a value is written like a date: year, month and day, or year and month of the field `date`."""
+    match = _LIKE_DATE.fullmatch(text)
+    return match is not None and (match["day"] is not None or key.casefold() == "date")
 
 
 def _unquoted(match: re.Match[str]) -> str:

@@ -85,9 +85,14 @@ def aware(time: datetime) -> datetime:
 
 @contextmanager
 def database_errors(url: str) -> Iterator[None]:
-    """Raise the database's errors as a StoreError in one line."""
+    """Raise the database's errors as a StoreError in one line, and those of values that cannot be read."""
     try:
         yield
+    except (ValueError, TypeError) as error:  # of a damaged file: text that is not UTF-8, JSON, a date
+        reason = f"{type(error).__name__}: {str(error)[:80]}"
+        raise StoreError(
+            f"the database holds a value that cannot be read ({reason}): run propcite doctor, or restore a backup"
+        ) from error
     except DBAPIError as error:
         reason = str(error.orig).strip().splitlines()[0]
         place = make_url(url).render_as_string(hide_password=True).removeprefix("sqlite:///")

@@ -30,6 +30,7 @@ from propcite.attribution.formats.json.explanations import ExplanationJson, expl
 from propcite.attribution.formats.json.hits import alternative_json
 from propcite.retrieval.alignment import alignment_of
 
+MAX_FIRST = 2**31 - 1  # what every database counts to
 router = APIRouter(tags=["answers"], route_class=CheckedRoute)
 
 
@@ -38,7 +39,7 @@ def answers(
     access: ReadAccess,
     collection: Annotated[Name | None, Query(description="default: the server's own, PROPCITE_COLLECTION")] = None,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
-    first: Annotated[int, Query(ge=0, description="how many newer answers to skip")] = 0,
+    first: Annotated[int, Query(ge=0, le=MAX_FIRST, description="how many newer answers to skip")] = 0,
     search: Annotated[Text, Query(max_length=MAX_TEXT, description="words in the question or answer")] = "",
 ) -> AnswerList:
     """List the newest answers of a collection; `total` is the number of all."""

@@ -67,11 +67,13 @@ async def repair(request: Request, body: RepairRequest, access: ReadAccess) -> R
     service = access.service
     service.require_models()
     name = access.collection_name(body.collection) if body.collection else None
+    service.limits.check_characters(body.answer, to_passages(body.passages))
 
     def work() -> RepairJson:
+        service.limits.check_sentences(body.answer)
         collection = service.pipeline(name).retriever() if name else None
         passages = plain_inputs(body.passages)
         repaired = service.parts.propcite.repair(body.answer, passages, collection=collection, question=body.question)
         return repair_json(repaired)
 
-    return await cancel_on_disconnect(request, service.workers.run(work))
+    return await cancel_on_disconnect(request, service.long_workers.run(work))

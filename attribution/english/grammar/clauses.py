@@ -28,9 +28,16 @@ from propcite.attribution.english.grammar.phrases import (
 from propcite.attribution.english.grammar.subjects import subject_of, without_adverbs
 from propcite.attribution.english.grammar.tagging import Tagged
 
+MAX_WORDS = 200  # of a sentence; a longer one is a list or a broken text
+
 
 def facts(s: Tagged) -> list[Fact]:
-    """The facts of a sentence in its own order; a sentence that the rules do not follow is one fact."""
+    """The facts of a sentence in its own order; a sentence that the rules do not follow is one fact.
+
+    Empty for a sentence of more than MAX_WORDS words.
+    """
+    if len(s.words) > MAX_WORDS:
+        return []
     end = len(s.tags)
     while end and s.tags[end - 1] in ".,;:-":
         end -= 1

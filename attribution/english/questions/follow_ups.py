@@ -10,7 +10,16 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from propcite.attribution.english.grammar.tagging import Tagged
-from propcite.attribution.english.questions.topics import ARTICLES, Topic, best_topic, dates, months, tagged, topics
+from propcite.attribution.english.questions.topics import (
+    ARTICLES,
+    MAX_CHARACTERS,
+    Topic,
+    best_topic,
+    dates,
+    months,
+    tagged,
+    topics,
+)
 
 MAX_FRAGMENT_WORDS = 8
 BARE_WORDS = frozenset("why how when where who so come exactly and but then not".split())
@@ -33,10 +42,10 @@ class Exchange(NamedTuple):
 
 
 def standalone_question(question: str, before: Sequence[Exchange]) -> str:
-    """Return the question as it reads without the conversation; unchanged if it is complete."""
+    """Return the question as it reads without the conversation; unchanged if it is complete, or too long for one."""
     earlier = [exchange for exchange in before if exchange.question.strip()]
     query = " ".join(question.split())
-    if not earlier or not query:
+    if not earlier or not 0 < len(query) <= MAX_CHARACTERS:
         return question
     last = " ".join(earlier[-1].question.split())
     complete = _from_bare(query, last) or _from_fragment(query, last) or _without_pronouns(query, last, earlier)

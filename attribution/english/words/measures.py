@@ -71,12 +71,14 @@ def other_unit(claim: str, evidence: str) -> tuple[str, str] | None:
     >>> other_unit("It cost $5 million.", "It cost 5 million euros.")
     ('$5 million', '5 million euros')
     """
+    given: dict[tuple[frozenset[str], str], dict[str, str]] = {}  # quotes by unit, of each amount
     own = list(_measures(claim))
-    given = list(_measures(evidence)) if own else []
+    for value, family, unit, quote in _measures(evidence) if own else ():
+        given.setdefault((value, family), {}).setdefault(unit, quote)
     for value, family, unit, quote in own:
-        same = [(u, q) for v, f, u, q in given if (v, f) == (value, family)]
-        if same and all(u != unit for u, _ in same):
-            return quote, same[0][1]
+        quotes = given.get((value, family), {})
+        if quotes and unit not in quotes:
+            return quote, next(iter(quotes.values()))
     return None
 
 

@@ -6,9 +6,9 @@ import re
 
 from propcite.attribution.english.words.spellings import MONTHS, NUMBER_WORDS
 
-_IDENTIFIER = re.compile(r"(?<![\w.])(?P<letters>(?:\w+-)*[A-Za-z]\w*)-\d+(?![\w.,–-]*\d|\s?%)")
+_IDENTIFIER = re.compile(r"(?<![\w.])(?P<letters>(?:\w++-){0,6}[A-Za-z]\w*+)-\d++(?![\w.,–-]{0,40}\d|\s?%)")
 _PREFIXES = frozenset("mid pre post under over sub non early late circa minus plus".split()) | MONTHS.keys()
-_SECTION = re.compile(r"§+\s?\d+(?:\.\d+)*")
+_SECTION = re.compile(r"(?<!§)§++\s?\d++(?:\.\d++)*")
 _TITLE = re.compile(rf"\b(?:{'|'.join(word.title() for word in NUMBER_WORDS)})(?=\s[A-Z][a-z])")
 
 

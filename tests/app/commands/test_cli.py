@@ -429,7 +429,7 @@ def test_an_answer_is_shown_as_it_was_after_its_index_and_its_documents_changed(
     left = propcite("remove", "adige.md")
     assert (left.code, left.out) == (0, "")
     assert left.err.startswith("removed ")
-    everything = propcite("remove", "--all", "--json")
+    everything = propcite("remove", "--all", "--yes", "--json")
     assert everything.json == {"collection": "default", "documents": 1}
     assert propcite("list", "--json").json == []
     assert list(data.glob("indexes/*")) == []

@@ -15,7 +15,8 @@ from word_encoder import WordEncoder
 
 from propcite.app import parts as bootstrap
 from propcite.app.ingest.sources import Upload
-from propcite.app.library.doctor import Doctor, Finding, mend
+from propcite.app.library.doctor import Doctor, mend
+from propcite.app.library.finding import Finding
 from propcite.app.parts import Parts
 from propcite.attribution import propositions
 from propcite.attribution.judges import reader_files
