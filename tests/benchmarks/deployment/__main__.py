@@ -2,9 +2,9 @@
 
     .venv-tools/bin/python tests/benchmarks/deployment [WORK] [--debian ROOT] [--build-arg NAME=VALUE]... [--keep-image]
 
-It needs root and Debian's debootstrap, bubblewrap, caddy and postgresql.  WORK is a folder that it empties first; with
---keep-image the image that an earlier run left there is used again.  It prints a table; a step that fails ends it with
-status 1.
+It needs root and Debian's debootstrap, bubblewrap, caddy, postgresql and systemd.  WORK is a folder that it empties
+first; with --keep-image the image that an earlier run left there is used again.  It prints a table; a step that fails
+ends it with status 1.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
-from image import Image, build
+from image import Image, add_python, build
 from services import SITE, Site
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -59,20 +60,23 @@ def main() -> None:
     place.mkdir()
     place.chmod(0o755)
     failed = False
-    for what, expected, found in rehearse(Site(image, ROOT / "deploy", place)):
+    for what, expected, found in chain(_units(image), rehearse(Site(image, ROOT / "deploy", place))):
         failed |= expected not in ("", found)
         print(f"| {what} | {found}{'' if expected in ('', found) else f', not {expected}'} |", flush=True)
     sys.exit(failed)
 
 
 def make_image(work: Path, debian: Path | None, arguments: dict[str, str]) -> Image:
-    if debian is None:
-        debian, start = work / "debian", time.perf_counter()
-        bootstrap = ["debootstrap", "--variant=minbase", "bookworm", str(debian), "http://deb.debian.org/debian"]
+    base, start = work / "base", time.perf_counter()
+    if debian:
+        subprocess.run(["cp", "-a", str(debian), str(base)], check=True)
+    else:
+        bootstrap = ["debootstrap", "--variant=minbase", "bookworm", str(base), "http://deb.debian.org/debian"]
         subprocess.run(bootstrap, check=True, capture_output=True)
-        print(f"| a plain Debian root | {time.perf_counter() - start:.0f} s |", flush=True)
+    add_python(base)
+    print(f"| a plain Debian root with this Python | {time.perf_counter() - start:.0f} s |", flush=True)
     image = None
-    for command, seconds, image in build(ROOT / "deploy/Dockerfile", ROOT, debian, work, arguments):  # noqa: B007
+    for command, seconds, image in build(ROOT / "deploy/Dockerfile", ROOT, base, work, arguments):  # noqa: B007
         print(f"| `{' '.join(command.split())[:70]}` | {seconds:.0f} s |", flush=True)
     assert image
     size = int(subprocess.check_output(["du", "-sm", str(image.root)]).split()[0])
@@ -95,6 +99,31 @@ def rehearse(site: Site) -> Iterator[tuple[str, str, str]]:
         yield from _upkeep(site, key, before)
     finally:
         site.close()
+
+
+def _units(image: Image) -> Iterator[tuple[str, str, str]]:
+    """Check the systemd units over the image's programs."""
+    for unit in sorted((ROOT / "deploy/systemd").iterdir()):
+        installed = ["--tmpfs", "/opt", "--ro-bind", f"{image.root}/opt/propcite", "/opt/propcite"]
+        sandbox = [
+            "bwrap",
+            "--ro-bind",
+            "/",
+            "/",
+            "--proc",
+            "/proc",
+            "--dev",
+            "/dev",
+            "--tmpfs",
+            "/tmp",
+            "--tmpfs",
+            "/run",
+            *installed,
+        ]
+        done = subprocess.run([*sandbox, "systemd-analyze", "verify", str(unit)], capture_output=True, text=True)
+        yield f"`systemd-analyze verify {unit.name}`", "nothing", (done.stdout + done.stderr).strip() or "nothing"
+        rate = ["systemd-analyze", "security", "--offline=true", str(unit)]
+        yield "its exposure", "", subprocess.check_output(rate, text=True).split(": ")[-1].split()[0]
 
 
 def _rights(site: Site) -> Iterator[tuple[str, str, str]]:
@@ -135,11 +164,11 @@ def _content(site: Site, key: str) -> str:
             b'--x\r\nContent-Disposition: form-data; name="files"; filename="barrier.txt"\r\n\r\n' + TEXT + b"\r\n--x--"
         )
         added = site.ask(
-            "/v1/documents?collection=papers&wait=60", form, key=key, kind="multipart/form-data; boundary=x"
+            "/v1/documents?collection=papers&wait=true", form, key=key, kind="multipart/form-data; boundary=x"
         )
         if added[0] not in (200, 202):
             raise RuntimeError(f"the upload was refused: {added}")
-    status, cited = site.ask("/v1/cite", {"text": CLAIM, "collection": "papers"}, key=key)
+    status, cited = site.ask("/v1/cite", {"answer": CLAIM, "collection": "papers"}, key=key)
     if status != 200:
         raise RuntimeError(f"citing was refused: {status} {cited}")
     facts = json.loads(cited)["propositions"]

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ from dockerfile_parse import DockerfileParser
 
 # What this machine's pip and apt need to reach their registries; a container engine gives these by build options.
 FOR_REGISTRIES = ("/etc/resolv.conf", "/etc/pip.conf", "/etc/xdg/pip", "/opt/wheels", "/opt/pypi", "/opt/pypi-more")
+PATH = "/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 IN_SANDBOX = ["--proc", "/proc", "--dev", "/dev", "--unshare-pid", "--unshare-ipc", "--die-with-parent"]
 
 
@@ -40,7 +42,18 @@ class Image:
         mounts += [word for place, at in files.items() for word in ("--ro-bind", str(place), at)]
         uid, _, gid = self.user.partition(":")
         become = ["setpriv", "--reuid", uid, "--regid", gid or uid, "--clear-groups", "--no-new-privs"]
-        sandbox = ["bwrap", "--ro-bind", str(self.root), "/", *IN_SANDBOX, "--tmpfs", "/tmp", *mounts]
+        sandbox = [
+            "bwrap",
+            "--ro-bind",
+            str(self.root),
+            "/",
+            *IN_SANDBOX,
+            "--perms",
+            "1777",
+            "--tmpfs",
+            "/tmp",
+            *mounts,
+        ]
         sandbox += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID", "--chdir", self.folder, "--clearenv"]
         sandbox += [word for name, value in self.environment.items() for word in ("--setenv", name, value)]
         with log.open("ab") as out:
@@ -56,19 +69,34 @@ class Image:
         return said.strip()
 
 
+def add_python(root: Path) -> None:
+    """Put this Python into /usr/local of a Debian root, with the libraries it loads, as the image `python` has it."""
+    libraries = "apt-get update && apt-get install --yes --no-install-recommends ca-certificates libbz2-1.0 libffi8"
+    _run(Image(root, {"PATH": PATH}), f"{libraries} liblzma5 libsqlite3-0 libssl3 zlib1g", {})
+    local, prefix = root / "usr/local", Path(sys.base_prefix)
+    version = f"python{sys.version_info.major}.{sys.version_info.minor}"
+    shutil.copytree(prefix / "lib" / version, local / "lib" / version, ignore=shutil.ignore_patterns("site-packages"))
+    shutil.copy2(prefix / "bin" / version, local / "bin")
+    for shared in (prefix / "lib").glob("libpython3*.so*"):
+        shutil.copy2(shared, local / "lib", follow_symlinks=False)
+    _run(Image(root, {"PATH": PATH}), "ldconfig", {})
+    for name in ("python", "python3"):
+        (local / "bin" / name).symlink_to(version)
+
+
 def build(
-    dockerfile: Path, context: Path, debian: Path, work: Path, arguments: Mapping[str, str]
+    dockerfile: Path, context: Path, base: Path, work: Path, arguments: Mapping[str, str]
 ) -> Iterator[tuple[str, float, Image]]:
     """Carry out a Dockerfile's instructions; yield each that runs a command, its seconds, and the stage as it is."""
     stages: dict[str, Image] = {}
     values = dict(arguments)
-    image = Image(debian)
+    image = Image(base)
     for step in DockerfileParser(path=str(dockerfile), cache_content=True).structure:
         kind, value = step["instruction"], step["value"]
         if kind == "FROM":
             name = value.split(" AS ")[1] if " AS " in value else "last"
-            image = stages[name] = Image(work / name, environment={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"})
-            subprocess.run(["cp", "-a", str(debian), str(image.root)], check=True)
+            image = stages[name] = Image(work / name, {"PATH": PATH})
+            subprocess.run(["cp", "-a", str(base), str(image.root)], check=True)
         elif kind == "ARG":
             name, _, default = value.partition("=")
             values.setdefault(name, default)
@@ -107,7 +135,20 @@ def _run(image: Image, command: str, values: Mapping[str, str]) -> None:
         pip["PIP_CERT"] = "/run/authorities.crt"
         mounts += ["--ro-bind", authorities, pip["PIP_CERT"]]
     environment = {**image.environment, **values, **pip, "DEBIAN_FRONTEND": "noninteractive"}
-    sandbox = ["bwrap", "--bind", str(image.root), "/", *IN_SANDBOX, "--cap-add", "ALL", "--tmpfs", "/tmp", *mounts]
+    sandbox = [
+        "bwrap",
+        "--bind",
+        str(image.root),
+        "/",
+        *IN_SANDBOX,
+        "--cap-add",
+        "ALL",
+        "--perms",
+        "1777",
+        "--tmpfs",
+        "/tmp",
+        *mounts,
+    ]
     done = subprocess.run(
         [*sandbox, "--chdir", image.folder, "/bin/sh", "-c", command], env=environment, capture_output=True, text=True
     )
