@@ -171,8 +171,8 @@ def _content(site: Site, key: str) -> str:
     status, cited = site.ask("/v1/cite", {"answer": CLAIM, "collection": "papers"}, key=key)
     if status != 200:
         raise RuntimeError(f"citing was refused: {status} {cited}")
-    facts = json.loads(cited)["propositions"]
-    return json.dumps([{"quote": one["quote"]} for fact in facts for one in fact["citations"]])
+    found = [one for sentence in json.loads(cited)["sentences"] for one in sentence["citations"]]
+    return json.dumps([{"quote": one["quote"]} for one in found])
 
 
 def _upkeep(site: Site, key: str, before: str) -> Iterator[tuple[str, str, str]]:
