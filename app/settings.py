@@ -1,4 +1,4 @@
-"""Settings: arguments > PROPCITE_ environment > propcite.toml > defaults that run on a laptop."""
+"""Settings: arguments > PROPCITE_ environment > secrets > propcite.toml > defaults that run on a laptop."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from pydantic_settings import (
     BaseSettings,
     NoDecode,
     PydanticBaseSettingsSource,
+    SecretsSettingsSource,
     SettingsConfigDict,
     SettingsError,
     TomlConfigSettingsSource,
@@ -80,6 +81,12 @@ def _sendable_fields(fields: dict[str, Any]) -> dict[str, Any]:
     except (TypeError, ValueError) as error:
         raise ValueError(f"it cannot be sent as JSON ({error})") from None
     return fields
+
+
+def _secret_folders() -> list[Path]:
+    """Return the folders in which systemd and containers hand over secrets; empty where there are none."""
+    named = os.environ.get("CREDENTIALS_DIRECTORY", ""), "/run/secrets"
+    return [Path(name) for name in named if name and Path(name).is_dir()]
 
 
 def alignment_name(name: str) -> str:
@@ -245,7 +252,8 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - the base class names it
         file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls)
+        secrets = SecretsSettingsSource(settings_cls, secrets_dir=_secret_folders())
+        return init_settings, env_settings, secrets, TomlConfigSettingsSource(settings_cls)
 
     @property
     def database_url(self) -> str:
@@ -283,5 +291,7 @@ def load_settings(**arguments: Any) -> Settings:
         raise AppError(f"the setting {name} (PROPCITE_{name.upper()}) cannot be {first['input']!r}: {why}") from error
     except SettingsError as error:
         raise AppError(f"a setting cannot be read ({error}): write a list as JSON") from error
+    except OSError as error:
+        raise AppError(f"a setting's file cannot be read: {error}") from error
     except ValueError as error:  # propcite.toml is not TOML
         raise AppError(f"propcite.toml cannot be read: {error}") from error

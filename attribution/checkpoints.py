@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from propcite.attribution.errors import AttributionError
-from propcite.retrieval.encoding.loading import check_exists, hide_progress_bars
+from propcite.retrieval.encoding.loading import hide_progress_bars, model_folder
 from propcite.retrieval.encoding.precision import dtype_of
 from propcite.retrieval.errors import RetrievalError
 from propcite.retrieval.extras import install_command
@@ -44,20 +44,18 @@ def load_labelling_t5(
     Code that comes with the checkpoint is not run, and its config is not read: the weights have the network's sizes.
     `tokenizer` is the one that it was trained with, unless its folder has a copy.
     """
-    _check_exists(model)
+    folder = _folder(model)
     try:
-        from transformers.utils.hub import cached_file
-
-        parts = _t5_parts(str(cached_file(model, "model.safetensors")), prefix)
+        parts = _t5_parts(str(folder / "model.safetensors"), prefix)
     except Exception as error:  # the loaders raise the errors of many file formats
         raise _load_error(model, error) from error
     if parts is None:
         lack = f"its weights lack {prefix}classifier.weight"
         raise AttributionError(f"the model {model} is for another task, {lack}: {_OTHER}")
-    if (Path(model) / "tokenizer.json").is_file():
+    if (folder / "tokenizer.json").is_file():
         tokenizer = model
     try:
-        _check_exists(tokenizer)
+        _folder(tokenizer)
     except AttributionError as error:
         raise AttributionError(f"{error}; or save the tokenizer of {tokenizer} in that of {model}") from error
     return _load("T5ForTokenClassification", model, device, precision, tokenizer=tokenizer, **parts)
@@ -77,11 +75,11 @@ def load_causal(model: str, device: str = "") -> tuple[Any, Any]:
 
 def is_seq2seq(model: str) -> bool:
     """Return whether a checkpoint generates text with an encoder and a decoder, by its config."""
-    _check_exists(model)
+    folder = _folder(model)
     try:
         from transformers import AutoConfig
 
-        return bool(AutoConfig.from_pretrained(model).is_encoder_decoder)
+        return bool(AutoConfig.from_pretrained(folder).is_encoder_decoder)
     except Exception as error:  # the loaders raise the errors of many file formats
         raise _load_error(model, error) from error
 
@@ -103,7 +101,7 @@ def _load(
     **parts: Any,
 ) -> tuple[Any, Any]:
     """Return network and tokenizer, both from `model` unless they are given: `parts` are its config and weights."""
-    _check_exists(model)
+    folder = _folder(model)
     import torch
     import transformers
 
@@ -114,9 +112,9 @@ def _load(
     try:
         dtype = _dtype(kind, precision, torch.device(device).type)
         options = {"trust_remote_code": False} if parts else {}  # else a person is asked about the code of a folder
-        reader: Any = transformers.AutoTokenizer.from_pretrained(tokenizer or model, **options)
+        reader: Any = transformers.AutoTokenizer.from_pretrained(_folder(tokenizer or model), **options)
         loader: Any = getattr(transformers, kind)
-        source = None if parts else model
+        source = None if parts else folder
         network, info = loader.from_pretrained(source, dtype=dtype, output_loading_info=True, **parts)
         network.to(device).eval()
     except Exception as error:  # as above
@@ -159,9 +157,9 @@ def _check_positions(tokenizer: Any, model: str) -> None:
         raise AttributionError(f"the tokenizer of {model} reports no word positions: save it as a fast one")
 
 
-def _check_exists(model: str) -> None:
+def _folder(model: str) -> Path:
     try:
-        check_exists(model)
+        return model_folder(model)
     except RetrievalError as error:
         raise AttributionError(str(error)) from error
 

@@ -82,8 +82,9 @@ class PostCite:
         from sentence_transformers import SentenceTransformer
 
         from propcite.retrieval.encoding.bundled import bundled_model
+        from propcite.retrieval.encoding.loading import model_folder
 
-        return SentenceTransformer(self.model or bundled_model())
+        return SentenceTransformer(str(model_folder(self.model or bundled_model())))
 
     def claims(self, sentence: SplitSentence) -> tuple[Proposition, ...]:
         return sentence.as_one_claim

@@ -65,10 +65,10 @@ def file_sha256(path: Path) -> str:
 
 
 def fingerprint(path: str) -> str:
-    """Return twelve hexadecimal digits that change with the weights; those of a hub name depend on the name alone."""
+    """Return twelve hexadecimal digits that change with the weights in a folder or file."""
     place = Path(path)
-    weights = [place] if place.is_file() else []
-    if place.is_dir():
-        weights = sorted(p for p in place.glob("**/*") if p.suffix in {".safetensors", ".bin"})
-    digests = "".join(file_sha256(p) for p in weights) or path
+    weights = (
+        [place] if place.is_file() else sorted(p for p in place.glob("**/*") if p.suffix in {".safetensors", ".bin"})
+    )
+    digests = "".join(file_sha256(p) for p in weights)
     return (digests if len(weights) == 1 else hashlib.sha256(digests.encode()).hexdigest())[:12]

@@ -27,7 +27,7 @@ from propcite.retrieval.encoding.layouts import (
     token_wise,
     xtr_modules,
 )
-from propcite.retrieval.encoding.loading import check_exists, hide_progress_bars, loading_errors
+from propcite.retrieval.encoding.loading import hide_progress_bars, hub_revision, loading_errors, model_folder
 from propcite.retrieval.encoding.salience import SALIENCE_FILE, Salience
 from propcite.retrieval.encoding.trained_networks import READS_PASSAGES, load_routed_model, network_info
 from propcite.retrieval.errors import EncoderError
@@ -56,15 +56,16 @@ def load_checkpoint(model: str, device: str) -> Checkpoint:
     if model == QUERIES_ALONE:
         return _with_queries(QUERIES_FILE, QUERIES_ALONE, BASE_PASSAGES, device)
     if model == BASE:
-        return Checkpoint(_open_model(bundled_model(), device), BASE_PASSAGES, BASE_PASSAGES)
+        return Checkpoint(_open_model(bundled_model(), device, BASE), BASE_PASSAGES, BASE_PASSAGES)
     path = Path(model)
     if path.suffix == QUERIES_FILE.suffix:
         return _from_file(path, device)
-    weights = path / SALIENCE_FILE
+    folder, name = model_folder(model), Path(hub_revision(model)[0]).name
+    weights, whole = folder / SALIENCE_FILE, fingerprint(str(folder))
     return Checkpoint(
-        _open_model(model, device),
-        f"{path.name}@{_passages_fingerprint(path) if (path / PASSAGES_NETWORK).is_dir() else fingerprint(model)}",
-        f"{path.name}@{fingerprint(model)}",
+        _open_model(str(folder), device, model),
+        f"{name}@{_passages_fingerprint(folder) if (folder / PASSAGES_NETWORK).is_dir() else whole}",
+        f"{name}@{whole}",
         Salience.read(weights) if weights.exists() else None,
     )
 
@@ -106,15 +107,13 @@ def _passages_fingerprint(path: Path) -> str:
     return digests[0] if len(digests) == 1 else hashlib.sha256("".join(digests).encode()).hexdigest()[:12]
 
 
-def _open_model(path: str, device: str) -> MultiVectorEncoder:
-    check_exists(path)
+def _open_model(path: str, device: str, name: str) -> MultiVectorEncoder:
     from sentence_transformers import MultiVectorEncoder
     from sentence_transformers.base.modules import Transformer
 
     hide_progress_bars()
-    with loading_errors(path):
-        if Path(path).is_dir():
-            check_files(Path(path))
+    with loading_errors(name):
+        check_files(Path(path))
         if is_multi_vector(path):
             model = MultiVectorEncoder(path, device=device or None)
         else:

@@ -32,9 +32,10 @@ Weigh = Callable[[Ids, Floats], Floats]  # token ids (n,) and vectors (n, d) to 
 class Encoder:
     """A late-interaction encoder: one unit vector per token.
 
-    `model` is a folder or a hub name: a multi-vector checkpoint (sentence-transformers, PyLate, Stanford ColBERT, XTR)
-    is used as it is, of a single-vector one the token vectors before pooling.  The default is the bundled model, which
-    needs no download.  `batch_size` texts are encoded in one pass; 0: as many as the device reads fastest.
+    `model` is a folder or a hub name, which may end in `@` and a commit, tag or branch: a multi-vector checkpoint
+    (sentence-transformers, PyLate, Stanford ColBERT, XTR) is used as it is, of a single-vector one the token vectors
+    before pooling.  The default is the bundled model, which needs no download.  `batch_size` texts are encoded in one
+    pass; 0: as many as the device reads fastest.
 
     >>> encoder = Encoder()
     >>> encoder.encode_queries(["How long is the bridge?"])[0].vectors.shape[1] == encoder.dimension

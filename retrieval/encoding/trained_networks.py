@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from propcite.retrieval.encoding.bundled import BUNDLED_SHA256
 from propcite.retrieval.encoding.layouts import PASSAGES_NETWORK, PROJECTIONS, SENTENCES_NETWORK, token_wise
-from propcite.retrieval.encoding.loading import hide_progress_bars
+from propcite.retrieval.encoding.loading import hide_progress_bars, model_folder
 from propcite.retrieval.encoding.salience import SALIENCE_FILE, Salience
 from propcite.retrieval.encoding.weight_deltas import add, difference, first_misfit
 from propcite.retrieval.errors import EncoderError
@@ -96,7 +96,7 @@ def load_with_markers(base: str) -> Any:
     from sentence_transformers.base.modules import Transformer
 
     hide_progress_bars()
-    transformer: Any = Transformer(base)
+    transformer: Any = Transformer(str(model_folder(base)))
     vocabulary = transformer.tokenizer.get_vocab()
     transformer.tokenizer.add_special_tokens({"additional_special_tokens": list(MARKERS.values())})
     if any(marker not in vocabulary for marker in MARKERS.values()):  # not BERT's vocabulary: the markers are new words

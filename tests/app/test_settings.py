@@ -1,4 +1,4 @@
-"""Settings: arguments > PROPCITE_ environment > propcite.toml > defaults, and one line for each that is wrong."""
+"""Settings: arguments > PROPCITE_ environment > secrets > propcite.toml > defaults; one line for each that is wrong."""
 
 from __future__ import annotations
 
@@ -29,6 +29,23 @@ def test_arguments_beat_the_environment_which_beats_the_file_which_beats_the_def
     assert load_settings(num_passages=13).num_passages == 13
     assert load_settings(num_passages=None).num_passages == 12
     assert load_settings().batch_size == 5
+
+
+def test_a_secret_is_read_from_its_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """As systemd and containers hand it over; the environment beats it, and it beats propcite.toml."""
+    Path("propcite.toml").write_text('llm_key = "from the file"\ncollection = "papers"')
+    secrets = tmp_path / "secrets"
+    monkeypatch.setenv("CREDENTIALS_DIRECTORY", str(secrets))
+    assert load_settings().llm_key == "from the file"
+    secrets.mkdir()
+    (secrets / "propcite_llm_key").write_text("a secret\n")
+    (secrets / "another_password").write_text("not ours")
+    assert load_settings().llm_key == "a secret"
+    assert load_settings().collection == "papers"
+    monkeypatch.setenv("PROPCITE_LLM_KEY", "from the environment")
+    assert load_settings().llm_key == "from the environment"
+    (secrets / "propcite_max_tokens").write_text("many")
+    assert "max_tokens" in refused()
 
 
 def test_every_setting_can_be_given_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:

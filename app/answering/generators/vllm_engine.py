@@ -21,6 +21,7 @@ from propcite.attribution.llm.endpoint import Message
 from propcite.attribution.llm.failures import NoAnswerError, TooLongError, is_too_long, one_line
 from propcite.attribution.llm.server_events import StreamEnd
 from propcite.attribution.llm.usage import Usage, record_usage
+from propcite.retrieval.encoding.loading import hub_revision
 from propcite.retrieval.extras import install_command
 
 QUIET = {"VLLM_LOGGING_LEVEL": "ERROR", "VLLM_NO_USAGE_STATS": "1"}  # unless the user has set them
@@ -125,9 +126,12 @@ class VllmEngine:
         from vllm import AsyncEngineArgs, AsyncLLMEngine
 
         options = self.options
+        name, revision = hub_revision(self.model)
         self.engine = AsyncLLMEngine.from_engine_args(  # in no local variable: vLLM keeps the frames that load it
             AsyncEngineArgs(
-                model=self.model,
+                model=name,
+                revision=revision or None,
+                tokenizer_revision=revision or None,
                 max_model_len=options.context or None,
                 dtype=options.dtype,
                 tensor_parallel_size=options.tensor_parallel,

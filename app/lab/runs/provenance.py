@@ -92,8 +92,11 @@ def _hub_revision(name: str) -> str:
     from huggingface_hub import try_to_load_from_cache
     from huggingface_hub.errors import HFValidationError
 
+    from propcite.retrieval.encoding.loading import hub_revision
+
+    name, wanted = hub_revision(name)
     try:
-        config = try_to_load_from_cache(name, "config.json") if name else None
+        config = try_to_load_from_cache(name, "config.json", revision=wanted or None) if name else None
     except HFValidationError:
         return ""
     return Path(config).parent.name if isinstance(config, str) else ""

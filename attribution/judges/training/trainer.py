@@ -31,7 +31,7 @@ from propcite.attribution.judges.training.making.example import (
     Example,
 )
 from propcite.attribution.reading.pairs import Pair, PairTokenizer
-from propcite.retrieval.encoding.loading import check_exists, hide_progress_bars
+from propcite.retrieval.encoding.loading import hide_progress_bars, model_folder
 from propcite.retrieval.errors import RetrievalError
 from propcite.retrieval.text import Span
 from propcite.retrieval.training.loop import TrainingLoop
@@ -67,8 +67,8 @@ def base_network(base: str, dropout: float = 0.0) -> tuple[ReaderNetwork, Any]:
         else:
             hide_progress_bars()
             loader: Any = transformers.AutoModel
-            network = ReaderNetwork(loader.from_pretrained(base, dtype=torch.float32))
-        tokenizer: Any = transformers.AutoTokenizer.from_pretrained(base)
+            network = ReaderNetwork(loader.from_pretrained(model_folder(base), dtype=torch.float32))
+        tokenizer: Any = transformers.AutoTokenizer.from_pretrained(model_folder(base))
     except AttributionError:
         raise
     except Exception as error:  # the loaders raise the errors of many file formats
@@ -216,7 +216,7 @@ def check_start(base: str, folder: Path, *, resume: bool) -> None:
     if (folder / CHECKPOINT).exists() and not resume:
         raise AttributionError(f"{folder} has an unfinished training: go on with --resume, or give another --work")
     try:
-        check_exists(base)
+        model_folder(base)
     except RetrievalError as error:
         raise AttributionError(str(error)) from error
 
