@@ -42,7 +42,7 @@ test-vllm:
 
 attack: $(VENV)/.dev
 	@$(MAKE) --no-print-directory debian
-	$(BIN)/python -m pytest tests/attack $(ARGS)
+	PROPCITE_ATTACK_EXAMPLES=$${PROPCITE_ATTACK_EXAMPLES:-500} $(BIN)/python -m pytest -s tests/attack $(ARGS)
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .
