@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import add_script_run_ctx, get_script_run_ctx
 
 from propcite.app.answering.pipeline import Pipeline
 from propcite.app.demo import DOCUMENTS
@@ -183,7 +184,11 @@ def add(collection: CollectionInfo, sources: Sequence[Source]) -> list[Outcome]:
     load_model()
     bar = st.progress(0.0, text="Reading…")
 
+    page = get_script_run_ctx()
+
     def report(progress: Progress) -> None:
+        if get_script_run_ctx(suppress_warning=True) is None:  # in a thread that reads a document
+            add_script_run_ctx(ctx=page)
         bar.progress(progress.share, text=progress.line)
 
     ingester = parts().ingester(collection, report)

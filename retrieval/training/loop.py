@@ -128,7 +128,8 @@ class TrainingLoop(ABC):
         try:
             state: dict[str, Any] = torch.load(path, weights_only=True, map_location="cpu")
         except Exception as error:  # the unpickler raises its own kinds
-            raise self.error(f"cannot read {path} ({error}): remove it and train without --resume") from error
+            reason = str(error).split("\n", 1)[0].split(". ", 1)[0]
+            raise self.error(f"cannot read {path} ({reason}): remove it and train without --resume") from error
         saved = state.get("given", {})
         names = sorted({*saved, *self._inputs})
         if different := [name for name in names if saved.get(name) != self._inputs.get(name)]:

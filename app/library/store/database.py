@@ -88,6 +88,8 @@ def database_errors(url: str) -> Iterator[None]:
     """Raise the database's errors as a StoreError in one line, and those of values that cannot be read."""
     try:
         yield
+    except UnicodeEncodeError:  # of what a user gave
+        raise
     except (ValueError, TypeError) as error:  # of a damaged file: text that is not UTF-8, JSON, a date
         reason = f"{type(error).__name__}: {str(error)[:80]}"
         raise StoreError(

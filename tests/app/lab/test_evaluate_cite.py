@@ -197,7 +197,7 @@ def test_sentences_are_ranked_and_claims_judged(parts: Parts, tmp_path: Path) ->
     ]
     assert all(r.f1 == 100.0 for r in ranked)
     assert [(c.method, c.judge) for c in cited if isinstance(c, CitationRow)] == [
-        (m, j) for m in ("propositions", "alone", "sentence", "sentence-2") for j in ("no", "from 0.5")
+        (m, j) for m in ("propositions", "vectors", "alone", "sentence", "sentence-2") for j in ("no", "from 0.5")
     ]
     assert all(c.recall == 100.0 for c in cited)
     assert {(r.source, r.score) for r in judged if isinstance(r, JudgeRow)} == {

@@ -116,7 +116,7 @@ def test_a_sentence_is_told_after_its_text_and_before_the_rest(propcite: PropCit
             shown += event.text
         if isinstance(event, SentenceCited):
             assert event.text in shown
-            if event.citations:
+            if event.text.startswith("The barrier cost"):
                 assert read < 8
                 assert [c.quote for c in event.citations] == ["The barrier cost 410 million euros."]
 
