@@ -122,7 +122,7 @@ def remove(
         said = f"removed the collection {chosen.name} with {chosen.num_documents} documents"
     else:
         found = parts.library.find_document(chosen, document)
-        cited = parts.library.count_answers_citing(found.id)
+        cited = parts.library.count_answers_citing(chosen, found.id)
         parts.ingester(chosen).remove(found.id)
         removed = {"id": found.id, "source": found.source, "answers_citing": cited}
         said = f"removed {found.source}" + (f"; {cited} kept answers still quote it" if cited else "")

@@ -83,7 +83,7 @@ def ingest_and_report(
     """Ingest paths and addresses into the named collection, printing each outcome.  Return the outcomes."""
     from propcite.app.ingest.sources import gather
 
-    sources, outcomes = gather(paths, follow_links=parts.settings.follow_links, tell=note)
+    sources, outcomes = gather(paths, follow_links=parts.settings.follow_links, report=note)
     show = _outcome_printer(parts, as_json)
     for outcome in outcomes:
         show(outcome)

@@ -84,9 +84,11 @@ def backup(
     from propcite.app.terminal import sharing
 
     parts = open_parts()
-    with sharing() as told:
+    with sharing() as progress:
         data_dir = parts.settings.data_dir
-        saved = create_backup(parts.library, data_dir, file, with_index=not without_index, force=force, progress=told)
+        saved = create_backup(
+            parts.library, data_dir, file, with_index=not without_index, force=force, progress=progress
+        )
     if as_json:
         write_json({**asdict(saved), "path": str(saved.path)})
         return
@@ -112,7 +114,7 @@ def restore(
     from propcite.app.terminal import sharing
 
     parts = open_parts(data_dir=into)
-    with sharing() as told:
+    with sharing() as progress:
         data_dir = parts.settings.data_dir
         back = kept.restore_backup(
             file,
@@ -120,7 +122,7 @@ def restore(
             data_dir,
             collection=collection,
             force=force,
-            progress=told,
+            progress=progress,
         )
     if as_json:
         write_json(asdict(back))

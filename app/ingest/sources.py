@@ -135,15 +135,15 @@ class WebFile:
 
 
 def gather(
-    paths: Sequence[Path | str], *, follow_links: bool = False, tell: Callable[[str], object] = lambda _: None
+    paths: Sequence[Path | str], *, follow_links: bool = False, report: Callable[[str], object] = lambda _: None
 ) -> tuple[list[Source], list[Outcome]]:
     """Find the sources at paths and web addresses.  Return them and a failed outcome for each path without any.
 
-    Links that lead out of a folder are left out unless `follow_links` is set; `tell` gets a line with their number.
+    Links that lead out of a folder are left out unless `follow_links` is set; `report` gets a line with their number.
     """
     addresses = [path for path in paths if isinstance(path, str) and is_address(path)]
     files, errors = find_files(
-        [Path(path) for path in paths if path not in addresses], follow_links=follow_links, tell=tell
+        [Path(path) for path in paths if path not in addresses], follow_links=follow_links, report=report
     )
     failed = [Outcome(error.source, "failed", reason=str(error)) for error in errors]
     return [*map(File, files), *(WebFile(url, private=True) for url in addresses)], failed

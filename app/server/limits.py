@@ -17,7 +17,7 @@ from propcite.app.server.problems import respond
 
 CLOSE = {"Connection": "close"}
 MIN_BYTES_PER_S = 32 << 10  # of a body, beside the seconds of the setting
-TOO_SLOW = "the request comes too slowly: send it again, or raise PROPCITE_SERVE_SECONDS"
+TOO_SLOW = "the request comes too slowly: send it again, or raise PROPCITE_SERVE_IDLE_SECONDS"
 TOO_LARGE = "the request is larger than this server accepts: send less, or raise {setting}"
 MINUTE_S = 60.0
 

@@ -136,7 +136,7 @@ def test_a_dripping_body_is_refused(address: str, parts: Parts) -> None:
     with connected(address, head("/v1/cite", *lines), b'{"answer"') as half:
         received = rest(half)
     assert received.startswith(b"HTTP/1.1 408 ")
-    assert b"PROPCITE_SERVE_SECONDS" in received
+    assert b"PROPCITE_SERVE_IDLE_SECONDS" in received
 
 
 def test_an_endless_body_is_refused(address: str, parts: Parts) -> None:
@@ -152,7 +152,7 @@ def test_an_endless_body_is_refused(address: str, parts: Parts) -> None:
 
 
 def test_a_limit_of_connections(address: str) -> None:
-    """One too many is told so, and the rest go on."""
+    """One too many gets a line that says so, and the others go on."""
     with ExitStack() as held:
         half = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
         kept = [held.enter_context(connected(address, half)) for _ in range(12)]

@@ -28,16 +28,16 @@ def folder(tmp_path: Path) -> Path:
 
 
 def names(folder: Path, **options: bool) -> tuple[list[str], list[str]]:
-    told: list[str] = []
-    sources, failed = gather([folder], tell=told.append, **options)
+    lines: list[str] = []
+    sources, failed = gather([folder], report=lines.append, **options)
     assert failed == []
-    return sorted(Path(source.location).name for source in sources), told
+    return sorted(Path(source.location).name for source in sources), lines
 
 
 def test_they_are_left_out_and_counted(folder: Path) -> None:
-    found, told = names(folder)
+    found, lines = names(folder)
     assert found == ["gates.txt"]
-    (line,) = told
+    (line,) = lines
     assert "3 links lead out of it" in line
     assert "--follow-links" in line
 

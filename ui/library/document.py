@@ -61,7 +61,7 @@ def _actions(collection: CollectionInfo, info: DocumentInfo) -> None:
             "Read again", key="read-again", icon=":material/refresh:", on_click=_read_again, args=(collection, info)
         )
         with st.popover("Remove", key="remove", icon=":material/delete:"):
-            citing = session.parts().library.count_answers_citing(info.id)
+            citing = session.parts().library.count_answers_citing(collection, info.id)
             cited = f"{counted(citing, 'kept answer')} would lose" if citing else "No kept answer would lose"
             st.markdown(f"{cited} this source; quotes that were kept stay as they are.")
             removing = (collection, info)

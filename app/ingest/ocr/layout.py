@@ -9,17 +9,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-import numpy as np
-
 from propcite.app.ingest.ocr.recogniser import TextLine, Word
 from propcite.app.ingest.readers.draft import one_line
+from propcite.app.ingest.readers.pdf.columns import rows_in_order
 from propcite.app.ingest.readers.pdf.lines import Cell, Line, Part
 
 _MIN_SKEW = 0.2  # degrees from which a page is straightened
-_GUTTER = 0.8  # width of the gap between columns, in letter sizes
-_MIN_COLUMN = 8.0  # width of half of the lines of a column of text, in letter sizes; cells of tables are narrower
-_MIN_LINES = 3  # of a column
-_MAX_CROSSING = 0.3  # share of the lines that may cross a gutter, as headings do
+_MIN_LONG = 8.0  # width of a line that shows the skew, in letter sizes
 _SIZE_STEP = 1.3  # ratio of one letter size to the next smaller one
 _WIDE_FORMS = re.compile("[\uff01-\uff5e]")  # Latin letters and punctuation as wide as Chinese letters
 
@@ -50,18 +46,14 @@ class Picture:
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """A recognised line after straightening, in pixels from the upper left corner."""
+    """A recognised line after straightening, in points from the lower left corner."""
 
     line: TextLine
     left: float
     right: float
-    top: float
     bottom: float
+    top: float
     size: float
-
-    @property
-    def middle(self) -> float:
-        return (self.top + self.bottom) / 2
 
 
 def page_lines(found: Sequence[TextLine], picture: Picture) -> list[Line]:
@@ -69,7 +61,7 @@ def page_lines(found: Sequence[TextLine], picture: Picture) -> list[Line]:
     skew = _skew(found)
     pieces = [_straightened(line, skew, picture) for line in found]
     usual = median([piece.size for piece in pieces for _ in piece.line.text]) if pieces else 1.0
-    return [_line(row, skew, usual, picture) for row in _rows_in_order(pieces)]
+    return [_line(row, skew, usual, picture) for row in rows_in_order(pieces)]
 
 
 def _skew(lines: Sequence[TextLine]) -> float:
@@ -77,7 +69,7 @@ def _skew(lines: Sequence[TextLine]) -> float:
     slopes = []
     for line in lines:
         (left, start), (right, end) = line.words[0].center, line.words[-1].center
-        if right - left > _MIN_COLUMN * line.size:
+        if right - left > _MIN_LONG * line.size:
             slopes.append(math.atan2(end - start, right - left))
     skew = median(slopes) if slopes else 0.0
     return skew if abs(math.degrees(skew)) >= _MIN_SKEW else 0.0
@@ -92,82 +84,24 @@ def _straightened(line: TextLine, skew: float, picture: Picture) -> _Piece:
     left = x + centers[0][0] * cos + centers[0][1] * sin - half_widths[0]
     right = x + centers[-1][0] * cos + centers[-1][1] * sin + half_widths[-1]
     half_height = median(word.bottom - word.top for word in line.words) / 2
-    return _Piece(line, left, max(left, right), middle - half_height, middle + half_height, line.size)
-
-
-def _rows_in_order(pieces: Sequence[_Piece]) -> Iterator[list[_Piece]]:
-    """Yield the rows of the page, one column after the other; lines across the gutter stand between columns."""
-    gutter = _gutter(pieces)
-    if gutter is None:
-        yield from _rows(pieces)
-        return
-    left: list[_Piece] = []
-    right: list[_Piece] = []
-    across: list[_Piece] = []
-    for piece in sorted(pieces, key=lambda piece: piece.middle):
-        is_left, is_right = piece.right <= gutter, piece.left >= gutter
-        if (is_left or is_right) and across:
-            yield from _rows(across)
-            across = []
-        if is_left or is_right:
-            (left if is_left else right).append(piece)
-            continue
-        yield from _rows_in_order(left)
-        yield from _rows_in_order(right)
-        left, right = [], []
-        across.append(piece)
-    yield from _rows(across)
-    yield from _rows_in_order(left)
-    yield from _rows_in_order(right)
-
-
-def _gutter(pieces: Sequence[_Piece]) -> float | None:
-    """Return where a strip without words divides columns of text; None if there is one column or a table."""
-    if len(pieces) < 2 * _MIN_LINES:
-        return None
-    lefts, rights = (np.array([getattr(piece, side) for piece in pieces]) for side in ("left", "right"))
-    tops, bottoms = (np.array([getattr(piece, side) for piece in pieces]) for side in ("top", "bottom"))
-    size = median(piece.size for piece in pieces)
-    best, fewest = None, _MAX_CROSSING * len(pieces)
-    for start in np.unique(lefts.round()):
-        is_left, is_right = rights <= start - _GUTTER * size, lefts >= start - 1
-        crossing = len(pieces) - int(is_left.sum()) - int(is_right.sum())
-        if crossing >= fewest or min(is_left.sum(), is_right.sum()) < _MIN_LINES:
-            continue
-        widths = [float(np.median((rights - lefts)[side])) for side in (is_left, is_right)]
-        beside = min(bottoms[is_left].max(), bottoms[is_right].max()) - max(tops[is_left].min(), tops[is_right].min())
-        if min(widths) >= _MIN_COLUMN * size and beside > _MIN_LINES * size:
-            best, fewest = float(start) - _GUTTER * size / 2, crossing
-    return best
-
-
-def _rows(pieces: Sequence[_Piece]) -> Iterator[list[_Piece]]:
-    """Yield the pieces that are side by side, from top to bottom, each row from left to right."""
-    row: list[_Piece] = []
-    for piece in sorted(pieces, key=lambda piece: piece.middle):
-        if row and piece.middle - row[-1].middle > 0.4 * min(piece.size, row[-1].size):
-            yield sorted(row, key=lambda piece: piece.left)
-            row = []
-        row.append(piece)
-    if row:
-        yield sorted(row, key=lambda piece: piece.left)
+    bottom, top = picture.height - middle - half_height, picture.height - middle + half_height
+    return _Piece(line, *(edge * picture.scale for edge in (left, max(left, right), bottom, top, line.size)))
 
 
 def _line(row: Sequence[_Piece], skew: float, usual: float, picture: Picture) -> Line:
-    scale, size = picture.scale, _snapped(max(piece.size for piece in row), usual)
-    cells = [Cell(_normal(piece.line.text), piece.left * scale, piece.right * scale, size * scale) for piece in row]
     parts = [part for piece in row for part in _parts(piece.line, skew, picture)] if skew or picture.turn else []
+    cells = tuple(Cell(_normal(piece.line.text), piece.left, piece.right, piece.size) for piece in row)
     return Line(
         text=" ".join(cell.text for cell in cells),
         page=picture.page,
-        left=min(piece.left for piece in row) * scale,
-        right=max(piece.right for piece in row) * scale,
-        bottom=(picture.height - max(piece.bottom for piece in row)) * scale,
-        top=(picture.height - min(piece.top for piece in row)) * scale,
-        size=size * scale,
-        page_height=picture.height * scale,
-        page_width=picture.width * scale,
-        cells=tuple(cells),
+        left=min(piece.left for piece in row),
+        right=max(piece.right for piece in row),
+        bottom=min(piece.bottom for piece in row),
+        top=max(piece.top for piece in row),
+        size=_snapped(max(piece.size for piece in row), usual),
+        page_height=picture.height * picture.scale,
+        page_width=picture.width * picture.scale,
+        cells=cells,
         parts=tuple(parts),
     )
 

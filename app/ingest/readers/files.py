@@ -24,11 +24,11 @@ MAX_BYTES = 64 * 2**20
 
 
 def find_files(
-    paths: Sequence[Path], *, follow_links: bool = False, tell: Callable[[str], object] = lambda _: None
+    paths: Sequence[Path], *, follow_links: bool = False, report: Callable[[str], object] = lambda _: None
 ) -> tuple[list[Path], list[ReadError]]:
     """Return the given files and the supported files in the given folders, each real file once, and what failed.
 
-    Links that lead out of a given folder are left out unless `follow_links` is set; `tell` gets a line with their
+    Links that lead out of a given folder are left out unless `follow_links` is set; `report` gets a line with their
     number per folder.
     """
     files: dict[str, Path] = {}
@@ -44,7 +44,7 @@ def find_files(
         inside, problems, num_links = _walk(path, follow_links) if is_folder else ([path], [], 0)
         if num_links:
             left_out = f"{num_links} links lead out of it and were left out"
-            tell(f"{_printable(str(path))}: {left_out}: --follow-links, or PROPCITE_FOLLOW_LINKS=1, reads them")
+            report(f"{_printable(str(path))}: {left_out}: --follow-links, or PROPCITE_FOLLOW_LINKS=1, reads them")
         if is_folder and not inside and not problems:
             empty = ReadError(f"{_printable_name(path)} contains no file that can be read: add one of {KINDS}")
             errors.append(_with_path(empty, path))

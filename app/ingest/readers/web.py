@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _MAX_REDIRECTS = 5
 _REDIRECTS = (301, 302, 303, 307, 308)
 _FILE_NAME = re.compile(r"filename\s*=\s*\"?([^\";]+)", re.IGNORECASE)
-_GZIP = 16 + zlib.MAX_WBITS  # how zlib is told to expect it
+_GZIP = 16 + zlib.MAX_WBITS  # bits of the window by which zlib expects gzip
 _UNSPECIFIC = (".txt", "")  # suffixes of plain text or an unknown type, for which the name says more
 
 
@@ -118,7 +118,7 @@ async def _lookup(host: str, port: int) -> list[str]:
     loop = asyncio.get_running_loop()
     found: asyncio.Future[list[str]] = loop.create_future()
 
-    def tell(result: list[str] | Exception) -> None:
+    def settle(result: list[str] | Exception) -> None:
         if found.done():
             return
         if isinstance(result, Exception):
@@ -133,7 +133,7 @@ async def _lookup(host: str, port: int) -> list[str]:
         except (OSError, UnicodeError) as error:
             result = error
         with suppress(RuntimeError):  # the loop has ended
-            loop.call_soon_threadsafe(tell, result)
+            loop.call_soon_threadsafe(settle, result)
 
     Thread(target=look_up, name="propcite-lookup", daemon=True).start()
     return await found

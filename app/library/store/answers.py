@@ -80,9 +80,13 @@ class Answers(Database):
         with self.session() as session:
             return [answer_info(row, name) for row, name in session.execute(query)]
 
-    def count_answers_citing(self, document_id: str) -> int:
+    def count_answers_citing(self, collection: CollectionInfo, document_id: str) -> int:
+        """Return how many answers over a collection cite a document."""
+        inside = select(AnswerRow.id).where(AnswerRow.collection_id == collection.id)
+        query = select(func.count(CitationRow.answer_id.distinct())).where(
+            CitationRow.document_id == document_id, CitationRow.answer_id.in_(inside)
+        )
         with self.session() as session:
-            query = select(func.count(CitationRow.answer_id.distinct())).where(CitationRow.document_id == document_id)
             return session.scalar(query) or 0
 
 

@@ -120,7 +120,7 @@ def remove(access: WriteAccess, document_id: str, collection: Collection = None)
     info = _info(access, collection)
     if not service.parts.library.documents(info, [document_id]):
         raise _no_document(document_id, info)
-    num_citing = service.parts.library.count_answers_citing(document_id)
+    num_citing = service.parts.library.count_answers_citing(info, document_id)
     service.parts.ingester(info).remove(document_id)
     return RemovedDocument(id=document_id, answers_citing=num_citing)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from statistics import median
@@ -14,6 +13,7 @@ _GUTTER = 0.8  # width of the gap between columns, in letter sizes
 _MIN_COLUMN = 8.0  # width of half of the lines of a column of text, in letter sizes; cells of tables are narrower
 _MIN_LINES = 3  # of a column
 _MAX_CROSSING = 0.3  # share of the lines that may cross a gutter, as headings do
+_JITTER = 0.25  # letter sizes between the left edges of lines of one column; those of scans are never the same
 _SAME_ROW = 0.4  # of the letter size, by which the middles of lines side by side may differ
 _NEXT_LINE = 2.2  # letter sizes from a line to the one below it, at most
 _NEXT_WORD = 1.5  # letter sizes to the next word of a row, at most
@@ -98,9 +98,9 @@ def _gutter(pieces: Sequence[Placed]) -> float | None:
     tops, bottoms = (np.array([getattr(piece, side) for piece in pieces]) for side in ("top", "bottom"))
     size = median(piece.size for piece in pieces)
     best, fewest = None, _MAX_CROSSING * len(pieces)
-    for start, times in Counter(lefts.round().tolist()).items():
-        if times < 2:
-            continue
+    ordered = np.sort(lefts)
+    shared = ordered[:-1][np.diff(ordered) <= _JITTER * size]  # edges at which more than one piece begins
+    for start in np.unique(shared.round()).tolist():
         is_left, is_right = rights <= start - _GUTTER * size, lefts >= start - 1
         crossing = len(pieces) - int(is_left.sum()) - int(is_right.sum())
         if crossing >= fewest or min(is_left.sum(), is_right.sum()) < _MIN_LINES:
