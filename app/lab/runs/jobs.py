@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PureWindowsPath
 
 from propcite.app.errors import AppError, StoreError
+from propcite.app.ingest.readers.files import is_within
 from propcite.app.library.store.runs import RunInfo, Runs
 
 KINDS = ("cite", "split", "sentences", "asqa")
@@ -67,7 +68,7 @@ def resume_command(run: RunInfo, folders: Sequence[Path]) -> list[str]:
     options = {argument.partition("=")[0] for argument in arguments if argument.startswith("-")}
     if program != "propcite" or arguments[:2] != ["eval", run.kind] or run.kind not in KINDS:
         return []
-    if len(arguments) < 3 or "\0" in arguments[2] or not is_below(Path(arguments[2]), folders):
+    if len(arguments) < 3 or "\0" in arguments[2] or not is_within(Path(arguments[2]), folders):
         return []
     return [argument for argument in arguments if argument != "--new"] if options <= {*SAFE_OPTIONS, "--new"} else []
 
@@ -76,18 +77,13 @@ def existing_file(name: str, folders: Sequence[Path]) -> Path:
     """Return the real path of a file that a visitor names; it must lie below one of the folders."""
     try:
         path = Path(name.strip()).expanduser().resolve()
-        if name.strip() and is_below(path, folders) and path.is_file():
+        if name.strip() and is_within(path, folders) and path.is_file():
             return path
     except (OSError, RuntimeError, ValueError):  # no home of that name, a loop of links, a zero character
         pass
     raise AppError(
         f"the folders of PROPCITE_PAGE_FOLDERS have no file {name.strip()[:200]!r}: upload one, or correct the path"
     )
-
-
-def is_below(path: Path, folders: Sequence[Path]) -> bool:
-    """Return whether the real path lies below one of the folders."""
-    return any(path.resolve().is_relative_to(folder.resolve()) for folder in folders)
 
 
 def save_upload(folder: Path, name: str, content: bytes) -> Path:
