@@ -55,6 +55,10 @@ def train_judge(
     batch_pieces: Annotated[int, typer.Option(min=256, help="Word pieces per step.")] = 3600,
     learning_rate: Annotated[float, typer.Option(min=0.0)] = 5e-5,
     dropout: Annotated[float, typer.Option(min=0.0, max=0.9, help="0.1 where examples are seen several times.")] = 0.0,
+    marked: Annotated[
+        float,
+        typer.Option(min=0.0, max=1.0, help="Share of the claims from sources whose wrong words are in [[brackets]]."),
+    ] = 0.5,
     seed: Seed = 0,
     resume: Resume = False,
 ) -> None:
@@ -62,7 +66,8 @@ def train_judge(
     from propcite.app.lab.judge_training import train_judge as train
 
     options = {
-        "steps": steps, "batch_pieces": batch_pieces, "learning_rate": learning_rate, "dropout": dropout, "seed": seed,
+        "steps": steps, "batch_pieces": batch_pieces, "learning_rate": learning_rate, "dropout": dropout,
+        "marked": marked, "seed": seed,
     }  # fmt: skip
     write_json(
         train(

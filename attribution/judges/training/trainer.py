@@ -41,6 +41,7 @@ BATCHES_PER_SORT = 100  # batches whose examples are sorted by length together
 SCENES_WEIGHT = 0.4  # of a kind that was made up: there are many, all from templates
 MIN_SIZE = 400  # a kind with fewer examples is drawn as often as one with so many
 DENIAL_WEIGHT = 0.25  # of the loss that tells denied claims from unsupported ones
+NO_BOTH = "training needs supported claims and others: give rows of both kinds"
 WRONG_WEIGHT = 4.0  # of a wrong word piece: most pieces are right
 
 
@@ -54,6 +55,7 @@ class JudgeRecipe:
     warmup: int = 60
     title_share: float = 0.6
     dropout: float = 0.0
+    marked: float = 0.5  # share of the rows that are of sources whose wrong words people marked, if there are any
     seed: int = 0
 
 
@@ -92,7 +94,7 @@ class JudgeTrainer(TrainingLoop):
     ) -> None:
         self.recipe, self.network = recipe, network.train()
         self._tokenizer = PairTokenizer(tokenizer)
-        self._examples = draw(examples, recipe.seed)
+        self._examples = draw(examples, recipe.seed, recipe.marked)
         self._rng = random.Random(recipe.seed)
         self._ready: list[list[tuple[Example, Pair]]] = []
         torch.manual_seed(recipe.seed)
@@ -178,32 +180,49 @@ def as_shown(example: Example) -> Example:
     return replace(example, evidence=excerpt(Case(example.claim, (example.evidence,)), MAX_WORDS))
 
 
-def draw(examples: Sequence[Example], seed: int) -> Iterator[Example]:
+def draw(examples: Sequence[Example], seed: int, marked: float = 0.0) -> Iterator[Example]:
     """Yield examples without end: both labels equally often, kinds by the square root of their number.
 
     A kind with few examples is thus drawn more often than its share, and no kind rules the rest.  What people labelled
-    is a kind per source; what was made up is drawn less often.
+    is a kind per source; what was made up is drawn less often.  The share `marked` is drawn from the sources in which
+    people marked wrong words, if there are any.
     """
     rng = random.Random(seed)
-    kinds: dict[bool, dict[str, list[Example]]] = {True: defaultdict(list), False: defaultdict(list)}
-    for example in examples:
-        is_own = example.source == SCENES or example.kind in (LABELLED, YES_NO)
-        kind = f"{example.source} {example.kind}" if is_own else example.kind
-        kinds[example.label == SUPPORTED][kind].append(example)
-    if not (kinds[True] and kinds[False]):
-        raise AttributionError("training needs supported claims and others: give rows of both kinds")
-    for of_label in kinds.values():
-        for own in of_label.values():
-            rng.shuffle(own)
-    names = {label: list(own) for label, own in kinds.items()}
-    shares = {label: [_share(own) for own in of_label.values()] for label, of_label in kinds.items()}
-    position: Counter[tuple[bool, str]] = Counter()
+    sources = {example.source for example in examples if example.kind == LABELLED and example.wrong}
+    of_marked = _Pool([example for example in examples if example.source in sources], rng) if sources else None
+    others = [example for example in examples if example.source not in sources]
+    of_others = _Pool(others, rng) if others else None
     while True:
         label = rng.random() < 0.5
-        [name] = rng.choices(names[label], shares[label])
-        own = kinds[label][name]
-        yield own[position[label, name] % len(own)]
-        position[label, name] += 1
+        pool = of_marked if of_marked and (of_others is None or rng.random() < marked) else of_others
+        if pool is None:
+            raise AttributionError(NO_BOTH)
+        yield pool.next(label)
+
+
+class _Pool:
+    """Examples by label and kind, each kind in an order of its own."""
+
+    def __init__(self, examples: Sequence[Example], rng: random.Random) -> None:
+        kinds: dict[bool, dict[str, list[Example]]] = {True: defaultdict(list), False: defaultdict(list)}
+        for example in examples:
+            is_own = example.source == SCENES or example.kind in (LABELLED, YES_NO)
+            kind = f"{example.source} {example.kind}" if is_own else example.kind
+            kinds[example.label == SUPPORTED][kind].append(example)
+        if not (kinds[True] and kinds[False]):
+            raise AttributionError(NO_BOTH)
+        for of_label in kinds.values():
+            for own in of_label.values():
+                rng.shuffle(own)
+        self._rng, self._kinds = rng, kinds
+        self._shares = {label: [_share(own) for own in of_label.values()] for label, of_label in kinds.items()}
+        self._position: Counter[tuple[bool, str]] = Counter()
+
+    def next(self, label: bool) -> Example:
+        [name] = self._rng.choices(list(self._kinds[label]), self._shares[label])
+        own = self._kinds[label][name]
+        self._position[label, name] += 1
+        return own[(self._position[label, name] - 1) % len(own)]
 
 
 def _share(examples: Sequence[Example]) -> float:

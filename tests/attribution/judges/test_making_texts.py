@@ -173,6 +173,15 @@ def test_rows_are_known_by_their_fields_in_any_mixture(tmp_path: Path) -> None:
     assert texts.unknown == 2
 
 
+def test_wrong_words_in_brackets_are_marked(tmp_path: Path) -> None:
+    row = {"claim": "Anna sold it in [[1931]] to [[Carl]].", "evidence": SENTENCES[1], "source": "own"}
+    path = write_rows(tmp_path / "rows.jsonl.gz", [{**row, "label": "contradicted"}, {**row, "label": "supported"}])
+    wrong, right = read_texts([path], HeldOut()).claims
+    assert wrong.claim == right.claim == "Anna sold it in 1931 to Carl."
+    assert [wrong.claim[start:end] for start, end in wrong.wrong or ()] == ["1931", "Carl"]
+    assert right.wrong == ()
+
+
 @pytest.mark.parametrize(
     "measured",
     [

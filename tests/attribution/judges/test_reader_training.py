@@ -113,6 +113,24 @@ def test_what_people_labelled_is_a_kind_per_source() -> None:
     assert kinds["labelled"] / kinds["crossed"] == pytest.approx(3, rel=0.2)
 
 
+def test_sources_with_marked_words_have_the_share_of_the_recipe() -> None:
+    marked = [
+        replace(RIGHT, kind="labelled", source="written"),
+        replace(WRONG, kind="labelled", source="written"),
+    ]
+    many = [Example(f"c{n}", "e", "unsupported", "many", "s") for n in range(2000)]
+    sources = Counter(e.source for e in islice(draw([RIGHT, *many, *marked], 1, marked=0.25), 4000))
+    assert sources["written"] == pytest.approx(1000, abs=120)
+    alone = Counter(e.label for e in islice(draw(marked, 1, marked=0.25), 400))
+    assert alone["supported"] == pytest.approx(200, abs=40)
+
+
+def test_marked_words_of_one_label_are_refused() -> None:
+    only_wrong = replace(WRONG, kind="labelled", source="written")
+    with pytest.raises(AttributionError, match="rows of both kinds"):
+        next(draw([RIGHT, WRONG, only_wrong], 1, marked=0.5))
+
+
 def test_long_evidence_is_cut_as_the_judge_cuts_it() -> None:
     evidence = "The weather was mild and calm all week. " * 20 + "The gates are made of steel."
     shown = as_shown(Example("The gates are made of copper.", evidence, "unsupported", "own", "s", wrong=((22, 28),)))

@@ -13,6 +13,7 @@ from propcite.attribution.judges.training.making.example import (
     LABELS,
     SUPPORTED,
     Example,
+    Spans,
 )
 from propcite.attribution.judges.training.making.held_out import SENTENCE_END, HeldOut, Row, read_rows
 from propcite.attribution.judges.training.making.rewriting import plain
@@ -23,6 +24,7 @@ LEFT_OUT = frozenset(  # ranked rows that mix sentences of several passages, are
 MAX_SENTENCES = 12  # of a passage
 MIN_WORDS = 30
 _HUMAN_LABELS = {"SUPPORTS": SUPPORTED, "REFUTES": CONTRADICTED}
+_MARKED_WORDS = re.compile(r"\[\[(.*?)\]\]", re.DOTALL)
 _YES_NO = re.compile(r"(.*\?) (Yes|No)\.$", re.DOTALL)
 
 
@@ -139,6 +141,20 @@ def _take_answer(row: Row, texts: Texts, passages: dict[str, Passage], held_out:
     passage.questions.append(Question(str(row["question"]), answer, numbers[0] if numbers else None))
 
 
+def without_marks(claim: str) -> tuple[str, Spans]:
+    """Return a claim without the brackets around its wrong words, and the places of these words.
+
+    >>> without_marks("It opened in [[Vienna]] in 1911.")
+    ('It opened in Vienna in 1911.', ((13, 19),))
+    """
+    text, spans = "", []
+    for number, part in enumerate(_MARKED_WORDS.split(claim)):
+        if number % 2 and part:
+            spans.append((len(text), len(text) + len(part)))
+        text += part
+    return text, tuple(spans)
+
+
 def _take_ranked(row: Row, texts: Texts, passages: dict[str, Passage], held_out: HeldOut) -> None:
     if row.get("source") in LEFT_OUT:
         texts.held_out += 1
@@ -184,11 +200,12 @@ def _take_claim(row: Row, texts: Texts, held_out: HeldOut) -> None:
 
 
 def _take_labelled(row: Row, label: str, texts: Texts, held_out: HeldOut) -> None:
-    claim, evidence, title = str(row["claim"]), str(row["evidence"]), str(row.get("title") or "")
+    claim, marks = without_marks(str(row["claim"]))
+    evidence, title = str(row["evidence"]), str(row.get("title") or "")
     if held_out.has(title, [claim, *SENTENCE_END.split(evidence)]):
         texts.held_out += 1
         return
     group = str(row.get("doc") or evidence[:80])
-    wrong = () if label == SUPPORTED else None
+    wrong = () if label == SUPPORTED else marks or None
     is_binary = bool(row.get("binary"))
     texts.claims.append(Example(claim, evidence, label, LABELLED, str(row["source"]), title, group, wrong, is_binary))
