@@ -102,7 +102,7 @@ def _judgements(verdicts: Iterable[Mapping[str, Any]]) -> str:
         f'<li><span dir="auto">{safe(text)}</span>{_list([(_by_docs(o), bool(o["holds"])) for o in of])}</li>\n'
         for text, of in by_text.items()
     )
-    return f'<h3>What the judge verdicts</h3>\n<ul class="judgements">\n{rows}</ul>\n' if rows else ""
+    return f'<h3>What the judge says</h3>\n<ul class="judgements">\n{rows}</ul>\n' if rows else ""
 
 
 def _by_docs(one: Mapping[str, Any]) -> str:

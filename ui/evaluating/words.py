@@ -17,6 +17,7 @@ WHAT = {
     "cite": "Citations beside simpler ways of citing: ALCE's JSON, or JSON lines of claims with docs",
     "sentences": "Sentences ranked within their passages: JSON lines of query, sentences, positive_sentence_ids",
     "split": "Facts cut from sentences: JSON lines of sentence and propositions",
+    "verdicts": "How far the judges can be trusted: JSON lines of claim, evidence and label",
 }
 NUM_IN_A_LINE = 90  # letters of a question in a list
 
@@ -49,10 +50,10 @@ def details(run: RunInfo, process: int | None) -> str:
 def matching(runs: Iterable[RunInfo], kind: str | None, text: str) -> list[RunInfo]:
     """Return the runs of a kind that contain every word in file, judge, id, date, ways or settings."""
     words = text.lower().split()
-    return [run for run in runs if kind in (None, run.kind) and all(word in _told(run) for word in words)]
+    return [run for run in runs if kind in (None, run.kind) and all(word in _searched_text(run) for word in words)]
 
 
-def _told(run: RunInfo) -> str:
+def _searched_text(run: RunInfo) -> str:
     when = f"{run.started_at.astimezone():%d %b %Y %Y-%m-%d}"
     return f"{run.id} {run.kind} {run.name} {run.judge} {run.state} {when} {dict(run.settings)}".lower()
 

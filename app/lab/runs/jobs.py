@@ -21,8 +21,8 @@ from propcite.app.errors import AppError, StoreError
 from propcite.app.ingest.readers.files import is_within
 from propcite.app.library.store.runs import RunInfo, Runs
 
-KINDS = ("cite", "split", "sentences", "asqa")
-WAY_OPTIONS = {"cite": "--method", "sentences": "--way", "asqa": "--way"}
+KINDS = ("cite", "split", "sentences", "asqa", "verdicts")
+WAY_OPTIONS = {"cite": "--method", "sentences": "--way", "asqa": "--way", "verdicts": "--judge"}
 # A stored command may come from elsewhere: it is resumed only if it has none but these, which write and load no file.
 SAFE_OPTIONS = {"--limit", "--offset", "--way", "--method", "--context", "--most", "--supported-from", "--margin"}
 SAFE_OPTIONS |= {"--judge", "--human", "--rouge", "--no-rouge", "--failed-as-empty", "--force"}
@@ -42,6 +42,10 @@ def ways_of(kind: str) -> Sequence[str]:
         from propcite.app.lab.alce import ways
 
         return ways.WAYS
+    if kind == "verdicts":
+        from propcite.app.lab.citing import verdicts
+
+        return verdicts.JUDGES
     return ()
 
 

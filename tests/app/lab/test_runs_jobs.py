@@ -44,6 +44,11 @@ def stored_run(words: str, kind: str = "asqa") -> RunInfo:
         ("propcite eval asqa a.json --out /etc", "asqa", []),
         ("propcite eval asqa a.json --qa-model=x", "asqa", []),
         ("propcite eval cite a.json", "asqa", []),
+        (
+            "propcite eval verdicts a.jsonl --judge reader",
+            "verdicts",
+            ["eval", "verdicts", "a.jsonl", "--judge", "reader"],
+        ),
         ("propcite remove --all", "asqa", []),
         ("rm -r /", "asqa", []),
         ("propcite eval asqa 'a", "asqa", []),
