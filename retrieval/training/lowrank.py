@@ -17,8 +17,9 @@ class LowRank(nn.Module):
     def __init__(self, weight: Tensor, rank: int) -> None:
         super().__init__()
         rows, columns = weight.shape
-        self.down = nn.Parameter(torch.randn(rank, columns) / rank**0.5)
-        self.up = nn.Parameter(torch.zeros(rows, rank))
+        start = torch.randn(rank, columns) / rank**0.5  # drawn on the processor: the same numbers on every device
+        self.down = nn.Parameter(start.to(weight.device))
+        self.up = nn.Parameter(torch.zeros(rows, rank, device=weight.device))
 
     def forward(self, weight: Tensor) -> Tensor:
         return weight + self.up @ self.down

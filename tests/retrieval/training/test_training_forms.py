@@ -17,7 +17,7 @@ from propcite.retrieval.encoding.encoder import Encoder
 from propcite.retrieval.errors import RetrievalError
 from propcite.retrieval.splitter import passage_from_text
 from propcite.retrieval.text import Granularity
-from propcite.retrieval.training.lowrank import add_low_rank_changes, merged_weights
+from propcite.retrieval.training.lowrank import LowRank, add_low_rank_changes, merged_weights
 from propcite.retrieval.training.network import principal_directions
 from propcite.retrieval.training.passages import EncodedPassages
 from propcite.retrieval.training.query_trainer import QueryRecipe, QueryTrainer
@@ -100,6 +100,11 @@ def test_a_low_rank_change_is_zero_at_first_and_the_product_later() -> None:
     expected = weight + torch.tensor([[1.0, 0.0, 3.0], [2.0, 0.0, 6.0]])
     assert torch.allclose(merged_weights(network)["0.weight"], expected)
     assert sorted(merged_weights(network)) == ["0.bias", "0.weight"]
+
+
+def test_a_low_rank_change_is_on_the_device_of_its_weight() -> None:
+    change = LowRank(torch.zeros(2, 3, device="meta"), 1)
+    assert {p.device.type for p in change.parameters()} == {"meta"}
 
 
 def test_a_low_rank_training_with_a_projection_resumes(base: Path, tmp_path: Path) -> None:
