@@ -9,7 +9,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field
 
 from propcite.app.ingest.outcomes import Outcome
 from propcite.app.library.store import AnswerInfo, DocumentInfo, FailureInfo, Feedback, Opinion
-from propcite.app.settings import alignment_name
+from propcite.app.setting_values import alignment_name
 from propcite.attribution.formats import FORMATS, Unit
 from propcite.attribution.formats.json.hits import AlternativeJson
 from propcite.retrieval.alignment import FORMS

@@ -1,8 +1,9 @@
-"""The database: SQLAlchemy tables and their migrations, the Library over them, keys, runs and feedback."""
+"""The database: SQLAlchemy tables, their migrations, the Library over them; keys, people, audit log, runs, feedback."""
 
 from __future__ import annotations
 
 from propcite.app.library.store.answers import AnswerProblem, Answers
+from propcite.app.library.store.audit import Action, AuditEntry, AuditLog, Via
 from propcite.app.library.store.catalogue import Catalogue
 from propcite.app.library.store.collections import Collections
 from propcite.app.library.store.database import Database
@@ -10,7 +11,8 @@ from propcite.app.library.store.details import DetailsChange
 from propcite.app.library.store.documents import Documents, document_id
 from propcite.app.library.store.feedback import Feedback, FeedbackStore, Opinion, QuotedSpan
 from propcite.app.library.store.history import History
-from propcite.app.library.store.keys import Key, Keys, Scope
+from propcite.app.library.store.keys import Key, Keys
+from propcite.app.library.store.people import People, Role, person_name
 from propcite.app.library.store.records import (
     AnswerInfo,
     CollectionInfo,
@@ -24,13 +26,18 @@ from propcite.app.library.store.records import (
     Turn,
     VersionInfo,
 )
+from propcite.app.library.store.rights import Rights, Scope
 from propcite.app.library.store.runs import RunInfo, RunItem, Runs
+from propcite.app.library.store.sign_ins import SignIns
 from propcite.app.library.store.sources import SourceFile, Sources
 from propcite.app.library.store.versions import Versions
 
 __all__ = [
+    "Action",
     "AnswerInfo",
     "AnswerProblem",
+    "AuditEntry",
+    "AuditLog",
     "CollectionInfo",
     "Database",
     "DetailsChange",
@@ -45,17 +52,23 @@ __all__ = [
     "Keys",
     "Library",
     "Opinion",
+    "People",
     "QuotedSpan",
     "ResultPage",
+    "Rights",
+    "Role",
     "RunInfo",
     "RunItem",
     "Runs",
     "Scope",
+    "SignIns",
     "SortKey",
     "SourceFile",
     "Turn",
     "VersionInfo",
+    "Via",
     "document_id",
+    "person_name",
 ]
 
 
