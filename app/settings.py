@@ -37,6 +37,10 @@ from propcite.retrieval.alignment import FORMS, NEAREST
 
 DATABASE_FILE = "propcite.sqlite"  # in the data directory
 NOT_SETTINGS = {"PROPCITE_TRACEBACK", "PROPCITE_LONG_TESTS", "PROPCITE_ATTACK_EXAMPLES"}  # read elsewhere
+SIGN_IN_NEEDS = {  # settings without which nobody could sign in
+    "openid": ("page_address", "page_openid", "page_client", "page_secret"),
+    "header": ("page_proxies",),
+}
 
 
 def _secret_folders() -> list[Path]:
@@ -263,3 +267,13 @@ def load_settings(**arguments: Any) -> Settings:
         raise AppError(f"a setting's file cannot be read: {error}") from error
     except ValueError as error:  # propcite.toml is not TOML
         raise AppError(f"propcite.toml cannot be read: {error}") from error
+
+
+def check_sign_in(settings: Settings) -> None:
+    """Raise AppError if people are to sign in on the page and a setting for it is missing."""
+    for name in SIGN_IN_NEEDS.get(settings.page_sign_in, ()):
+        if not getattr(settings, name):
+            raise AppError(
+                f"PROPCITE_PAGE_SIGN_IN={settings.page_sign_in} needs PROPCITE_{name.upper()} too: set it "
+                "(docs/deploying.md, People)"
+            )

@@ -259,6 +259,10 @@ def ui(
     import socket
     import subprocess
 
+    from propcite.app.settings import check_sign_in, load_settings
+
+    check_sign_in(load_settings())
+
     with socket.socket() as free:
         free.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

@@ -28,7 +28,7 @@ from propcite.app.library.store.records import (
 )
 from propcite.app.library.store.rights import Rights, Scope
 from propcite.app.library.store.runs import RunInfo, RunItem, Runs
-from propcite.app.library.store.sign_ins import SignIns
+from propcite.app.library.store.sign_ins import SignIns, SignInState
 from propcite.app.library.store.sources import SourceFile, Sources
 from propcite.app.library.store.versions import Versions
 
@@ -61,6 +61,7 @@ __all__ = [
     "RunItem",
     "Runs",
     "Scope",
+    "SignInState",
     "SignIns",
     "SortKey",
     "SourceFile",

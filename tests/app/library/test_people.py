@@ -11,7 +11,7 @@ from sqlalchemy import select, update
 
 from propcite.app.errors import NotFoundError, StoreError
 from propcite.app.library.backup import create_backup, restore_backup
-from propcite.app.library.store import Action, AuditLog, Keys, Library, People, Rights, Scope, SignIns, Via
+from propcite.app.library.store import Action, AuditLog, Keys, Library, People, Rights, Scope, SignIns, SignInState, Via
 from propcite.app.library.store.database import aware
 from propcite.app.library.store.tables import AuditRow, SignInRow
 from propcite.app.parts import Parts
@@ -131,31 +131,32 @@ def test_a_sign_in_ends_without_use_after_its_time_and_on_request(library: Libra
         with library.session() as session:
             session.execute(update(SignInRow).where(SignInRow.id == id_).values(last_used_at=now - ago))
 
-    assert signs.holds("a", ADA, now)
+    assert signs.use("a", ADA, now) is SignInState.BEGUN
+    assert signs.use("a", ADA, now) is SignInState.KNOWN
     used_before("a", timedelta(minutes=59))
-    assert signs.holds("a", ADA, now - timedelta(hours=3), used=False)
-    assert signs.holds("a", ADA, now - timedelta(hours=3))  # is written
+    assert signs.use("a", ADA, now - timedelta(hours=3), used=False) is not SignInState.ENDED
+    assert signs.use("a", ADA, now - timedelta(hours=3)) is not SignInState.ENDED  # is written
     used_before("a", timedelta(minutes=59))
-    assert signs.holds("a", ADA, now - timedelta(hours=3))
+    assert signs.use("a", ADA, now - timedelta(hours=3)) is not SignInState.ENDED
     used_before("a", timedelta(minutes=61))
-    assert not signs.holds("a", ADA, now - timedelta(hours=3))
-    assert not signs.holds("a", ADA, now - timedelta(hours=3))  # asking again revives nothing
-    assert not signs.holds("b", ADA, now - timedelta(hours=9))
-    assert not signs.holds("never seen", ADA, now - timedelta(hours=2))
-    assert signs.holds("c", ADA, now)
+    assert signs.use("a", ADA, now - timedelta(hours=3)) is SignInState.ENDED
+    assert signs.use("a", ADA, now - timedelta(hours=3)) is SignInState.ENDED  # asking again revives nothing
+    assert signs.use("b", ADA, now - timedelta(hours=9)) is SignInState.ENDED
+    assert signs.use("never seen", ADA, now - timedelta(hours=2)) is SignInState.ENDED
+    assert signs.use("c", ADA, now) is not SignInState.ENDED
     signs.end("c", ADA)
-    assert not signs.holds("c", ADA, now)
+    assert signs.use("c", ADA, now) is SignInState.ENDED
     signs.end("d", ADA)
-    assert not signs.holds("d", ADA, now)
+    assert signs.use("d", ADA, now) is SignInState.ENDED
 
 
 def test_looking_on_does_not_count_as_use(library: Library) -> None:
     signs = SignIns(library, idle=timedelta(hours=1), longest=timedelta(hours=8))
     now = datetime.now(UTC)
-    assert signs.holds("a", ADA, now)
+    assert signs.use("a", ADA, now) is not SignInState.ENDED
     with library.session() as session:
         session.execute(update(SignInRow).values(last_used_at=now - timedelta(minutes=50)))
-    assert signs.holds("a", ADA, now, used=False)
+    assert signs.use("a", ADA, now, used=False) is not SignInState.ENDED
     with library.session() as session:
         assert aware(session.scalars(select(SignInRow.last_used_at)).one()) == now - timedelta(minutes=50)
 
