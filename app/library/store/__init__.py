@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from propcite.app.library.store.answers import AnswerProblem, Answers
-from propcite.app.library.store.audit import Action, AuditEntry, AuditLog, Via
 from propcite.app.library.store.catalogue import Catalogue
 from propcite.app.library.store.collections import Collections
 from propcite.app.library.store.database import Database
@@ -12,7 +11,10 @@ from propcite.app.library.store.documents import Documents, document_id
 from propcite.app.library.store.feedback import Feedback, FeedbackStore, Opinion, QuotedSpan
 from propcite.app.library.store.history import History
 from propcite.app.library.store.keys import Key, Keys
-from propcite.app.library.store.people import People, Role, person_name
+from propcite.app.library.store.people.audit import Action, AuditEntry, AuditLog, Via
+from propcite.app.library.store.people.rights import Rights, Scope
+from propcite.app.library.store.people.roles import People, Role, person_name
+from propcite.app.library.store.people.sign_ins import SignIns, SignInState
 from propcite.app.library.store.records import (
     AnswerInfo,
     CollectionInfo,
@@ -26,9 +28,7 @@ from propcite.app.library.store.records import (
     Turn,
     VersionInfo,
 )
-from propcite.app.library.store.rights import Rights, Scope
 from propcite.app.library.store.runs import RunInfo, RunItem, Runs
-from propcite.app.library.store.sign_ins import SignIns, SignInState
 from propcite.app.library.store.sources import SourceFile, Sources
 from propcite.app.library.store.versions import Versions
 

@@ -14,8 +14,8 @@ from sqlalchemy.orm import Session
 
 from propcite.app.errors import NotFoundError, StoreError
 from propcite.app.library.store.database import Database, aware
-from propcite.app.library.store.people import person_name, rights_of
-from propcite.app.library.store.rights import Rights, Scope
+from propcite.app.library.store.people.rights import Rights, Scope
+from propcite.app.library.store.people.roles import person_name, rights_of
 from propcite.app.library.store.tables import KeyRow, now
 
 PREFIX = "pck"

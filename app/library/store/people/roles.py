@@ -12,8 +12,8 @@ from sqlalchemy.orm import Session
 
 from propcite.app.errors import CollidedError, NotFoundError, StoreError
 from propcite.app.library.store.database import Database, aware
+from propcite.app.library.store.people.rights import Rights, Scope
 from propcite.app.library.store.records import CollectionInfo
-from propcite.app.library.store.rights import Rights, Scope
 from propcite.app.library.store.tables import CollectionRow, RoleRow
 
 MAX_NAME_LENGTH = 200
