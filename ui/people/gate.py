@@ -80,7 +80,7 @@ class Gate:
         if scope["type"] == "http" and path == SIGN_OUT:
             await asyncio.to_thread(self._sign_out, connection)
         elif scope["type"] == "websocket" or path not in OPEN:
-            found = await asyncio.to_thread(self._look, connection)
+            found = await asyncio.to_thread(self.look, connection)
             if isinstance(found, Refusal):
                 return await self._refuse(found, connection, receive, send)
             MutableHeaders(scope=scope)[PERSON_HEADER] = quote(found.sign_in.person)
@@ -103,7 +103,7 @@ class Gate:
             parts.sign_ins.end(found.id, found.person)
             parts.audit.record(found.person, Via.PAGE, Action.SIGNED_OUT)
 
-    def _look(self, connection: HTTPConnection, *, used: bool = True) -> Admitted | Refusal:
+    def look(self, connection: HTTPConnection, *, used: bool = True) -> Admitted | Refusal:
         """Return who asks with their present rights, or why they are refused; nobody passes when that is not known."""
         try:
             return self._admitted(connection, used=used)
@@ -142,7 +142,7 @@ class _Watched:
     ) -> None:
         self.gate, self.connection, self.admitted = gate, connection, admitted
         self.receive, self.send = receive, send
-        self.over = False
+        self.accepted = self.over = False
         self.began = self.used = time.monotonic()
 
     async def run(self) -> None:
@@ -163,9 +163,11 @@ class _Watched:
 
     async def _send(self, message: Message) -> None:
         if not self.over:
+            self.accepted = self.accepted or message["type"] == "websocket.accept"
             await self.send(message)
 
     async def _look_again(self) -> None:
+        await asyncio.sleep(LOOK_S)
         while await self._may_stay(used=False):
             await asyncio.sleep(LOOK_S)
         await self._leave()
@@ -178,8 +180,11 @@ class _Watched:
             return False
         if used:
             self.used = now
-        found = await asyncio.to_thread(self.gate._look, self.connection, used=used)
-        return isinstance(found, Admitted) and found.rights.include(self.admitted.rights)
+        found = await asyncio.to_thread(self.gate.look, self.connection, used=used)
+        if isinstance(found, Refusal) or not found.rights.include(self.admitted.rights):
+            return False
+        self.admitted = found
+        return True
 
     def _is_late(self, now: float) -> bool:
         """Return whether a person whom the proxy named has to be named again."""
@@ -196,7 +201,8 @@ class _Watched:
         away = ForwardMsg()
         away.auth_redirect.url = "/"
         with suppress(Exception):  # the browser is gone already
-            await self.send({"type": "websocket.send", "bytes": away.SerializeToString()})
+            if self.accepted:
+                await self.send({"type": "websocket.send", "bytes": away.SerializeToString()})
             await self.send({"type": "websocket.close", "code": 1008})
 
 
