@@ -12,6 +12,7 @@ from fastapi.routing import APIRoute
 from fastapi.security import HTTPBearer
 
 from propcite.app.library.store import Action, CollectionInfo, Key, Rights, Scope, Via
+from propcite.app.library.store.people.audit import BY_KEY
 from propcite.app.server.errors import RequestError, no_collection
 from propcite.app.server.service import Service
 
@@ -58,7 +59,7 @@ class Access:
 
     def record(self, action: Action, collection: str = "", subject: str = "") -> None:
         """Record in the audit log what the key's owner did."""
-        who = f"{self.key.speaker} (key {self.key.id})" if self.key else ""
+        who = f"{self.key.speaker}{BY_KEY}{self.key.id})" if self.key else ""
         self.service.parts.audit.record(who, Via.HTTP, action, collection, subject)
 
     def speaker(self, named: str = "") -> str:

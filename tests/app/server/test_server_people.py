@@ -91,6 +91,8 @@ def test_what_is_done_over_http_is_logged_and_listed_for_admins(http: httpx.Clie
     for hidden in ("gate", "secret tag", writer["Authorization"].removeprefix("Bearer "), "b.txt"):
         assert hidden not in found.text
     assert http.get("/v1/audit", params={"action": "asked", "limit": 1}, headers=admin).json()["total"] == 1
+    assert http.get("/v1/audit", params={"who": "boss"}, headers=admin).json()["total"] == 1
+    assert http.get("/v1/audit", params={"who": "bos"}, headers=admin).json()["total"] == 0
     assert http.get("/v1/audit", params={"since": "2100-01-01T00:00:00Z"}, headers=admin).json()["total"] == 0
     assert http.get("/v1/audit", params={"action": "ate"}, headers=admin).status_code == 422
     assert http.get("/v1/audit", headers=writer).status_code == 403

@@ -18,6 +18,7 @@ from propcite.app.library.store.tables import AuditRow, now
 
 FORGET_EVERY = timedelta(hours=1)
 MAX_LENGTH = 200
+BY_KEY = " (key "  # follows a person's name where a key spoke for them
 
 
 class Action(StrEnum):
@@ -99,7 +100,7 @@ class AuditLog:
         first: int = 0,
         limit: int = 100,
     ) -> ResultPage[AuditEntry]:
-        """Return the newest entries first, of all collections or of some.
+        """Return the newest entries first, of all collections or of some; `who` also finds what their keys did.
 
         Of some, without those of a removed collection that had the same name.
         """
@@ -107,7 +108,7 @@ class AuditLog:
         if collections is not None:
             conditions.append(or_(false(), *map(_of, collections)))
         if who:
-            conditions.append(AuditRow.who == who)
+            conditions.append(or_(AuditRow.who == who, AuditRow.who.startswith(f"{who}{BY_KEY}", autoescape=True)))
         if action:
             conditions.append(AuditRow.action == action)
         if since is not None:
