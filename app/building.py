@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, cast
 from propcite.app.errors import AppError
 from propcite.app.library.lost_database import check_not_lost
 from propcite.app.library.store import Library
-from propcite.app.settings import SAMPLING, Settings
+from propcite.app.setting_values import SAMPLING
+from propcite.app.settings import Settings
 from propcite.retrieval.alignment import NEAREST
 
 if TYPE_CHECKING:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import cached_property
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -16,7 +17,7 @@ from propcite.app.building import (
     build_propcite,
     build_splitter,
 )
-from propcite.app.library.store import CollectionInfo, FeedbackStore, Keys, Library, Runs
+from propcite.app.library.store import AuditLog, CollectionInfo, FeedbackStore, Keys, Library, People, Runs, SignIns
 from propcite.app.settings import Settings
 from propcite.retrieval.alignment import NEAREST, Alignment, alignment_of
 from propcite.retrieval.text import Span
@@ -51,6 +52,19 @@ class Parts:
     @cached_property
     def keys(self) -> Keys:
         return Keys(self.library)
+
+    @cached_property
+    def people(self) -> People:
+        return People(self.library)
+
+    @cached_property
+    def sign_ins(self) -> SignIns:
+        idle, longest = self.settings.page_idle_minutes, self.settings.page_sign_in_hours
+        return SignIns(self.library, timedelta(minutes=idle), timedelta(hours=longest))
+
+    @cached_property
+    def audit(self) -> AuditLog:
+        return AuditLog(self.library, self.settings.audit_days)
 
     @cached_property
     def runs(self) -> Runs:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import os
-import re
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -24,77 +22,31 @@ from sqlalchemy import URL
 
 from propcite.app.errors import AppError
 from propcite.app.ingest.ocr.choosing import Choice as OcrChoice
-from propcite.retrieval.alignment import FORMS, NEAREST, alignment_of
-from propcite.retrieval.errors import RetrievalError
+from propcite.app.setting_values import (
+    alignment_name,
+    at_home,
+    host_name,
+    json_fields,
+    network,
+    number,
+    sendable_fields,
+    site_address,
+    texts,
+)
+from propcite.retrieval.alignment import FORMS, NEAREST
 
-SENT = ("model", "messages", "stream", "stream_options", "n")  # fields of a request that belong to the program
 DATABASE_FILE = "propcite.sqlite"  # in the data directory
 NOT_SETTINGS = {"PROPCITE_TRACEBACK", "PROPCITE_LONG_TESTS", "PROPCITE_ATTACK_EXAMPLES"}  # read elsewhere
-SAMPLING = (  # settings whose names are those of a request's fields
-    *("max_tokens", "temperature", "seed", "stop", "top_p"),
-    *("frequency_penalty", "presence_penalty", "repetition_penalty"),
-)
-
-
-def _at_home(path: Path) -> Path:
-    return Path(os.path.expanduser(path))
-
-
-def _number(value: object) -> object:
-    """The environment has texts only."""
-    return int(value) if isinstance(value, str) and value.isdecimal() else value
-
-
-def _texts(value: object) -> object:
-    """The environment may hold one text as it is, or a list as JSON."""
-    if not isinstance(value, str):
-        return value
-    try:
-        texts = json.loads(value)
-    except ValueError:
-        return [value]
-    return texts if isinstance(texts, list) else [value]
-
-
-def _fields(value: object) -> object:
-    """The environment holds an object as JSON."""
-    try:
-        return json.loads(value) if isinstance(value, str) else value
-    except ValueError:
-        raise ValueError('write a JSON object, like {"top_k": 20}') from None
-
-
-def _host_name(text: str) -> str:
-    if not re.fullmatch(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(:[0-9]{1,5})?", text):
-        raise ValueError("write each name as browsers show it, like propcite.example or propcite.example:8443")
-    return text
-
-
-def _sendable_fields(fields: dict[str, Any]) -> dict[str, Any]:
-    for name in fields:
-        if name in SENT:
-            raise ValueError(f"{name} is what PropCite sends itself")
-        if name in SAMPLING:
-            raise ValueError(f"{name} has a setting of its own, PROPCITE_{name.upper()}")
-    try:
-        json.dumps(fields, allow_nan=False)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"it cannot be sent as JSON ({error})") from None
-    return fields
+SIGN_IN_NEEDS = {  # settings without which nobody could sign in
+    "openid": ("page_address", "page_openid", "page_client", "page_secret"),
+    "header": ("page_proxies",),
+}
 
 
 def _secret_folders() -> list[Path]:
     """Return the folders in which systemd and containers hand over secrets; empty where there are none."""
     named = os.environ.get("CREDENTIALS_DIRECTORY", ""), "/run/secrets"
     return [Path(name) for name in named if name and Path(name).is_dir()]
-
-
-def alignment_name(name: str) -> str:
-    """Return the alignment's canonical name; empty stays empty."""
-    try:
-        return str(alignment_of(name)) if name else ""
-    except RetrievalError as error:
-        raise ValueError(str(error)) from error
 
 
 class Settings(BaseSettings):
@@ -104,7 +56,7 @@ class Settings(BaseSettings):
         env_prefix="PROPCITE_", env_ignore_empty=True, toml_file="propcite.toml", extra="forbid"
     )
 
-    data_dir: Annotated[Path, AfterValidator(_at_home)] = Field(
+    data_dir: Annotated[Path, AfterValidator(at_home)] = Field(
         default_factory=lambda: user_data_path("propcite", appauthor=False)
     )
     database: str = Field("", description="a SQLAlchemy URL; empty: SQLite in the data directory")
@@ -135,7 +87,7 @@ class Settings(BaseSettings):
     index: Literal["auto", "exact", "tokens", "faiss"] = Field(
         "auto", description="how candidates are found: every token read, centroids first, FAISS; auto: by size"
     )
-    index_bits: Annotated[Literal[16, 8, 4, 2, 1], BeforeValidator(_number)] = Field(
+    index_bits: Annotated[Literal[16, 8, 4, 2, 1], BeforeValidator(number)] = Field(
         8, description="bits a number of a token's vector, of what is added"
     )
     exact_up_to: int = Field(100_000, ge=0, description="tokens up to which auto reads every one")
@@ -172,15 +124,15 @@ class Settings(BaseSettings):
     max_tokens: int = Field(1024, ge=1, description="the longest answer, with the model's thoughts")
     temperature: float = Field(0.0, ge=0, le=2)
     seed: int = Field(0, ge=0)
-    stop: Annotated[list[Annotated[str, Field(min_length=1)]], NoDecode, BeforeValidator(_texts)] = Field(
+    stop: Annotated[list[Annotated[str, Field(min_length=1)]], NoDecode, BeforeValidator(texts)] = Field(
         [], description="texts at which an answer ends"
     )
     top_p: float | None = Field(None, gt=0, le=1, description="this and what follows: the model's own where not set")
     frequency_penalty: float | None = Field(None, ge=-2, le=2)
     presence_penalty: float | None = Field(None, ge=-2, le=2)
     repetition_penalty: float | None = Field(None, gt=0, le=10, description="from 1 on, against repetition")
-    extra_body: Annotated[dict[str, Any], NoDecode, BeforeValidator(_fields), AfterValidator(_sendable_fields)] = Field(
-        {}, description="further fields of each request, which the server knows"
+    extra_body: Annotated[dict[str, Any], NoDecode, BeforeValidator(json_fields), AfterValidator(sendable_fields)] = (
+        Field({}, description="further fields of each request, which the server knows")
     )
     vllm_context: int = Field(0, ge=0, description="the longest prompt with its answer in tokens; 0: the model's own")
     vllm_dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
@@ -235,13 +187,33 @@ class Settings(BaseSettings):
     )
     serve_rate: int = Field(0, ge=0, description="requests a minute of each key; 0: no limit")
     serve_origins: list[str] = Field([], description="web pages that may call, as https://chat.example; none: no page")
-    hosts: Annotated[list[Annotated[str, AfterValidator(_host_name)]], NoDecode, BeforeValidator(_texts)] = Field(
+    hosts: Annotated[list[Annotated[str, AfterValidator(host_name)]], NoDecode, BeforeValidator(texts)] = Field(
         [],
         description="names by which a proxy reaches the server and the page, as propcite.example; localhost needs none",
     )
-    page_folders: Annotated[list[Annotated[Path, AfterValidator(_at_home)]], NoDecode, BeforeValidator(_texts)] = Field(
+    page_folders: Annotated[list[Annotated[Path, AfterValidator(at_home)]], NoDecode, BeforeValidator(texts)] = Field(
         [], description="below which the page may read files of this machine to measure them; none: uploads alone"
     )
+
+    page_sign_in: Literal["none", "openid", "header"] = Field(
+        "none", description="who may use the page: anyone who reaches it, people of an OpenID provider or of a proxy"
+    )
+    page_address: Annotated[str, AfterValidator(site_address)] = Field(
+        "", description="openid: where browsers reach the page, as https://propcite.example"
+    )
+    page_openid: str = Field("", description="the provider's address, up to /.well-known/openid-configuration")
+    page_client: str = Field("", description="openid: the name by which the provider knows the page")
+    page_secret: str = Field("", description="openid: its secret", repr=False)
+    page_claim: str = Field("email", min_length=1, description="openid: the claim that names a person, or sub")
+    page_user_header: str = Field(
+        "Remote-User", pattern=r"^[A-Za-z0-9-]+$", description="header: the one in which the proxy names the person"
+    )
+    page_proxies: Annotated[list[Annotated[str, AfterValidator(network)]], NoDecode, BeforeValidator(texts)] = Field(
+        [], description="header: addresses or networks of the proxy; the header of all others is ignored"
+    )
+    page_idle_minutes: float = Field(60.0, gt=0, description="without use after which a sign-in ends")
+    page_sign_in_hours: float = Field(12.0, gt=0, description="after which a sign-in ends in any case")
+    audit_days: int = Field(90, ge=0, le=36500, description="that the audit log keeps an entry; 0: it records nothing")
 
     @classmethod
     def settings_customise_sources(
@@ -295,3 +267,13 @@ def load_settings(**arguments: Any) -> Settings:
         raise AppError(f"a setting's file cannot be read: {error}") from error
     except ValueError as error:  # propcite.toml is not TOML
         raise AppError(f"propcite.toml cannot be read: {error}") from error
+
+
+def check_sign_in(settings: Settings) -> None:
+    """Raise AppError if people are to sign in on the page and a setting for it is missing."""
+    for name in SIGN_IN_NEEDS.get(settings.page_sign_in, ()):
+        if not getattr(settings, name):
+            raise AppError(
+                f"PROPCITE_PAGE_SIGN_IN={settings.page_sign_in} needs PROPCITE_{name.upper()} too: set it "
+                "(docs/deploying.md, People)"
+            )

@@ -7,7 +7,7 @@ from functools import partial
 import streamlit as st
 
 from propcite.app.library.feedback import export_feedback, make_feedback, quoted_span
-from propcite.app.library.store import CollectionInfo, Opinion, QuotedSpan
+from propcite.app.library.store import Action, CollectionInfo, Opinion, QuotedSpan, Scope
 from propcite.attribution.citations import CitedAnswer, CitedProposition
 from propcite.retrieval.text import Granularity
 from propcite.ui import session
@@ -19,7 +19,8 @@ NUM_OFFERED = 8  # sentences to choose a better one from
 
 def ask(answer: CitedAnswer, fact: CitedProposition) -> None:
     """Show one row of choices per citation, or one for a fact without citations."""
-    saved = {(one.fact, one.citation): one for one in session.parts().feedback.of(answer.id) if not one.by}
+    me = session.visitor().name
+    saved = {(one.fact, one.citation): one for one in session.parts().feedback.of(answer.id) if one.by == me}
     for citation in fact.citations or (None,):
         id_ = citation.id if citation else ""
         opinion_before = saved.get((fact.id, id_))
@@ -65,8 +66,19 @@ def _keep(answer: CitedAnswer, fact: CitedProposition, citation: str, key: str, 
     opinion = st.session_state[key]
     if opinion is None:
         session.parts().feedback.remove([before])
+        session.visitor().record(Action.REMOVED_FEEDBACK, answer.collection, answer.id)
     elif opinion is not Opinion.BETTER:
-        session.parts().feedback.save(make_feedback(answer, fact.id, opinion, citation=citation))
+        _save(answer, fact, opinion, citation)
+
+
+def _save(
+    answer: CitedAnswer, fact: CitedProposition, opinion: Opinion, citation: str, better: QuotedSpan | None = None
+) -> None:
+    asking = session.visitor()
+    asking.require(Scope.READ, answer.collection)
+    given = make_feedback(answer, fact.id, opinion, citation=citation, better=better, by=asking.name)
+    session.parts().feedback.save(given)
+    asking.record(Action.GAVE_FEEDBACK, answer.collection, answer.id)
 
 
 def _offer(answer: CitedAnswer, fact: CitedProposition, citation: str, chosen: QuotedSpan | None) -> None:
@@ -83,8 +95,7 @@ def _offer(answer: CitedAnswer, fact: CitedProposition, citation: str, chosen: Q
         key = f"better-{answer.id}-{fact.id}-{citation}"
 
         def keep() -> None:
-            better = offered[st.session_state[key]]
-            parts.feedback.save(make_feedback(answer, fact.id, Opinion.BETTER, citation=citation, better=better))
+            _save(answer, fact, Opinion.BETTER, citation, offered[st.session_state[key]])
 
         place = list(offered).index(chosen.quote) if chosen else None
         st.radio("Which words are better?", list(offered), index=place, key=key, format_func=plain, on_change=keep)

@@ -39,6 +39,10 @@ THEME = {
 }
 
 
+# A request comes from who sends it, not from whom a header names: Uvicorn would believe headers from this machine.
+ENVIRONMENT = {"FORWARDED_ALLOW_IPS": ""}
+
+
 def no_screen() -> bool:
     """Return whether there is no desktop to open a browser on."""
     return sys.platform == "linux" and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
@@ -57,7 +61,7 @@ def main(arguments: list[str]) -> None:
     """Run `[PORT] [--headless]`: this process becomes the server, so that signals reach it directly."""
     port = next((int(word) for word in arguments if word.isdigit()), None)
     words = command(port, headless="--headless" in arguments)
-    os.execv(words[0], words)
+    os.execve(words[0], words, {**os.environ, **ENVIRONMENT})
 
 
 if __name__ == "__main__":

@@ -38,7 +38,7 @@ def opened() -> CitedAnswer | None:
     """Return the answer that the address names; None if it names none or it is gone."""
     with session.showing_errors():
         if answer_id := st.query_params.get("answer"):
-            return session.parts().library.answer(answer_id)
+            return session.visitor().answer(answer_id)
     return None
 
 

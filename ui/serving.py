@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import os
 import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
@@ -16,17 +17,22 @@ from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import FileResponse, PlainTextResponse, Response
 from starlette.routing import Route
+from streamlit import config
 from streamlit.starlette import App
 
-from propcite.app.errors import NotFoundError
+from propcite.app.errors import AppError, NotFoundError
 from propcite.app.parts import Parts
 from propcite.app.processes import ProcessEndedError
 from propcite.app.server.origins import OriginCheck, SafeHeaders
-from propcite.app.settings import load_settings
+from propcite.app.settings import Settings, check_sign_in, load_settings
 from propcite.app.viewing.document_html import Highlight
 from propcite.app.viewing.page_images import DEFAULT_WIDTH
 from propcite.app.viewing.viewer import Viewer, ViewerResponse, parse_span
 from propcite.retrieval.errors import PropCiteError
+from propcite.ui.launch import ENVIRONMENT
+from propcite.ui.people.gate import Gate
+from propcite.ui.people.sign_in import page_key, sign_in_method, streamlit_secrets
+from propcite.ui.people.visitor import PERSON_HEADER, visitor_of
 
 # Streamlit styles elements one by one, and loads our components' scripts as blobs.  It runs no text as a script.
 POLICY = "; ".join(
@@ -57,6 +63,7 @@ def answering(show: Callable[[Request], ViewerResponse]) -> Callable[[Request], 
 
     def answer(request: Request) -> Response:
         try:
+            _check_allowed(request)
             shown = show(request)
         except PropCiteError as error:
             return PlainTextResponse(str(error), 404 if isinstance(error, NotFoundError) else 422)
@@ -65,6 +72,13 @@ def answering(show: Callable[[Request], ViewerResponse]) -> Callable[[Request], 
         return Response(shown.content, media_type=shown.media_type, headers=dict(shown.headers))
 
     return answer
+
+
+def _check_allowed(request: Request) -> None:
+    """Raise NotFoundError for a document of a collection that is not the person's, as for one that never was."""
+    document_id, asking = request.path_params["id"], visitor_of(viewer().parts, request.headers.get(PERSON_HEADER))
+    if not asking.may_see_document(document_id):
+        raise NotFoundError(f"there is no document {document_id[:40]!r}: the Library shows the documents")
 
 
 def page(request: Request) -> ViewerResponse:
@@ -105,12 +119,23 @@ def policy() -> str:
     return POLICY.format(inline=" ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests))
 
 
-def protection() -> list[Middleware]:
+def protection(settings: Settings) -> list[Middleware]:
     """Return what stands before every request of the page, those of WebSockets too."""
-    return [
+    before = [
         Middleware(SafeHeaders, policy=policy(), more=MORE_HEADERS),
-        Middleware(OriginCheck, settings=load_settings()),
+        Middleware(OriginCheck, settings=settings),
     ]
+    method = sign_in_method(settings)
+    return [*before, Middleware(Gate, method=method, parts=lambda: viewer().parts)] if method else before
+
+
+def prepare(settings: Settings) -> None:
+    """Set what Streamlit reads before it builds its parts; AppError if people could not sign in, or names be forged."""
+    check_sign_in(settings)
+    if settings.page_sign_in == "header" and any(os.environ.get(name) != value for name, value in ENVIRONMENT.items()):
+        raise AppError("the page would believe any address that a header names: start it by propcite ui")
+    if settings.page_sign_in == "openid":
+        config.set_option("server.cookieSecret", page_key(settings.data_dir))
 
 
 ROUTES = [
@@ -118,4 +143,6 @@ ROUTES = [
     Route("/source/{id}/reading", answering(reading)),
     Route("/source/{id}/file", answering(file)),
 ]
-app = App(MAIN, routes=ROUTES, lifespan=lifespan, middleware=protection())
+SETTINGS = load_settings()
+prepare(SETTINGS)
+app = App(MAIN, routes=ROUTES, lifespan=lifespan, middleware=protection(SETTINGS), secrets=streamlit_secrets(SETTINGS))

@@ -16,11 +16,12 @@ from propcite.app.ingest.outcomes import Outcome, Progress
 from propcite.app.ingest.sources import Source, gather
 from propcite.app.library.conditions import EXAMPLE
 from propcite.app.library.selection import selected_documents, selected_passages
-from propcite.app.library.store import CollectionInfo
+from propcite.app.library.store import Action, CollectionInfo, Scope
 from propcite.app.parts import Parts
 from propcite.app.settings import Settings, load_settings
 from propcite.retrieval.errors import PropCiteError
 from propcite.retrieval.text import Granularity
+from propcite.ui.people.visitor import PERSON_HEADER, Visitor, visitor_of
 from propcite.ui.render import plain
 from propcite.ui.sources import View, Views
 
@@ -56,6 +57,11 @@ def parts() -> Parts:
 @st.cache_resource(show_spinner=False, hash_funcs={Settings: Settings.model_dump_json})
 def _parts(settings: Settings) -> Parts:
     return Parts(settings)
+
+
+def visitor() -> Visitor:
+    """Return who asks, with what they may do now."""
+    return visitor_of(parts(), st.context.headers.get(PERSON_HEADER))
 
 
 def load_model() -> None:
@@ -138,7 +144,7 @@ def _matching(collection: CollectionInfo, named: Sequence[str], where: str) -> l
 
 def choose_collection() -> CollectionInfo | None:
     """Return the collection, chosen in the sidebar if there are several; None if there is none."""
-    by_name = {c.name: c for c in parts().library.collections()}
+    by_name = {c.name: c for c in visitor().collections()}
     if name := st.session_state.pop("next-collection", None):
         st.session_state["collection"] = name
     if len(by_name) < 2:
@@ -158,18 +164,35 @@ def filled(collection: CollectionInfo | None) -> CollectionInfo | None:
     if collection is not None and collection.num_documents:
         return collection
     offer_demo(f"The collection {plain(collection.name)} is empty." if collection else "There are no documents yet.")
+    if not visitor().may_add:
+        return None
     st.page_link("views/library.py", label="Add your own documents in the Library", icon=":material/folder_open:")
     return None
 
 
 def offer_demo(why: str) -> None:
+    if not visitor().may_create:
+        st.info(why, icon=":material/inbox:")
+        return
     demo = "The demo holds twenty-two documents on a city and its harbour (`propcite demo` loads it too)."
     st.info(f"{why} {demo}", icon=":material/inbox:")
     if st.button("Load the demo collection", key="load-demo", type="primary"):
         with showing_errors():
-            add(parts().library.create_collection(DEMO), gather([DOCUMENTS])[0])
+            add(create_collection(DEMO), gather([DOCUMENTS])[0])
             st.session_state["next-collection"] = DEMO
             st.rerun()
+
+
+def create_collection(name: str) -> CollectionInfo:
+    """Return the collection of this name, created if there is none; it then belongs to the person who asks."""
+    asking, library = visitor(), parts().library
+    if library.collection_id(name) is None:
+        asking.require_everywhere(Scope.WRITE)
+        created = library.create_collection(name, asking.name)
+        asking.record(Action.CREATED_COLLECTION, name)
+        return created
+    asking.require(Scope.WRITE, name)
+    return library.collection(name)
 
 
 def views(document_ids: Iterable[str], gone: Collection[str] = ()) -> Views:

@@ -15,7 +15,7 @@ import typer
 from propcite.retrieval.errors import PropCiteError
 
 if TYPE_CHECKING:  # the parts load models and databases: each command imports what it needs
-    from propcite.app.library.store import CollectionInfo
+    from propcite.app.library.store import Action, CollectionInfo
     from propcite.app.parts import Parts
 
 BELOW, COULD_NOT, INTERRUPTED = 1, 2, 130
@@ -66,6 +66,19 @@ def open_parts(**arguments: object) -> Parts:
 
 def find_collection(parts: Parts, name: str) -> CollectionInfo:
     return parts.library.collection(name or parts.settings.collection)
+
+
+def record(parts: Parts, action: Action, collection: str = "", subject: str = "") -> None:
+    """Record in the audit log what the user of this account did."""
+    import getpass
+
+    from propcite.app.library.store import Via
+
+    try:
+        who = getpass.getuser()
+    except (KeyError, OSError):  # an account without a name, as in a container
+        who = f"account {os.getuid()}"
+    parts.audit.record(who, Via.COMMAND, action, collection, subject)
 
 
 def document_names(parts: Parts, collection: CollectionInfo) -> dict[str, str]:

@@ -24,6 +24,7 @@ from propcite.app.commands import (
     note,
     open_parts,
     read_text,
+    record,
     write_json,
 )
 from propcite.app.commands.asking import After, GoOn, followed_answer
@@ -113,6 +114,8 @@ def ask(
         raise PropCiteError(
             "--batch reads its questions from a file: leave out QUESTION, --stream, --after, --continue"
         )
+    from propcite.app.library.store import Action
+
     export = requested_export(as_json, form, out, offsets)
     parts = open_parts(generator=generator and generator.value, generator_model=model)
     chosen = find_collection(parts, collection)
@@ -120,6 +123,7 @@ def ask(
     if batch:
         from propcite.app.commands import filters
 
+        record(parts, Action.ASKED, chosen.name, "a batch")
         filter_lines(filters.AskLine, lambda lines: filters.ask(pipeline, lines), batch, most=MAX_QUESTIONS)
         return
     after = followed_answer(parts, chosen, after, go_on=go_on)
@@ -128,6 +132,8 @@ def ask(
             answer = print_events(events, document_names(parts, chosen), parts, as_json=as_json)
     else:
         answer = pipeline.answer(question, after)
+    record(parts, Action.ASKED, chosen.name, answer.id)
+    if not stream:
         _show_answer(answer, parts, export)
     if answer.abstained:
         raise typer.Exit(BELOW)
@@ -169,6 +175,7 @@ def cite(
 ) -> None:
     """Cite any text from a collection, from a file of passages, or from the passages first and then the collection."""
     from propcite.app.commands import filters
+    from propcite.app.library.store import Action
 
     if stream and (batch or form or out):
         raise PropCiteError("--stream writes JSON events: leave out --batch, --format and --out")
@@ -194,6 +201,7 @@ def cite(
         answer = parts.propcite.cite(text, own, question=question)
     else:
         answer = parts.pipeline(find_collection(parts, collection)).cite(text, own, question=question)
+        record(parts, Action.CITED, answer.collection, answer.id)
     _show_answer(answer, parts, export, stored=bool(answer.collection))
     if answer.coverage < fail_under:
         raise typer.Exit(BELOW)
@@ -258,6 +266,10 @@ def ui(
     """Start the web page."""
     import socket
     import subprocess
+
+    from propcite.app.settings import check_sign_in, load_settings
+
+    check_sign_in(load_settings())
 
     with socket.socket() as free:
         free.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -8,7 +8,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from propcite.app.commands import AsJson, Collection, Panel, Where, cli, find_collection, note, open_parts, write_json
+from propcite.app.commands import (
+    AsJson,
+    Collection,
+    Panel,
+    Where,
+    cli,
+    find_collection,
+    note,
+    open_parts,
+    record,
+    write_json,
+)
 from propcite.app.library.fields import parse_change
 from propcite.retrieval.errors import PropCiteError
 
@@ -33,6 +44,7 @@ def describe(
     Without anything to say it shows what is told.  What is said stays when the file changes.
     """
     from propcite.app.library.selection import selected_documents
+    from propcite.app.library.store import Action
 
     parts = open_parts()
     chosen = find_collection(parts, collection)
@@ -43,6 +55,7 @@ def describe(
     change = parse_change(said, tags, untag)
     if change:
         count = parts.library.describe(ids, change)
+        record(parts, Action.CHANGED_DOCUMENT, chosen.name, ids[0] if len(ids) == 1 else f"{len(ids)} documents")
         note(f"{count} {'document' if count == 1 else 'documents'} described")
     infos = parts.library.documents(chosen, ids)
     if as_json:
@@ -83,10 +96,13 @@ def owner(
     as_json: AsJson = False,
 ) -> None:
     """Show or set the owner of a collection.  `propcite keys create --owner` limits a key to an owner's collections."""
+    from propcite.app.library.store import Action
+
     parts = open_parts()
     chosen = find_collection(parts, collection)
     if name is not None:
         parts.library.set_owner(chosen, name)
+        record(parts, Action.CHANGED_COLLECTION, chosen.name, f"owner: {name or 'nobody'}")
     now = chosen.owner if name is None else name
     if as_json:
         write_json({"collection": chosen.name, "owner": now})

@@ -8,7 +8,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from propcite.app.commands import AsJson, Collection, Panel, Where, cli, find_collection, note, open_parts, write_json
+from propcite.app.commands import (
+    AsJson,
+    Collection,
+    Panel,
+    Where,
+    cli,
+    find_collection,
+    note,
+    open_parts,
+    record,
+    write_json,
+)
 from propcite.retrieval.errors import PropCiteError
 
 if TYPE_CHECKING:
@@ -110,6 +121,8 @@ def remove(
     as_json: AsJson = False,
 ) -> None:
     """Remove a document.  Answers that cite it keep their quotes."""
+    from propcite.app.library.store import Action
+
     parts = open_parts()
     chosen = find_collection(parts, collection)
     if everything == bool(document):
@@ -118,12 +131,14 @@ def remove(
         if not yes:
             _ask_before_removing(chosen)
         parts.remove_collection(chosen)
+        record(parts, Action.REMOVED_COLLECTION, chosen.name)
         removed = {"collection": chosen.name, "documents": chosen.num_documents}
         said = f"removed the collection {chosen.name} with {chosen.num_documents} documents"
     else:
         found = parts.library.find_document(chosen, document)
         cited = parts.library.count_answers_citing(chosen, found.id)
         parts.ingester(chosen).remove(found.id)
+        record(parts, Action.REMOVED_DOCUMENT, chosen.name, found.id)
         removed = {"id": found.id, "source": found.source, "answers_citing": cited}
         said = f"removed {found.source}" + (f"; {cited} kept answers still quote it" if cited else "")
     if as_json:

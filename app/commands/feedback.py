@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from propcite.app.commands import AsJson, Panel, cli, find_collection, note, open_parts, write_json
+from propcite.app.commands import AsJson, Panel, cli, find_collection, note, open_parts, record, write_json
 from propcite.retrieval.errors import PropCiteError
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def give(
 ) -> None:
     """Rate a citation.  For a fact without citations, rate whether it is right that nothing supports it."""
     from propcite.app.library.feedback import find_quote, make_feedback
-    from propcite.app.library.store import Opinion
+    from propcite.app.library.store import Action, Opinion
 
     if words and opinion is not OpinionName.better:
         raise PropCiteError("--words belong to better: propcite feedback give ANSWER FACT better --words '…'")
@@ -83,6 +83,7 @@ def give(
     better = find_quote(parts.pipeline(parts.library.collection(found.collection)), words) if words else None
     given = make_feedback(found, fact, Opinion(opinion.value), citation=citation, better=better, note=remark, by=by)
     kept = parts.feedback.save(given)
+    record(parts, Action.GAVE_FEEDBACK, found.collection, found.id)
     if as_json:
         write_json(_as_dict(kept))
     else:
@@ -107,7 +108,11 @@ def list_(collection: OfCollection = "", as_json: AsJson = False) -> None:
 @feedback.command()
 def remove(ids: Annotated[list[str], typer.Argument(help="Ids: propcite feedback list.")]) -> None:
     """Remove feedback."""
-    removed = open_parts().feedback.remove(ids)
+    from propcite.app.library.store import Action
+
+    parts = open_parts()
+    if removed := parts.feedback.remove(ids):
+        record(parts, Action.REMOVED_FEEDBACK, subject=", ".join(ids))
     if removed < len(set(ids)):
         raise PropCiteError(f"{len(set(ids)) - removed} of these are not there: propcite feedback list shows the ids")
     note(f"{removed} taken back")

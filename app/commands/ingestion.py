@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from propcite.app.commands import BELOW, COULD_NOT, AsJson, Collection, Panel, cli, note, open_parts, write_json
+from propcite.app.commands import BELOW, COULD_NOT, AsJson, Collection, Panel, cli, note, open_parts, record, write_json
 from propcite.app.ingest.readers.kinds import KINDS
 from propcite.app.library.fields import parse_change
 from propcite.retrieval.errors import PropCiteError
@@ -82,6 +82,7 @@ def ingest_and_report(
 ) -> list[Outcome]:
     """Ingest paths and addresses into the named collection, printing each outcome.  Return the outcomes."""
     from propcite.app.ingest.sources import gather
+    from propcite.app.library.store import Action
 
     sources, outcomes = gather(paths, follow_links=parts.settings.follow_links, report=note)
     show = _outcome_printer(parts, as_json)
@@ -97,6 +98,8 @@ def ingest_and_report(
             finally:
                 if is_new and parts.library.is_empty(target):
                     parts.library.remove_collection(target)  # nothing was read: do not leave an empty collection
+        if any(outcome.state not in ("unchanged", "duplicate", "failed") for outcome in outcomes):
+            record(parts, Action.ADDED_DOCUMENTS, name, _counts(outcomes))
         if timings:
             _show_timings(ingester)
     elif not outcomes:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from propcite.app.commands import AsJson, Panel, cli, note, open_parts, write_json
+from propcite.app.commands import AsJson, Panel, cli, note, open_parts, record, write_json
 from propcite.retrieval.errors import PropCiteError
 
 if TYPE_CHECKING:
@@ -93,13 +93,15 @@ def create(
     collections: Annotated[
         list[str] | None, typer.Option("--collection", "-c", help="Only this collection; repeatable.")
     ] = None,
-    owner: Annotated[str, typer.Option("--owner", help="Only this owner's collections, including future ones.")] = "",
+    owner: Annotated[str, typer.Option("--owner", help="Only what this person owns or may use, now and later.")] = "",
     as_json: AsJson = False,
 ) -> None:
     """Create a key.  It is shown only once; only its digest is stored."""
-    from propcite.app.library.store import Scope
+    from propcite.app.library.store import Action, Scope
 
-    key, secret = open_parts().keys.create(name, Scope(scope.value), collections or (), owner)
+    parts = open_parts()
+    key, secret = parts.keys.create(name, Scope(scope.value), collections or (), owner)
+    record(parts, Action.CREATED_KEY, subject=f"{key.id}: {key.scope}")
     if as_json:
         write_json({**_key_fields(key), "key": secret})
     else:
@@ -125,7 +127,11 @@ def list_(as_json: AsJson = False) -> None:
 @keys.command()
 def revoke(key_id: Annotated[str, typer.Argument(help="The key's id, as keys list shows it.")]) -> None:
     """Revoke a key."""
-    key = open_parts().keys.revoke(key_id)
+    from propcite.app.library.store import Action
+
+    parts = open_parts()
+    key = parts.keys.revoke(key_id)
+    record(parts, Action.REVOKED_KEY, subject=key.id)
     note(f"revoked key {key.id} for {key.name}")
 
 

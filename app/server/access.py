@@ -11,7 +11,8 @@ from fastapi import Depends, Request, Response
 from fastapi.routing import APIRoute
 from fastapi.security import HTTPBearer
 
-from propcite.app.library.store import CollectionInfo, Key, Scope
+from propcite.app.library.store import Action, CollectionInfo, Key, Rights, Scope, Via
+from propcite.app.library.store.people.audit import BY_KEY
 from propcite.app.server.errors import RequestError, no_collection
 from propcite.app.server.service import Service
 
@@ -23,26 +24,43 @@ _bearer = HTTPBearer(
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """What a request may do; `key` is None if the server requires no keys."""
+    """What a request may do: `key` is None if the server requires no keys, `needed` is the scope of the route."""
 
     service: Service
     key: Key | None = None
+    needed: Scope = Scope.READ
 
-    def require(self, scope: Scope) -> None:
-        if self.key and not self.key.scope.covers(scope):
+    @property
+    def rights(self) -> Rights:
+        return self.key.rights if self.key else Rights(Scope.ADMIN)
+
+    def require_scope(self) -> None:
+        if self.key and not self.key.scope.covers(self.needed):
             raise RequestError(
-                403, f"this key has the scope {self.key.scope}: use one of `propcite keys create --scope {scope}`"
+                403, f"this key has the scope {self.key.scope}: use one of `propcite keys create --scope {self.needed}`"
             )
 
     def require_all_collections(self) -> None:
         """Refuse a key that opens some collections only, since what is asked for tells of all."""
-        if self.key and self.key.collections is not None:
+        if not self.rights.allow_everywhere(self.needed):
             raise RequestError(403, "this key opens some collections only: use one that opens all of the server's")
 
     def collections(self) -> list[CollectionInfo]:
-        """Return the collections that the key opens."""
+        """Return the collections in which the key allows what the route needs."""
         infos = self.service.parts.library.collections()
-        return [info for info in infos if self.key is None or self.key.opens(info.name)]
+        return [info for info in infos if self.rights.allow(self.needed, info.name)]
+
+    def opens(self, collection: str) -> bool:
+        """Return whether the key opens a collection; 403 if what the route needs is not allowed there."""
+        scope = self.rights.scope(collection)
+        if scope and not scope.covers(self.needed):
+            raise RequestError(403, f"the owner of this key may {scope} in {collection!r}, not {self.needed}")
+        return scope is not None
+
+    def record(self, action: Action, collection: str = "", subject: str = "") -> None:
+        """Record in the audit log what the key's owner did."""
+        who = f"{self.key.speaker}{BY_KEY}{self.key.id})" if self.key else ""
+        self.service.parts.audit.record(who, Via.HTTP, action, collection, subject)
 
     def speaker(self, named: str = "") -> str:
         """Return who speaks; a key of scope read speaks for its owner alone, others may name somebody."""
@@ -55,7 +73,7 @@ class Access:
     def collection_name(self, collection: str | None) -> str:
         """Return the name of the requested or default collection; a 404 hides one that the key does not open."""
         name = collection or self.service.settings.collection
-        if self.key and not self.key.opens(name):
+        if not self.opens(name):
             raise no_collection(name)
         return name
 
@@ -72,18 +90,18 @@ class CheckedRoute(APIRoute):
 
         async def checked(request: Request) -> Response:
             if needed:
-                request.state.access = await _access(request)
-                request.state.access.require(needed)
+                request.state.access = await _access(request, needed)
+                request.state.access.require_scope()
             return await handle(request)
 
         return checked
 
 
-async def _access(request: Request) -> Access:
+async def _access(request: Request, needed: Scope) -> Access:
     service: Service = request.app.state.service
     if not service.requires_keys:
         service.rate_limiter.count(ANYONE)
-        return Access(service)
+        return Access(service, needed=needed)
     credentials = await _bearer(request)
     key = await asyncio.to_thread(service.parts.keys.find, credentials.credentials) if credentials else None
     if key is None:
@@ -91,7 +109,7 @@ async def _access(request: Request) -> Access:
         raise RequestError(401, f"{what}: send `Authorization: Bearer KEY`", WWW_Authenticate="Bearer")
     request.state.key = key.id
     service.rate_limiter.count(key.id)
-    return Access(service, key)
+    return Access(service, key, needed)
 
 
 def _with_scope(scope: Scope) -> object:

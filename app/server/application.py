@@ -21,7 +21,7 @@ from propcite.app.server.limits import BodyLimit
 from propcite.app.server.origins import OriginCheck, SafeHeaders
 from propcite.app.server.problems import add_handlers, one_line
 from propcite.app.server.proxy.chat_proxy import ChatProxy
-from propcite.app.server.routes import answers, ask, chat, cite, collections, documents, health, search, sources
+from propcite.app.server.routes import answers, ask, audit, chat, cite, collections, documents, health, search, sources
 from propcite.app.server.service import Service
 from propcite.app.settings import Settings
 
@@ -51,7 +51,7 @@ def create_app(parts: Parts, *, on_loopback: bool = True, requires_keys: bool | 
         redoc_url=None,
     )
     app.state.service, app.state.proxy = service, proxy
-    for routes in (chat, cite, ask, search, answers, documents, sources, collections, health):
+    for routes in (chat, cite, ask, search, answers, documents, sources, collections, audit, health):
         app.include_router(routes.router)
     add_docs(app)
     add_handlers(app)

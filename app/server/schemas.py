@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, Tag
 
 from propcite.app.ingest.outcomes import Outcome
-from propcite.app.library.store import AnswerInfo, DocumentInfo, FailureInfo, Feedback, Opinion
-from propcite.app.settings import alignment_name
+from propcite.app.library.store import AnswerInfo, AuditEntry, DocumentInfo, FailureInfo, Feedback, Opinion
+from propcite.app.setting_values import alignment_name
 from propcite.attribution.formats import FORMATS, Unit
 from propcite.attribution.formats.json.hits import AlternativeJson
 from propcite.retrieval.alignment import FORMS
@@ -212,6 +212,13 @@ class AnswerList(BaseModel):
 class RemovedAnswers(BaseModel):
     id: str
     removed: int = Field(description="the answer and those that followed it")
+
+
+class AuditList(BaseModel):
+    """Entries of the audit log, with names and ids alone; `total` is the number of all."""
+
+    entries: list[AuditEntry]
+    total: int
 
 
 class FailureList(BaseModel):

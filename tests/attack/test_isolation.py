@@ -22,7 +22,9 @@ NEEDS = {  # the scope of each route; one that is not named here needs to read
         ("post", "/v1/documents"), ("post", "/v1/collections"), ("patch", "/v1/documents/{document_id}"),
         ("delete", "/v1/documents/{document_id}"), ("delete", "/v1/answers/{answer_id}"),
     },
-    Scope.ADMIN: {("get", "/metrics"), ("get", "/v1/doctor"), ("delete", "/v1/collections/{name}")},
+    Scope.ADMIN: {
+        ("get", "/metrics"), ("get", "/v1/doctor"), ("get", "/v1/audit"), ("delete", "/v1/collections/{name}"),
+    },
 }  # fmt: skip
 
 
@@ -65,7 +67,7 @@ def test_every_route_refuses_a_key_of_a_lesser_scope(http: httpx.Client, parts: 
                 tried += 1
             if path not in OPEN:
                 assert http.request(method, place, json={}).status_code == 401
-    assert tried == 5 + 2 * 3
+    assert tried == 5 + 2 * 4
 
 
 def test_an_admin_of_one_collection_learns_nothing_of_another(http: httpx.Client, parts: Parts) -> None:

@@ -19,7 +19,7 @@ from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
-from propcite.ui.launch import command
+from propcite.ui.launch import ENVIRONMENT, command
 
 CHROMIUM, CHROMEDRIVER = "/usr/bin/chromium", "/usr/bin/chromedriver"
 MISSING = "no chromium: apt-get install chromium chromium-driver"
@@ -37,12 +37,12 @@ def there() -> bool:
 
 @contextmanager
 def serving(data_dir: Path, **settings: str) -> Iterator[str]:
-    """The page over this data directory, with these settings beside.  -> its address"""
+    """The page over this data directory, with these settings beside, in which {port} is its port.  -> its address"""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    given = {f"PROPCITE_{name.upper()}": value for name, value in settings.items()}
-    environment = {**os.environ, "PROPCITE_DATA_DIR": str(data_dir), "HF_HUB_OFFLINE": "1", **given}
+    given = {f"PROPCITE_{name.upper()}": value.replace("{port}", str(port)) for name, value in settings.items()}
+    environment = {**os.environ, "PROPCITE_DATA_DIR": str(data_dir), "HF_HUB_OFFLINE": "1", **ENVIRONMENT, **given}
     with open(data_dir / "server.log", "wb") as log:
         server = subprocess.Popen(
             command(port, headless=True), cwd=data_dir, env=environment, stdout=log, stderr=subprocess.STDOUT

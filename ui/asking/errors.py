@@ -64,7 +64,7 @@ def remember(collection: CollectionInfo | None) -> None:
 
 def reason_not_to_ask(collection: CollectionInfo | None) -> str:
     """Return why this collection cannot be asked; empty if it can."""
-    names = {c.name for c in session.parts().library.collections()}
+    names = {c.name for c in session.visitor().collections()}
     return reason_against(st.session_state.get("asking-of", ""), collection, names)
 
 

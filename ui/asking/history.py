@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from propcite.app.library.store import CollectionInfo
@@ -15,8 +17,8 @@ HERE, ALL = "Here", "All collections"
 
 
 def show(collection: CollectionInfo | None, opened: str = "") -> None:
-    library = session.parts().library
-    if not library.find_answers(questions=True, limit=1).total:
+    library, seen = session.parts().library, session.visitor().collections()
+    if not library.find_answers(seen, questions=True, limit=1).total:
         return
     listed = st.sidebar.container(gap="small")
     if opened:
@@ -29,7 +31,7 @@ def show(collection: CollectionInfo | None, opened: str = "") -> None:
         label_visibility="collapsed",
         on_change=_from_the_newest,
     )
-    within = _within(listed, collection)
+    within = _within(listed, collection, seen)
     first = st.session_state.get("history-first", 0)
     answers = library.find_answers(within, words or "", questions=True, first=first, limit=PAGE_SIZE)
     if not answers.items:
@@ -48,10 +50,12 @@ def show(collection: CollectionInfo | None, opened: str = "") -> None:
     _turn_pages(listed, first, len(answers.items), answers.total)
 
 
-def _within(listed: st.delta_generator.DeltaGenerator, collection: CollectionInfo | None) -> CollectionInfo | None:
-    """Return the collection to search; None for all."""
-    if collection is None or len(session.parts().library.collections()) < 2:
-        return collection
+def _within(
+    listed: st.delta_generator.DeltaGenerator, collection: CollectionInfo | None, seen: Sequence[CollectionInfo]
+) -> Sequence[CollectionInfo]:
+    """Return the collections to search."""
+    if collection is None or len(seen) < 2:
+        return seen
     chosen = listed.segmented_control(
         "Which answers",
         [HERE, ALL],
@@ -61,7 +65,7 @@ def _within(listed: st.delta_generator.DeltaGenerator, collection: CollectionInf
         label_visibility="collapsed",
         on_change=_from_the_newest,
     )
-    return None if chosen == ALL else collection
+    return seen if chosen == ALL else [collection]
 
 
 def _turn_pages(listed: st.delta_generator.DeltaGenerator, first: int, shown: int, total: int) -> None:

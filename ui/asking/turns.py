@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from propcite.app.library.store import Turn
+from propcite.app.library.store import Action, Scope, Turn
 from propcite.attribution.citations import CitedAnswer
 from propcite.ui import reader, session
 from propcite.ui.asking.question_box import offer
@@ -69,8 +69,10 @@ def show_actions(answer: CitedAnswer) -> None:
             on_click=start_conversation,
         )
         with st.popover("Share", key="share", icon=":material/link:", type="tertiary"):
-            st.markdown("Anyone who can open this page can open this answer:")
+            st.markdown("Anyone who may read this collection here can open this answer:")
             st.code(link_to(st.context.url or "", answer.id), language=None, wrap_lines=True)
+        if not session.visitor().may(Scope.WRITE, answer.collection):
+            return
         with st.popover("Delete", key="delete", icon=":material/delete:", type="tertiary"):
             following = len(session.parts().library.following(answer.id))
             others = (
@@ -95,7 +97,10 @@ def start_conversation() -> None:
 
 def _delete(answer: CitedAnswer) -> None:
     with session.showing_errors():
+        asking = session.visitor()
+        asking.require(Scope.WRITE, answer.collection)
         session.parts().library.remove_answer(answer.id)
+        asking.record(Action.REMOVED_ANSWER, answer.collection, answer.id)
         st.toast("The answer was deleted", icon=":material/delete:")
         if answer.after and session.parts().library.has_answer(answer.after):
             reader.open_answer(answer.after)

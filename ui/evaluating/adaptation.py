@@ -6,7 +6,7 @@ import streamlit as st
 
 from propcite.app.lab.adaptation.adapt import Adaptation, adapt
 from propcite.app.lab.adaptation.examples import ENOUGH_EXAMPLES, MIN_EXAMPLES, Example, feedback_examples
-from propcite.app.library.store import CollectionInfo
+from propcite.app.library.store import Action, CollectionInfo, Scope
 from propcite.ui import feedback, session
 from propcite.ui.render import plain
 from propcite.ui.words import counted
@@ -53,7 +53,10 @@ def _offer(collection: CollectionInfo, examples: list[Example]) -> None:
 
 
 def _keep(collection: CollectionInfo, name: str) -> None:
+    asking = session.visitor()
+    asking.require(Scope.WRITE, collection.name)
     session.parts().library.set_alignment(collection, name)
+    asking.record(Action.CHANGED_COLLECTION, collection.name, "alignment")
     st.session_state.pop("adapted", None)
 
 

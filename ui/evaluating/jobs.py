@@ -9,7 +9,7 @@ import streamlit as st
 
 from propcite.app.errors import AppError
 from propcite.app.lab.runs import jobs
-from propcite.app.library.store import RunInfo
+from propcite.app.library.store import RunInfo, Scope
 from propcite.app.library.store.runs import DONE
 from propcite.ui import session
 from propcite.ui.evaluating import stored_runs, words
@@ -50,6 +50,7 @@ def _kept(name: str, content: bytes) -> Path:
 
 
 def begin(words_: Sequence[str]) -> None:
+    session.visitor().require_everywhere(Scope.ADMIN)
     stored_runs.measurements().start(words_)
 
 

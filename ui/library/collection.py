@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import streamlit as st
 
 from propcite.app.library.doctor import Doctor
-from propcite.app.library.store import CollectionInfo
+from propcite.app.library.store import Action, CollectionInfo, Scope
 from propcite.app.parts import Parts
 from propcite.retrieval.errors import PropCiteError
 from propcite.retrieval.index.manifest import MANIFEST_FILE
@@ -22,7 +22,7 @@ def create() -> None:
     name = st.session_state["new-collection"].strip()
     if name:
         with session.showing_errors():
-            session.parts().library.create_collection(name)
+            session.create_collection(name)
             st.session_state["collection"] = name
             st.session_state["new-collection"] = ""
 
@@ -84,6 +84,7 @@ def _reindex(collection: CollectionInfo) -> None:
 
     workspace = session.parts().workspace(collection, progress=report)
     with session.showing_errors():
+        session.visitor().require(Scope.WRITE, collection.name)
         count = workspace.rebuild(session.parts().encoder)
         bar.empty()
         st.success(f"The index was built again from {counted(count, 'passage')}.", icon=":material/check:")
@@ -105,7 +106,10 @@ def _delete(collection: CollectionInfo) -> None:
 
 def _delete_now(collection: CollectionInfo) -> None:
     with session.showing_errors():
+        asking = session.visitor()
+        asking.require(Scope.ADMIN, collection.name)
         session.parts().remove_collection(collection)
+        asking.record(Action.REMOVED_COLLECTION, collection.name)
         st.query_params.clear()
         for key in ("collection", "delete-name", "table-first"):
             st.session_state.pop(key, None)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from propcite.app.errors import NotFoundError
 from propcite.app.library.fields import parse_change
-from propcite.app.library.store import CollectionInfo, DocumentInfo
+from propcite.app.library.store import Action, CollectionInfo, DocumentInfo, Scope
 from propcite.app.viewing.viewer import SHOWN_TYPES
 from propcite.attribution.formats.text import is_address
 from propcite.ui import session
@@ -34,15 +36,18 @@ def show(collection: CollectionInfo, document_id: str) -> None:
     st.text(info.source)
     if lacks := info.fidelity.line:
         st.warning(plain(sentence(lacks)), icon=":material/warning:")
-    _actions(collection, info)
+    may_change = session.visitor().may(Scope.WRITE, collection.name)
+    _actions(collection, info, may_change=may_change)
     described, read, cited = st.tabs(["What it is", "What was read", "Who cites it"])
     with described:
-        _describe(info)
+        if may_change:
+            _describe(collection, info)
+        _fields(info, FIELDS if may_change else ())
         _versions(collection, info)
     with read:
         _passages(collection, info)
     with cited:
-        _answers(info)
+        _answers(collection, info)
 
 
 def close() -> None:
@@ -51,12 +56,14 @@ def close() -> None:
         st.session_state.pop(key, None)
 
 
-def _actions(collection: CollectionInfo, info: DocumentInfo) -> None:
+def _actions(collection: CollectionInfo, info: DocumentInfo, *, may_change: bool) -> None:
     kind = session.views([info.id])[info.id].kind
     with st.container(horizontal=True, gap="small"):
         st.link_button(
             "Open", f"source/{info.id}/{'file' if kind in SHOWN_TYPES else 'reading'}", icon=":material/open_in_new:"
         )
+        if not may_change:
+            return
         st.button(
             "Read again", key="read-again", icon=":material/refresh:", on_click=_read_again, args=(collection, info)
         )
@@ -81,12 +88,15 @@ def _read_again(collection: CollectionInfo, info: DocumentInfo) -> None:
 
 def _remove(collection: CollectionInfo, info: DocumentInfo) -> None:
     with session.showing_errors():
+        asking = session.visitor()
+        asking.require(Scope.WRITE, collection.name)
         session.parts().ingester(collection).remove(info.id)
+        asking.record(Action.REMOVED_DOCUMENT, collection.name, info.id)
         close()
         st.toast("The document was removed", icon=":material/delete:")
 
 
-def _describe(info: DocumentInfo) -> None:
+def _describe(collection: CollectionInfo, info: DocumentInfo) -> None:
     """Show the fields of the file and those that people added, to edit."""
     details = {**info.details, "title": info.title}
     with st.form(f"describe-{info.id}", border=False):
@@ -99,9 +109,16 @@ def _describe(info: DocumentInfo) -> None:
         pressed = st.form_submit_button("Save", key="describe", icon=":material/save:")
     if pressed and (lines := changed_fields(details, boxes, more)):
         with session.showing_errors():
+            asking = session.visitor()
+            asking.require(Scope.WRITE, collection.name)
             session.parts().library.describe([info.id], parse_change(lines, None))
+            asking.record(Action.CHANGED_DOCUMENT, collection.name, info.id)
             st.rerun()
-    others = {key: as_text(value) for key, value in info.details.items() if key not in (*FIELDS, *TAKEN)}
+
+
+def _fields(info: DocumentInfo, shown: Sequence[str]) -> None:
+    """Show the fields that are not shown yet."""
+    others = {key: as_text(value) for key, value in info.details.items() if key not in (*shown, *TAKEN)}
     if others:
         st.table({"Field": list(others), "Value": [plain(value) for value in others.values()]}, hide_index=True)
 
@@ -130,8 +147,8 @@ def _passages(collection: CollectionInfo, info: DocumentInfo) -> None:
             st.text(passage.text.strip())
 
 
-def _answers(info: DocumentInfo) -> None:
-    results = session.parts().library.find_answers_citing(info.id)
+def _answers(collection: CollectionInfo, info: DocumentInfo) -> None:
+    results = session.parts().library.find_answers_citing(collection, info.id)
     st.caption(f"{counted(results.total, 'kept answer')} cite{'s' * (results.total == 1)} it")
     for answer in results.items:
         label = plain(answer.question) or "A text that was given"

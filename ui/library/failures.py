@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from propcite.app.ingest.sources import file_of
-from propcite.app.library.store import CollectionInfo, FailureInfo
+from propcite.app.library.store import CollectionInfo, FailureInfo, Scope
 from propcite.ui import session
 from propcite.ui.library import jobs
 from propcite.ui.library.words import can_be_tried
@@ -26,13 +26,15 @@ def show(collection: CollectionInfo) -> None:
         if len(failures) > SHOWN:
             st.caption(f"and {len(failures) - SHOWN:,} more: `propcite list --failed` shows all")
         sources = [failure.source for failure in failures]
-        if len(failures) > 1:
+        if len(failures) > 1 and session.visitor().may(Scope.WRITE, collection.name):
             st.button("Dismiss all", key="dismiss-all", type="tertiary", on_click=_dismiss, args=(collection, sources))
 
 
 def _show(collection: CollectionInfo, failure: FailureInfo, number: int) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(f"**{plain(file_name(failure.source))}**: {plain(failure.reason)}", width="content")
+        if not session.visitor().may(Scope.WRITE, collection.name):
+            return
         if can_be_tried(failure):
             st.button("Try again", key=f"again-{number}", type="tertiary", on_click=_again, args=(collection, failure))
         else:
@@ -48,4 +50,5 @@ def _again(collection: CollectionInfo, failure: FailureInfo) -> None:
 
 def _dismiss(collection: CollectionInfo, sources: list[str]) -> None:
     with session.showing_errors():
+        session.visitor().require(Scope.WRITE, collection.name)
         session.parts().library.note_failures(collection, {}, sources)

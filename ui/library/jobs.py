@@ -10,7 +10,7 @@ from typing import Protocol
 import streamlit as st
 
 from propcite.app.ingest.uploads import Job, Uploads, safe_name
-from propcite.app.library.store import CollectionInfo
+from propcite.app.library.store import Action, CollectionInfo, Scope
 from propcite.app.parts import Parts
 from propcite.ui import session
 from propcite.ui.library.words import OUTCOMES, about
@@ -44,16 +44,18 @@ def _uploads(parts: Parts) -> Uploads:
 def begin(collection: str, files: Sequence[Sent], sources: Sequence[str] = ()) -> None:
     """Accept files and addresses; they are read even if the page closes."""
     session.load_model()
-    session.parts().library.create_collection(collection)
+    session.create_collection(collection)
     waiting = uploads()
     job_id = waiting.new_id()
     for number, file in enumerate(files):
         waiting.path_of(job_id, number).write_bytes(file.getvalue())
     waiting.accept(job_id, collection, [safe_name(file.name) for file in files], sources)
+    session.visitor().record(Action.ADDED_DOCUMENTS, collection, job_id)
 
 
 def read_again(collection: str, source: str, kept: Path | None) -> None:
     """Read a document again from its kept file, or from its source."""
+    session.visitor().require(Scope.WRITE, collection)
     session.load_model()
     waiting = uploads()
     job_id = waiting.new_id()
@@ -64,6 +66,7 @@ def read_again(collection: str, source: str, kept: Path | None) -> None:
 
 def read_all_again(collection: str) -> None:
     """Read again the documents of a collection that an earlier version of the readers read."""
+    session.visitor().require(Scope.WRITE, collection)
     session.load_model()
     waiting = uploads()
     waiting.accept(waiting.new_id(), collection, [], again=True)

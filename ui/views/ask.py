@@ -7,7 +7,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from propcite.app.library.store import CollectionInfo
+from propcite.app.library.store import Action, CollectionInfo, Scope
 from propcite.attribution.citations import CitedAnswer
 from propcite.retrieval.errors import PropCiteError
 from propcite.ui import reader, session
@@ -21,11 +21,13 @@ from propcite.ui.render import plain
 def ask(collection: CollectionInfo, question: Question, documents: Sequence[str]) -> None:
     """Answer a question and open the answer; a question that fails is given back with the reason."""
     try:
+        session.visitor().require(Scope.READ, collection.name)
         turns.show_before(session.parts().library.conversation(question.after) if question.after else [])
         turns.show_question(question.text)
         if answer_id := progress.show_while_written(
             session.pipeline(collection, documents), question.text, question.after
         ):
+            session.visitor().record(Action.ASKED, collection.name, answer_id)
             reader.open_answer(answer_id)
     except PropCiteError as error:
         errors.give_back(question.text, str(error))

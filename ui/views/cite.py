@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from propcite.app.library.store import CollectionInfo
+from propcite.app.library.store import Action, CollectionInfo, Scope
 from propcite.attribution.prose.markers import extract_markers
 from propcite.ui import reader, session
 from propcite.ui.asking.meter import show_meter
@@ -17,14 +17,18 @@ HELP = "A blank line between two. Markers in the text, like [1], count them."
 
 def cite(collection: CollectionInfo, text: str, question: str, given: str) -> None:
     """Cite the text and open it; with passages and markers, check the markers."""
+    asking = session.visitor()
+    asking.require(Scope.READ, collection.name)
     pipeline, passages = session.pipeline(collection), passages_of(given)
     with st.spinner("Looking for the words that support it…"):
         if passages and extract_markers(text).markers:
             repaired = pipeline.repair(text, passages, question=question)
             st.session_state[f"checks-{repaired.answer.id}"] = repaired
-            reader.open_answer(repaired.answer.id)
+            answer_id = repaired.answer.id
         else:
-            reader.open_answer(pipeline.cite(text, passages, question=question).id)
+            answer_id = pipeline.cite(text, passages, question=question).id
+    asking.record(Action.CITED, collection.name, answer_id)
+    reader.open_answer(answer_id)
     st.rerun()
 
 

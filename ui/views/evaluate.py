@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from propcite.app.library.store import Scope
 from propcite.ui import session
 from propcite.ui.evaluating import comparison, item, jobs, run, stored_runs, words
 from propcite.ui.render import plain
@@ -50,6 +51,7 @@ def show_list() -> None:
 
 
 def show() -> None:
+    session.visitor().require_everywhere(Scope.ADMIN)
     place = {name: st.query_params.get(name, "") for name in ("run", "beside", "item")}
     if place["item"]:
         back("Back to the comparison" if place["beside"] else "Back to the run", **{**place, "item": ""})

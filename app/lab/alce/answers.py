@@ -15,7 +15,8 @@ from propcite.app.lab.runs.aggregates import ANSWER_WAY
 from propcite.app.lab.runs.runner import split_cost, timed
 from propcite.app.library.store.runs import RunItem
 from propcite.app.parts import Parts
-from propcite.app.settings import SAMPLING, Settings
+from propcite.app.setting_values import SAMPLING
+from propcite.app.settings import Settings
 from propcite.attribution.prose.marker_stripper import remove_markers
 from propcite.retrieval.encoding.base import TextEncoder
 from propcite.retrieval.errors import PropCiteError

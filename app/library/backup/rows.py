@@ -35,7 +35,7 @@ from propcite.app.library.store.tables import Table as MappedTable
 
 BATCH = 1000
 TABLES = MappedTable.metadata.sorted_tables  # referenced tables come first
-WITHOUT_COLLECTION = ("keys", "runs", "run_items")
+WITHOUT_COLLECTION = ("keys", "runs", "run_items", "sign_ins", "audit")
 PARENTS = {"document_id": "documents", "answer_id": "answers", "run_id": "runs"}
 
 Row = dict[str, Any]
@@ -159,7 +159,7 @@ class RowLoader:
             count_rows(1)
             if not self._belongs(table, row):
                 continue
-            if "collection_id" in row:
+            if row.get("collection_id") is not None:
                 row["collection_id"] = self.collections[row["collection_id"]]
             if self.only and isinstance(row.get("id"), str):
                 loaded.add(row["id"])
@@ -181,8 +181,8 @@ def _without_number(table: Table, row: Row) -> Row:
 
 
 def is_empty(connection: Connection) -> bool:
-    """Return whether the database has no collection, key or run."""
-    tables = (table for table in TABLES if table.name in ("collections", "keys", "runs"))
+    """Return whether the database has no collection, key, role or run."""
+    tables = (table for table in TABLES if table.name in ("collections", "keys", "roles", "runs"))
     return not any(connection.execute(select(table).limit(1)).first() for table in tables)
 
 

@@ -1,4 +1,4 @@
-"""The database: SQLAlchemy tables and their migrations, the Library over them, keys, runs and feedback."""
+"""The database: SQLAlchemy tables, their migrations, the Library over them; keys, people, audit log, runs, feedback."""
 
 from __future__ import annotations
 
@@ -10,7 +10,11 @@ from propcite.app.library.store.details import DetailsChange
 from propcite.app.library.store.documents import Documents, document_id
 from propcite.app.library.store.feedback import Feedback, FeedbackStore, Opinion, QuotedSpan
 from propcite.app.library.store.history import History
-from propcite.app.library.store.keys import Key, Keys, Scope
+from propcite.app.library.store.keys import Key, Keys
+from propcite.app.library.store.people.audit import Action, AuditEntry, AuditLog, Via
+from propcite.app.library.store.people.rights import Rights, Scope
+from propcite.app.library.store.people.roles import People, Role, person_name
+from propcite.app.library.store.people.sign_ins import SignIns, SignInState
 from propcite.app.library.store.records import (
     AnswerInfo,
     CollectionInfo,
@@ -29,8 +33,11 @@ from propcite.app.library.store.sources import SourceFile, Sources
 from propcite.app.library.store.versions import Versions
 
 __all__ = [
+    "Action",
     "AnswerInfo",
     "AnswerProblem",
+    "AuditEntry",
+    "AuditLog",
     "CollectionInfo",
     "Database",
     "DetailsChange",
@@ -45,17 +52,24 @@ __all__ = [
     "Keys",
     "Library",
     "Opinion",
+    "People",
     "QuotedSpan",
     "ResultPage",
+    "Rights",
+    "Role",
     "RunInfo",
     "RunItem",
     "Runs",
     "Scope",
+    "SignInState",
+    "SignIns",
     "SortKey",
     "SourceFile",
     "Turn",
     "VersionInfo",
+    "Via",
     "document_id",
+    "person_name",
 ]
 
 

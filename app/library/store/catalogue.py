@@ -6,7 +6,7 @@ import json
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from sqlalchemy import ARRAY, ColumnElement, Text, any_, bindparam, cast, exists, func, literal, or_, select
+from sqlalchemy import ARRAY, ColumnElement, Text, and_, any_, bindparam, cast, exists, func, literal, or_, select
 from sqlalchemy.orm import Session
 
 from propcite.app.library.store.answers import answer_info
@@ -68,9 +68,14 @@ class Catalogue(Database):
         with self.session() as session:
             return {kind: n for kind, n in session.execute(query.order_by(count.desc(), KIND)) if kind}
 
-    def find_answers_citing(self, document_id: str, first: int = 0, limit: int = 20) -> ResultPage[AnswerInfo]:
-        """Return the stored answers that cite a document, the newest first."""
-        cites = exists().where(CitationRow.answer_id == AnswerRow.id, CitationRow.document_id == document_id)
+    def find_answers_citing(
+        self, collection: CollectionInfo, document_id: str, first: int = 0, limit: int = 20
+    ) -> ResultPage[AnswerInfo]:
+        """Return the stored answers over a collection that cite a document, the newest first."""
+        cites = and_(
+            exists().where(CitationRow.answer_id == AnswerRow.id, CitationRow.document_id == document_id),
+            AnswerRow.collection_id == collection.id,
+        )
         query = select(AnswerRow, CollectionRow.name).join(CollectionRow, CollectionRow.id == AnswerRow.collection_id)
         page = query.where(cites).order_by(AnswerRow.asked_at.desc(), AnswerRow.id).offset(first).limit(limit)
         with self.session() as session:

@@ -9,6 +9,7 @@ from sqlalchemy import delete, func, select, update
 
 from propcite.app.errors import CollidedError, NotFoundError, StoreError
 from propcite.app.library.store.database import Database, aware
+from propcite.app.library.store.people.roles import person_name
 from propcite.app.library.store.records import CollectionInfo
 from propcite.app.library.store.tables import CollectionRow, DocumentRow, PassageRow
 
@@ -58,6 +59,7 @@ class Collections(Database):
     def create_collection(self, name: str, owner: str = "") -> CollectionInfo:
         """Return the collection of this name, creating it if needed; an existing one keeps its owner."""
         _check_name(name, "a collection")
+        owner = person_name(owner)
         with suppress(CollidedError), self.session() as session:  # another process created it at the same time
             if session.scalar(select(CollectionRow).where(CollectionRow.name == name)) is None:
                 session.add(CollectionRow(name=name, owner=owner))
@@ -78,6 +80,7 @@ class Collections(Database):
         """Set the owner of a collection; the empty name removes it."""
         if owner:
             _check_name(owner, "an owner")
+            owner = person_name(owner)
         with self.session() as session:
             session.execute(update(CollectionRow).where(CollectionRow.id == collection.id).values(owner=owner))
 

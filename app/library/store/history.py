@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from sqlalchemy import ColumnElement, delete, func, select
@@ -23,18 +23,18 @@ class History(Database):
 
     def find_answers(
         self,
-        collection: CollectionInfo | None = None,
+        within: CollectionInfo | Collection[CollectionInfo] | None = None,
         words: str = "",
         *,
         questions: bool | None = None,
         first: int = 0,
         limit: int = 20,
     ) -> ResultPage[AnswerInfo]:
-        """Return answers that contain every word in question or text, the newest first.
+        """Return answers of one, some or all collections with every word in question or text, the newest first.
 
         With `questions`, only answers to questions (True) or only texts that a user gave to be cited (False).
         """
-        conditions = list(_conditions(collection, words, questions))
+        conditions = list(_conditions(within, words, questions))
         query = (
             select(AnswerRow, CollectionRow.name)
             .join(CollectionRow, CollectionRow.id == AnswerRow.collection_id)
@@ -77,9 +77,13 @@ class History(Database):
             )
 
 
-def _conditions(collection: CollectionInfo | None, words: str, questions: bool | None) -> Iterator[ColumnElement[bool]]:
-    if collection is not None:
-        yield AnswerRow.collection_id == collection.id
+def _conditions(
+    within: CollectionInfo | Collection[CollectionInfo] | None, words: str, questions: bool | None
+) -> Iterator[ColumnElement[bool]]:
+    if isinstance(within, CollectionInfo):
+        within = [within]
+    if within is not None:
+        yield AnswerRow.collection_id.in_([collection.id for collection in within])
     if questions is not None:
         yield AnswerRow.question != "" if questions else AnswerRow.question == ""
     for word in dict.fromkeys(words.casefold().split()):

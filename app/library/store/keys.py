@@ -8,41 +8,31 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from enum import StrEnum
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from propcite.app.errors import NotFoundError, StoreError
 from propcite.app.library.store.database import Database, aware
-from propcite.app.library.store.tables import CollectionRow, KeyRow, now
+from propcite.app.library.store.people.rights import Rights, Scope
+from propcite.app.library.store.people.roles import person_name, rights_of
+from propcite.app.library.store.tables import KeyRow, now
 
 PREFIX = "pck"
 MAX_NAME_LENGTH = 200
 
 
-class Scope(StrEnum):
-    """What a key allows; each scope includes those before it."""
-
-    READ = "read"  # search, ask, cite, list; keep answers and give feedback as its owner
-    WRITE = "write"  # add and remove documents, create collections
-    ADMIN = "admin"  # remove collections, read the server's metrics
-
-    def covers(self, other: Scope) -> bool:
-        return list(Scope).index(self) >= list(Scope).index(other)
-
-
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A key without its secret; `collections` are those it opens, None for all.
+    """A key without its secret.
 
-    A key with an owner opens the collections that the owner has when the key is used.
+    A key with an owner opens what the owner may when the key is used, as far as the key's scope goes.
     """
 
     id: str
     name: str
     scope: Scope
-    collections: frozenset[str] | None
+    rights: Rights
     created_at: datetime
     revoked_at: datetime | None = None
     owner: str = ""
@@ -52,8 +42,13 @@ class Key:
         """Return who speaks with the key: its owner, or whom it is for."""
         return self.owner or self.name
 
+    @property
+    def collections(self) -> frozenset[str] | None:
+        """Return the names of the collections that the key opens; None for all."""
+        return None if self.rights.everywhere else frozenset(self.rights.by_name)
+
     def opens(self, collection: str) -> bool:
-        return self.collections is None or collection in self.collections
+        return self.rights.scope(collection) is not None
 
 
 class Keys:
@@ -66,6 +61,8 @@ class Keys:
         """Create a key and return it with its secret; without collections it opens all, or those of its owner."""
         if not name.strip() or not name.isprintable() or len(name) > MAX_NAME_LENGTH:
             raise StoreError(f"a key cannot be named {name[:40]!r}: give 1 to {MAX_NAME_LENGTH} visible characters")
+        if owner and not person_name(owner):
+            raise StoreError(f"an owner cannot be named {owner[:40]!r}: give 1 to {MAX_NAME_LENGTH} visible characters")
         if owner and collections:
             raise StoreError("a key opens either collections or those of an owner: give one of the two")
         id_, secret = secrets.token_hex(6), secrets.token_urlsafe(32)
@@ -75,7 +72,7 @@ class Keys:
             digest=_digest(secret),
             scope=scope.value,
             collections=sorted(set(collections)) or None,
-            owner=owner or None,
+            owner=person_name(owner) or None,
         )
         with self._database.session() as session:
             session.add(row)
@@ -119,8 +116,10 @@ def _digest(secret: str) -> str:
 
 
 def _key(session: Session, row: KeyRow) -> Key:
-    opened = frozenset(row.collections) if row.collections is not None else None
+    scope = Scope(row.scope)
     if row.owner:
-        opened = frozenset(session.scalars(select(CollectionRow.name).where(CollectionRow.owner == row.owner)))
+        rights = rights_of(session, row.owner).at_most(scope)
+    else:
+        rights = Rights(scope) if row.collections is None else Rights(None, dict.fromkeys(row.collections, scope))
     revoked = aware(row.revoked_at) if row.revoked_at else None
-    return Key(row.id, row.name, Scope(row.scope), opened, aware(row.created_at), revoked, row.owner or "")
+    return Key(row.id, row.name, scope, rights, aware(row.created_at), revoked, row.owner or "")

@@ -11,7 +11,7 @@ from sqlalchemy import delete, exists, select
 from propcite.app.errors import NotFoundError
 from propcite.app.library.store.database import Database, aware, id_batches
 from propcite.app.library.store.records import CollectionInfo, FailureInfo
-from propcite.app.library.store.tables import CitationRow, DocumentRow, FailureRow, VersionRow
+from propcite.app.library.store.tables import CitationRow, CollectionRow, DocumentRow, FailureRow, VersionRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +48,19 @@ class Sources(Database):
                 for table in (VersionRow, DocumentRow)  # a current document overrides a former one
                 for batch in id_batches(ids)
                 for row in session.execute(_query(table, collection).where(_document_id(table).in_(batch)))
+            }
+
+    def collections_with(self, document_id: str) -> set[str]:
+        """Return the names of the collections that have a document, or had it; empty if there never was one."""
+        with self.session() as session:
+            return {
+                name
+                for table in (VersionRow, DocumentRow)
+                for name in session.scalars(
+                    select(CollectionRow.name)
+                    .join(table, table.collection_id == CollectionRow.id)
+                    .where(_document_id(table) == document_id)
+                )
             }
 
     def digests_in_use(self, digests: Iterable[str]) -> set[str]:

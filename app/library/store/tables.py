@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlalchemy import (
     JSON,
+    Boolean,
     DateTime,
     Float,
     ForeignKey,
@@ -165,6 +166,45 @@ class KeyRow(Table):
     owner: Mapped[str | None] = mapped_column(String(200))
     created_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), default=now)
     revoked_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+
+
+class RoleRow(Table):
+    """A person's role in a collection; `collection_id` is null if it is one in all."""
+
+    __tablename__ = "roles"
+    __table_args__ = (UniqueConstraint("person", "collection_id"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    person: Mapped[str] = mapped_column(String(200))
+    collection_id: Mapped[int | None] = mapped_column(ForeignKey("collections.id", ondelete="CASCADE"), index=True)
+    scope: Mapped[str] = mapped_column(String(16))
+    granted_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), default=now)
+
+
+class SignInRow(Table):
+    """A sign-in on the page; `id` is a digest, which opens nothing."""
+
+    __tablename__ = "sign_ins"
+
+    id: Mapped[str] = mapped_column(String(64), primary_key=True)
+    person: Mapped[str] = mapped_column(String(200))
+    last_used_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), default=now)
+    ended: Mapped[bool] = mapped_column(Boolean)
+
+
+class AuditRow(Table):
+    """An action of somebody.  `collection` and `subject` are no foreign keys: what they name may be removed."""
+
+    __tablename__ = "audit"
+    __table_args__ = (Index("ix_audit_at", "at"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    at: Mapped[datetime] = mapped_column(DateTime(timezone=True), default=now)
+    who: Mapped[str] = mapped_column(String(200))
+    via: Mapped[str] = mapped_column(String(16))
+    action: Mapped[str] = mapped_column(String(32))
+    collection: Mapped[str] = mapped_column(String(200))
+    subject: Mapped[str] = mapped_column(String(200))
 
 
 class RunRow(Table):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
@@ -12,6 +13,7 @@ from fastapi import Request, Response
 from fastapi.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
+from propcite.app.library.store import Action
 from propcite.app.server.access import Access
 from propcite.app.server.concurrency import Slots
 from propcite.app.server.errors import RequestError
@@ -44,6 +46,8 @@ class ChatProxy:
         if not self.upstream.is_set:
             return await _local_response(request, access, chat)
         sources = await cancel_on_disconnect(request, choose_sources(access, chat))
+        if sources and sources.name:
+            await asyncio.to_thread(access.record, Action.ASKED, sources.name)
         citer = CompletionCiter(access.service, chat, sources) if sources and chat.is_cited else None
         if citer and chat.is_stream and chat.num_choices > MAX_STREAMED_CHOICES:
             raise RequestError(

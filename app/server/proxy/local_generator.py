@@ -15,6 +15,7 @@ from secrets import token_hex
 from typing import Any
 
 from propcite.app.answering.pipeline import Pipeline
+from propcite.app.library.store import Action
 from propcite.app.server.access import Access
 from propcite.app.server.errors import RequestError
 from propcite.app.server.problems import INTERNAL_ERROR, one_line, openai_error, status_of
@@ -49,7 +50,9 @@ async def open_local_pipeline(access: Access, chat: ChatRequest) -> Pipeline:
         pipeline.retriever()  # raises for an empty collection before a stream begins
         return pipeline
 
-    return await asyncio.to_thread(open_pipeline)
+    pipeline = await asyncio.to_thread(open_pipeline)
+    await asyncio.to_thread(access.record, Action.ASKED, name)
+    return pipeline
 
 
 async def local_completion(access: Access, chat: ChatRequest, pipeline: Pipeline) -> bytes:

@@ -86,7 +86,7 @@ def _default_pipeline(access: Access) -> Pipeline | None:
     """Open the server's own collection; None if it does not exist, is empty, or is not opened by the key."""
     service, library = access.service, access.service.parts.library
     name = service.settings.collection
-    if (access.key and not access.key.opens(name)) or library.collection_id(name) is None:
+    if not access.opens(name) or library.collection_id(name) is None:
         return None
     service.require_models()
     pipeline = service.pipeline(name)

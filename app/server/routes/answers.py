@@ -8,10 +8,16 @@ from fastapi import APIRouter, Query, Request, Response
 
 from propcite.app.errors import NotFoundError
 from propcite.app.library.feedback import find_quote, make_feedback
-from propcite.app.library.store import Feedback, Opinion
+from propcite.app.library.store import Action, Feedback, Opinion
 from propcite.app.server.access import Access, CheckedRoute, ReadAccess, WriteAccess
 from propcite.app.server.errors import RequestError
-from propcite.app.server.routes.shared import ANSWER_RESPONSES, PROBLEMS, answer_response, cancel_on_disconnect
+from propcite.app.server.routes.shared import (
+    ANSWER_RESPONSES,
+    MAX_FIRST,
+    PROBLEMS,
+    answer_response,
+    cancel_on_disconnect,
+)
 from propcite.app.server.schemas import (
     MAX_TEXT,
     AlternativeList,
@@ -30,7 +36,6 @@ from propcite.attribution.formats.json.explanations import ExplanationJson, expl
 from propcite.attribution.formats.json.hits import alternative_json
 from propcite.retrieval.alignment import alignment_of
 
-MAX_FIRST = 2**31 - 1  # what every database counts to
 router = APIRouter(tags=["answers"], route_class=CheckedRoute)
 
 
@@ -58,7 +63,9 @@ def answer(access: ReadAccess, answer_id: str, options: Annotated[AnswerFormat, 
 def remove(access: WriteAccess, answer_id: str) -> RemovedAnswers:
     """Remove an answer with those that follow it, and the feedback on them."""
     stored = _find(access, answer_id)
-    return RemovedAnswers(id=stored.id, removed=access.service.parts.library.remove_answer(stored.id))
+    removed = access.service.parts.library.remove_answer(stored.id)
+    access.record(Action.REMOVED_ANSWER, stored.collection, stored.id)
+    return RemovedAnswers(id=stored.id, removed=removed)
 
 
 @router.get("/v1/answers/{answer_id}/explain", responses=PROBLEMS)
@@ -116,7 +123,9 @@ def give_feedback(access: ReadAccess, answer_id: str, body: FeedbackRequest) -> 
     entry = make_feedback(
         stored, str(body.fact), body.opinion, citation=str(body.citation), better=better, note=body.note, by=by
     )
-    return service.parts.feedback.save(entry)
+    saved = service.parts.feedback.save(entry)
+    access.record(Action.GAVE_FEEDBACK, stored.collection, stored.id)
+    return saved
 
 
 def _find(access: Access, answer_id: str) -> CitedAnswer:
@@ -128,6 +137,6 @@ def _find(access: Access, answer_id: str) -> CitedAnswer:
         stored = access.service.parts.library.answer(answer_id)
     except NotFoundError as error:
         raise missing from error
-    if access.key and not access.key.opens(stored.collection):
+    if not access.opens(stored.collection):
         raise missing
     return stored

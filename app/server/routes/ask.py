@@ -21,6 +21,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import StreamingResponse
 
 from propcite.app.answering.pipeline import Pipeline
+from propcite.app.library.store import Action
 from propcite.app.server.access import Access, CheckedRoute, ReadAccess
 from propcite.app.server.problems import INTERNAL_ERROR, one_line, problem, status_of
 from propcite.app.server.routes.shared import ANSWER_RESPONSES, cancel_on_disconnect, new_answer_response
@@ -46,7 +47,9 @@ async def ask(request: Request, body: AskRequest, access: ReadAccess) -> Respons
     if body.stream:
         return StreamingResponse(_events(access, body, pipeline), media_type="text/event-stream", headers=UNBUFFERED)
     work = service.stream_workers.run(lambda: pipeline.answer(body.question, body.after))
-    return new_answer_response(service, await cancel_on_disconnect(request, work), body)
+    answer = await cancel_on_disconnect(request, work)
+    await asyncio.to_thread(access.record, Action.ASKED, answer.collection, answer.id)
+    return new_answer_response(service, answer, body)
 
 
 async def _pipeline(access: Access, body: AskRequest) -> Pipeline:
@@ -71,6 +74,7 @@ async def _events(access: Access, body: AskRequest, pipeline: Pipeline) -> Async
         ) as events:
             async for event in events:
                 if isinstance(event, AnswerDone):
+                    await asyncio.to_thread(access.record, Action.ASKED, event.answer.collection, event.answer.id)
                     new_answer_response(service, event.answer, body)  # to count it
                 for text in [COMMENT] if event is None else _sse(event, body):
                     yield text

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from fastapi import APIRouter, Request, Response
 
+from propcite.app.library.store import Action
 from propcite.app.server.access import Access, CheckedRoute, ReadAccess
 from propcite.app.server.errors import RequestError
 from propcite.app.server.routes.shared import (
@@ -57,7 +58,8 @@ async def _cite(access: Access, body: CiteRequest) -> CitedAnswer:
     if body.keep:
         if access.key:  # what is kept looks like an answer of this server's
             cited = replace(cited, notes=(*cited.notes, f"sent by {access.speaker()}"))
-        return await asyncio.to_thread(pipeline.store, cited)
+        cited = await asyncio.to_thread(pipeline.store, cited)
+    await asyncio.to_thread(access.record, Action.CITED, name, cited.id if body.keep else "")
     return replace(cited, collection=name)
 
 

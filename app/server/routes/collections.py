@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 from fastapi import APIRouter
 
-from propcite.app.library.store import CollectionInfo
+from propcite.app.library.store import Action, CollectionInfo
 from propcite.app.server.access import AdminAccess, CheckedRoute, ReadAccess, WriteAccess
 from propcite.app.server.errors import no_collection
 from propcite.app.server.routes.shared import PROBLEMS
@@ -28,9 +28,12 @@ def create(access: WriteAccess, body: CollectionRequest) -> CollectionJson:
     A collection that is created with an owner's key belongs to that owner.
     """
     library, owner = access.service.parts.library, access.key.owner if access.key else ""
-    if owner and library.collection_id(body.name) is None:
-        return _json(library.create_collection(body.name, owner))
-    return _json(library.create_collection(access.collection_name(body.name)))
+    is_new = library.collection_id(body.name) is None
+    name = body.name if owner and is_new else access.collection_name(body.name)
+    created = library.create_collection(name, owner)
+    if is_new:
+        access.record(Action.CREATED_COLLECTION, name)
+    return _json(created)
 
 
 @router.delete("/v1/collections/{name}", responses=PROBLEMS)
@@ -41,6 +44,7 @@ def remove(access: AdminAccess, name: Name) -> CollectionJson:
         raise no_collection(name)
     info = library.collection(name)
     service.parts.remove_collection(info)
+    access.record(Action.REMOVED_COLLECTION, info.name)
     service.forget_collection(info)
     return _json(info)
 

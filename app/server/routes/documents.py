@@ -13,7 +13,7 @@ from propcite.app.errors import NotFoundError
 from propcite.app.ingest.readers import SUFFIXES
 from propcite.app.ingest.uploads import MAX_JOBS, Job, Uploads, safe_name
 from propcite.app.library.selection import selected_documents
-from propcite.app.library.store import CollectionInfo, DetailsChange, DocumentInfo
+from propcite.app.library.store import Action, CollectionInfo, DetailsChange, DocumentInfo
 from propcite.app.server.access import Access, CheckedRoute, ReadAccess, WriteAccess
 from propcite.app.server.errors import RequestError, too_busy
 from propcite.app.server.routes.shared import PROBLEMS, cancel_on_disconnect
@@ -72,6 +72,7 @@ def describe(
     if not library.documents(info, [document_id]):
         raise _no_document(document_id, info)
     library.describe([document_id], DetailsChange(clean_all(body.fields), body.tags, body.without))
+    access.record(Action.CHANGED_DOCUMENT, info.name, document_id)
     return library.documents(info, [document_id])[0]
 
 
@@ -97,6 +98,7 @@ async def add(
     names = [safe_name(file.filename) for file in uploads]
     _check(names, web)
     job = await _accept(access.service.uploads, name, uploads, names, web)
+    await asyncio.to_thread(access.record, Action.ADDED_DOCUMENTS, name, job.id)
     if wait:
         await cancel_on_disconnect(request, _ended(job))
         response.status_code = 200 if job.ended.is_set() else 202
@@ -108,7 +110,7 @@ async def add(
 def job(access: ReadAccess, job_id: str) -> JobJson:
     """Show the state of a job that reads documents."""
     running = access.service.uploads.job(job_id)
-    if running is None or (access.key and not access.key.opens(running.collection)):
+    if running is None or not access.opens(running.collection):
         raise NotFoundError(f"no job {job_id[:40]!r}: POST /v1/documents starts one")
     return _json(running)
 
@@ -122,6 +124,7 @@ def remove(access: WriteAccess, document_id: str, collection: Collection = None)
         raise _no_document(document_id, info)
     num_citing = service.parts.library.count_answers_citing(info, document_id)
     service.parts.ingester(info).remove(document_id)
+    access.record(Action.REMOVED_DOCUMENT, info.name, document_id)
     return RemovedDocument(id=document_id, answers_citing=num_citing)
 
 

@@ -20,6 +20,7 @@ from propcite.retrieval.text import Passage
 
 T = TypeVar("T")
 
+MAX_FIRST = 2**31 - 1  # what every database counts to
 PROBLEMS: dict[int | str, dict[str, Any]] = {
     status: {"model": Problem, "description": description}
     for status, description in (

@@ -13,7 +13,8 @@ from shown import shown_of, written
 from propcite.app.answering.generators import Draft
 from propcite.app.building import build_generator, chosen_prompt
 from propcite.app.errors import AppError
-from propcite.app.settings import SAMPLING, load_settings
+from propcite.app.setting_values import SAMPLING
+from propcite.app.settings import load_settings
 
 QUESTION = "What did the barrier cost?"
 SHOWN = shown_of()

@@ -122,3 +122,23 @@ def test_another_site_cannot_use_the_password_that_a_browser_sends(site: Site) -
     assert site.upgrade(site.address, user=None) == 401
     assert site.get("/", Authorization=basic(*ADA), Origin="https://elsewhere.example").status_code == 403
     assert site.get("/", Authorization=basic(*ADA), Origin="null").status_code == 403
+
+
+def test_the_page_learns_who_the_proxy_let_in(loaded: dict[str, object], tmp_path: Path) -> None:
+    data, caddy = tmp_path / "signed", tmp_path / "caddy"
+    data.mkdir(), caddy.mkdir()
+    parts = parts_with(loaded, {}, data_dir=data)
+    with (
+        serving(data, page_sign_in="header", page_proxies="127.0.0.1") as page,
+        proxy(caddy, "http://127.0.0.1:1", page) as at,
+    ):
+        site = Site(at, "")
+        ada = basic(*ADA)
+        assert "ada has no role here" in site.get("/", Authorization=ada).text
+        parts.people.grant("eve", Scope.ADMIN)
+        assert "ada has no role here" in site.get("/", Authorization=ada, **{"Remote-User": "eve"}).text
+        assert site.upgrade(at) == 403
+        parts.people.grant("ada", Scope.READ)
+        assert site.get("/", Authorization=ada).status_code == 200
+        assert site.upgrade(at) == 101
+        assert site.get("/").status_code == 401

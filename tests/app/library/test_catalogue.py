@@ -138,6 +138,6 @@ def test_answers_that_cite_a_document_are_listed_newest_first(
 ) -> None:
     ids = [cite(library, town, several["a"][0], f"Question {n}?").id for n in range(3)][::-1]
     cite(library, town, several["b"][0], "Other?")
-    page = library.find_answers_citing(several["a"][0].document_id, limit=2)
+    page = library.find_answers_citing(town, several["a"][0].document_id, limit=2)
     assert ([info.id for info in page.items], page.total) == (ids[:2], 3)
-    assert library.find_answers_citing("nobody").items == []
+    assert library.find_answers_citing(town, "nobody").items == []

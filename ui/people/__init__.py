@@ -1,0 +1,1 @@
+"""People on the page: who they are, what they may do, and whom a collection is shared with."""
