@@ -27,6 +27,7 @@ from tests.benchmarks.answers.packages import fetch
 
 from propcite.app.errors import ReadError
 from propcite.app.ingest.readers import read_document
+from propcite.retrieval.text import Document
 
 NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 ACCENTS = "´ˆ˜¨˝˚ˇ˘¯˙¸˛"
@@ -107,19 +108,21 @@ def plain(text: str) -> str:
     return re.sub("(?<=\\w)[-\u2010\u00ad]\\s*\n\\s*", "", text).replace("\u00ad", "").replace("\u200b", "")
 
 
-def without_names(text: str) -> str:
-    """Return the text with the names of a table's columns once, above its rows, as the tools have them."""
-    lines, last = [], ""
-    for line in text.split("\n"):
-        cells = [cell.rpartition(" = ") for cell in line.removesuffix(".").split("; ")]
-        if not any(name for name, _, _ in cells):
-            lines.append(line)
-            continue
-        names = " ".join(name for name, _, _ in cells)
-        lines += [names] if names != last else []
-        lines.append(" ".join(value for _, _, value in cells))
-        last = names
-    return "\n".join(lines)
+def shown(document: Document) -> str:
+    """Return the text that is in boxes, each box once.
+
+    It has no marks between cells, and names of columns and cells of several rows are not repeated as in the rows.
+    """
+    text, seen, parts, end = document.text, set(), [], 0
+    for box in sorted(document.boxes, key=lambda box: box.span.start):
+        before = text[end : box.span.start]
+        parts.append("\n" * before.count("\n") or " " * bool(before))
+        end = box.span.end
+        place = box.page, box.left, box.top, box.right, box.bottom
+        if place not in seen:
+            seen.add(place)
+            parts.append(box.span.of(text))
+    return "".join(parts)
 
 
 def altered(numbers: Sequence[Counter[str]], text: str) -> Counter[str]:
@@ -165,7 +168,7 @@ def measure(pdf: Path) -> Result | None:
     seconds = time.process_time() - start
     poppler = without_running_lines(run("pdftotext", pdf, "-"))
     mupdf = without_running_lines(run("mutool", "draw", "-q", "-F", "txt", pdf))
-    text = without_names(document.text)
+    text = shown(document)
     errors, length, ours_only, theirs_only = min(compare(text, poppler), compare(text, mupdf), key=lambda c: c[0])
     numbers = [Counter(NUMBER.findall(plain(t))) for t in (poppler, mupdf, text)]
     kept = {}
