@@ -9,7 +9,7 @@ from itertools import groupby, pairwise
 from math import isfinite
 from statistics import quantiles
 
-from propcite.app.ingest.readers.pdf.columns import neighbours, rows_in_order
+from propcite.app.ingest.readers.pdf.columns import most_neighbours, neighbours, rows_in_order
 from propcite.app.ingest.readers.pdf.line_numbers import without_line_numbers
 from propcite.app.ingest.readers.pdf.lines import Cell, Line, body_size
 from propcite.app.ingest.readers.pdf.tables import Tables
@@ -50,8 +50,9 @@ def _ordered(lines: list[Line]) -> list[Line]:
     pieces = [piece for line in lines for piece in split(line)]
     if len(pieces) < 3 or any(line.parts for line in lines):
         return lines
-    enough = _BETTER * neighbours(pieces) + 1
-    if enough >= len(pieces) - 1:
+    most = most_neighbours(pieces)
+    enough = _BETTER * neighbours(pieces) + most / len(pieces)
+    if enough >= most:
         return lines
     placed = list(rows_in_order(pieces))
     if neighbours([piece for row in placed for piece in row]) <= enough:
