@@ -30,7 +30,8 @@ LOST = "\ufffd"  # stands for a character that cannot be read
 _PIECE = re.compile("[^\r\n\ufffe\x02]+[\ufffe\x02]?")
 _NOT_INK = "\ufffe\x02 \t"  # at the end of a line
 _GAP = re.compile(r"(?<=[^\s\ufffe\x02])[^\S\r\n]+(?=\S)")
-_ENDS_WORD = re.compile(r"[^\W_\u0590-\u1dff\u2000-\uffff]{2}")  # in Latin, Greek or Cyrillic
+_LETTER = r"[^\W_\u0590-\u1dff\u2000-\ufaff\ufb07-\uffff]"  # in Latin, Greek or Cyrillic
+_ENDS_WORD = re.compile(rf"(?:{_LETTER}|[.,;:!?)\]])(?:{_LETTER}|[(\[$])")
 _MIN_SPACE = 0.2  # of the letters' height, from which level letters are words apart
 _MIN_LEAP = 0.5  # the same for letters that are not level, as those of TeX's name
 _LEVEL = 0.1  # of the letters' height, by which the bottoms of level ones may differ

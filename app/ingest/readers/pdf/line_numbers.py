@@ -18,7 +18,7 @@ _MAX_OVERLAP = 0.1  # share of the lines that may begin to the left of their num
 _SLACK_RATIO = 1.5  # between the lines that are counted and those that are there: a list counts items of many lines
 _MIN_PROSE = 0.4  # share of the lines that begin with a small letter: rows of a table and items of a list do not
 _MIN_WORDS = 4  # of half of the lines: those of code and of tables have fewer
-_WORD = re.compile(r"[^\W\d_]{2,}")
+_WORD = re.compile(r"(?<!\S)[^\W\d_]{2,}[.,;:]?(?!\S)")
 
 
 @dataclass(frozen=True, slots=True)
