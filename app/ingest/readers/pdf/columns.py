@@ -62,13 +62,19 @@ def rows_in_order(pieces: Sequence[P]) -> Iterator[list[P]]:
 
 
 def rows(pieces: Sequence[P]) -> Iterator[list[P]]:
-    """Yield the pieces that are side by side, from top to bottom, each row from left to right."""
+    """Yield the pieces that are side by side, from top to bottom, each row from left to right.
+
+    The widest piece of a row shows its height: the marks of a plot, one a little below the other, are no row.
+    """
     row: list[P] = []
+    widest: P | None = None
     for piece in sorted(pieces, key=_middle, reverse=True):
-        if row and _middle(row[-1]) - _middle(piece) > _SAME_ROW * min(piece.size, row[-1].size):
+        if widest and _middle(widest) - _middle(piece) > _SAME_ROW * min(piece.size, widest.size):
             yield sorted(row, key=lambda piece: piece.left)
-            row = []
+            row, widest = [], None
         row.append(piece)
+        if widest is None or piece.right - piece.left > widest.right - widest.left:
+            widest = piece
     if row:
         yield sorted(row, key=lambda piece: piece.left)
 

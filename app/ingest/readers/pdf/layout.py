@@ -21,6 +21,7 @@ _MIN_BODY = 3  # lines of text, from which its edges are known
 _COLUMN = 0.7  # of the widest lines of text, the width of lines that show its edges
 _BESIDE = 0.5  # letter sizes between the text and a note in its margin
 _GLUED = 0.1  # letter sizes between pieces of a row that belong to one word
+_KERNED = 0.3  # letter sizes by which such pieces may overlap
 
 
 def in_reading_order(lines: Sequence[Line], tables: Tables | None = None) -> list[Line]:
@@ -85,7 +86,7 @@ def _joined(row: list[Line]) -> Line:
         return row[0]
     text = row[0].text
     for before, piece in pairwise(row):
-        is_glued = piece.left - before.right < _GLUED * piece.size
+        is_glued = -_KERNED * piece.size < piece.left - before.right < _GLUED * piece.size
         text += piece.text if is_glued else f" {piece.text}"
     return replace(
         max(row, key=lambda piece: len(piece.text)),
