@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
-HYPHENATED = re.compile(r"([\w-]*\w)[-\u2010\u00ad]$")  # the end of a line whose last word may go on
+_HYPHENS = ("-", "\u2010", "\u00ad")
+_HYPHENATED = re.compile(r"([\w-]*\w)[-\u2010\u00ad]$")
 _MAX_WORD = 100  # characters
 # First parts of words that keep their hyphen: `well-` and `known` make `well-known`.
 _HYPHENATED_PREFIXES = frozenset("well self non half ex cross high low long short".split())
@@ -23,8 +24,7 @@ def line_join(line: str, after: str, words: set[str]) -> tuple[str, str]:
     >>> line_join("for exam-", "ple", set()), line_join("a well-", "known", set()), line_join("one", "two", set())
     (('for exam', ''), ('a well-', ''), ('one', ' '))
     """
-    # A paragraph of many lines is not searched from its start for each of them.
-    hyphenated, first_word = HYPHENATED.search(line, max(0, len(line) - _MAX_WORD)), re.match(r"\w+", after)
+    hyphenated, first_word = hyphenated_end(line), re.match(r"\w+", after)
     if hyphenated is None:
         return line, "" if _is_wide(line[-1:]) and _is_wide(after[:1]) else " "
     if first_word is None or first_word[0] in ("and", "or", "und", "oder"):  # pre- and post-war
@@ -33,6 +33,12 @@ def line_join(line: str, after: str, words: set[str]) -> tuple[str, str]:
         return line, ""
     loses = line[-1] == "\u00ad" or not _keeps_hyphen(hyphenated[1].lower(), first_word[0].lower(), words)
     return (line[:-1] if loses else line), ""
+
+
+def hyphenated_end(line: str) -> re.Match[str] | None:
+    """Return the end of a line whose last word may go on, with the word before its hyphen as group 1."""
+    # A paragraph of many lines is not searched from its start for each of them.
+    return _HYPHENATED.search(line, max(0, len(line) - _MAX_WORD)) if line.endswith(_HYPHENS) else None
 
 
 def _keeps_hyphen(start: str, end: str, words: set[str]) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import string
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from random import Random
 
 import pypdfium2
 import pytest
@@ -119,14 +120,28 @@ def test_a_cell_of_several_lines_stays_together(is_ruled: bool) -> None:
     rows = [
         ["Port", "Visits", "Remarks"],
         ["Sandwick", "1,204", "Rebuilt after\nthe storm"],
-        ["Lervik", "980", "Closed"],
+        ["Lervik", "980", "Work took prece-\ndence here"],
     ]
     style: list[tuple[object, ...]] = [("VALIGN", (0, 0), (-1, -1), "TOP")]
     style += [("GRID", (0, 0), (-1, -1), 0.5, colors.black)] if is_ruled else []
     assert read(lambda pdf: table(pdf, rows, style)).text == (
         "Port = Sandwick; Visits = 1,204; Remarks = Rebuilt after the storm.\n"
-        "Port = Lervik; Visits = 980; Remarks = Closed."
+        "Port = Lervik; Visits = 980; Remarks = Work took precedence here."
     )
+
+
+def test_a_cell_of_several_rows_is_in_each_of_them() -> None:
+    rows = [["Port", "Visits"], ["Sandwick", "1"], ["", "2"], ["Lervik", "3"]]
+    style = [
+        ("GRID", (0, 0), (-1, -1), 0.5, colors.black),
+        ("SPAN", (0, 1), (0, 2)),
+        ("VALIGN", (0, 1), (0, 2), "MIDDLE"),
+    ]
+    assert read(lambda pdf: table(pdf, rows, style)).text.split("\n") == [
+        "Port = Sandwick; Visits = 1.",
+        "Port = Sandwick; Visits = 2.",
+        "Port = Lervik; Visits = 3.",
+    ]
 
 
 def test_a_table_goes_on_to_the_next_page() -> None:
@@ -195,8 +210,47 @@ def test_line_numbers_are_left_out(every: int) -> None:
 def test_numbers_of_rows_and_items_stay() -> None:
     rows = [["No", "Port"], *([str(n), name] for n, name in enumerate(("Sandwick", "Kirkwall", "Lervik", "Ystad"), 1))]
     assert "No = 3; Port = Lervik." in read(lambda pdf: table(pdf, rows, [])).text
-    items = [(72, 700 - 12 * n, f"{n} Item of a list") for n in range(1, 9)]
-    assert "7 Item of a list" in read(lambda pdf: write(pdf, items)).text
+    prose = wrapped(FIRST + SECOND, 400, 72, 780)
+    for words in ("Item of a list", "open box", "Female 4.5 0.21", "if left == right:"):
+        rows_of_words = [(72, 700 - 12 * n, f"{n} {words}") for n in range(1, 13)]
+        text = read(lambda pdf, lines=[*prose, *rows_of_words]: write(pdf, lines)).text
+        assert all(f"{n} {words}" in text for n in range(1, 13))
+    rows_of_states = [(72, 700 - 12 * n, f"{2758 + n % 2} of the students that were there") for n in range(4)]
+    assert read(lambda pdf: write(pdf, rows_of_states)).text.count("2758 of the students") == 2
+
+
+def test_numbers_that_a_turned_page_draws_before_their_words_stay() -> None:
+    def draw(pdf: Canvas) -> None:
+        pdf.translate(300, 400)
+        pdf.rotate(180)
+        for n in range(9):
+            pdf.drawString(100, 200 - 14 * n, str(n + 1))
+            pdf.drawString(-150, 200 - 14 * n, "words of the day in march")
+
+    text = read(draw).text
+    assert all(str(n) in text.split() for n in range(1, 10))
+
+
+def test_the_marks_of_a_plot_do_not_come_between_the_words_beside_it() -> None:
+    marks = Random(3)
+
+    def draw(pdf: Canvas) -> None:
+        write(pdf, wrapped(FIRST, 160, 330, 700))
+        for _ in range(160):
+            pdf.drawString(marks.uniform(72, 315), marks.uniform(590, 710), "o")
+
+    assert FIRST.strip() in " ".join(read(draw).text.split())
+
+
+def test_words_that_only_the_spacing_of_letters_divides() -> None:
+    def draw(pdf: Canvas) -> None:
+        line = pdf.beginText(72, 700)
+        for words, spacing in (("[It create", 0.0), ("s]", 2.6), ("[new mo", 0.0), ("dules]", 0.3)):
+            line.setCharSpace(spacing)
+            line.textOut(words)
+        pdf.drawText(line)
+
+    assert read(draw).text == "[It creates] [new modules]"
 
 
 @pytest.mark.parametrize("angle", [90, 180, 270])

@@ -2,11 +2,14 @@
 
     python -m tests.benchmarks.reading pdf CACHE [--only NAME] [--all]
 
-It reads the PDFs of Debian packages that pdf.tsv names.  A word counts as right if pdftotext or mutool has it as well,
-wherever it is on the page; the characters of other words are compared in order.  Running lines and hyphens are left
-out, because PropCite removes them.  Names of columns, which PropCite repeats in each row, count once; a letter and the
-accent that TeX draws before it count as one character.  A number counts as altered if both tools have it and PropCite
-has not.
+It reads the PDFs of Debian packages that pdf.tsv names, without recognising their pictures.  A word counts as right if
+pdftotext or mutool has it as well, wherever it is on the page; the characters of other words are compared in order.
+Running lines and hyphens are left out, because PropCite removes them.  Words count once for each box: names of columns
+and cells of several rows, which PropCite repeats in each row, have one.  A letter and the accent that TeX draws before
+it count as one character.  Every PDF in which a number is missing, added, split or joined is listed.
+
+Order: of the pairs of sentences that follow each other in pdftotext's text of a page, and of which PropCite has both
+once, the share that it has in the same order, and the share that it has side by side.
 """
 
 from __future__ import annotations
@@ -20,14 +23,19 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from statistics import median
 
 from tests.benchmarks.answers.packages import fetch
 
 from propcite.app.errors import ReadError
+from propcite.app.ingest.ocr.choosing import choose
 from propcite.app.ingest.readers import read_document
+from propcite.retrieval.text import Document
 
+SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z])|\n{2,}")
+MIN_SENTENCE = 30  # characters, so that most sentences are in a document once
 NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 ACCENTS = "´ˆ˜¨˝˚ˇ˘¯˙¸˛"
 CLASSES = {
@@ -48,12 +56,19 @@ class Result:
     seconds: float
     length: int
     errors: int
-    altered: Counter[str]
+    numbers: int  # in both tools
+    missing: Counter[str]  # numbers that both tools have and PropCite has not
+    added: Counter[str]  # numbers that only PropCite has
     lost: int
     soft_hyphens: int
+    order: tuple[int, int, int]  # pairs of sentences, those in the same order, those side by side
     kept: dict[str, tuple[int, int, int]]  # by class: in both tools, of these in ours, in ours and neither tool
     ours_only: list[str]
     theirs_only: list[str]
+
+    @property
+    def altered(self) -> int:
+        return self.missing.total() + self.added.total()
 
     @property
     def rate(self) -> float:
@@ -107,26 +122,38 @@ def plain(text: str) -> str:
     return re.sub("(?<=\\w)[-\u2010\u00ad]\\s*\n\\s*", "", text).replace("\u00ad", "").replace("\u200b", "")
 
 
-def without_names(text: str) -> str:
-    """Return the text with the names of a table's columns once, above its rows, as the tools have them."""
-    lines, last = [], ""
-    for line in text.split("\n"):
-        cells = [cell.rpartition(" = ") for cell in line.removesuffix(".").split("; ")]
-        if not any(name for name, _, _ in cells):
-            lines.append(line)
-            continue
-        names = " ".join(name for name, _, _ in cells)
-        lines += [names] if names != last else []
-        lines.append(" ".join(value for _, _, value in cells))
-        last = names
-    return "\n".join(lines)
+def shown(document: Document) -> str:
+    """Return the text that is in boxes, each box once.
+
+    It has no marks between cells, and names of columns and cells of several rows are not repeated as in the rows.
+    """
+    text, seen, parts, end = document.text, set(), [], 0
+    for box in sorted(document.boxes, key=lambda box: box.span.start):
+        before = text[end : box.span.start]
+        parts.append("\n" * before.count("\n") or " " * bool(before))
+        end = box.span.end
+        words = box.span.of(text)
+        if (drawn := (box.page, box.left, box.top, box.right, box.bottom, words)) not in seen:
+            seen.add(drawn)
+            parts.append(words)
+    return "".join(parts)
 
 
-def altered(numbers: Sequence[Counter[str]], text: str) -> Counter[str]:
-    """Return the numbers that both tools have and the text has not, not even in parts: 2 31 for 231, a power of 2."""
-    missing = (numbers[0] & numbers[1]) - numbers[2]
-    digits = re.sub(r"(?<=\d)[\s.,|]+(?=\d)", "", text)
-    return Counter({number: times for number, times in missing.items() if len(number) < 3 or number not in digits})
+def numbers_of(text: str) -> Counter[str]:
+    """Return the numbers of a text; a list such as `1, 2` counts as one, with or without spaces."""
+    return Counter(NUMBER.findall(re.sub(r"(?<=\d)\s*,\s*(?=\d)", ",", plain(text))))
+
+
+def altered(ours: str, tools: Sequence[str]) -> tuple[Counter[str], Counter[str]]:
+    """Return the numbers that both tools have more often than PropCite, and those that neither has as often.
+
+    A number that is split or joined to another one is in both.  Running lines, which PropCite leaves out and the tools
+    do not, count for neither.
+    """
+    mine = numbers_of(ours)
+    one, other = (numbers_of(without_running_lines(text)) for text in tools)
+    whole, whole_other = map(numbers_of, tools)
+    return (one & other) - mine, mine - (whole | whole_other)
 
 
 def words_of(text: str) -> list[str]:
@@ -150,6 +177,25 @@ def compare(ours: str, theirs: str) -> tuple[int, int, list[str], list[str]]:
     return distance("".join(only_one), "".join(only_other)), sum(map(len, other)), only_one, only_other
 
 
+def sentences_of(text: str) -> list[str]:
+    """Return the sentences of a text, only their letters and digits."""
+    found = ("".join(re.findall(r"[^\W_]", sentence)) for sentence in SENTENCE_END.split(plain(text)))
+    return [sentence for sentence in found if len(sentence) >= MIN_SENTENCE]
+
+
+def order(ours: str, theirs: str) -> tuple[int, int, int]:
+    """Return the number of pairs of sentences, that of those in the same order, and that of those side by side."""
+    mine = "".join(re.findall(r"[^\W_]", plain(ours)))
+    pairs = in_order = beside = 0
+    for page in theirs.split("\f"):
+        places = [(sentence, mine.find(sentence)) for sentence in sentences_of(page) if mine.count(sentence) == 1]
+        for (sentence, place), (_, next_place) in pairwise(places):
+            pairs += 1
+            in_order += place < next_place
+            beside += 0 <= next_place - place - len(sentence) < MIN_SENTENCE
+    return pairs, in_order, beside
+
+
 def run(*command: str | Path) -> str:
     return subprocess.run(command, capture_output=True, check=False).stdout.decode("utf-8", "replace")
 
@@ -163,11 +209,11 @@ def measure(pdf: Path) -> Result | None:
         print(f"{pdf.name}: {error}")
         return None
     seconds = time.process_time() - start
-    poppler = without_running_lines(run("pdftotext", pdf, "-"))
-    mupdf = without_running_lines(run("mutool", "draw", "-q", "-F", "txt", pdf))
-    text = without_names(document.text)
+    tools = run("pdftotext", pdf, "-"), run("mutool", "draw", "-q", "-F", "txt", pdf)
+    poppler, mupdf = map(without_running_lines, tools)
+    text = shown(document)
     errors, length, ours_only, theirs_only = min(compare(text, poppler), compare(text, mupdf), key=lambda c: c[0])
-    numbers = [Counter(NUMBER.findall(plain(t))) for t in (poppler, mupdf, text)]
+    missing, added = altered(text, tools)
     kept = {}
     for name, pattern in CLASSES.items():
         one, other, mine = (Counter(re.findall(pattern, plain(t))) for t in (poppler, mupdf, text))
@@ -181,9 +227,12 @@ def measure(pdf: Path) -> Result | None:
         seconds=seconds,
         length=length,
         errors=errors,
-        altered=altered(numbers, text),
+        numbers=(numbers_of(poppler) & numbers_of(mupdf)).total(),
+        missing=missing,
+        added=added,
         lost=int(document.metadata.get("lost_characters", 0)),
         soft_hyphens=text.count("\u00ad"),
+        order=order(text, tools[0]),
         kept=kept,
         ours_only=ours_only,
         theirs_only=theirs_only,
@@ -211,8 +260,13 @@ def report(results: list[Result]) -> None:
         f"character error rate: median {median(rates):.2%}, mean {sum(rates) / len(rates):.2%}, "
         f"nine in ten below {rates[int(0.9 * len(rates))]:.2%}, worst {rates[-1]:.1%}"
     )
-    altered = [result for result in results if result.altered]
-    print(f"altered numbers: {sum(r.altered.total() for r in altered)} in {len(altered)} PDFs")
+    missing, added = sum(r.missing.total() for r in results), sum(r.added.total() for r in results)
+    print(
+        f"numbers of both tools: {sum(r.numbers for r in results)}; missing {missing}, only in ours {added}, ", end=""
+    )
+    print(f"in {sum(r.altered > 0 for r in results)} PDFs")
+    pairs, in_order, beside = (sum(result.order[at] for result in results) for at in range(3))
+    print(f"pairs of sentences: {pairs}, in the same order {in_order / pairs:.2%}, side by side {beside / pairs:.2%}")
     with_lost = [result for result in results if result.lost]
     print(f"lost characters told: {sum(r.lost for r in with_lost)} in {len(with_lost)} PDFs")
     print(f"soft hyphens left: {sum(result.soft_hyphens for result in results)}\n")
@@ -222,12 +276,19 @@ def report(results: list[Result]) -> None:
         print(f"| {name} | {both} | {of_these} ({of_these / max(both, 1):.2%}) | {more} |")
 
 
+def show_order(results: list[Result]) -> None:
+    print("\nPDFs with the most pairs of sentences in another order")
+    for result in sorted(results, key=lambda result: result.order[1] - result.order[0])[:5]:
+        print(f"{result.name}: {result.order[0] - result.order[1]} of {result.order[0]}")
+
+
 def show(result: Result) -> None:
     print(f"\n{result.name} ({result.producer}): {result.rate:.1%} of {result.length} characters, lost {result.lost}")
     print("   only in ours:  ", " ".join(result.ours_only)[:300])
     print("   only in theirs:", " ".join(result.theirs_only)[:300])
-    if result.altered:
-        print("   altered numbers:", dict(result.altered.most_common(12)))
+    for name, numbers in (("missing", result.missing), ("added", result.added)):
+        if numbers:
+            print(f"   numbers {name}: {dict(numbers.most_common(12))}")
 
 
 def main() -> None:
@@ -236,14 +297,15 @@ def main() -> None:
     parser.add_argument("--only", default="", help="a part of the names of the PDFs to read")
     parser.add_argument("--all", action="store_true", help="show each PDF instead of the worst five")
     options = parser.parse_args()
+    choose("off")
     results = list(filter(None, (measure(pdf) for pdf in documents(options.cache) if options.only in pdf.name)))
     report(results)
     worst = sorted(results, key=lambda result: -result.rate)
     for result in worst if options.all else worst[:5]:
         show(result)
-    altered = sorted((r for r in results if r.altered), key=lambda result: -result.altered.total())
-    print("\nmost altered numbers")
-    for result in altered if options.all else altered[:5]:
+    show_order(results)
+    print("\nPDFs with altered numbers, most first")
+    for result in sorted((r for r in results if r.altered), key=lambda result: -result.altered):
         show(result)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Callable
 
@@ -11,6 +12,7 @@ from propcite.app.ingest.readers.pdf.rules import Rectangle
 _COMBINING = dict(
     zip("`´ˆ˜¨˝˚ˇ˘¯˙¸˛", "\u0300\u0301\u0302\u0303\u0308\u030b\u030a\u030c\u0306\u0304\u0307\u0327\u0328", strict=True)
 )
+_ACCENT = re.compile(f"[{''.join(_COMBINING)}]")
 _FAR = 60  # characters between an accent and its letter, at most: pdfium may write it after its word or the next
 _NEAR = 6  # characters between two letters with accents and a space between them, at most
 _MAX_OFFSET = 0.2  # of the letter's width, by which the accent's middle may be beside the letter
@@ -23,7 +25,7 @@ def with_accents(text: str, box: Callable[[int], Rectangle]) -> str:
 
     Spaces that only the accent's place made are removed in the same way.
     """
-    found = [at for at, char in enumerate(text) if char in _COMBINING]
+    found = [accent.start() for accent in _ACCENT.finditer(text)]
     if not found:
         return text
     chars = list(text)

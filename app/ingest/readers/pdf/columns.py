@@ -62,20 +62,34 @@ def rows_in_order(pieces: Sequence[P]) -> Iterator[list[P]]:
 
 
 def rows(pieces: Sequence[P]) -> Iterator[list[P]]:
-    """Yield the pieces that are side by side, from top to bottom, each row from left to right."""
+    """Yield the pieces that are side by side, from top to bottom, each row from left to right.
+
+    The widest piece of a row shows its height: the marks of a plot, one a little below the other, are no row.
+    """
     row: list[P] = []
+    widest: P | None = None
     for piece in sorted(pieces, key=_middle, reverse=True):
-        if row and _middle(row[-1]) - _middle(piece) > _SAME_ROW * min(piece.size, row[-1].size):
+        if widest and _middle(widest) - _middle(piece) > _SAME_ROW * min(piece.size, widest.size):
             yield sorted(row, key=lambda piece: piece.left)
-            row = []
+            row, widest = [], None
         row.append(piece)
+        if widest is None or piece.right - piece.left > widest.right - widest.left:
+            widest = piece
     if row:
         yield sorted(row, key=lambda piece: piece.left)
 
 
-def neighbours(pieces: Sequence[P]) -> int:
-    """Count the pieces that stand below or beside the one before them: the more, the better is the order."""
-    return sum(_is_next(one, other) for one, other in pairwise(pieces))
+def neighbours(pieces: Sequence[P]) -> float:
+    """Return the width of the pieces that stand below or beside the one before them: the more, the better is the order.
+
+    A pair has the width of its narrower piece, so that the marks of a plot count less than the text beside it.
+    """
+    return sum(_width(one, other) for one, other in pairwise(pieces) if _is_next(one, other))
+
+
+def most_neighbours(pieces: Sequence[P]) -> float:
+    """Return what `neighbours` would be if each piece stood below or beside the one before."""
+    return sum(_width(one, other) for one, other in pairwise(pieces))
 
 
 def _is_next(one: Placed, other: Placed) -> bool:
@@ -84,6 +98,10 @@ def _is_next(one: Placed, other: Placed) -> bool:
         return -0.5 * size <= other.left - one.right <= _NEXT_WORD * size
     is_below = 0 < one.bottom - other.bottom <= _NEXT_LINE * size
     return is_below and other.left < one.right and one.left < other.right
+
+
+def _width(one: Placed, other: Placed) -> float:
+    return min(one.right - one.left, other.right - other.left)
 
 
 def _middle(piece: Placed) -> float:

@@ -9,9 +9,9 @@ from itertools import groupby, pairwise
 from math import isfinite
 from statistics import quantiles
 
-from propcite.app.ingest.readers.pdf.columns import neighbours, rows_in_order
+from propcite.app.ingest.readers.pdf.columns import most_neighbours, neighbours, rows_in_order
 from propcite.app.ingest.readers.pdf.line_numbers import without_line_numbers
-from propcite.app.ingest.readers.pdf.lines import Line, body_size
+from propcite.app.ingest.readers.pdf.lines import Cell, Line, body_size
 from propcite.app.ingest.readers.pdf.tables import Tables
 
 _NOTE_SCALE = 0.93  # of the body size, up to which letters are those of a note: 8 or 9 of 10 points, 10 of 11
@@ -21,6 +21,7 @@ _MIN_BODY = 3  # lines of text, from which its edges are known
 _COLUMN = 0.7  # of the widest lines of text, the width of lines that show its edges
 _BESIDE = 0.5  # letter sizes between the text and a note in its margin
 _GLUED = 0.1  # letter sizes between pieces of a row that belong to one word
+_KERNED = 0.3  # letter sizes by which such pieces may overlap
 
 
 def in_reading_order(lines: Sequence[Line], tables: Tables | None = None) -> list[Line]:
@@ -50,8 +51,9 @@ def _ordered(lines: list[Line]) -> list[Line]:
     pieces = [piece for line in lines for piece in split(line)]
     if len(pieces) < 3 or any(line.parts for line in lines):
         return lines
-    enough = _BETTER * neighbours(pieces) + 1
-    if enough >= len(pieces) - 1:
+    most = most_neighbours(pieces)
+    enough = _BETTER * neighbours(pieces) + most / len(pieces)
+    if enough >= most:
         return lines
     placed = list(rows_in_order(pieces))
     if neighbours([piece for row in placed for piece in row]) <= enough:
@@ -84,7 +86,7 @@ def _joined(row: list[Line]) -> Line:
         return row[0]
     text = row[0].text
     for before, piece in pairwise(row):
-        is_glued = piece.left - before.right < _GLUED * piece.size
+        is_glued = -_KERNED * piece.size < piece.left - before.right < _GLUED * piece.size
         text += piece.text if is_glued else f" {piece.text}"
     return replace(
         max(row, key=lambda piece: len(piece.text)),
@@ -100,23 +102,33 @@ def _joined(row: list[Line]) -> Line:
 
 def _without_margins(lines: list[Line], body: float) -> tuple[list[Line], list[Line]]:
     """Return the lines without those in smaller letters beside the text, and these."""
-    pieces = [split(line) for line in lines]
-    widths = [piece.right - piece.left for row in pieces for piece in row if piece.size > _NOTE_SCALE * body]
-    if len(widths) < _MIN_BODY or len(widths) == sum(map(len, pieces)):
+    words = [_words(line) for line in lines]
+    widths = [one.right - one.left for row in words for one in row if one.size > _NOTE_SCALE * body]
+    if len(widths) < _MIN_BODY or len(widths) == sum(map(len, words)):
         return lines, []
     wide = _COLUMN * quantiles(widths, n=10, method="inclusive")[-1]
-    columns = [one for row in pieces for one in row if one.size > _NOTE_SCALE * body and one.right - one.left >= wide]
+    columns = [one for row in words for one in row if one.size > _NOTE_SCALE * body and one.right - one.left >= wide]
     if not columns:  # letters in no direction
         return lines, []
-    left = min(piece.left for piece in columns) - _BESIDE * body
-    right = max(piece.right for piece in columns) + _BESIDE * body
+    left = min(one.left for one in columns) - _BESIDE * body
+    right = max(one.right for one in columns) + _BESIDE * body
     inside: list[Line] = []
     beside: list[Line] = []
-    for line, row in zip(lines, pieces, strict=True):
-        apart = [one for one in row if one.size <= _NOTE_SCALE * body and (one.right < left or one.left > right)]
-        beside += apart
-        inside += [line] if not apart else [piece for piece in row if piece not in apart]
+    for line, row in zip(lines, words, strict=True):
+        apart = [one.size <= _NOTE_SCALE * body and (one.right < left or one.left > right) for one in row]
+        if not any(apart):
+            inside.append(line)
+            continue
+        for piece, is_beside in zip(split(line), apart, strict=True):
+            (beside if is_beside else inside).append(piece)
     return inside, beside
+
+
+def _words(line: Line) -> Sequence[Line | Cell]:
+    """Return the words between wide gaps, each with its edges and size."""
+    if len(line.cells) < 2:
+        return [line]
+    return [cell if cell.size else replace(cell, size=line.size) for cell in line.cells]
 
 
 def _without_footnotes(lines: list[Line], body: float) -> tuple[list[Line], list[Line]]:

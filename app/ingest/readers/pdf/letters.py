@@ -6,11 +6,15 @@ import ctypes
 import math
 import re
 import unicodedata
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator
-from itertools import pairwise
-from typing import Any
+from contextlib import closing
+from itertools import compress, pairwise, repeat
+from typing import Any, NamedTuple, TypeVar
 
+import numpy as np
+import numpy.typing as npt
 from pypdfium2 import raw
 
 from propcite.app.ingest.readers.draft import one_line
@@ -19,11 +23,18 @@ from propcite.app.ingest.readers.pdf.glyphs import PUBLIC
 from propcite.app.ingest.readers.pdf.lines import Cell, Line, is_right_to_left
 from propcite.app.ingest.readers.pdf.rules import Rectangle, Rules
 
+N = TypeVar("N", float, npt.NDArray[np.float64])
 LOST = "\ufffd"  # stands for a character that cannot be read
 
 # pdfium writes U+FFFE or U+0002 instead of a hyphen and the line end after it.
 _PIECE = re.compile("[^\r\n\ufffe\x02]+[\ufffe\x02]?")
-_GAP = re.compile(r"(?<=\S)\s+(?=\S)")
+_NOT_INK = "\ufffe\x02 \t"  # at the end of a line
+_GAP = re.compile(r"(?<=[^\s\ufffe\x02])[^\S\r\n]+(?=\S)")
+_LETTER = r"[^\W_\u0590-\u1dff\u2000-\ufaff\ufb07-\uffff]"  # in Latin, Greek or Cyrillic
+_ENDS_WORD = re.compile(rf"(?:{_LETTER}|[.,;:!?)\]])(?:{_LETTER}|[(\[$])")
+_MIN_SPACE = 0.2  # of the letters' height, from which level letters are words apart
+_MIN_LEAP = 0.5  # the same for letters that are not level, as those of TeX's name
+_LEVEL = 0.1  # of the letters' height, by which the bottoms of level ones may differ
 _REPLACED = str.maketrans(
     {
         "ﬀ": "ff",
@@ -46,18 +57,41 @@ _MAC_LIGATURES = re.compile("(?<=[^\\W\\d_])[\uf0de\uf0df]|[\uf0de\uf0df](?=[^\\
 _OVERSTRUCK = re.compile("\u0338\\s?(\\S)")  # TeX writes the stroke of an unequal sign before the equal sign
 _INNER_SOFT_HYPHEN = re.compile("\u00ad(?!\\s*$)")
 _CELL_GAP = 0.8  # width of a gap between cells, in letter sizes; most spaces in justified text are narrower
+_WIDE = re.compile("[\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe6f\uff01-\uff60\U00020000-\U0003fffd]")
 _SAMPLES = 60  # characters by which the direction of a page is judged
 _MAX_SLANT = 20  # degrees by which a line may lean and still be level
 _NUMBER = re.compile(r"(\d{1,5})(\s+)(?=\S)")
 
 
+# Writes the rectangle of a character to an address: pypdfium2's function needs an object for each.
+_write_box = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p)(
+    ctypes.cast(raw.FPDFText_GetLooseCharBox, ctypes.c_void_p).value or 0
+)
+
+
 def page_lines(page: Any, number: int) -> list[Line]:
     """Return the lines of a page, in the order of its text; U+FFFD stands for each character that cannot be read."""
-    text_page = page.get_textpage()
-    try:
+    with closing(page.get_textpage()) as text_page:
         return list(_lines(_Letters(page, text_page), number))
-    finally:
-        text_page.close()
+
+
+def readable_lines(page: Any, number: int) -> list[Line] | None:
+    """Return the lines of a page; None if it has a character that cannot be read."""
+    with closing(page.get_textpage()) as text_page:
+        letters = _Letters(page, text_page)
+        return None if LOST in letters.text else list(_lines(letters, number))
+
+
+class _Gap(NamedTuple):
+    """The characters between two words, from `start` to before `end`; none where a space is missing.
+
+    `is_turn` is set where the next word is to the left of the one before, and above or below it.
+    """
+
+    start: int
+    end: int
+    width: float
+    is_turn: bool
 
 
 class _Letters:
@@ -68,17 +102,26 @@ class _Letters:
 
     def __init__(self, page: Any, text_page: Any) -> None:
         self._page = text_page.raw
-        self._turn = page.get_rotation() % 360
-        shown = self._turn
+        self._sheet, self._turn = page, page.get_rotation() % 360
         self._left, self._bottom, right, top = page.get_bbox()  # unlike the crop box it includes inherited values
         self._width, self._height = right - self._left, top - self._bottom
         self.text = self._text(text_page)
+
+    def measure(self) -> None:
+        """Find where the characters and the ruling lines are."""
+        shown, on_sheet = self._turn, self._rectangles()
+        self._place_all(on_sheet)
         self._is_vertical = self._goes_down()
         # Seen from its right side, vertical text has level lines from top to bottom.
         self._turn = (shown + 270) % 360 if self._is_vertical else self._usual_angle(shown)
         self.turn = (shown - self._turn) % 360
+        if self.turn:
+            self._place_all(on_sheet)
         self.text = with_accents(self.text, self.box)
-        self.rules = Rules(page, self.place)
+        self._gaps = self._all_gaps()
+        self._starts = [gap.start for gap in self._gaps]
+        self._lacks_spaces = any(gap.start == gap.end for gap in self._gaps)
+        self.rules = Rules(self._sheet, self.place)
 
     def _text(self, text_page: Any) -> str:
         """Return one character for each of pdfium's; U+FFFD where it has no Unicode but writes the character's code."""
@@ -88,8 +131,7 @@ class _Letters:
             text = "".join(chr(raw.FPDFText_GetUnicode(page, index)) for index in indexes)
             text = "".join(char if char != "\0" or self._has_ink(at) else " " for at, char in enumerate(text))
             text = _HALVES.sub(lambda found: _joined(found[0]), text)
-        has_error = raw.FPDFText_HasUnicodeMapError
-        if unmapped := [index for index in indexes if has_error(page, index)]:
+        if unmapped := list(compress(indexes, map(raw.FPDFText_HasUnicodeMapError, repeat(page), indexes))):
             chars = list(text)
             for index in unmapped:
                 chars[index] = chars[index] if chars[index].isspace() else LOST
@@ -104,7 +146,7 @@ class _Letters:
 
     def _goes_down(self) -> bool:
         """Whether most Chinese or Japanese letters have the next one below them."""
-        wide = [at for at, char in enumerate(self.text) if unicodedata.east_asian_width(char) in "WF"]
+        wide = [char.start() for char in _WIDE.finditer(self.text)]
         pairs = [(at, after) for at, after in pairwise(wide) if after == at + 1]
         pairs = pairs[:: max(1, len(pairs) // _SAMPLES)]
         boxes = [(self.box(at), self.box(after)) for at, after in pairs]
@@ -140,13 +182,62 @@ class _Letters:
 
     def box(self, index: int) -> Rectangle:
         """Return the rectangle of a character; zeros if pdfium knows none."""
-        box = raw.FS_RECTF()
-        if not raw.FPDFText_GetLooseCharBox(self._page, index, box):
-            return 0.0, 0.0, 0.0, 0.0
-        return self.place((box.left, box.bottom, box.right, box.top))
+        return self._boxes[index]
 
-    def place(self, box: Rectangle) -> Rectangle:
-        """Return where a rectangle of the sheet is on the page as it is read."""
+    def _rectangles(self) -> npt.NDArray[np.float64]:
+        """Return the left, bottom, right and top edge of each character on the sheet; NaN if pdfium knows none."""
+        number = len(self.text)
+        edges = np.zeros((number, 4), np.float32)  # left, top, right, bottom
+        first, step = edges.ctypes.data, 4 * edges.itemsize
+        addresses = range(first, first + number * step, step)
+        is_found = list(map(_write_box, repeat(ctypes.cast(self._page, ctypes.c_void_p)), range(number), addresses))
+        edges[np.array(is_found, int) == 0] = np.nan
+        return edges[:, [0, 3, 2, 1]].astype(float)
+
+    def _place_all(self, on_sheet: npt.NDArray[np.float64]) -> None:
+        left, bottom, right, top = on_sheet.T
+        self._edges = np.nan_to_num(np.stack(self.place((left, bottom, right, top)), axis=1))
+        self._boxes: list[Rectangle] = list(map(tuple, self._edges.tolist()))
+
+    def words(self, start: int, end: int) -> str:
+        """Return what is written from one character to before another, on one line."""
+        if not self._lacks_spaces:
+            return _normal(self.text[start:end])
+        missing = [gap.start for gap in self.gaps_in(start, end) if gap.start == gap.end]
+        return " ".join(_normal(self.text[one:other]) for one, other in pairwise((start, *missing, end)))
+
+    def gaps_in(self, start: int, end: int) -> list[_Gap]:
+        """Return the gaps between words from one character to before another."""
+        return self._gaps[bisect_right(self._starts, start) : bisect_left(self._starts, end)]
+
+    def _all_gaps(self) -> list[_Gap]:
+        """Return the gaps within lines, those without a space too, where two letters or digits are apart."""
+        spans = [gap.span() for gap in _GAP.finditer(self.text)]
+        missing = self._apart()
+        if missing:
+            spans = sorted([*spans, *zip(missing, missing, strict=True)])
+        if not spans:
+            return []
+        starts, ends = np.array(spans).T
+        before, after = self._edges[starts - 1], self._edges[ends]
+        is_turn = (after[:, 0] < before[:, 0]) & ((after[:, 3] <= before[:, 1]) | (before[:, 3] <= after[:, 1]))
+        widths = after[:, 0] - before[:, 2]
+        return list(map(_Gap, starts.tolist(), ends.tolist(), widths.tolist(), is_turn.tolist()))
+
+    def _apart(self) -> list[int]:
+        """Return the letters and digits that are not beside the one before them, although there is no space between.
+
+        pdfium leaves out spaces where one font follows another, and between numbers beside a plot.
+        """
+        (left, bottom, right, top), (left2, bottom2, right2, top2) = self._edges[:-1].T, self._edges[1:].T
+        height = np.maximum(top - bottom, top2 - bottom2)
+        apart = np.maximum.reduce([left2 - right, left - right2, bottom2 - top, bottom - top2])
+        is_level = np.abs(bottom2 - bottom) < _LEVEL * height
+        found = np.flatnonzero(apart > np.where(is_level, _MIN_SPACE, _MIN_LEAP) * height) + 1
+        return [at for at in found.tolist() if _ENDS_WORD.match(self.text, at - 1)]
+
+    def place(self, box: tuple[N, N, N, N]) -> tuple[N, N, N, N]:
+        """Return where a rectangle of the sheet, or the edges of many, are on the page as it is read."""
         left, right = box[0] - self._left, box[2] - self._left
         bottom, top = box[1] - self._bottom, box[3] - self._bottom
         match self._turn:
@@ -167,39 +258,40 @@ class _Letters:
 
 
 def _lines(letters: _Letters, page: int) -> Iterator[Line]:
+    letters.measure()
     for piece in _PIECE.finditer(letters.text):
-        if not _normal(piece[0]).strip("\u00ad"):
-            continue
-        for start, end in _rows(letters, piece):
-            yield _line(letters, start, end, page)
+        for start, end in () if piece[0].isspace() else _rows(letters, piece):
+            line = _line(letters, start, end, page)
+            if line.text.strip("\u00ad"):
+                yield line
 
 
 def _rows(letters: _Letters, piece: re.Match[str]) -> Iterator[tuple[int, int]]:
     """Yield the first character and the end of each row: pdfium may take short words below each other for a line."""
     start = piece.start() + len(piece[0]) - len(piece[0].lstrip())
-    for gap in _GAP.finditer(piece[0]):
-        before, after = letters.box(piece.start() + gap.start() - 1), letters.box(piece.start() + gap.end())
-        if after[0] < before[0] and (after[3] <= before[1] or before[3] <= after[1]):
-            yield start, piece.start() + gap.start()
-            start = piece.start() + gap.end()
+    for gap in letters.gaps_in(start, piece.end()):
+        if gap.is_turn:
+            yield start, gap.start
+            start = gap.end
     yield start, piece.end()
 
 
 def _line(letters: _Letters, start: int, end: int, page: int) -> Line:
-    text = letters.text[start:end]
-    last = start + max(len(text.rstrip("\ufffe\x02 \t")), 1) - 1
+    last = start + max(len(letters.text[start:end].rstrip(_NOT_INK)), 1) - 1
     sampled = start, (start + last + 1) // 2, last
     lefts, bottoms, rights, tops = zip(*map(letters.box, sampled), strict=True)
     # The median of three letters, so that one large initial does not make a heading.
     size = sorted(map(letters.size, sampled))[1] or max(tops) - min(bottoms) or 1.0
-    words = _normal(text)
-    cells, stretch = _cells(letters, start, text, size, min(bottoms), max(tops))
+    cells, stretch = _cells(letters, start, end, size, min(bottoms), max(tops))
+    words = cells[0].text if len(cells) == 1 else letters.words(start, end)
+    number_end = _number_end(letters, start, end)
     if (
         len(cells) > 1
         and (ordered := sorted(cells, key=lambda cell: cell.left)) != cells
         and not is_right_to_left(words)
     ):
         cells, words = ordered, " ".join(cell.text for cell in ordered)  # pdfium turns the words of a turned line
+        number_end = None
     return Line(
         text=words,
         page=page,
@@ -214,35 +306,32 @@ def _line(letters: _Letters, start: int, end: int, page: int) -> Line:
         is_apart=not letters.is_level(start),
         cells=tuple(cells),
         stretch=stretch,
-        number_end=_number_end(letters, start, text),
+        number_end=number_end,
     )
 
 
 def _cells(
-    letters: _Letters, first: int, text: str, size: float, bottom: float, top: float
+    letters: _Letters, start: int, end: int, size: float, bottom: float, top: float
 ) -> tuple[list[Cell], float | None]:
     """Return the words between wide gaps and, if all gaps are equal, their total width beyond that of spaces."""
-    gaps = list(_GAP.finditer(text))
-    edges = [(letters.box(first + gap.start() - 1)[2], letters.box(first + gap.end())[0]) for gap in gaps]
-    widths = [after - before for before, after in edges]
-    ends = [(gap.start(), gap.end()) for gap, width in zip(gaps, widths, strict=True) if abs(width) > _CELL_GAP * size]
-    cells, start = [], 0
-    for end, after in (*ends, (len(text.rstrip("\ufffe\x02 \t")), 0)):
-        if words := _normal(text[start:end] if after else text[start:]):
-            left, right = letters.box(first + start)[0], letters.box(first + max(end, start + 1) - 1)[2]
+    gaps = letters.gaps_in(start, end)
+    widths = [gap.width for gap in gaps]
+    wide = [gap for gap in gaps if abs(gap.width) > _CELL_GAP * size]
+    ends = [*((gap.start, gap.start) for gap in wide), (start + len(letters.text[start:end].rstrip(_NOT_INK)), end)]
+    cells = []
+    for first, (last, stop) in zip([start, *(gap.end for gap in wide)], ends, strict=True):
+        if words := letters.words(first, stop):
+            left, right = letters.box(first)[0], letters.box(max(last, first + 1) - 1)[2]
             frame = letters.rules.frame((left, bottom, right, top))
-            cells.append(Cell(words, left, right, letters.size(first + start) if ends else size, frame))
-        start = after
+            cells.append(Cell(words, left, right, letters.size(first) if wide else size, frame))
     is_even = bool(widths) and max(widths) - min(widths) < 0.25 * size
     return cells, sum(widths) - 0.3 * size * len(widths) if is_even else None
 
 
-def _number_end(letters: _Letters, first: int, text: str) -> tuple[float, float] | None:
+def _number_end(letters: _Letters, start: int, end: int) -> tuple[float, float] | None:
     """Return where the number ends with which a line begins, and where the next word begins."""
-    found = _NUMBER.match(text)
-    if not found:
-        return None
-    return letters.box(first + found.end(1) - 1)[2], letters.box(first + found.end())[0]
+    found = _NUMBER.match(letters.text, start, end)
+    return (letters.box(found.end(1) - 1)[2], letters.box(found.end())[0]) if found else None
 
 
 def _joined(halves: str) -> str:
@@ -251,5 +340,7 @@ def _joined(halves: str) -> str:
 
 def _normal(piece: str) -> str:
     """Replace ligatures and remove soft hyphens, except at the line's end, where one shows that a word continues."""
+    if piece.isascii() and piece.isprintable():
+        return " ".join(piece.split())
     words = _INNER_SOFT_HYPHEN.sub("", piece.translate(_REPLACED))
     return one_line(_OVERSTRUCK.sub(lambda found: unicodedata.normalize("NFC", found[1] + "\u0338"), words))

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from statistics import median
 
 from propcite.app.ingest.readers.pdf.lines import Line
 
 _MIN_NUMBERS = 4  # on a page
+_MIN_COUNTED = 8  # lines from the first number to the last; fewer may be a list
 _SLACK = 3.0  # points between the edges of numbers below each other
 _MIN_STEADY = 0.9  # share of the numbers that follow the one before by the usual step
 _MAX_OVERLAP = 0.1  # share of the lines that may begin to the left of their numbers
 _SLACK_RATIO = 1.5  # between the lines that are counted and those that are there: a list counts items of many lines
-_MIN_PROSE = 0.2  # share of the lines that begin with a small letter: rows of a table and items of a list do not
+_MIN_PROSE = 0.4  # share of the lines that begin with a small letter: rows of a table and items of a list do not
+_MIN_WORDS = 4  # of half of the lines: those of code and of tables have fewer
+_WORD = re.compile(r"(?<!\S)[^\W\d_]{2,}[.,;:]?(?!\S)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +62,7 @@ def _counts_lines(column: Sequence[_Number], lines: Sequence[Line]) -> bool:
         return False
     steps = [after.value - number.value for number, after in pairwise(column)]
     step = sorted(steps)[len(steps) // 2]
-    if step < 1 or steps.count(step) < _MIN_STEADY * len(steps) - 1:
+    if min(steps) < 1 or steps.count(step) < _MIN_STEADY * len(steps) - 1:
         return False
     texts = [text for at, line in enumerate(lines) if (text := _text(line, at, column))]
     highest, lowest = column[0].height + 1, column[-1].height - 1
@@ -66,9 +71,16 @@ def _counts_lines(column: Sequence[_Number], lines: Sequence[Line]) -> bool:
     if sum(left < right for left, _, _ in beside) > _MAX_OVERLAP * len(beside):
         return False
     counted, there = step * (len(column) - 1) + 1, len({round(height) for _, height, _ in beside})
-    if not counted / _SLACK_RATIO <= there <= counted * _SLACK_RATIO:
+    if counted < _MIN_COUNTED or not counted / _SLACK_RATIO <= there <= counted * _SLACK_RATIO:
         return False
-    return sum(text[:1].islower() for _, _, text in texts) >= _MIN_PROSE * len(texts)
+    return _is_prose([words for _, _, words in beside])
+
+
+def _is_prose(texts: Sequence[str]) -> bool:
+    """Whether lines are those of a running text, which a number beside them counts rather than names."""
+    if sum(text[:1].islower() for text in texts) < _MIN_PROSE * len(texts):
+        return False
+    return median(len(_WORD.findall(text)) for text in texts) >= _MIN_WORDS
 
 
 def _text(line: Line, at: int, column: Sequence[_Number]) -> tuple[float, float, str] | None:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from io import BytesIO
 from threading import RLock
-from typing import Any
+from typing import Any, TypeVar
 
 from propcite.app.ingest.ocr.scans import Scans
 from propcite.app.ingest.readers.pdf.fonts import with_unicode_maps
 from propcite.app.ingest.readers.pdf.garbled import is_garbled
-from propcite.app.ingest.readers.pdf.letters import LOST, page_lines
+from propcite.app.ingest.readers.pdf.letters import page_lines, readable_lines
 from propcite.app.ingest.readers.pdf.lines import Line
 from propcite.app.ingest.readers.pdf.scans import with_scan
 from propcite.app.processes import report_step
@@ -19,6 +19,7 @@ from propcite.app.processes import report_step
 # pdfium is not thread-safe: all callers of it must hold this lock.
 PDFIUM_LOCK = RLock()
 
+T = TypeVar("T")
 _AT_ONCE = 50  # pages whose fonts are mended together
 
 
@@ -27,8 +28,7 @@ def lines_of_pages(pdf: Any, scans: Scans, num_pages: int) -> Iterator[list[Line
     for first in range(0, num_pages, _AT_ONCE):
         indexes = range(first, min(first + _AT_ONCE, num_pages))
         with PDFIUM_LOCK:
-            pages = _read(pdf, indexes)
-            garbled = _mend(pdf, pages)
+            pages, garbled = _read(pdf, indexes)
         for index in indexes:
             with PDFIUM_LOCK:
                 lines = with_scan(scans, pdf, index, [] if index in garbled else pages[index])
@@ -38,22 +38,26 @@ def lines_of_pages(pdf: Any, scans: Scans, num_pages: int) -> Iterator[list[Line
             yield lines
 
 
-def _read(pdf: Any, indexes: Iterable[int]) -> dict[int, list[Line]]:
-    """Return the lines of these pages by the pages' indexes."""
-    lines = {}
-    for index in indexes:
-        with closing(pdf[index]) as page:
-            lines[index] = page_lines(page, index + 1)
-    return lines
+def _read(pdf: Any, indexes: Iterable[int]) -> tuple[dict[int, list[Line]], set[int]]:
+    """Return the lines of pages by the pages' indexes, and the pages that stay garbled.
 
-
-def _mend(pdf: Any, pages: dict[int, list[Line]]) -> set[int]:
-    """Read pages again whose fonts lack Unicode maps or have wrong ones; return those that stay garbled."""
-    pages |= _with_better_fonts(pdf, [index for index, lines in pages.items() if _has_lost(lines)], trusts_names=False)
+    A page whose fonts lack Unicode maps or have wrong ones is read with better fonts, as far as they can be made.
+    """
+    readable = {index: _lines(pdf, index, readable_lines) for index in indexes}
+    lost = [index for index, lines in readable.items() if lines is None]
+    mended = _with_better_fonts(pdf, lost, trusts_names=False)
+    pages = {}
+    for index, lines in readable.items():
+        lines = mended.get(index, lines)
+        pages[index] = _lines(pdf, index, page_lines) if lines is None else lines
     garbled = [index for index, lines in pages.items() if _is_garbled(lines)]
     mended = _with_better_fonts(pdf, garbled, trusts_names=True)
-    pages |= mended
-    return {index for index in garbled if index not in mended or _is_garbled(mended[index])}
+    return pages | mended, {index for index in garbled if index not in mended or _is_garbled(mended[index])}
+
+
+def _lines(pdf: Any, index: int, read: Callable[[Any, int], T]) -> T:
+    with closing(pdf[index]) as page:
+        return read(page, index + 1)
 
 
 def _with_better_fonts(pdf: Any, indexes: list[int], *, trusts_names: bool) -> dict[int, list[Line]]:
@@ -78,10 +82,6 @@ def _with_better_fonts(pdf: Any, indexes: list[int], *, trusts_names: bool) -> d
             with closing(better[place]) as page:
                 lines[index] = page_lines(page, index + 1)
     return lines
-
-
-def _has_lost(lines: list[Line]) -> bool:
-    return any(LOST in line.text for line in lines)
 
 
 def _is_garbled(lines: list[Line]) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
-from propcite.app.ingest.readers.line_ends import HYPHENATED, line_join
+from propcite.app.ingest.readers.line_ends import hyphenated_end, line_join
 from propcite.app.ingest.readers.pdf.lines import Line, body_size, is_right_to_left
 from propcite.retrieval.text import Span
 
@@ -138,7 +138,9 @@ def _same_size(line: Line, after: Line) -> bool:
 
 
 def _same_row(line: Line, after: Line) -> bool:
-    """Whether two lines are side by side, as a superscript after its word."""
+    """Whether two lines are side by side, as a superscript after its word; rows of a table never are."""
+    if line.is_row or after.is_row:
+        return False
     overlap = min(line.top, after.top) - max(line.bottom, after.bottom)
     lower = min(line.top - line.bottom, after.top - after.bottom)
     return line.page == after.page and after.left >= line.left and 0 < lower < 2 * overlap
@@ -167,7 +169,7 @@ def _is_last(line: Line, after: Line, group: Sequence[Line], left: float, right:
     """Whether a line is the last of its paragraph, judged by the line after it and the column's edges."""
     if _BULLET.match(after.text) or _LEADER.search(line.text) or line.is_row or after.is_row:
         return True
-    if HYPHENATED.search(line.text):
+    if hyphenated_end(line.text):
         return False
     had_room = _had_room(line, after, left, right)
     ends_sentence, in_item = _ENDS_SENTENCE.search(line.text), _LIST_ITEM.match(group[0].text)
@@ -192,7 +194,7 @@ def _continues(line: Line, after: Line, edges: tuple[float, float] | None) -> bo
     """Whether a sentence continues in the next column or on the next page: with a small letter or after a full line."""
     if _ENDS_SENTENCE.search(line.text) or _LIST_ITEM.match(after.text) or _LEADER.search(line.text) or after.is_row:
         return False
-    if after.text[0].islower() or HYPHENATED.search(line.text) is not None:
+    if after.text[0].islower() or hyphenated_end(line.text) is not None:
         return True
     return edges is not None and not _had_room(line, after, *edges)
 
@@ -222,7 +224,7 @@ def _whole_words(lines: Sequence[Line]) -> set[str]:
     is_split = False
     for line in lines:
         whole = _WORDS.findall(line.text.replace("\u2010", "-"))[1 if is_split else 0 :]
-        is_split = HYPHENATED.search(line.text) is not None
+        is_split = hyphenated_end(line.text) is not None
         words.update(word.lower() for word in (whole[:-1] if is_split else whole))
     return words
 

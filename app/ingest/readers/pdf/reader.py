@@ -178,6 +178,6 @@ def _boxes(line: Line, words: str, start: int) -> Iterator[Box]:
 
 def _box(page: int, span: Span, *edges: float) -> Iterator[Box]:
     """Yield the box, in shares of the page, unless it is not visible."""
-    left, top, right, bottom = (round(min(max(edge, 0.0), 1.0), 4) for edge in edges)
+    left, top, right, bottom = [round(edge if 0 < edge < 1 else float(edge > 0), 4) for edge in edges]
     if span and left < right and top < bottom:
         yield Box(page, span, left, top, right, bottom)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
+from propcite.app.ingest.readers.line_ends import line_join
 from propcite.app.ingest.readers.pdf.lines import WIDE_GAP, Cell, Line, Part, mark_rows
 from propcite.app.ingest.readers.pdf.rules import Frame
 from propcite.app.ingest.readers.pdf.table_regions import Edges, column_of, extended, has_gaps, table_at
@@ -52,7 +53,12 @@ class _Row:
         return min(word.line.bottom for word in self.words)
 
     def text(self, column: int) -> str:
-        return " ".join(word.cell.text for word in self.cells.get(column, ()))
+        """Return the words of a cell, joined where a line's end divides one."""
+        words = [word.cell.text for word in self.cells.get(column, ())]
+        text = words[0] if words else ""
+        for after in words[1:]:
+            text = "".join((*line_join(text, after, set()), after))
+        return text
 
     def add(self, other: _Row) -> None:
         for column, words in other.cells.items():
