@@ -210,13 +210,15 @@ def test_line_numbers_are_left_out(every: int) -> None:
 def test_numbers_of_rows_and_items_stay() -> None:
     rows = [["No", "Port"], *([str(n), name] for n, name in enumerate(("Sandwick", "Kirkwall", "Lervik", "Ystad"), 1))]
     assert "No = 3; Port = Lervik." in read(lambda pdf: table(pdf, rows, [])).text
-    prose = wrapped(FIRST + SECOND, 400, 72, 780)
-    for words in ("Item of a list", "open box", "Female 4.5 0.21", "if left == right:"):
-        rows_of_words = [(72, 700 - 12 * n, f"{n} {words}") for n in range(1, 13)]
-        text = read(lambda pdf, lines=[*prose, *rows_of_words]: write(pdf, lines)).text
-        assert all(f"{n} {words}" in text for n in range(1, 13))
     rows_of_states = [(72, 700 - 12 * n, f"{2758 + n % 2} of the students that were there") for n in range(4)]
     assert read(lambda pdf: write(pdf, rows_of_states)).text.count("2758 of the students") == 2
+
+
+@pytest.mark.parametrize("words", ["Item of a list", "open box", "Female 4.5 0.21", "if left == right:"])
+def test_numbers_of_rows_and_of_lines_of_code_stay_below_prose(words: str) -> None:
+    rows = [(72.0, 700.0 - 12 * n, f"{n} {words}") for n in range(1, 13)]
+    text = read(lambda pdf: write(pdf, [*wrapped(FIRST + SECOND, 400, 72, 780), *rows])).text
+    assert all(f"{n} {words}" in text for n in range(1, 13))
 
 
 def test_numbers_that_a_turned_page_draws_before_their_words_stay() -> None:
