@@ -33,7 +33,7 @@ TALKS = [
         (
             "Why did it cost more than planned?",
             "Why did the new flood barrier cost more than planned?",
-            "€16.9 million more",
+            "dearer steel, longer piles and a late gate",
         ),
         ("And who designed it?", "And who designed the new flood barrier?", "Stellan Rook Engineers"),
     ],

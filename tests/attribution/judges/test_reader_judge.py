@@ -120,7 +120,8 @@ def test_a_number_that_does_not_follow_is_refused_whatever_the_network_reads(jud
 
 
 def test_a_claim_that_the_evidence_denies_is_contradicted_without_any_rule(judge: ReaderJudge) -> None:
-    claim, evidence = "The museum was sold to Anna Berg.", "Anna Berg sold the museum to the city of Bergen."
+    evidence = "Anna Berg sold the museum to the city of Bergen."
+    claim = "The museum was sold to Anna Berg by the city of Bergen."
     verdict = one(judge, claim, evidence)
     assert verdict.label is Label.CONTRADICTED
     assert "Anna Berg" in verdict.reason
