@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
@@ -279,4 +280,7 @@ def ui(
             raise PropCiteError(f"port {port} is taken ({error.strerror}): give another with --port") from error
     # A process of its own, named by its file: the application never imports the page that shows it.
     flags = ["--headless"] if headless else []
-    raise typer.Exit(subprocess.call([sys.executable, "-P", "-m", "propcite.ui.launch", str(port), *flags]))
+    words = [sys.executable, "-P", "-m", "propcite.ui.launch", str(port), *flags]
+    if os.name == "posix":  # this process becomes the page, so that a signal ends the page itself
+        os.execv(words[0], words)
+    raise typer.Exit(subprocess.call(words))

@@ -1,9 +1,14 @@
 """Starting the page: known flags, nobody else on the network, and nothing heavy before the first paint."""
 
+import os
+import socket
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from streamlit import config
 
 import propcite.ui
@@ -31,3 +36,32 @@ def test_the_first_paint_loads_no_model_library() -> None:
     root = Path(propcite.ui.__file__).parents[1]
     loaded = subprocess.run([sys.executable, "-c", script], cwd=root, capture_output=True, text=True, check=True)
     assert loaded.stdout.split() == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+def test_a_signal_to_the_command_ends_the_page(tmp_path: Path) -> None:
+    with socket.socket() as free:
+        free.bind(("localhost", 0))
+        port = free.getsockname()[1]
+    words = [sys.executable, "-P", "-m", "propcite", "ui", "--headless", "--port", str(port)]
+    environment = {**os.environ, "PROPCITE_DATA_DIR": str(tmp_path)}
+    page = subprocess.Popen(words, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        wait_until(lambda: answers(port))
+        page.terminate()
+        page.wait(60)
+        wait_until(lambda: not answers(port))
+    finally:
+        page.kill()
+
+
+def answers(port: int) -> bool:
+    with socket.socket() as client:
+        return client.connect_ex(("localhost", port)) == 0
+
+
+def wait_until(holds: Callable[[], bool], seconds: float = 60.0) -> None:
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end, "this takes too long"
+        time.sleep(0.1)
