@@ -9,7 +9,7 @@ from propcite.attribution.question_parts import Answered, QuestionPart
 from propcite.attribution.questions.reader import QuestionReader, Text
 from propcite.retrieval.text import Span
 
-ANSWERED_FROM = 0.4  # probability from which a part is answered: F1 71 on held-out sentences, 70 from 0.5 on
+ANSWERED_FROM = 0.4  # probability from which a part of a question is answered
 PARTLY_FROM = 0.3  # and from which it may be
 
 

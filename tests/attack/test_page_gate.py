@@ -23,7 +23,7 @@ from propcite.ui.people.visitor import PERSON_HEADER
 PROXY = {"page_sign_in": "header", "page_proxies": ["10.9.8.7"], "page_address": "https://propcite.example"}
 
 
-def told(request: Request) -> Response:
+def shown_person(request: Request) -> Response:
     answer = PlainTextResponse(request.headers.get(PERSON_HEADER, "nobody"))
     answer.set_cookie("_streamlit_user", "x")
     return answer
@@ -36,14 +36,13 @@ async def echo(socket: WebSocket) -> None:
             await socket.send_bytes(await socket.receive_bytes())
 
 
-ROUTES = [Route("/", told), Route("/oauth2callback", told), WebSocketRoute("/_stcore/stream", echo)]
+ROUTES = [Route("/", shown_person), Route("/oauth2callback", shown_person), WebSocketRoute("/_stcore/stream", echo)]
 
 
 @pytest.fixture
 def library(tmp_path: Path) -> Iterator[SharedLibrary]:
-    library = shared_library(tmp_path / "gated", **PROXY)
-    yield library
-    library.parts.library.close()
+    with shared_library(tmp_path / "gated", **PROXY) as library:
+        yield library
 
 
 @pytest.fixture
@@ -91,15 +90,15 @@ def test_nobody_passes_while_roles_cannot_be_read(client: TestClient, library: S
 
 
 def test_an_idle_connection_of_a_proxys_person_ends(tmp_path: Path) -> None:
-    library = shared_library(tmp_path / "idle", page_idle_minutes=1e-6, **PROXY)
-    method = sign_in_method(library.parts.settings)
-    assert method is not None
-    with (
-        TestClient(Gate(Starlette(routes=ROUTES), method, lambda: library.parts), client=("10.9.8.7", 1)) as client,
-        client.websocket_connect("/_stcore/stream", headers={"Remote-User": ADA}) as socket,
-    ):
-        socket.send_bytes(b"too late")
-        assert b"too late" not in socket.receive_bytes()
-        with pytest.raises(WebSocketDisconnect):
-            socket.receive_bytes()
-    library.parts.library.close()
+    with shared_library(tmp_path / "idle", page_idle_minutes=1e-6, **PROXY) as library:
+        method = sign_in_method(library.parts.settings)
+        assert method is not None
+        gate = Gate(Starlette(routes=ROUTES), method, lambda: library.parts)
+        with (
+            TestClient(gate, client=("10.9.8.7", 1)) as client,
+            client.websocket_connect("/_stcore/stream", headers={"Remote-User": ADA}) as socket,
+        ):
+            socket.send_bytes(b"too late")
+            assert b"too late" not in socket.receive_bytes()
+            with pytest.raises(WebSocketDisconnect):
+                socket.receive_bytes()

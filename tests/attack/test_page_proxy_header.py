@@ -21,9 +21,8 @@ HEADER = "Remote-User"
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedLibrary]:
-    library = shared_library(tmp_path_factory.mktemp("proxied"))
-    yield library
-    library.parts.library.close()
+    with shared_library(tmp_path_factory.mktemp("proxied")) as library:
+        yield library
 
 
 @pytest.fixture(scope="module")

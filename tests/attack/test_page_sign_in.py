@@ -27,9 +27,8 @@ OPEN = "_stcore/health"
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedLibrary]:
-    library = shared_library(tmp_path_factory.mktemp("people"))
-    yield library
-    library.parts.library.close()
+    with shared_library(tmp_path_factory.mktemp("people")) as library:
+        yield library
 
 
 @pytest.fixture(scope="module")

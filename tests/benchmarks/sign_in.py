@@ -49,8 +49,12 @@ def measured(address: str, client: httpx.Client, library: SharedLibrary) -> dict
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         data = Path(folder)
-        library = shared_library(data)
-        with browsing.serving(data) as plain, provider() as issuer, page_of(data, issuer) as address:
+        with (
+            shared_library(data) as library,
+            browsing.serving(data) as plain,
+            provider() as issuer,
+            page_of(data, issuer) as address,
+        ):
             without = measured(plain, httpx.Client(base_url=plain, timeout=60), library)
             with_sign_in = measured(address, signed_in(address, BEN), library)
     print(f"median ms of {REQUESTS} requests, {RUNS} runs\n")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,8 +30,9 @@ class SharedLibrary:
     answers: dict[str, str]
 
 
-def shared_library(data_dir: Path, **settings: object) -> SharedLibrary:
-    """Build a library in which Ada may read `ours` and Ben is an admin of everything; Eve has no role."""
+@contextmanager
+def shared_library(data_dir: Path, **settings: object) -> Iterator[SharedLibrary]:
+    """Open a library in which Ada may read `ours` and Ben is an admin of everything; Eve has no role."""
     texts = {OURS: {"gate.txt": GATE}, THEIRS: {f"{SECRET}.txt": f"The {SECRET} crosses the road."}}
     parts = parts_with({"encoder": WordEncoder()}, texts, data_dir=data_dir, collection=OURS, **QUICK, **settings)
     documents, answers = {}, {}
@@ -41,4 +44,5 @@ def shared_library(data_dir: Path, **settings: object) -> SharedLibrary:
         answers[name] = answer.id
     parts.people.grant(ADA, Scope.READ, parts.library.collection(OURS))
     parts.people.grant(BEN, Scope.ADMIN)
-    return SharedLibrary(parts, documents, answers)
+    yield SharedLibrary(parts, documents, answers)
+    parts.library.close()

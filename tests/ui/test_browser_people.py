@@ -23,9 +23,8 @@ ZOE = "zoe@propcite.example"
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedLibrary]:
-    library = shared_library(tmp_path_factory.mktemp("shared"))
-    yield library
-    library.parts.library.close()
+    with shared_library(tmp_path_factory.mktemp("shared")) as library:
+        yield library
 
 
 @pytest.fixture(scope="module")

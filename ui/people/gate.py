@@ -97,7 +97,7 @@ class Gate:
         return self.parts().settings.page_address.startswith("https://")
 
     def _sign_out(self, connection: HTTPConnection) -> None:
-        """End the sign-in for good: its cookie is of no more use, wherever it is."""
+        """End the sign-in for good: copies of its cookie are refused too."""
         found, parts = self.method.person_of(connection), self.parts()
         if isinstance(found, SignIn) and found.id:
             parts.sign_ins.end(found.id, found.person)

@@ -96,7 +96,6 @@ class JudgeTrainer(TrainingLoop):
         self._tokenizer = PairTokenizer(tokenizer)
         self._examples = draw(examples, recipe.seed, recipe.marked)
         self._rng = random.Random(recipe.seed)
-        self._ready: list[list[tuple[Example, Pair]]] = []
         torch.manual_seed(recipe.seed)
         embeddings = self.network.base.get_input_embeddings()
         embeddings.requires_grad_(False)

@@ -7,12 +7,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from sqlalchemy import select, update
+from sqlalchemy import select, text, update
 
 from propcite.app.errors import NotFoundError, StoreError
 from propcite.app.library.backup import create_backup, restore_backup
 from propcite.app.library.store import Action, AuditLog, Keys, Library, People, Rights, Scope, SignIns, SignInState, Via
-from propcite.app.library.store.database import aware
+from propcite.app.library.store.database import aware, upgrade
 from propcite.app.library.store.tables import AuditRow, SignInRow
 from propcite.app.parts import Parts
 
@@ -45,6 +45,16 @@ def test_a_role_opens_one_collection_or_all(library: Library, people: People) ->
     assert people.rights(ADA).scope("council") is Scope.READ
     assert not people.rights("").by_name
     assert not people.rights("ben@propcite.example")
+
+
+def test_owners_of_an_older_library_are_compared_as_people_are(library: Library, people: People) -> None:
+    with library.engine.begin() as connection:
+        upgrade(connection, "0013")
+        connection.execute(text("UPDATE collections SET owner = 'Ada@Propcite.Example' WHERE name = 'harbour'"))
+        connection.execute(text("UPDATE collections SET owner = 'The Council' WHERE name = 'council'"))
+        upgrade(connection)
+    assert people.rights(ADA) == Rights(None, {"harbour": Scope.ADMIN})
+    assert people.rights("The Council") == Rights(None, {"council": Scope.ADMIN})
 
 
 def test_a_later_role_replaces_the_earlier_one_and_a_revoked_one_is_gone(library: Library, people: People) -> None:

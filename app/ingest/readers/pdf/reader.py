@@ -14,8 +14,8 @@ from propcite.app.errors import ReadError
 from propcite.app.ingest.ocr.choosing import way_to_read
 from propcite.app.ingest.ocr.scans import Scans
 from propcite.app.ingest.readers.draft import Draft, one_line
+from propcite.app.ingest.readers.pdf.characters import LOST
 from propcite.app.ingest.readers.pdf.layout import in_reading_order
-from propcite.app.ingest.readers.pdf.letters import LOST
 from propcite.app.ingest.readers.pdf.lines import Cell, Line, without_running_lines
 from propcite.app.ingest.readers.pdf.pages import PDFIUM_LOCK, lines_of_pages
 from propcite.app.ingest.readers.pdf.paragraphs import Paragraph, paragraphs

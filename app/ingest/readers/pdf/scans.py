@@ -7,7 +7,7 @@ from contextlib import closing
 from typing import Any
 
 from propcite.app.ingest.ocr.scans import Scans
-from propcite.app.ingest.readers.pdf.letters import LOST
+from propcite.app.ingest.readers.pdf.characters import LOST
 from propcite.app.ingest.readers.pdf.lines import Line
 
 _DOTS_PER_INCH = 200

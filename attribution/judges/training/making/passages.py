@@ -24,7 +24,7 @@ LEFT_OUT = frozenset(  # ranked rows that mix sentences of several passages, are
 MAX_SENTENCES = 12  # of a passage
 MIN_WORDS = 30
 _HUMAN_LABELS = {"SUPPORTS": SUPPORTED, "REFUTES": CONTRADICTED}
-_MARKED_WORDS = re.compile(r"\[\[(.*?)\]\]", re.DOTALL)
+_MARKED_WORDS = re.compile(r"\[\[([^\[\]]*)\]\]")
 _YES_NO = re.compile(r"(.*\?) (Yes|No)\.$", re.DOTALL)
 
 

@@ -1,4 +1,4 @@
-"""Add roles of people, sign-ins on the page, and the audit log."""
+"""Add roles of people, sign-ins on the page, and the audit log; write owners as people are named."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -44,6 +44,8 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name="pk_audit"),
     )
     op.create_index("ix_audit_at", "audit", ["at"])
+    for table in ("collections", "keys"):  # e-mail addresses are compared in lower case from now on
+        op.execute(sa.text(f"UPDATE {table} SET owner = lower(trim(owner)) WHERE owner LIKE '%@%'"))
 
 
 def downgrade() -> None:
