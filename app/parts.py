@@ -187,6 +187,7 @@ class Parts:
                 self.split,
                 alignment=self.alignment(collection),
                 asking_share=self.settings.asking_share,
+                way=self.settings.search_way,
             )
 
         return Pipeline(

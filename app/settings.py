@@ -95,6 +95,9 @@ class Settings(BaseSettings):
     alignment: Annotated[str, AfterValidator(alignment_name)] = Field(
         "", description=f"which tokens are compared, like {FORMS}; empty: the collection's own, else {NEAREST}"
     )
+    search_way: Literal["both", "vectors", "words"] = Field(
+        "both", description="what ranks: vectors with exact words beside them, vectors alone, or exact words alone"
+    )
     searched_share: float = Field(
         1.0, gt=0, le=1, description="of each passage's tokens, by which candidates are looked for in a large index"
     )

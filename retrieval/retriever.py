@@ -1,4 +1,4 @@
-"""Search a collection: encode a text and rank the passages, sentences or propositions nearest to it."""
+"""Search a collection: rank its passages, sentences or propositions by a text's vectors and by its exact words."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from propcite.retrieval.index import Index, IndexHit
 from propcite.retrieval.index.token_index import TokenIndex
 from propcite.retrieval.text import Granularity, Hit, Passage, Span
 from propcite.retrieval.timing import Timer
+from propcite.retrieval.words.query import Way, WordQuery
+from propcite.retrieval.words.shares import CLAIM_SHARES, QUESTION_SHARES, quoted_phrases
 
 Units = Sequence[tuple[Span, ...]]  # pieces of one text, each of one or more spans
 Split = Callable[[Sequence[str]], Sequence[Units]]  # returns the propositions of each sentence
@@ -39,6 +41,7 @@ class _Weights:
 class _Query:
     """A text's tokens as a query for units and, if the model distinguishes the two, as a query for passages."""
 
+    text: str
     for_units: TokenVectors
     for_passages: TokenVectors | None = None
 
@@ -77,7 +80,7 @@ class Retriever:
 
     `find` returns passages by id, `split` the propositions of sentences.  `alignment` is the pairs of tokens that
     count.  Only the most salient `asking_share` of a query's tokens look for candidates.  `allow` limits the search to
-    these passage ids.
+    these passage ids.  `way` ranks by vectors, by exact words, or by both.
 
     >>> from propcite import Encoder
     >>> passages = [Passage("a", "The bridge is 96 metres long."), Passage("b", "A ferry crosses.")]
@@ -93,6 +96,7 @@ class Retriever:
     alignment: Alignment = NEAREST
     asking_share: float = 1.0
     allow: frozenset[str] | None = None
+    way: Way = "both"
 
     @classmethod
     def over(
@@ -101,6 +105,7 @@ class Retriever:
         passages: Sequence[Passage],
         split: Split = whole_sentences,
         alignment: Alignment = NEAREST,
+        way: Way = "both",
     ) -> Retriever:
         """Build an in-memory retriever over these passages."""
         by_id = {p.id: p for p in passages}
@@ -109,7 +114,13 @@ class Retriever:
             raise ValueError(f"two passages have the same id {duplicate[:60]!r}: give each its own")
         index = TokenIndex(encoder.dimension, encoder.name, bits=16)
         index.add(passages, encoder.encode_passages(passages))
-        return cls(encoder, index, lambda ids: {i: by_id[i] for i in ids if i in by_id}, split, alignment=alignment)
+        return cls(
+            encoder, index, lambda ids: {i: by_id[i] for i in ids if i in by_id}, split, alignment=alignment, way=way
+        )
+
+    def by(self, way: Way) -> Retriever:
+        """Return this retriever searching in another way."""
+        return self if way == self.way else replace(self, way=way)
 
     def only(self, ids: Iterable[str]) -> Retriever:
         """Return this retriever limited to these passages; others are excluded before ranking, not after."""
@@ -122,16 +133,23 @@ class Retriever:
         granularity: Granularity = Granularity.PASSAGE,
         k: int = 10,
         timer: Timer | None = None,
+        *,
+        phrases: bool = False,
     ) -> list[Hit]:
-        """Return the k units nearest to the whole text, best first; `timer` measures the stages."""
+        """Return the k units nearest to the whole text, best first; `timer` measures the stages.
+
+        With `phrases`, every hit has the words that the text puts in double quotes, in this order.
+        """
         if not text.strip() or k < 1:
             return []
         timer = Timer() if timer is None else timer
         with timer("encode"):
             query = self._encode([text], granularity)[0]
+        weights = query.whole
+        words = self._words(query, weights, QUESTION_SHARES[granularity], quoted_phrases(text) if phrases else ())
         if granularity == Granularity.PROPOSITION:
-            return self._propositions(query, query.whole, k, timer)
-        return self._units(query, query.whole, granularity, k, timer)[0]
+            return self._propositions(query, weights, words, k, timer)
+        return self._units(query, weights, words, granularity, k, timer)[0]
 
     def search_spans(
         self,
@@ -145,13 +163,16 @@ class Retriever:
         A text is encoded whole, so a piece is read in its context.  -> texts x pieces x hits
         """
         timer = Timer()
-        queries = zip(self._encode(texts, granularity), spans, strict=True)
-        if granularity == Granularity.PROPOSITION:
-            return [
-                [self._propositions(query, query.of([piece]), k, timer) for piece in pieces]
-                for query, pieces in queries
-            ]
-        return [self._units(query, query.of(pieces), granularity, k, timer) for query, pieces in queries]
+        share = CLAIM_SHARES[granularity]
+        found = []
+        for query, pieces in zip(self._encode(texts, granularity), spans, strict=True):
+            if granularity == Granularity.PROPOSITION:
+                rows = [query.of([piece]) for piece in pieces]
+                found.append([self._propositions(query, row, self._words(query, row, share), k, timer) for row in rows])
+            else:
+                weights = query.of(pieces)
+                found.append(self._units(query, weights, self._words(query, weights, share), granularity, k, timer))
+        return found
 
     def passages(self) -> list[Passage]:
         """Return all passages that a search may return, in the order of their ids."""
@@ -162,11 +183,27 @@ class Retriever:
         """Encode each text as a query for units of this granularity and for the passages around them."""
         units = self.encoder.encode_queries(texts, granularity)
         if granularity == Granularity.PASSAGE or not self.encoder.knows(granularity) or not self.passage_share:
-            return [_Query(query) for query in units]
-        return [_Query(*both) for both in zip(units, self.encoder.encode_queries(texts), strict=True)]
+            return [_Query(*both) for both in zip(texts, units, strict=True)]
+        return [_Query(*all_) for all_ in zip(texts, units, self.encoder.encode_queries(texts), strict=True)]
+
+    def _words(self, query: _Query, weights: _Weights, share: float, phrases: Sequence[Span] = ()) -> WordQuery | None:
+        """Return the query's words; None where vectors rank alone."""
+        if self.way == "vectors":
+            if not phrases:
+                return None
+            share = 0.0
+        tokens = query.for_units
+        of_tokens = weights.units[:, : len(tokens)]
+        return WordQuery.of(query.text, tokens, of_tokens, share, phrases, alone=self.way == "words")
 
     def _units(
-        self, query: _Query, weights: _Weights, granularity: Granularity, k: int, timer: Timer
+        self,
+        query: _Query,
+        weights: _Weights,
+        words: WordQuery | None,
+        granularity: Granularity,
+        k: int,
+        timer: Timer,
     ) -> list[list[Hit]]:
         """Return the k best passages or sentences for each row of weights."""
         if not len(weights.units):
@@ -185,6 +222,7 @@ class Retriever:
                 worths=self._worths(query) if self.asking_share < 1 else None,
                 alignment=self.alignment,
                 words=query.words,
+                word_query=words,
                 timer=timer,
             )
             ids = {hit.passage_id for row in rows for hit in row}
@@ -199,7 +237,9 @@ class Retriever:
         parts = [tokens for tokens in (query.for_units, query.for_passages) if tokens]
         return joined_if_all([self.encoder.worths(tokens) for tokens in parts])
 
-    def _propositions(self, query: _Query, weights: _Weights, k: int, timer: Timer) -> list[Hit]:
+    def _propositions(
+        self, query: _Query, weights: _Weights, words: WordQuery | None, k: int, timer: Timer
+    ) -> list[Hit]:
         """Return the k best propositions for one row of weights, splitting only as many sentences as needed.
 
         Under the alignment `NEAREST` the result is exact: a proposition never scores above its own sentence, so once k
@@ -208,18 +248,20 @@ class Retriever:
         best: list[Hit] = []
         done, limit = 0, 4 * k
         while True:
-            sentences = self._units(query, weights, Granularity.SENTENCE, limit, timer)[0]
+            sentences = self._units(query, weights, words, Granularity.SENTENCE, limit, timer)[0]
             for first in range(done, len(sentences), SPLIT_BATCH):
                 if len(best) >= k and best[k - 1].score >= sentences[first].score:
                     return best[:k]
-                hits = self._propositions_of(sentences[first : first + SPLIT_BATCH], query, weights)
+                hits = self._propositions_of(sentences[first : first + SPLIT_BATCH], query, weights, words)
                 best = sorted([*best, *hits], key=lambda hit: -hit.score)
             if len(sentences) < limit:
                 return best[:k]
             done, limit = len(sentences), 4 * limit
 
-    def _propositions_of(self, sentences: Sequence[Hit], query: _Query, weights: _Weights) -> list[Hit]:
-        """Split these sentences and score each proposition."""
+    def _propositions_of(
+        self, sentences: Sequence[Hit], query: _Query, weights: _Weights, words: WordQuery | None
+    ) -> list[Hit]:
+        """Split these sentences and score each proposition, which has the words of its sentence."""
         places = [(hit.passage, hit.spans[0]) for hit in sentences]
         hits = []
         for hit, pieces in zip(sentences, self.split([p.of(passage.text) for passage, p in places]), strict=True):
@@ -228,8 +270,11 @@ class Retriever:
             tokens = self.index.vectors(passage.id)
             alone = score_units(query.vectors, weights.units[0], tokens, units, self.alignment, query.words)
             scores = combine_scores(alone, np.full_like(alone, hit.passage_score), self.passage_share)
+            if words and words.alone:
+                scores = np.where(np.isfinite(scores), 0.0, scores)
+            scores += hit.words or 0.0
             hits += [
-                Hit(passage, Granularity.PROPOSITION, unit, float(score), hit.passage_score)
+                Hit(passage, Granularity.PROPOSITION, unit, float(score), hit.passage_score, hit.words)
                 for unit, score in zip(units, scores, strict=True)
                 if np.isfinite(score)
             ]
@@ -239,6 +284,6 @@ class Retriever:
 def _hit(hit: IndexHit, passage: Passage) -> Hit:
     if hit.sentence is None:
         span = Span(0, len(passage.text))
-        return Hit(passage, Granularity.PASSAGE, (span.trimmed(passage.text),), hit.score, hit.passage_score)
+        return Hit(passage, Granularity.PASSAGE, (span.trimmed(passage.text),), hit.score, hit.passage_score, hit.words)
     span = passage.sentences[hit.sentence].span.trimmed(passage.text)
-    return Hit(passage, Granularity.SENTENCE, (span,), hit.score, hit.passage_score)
+    return Hit(passage, Granularity.SENTENCE, (span,), hit.score, hit.passage_score, hit.words)

@@ -185,7 +185,8 @@ class Passage:
 class Hit:
     """A result of a search: a unit and its score.  `spans` lie in the passage; a proposition may have several.
 
-    Hits are ranked by `score`, which combines the unit's own similarity with its passage's (`passage_score`).
+    Hits are ranked by `score`, which combines the unit's own similarity with its passage's (`passage_score`).  `words`
+    is the part of it that exact words add, None where vectors rank alone.
 
     >>> passage = Passage("p1", "It rained. It stopped.")
     >>> Hit(passage, Granularity.SENTENCE, (Span(0, 10),), 0.9, 0.8).text
@@ -197,6 +198,12 @@ class Hit:
     spans: tuple[Span, ...]
     score: float
     passage_score: float
+    words: float | None = None
+
+    @property
+    def similarity(self) -> float:
+        """Return the part of the score that vectors give."""
+        return self.score - (self.words or 0.0)
 
     @property
     def text(self) -> str:

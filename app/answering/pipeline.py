@@ -24,6 +24,7 @@ from propcite.retrieval.errors import PropCiteError
 from propcite.retrieval.retriever import Retriever
 from propcite.retrieval.text import Granularity, Hit, Passage
 from propcite.retrieval.timing import StepReport, Timer, shared
+from propcite.retrieval.words.query import Way
 
 MAX_TURNS = 6  # of a conversation, from which a question is understood
 
@@ -66,12 +67,17 @@ class Pipeline:
         timer: Timer | None = None,
         *,
         alignment: Alignment | None = None,
+        way: Way | None = None,
     ) -> list[Hit]:
-        """Return the k nearest units, best first, under the collection's alignment or the given one."""
+        """Return the k nearest units, best first, under the collection's alignment and way or the given ones.
+
+        Every hit has the words that the text puts in double quotes.
+        """
         retriever = self.retriever()
         if alignment is not None:
             retriever = replace(retriever, alignment=alignment)
-        return retriever.search(_required(text, "a search"), granularity, k, timer)
+        retriever = retriever.by(way or retriever.way)
+        return retriever.search(_required(text, "a search"), granularity, k, timer, phrases=True)
 
     def answer(self, question: str, after: str = "") -> CitedAnswer:
         """Answer a question, with every fact cited from the passages that the answer was written from.

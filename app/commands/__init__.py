@@ -57,6 +57,12 @@ class Level(StrEnum):
     proposition = "proposition"
 
 
+class SearchWay(StrEnum):
+    both = "both"
+    vectors = "vectors"
+    words = "words"
+
+
 def open_parts(**arguments: object) -> Parts:
     from propcite.app.parts import Parts
     from propcite.app.settings import load_settings

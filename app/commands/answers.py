@@ -17,6 +17,7 @@ from propcite.app.commands import (
     Documents,
     Level,
     Panel,
+    SearchWay,
     Where,
     cli,
     document_names,
@@ -66,15 +67,22 @@ def search(
     alignment: Annotated[
         str, typer.Option(help="Which tokens are compared, e.g. top-k=2 (default: the collection's).")
     ] = "",
+    way: Annotated[
+        SearchWay | None,
+        typer.Option(
+            help="What ranks: vectors with exact words beside them, or one of the two alone.", show_default="both"
+        ),
+    ] = None,
     timings: Annotated[bool, typer.Option("--timings", help="Print how long each stage took.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Rank the passages, sentences or propositions of a collection, from one encoding per passage."""
+    """Rank the passages, sentences or propositions of a collection; "words in double quotes" must all be there."""
     from propcite.app.terminal import show_hits
     from propcite.attribution.formats.json.hits import hit_json
     from propcite.retrieval.text import Granularity
+    from propcite.retrieval.words.shares import quoted_phrases
 
-    parts = open_parts(alignment=alignment or None)
+    parts = open_parts(alignment=alignment or None, search_way=way.value if way else None)
     chosen = find_collection(parts, collection)
     timer = Timer()
     level = Granularity(granularity.value)
@@ -88,6 +96,9 @@ def search(
     if timings:
         note(", ".join(f"{stage} {ms:.1f} ms" for stage, ms in timer.spent.items()))
     if not hits:
+        if phrases := [span.of(text) for span in quoted_phrases(text)]:
+            quoted = " and ".join(f"“{phrase}”" for phrase in phrases)
+            note(f"no {level} here has the words {quoted}: search without quotes for what is near")
         raise typer.Exit(BELOW)
 
 

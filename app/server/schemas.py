@@ -14,6 +14,7 @@ from propcite.attribution.formats import FORMATS, Unit
 from propcite.attribution.formats.json.hits import AlternativeJson
 from propcite.retrieval.alignment import FORMS
 from propcite.retrieval.text import Granularity
+from propcite.retrieval.words.query import Way
 
 MAX_TEXT = 4000  # characters of a question or query: each of its tokens is searched for
 
@@ -171,11 +172,18 @@ class AlternativeList(BaseModel):
 
 
 class SearchRequest(DocumentSelection):
-    query: NonBlankText = Field(max_length=MAX_TEXT, examples=["cost of the barrier"])
+    query: NonBlankText = Field(
+        max_length=MAX_TEXT,
+        examples=["cost of the barrier"],
+        description="every hit has the words that stand in double quotes, in their order",
+    )
     granularity: Granularity = Granularity.PASSAGE
     k: int = Field(10, ge=1, le=200)
     alignment: AlignmentName | None = Field(
         None, description=f"which tokens are compared, as {FORMS}; default: the collection's own"
+    )
+    way: Way | None = Field(
+        None, description="what ranks: both, vectors, or words alone; default: the setting search_way"
     )
 
 

@@ -85,15 +85,15 @@ class Decider:
         """Return the hits to judge; none where the best passage does not lead by `min_margin`."""
         hits = claim.hits
         if self.min_margin and hits:
-            others = [hit.score for hit in hits if hit.passage.id != hits[0].passage.id]
-            if others and hits[0].score - max(others) < self.min_margin:
+            others = [_nearness(hit) for hit in hits if hit.passage.id != hits[0].passage.id]
+            if others and _nearness(hits[0]) - max(others) < self.min_margin:
                 return []
         nearest = hits[: max(self.candidates, self.num_cited)]
         return [*nearest, *_row_with_numbers(claim, nearest)] if self.judge else nearest
 
     def _verdicts(self, pairs: Sequence[tuple[Claim, tuple[Hit, ...]]]) -> list[Verdict]:
         if self.judge is None:
-            return [_by_score(hits[0].score, self.min_score) for _, hits in pairs]
+            return [_by_score(_nearness(hits[0]), self.min_score) for _, hits in pairs]
         return self.judge.judge([_case(claim, hits) for claim, hits in pairs]) if pairs else []
 
     def _alone(self, claim: Claim, judged: Sequence[tuple[Hit, Verdict]], shown: bool) -> CitedProposition:
@@ -208,7 +208,12 @@ def _context(passage: Passage, evidence: Span) -> str:
 
 
 def _evidence(hit: Hit, shown: bool) -> Evidence:
-    return Evidence(hit.passage, hit.spans[0], round(hit.score, 4), round(hit.passage_score, 4), shown)
+    return Evidence(hit.passage, hit.spans[0], round(_nearness(hit), 4), round(hit.passage_score, 4), shown)
+
+
+def _nearness(hit: Hit) -> float:
+    """Return the similarity of the vectors, whatever words added; the whole score where words rank alone."""
+    return hit.similarity or hit.score
 
 
 def _by_score(score: float, min_score: float) -> Verdict:

@@ -33,10 +33,12 @@ class InContext:
     def find(self, sentences: Sequence[SplitSentence], retriever: Retriever, k: int) -> HitsByClaim:
         needing = [_needing(sentence.propositions) for sentence in sentences]
         spans = [[claim.spans for claim in claims] for claims in needing]
-        hits = retriever.search_spans([sentence.text for sentence in sentences], spans, k, self.granularity)
+        searched = retriever if self.word_share else retriever.by("vectors")
+        hits = searched.search_spans([sentence.text for sentence in sentences], spans, k, self.granularity)
+        share = self.word_share if searched.way == "both" else 0.0
         ordered = [
-            [ordered_by_words(claim.text, own, self.word_share) for claim, own in zip(*row, strict=True)]
-            for row in zip(needing, hits, strict=True)
+            [ordered_by_words(claim.text, own, share, sentence.text) for claim, own in zip(claims, found, strict=True)]
+            for sentence, claims, found in zip(sentences, needing, hits, strict=True)
         ]
         return _spread(sentences, ordered)
 
@@ -54,7 +56,8 @@ class Alone:
 
     def find(self, sentences: Sequence[SplitSentence], retriever: Retriever, k: int) -> HitsByClaim:
         texts = [p.text for sentence in sentences for p in _needing(sentence.propositions)]
-        hits = retriever.search_spans(texts, [[(Span(0, len(text)),)] for text in texts], k, self.granularity)
+        whole = [[(Span(0, len(text)),)] for text in texts]
+        hits = retriever.by("vectors").search_spans(texts, whole, k, self.granularity)
         each = iter(row for rows in hits for row in rows)
         return _spread(sentences, [list(islice(each, len(_needing(sentence.propositions)))) for sentence in sentences])
 
@@ -72,7 +75,8 @@ class WholeSentences:
 
     def find(self, sentences: Sequence[SplitSentence], retriever: Retriever, k: int) -> HitsByClaim:
         texts = [sentence.text for sentence in sentences]
-        return retriever.search_spans(texts, [[(Span(0, len(text)),)] for text in texts], k, self.granularity)
+        whole = [[(Span(0, len(text)),)] for text in texts]
+        return retriever.by("vectors").search_spans(texts, whole, k, self.granularity)
 
 
 def _needing(claims: Sequence[Proposition]) -> list[Proposition]:

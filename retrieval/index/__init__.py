@@ -11,6 +11,7 @@ from propcite.retrieval.alignment import NEAREST, Alignment
 from propcite.retrieval.encoding.base import Floats, Ints, TokenVectors
 from propcite.retrieval.text import Granularity, Passage
 from propcite.retrieval.timing import Timer
+from propcite.retrieval.words.query import WordQuery
 
 ProgressReport = Callable[[str, float], None]  # gets the name of a long step and the share of it that is done
 
@@ -30,7 +31,7 @@ class IndexHit:
 
     `score` decided the rank: MaxSim, or XTR's score if no vectors of whole passages were read.  If query tokens
     retrieved tokens, `xtr` is XTR's score, and `bound` is an upper bound of MaxSim, provided that they retrieved their
-    true nearest tokens.
+    true nearest tokens.  `words` is the part of the score that exact words add, None where vectors rank alone.
     """
 
     passage_id: str
@@ -39,6 +40,7 @@ class IndexHit:
     passage_score: float
     xtr: float | None = None
     bound: float | None = None
+    words: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +71,7 @@ class Index(Protocol):
     its propositions.  One pass over the vectors answers all rows.  `passage_weights` are the rows for the passage's
     share of a sentence's score, if other tokens of the matrix ask for passages.  `alignment` is the pairs of tokens
     that count.  Only the `asking_share` of the query's tokens look for candidates: the largest by `worths`, or else by
-    weight.
+    weight.  `word_query` adds exact words to the similarity of vectors, or ranks by them alone.
     """
 
     def add(self, passages: Sequence[Passage], vectors: Sequence[TokenVectors]) -> None: ...
@@ -90,6 +92,7 @@ class Index(Protocol):
         worths: Floats | None = None,
         alignment: Alignment = NEAREST,
         words: Ints | None = None,
+        word_query: WordQuery | None = None,
         timer: Timer | None = None,
     ) -> list[list[IndexHit]]: ...
 

@@ -33,10 +33,10 @@ REPAIR = "run propcite index check --repair"
 
 @dataclass(frozen=True, slots=True)
 class ChunkedArray:
-    """An array that comes in chunks, so that only one of them is in memory."""
+    """An array that comes in chunks, so that only one of them is in memory; without a shape it is one row of items."""
 
     dtype: np.dtype[Any]
-    shape: tuple[int, ...]
+    shape: tuple[int, ...] | None
     chunks: Iterable[Array]
 
 
@@ -57,7 +57,8 @@ def write_arrays(path: Path, arrays: Mapping[str, Array | ChunkedArray]) -> None
         for name, array in arrays.items():
             position += file.write(bytes(-position % ALIGNMENT))
             size, sums = _write(file, array.chunks if isinstance(array, ChunkedArray) else [array])
-            table[name] = {"dtype": array.dtype.str, "shape": array.shape, "place": position, "sums": sums}
+            shape = array.shape if array.shape is not None else (size // array.dtype.itemsize,)
+            table[name] = {"dtype": array.dtype.str, "shape": shape, "place": position, "sums": sums}
             position += size
         text = json.dumps(table).encode()
         file.write(text)

@@ -1,4 +1,4 @@
-"""Search structures derived from segments: centroids with codes of all tokens, and FAISS's files.
+"""Search structures derived from segments: postings of words, centroids with codes of all tokens, and FAISS's files.
 
 All of them can be rebuilt.  A segment without them is read as a whole, which is slow but correct, so damaged files are
 ignored.
@@ -21,10 +21,11 @@ from propcite.retrieval.index.centroids import TOKENS_PER_CENTROID, Centroids, n
 from propcite.retrieval.index.container import Container, replace_arrays
 from propcite.retrieval.index.contents import Contents
 from propcite.retrieval.index.faiss_tokens import FaissTokens
-from propcite.retrieval.index.live_segment import LiveSegment, codes_path, faiss_path
+from propcite.retrieval.index.live_segment import LiveSegment, codes_path, faiss_path, postings_path
 from propcite.retrieval.index.manifest import Manifest
 from propcite.retrieval.index.pruning import Pruning, SearchedTokens, valid_pruning, valid_share
 from propcite.retrieval.index.search import Regime
+from propcite.retrieval.words.postings import read_postings, write_postings
 
 RETRAIN_FACTOR = 4  # centroids are trained again for so many times the tokens
 MAX_SAMPLE = 1 << 19  # training tokens, which are in memory at once
@@ -52,6 +53,9 @@ class DerivedFiles:
     def attach(self, live: LiveSegment, folder: Path) -> None:
         """Read the structures of one segment, if their files are there."""
         with suppress(IndexFormatError):
+            if not live.written_postings and postings_path(folder, live.name).exists():
+                live.attach_postings(read_postings(postings_path(folder, live.name)))
+        with suppress(IndexFormatError):
             if self.centroids and not live.centroid_codes:
                 file = Container(codes_path(folder, live.name, self.centroids.name))
                 codes, searched = file.read("codes"), SearchedTokens.read(file, live.segment.num_tokens)
@@ -65,12 +69,18 @@ class DerivedFiles:
         """Write and attach the structures that segments lack."""
         for live in segments:
             live.drop_other_shares(self._searched_share)
+        self._write_postings([live for live in segments if not live.written_postings], folder)
         if self.centroids:
             self._write_codes([live for live in segments if not live.centroid_codes], folder, self.centroids)
         if self.faiss and self._uses_faiss:
             self._fill_faiss([live for live in segments if not live.faiss_tokens], folder)
         for live in segments:
             self.attach(live, folder)
+
+    def _write_postings(self, segments: Sequence[LiveSegment], folder: Path) -> None:
+        for live, progress in self._with_progress("listing words", segments):
+            if live.segment.token_ids is not None:
+                write_postings(live.segment, postings_path(folder, live.name), progress)
 
     def _write_codes(self, segments: Sequence[LiveSegment], folder: Path, centroids: Centroids) -> None:
         for live, progress in self._with_progress("assigning tokens to centroids", segments):
@@ -142,4 +152,4 @@ class DerivedFiles:
         """Forget all structures, so that the next save builds them in another folder."""
         self.centroids, self.faiss = None, ""
         for live in contents.segments:
-            live.centroid_codes = live.faiss_tokens = None
+            live.centroid_codes = live.faiss_tokens = live.written_postings = None

@@ -12,7 +12,7 @@ import numpy as np
 from propcite.retrieval.errors import IndexFormatError
 from propcite.retrieval.index import ProgressReport, ignore_progress
 from propcite.retrieval.index.container import OUTSIDE, Container
-from propcite.retrieval.index.live_segment import codes_path, faiss_path, read_live_segment, segment_path
+from propcite.retrieval.index.live_segment import codes_path, faiss_path, postings_path, read_live_segment, segment_path
 from propcite.retrieval.index.manifest import Manifest, SegmentEntry, read_manifest
 from propcite.retrieval.index.segment import TOKEN_COLUMNS, Segment
 from propcite.retrieval.index.token_index import IndexOptions, TokenIndex
@@ -62,8 +62,9 @@ def _bytes_to_read(folder: Path, manifest: Manifest) -> int:
 
 
 def _derived_paths(folder: Path, entry: SegmentEntry, manifest: Manifest) -> list[Path]:
+    words = [postings_path(folder, entry.name)]
     codes = [codes_path(folder, entry.name, manifest.centroids)] if manifest.centroids else []
-    return codes + ([faiss_path(folder, entry.name, manifest.faiss)] if manifest.faiss else [])
+    return words + codes + ([faiss_path(folder, entry.name, manifest.faiss)] if manifest.faiss else [])
 
 
 def _faults(folder: Path, manifest: Manifest, progress: _ReadProgress) -> list[Fault]:
@@ -85,7 +86,8 @@ def _segment_faults(folder: Path, entry: SegmentEntry, manifest: Manifest, progr
         passages = _damaged_passages(segment, damage.array, damage.start, damage.end)
         yield Fault(path.name, f"{damage.array}, bytes {damage.start} to {damage.end}", passages)
     for path in _derived_paths(folder, entry, manifest):
-        yield from _derived_faults(path, progress)
+        if segment.token_ids is not None or path != postings_path(folder, entry.name):
+            yield from _derived_faults(path, progress)
 
 
 def _damaged_passages(segment: Segment, array: str, start: int, end: int) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import zlib
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from propcite.retrieval.index.faiss_tokens import FaissTokens
 from propcite.retrieval.index.manifest import SegmentEntry
 from propcite.retrieval.index.ranking import Mask
 from propcite.retrieval.index.segment import Segment, read_segment
+from propcite.retrieval.words.postings import Postings, build_postings
 
 DELETED_DTYPE = np.dtype("<u4")
 
@@ -29,6 +31,7 @@ class LiveSegment:
     deleted: list[int] = field(default_factory=list)
     centroid_codes: CentroidCodes | None = None
     faiss_tokens: FaissTokens | None = None
+    written_postings: Postings | None = None
     mask: Mask = field(init=False)  # True for passages that are not deleted
 
     def __post_init__(self) -> None:
@@ -62,6 +65,18 @@ class LiveSegment:
             self._num_written = len(self.deleted)
         return SegmentEntry(self.name, len(self.segment), self.segment.num_tokens, self._num_written, self._sum)
 
+    @cached_property
+    def postings(self) -> Postings | None:
+        """Return the passages of each term, built in memory where no file holds them; None without pieces."""
+        if self.written_postings:
+            return self.written_postings
+        return build_postings(self.segment) if self.segment.token_ids is not None else None
+
+    def attach_postings(self, postings: Postings) -> None:
+        """Use written postings in place of those in memory."""
+        self.written_postings = postings
+        self.__dict__.pop("postings", None)
+
     @property
     def searched_share(self) -> float:
         """Return the share of each passage's tokens that is used to find candidates."""
@@ -86,6 +101,10 @@ def segment_path(folder: Path, name: str) -> Path:
 
 def deleted_path(folder: Path, name: str) -> Path:
     return folder / f"{name}.deleted"
+
+
+def postings_path(folder: Path, name: str) -> Path:
+    return folder / f"{name}.words"
 
 
 def codes_path(folder: Path, name: str, centroids: str) -> Path:

@@ -156,7 +156,7 @@ def scores_from_best(block: Block, unit_best: Floats, weights: QueryWeights, mas
     """Score units from their best similarity to each query token.  unit_best (u, q)"""
     passage_scores = best_matches(unit_best, block.passage_units[:-1]) @ weights.passages.T
     unit_scores = None if weights.passage_share is None else unit_best @ weights.units.T
-    return _block_scores(block, passage_scores, unit_scores, weights.passage_share, mask)
+    return block_scores(block, passage_scores, unit_scores, weights.passage_share, mask)
 
 
 def _score_aligned(block: Block, query: EncodedQuery, weights: QueryWeights, mask: Mask) -> BlockScores:
@@ -174,7 +174,7 @@ def _score_aligned(block: Block, query: EncodedQuery, weights: QueryWeights, mas
     unit_scores = None
     if weights.passage_share is not None:
         unit_scores = score_runs(similarities, block.unit_starts, weights.units, alignment, texts)
-    return _block_scores(block, passage_scores, unit_scores, weights.passage_share, mask)
+    return block_scores(block, passage_scores, unit_scores, weights.passage_share, mask)
 
 
 def _query_words(weights: QueryWeights) -> Ints:
@@ -183,9 +183,10 @@ def _query_words(weights: QueryWeights) -> Ints:
     return weights.words
 
 
-def _block_scores(
+def block_scores(
     block: Block, passage_scores: Floats, unit_scores: Floats | None, share: float | None, mask: Mask
 ) -> BlockScores:
+    """Combine the scores of a block's passages (p, n) and units (u, n); what the mask leaves out scores -inf."""
     allowed = mask[block.passages]
     if unit_scores is None or share is None:
         passage_scores[~allowed] = -np.inf

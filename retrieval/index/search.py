@@ -35,6 +35,8 @@ from propcite.retrieval.index.xtr import (
     xtr_candidates,
 )
 from propcite.retrieval.timing import Timer
+from propcite.retrieval.words.query import WordQuery
+from propcite.retrieval.words.search import WordSearch
 
 Regime = Literal["auto", "exact", "tokens", "faiss"]
 
@@ -45,6 +47,7 @@ DEFAULT_REFINED = 400  # candidates read as a whole, per row
 REFINED_PER_HIT = 8  # or so many per requested hit, if that is more
 DEFAULT_RETRIEVED = 1_000  # tokens retrieved per query token, for XTR's scores
 LISTED_PER_RETRIEVED = 4  # so many times the tokens are compared, in the lists of the nearest centroids
+FOUND_BY_WORDS = 0.25  # of the candidates; where words rank alone, all of them
 
 
 def valid_regime(regime: Regime) -> Regime:
@@ -85,7 +88,8 @@ class Search:
     `refine` candidates per row are read as a whole; None chooses a number for k, 0 ranks by XTR's scores, as the
     alignment `xtr` does.  Then `missing_similarity` replaces similarities that were not retrieved, None stands for the
     floor.  Only the `asking_share` of the query's tokens look for candidates: the largest by `worths`, or else by
-    weight.  `filtered` says that the masks leave out passages that are not deleted.
+    weight.  `filtered` says that the masks leave out passages that are not deleted.  `words` are the query's words,
+    None if vectors rank alone.
     """
 
     plan: SearchPlan
@@ -99,6 +103,7 @@ class Search:
     worths: Floats | None = None
     filtered: bool = False
     timer: Timer = field(default_factory=Timer)
+    words: WordQuery | None = None
 
     def __post_init__(self) -> None:
         query, units, passages = self.query, self.weights.units, self.weights.passages
@@ -125,6 +130,9 @@ class Search:
         """Return the k best units of each row, best first."""
         with single_thread():
             blocks, extra = self._scored_blocks(k)
+            if self._words:
+                with self.timer("words"):
+                    blocks, extra = self._words.added(blocks, extra)
             with self.timer("choose"):
                 return [best_hits(blocks, row, k, extra) for row in range(len(self.weights.units))]
 
@@ -145,27 +153,35 @@ class Search:
         return self.weights.alignment.k if self.weights.alignment.kind == "xtr" else self.num_retrieved
 
     @cached_property
+    def _words(self) -> WordSearch | None:
+        return WordSearch.of(self.words, self.plan.segments, self.weights) if self.words else None
+
+    @cached_property
     def _segments(self) -> list[tuple[LiveSegment, Mask]]:
-        return [(live, mask) for live, mask in self.masks.items() if mask.any()]
+        masks = self._words.with_phrases(self.masks) if self._words else self.masks
+        return [(live, mask) for live, mask in masks.items() if mask.any()]
 
     def _scored_blocks(self, k: int) -> tuple[list[BlockScores], list[dict[str, Floats]]]:
         """Return scored blocks, and further scores of their units by names of IndexHit's fields."""
         number = max(DEFAULT_REFINED, REFINED_PER_HIT * k) if self.refine is None else self.refine
         if self.weights.alignment.kind == "xtr":
             number = 0
+        if self._words and self._words.alone:
+            return self._words.ranked(self._segments, number), []
         regime = self.plan.regime
         if number and (regime == "exact" or self._few_allowed):
             return self._score_all(), []
         if number and regime == "tokens":
             with self.timer("candidates"):
-                candidates = self._centroid_candidates(number)
+                candidates = self._joined(self._centroid_candidates(number), number)
             return self._refine(candidates), []
         return self._search_by_xtr(number)
 
     @cached_property
     def _few_allowed(self) -> bool:
         """Return whether a filter leaves so few tokens that reading all is cheaper than looking for candidates."""
-        return self.filtered and sum(live.segment.num_tokens_in(mask) for live, mask in self._segments) <= FEW_TOKENS
+        limited = self.filtered or bool(self.words and self.words.phrases)
+        return limited and sum(live.segment.num_tokens_in(mask) for live, mask in self._segments) <= FEW_TOKENS
 
     def _score_all(self) -> list[BlockScores]:
         with self.timer("rank"):
@@ -183,6 +199,13 @@ class Search:
         table = CentroidTable.of(self.plan.centroids, *self._candidate_query)
         candidates = iter(find_candidates(table, self._coded_segments, number))
         return [next(candidates) if live.centroid_codes else np.flatnonzero(mask) for live, mask in self._segments]
+
+    def _joined(self, candidates: Sequence[Ints], number: int) -> list[Ints]:
+        """Return these candidates of each segment with those that words find."""
+        if not self._words:
+            return list(candidates)
+        by_words = self._words.candidates(self._segments, round(FOUND_BY_WORDS * number))
+        return [np.union1d(*both) for both in zip(candidates, by_words, strict=True)]
 
     @property
     def _coded_segments(self) -> list[tuple[CentroidCodes, Mask]]:
@@ -207,7 +230,9 @@ class Search:
             if self.missing_similarity is not None:
                 scorers = [scorer.with_floor(self.missing_similarity) for scorer in scorers]
         with self.timer("candidates"):
-            candidates = xtr_candidates(scorers, weights, number) if number else [scorer.passages for scorer in scorers]
+            candidates = [scorer.passages for scorer in scorers]
+            if number:
+                candidates = self._joined(xtr_candidates(scorers, weights, number), number)
         refined = self._refine(candidates) if number else None
         with self.timer("impute"):
             by_xtr = self._xtr_scores(scorers, candidates)

@@ -9,7 +9,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from propcite.retrieval.errors import IndexFormatError
-from propcite.retrieval.index.live_segment import DELETED_DTYPE, codes_path, deleted_path, faiss_path, segment_path
+from propcite.retrieval.index.live_segment import (
+    DELETED_DTYPE,
+    codes_path,
+    deleted_path,
+    faiss_path,
+    postings_path,
+    segment_path,
+)
 from propcite.retrieval.index.manifest import MANIFEST_FILE, Manifest, read_manifest
 
 TRIES = 20  # one try takes a moment, and a writer replaces files only now and then
@@ -22,6 +29,8 @@ def referenced_files(folder: Path, manifest: Manifest) -> Iterator[Path]:
         yield segment_path(folder, entry.name)
         if entry.deleted:
             yield deleted_path(folder, entry.name)
+        if (words := postings_path(folder, entry.name)).exists():  # an older index may have none
+            yield words
         if manifest.centroids:
             yield codes_path(folder, entry.name, manifest.centroids)
         if manifest.faiss:

@@ -140,7 +140,8 @@ class Storage:
         if self.folder is None:
             return 0
         names = {live.name for live in self._contents.segments}
-        per_segment = [p for p in self.folder.glob("segment-*.*-*") if p.name.split(".")[0] in names]
+        derived = [*self.folder.glob("segment-*.*-*"), *self.folder.glob("segment-*.words")]
+        per_segment = [path for path in derived if path.name.split(".")[0] in names]
         return sum(_size(path) for path in [*per_segment, *(self.folder / name for name in self._derived.file_names)])
 
 

@@ -34,6 +34,7 @@ from propcite.retrieval.index.segment import build_segment, prune_tokens
 from propcite.retrieval.index.storage import Storage
 from propcite.retrieval.text import Granularity, Passage
 from propcite.retrieval.timing import Timer
+from propcite.retrieval.words.query import WordQuery
 
 BITS = 8
 
@@ -203,6 +204,7 @@ class TokenIndex:
         worths: Floats | None = None,
         alignment: Alignment = NEAREST,
         words: Ints | None = None,
+        word_query: WordQuery | None = None,
         timer: Timer | None = None,
     ) -> list[list[IndexHit]]:
         """Return the k best units for each row of weights.  (q, d), (n, q) -> n lists, best first, ties in index order
@@ -213,6 +215,7 @@ class TokenIndex:
         `missing_similarity` replaces similarities that were not retrieved, by default the floor.  Only the
         `asking_share` of the query's tokens look for candidates: the largest by `worths` (q,), or else by weight.
         Refined units are scored under the `alignment`; some need the vocabulary ids `words` (q,) of the query's tokens.
+        `word_query` adds exact words to the scores, or ranks by words alone.
         `allow` limits the search to these passage ids.  `timer` measures the stages.
         """
         for_passages = weights if passage_weights is None else passage_weights
@@ -229,6 +232,7 @@ class TokenIndex:
             worths,
             allow is not None,
             Timer() if timer is None else timer,
+            word_query,
         )
         return search.hits(k)
 

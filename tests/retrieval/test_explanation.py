@@ -162,7 +162,7 @@ def test_an_explanation_has_the_score_of_its_hit(retriever: Retriever, granulari
     assert hits
     for hit in hits:
         explanation = explain_hit(aligned, QUESTION, hit)
-        assert explanation.score == pytest.approx(hit.score, abs=2e-4)
+        assert explanation.score == pytest.approx(hit.similarity, abs=2e-4)
         assert explanation.passage_score == pytest.approx(hit.passage_score, abs=2e-4)
         share = 0.0 if granularity == Granularity.PASSAGE else 0.3
         own = (1 - share) * explanation.unit_score + share * explanation.passage_score
@@ -176,7 +176,7 @@ def test_a_piece_of_a_text_is_explained_in_its_context(retriever: Retriever) -> 
     for piece, hits in zip(pieces, retriever.search_spans([text], [pieces], 2)[0], strict=True):
         for hit in hits:
             (explanation,) = explain(retriever.encoder, text, hit.passage, [hit.spans], spans=piece)
-            assert explanation.score == pytest.approx(hit.score, abs=2e-3)  # an index rounds
+            assert explanation.score == pytest.approx(hit.similarity, abs=2e-3)  # an index rounds
             words = [word.span for word in explanation.query if word.span]
             assert all(any(span.start <= w.start and w.end <= span.end for span in piece) for w in words)
 

@@ -103,7 +103,7 @@ def every_proposition(retriever: Retriever, question: str, passages: list[Passag
 @pytest.mark.parametrize("question", ["Who pays for the barrier?", "gates", "What happens in winter and in spring?"])
 def test_propositions_equal_an_exhaustive_search(retriever, passages, question: str, k: int) -> None:
     scores = every_proposition(retriever, question, passages)
-    hits = retriever.search(question, Granularity.PROPOSITION, k)
+    hits = retriever.by("vectors").search(question, Granularity.PROPOSITION, k)
     assert [hit.score for hit in hits] == pytest.approx(sorted(scores.values(), reverse=True)[:k], abs=1e-5)
     for hit in hits:
         assert hit.score == pytest.approx(scores[hit.passage.id, hit.spans], abs=1e-5)

@@ -25,7 +25,7 @@ async def search(request: Request, body: SearchRequest, access: ReadAccess) -> J
         timer = Timer()
         pipeline = service.pipeline(name, body.documents, body.where)
         alignment = alignment_of(body.alignment) if body.alignment else None
-        hits = pipeline.search(body.query, body.granularity, body.k, timer, alignment=alignment)
+        hits = pipeline.search(body.query, body.granularity, body.k, timer, alignment=alignment, way=body.way)
         return {
             "hits": [hit_json(hit) for hit in hits],
             "notes": list(filter(None, [service.parts.encoder.missing_marker_note(body.granularity)])),

@@ -15,13 +15,17 @@ if TYPE_CHECKING:  # a search loads no judges
 
 
 class HitJson(TypedDict):
-    """A passage, sentence or proposition with its score; `spans` lie in its passage."""
+    """A passage, sentence or proposition with its score; `spans` lie in its passage.
+
+    `words` is the part of the score that exact words add, null where vectors rank alone.
+    """
 
     granularity: Literal["passage", "sentence", "proposition"]
     text: str
     spans: list[tuple[int, int]]
     score: float
     passage_score: float
+    words: float | None
     passage_id: str
     document_id: str
     title: str
@@ -44,6 +48,7 @@ def hit_json(hit: Hit) -> HitJson:
         "spans": [(span.start, span.end) for span in hit.spans],
         "score": round(hit.score, 6),
         "passage_score": round(hit.passage_score, 6),
+        "words": None if hit.words is None else round(hit.words, 6),
         "passage_id": passage.id,
         "document_id": passage.document_id,
         "title": passage.title,

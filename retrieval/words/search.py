@@ -1,0 +1,100 @@
+"""The part of words in one search: candidates, phrases, and scores beside those of vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from propcite.retrieval.encoding.base import Floats, Ints
+from propcite.retrieval.errors import RetrievalError
+from propcite.retrieval.granularity import combine_scores
+from propcite.retrieval.index.ranking import BlockScores, Mask, QueryWeights, block_scores, gathered_blocks
+from propcite.retrieval.words.query import WordQuery
+from propcite.retrieval.words.scoring import WordScorer, passages_with, runs_of
+
+if TYPE_CHECKING:
+    from propcite.retrieval.index.live_segment import LiveSegment
+
+
+@dataclass(frozen=True)
+class WordSearch:
+    """A query's words over the segments of an index.  `passage_share` is None where passages are ranked."""
+
+    scorer: WordScorer
+    passage_share: float | None
+
+    @classmethod
+    def of(cls, query: WordQuery, segments: Sequence[LiveSegment], weights: QueryWeights) -> WordSearch:
+        postings = [live.postings for live in segments if live.postings]
+        if segments and not postings and (query.alone or query.phrases):
+            raise RetrievalError("the index stores no words of its tokens: run propcite reindex")
+        num_passages = sum(live.num_passages for live in segments)
+        num_tokens = sum(live.segment.num_tokens for live in segments)
+        return cls(WordScorer.of(query, postings, num_passages, num_tokens), weights.passage_share)
+
+    @property
+    def query(self) -> WordQuery:
+        return self.scorer.query
+
+    @property
+    def alone(self) -> bool:
+        return self.query.alone
+
+    def with_phrases(self, masks: Mapping[LiveSegment, Mask]) -> dict[LiveSegment, Mask]:
+        """Return masks of the passages that have the pieces of every phrase."""
+        limited = dict(masks)
+        for phrase in self.query.phrases:
+            for live, mask in limited.items():
+                some = np.zeros(len(mask), bool)
+                if live.postings:
+                    some[passages_with(live.postings, phrase)] = True
+                limited[live] = mask & some
+        return limited
+
+    def candidates(self, segments: Sequence[tuple[LiveSegment, Mask]], number: int) -> list[Ints]:
+        """Return for each segment the passages that share the rarest words with some row."""
+        with_postings = [(live.postings, mask) for live, mask in segments if live.postings]
+        found = iter(self.scorer.candidates(with_postings, number) if number else [])
+        return [next(found, np.zeros(0, np.int64)) if live.postings else np.zeros(0, np.int64) for live, _ in segments]
+
+    def ranked(self, segments: Sequence[tuple[LiveSegment, Mask]], number: int) -> list[BlockScores]:
+        """Return blocks of the passages that words find, without scores of vectors."""
+        blocks = []
+        for (live, mask), passages in zip(segments, self.candidates(segments, number), strict=True):
+            for block in gathered_blocks(live.segment, passages):
+                num_rows = len(self.query.rows)
+                zeros = np.zeros((len(block.passages), num_rows), np.float32)
+                units = np.zeros((len(block.unit_starts) - 1, num_rows), np.float32)
+                blocks.append(block_scores(block, zeros, units, self.passage_share, mask))
+        return blocks
+
+    def added(
+        self, blocks: Sequence[BlockScores], extra: Sequence[dict[str, Floats]]
+    ) -> tuple[list[BlockScores], list[dict[str, Floats]]]:
+        """Return the blocks with what words add to their scores, and this part of the scores beside them."""
+        new, more = [], []
+        for number, scored in enumerate(blocks):
+            shares, matches = self._of(scored)
+            words = shares if self.alone else self.query.share * shares
+            scores = scored.scores + words
+            scores[~matches] = -np.inf
+            if self.alone:
+                scores[words <= 0] = -np.inf
+            new.append(replace(scored, scores=scores))
+            more.append({**(extra[number] if extra else {}), "words": words})
+        return new, more
+
+    def _of(self, scored: BlockScores) -> tuple[Floats, np.ndarray]:
+        """Return the share of the query's words in a block's units (u, n), and whether these have all phrases (u,)."""
+        block = scored.block
+        of_units, of_passages = self.scorer.scores(block)
+        runs = [runs_of(block, phrase) for phrase in self.query.phrases]
+        if self.passage_share is None:
+            runs = [np.logical_or.reduceat(run, block.passage_units[:-1]) for run in runs]
+            words = of_passages
+        else:
+            words = combine_scores(of_units, of_passages[scored.owners], self.passage_share)
+        return words, np.logical_and.reduce(runs, axis=0) if runs else np.ones(len(words), bool)
