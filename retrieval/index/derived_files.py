@@ -54,7 +54,7 @@ class DerivedFiles:
         """Read the structures of one segment, if their files are there."""
         with suppress(IndexFormatError):
             if not live.written_postings and postings_path(folder, live.name).exists():
-                live.attach_postings(read_postings(postings_path(folder, live.name)))
+                live.attach_postings(read_postings(postings_path(folder, live.name), live.segment))
         with suppress(IndexFormatError):
             if self.centroids and not live.centroid_codes:
                 file = Container(codes_path(folder, live.name, self.centroids.name))

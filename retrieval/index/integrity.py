@@ -86,8 +86,12 @@ def _segment_faults(folder: Path, entry: SegmentEntry, manifest: Manifest, progr
         passages = _damaged_passages(segment, damage.array, damage.start, damage.end)
         yield Fault(path.name, f"{damage.array}, bytes {damage.start} to {damage.end}", passages)
     for path in _derived_paths(folder, entry, manifest):
-        if segment.token_ids is not None or path != postings_path(folder, entry.name):
+        if path != postings_path(folder, entry.name) or path.exists():
             yield from _derived_faults(path, progress)
+        elif segment.token_ids is not None:
+            yield Fault(
+                path.name, "missing, as in older indexes: searches list the words again each time", derived=True
+            )
 
 
 def _damaged_passages(segment: Segment, array: str, start: int, end: int) -> tuple[str, ...]:

@@ -11,12 +11,14 @@ import numpy as np
 import numpy.typing as npt
 
 from propcite.retrieval.encoding.base import Ints
-from propcite.retrieval.index.container import ChunkedArray, Container, replace_arrays
+from propcite.retrieval.errors import IndexFormatError
+from propcite.retrieval.index.container import REPAIR, ChunkedArray, Container, replace_arrays
 from propcite.retrieval.index.segment import Segment
 from propcite.retrieval.words.terms import Keys, pair_keys, piece_keys, second_touches
 
 PART = 1 << 23  # tokens whose terms are sorted at once
 SCAN = 1 << 22  # tokens that are read at once
+VERIFIED_BYTES = 1 << 24
 
 
 @dataclass(frozen=True)
@@ -60,18 +62,22 @@ def write_postings(segment: Segment, path: Path, progress: Callable[[int], None]
             yield part
 
     # The passages are written first, and fill the other two lists.
-    arrays = {
+    arrays: dict[str, npt.NDArray[Any] | ChunkedArray] = {
         "passages": ChunkedArray(np.dtype(np.uint32), None, passages()),
         "keys": ChunkedArray(np.dtype(np.uint64), None, keys),
         "starts": ChunkedArray(np.dtype(np.int64), None, starts),
+        "segment": np.array([segment.num_tokens, len(segment)]),
     }
     replace_arrays(path, arrays)
 
 
-def read_postings(path: Path) -> Postings:
-    """Open written postings; only what a search reads is loaded."""
+def read_postings(path: Path, segment: Segment) -> Postings:
+    """Open written postings.  Small ones are read and verified, others mapped, as the vectors of a segment are."""
     file = Container(path)
-    return Postings(file.mapped("keys"), file.mapped("starts"), file.mapped("passages"))
+    read = file.read if file.size <= VERIFIED_BYTES else file.mapped
+    if file.read("segment").tolist() != [segment.num_tokens, len(segment)]:
+        raise IndexFormatError(f"the index file {path} is of another segment: {REPAIR}")
+    return Postings(read("keys"), read("starts"), read("passages"))
 
 
 def _parts(

@@ -10,7 +10,7 @@ from propcite.retrieval.text import Granularity, Span
 QUESTION_SHARES = {Granularity.PASSAGE: 0.1, Granularity.SENTENCE: 0.05, Granularity.PROPOSITION: 0.05}
 CLAIM_SHARES = {Granularity.PASSAGE: 0.15, Granularity.SENTENCE: 0.15, Granularity.PROPOSITION: 0.15}
 
-_QUOTED = re.compile(r"[\"“”„«»]([^\"“”„«»]*\w[^\"“”„«»]*)[\"“”«»]")
+_QUOTED = re.compile(r"\"([^\"]*)\"|“([^“”]*)”|„([^„“”]*)[“”]|«([^«»]*)»")
 
 
 def quoted_phrases(text: str) -> list[Span]:
@@ -19,4 +19,5 @@ def quoted_phrases(text: str) -> list[Span]:
     >>> [span.of('who said "no comment" there') for span in quoted_phrases('who said "no comment" there')]
     ['no comment']
     """
-    return [Span(*match.span(1)) for match in _QUOTED.finditer(text)]
+    places = [Span(*match.span(match.lastindex or 0)) for match in _QUOTED.finditer(text)]
+    return [place for place in places if any(map(str.isalnum, place.of(text)))]

@@ -15,7 +15,7 @@ def possible_files(folder: Path) -> set[str]:
     manifest = read_manifest(folder)
     names = {MANIFEST_FILE, "index.lock"} | ({manifest.centroids, manifest.faiss} - {""})
     for entry in manifest.segments:
-        names |= {f"{entry.name}.tokens", f"{entry.name}.deleted"}
+        names |= {f"{entry.name}.tokens", f"{entry.name}.words", f"{entry.name}.deleted"}
         names |= {f"{entry.name}.codes-{manifest.centroids.split('-')[1]}"} if manifest.centroids else set()
         names |= {f"{entry.name}.faiss-{manifest.faiss.split('-')[1]}"} if manifest.faiss else set()
     return names

@@ -99,8 +99,10 @@ def _score(query: Floats, weights: Floats, vectors: Floats) -> float:
 
 
 def random_passage(id: str, seed: int, num_tokens: int = 5) -> EncodedPassage:  # noqa: A002
-    """Build a passage of two sentences with random unit vectors."""
-    vectors = np.random.default_rng(seed).standard_normal((num_tokens, 8)).astype(np.float32)
+    """Build a passage of two sentences with random unit vectors and random words."""
+    random = np.random.default_rng(seed)
+    vectors = random.standard_normal((num_tokens, 8)).astype(np.float32)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     half = num_tokens // 2
-    return encoded_passage(id, vectors, [-1, *range(num_tokens - 1)], [half, num_tokens - 1 - half])
+    words = random.integers(0, 20, num_tokens).tolist()
+    return encoded_passage(id, vectors, [-1, *range(num_tokens - 1)], [half, num_tokens - 1 - half], words=words)

@@ -301,7 +301,7 @@ def test_many_saves_leave_few_segments_and_no_other_files(tmp_path: Path) -> Non
         assert index.stats().segments <= MAX_SEGMENTS
     loaded = TokenIndex.load(tmp_path)
     assert loaded.ids() == {f"p{seed}" for seed in range(3 * MAX_SEGMENTS)}
-    assert len(list(tmp_path.glob("segment-*"))) == loaded.stats().segments
+    assert len(list(tmp_path.glob("segment-*.tokens"))) == loaded.stats().segments
 
 
 def test_saving_frees_the_space_of_deleted_passages(tmp_path: Path) -> None:
@@ -391,7 +391,7 @@ def test_a_save_without_space_changes_nothing_and_succeeds_with_space(tmp_path: 
         assert TokenIndex.load(tmp_path).ids() == {"p"}
     index.save(tmp_path)
     assert contents(TokenIndex.load(tmp_path)) == contents(index)
-    assert len(list(tmp_path.glob("segment-*"))) == 2
+    assert len(list(tmp_path.glob("segment-*.tokens"))) == 2
 
 
 # Damage

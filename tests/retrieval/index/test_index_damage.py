@@ -18,14 +18,17 @@ from propcite.retrieval.index.integrity import check_index
 from propcite.retrieval.index.manifest import MANIFEST_FILE
 from propcite.retrieval.index.token_index import TokenIndex
 from propcite.retrieval.text import Granularity
+from propcite.retrieval.words.query import WordQuery
+from propcite.retrieval.words.terms import piece_keys
 
 pytest.importorskip("faiss")  # so that there are files of every kind
 
 OPTIONS: dict[str, Any] = {"bits": 8, "exact_up_to": 0, "regime": "faiss"}
 STORED = [MANIFEST_FILE, "segment-*.tokens", "segment-*.deleted"]
-DERIVED = ["segment-*.codes-*", "centroids-*", "segment-*.faiss-*", "faiss-*"]
+DERIVED = ["segment-*.words", "segment-*.codes-*", "centroids-*", "segment-*.faiss-*", "faiss-*"]
 QUERY = np.random.default_rng(9).standard_normal((4, 8)).astype(np.float32)
 WEIGHTS = np.array([[1, 1, 1, 1], [0, 1, 0, 0.5]], np.float32)
+WORDS = WordQuery(piece_keys(np.arange(11)), np.ones((2, 11), np.float32), 0.5)
 FLIPS = 40  # wrong bits tried per file
 
 
@@ -66,9 +69,10 @@ def contents(index: TokenIndex) -> dict[str, str]:
 def all_hits(index: TokenIndex) -> list:
     """Return the hits of every regime for passages and sentences, with all passages as candidates."""
     return [
-        index.search(QUERY, WEIGHTS, k=50, granularity=granularity, passage_share=0.25, regime=regime)
+        index.search(QUERY, WEIGHTS, k=50, granularity=granularity, passage_share=0.25, regime=regime, word_query=words)
         for granularity in (Granularity.PASSAGE, Granularity.SENTENCE)
         for regime in ("exact", "tokens", "faiss")
+        for words in (None, WORDS)
     ]
 
 
@@ -176,7 +180,7 @@ def test_a_search_without_a_derived_file_is_correct(
     assert [(fault.file, fault.derived) for fault in check_index(tmp_path)] == [(path.name, True)]
 
 
-@pytest.mark.parametrize("kind", ["segment-*.tokens", "segment-*.codes-*", "segment-*.faiss-*"])
+@pytest.mark.parametrize("kind", ["segment-*.tokens", "segment-*.codes-*", "segment-*.faiss-*", "segment-*.words"])
 def test_a_file_of_another_segment_is_not_used(
     original_files: dict[str, bytes], expected: tuple[dict[str, str], list], tmp_path: Path, kind: str
 ) -> None:
