@@ -16,6 +16,7 @@ def found_passages(collection: Retriever, question: str, count: int, before: str
     """Return the passages to answer from, the most similar first.
 
     Half of them are the most similar to the question; the others are the most similar that name all that it names.
+    Where passages have the words that the question puts in double quotes, only these are found.
     In a conversation, half are found for the question together with the one before, because a question that was
     completed may still lack what it is about.
     """
@@ -28,7 +29,8 @@ def found_passages(collection: Retriever, question: str, count: int, before: str
 
 def _found(collection: Retriever, question: str, count: int) -> tuple[Passage, ...]:
     names = names_in(question)
-    hits = collection.search(question, k=count if not names else WIDER * count)
+    number = WIDER * count if names else count
+    hits = collection.search(question, k=number, phrases=True) or collection.search(question, k=number)
     passages = [hit.passage for hit in hits]
     sure, rest = passages[: (count + 1) // 2], passages[(count + 1) // 2 :]
     named = sorted(rest, key=lambda passage: len(named_in(passage, names)) < len(names))  # stable

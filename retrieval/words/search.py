@@ -77,24 +77,27 @@ class WordSearch:
         """Return the blocks with what words add to their scores, and this part of the scores beside them."""
         new, more = [], []
         for number, scored in enumerate(blocks):
-            shares, matches = self._of(scored)
+            shares, own, matches = self._of(scored)
             words = shares if self.alone else self.query.share * shares
             scores = scored.scores + words
             scores[~matches] = -np.inf
             if self.alone:
-                scores[words <= 0] = -np.inf
+                scores[own <= 0] = -np.inf
             new.append(replace(scored, scores=scores))
             more.append({**(extra[number] if extra else {}), "words": words})
         return new, more
 
-    def _of(self, scored: BlockScores) -> tuple[Floats, np.ndarray]:
-        """Return the share of the query's words in a block's units (u, n), and whether these have all phrases (u,)."""
+    def _of(self, scored: BlockScores) -> tuple[Floats, Floats, Mask]:
+        """Return the share of the query's words that a block's units have, and whether these have all phrases.
+
+        -> with their passage's part and without (u, n) each, (u,)
+        """
         block = scored.block
         of_units, of_passages = self.scorer.scores(block)
         runs = [runs_of(block, phrase) for phrase in self.query.phrases]
         if self.passage_share is None:
             runs = [np.logical_or.reduceat(run, block.passage_units[:-1]) for run in runs]
-            words = of_passages
+            words = of_units = of_passages
         else:
             words = combine_scores(of_units, of_passages[scored.owners], self.passage_share)
-        return words, np.logical_and.reduce(runs, axis=0) if runs else np.ones(len(words), bool)
+        return words, of_units, np.logical_and.reduce(runs, axis=0) if runs else np.ones(len(words), bool)

@@ -228,7 +228,8 @@ def test_an_older_index_lists_its_words_when_it_is_searched_or_repaired(
     opened = Retriever(encoder, TokenIndex.load(tmp_path), lambda ids: {i: by_id[i] for i in ids}, way="words")
     assert ids_of(opened.search("Zorblatz", k=1)) == ["barrier"]
     (fault,) = check_index(tmp_path)
-    assert fault.derived and "older" in fault.problem
+    assert fault.derived
+    assert "older" in fault.problem
     repair_index(tmp_path, [fault])
     assert check_index(tmp_path) == []
     assert words.read_bytes() == content

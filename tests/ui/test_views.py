@@ -190,6 +190,18 @@ def test_a_search_finds_units_of_each_kind(opened: Page, filled: Path, granulari
     assert "nearest, best first" in texts(healthy(test.run()))
 
 
+def test_a_search_by_words_and_with_quotes_finds_what_has_them(opened: Page, filled: Path) -> None:
+    test = opened(filled, "search")
+    test.text_input(key="search-text").set_value("Heron").run()
+    test.button_group(key="search-way").set_value("words")
+    by_words = texts(healthy(test.run()))
+    assert "nearest, best first" in by_words
+    test.text_input(key="search-text").set_value("xylophone").run()
+    assert "Nothing has these words" in texts(healthy(test))
+    test.text_input(key="search-text").set_value('"Bridge Heron"').run()
+    assert "Nothing has the words in quotes" in texts(healthy(test))
+
+
 def test_a_search_and_a_question_look_at_the_chosen_documents_alone(opened: Page, filled: Path) -> None:
     test = opened(filled, "search")
     test.text_input(key="search-text").set_value("How often does the ferry cross?").run()

@@ -24,6 +24,9 @@ from propcite.retrieval.encoding.base import Floats, TokenVectors
 from propcite.retrieval.encoding.encoder import Encoder
 from propcite.retrieval.encoding.salience import idf
 from propcite.retrieval.index.token_index import TokenIndex
+from propcite.retrieval.text import Granularity
+from propcite.retrieval.words.query import Way, WordQuery
+from propcite.retrieval.words.shares import QUESTION_SHARES
 
 NUM_STORED = 10  # passages of a ranking
 BATCH_SIZE = 32  # queries encoded together
@@ -35,15 +38,21 @@ Rank = Callable[[Sequence[str]], Iterable[tuple[list[str], Cost]]]  # each query
 
 @dataclass(frozen=True, slots=True)
 class SearchConfig:
-    """How an index is searched: the query's marker, how candidates are found, and whether rare words weigh more."""
+    """How an index is searched: the query's marker, how candidates are found, whether rare words weigh more.
+
+    `way` says whether vectors rank, exact words, or both.
+    """
 
     marker: str = "m_q"
     search: Mapping[str, Any] = field(default_factory=dict)
     by_rarity: bool = False
+    way: Way = "vectors"
 
 
 SEARCHES = {
     "m_q": SearchConfig(),  # candidates as the settings say
+    "both": SearchConfig(way="both"),  # with exact words beside vectors
+    "words": SearchConfig(way="words"),
     "exact": SearchConfig(search={"regime": "exact"}),
     "idf": SearchConfig(search={"regime": "exact"}, by_rarity=True),  # words by sqrt(idf) in the collection
     "tokens": SearchConfig(search={"regime": "tokens"}),
@@ -53,7 +62,7 @@ SEARCHES = {
 }
 WAYS = (BM25, *SEARCHES)
 ALIGNABLE = tuple(name for name in SEARCHES if name != "xtr")  # ways that allow any alignment
-DEFAULT = (BM25, "m_q", "exact", "m'_q", "m''_q")
+DEFAULT = (BM25, "m_q", "both", "words", "exact", "m'_q", "m''_q")
 
 
 def evaluate(
@@ -170,10 +179,13 @@ def _rank_by_index(
     with timed() as encoding:
         encoded = encoder.encode_queries(queries, MARKERS[search.marker])
     share = split_cost(encoding, len(encoded))
-    for query in encoded:
+    for text, query in zip(queries, encoded, strict=True):
         with timed() as cost:
             weights = weigh(query)[None]
             arguments = {"words": query.ids, "worths": encoder.worths(query), **search.search}
+            if search.way != "vectors":
+                part, alone = QUESTION_SHARES[Granularity.PASSAGE], search.way == "words"
+                arguments["word_query"] = WordQuery.of(text, query, weights, part, alone=alone)
             hits = index.search(query.vectors, weights, k=depth, **arguments)[0]
         yield [hit.passage_id for hit in hits], add_costs(cost, share)
 

@@ -33,6 +33,7 @@ class RankLine(TypedDict):
 
     id: NotRequired[str | int]
     source: NotRequired[str]
+    kind: NotRequired[str]
     query: NotRequired[str]
     question: NotRequired[str]
     claim: NotRequired[str]
@@ -45,13 +46,14 @@ class RankLine(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class RankRow:
-    """A query with passages; `gold` are the places of the sentences that answer it."""
+    """A question, or a claim, with passages; `gold` are the places of the sentences that answer or support it."""
 
     id: str
     source: str
     query: str
     passages: tuple[Passage, ...]
     gold: frozenset[Place]
+    is_claim: bool = False
 
     @property
     def places(self) -> list[Place]:
@@ -97,7 +99,8 @@ def _row(line: RankLine, path: Path, number: int) -> RankRow:
         raise error(f"no sentence is marked as an answer to {json.dumps(query[:40], ensure_ascii=False)}")
     passages = tuple(passage_from_sentences("", doc["sentences"], doc.get("title") or "") for doc in docs)
     id_ = str(line.get("id", f"{path.name}, line {number}"))
-    row = RankRow(id_, line.get("source", path.name), query, passages, gold)
+    is_claim = fields.get("kind") in ("claim", "proposition") or query == fields.get("claim")
+    row = RankRow(id_, line.get("source", path.name), query, passages, gold, is_claim)
     if missing := sorted(gold.difference(row.places)):
         raise error(f"there is no sentence {missing[0][-1] if len(docs) == 1 else missing[0]}")
     return row

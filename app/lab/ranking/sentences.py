@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import accumulate, pairwise
 from operator import attrgetter
@@ -25,13 +25,16 @@ from propcite.retrieval.encoding.encoder import Encoder
 from propcite.retrieval.granularity import combine_scores, score_units
 from propcite.retrieval.index.pruning import Pruning
 from propcite.retrieval.index.segment import prune_tokens
-from propcite.retrieval.retriever import PASSAGE_SHARE
-from propcite.retrieval.text import Passage
+from propcite.retrieval.index.token_index import TokenIndex
+from propcite.retrieval.retriever import PASSAGE_SHARE, Retriever
+from propcite.retrieval.text import Granularity, Hit, Passage, Span
+from propcite.retrieval.words.query import valid_way
 
 ALONE, SINGLE = "alone", "single-vector"
+BOTH, WORDS = "both", "words"  # as a search ranks: vectors with exact words beside them, exact words alone
 UNWEIGHTED = " without salience"
 K1, B = 1.2, 0.75  # of BM25 among sentences
-WAYS = (BM25, "m_q", f"m'_q{UNWEIGHTED}", "m'_q", f"m''_q{UNWEIGHTED}", "m''_q", ALONE, SINGLE)
+WAYS = (BM25, "m_q", f"m'_q{UNWEIGHTED}", "m'_q", f"m''_q{UNWEIGHTED}", "m''_q", BOTH, WORDS, ALONE, SINGLE)
 BATCH_SIZE = 32  # rows
 NUM_STORED = 5  # sentences of a ranking
 
@@ -39,6 +42,8 @@ Key = tuple[object, ...]
 
 
 def marker_of(way: str) -> str:
+    if way in (BOTH, WORDS):
+        return "m'_q"
     return "m_q" if way in (ALONE, SINGLE) else way.removesuffix(UNWEIGHTED)
 
 
@@ -220,7 +225,41 @@ def score_single_vectors(
         yield scores, _with_share(cost, [query_cost, passage_cost], len(rows))
 
 
-SCORERS = {ALONE: score_alone, SINGLE: score_single_vectors}
+def score_by_search(
+    encoder: PassageEncoder, config: RankingConfig, rows: Sequence[RankRow]
+) -> Iterator[tuple[Floats, Cost]]:
+    """Score sentences as a search in their passages does; a sentence that it does not return scores -inf."""
+    tokens, passage_cost = encoder.passages(config, [passage for row in rows for passage in row.passages])
+    for row in rows:
+        with timed() as cost:
+            passages = [replace(passage, id=str(number)) for number, passage in enumerate(row.passages)]
+            index = TokenIndex(encoder.encoder.dimension, encoder.encoder.name, bits=16)
+            index.add(passages, [tokens[_key(passage)] for passage in row.passages])
+            by_id = {passage.id: passage for passage in passages}
+            retriever = Retriever(encoder.encoder, index, partial(_chosen, by_id), way=valid_way(config.way))
+            scores = _scores_by_place(passages, _hits(retriever, row))
+        yield scores, _with_share(cost, [passage_cost], len(rows))
+
+
+def _chosen(passages: Mapping[str, Passage], ids: Sequence[str]) -> dict[str, Passage]:
+    return {id_: passages[id_] for id_ in ids}
+
+
+def _hits(retriever: Retriever, row: RankRow) -> list[Hit]:
+    """Return all sentences of a row: a claim is searched as citing does, a question as a search is."""
+    if not row.is_claim:
+        return retriever.search(row.query, Granularity.SENTENCE, len(row.places))
+    whole = [(Span(0, len(row.query)),)]
+    return retriever.search_spans([row.query], [whole], len(row.places))[0][0]
+
+
+def _scores_by_place(passages: Sequence[Passage], hits: Sequence[Hit]) -> Floats:
+    score_of = {(hit.passage.id, hit.spans[0]): hit.score for hit in hits}
+    spans = [(p.id, sentence.span.trimmed(p.text)) for p in passages for sentence in p.sentences]
+    return np.array([score_of.get(place, -np.inf) for place in spans], np.float32)
+
+
+SCORERS = {BOTH: score_by_search, WORDS: score_by_search, ALONE: score_alone, SINGLE: score_single_vectors}
 
 
 def mean_vector(tokens: TokenVectors) -> Floats:

@@ -281,6 +281,25 @@ def test_search_ranks_units_of_each_granularity(propcite: Propcite, data: Path, 
     assert data.is_dir()
 
 
+def test_a_search_by_words_and_with_quotes_finds_what_has_them(propcite: Propcite, data: Path) -> None:
+    by_way = {
+        way: propcite("search", "652", "--way", way, "-g", "sentence", "--json").json for way in ("both", "words")
+    }
+    for hits in by_way.values():
+        assert "652" in hits[0]["text"]
+        assert hits[0]["words"] > 0
+    assert all("652" in hit["text"] for hit in by_way["words"])
+    assert propcite("search", "652", "--way", "vectors", "--json").json[0]["words"] is None
+    assert "(words 0." in propcite("search", "652").out
+    quoted = propcite("search", 'how long "is 652" now', "-g", "sentence", "--json").json
+    assert all("is 652" in hit["text"] for hit in quoted)
+    nothing = propcite("search", '"652 is"')
+    assert nothing.code == 1
+    assert "no passage here has the words “652 is”: search without quotes" in " ".join(nothing.err.split())
+    assert propcite("search", "652", "--way", "bm25").code == 2
+    assert data.is_dir()
+
+
 def test_ask_writes_the_answer_and_its_support(propcite: Propcite, data: Path) -> None:
     said = propcite("ask", QUESTION)
     assert said.code == 0
@@ -841,7 +860,7 @@ def test_a_model_without_markers_ranks_sentences_and_says_how(
 
 def test_a_search_tells_how_long_each_stage_took(propcite: Propcite, data: Path) -> None:
     said = propcite("search", QUESTION, "--timings", "--json")
-    assert [stage.split()[0] for stage in said.err.strip().split(", ")] == ["encode", "rank", "choose"]
+    assert [stage.split()[0] for stage in said.err.strip().split(", ")] == ["encode", "rank", "words", "choose"]
     assert said.json
     assert data.is_dir()
 
