@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from propcite.app.server.errors import RequestError
+from propcite.app.server.offsets import asked_unit
 from propcite.attribution.formats.offsets import Unit
 
-OFFSETS, SOURCES = "propcite-offsets", "propcite-sources"
+SOURCES = "propcite-sources"
 AS_ANNOTATIONS, AS_TEXT = "annotations", "text"
 SourceForm = Literal["annotations", "text"]
 
@@ -52,16 +53,6 @@ def client_of(
         keeps_last_list=is_js and headers.get("x-stainless-helper-method") == "stream",
         reads_web_results=is_ai_sdk,
     )
-
-
-def asked_unit(headers: Mapping[str, str]) -> Unit | None:
-    """Return the unit that the header names; None without the header."""
-    name = headers.get(OFFSETS)
-    if name is None:
-        return None
-    if name not in set(Unit):
-        raise RequestError(422, f"PropCite-Offsets: {name[:40]!r} is no unit: send one of {', '.join(Unit)}")
-    return Unit(name)
 
 
 def _asked_sources(headers: Mapping[str, str]) -> str | None:

@@ -19,6 +19,7 @@ from propcite.app.server.proxy.responses.from_chat import (
     text_part,
     usage_of,
 )
+from propcite.app.server.proxy.responses.stream_error import stream_error
 
 Content = dict[str, Any]
 
@@ -156,13 +157,5 @@ class ResponseWriter:
 def _error(event: Event) -> Event:
     error = (event.content or {}).get("error")
     message = error.get("message") if isinstance(error, Mapping) else error
-    code = error.get("code") if isinstance(error, Mapping) else None
-    return Event.of(
-        {
-            "type": "error",
-            "sequence_number": 0,
-            "code": str(code or "server_error"),
-            "message": str(message or "the model server sent an error"),
-            "param": None,
-        }
-    )
+    detail = str(message or "the model server sent an error")
+    return Event.of({**stream_error(detail), "sequence_number": 0})

@@ -17,6 +17,7 @@ from propcite.app.server.proxy.events import Event, encode_event
 from propcite.app.server.proxy.proxy_request import EXTENSION, parts_of
 from propcite.app.server.proxy.relay import StreamRelay
 from propcite.app.server.proxy.responses.annotations import annotations_of
+from propcite.app.server.proxy.responses.stream_error import stream_error
 from propcite.app.server.proxy.streamed_text import StreamedText
 from propcite.attribution.citations import CitedAnswer
 from propcite.attribution.events import SentenceCited
@@ -97,7 +98,7 @@ class ResponsesRelay(StreamRelay):
             return None
         error = {"code": "server_error", "message": self.error or BROKEN_OFF}
         if not self._response:
-            return await self._send({"type": "error", **error, "param": None})
+            return await self._send(stream_error(error["message"]))
         for index, item in sorted(self._items.items()):
             await self._end_item(index, item)
         output = [item for _, item in sorted(self._items.items())]

@@ -20,6 +20,7 @@ from propcite.app.server.proxy.responses.annotations import annotations_of
 from propcite.app.server.proxy.responses.from_chat import response_of
 from propcite.app.server.proxy.responses.from_chat_stream import response_events
 from propcite.app.server.proxy.responses.responses_relay import ResponsesRelay
+from propcite.app.server.proxy.responses.stream_error import stream_error
 from propcite.app.server.proxy.responses.to_chat import chat_of
 from propcite.app.server.proxy.whole_text import with_sources
 
@@ -70,7 +71,7 @@ class ResponsesRequest(ProxyRequest):
 
     @classmethod
     def error_events(cls, status: int, detail: str) -> bytes:
-        return encode_event(error_event(detail, "server_error" if status >= 500 else "invalid_prompt"))
+        return encode_event({**stream_error(detail, status), "sequence_number": 0})
 
     @classmethod
     def check(cls, body: Mapping[str, Any]) -> None:
@@ -87,10 +88,6 @@ class ResponsesRequest(ProxyRequest):
 def is_cited(part: Any) -> bool:
     """Return whether a part of a message is a text that can be cited."""
     return isinstance(part, dict) and part.get("type") == "output_text" and is_text(part.get("text"))
-
-
-def error_event(detail: str, code: str, number: int = 0) -> dict[str, Any]:
-    return {"type": "error", "sequence_number": number, "code": code, "message": detail, "param": None}
 
 
 async def _cite(citer: Citer, part: dict[str, Any], reason: str | None) -> None:
