@@ -78,10 +78,10 @@ def anthropic_error(status: int, detail: str) -> dict[str, Any]:
 
 
 _MODEL_ROUTE = re.compile(
-    r"/v1(?:/collections/[^/]+)?/(?:chat/completions|completions|responses|messages|models|embeddings|moderations"
+    r"/v1(?:/collections/[^/]+(?:/v1)?)?/(?:chat/completions|completions|responses|messages|models|embeddings|moderations"
     r"|rerank|score|audio|images)(?:/.*)?"
 )
-_MESSAGES_ROUTE = re.compile(r"/v1(?:/collections/[^/]+)?/messages(?:/.*)?")
+_MESSAGES_ROUTE = re.compile(r"/v1(?:/collections/[^/]+(?:/v1)?)?/messages(?:/.*)?")
 
 
 def api_error(

@@ -50,6 +50,7 @@ async def write(request: Request, access: ReadAccess) -> Response:
     return await answer(request, access, MessagesRequest, None)
 
 
+@router.post(f"{COLLECTION}/v1/messages", include_in_schema=False)  # Anthropic's SDKs add /v1 to their base URL
 @router.post(f"{COLLECTION}/messages", **_OPTIONS)
 async def write_over(request: Request, access: ReadAccess, collection: Name) -> Response:
     """Write a message over a collection, for a client that can change only its base URL."""

@@ -128,7 +128,7 @@ async def passed(request: Request, access: ReadAccess) -> Response:  # noqa: ARG
 async def passed_over(request: Request, access: ReadAccess, collection: Name) -> Response:
     """Pass a request on, for a client whose base URL names a collection."""
     await require_collection(access, collection)
-    return await _pass(request, "/" + request.url.path.split("/", 4)[4])
+    return await _pass(request, "/" + request.url.path.split("/", 4)[4].removeprefix("v1/"))
 
 
 async def _pass(request: Request, path: str) -> Response:
@@ -141,6 +141,7 @@ for _methods, _path in PASSED:
     _described: dict[str, Any] = {"methods": list(_methods), "include_in_schema": False, "response_class": Response}
     router.add_api_route(f"/v1{_path}", passed, **_described)
     router.add_api_route(f"{COLLECTION}{_path}", passed_over, **_described)
+    router.add_api_route(f"{COLLECTION}/v1{_path}", passed_over, **_described)
 
 
 _MODELS_OPTIONS: dict[str, Any] = {
@@ -155,6 +156,7 @@ async def models(request: Request, access: ReadAccess) -> Response:  # noqa: ARG
     return await proxy(request).models(request)
 
 
+@router.get(f"{COLLECTION}/v1/models", include_in_schema=False)
 @router.get(f"{COLLECTION}/models", **_MODELS_OPTIONS)
 async def models_over(request: Request, access: ReadAccess, collection: Name) -> Response:
     """List the models, for a client whose base URL names a collection."""

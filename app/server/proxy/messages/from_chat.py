@@ -27,7 +27,7 @@ def message_of(completion: Mapping[str, Any], body: Mapping[str, Any]) -> dict[s
     content: list[dict[str, Any]] = []
     if thought := reasoning_in(written):
         content.append({"type": "thinking", "thinking": thought, "signature": ""})
-    content += [{"type": "text", "text": text, "citations": None} for text in _texts(written)]
+    content += [{"type": "text", "text": text} for text in _texts(written)]
     content += [tool_use(call, _arguments(call)) for call in calls_in(written)]
     reason = stop_reason(choice.get("finish_reason"))
     return {**new_message(completion, body), "content": content, "stop_reason": reason, "usage": usage_of(completion)}

@@ -126,14 +126,11 @@ def is_cited(block: Any) -> bool:
 def _split(block: Mapping[str, Any], answer: CitedAnswer, citer: Citer, locator: Locator) -> list[dict[str, Any]]:
     if citer.client.sources_as_text:
         return [{**block, "text": with_sources(answer, citer.client)}]
-    return [
-        {
-            **block,
-            "text": text,
-            "citations": [locator.locate(c) for c in sentence.citations] or None if sentence else None,
-        }
-        for text, sentence in sentence_pieces(answer)
-    ]
+    blocks = []
+    for text, sentence in sentence_pieces(answer):
+        citations = [locator.locate(c) for c in sentence.citations] if sentence else []
+        blocks.append({**block, "text": text, **({"citations": citations} if citations else {})})
+    return blocks
 
 
 def _without_citing(messages: Sequence[Mapping[str, Any]]) -> list[Any]:
