@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
@@ -50,7 +51,7 @@ class Call:
 def script(request: Request) -> Reply:
     """Answer by the question; `killed` breaks off."""
     asked, stream, path = json.dumps(request.body), request.body.get("stream"), request.path
-    scene = next(name for name, question in QUESTIONS.items() if question in asked)
+    scene = next((name for name, question in QUESTIONS.items() if question in asked), "plain")
     if scene == "emoji":
         return Reply(EMOJI)
     if scene == "killed":
@@ -227,6 +228,23 @@ def test_whole_answers_that_break_off_are_errors(calls: list[Call]) -> None:
     for call in calls:
         if call.scene == "killed" and call.way == "ask":
             assert "model server" in call.error or "502" in call.error, call
+
+
+EXAMPLES = re.findall(r"^```js\n(.*?)^```$", (ROOT / "docs" / "embedding.md").read_text("utf-8"), re.M | re.S)
+SERVER = "http://localhost:8600"
+SHOWN = (
+    f"{CITED[0]} <- gates\n{CITED[1]} <- cost\n",
+    f"{REPLY}[ 'gates', 'cost' ]\n",
+    f"{CITED[0]} [ 'gates' ]\n {CITED[1]} [ 'cost' ]\n The mayor likes it. undefined\n",
+    f"{CITED[0]}[1] {CITED[1]}[2] The mayor likes it.\n\n**Sources**\n\n1. gates: “",
+)
+
+
+@pytest.mark.parametrize(("example", "shown"), list(zip(EXAMPLES, SHOWN, strict=True)), ids=range(len(EXAMPLES)))
+def test_the_javascript_of_the_pages_runs(address: str, example: str, shown: str) -> None:
+    command = ["node", "--input-type=module", "-e", example.replace(SERVER, address)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=HERE)
+    assert done.stdout.startswith(shown), done.stderr
 
 
 def test_clients_that_drop_annotations_keep_sources_as_text(address: str) -> None:

@@ -15,6 +15,7 @@ from scripted_llm import Reply, ScriptedLlm, error
 from serving import parts_with, running_server, wait_until
 
 from propcite.app.library.store import Scope
+from propcite.app.server.routes.model_server import PASSED
 
 VECTORS = json.dumps({"object": "list", "data": [{"index": 0, "embedding": [0.5, 1.0]}]})
 MESSAGES = [{"role": "user", "content": QUESTION}]
@@ -75,9 +76,7 @@ def test_what_does_not_pass(address: str, llm: ScriptedLlm) -> None:
     assert llm.requests == []
 
 
-def test_refusals_have_the_form_of_the_api(
-    address: str, llm: ScriptedLlm, loaded: dict[str, object], tmp_path: Path
-) -> None:
+def test_refusals_have_the_form_of_the_api(address: str, llm: ScriptedLlm) -> None:
     """Also those that no route has seen: keys, rates, sizes, methods."""
     large, headers = b"x" * 10_000_000, {"anthropic-version": "2023-06-01"}
     for path in (
@@ -103,6 +102,25 @@ def test_refusals_have_the_form_of_the_api(
         post(address, "/embeddings", b"{}").status_code,
         "Traceback" in post(address, "/embeddings", b"{}").text,
     ) == (*(502, False),)
+
+
+def test_every_route_asks_for_a_key(llm: ScriptedLlm, loaded: dict[str, object], tmp_path: Path) -> None:
+    parts = parts_with(loaded, {"ours": {}, "theirs": {}}, data_dir=tmp_path, llm_url=llm.base_url)
+    _, secret = parts.keys.create("bot", Scope.READ, ["ours"])
+    with running_server(parts, requires_keys=True) as address:
+        for methods, route in PASSED:
+            path, bearer = route.replace("{rest:path}", "x"), {"Authorization": f"Bearer {secret}"}
+            llm.others[f"/v1{path}"] = Reply(body="{}")
+            for base, key, status in (
+                *(("/v1", {}, 401), ("/v1", bearer, 200), ("/v1/collections/ours", bearer, 200)),
+                *(("/v1/collections/theirs", bearer, 404), ("/v1/collections/ours", {}, 401)),
+            ):
+                answered = httpx.request(methods[0], f"{address}{base}{path}", headers=key)
+                assert (answered.status_code, base, path) == (status, base, path)
+        assert secret not in str([request.headers for request in llm.requests])
+
+
+def test_a_rate(llm: ScriptedLlm, loaded: dict[str, object], tmp_path: Path) -> None:
     parts = parts_with(loaded, {}, data_dir=tmp_path, llm_url=llm.base_url, serve_rate=2)
     _, secret = parts.keys.create("bot", Scope.READ, [])
     with running_server(parts, requires_keys=True) as keyed:
