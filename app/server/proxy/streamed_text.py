@@ -11,6 +11,7 @@ from propcite.app.server.proxy.sentence_gate import SentenceGate
 from propcite.app.server.proxy.source_list import SourceList
 from propcite.attribution.citations import CitedAnswer
 from propcite.attribution.events import AnswerDone, SentenceCited
+from propcite.attribution.formats.offsets import Unit
 from propcite.attribution.prose.marker_stripper import MarkerStripper
 
 OnCited = Callable[[SentenceCited | None], Awaitable[None]]
@@ -80,6 +81,13 @@ class StreamedText:
     def text(self) -> str:
         """Return the text that is cited, so far."""
         return "".join(self._text)
+
+    def answer_with(self, event: SentenceCited) -> CitedAnswer:
+        """Return the text up to a sentence as an answer with its citations; blanks stand for what only has a length."""
+        before = self.text[: event.sentence.span.start]
+        if before.isascii() or self._citer.client.unit is Unit.CODE_POINTS:
+            before = " " * len(before)
+        return CitedAnswer(before + event.text, (event.sentence,))
 
     async def end(self, reason: str | None = None) -> CitedAnswer:
         """Return the cited answer, after `on_cited` has been called for all of its sentences."""

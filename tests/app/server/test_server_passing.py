@@ -173,6 +173,22 @@ def test_without_a_model_server_nothing_passes(serve: Any) -> None:
     assert "PROPCITE_LLM_URL" in refused.json()["error"]["message"]
 
 
+@pytest.mark.parametrize("path", ["/responses", "/messages"])
+@pytest.mark.parametrize("cites", [True, False])
+def test_a_client_that_disconnects_stops_the_model_server(
+    address: str, llm: ScriptedLlm, path: str, cites: bool
+) -> None:
+    asked = {"input": QUESTION} if path == "/responses" else {"messages": MESSAGES}
+    body = {**asked, "stream": True, "propcite": {"collection": "harbour", "cite": cites}}
+    for apis in ({"chat/completions"}, {"chat/completions", path[1:]}):
+        llm.apis, llm.script = apis, Reply(REPLY * 50, chunk_delay=0.05)
+        llm.client_left.clear()
+        with httpx.stream("POST", f"{address}/v1{path}", json=body, timeout=60) as response:
+            next(response.iter_bytes())
+        assert llm.client_left.wait(5)
+    llm.apis = {"chat/completions", "responses", "messages"}
+
+
 # Sources as text
 
 LISTED = (

@@ -27,7 +27,6 @@ from propcite.app.server.proxy.events import DONE, Event, encode_chunk
 from propcite.app.server.proxy.proxy_request import EXTENSION
 from propcite.app.server.proxy.relay import StreamRelay
 from propcite.app.server.proxy.streamed_text import StreamedText
-from propcite.attribution.citations import CitedAnswer
 from propcite.attribution.events import SentenceCited
 from propcite.attribution.formats.openai import chat_annotations
 
@@ -132,8 +131,7 @@ class ChatRelay(StreamRelay):
         streamed = self._choices[index]
         added: dict[str, Any] = {"content": streamed.released(event)}
         if event and not self.client.sources_as_text:
-            before = streamed.text[: event.sentence.span.start]
-            annotations = chat_annotations(CitedAnswer(before + event.text, (event.sentence,)), self.client.unit)
+            annotations = chat_annotations(streamed.answer_with(event), self.client.unit)
             # Clients join the lists of a stream by the index.
             numbered = [{"index": n, **one} for n, one in enumerate(annotations, start=streamed.num_annotations)]
             streamed.num_annotations += len(numbered)

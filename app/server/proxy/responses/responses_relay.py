@@ -121,8 +121,7 @@ class ResponsesRelay(StreamRelay):
         if text := streamed.released(event):
             events.append(part.event("delta", delta=text, logprobs=[]))
         if event:
-            before = streamed.text[: event.sentence.span.start]
-            for one in annotations_of(CitedAnswer(before + event.text, (event.sentence,)), self.citer):
+            for one in annotations_of(streamed.answer_with(event), self.citer):
                 added = part.event("annotation.added", annotation_index=len(part.annotations), annotation=one)
                 part.annotations.append(one)
                 events.append(added)
