@@ -41,6 +41,11 @@ class SentenceGate:
         """Pass the end of the next sentence; return whether exactly the text up to this end has been sent."""
         return bool(self._ends) and self._ends.popleft() == self._num_sent
 
+    @property
+    def is_waiting(self) -> bool:
+        """Return whether a sentence has ended that is not cited yet."""
+        return bool(self._ends)
+
     def next(self) -> str:
         """Return what can be sent since the last call."""
         size = self._size()

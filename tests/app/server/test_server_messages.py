@@ -331,6 +331,7 @@ def test_a_request_is_translated(address: str, llm: ScriptedLlm) -> None:
         "tools": [{"name": "cost", "description": "d", "input_schema": {"type": "object"}}],
         "tool_choice": {"type": "any", "disable_parallel_tool_use": True},
         "stop_sequences": ["END"],
+        "repetition_penalty": 1.1,
         "propcite": {"cite": False},
     }
     post(address, "/messages", body)
@@ -344,7 +345,7 @@ def test_a_request_is_translated(address: str, llm: ScriptedLlm) -> None:
     assert assistant == {"role": "assistant", "content": "I look.", "tool_calls": calls}
     assert tool == {"role": "tool", "tool_call_id": "c1", "content": "410"}
     assert [part["type"] for part in seen["content"]] == ["image_url", "text"]
-    assert sent["tool_choice"] == "required"
+    assert (sent["tool_choice"], sent["repetition_penalty"]) == ("required", 1.1)
     assert (sent["parallel_tool_calls"], sent["stop"], sent["max_tokens"]) == (False, ["END"], 9)
     for wrong in (
         {"tools": [{"type": "web_search_20250305", "name": "w"}]},

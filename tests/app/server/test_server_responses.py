@@ -262,7 +262,7 @@ def test_a_request_is_translated(translated: str, llm: ScriptedLlm) -> None:
         "reasoning": {"effort": "low"},
         "tool_choice": {"type": "function", "name": "cost"},
     }
-    body = {"model": "m", "input": items, "tools": [TOOL], "temperature": 0.5, **options}
+    body = {"model": "m", "input": items, "tools": [TOOL], "temperature": 0.5, "top_k": 3, "store": False, **options}
     post(translated, "/responses", {**body, "propcite": {"cite": False}})
     function = {"name": "cost", "arguments": "{}"}
     sent = llm.requests[-1].body
@@ -285,6 +285,7 @@ def test_a_request_is_translated(translated: str, llm: ScriptedLlm) -> None:
     ]
     assert sent["tools"] == [{"type": "function", "function": {k: v for k, v in TOOL.items() if k != "type"}}]
     assert (sent["max_tokens"], sent["reasoning_effort"], sent["temperature"]) == (9, "low", 0.5)
+    assert (sent["top_k"], "store" in sent) == (3, False)
     assert sent["tool_choice"] == {"type": "function", "function": {"name": "cost"}}
 
 

@@ -8,7 +8,11 @@ from typing import Any
 
 from propcite.app.server.proxy.proxy_request import refuse, text_of
 
-_SAME = ("model", "max_tokens", "temperature", "top_p", "top_k", "stream")
+_OWN = {  # what Chat Completions has in another form or not at all; all else passes, as fields of one server alone
+    *("messages", "system", "stop_sequences", "metadata", "tools", "tool_choice", "output_config", "thinking"),
+    *("cache_control", "service_tier", "inference_geo", "context_management", "diagnostics", "speed"),
+}
+_SERVED = ("mcp_servers", "container")  # what only the model server itself could use
 _ONLY_THERE = "this works only where the model server has /messages itself"
 _CHOICES = {"auto": "auto", "any": "required", "none": "none"}
 Block = Mapping[str, Any]
@@ -16,7 +20,10 @@ Block = Mapping[str, Any]
 
 def chat_of(body: Mapping[str, Any]) -> dict[str, Any]:
     """Return the request for Chat Completions; refuse what that API cannot do."""
-    chat = {name: body[name] for name in _SAME if body.get(name) is not None}
+    for name in _SERVED:
+        if body.get(name):
+            refuse("value_error", (name,), _ONLY_THERE)
+    chat = {name: value for name, value in body.items() if name not in _OWN and value is not None}
     chat["messages"] = _messages(body)
     if body.get("stream") is True:
         chat["stream_options"] = {"include_usage": True}

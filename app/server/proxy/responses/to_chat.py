@@ -7,10 +7,10 @@ from typing import Any
 
 from propcite.app.server.proxy.proxy_request import refuse
 
-_SAME = (
-    *("model", "stream", "temperature", "top_p", "parallel_tool_calls", "user", "metadata", "service_tier", "seed"),
-    *("presence_penalty", "frequency_penalty", "safety_identifier", "prompt_cache_key"),
-)
+_OWN = {  # what Chat Completions has in another form or not at all; all else passes, as fields of one server alone
+    *("input", "instructions", "max_output_tokens", "text", "reasoning", "tools", "tool_choice", "stream_options"),
+    *("include", "store", "background", "truncation", "max_tool_calls", "top_logprobs", "context_management"),
+}
 _STORED = ("previous_response_id", "conversation", "prompt")  # what only the model server itself could know
 _ONLY_THERE = "this works only where the model server has /responses itself"
 
@@ -20,7 +20,7 @@ def chat_of(body: Mapping[str, Any]) -> dict[str, Any]:
     for name in _STORED:
         if body.get(name):
             refuse("value_error", (name,), _ONLY_THERE)
-    chat = {name: body[name] for name in _SAME if body.get(name) is not None}
+    chat = {name: value for name, value in body.items() if name not in _OWN and value is not None}
     chat["messages"] = _messages(body)
     if body.get("stream") is True:
         chat["stream_options"] = {"include_usage": True}
