@@ -70,7 +70,7 @@ bench-index: $(VENV)-bench/.peers $(VENV)-fast-plaid/.ready
 		--plaid-python $(VENV)-fast-plaid/bin/python $(ARGS)
 
 clean:
-	rm -rf $(VENV) $(VENV)-bench $(VENV)-clients $(VENV)-fast-plaid $(VENV)-tools $(VENV)-vllm tests/clients/node_modules build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(VENV)-bench $(VENV)-clients $(VENV)-fast-plaid $(VENV)-tools $(VENV)-vllm build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 $(BIN)/python:
@@ -125,12 +125,13 @@ $(VENV)-bench/.peers: $(VENV)/.dev
 
 # The clients that others have: what the tests' environment has is seen from here, and not the other way round.
 $(VENV)-clients/.ready: tests/clients/requirements.txt tests/clients/package-lock.json $(VENV)/.dev
-	@echo "installing the clients of npm and PyPI in tests/clients/node_modules and $(VENV)-clients"
+	@echo "installing the clients of npm and PyPI in $(VENV)-clients"
 	@$(BIN)/python -m venv $(VENV)-clients && echo '*' >$(VENV)-clients/.gitignore
 	@$(BIN)/python -c 'import site; print("import site; site.addsitedir(%r)" % site.getsitepackages()[0])' \
 		>$$($(VENV)-clients/bin/python -c 'import site; print(site.getsitepackages()[0])')/propcite-environment.pth
 	@$(VENV)-clients/bin/pip install --quiet --disable-pip-version-check -r tests/clients/requirements.txt
-	@cd tests/clients && npm ci --no-audit --no-fund --silent
+	@cp tests/clients/package.json tests/clients/package-lock.json $(VENV)-clients
+	@cd $(VENV)-clients && npm ci --no-audit --no-fund --silent
 	@touch $@
 
 # fast-plaid runs with torch 2.11 alone; without that release's CPU build it is a line of the table that says so.

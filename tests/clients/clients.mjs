@@ -1,5 +1,5 @@
 // Call a server by the npm clients and print what each shows, as one JSON line per call.
-//   node clients.mjs '{"address": "http://…", "collection": "harbour", "questions": {"plain": "…", …}}'
+//   node --input-type=module -e "$(cat clients.mjs)" '{"address": "http://…", "collection": "harbour", "questions": {"plain": "…", …}}'
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { createOpenAI } from "@ai-sdk/openai";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
@@ -9,7 +9,7 @@ import OpenAI from "openai";
 import { z } from "zod";
 
 globalThis.AI_SDK_LOG_WARNINGS = false; // they would be lines of the output
-const { address, collection, questions, headers, only } = JSON.parse(process.argv[2]);
+const { address, collection, questions, headers, only } = JSON.parse(process.argv.at(-1));
 const base = `${address}/v1/collections/${collection}`;
 const options = { apiKey: "any", baseURL: base, maxRetries: 0, defaultHeaders: headers };
 const openai = new OpenAI(options);

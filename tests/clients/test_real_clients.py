@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -26,6 +27,7 @@ from scripted_apis import CALL
 from scripted_llm import Reply, Request
 
 HERE = Path(__file__).parent
+NPM = Path(sys.prefix)  # where make test-clients installs both kinds of packages
 EMOJI = "\U0001f30a\U0001f30a Look: The barrier has fourteen steel gates."
 QUESTIONS = {scene: f"{scene.title()}: {QUESTION}" for scene in ("plain", "emoji", "tools", "two", "killed")}
 DROPPING = ("AI SDK, openai-compatible", "langchain-openai, chat")  # what drops annotations
@@ -33,7 +35,7 @@ TOOL_USE = {"type": "tool_use", "id": "c1", "name": "cost", "input": {"of": "it"
 CHAT_CALL = {"index": 0, "id": "c1", "type": "function", "function": {"name": "cost", "arguments": '{"of": "it"}'}}
 
 os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "true")  # else it asks GitHub for prices
-if not shutil.which("node") or not (HERE / "node_modules").exists() or not find_spec("litellm"):
+if not shutil.which("node") or not (NPM / "node_modules").exists() or not find_spec("litellm"):
     pytest.skip("the real clients of npm and PyPI: make test-clients, which needs node", allow_module_level=True)
 
 
@@ -116,10 +118,15 @@ def npm_calls(address: str, headers: dict[str, str] | None = None, only: Sequenc
         "headers": headers or {},
         "only": list(only) or None,
     }
-    command = ["node", str(HERE / "clients.mjs"), json.dumps(asked)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=150)
+    done = node((HERE / "clients.mjs").read_text("utf-8"), json.dumps(asked))
     assert done.returncode == 0, done.stderr
     return [_npm_call(json.loads(line)) for line in done.stdout.splitlines()]
+
+
+def node(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a module where its packages are."""
+    command = ["node", "--input-type=module", "-e", code, "--", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=150, cwd=NPM)
 
 
 def _npm_call(line: dict[str, Any]) -> Call:
@@ -242,8 +249,7 @@ SHOWN = (
 
 @pytest.mark.parametrize(("example", "shown"), list(zip(EXAMPLES, SHOWN, strict=True)), ids=range(len(EXAMPLES)))
 def test_the_javascript_of_the_pages_runs(address: str, example: str, shown: str) -> None:
-    command = ["node", "--input-type=module", "-e", example.replace(SERVER, address)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=HERE)
+    done = node(example.replace(SERVER, address))
     assert done.stdout.startswith(shown), done.stderr
 
 

@@ -3,7 +3,7 @@
 | module | content |
 |---|---|
 | `citing_proxy`, `outcome` | handles a request from its arrival to the response |
-| `proxy_request` | a request, its extension field `propcite`, and what each API says of its own |
+| `proxy_request`, `api_request` | a request, its extension field `propcite`, and what each API says of its own |
 | `client` | what a client needs without asking: offsets, forms of citations |
 | `sources` | what the answer is cited from, and the passages that the model is shown |
 | `upstream` | the model server: its connections, and its errors as statuses |

@@ -18,6 +18,7 @@ from propcite.app.server.access import Access
 from propcite.app.server.concurrency import Slots
 from propcite.app.server.errors import RequestError
 from propcite.app.server.problems import openai_error
+from propcite.app.server.proxy.api_request import ApiRequest
 from propcite.app.server.proxy.citing import BROKEN_OFF, NOT_JSON, Citer
 from propcite.app.server.proxy.events import DONE, Event, encode_chunk, parse_events
 from propcite.app.server.proxy.local_generator import (
@@ -29,7 +30,6 @@ from propcite.app.server.proxy.local_generator import (
     open_local_pipeline,
 )
 from propcite.app.server.proxy.outcome import Outcome, ResourceStream
-from propcite.app.server.proxy.proxy_request import ProxyRequest
 from propcite.app.server.proxy.relay import StreamRelay
 from propcite.app.server.proxy.sources import Sources, choose_sources
 from propcite.app.server.proxy.upstream import NO_ROUTE, Upstream, comes_in_pieces, is_stream, returned_headers
@@ -53,7 +53,7 @@ class CitingProxy:
         self._translate = settings.proxy_translate
         self._no_route: dict[str, float] = {}  # when the model server did not have a route
 
-    async def answer(self, request: Request, access: Access, call: ProxyRequest) -> Response:
+    async def answer(self, request: Request, access: Access, call: ApiRequest) -> Response:
         if not self.upstream.is_set:
             return await _local_answer(request, access, call)
         sources = await cancel_on_disconnect(request, choose_sources(access, call))
@@ -118,7 +118,7 @@ class CitingProxy:
         await self.upstream.close()
 
     async def _send(
-        self, request: Request, call: ProxyRequest, instruction: str, resources: AsyncExitStack
+        self, request: Request, call: ApiRequest, instruction: str, resources: AsyncExitStack
     ) -> tuple[httpx.Response, bool]:
         """Return the model server's response, and whether it is one of Chat Completions.
 
@@ -151,7 +151,7 @@ class CitingProxy:
             self._no_route.pop(path, None)
         return self._translate == "always" or path in self._no_route
 
-    def _chat_body(self, call: ProxyRequest, instruction: str) -> bytes:
+    def _chat_body(self, call: ApiRequest, instruction: str) -> bytes:
         body = call.chat_body(instruction)
         if self.upstream.is_openai and "max_tokens" in body:
             body["max_completion_tokens"] = body.pop("max_tokens")
@@ -160,7 +160,7 @@ class CitingProxy:
     def _stream(
         self,
         request: Request,
-        call: ProxyRequest,
+        call: ApiRequest,
         response: httpx.Response,
         citer: Citer | None,
         outcome: Outcome,
@@ -199,7 +199,7 @@ class CitingProxy:
                 yield b"\n\n" + error_events(502, request.state.refusal)
 
     async def _uncited(
-        self, request: Request, source: AsyncGenerator[Event, None], call: ProxyRequest, outcome: Outcome
+        self, request: Request, source: AsyncGenerator[Event, None], call: ApiRequest, outcome: Outcome
     ) -> AsyncIterator[bytes]:
         """Yield translated events; if they break off, add an error."""
         kind = ""
@@ -226,7 +226,7 @@ async def _relayed(
         request.state.refusal = relay.error
 
 
-async def _whole(call: ProxyRequest, citer: Citer | None, content: bytes, *, is_chat: bool) -> bytes:
+async def _whole(call: ApiRequest, citer: Citer | None, content: bytes, *, is_chat: bool) -> bytes:
     """Return a whole answer in the client's form, with citations; what is not changed stays as received."""
     is_translated = is_chat and call.path != CHAT
     if citer is None and not is_translated:
@@ -244,7 +244,7 @@ async def _whole(call: ProxyRequest, citer: Citer | None, content: bytes, *, is_
     return json.dumps(answer).encode() if is_translated or has_citations else content
 
 
-async def _local_answer(request: Request, access: Access, call: ProxyRequest) -> Response:
+async def _local_answer(request: Request, access: Access, call: ApiRequest) -> Response:
     """Answer by this server's own generator, whose chat completion takes the way of a model server's."""
     pipeline = await cancel_on_disconnect(request, open_local_pipeline(access, call))
     citer = LocalCiter(access.service, call, Sources((), None, pipeline.collection.name))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, Self
+from typing import Any, ClassVar, Literal, NoReturn, Self
 
 from fastapi.exceptions import RequestValidationError
 from pydantic import Field, ValidationError
@@ -15,11 +15,6 @@ from pydantic import Field, ValidationError
 from propcite.app.server.proxy.client import Client, SourceForm, client_of
 from propcite.app.server.schemas import DocumentSelection, NonBlankText, PassageInput, Text, clean
 from propcite.attribution.formats.offsets import Unit
-
-if TYPE_CHECKING:
-    from propcite.app.server.proxy.citing import Citer
-    from propcite.app.server.proxy.events import Event
-    from propcite.app.server.proxy.relay import StreamRelay
 
 EXTENSION = "propcite"
 MAX_QUESTION_CHARS = 1000  # of a question that are searched for
@@ -128,16 +123,6 @@ class ProxyRequest(ABC):
     @abstractmethod
     def from_chat(self, completion: Mapping[str, Any]) -> dict[str, Any]:
         """Return a chat completion as an answer of this API."""
-
-    @abstractmethod
-    def from_chat_stream(self, events: AsyncGenerator[Event, None]) -> AsyncGenerator[Event, None]: ...
-
-    @abstractmethod
-    async def add_citations(self, citer: Citer, answer: dict[str, Any]) -> bool:
-        """Cite the texts of an answer in place; return whether it has any."""
-
-    @abstractmethod
-    def relay(self, citer: Citer) -> StreamRelay: ...
 
     @classmethod
     @abstractmethod

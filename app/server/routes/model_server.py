@@ -11,8 +11,9 @@ from starlette.requests import ClientDisconnect
 
 from propcite.app.server.access import Access, CheckedRoute, ReadAccess
 from propcite.app.server.errors import RequestError, no_collection
+from propcite.app.server.proxy.api_request import ApiRequest
 from propcite.app.server.proxy.citing_proxy import CitingProxy
-from propcite.app.server.proxy.proxy_request import Extension, ProxyRequest
+from propcite.app.server.proxy.proxy_request import Extension
 from propcite.app.server.schemas import Name
 
 router = APIRouter(tags=["chat"], route_class=CheckedRoute)
@@ -95,7 +96,7 @@ def options(
     }
 
 
-async def answer(request: Request, access: Access, kind: type[ProxyRequest], collection: str | None) -> Response:
+async def answer(request: Request, access: Access, kind: type[ApiRequest], collection: str | None) -> Response:
     """Answer a request of that API."""
     sources = access.service.settings.proxy_sources
     call = kind.parse(await _body(request), collection, request.headers, sources)

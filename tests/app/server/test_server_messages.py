@@ -36,6 +36,10 @@ RESULT = {
 }
 
 
+NATIVE = pytest.mark.parametrize("standing", ["messages"], indirect=True)  # a model server with that API
+TRANSLATED = pytest.mark.parametrize("standing", ["chat/completions"], indirect=True)
+
+
 @pytest.fixture(scope="module", params=["messages", "chat/completions"])
 def standing(
     request: pytest.FixtureRequest, loaded: dict[str, object], tmp_path_factory: pytest.TempPathFactory
@@ -267,21 +271,16 @@ def test_tools_pass(address: str, llm: ScriptedLlm, stream: bool) -> None:
 # A model server with the Messages API
 
 
-@pytest.fixture
-def native(address: str, llm: ScriptedLlm) -> str:
-    if "messages" not in llm.apis:
-        pytest.skip("the model server has no Messages API")
-    return address
-
-
-def test_without_a_collection_nothing_is_changed(native: str, llm: ScriptedLlm) -> None:
+@NATIVE
+def test_without_a_collection_nothing_is_changed(address: str, llm: ScriptedLlm) -> None:
     raw = b'{"messages" : [{"role":"user","content":"Hi"}],  "odd": [1e2]}'
     llm.script = Reply(body=b'{"content": [ {"type":"text","text":"Hi."}]}\n')
-    assert post(native, "/messages", raw).content == llm.script.body
+    assert post(address, "/messages", raw).content == llm.script.body
     assert llm.requests[-1].raw == raw
 
 
-def test_other_blocks_pass_untouched(native: str, llm: ScriptedLlm) -> None:
+@NATIVE
+def test_other_blocks_pass_untouched(address: str, llm: ScriptedLlm) -> None:
     odd = [
         {"type": "thinking", "thinking": "The museum opened in 1987.", "signature": "s"},
         {"type": "hologram", "shape": {"points": [1.5, None]}},
@@ -289,9 +288,10 @@ def test_other_blocks_pass_untouched(native: str, llm: ScriptedLlm) -> None:
         {"type": "text", "text": " "},
     ]
     llm.script = Reply(body=json.dumps({"type": "message", "content": odd}))
-    assert post(native, "/messages", {"messages": MESSAGES, **HARBOUR}).json()["content"] == odd
+    assert post(address, "/messages", {"messages": MESSAGES, **HARBOUR}).json()["content"] == odd
 
 
+@NATIVE
 @pytest.mark.parametrize(
     "raw",
     [
@@ -302,9 +302,9 @@ def test_other_blocks_pass_untouched(native: str, llm: ScriptedLlm) -> None:
         [b'data: {"type": "error", "error": {"type": "overloaded_error", "message": "out of memory"}}\n\n'],
     ],
 )
-def test_any_stream_ends(native: str, llm: ScriptedLlm, raw: list[bytes]) -> None:
+def test_any_stream_ends(address: str, llm: ScriptedLlm, raw: list[bytes]) -> None:
     llm.script = Reply(raw=raw)
-    received = post(native, "/messages", {"messages": MESSAGES, "stream": True, **HARBOUR}).content
+    received = post(address, "/messages", {"messages": MESSAGES, "stream": True, **HARBOUR}).content
     *_, last = received.strip().split(b"\n\n")
     assert last.startswith(b"event: error\n")
 
@@ -312,9 +312,8 @@ def test_any_stream_ends(native: str, llm: ScriptedLlm, raw: list[bytes]) -> Non
 # A model server without
 
 
+@TRANSLATED
 def test_a_request_is_translated(address: str, llm: ScriptedLlm) -> None:
-    if "messages" in llm.apis:
-        pytest.skip("the model server has the Messages API itself")
     image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}}
     result = {"type": "tool_result", "tool_use_id": "c1", "content": [{"type": "text", "text": "410"}, image]}
     thought = {"type": "thinking", "thinking": "Hm.", "signature": ""}

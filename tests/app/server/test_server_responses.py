@@ -17,6 +17,10 @@ from propcite.attribution.formats.json import from_dict
 Standing = tuple[str, ScriptedLlm]
 
 
+NATIVE = pytest.mark.parametrize("standing", ["responses"], indirect=True)  # a model server with that API
+TRANSLATED = pytest.mark.parametrize("standing", ["chat/completions"], indirect=True)
+
+
 @pytest.fixture(scope="module", params=["responses", "chat/completions"])
 def standing(
     request: pytest.FixtureRequest, loaded: dict[str, object], tmp_path_factory: pytest.TempPathFactory
@@ -182,20 +186,14 @@ def test_json_for_a_program_is_not_cited(address: str, llm: ScriptedLlm) -> None
 # A model server with the Responses API: what is not text passes untouched
 
 
-@pytest.fixture
-def native(address: str, llm: ScriptedLlm) -> str:
-    if "responses" not in llm.apis:
-        pytest.skip("the model server has no Responses API")
-    return address
-
-
+@NATIVE
 @pytest.mark.parametrize("stream", [False, True])
-def test_other_items_pass_untouched(native: str, llm: ScriptedLlm, stream: bool) -> None:
+def test_other_items_pass_untouched(address: str, llm: ScriptedLlm, stream: bool) -> None:
     odd = {"type": "hologram", "id": "h_1", "shape": {"points": [1.5, None]}}
     picture = {"type": "image_generation_call", "id": "ig_1", "status": "completed", "result": "aGk="}
     items = [REASONING, odd, picture, CALL]
     llm.script = Reply(REPLY, items=items)
-    received = post(native, "/responses", {"model": "m", "input": QUESTION, "stream": stream, **HARBOUR})
+    received = post(address, "/responses", {"model": "m", "input": QUESTION, "stream": stream, **HARBOUR})
     if not stream:
         assert received.json()["output"][:4] == items
         return
@@ -205,16 +203,18 @@ def test_other_items_pass_untouched(native: str, llm: ScriptedLlm, stream: bool)
     assert [e["sequence_number"] for e in events] == list(range(len(events)))
 
 
-def test_without_a_collection_nothing_is_changed(native: str, llm: ScriptedLlm) -> None:
+@NATIVE
+def test_without_a_collection_nothing_is_changed(address: str, llm: ScriptedLlm) -> None:
     raw = b'{"input" : "Hi",  "model":"m", "odd": [1e2]}'
     llm.script = Reply(body=b'{"output": [ {"type":"message","content":[]}]}\n')
-    assert post(native, "/responses", raw).content == llm.script.body
+    assert post(address, "/responses", raw).content == llm.script.body
     assert llm.requests[-1].raw == raw
     stream = b"event: x\ndata: {}\r\n\r\n: y\n\n"
     llm.script = Reply(raw=[stream])
-    assert post(native, "/responses", {"input": "Hi", "stream": True}).content == stream
+    assert post(address, "/responses", {"input": "Hi", "stream": True}).content == stream
 
 
+@NATIVE
 @pytest.mark.parametrize(
     "raw",
     [
@@ -226,9 +226,9 @@ def test_without_a_collection_nothing_is_changed(native: str, llm: ScriptedLlm) 
         [b'data: {"type": "error", "message": "out of memory"}\n\n'],
     ],
 )
-def test_any_stream_ends(native: str, llm: ScriptedLlm, raw: list[bytes]) -> None:
+def test_any_stream_ends(address: str, llm: ScriptedLlm, raw: list[bytes]) -> None:
     llm.script = Reply(raw=raw)
-    received = post(native, "/responses", {"input": QUESTION, "stream": True, **HARBOUR})
+    received = post(address, "/responses", {"input": QUESTION, "stream": True, **HARBOUR})
     kinds = [event["type"] for event in events_in(received.content.replace(b"data: {\n\n", b"")) if "type" in event]
     assert kinds[-1] in ("response.completed", "response.failed", "error")
 
@@ -236,17 +236,11 @@ def test_any_stream_ends(native: str, llm: ScriptedLlm, raw: list[bytes]) -> Non
 # A model server without: requests and answers are translated
 
 
-@pytest.fixture
-def translated(address: str, llm: ScriptedLlm) -> str:
-    if "responses" in llm.apis:
-        pytest.skip("the model server has the Responses API itself")
-    return address
-
-
 TOOL = {"type": "function", "name": "cost", "parameters": {"type": "object"}, "strict": True}
 
 
-def test_a_request_is_translated(translated: str, llm: ScriptedLlm) -> None:
+@TRANSLATED
+def test_a_request_is_translated(address: str, llm: ScriptedLlm) -> None:
     image = {"type": "input_image", "image_url": "data:image/png;base64,aGk=", "detail": "low"}
     items = [
         {"role": "developer", "content": "Be brief."},
@@ -263,7 +257,7 @@ def test_a_request_is_translated(translated: str, llm: ScriptedLlm) -> None:
         "tool_choice": {"type": "function", "name": "cost"},
     }
     body = {"model": "m", "input": items, "tools": [TOOL], "temperature": 0.5, "top_k": 3, "store": False, **options}
-    post(translated, "/responses", {**body, "propcite": {"cite": False}})
+    post(address, "/responses", {**body, "propcite": {"cite": False}})
     function = {"name": "cost", "arguments": "{}"}
     sent = llm.requests[-1].body
     assert sent["messages"] == [
@@ -289,8 +283,9 @@ def test_a_request_is_translated(translated: str, llm: ScriptedLlm) -> None:
     assert sent["tool_choice"] == {"type": "function", "function": {"name": "cost"}}
 
 
+@TRANSLATED
 @pytest.mark.parametrize("stream", [False, True])
-def test_calls_and_thoughts_are_translated(translated: str, llm: ScriptedLlm, stream: bool) -> None:
+def test_calls_and_thoughts_are_translated(address: str, llm: ScriptedLlm, stream: bool) -> None:
     call = {"index": 0, "id": "c1", "type": "function", "function": {"name": "cost", "arguments": '{"of"'}}
     rest = {"index": 0, "function": {"arguments": ': "it"}'}}
     other = {"index": 1, "id": "c2", "type": "function", "function": {"name": "cost", "arguments": "{}"}}
@@ -303,35 +298,37 @@ def test_calls_and_thoughts_are_translated(translated: str, llm: ScriptedLlm, st
             {"tool_calls": [rest]},
         ]
         llm.script = Reply("", chunks=pieces, finish_reason="tool_calls")
-        _, response = streamed(translated, tools=[TOOL])
+        _, response = streamed(address, tools=[TOOL])
     else:
         whole = {**call, "function": {"name": "cost", "arguments": '{"of": "it"}'}}
         message = {"content": "I look.", "reasoning_content": "Hm.", "tool_calls": [whole, other]}
         choice = {"index": 0, "message": message, "finish_reason": "tool_calls"}
         llm.script = Reply(body=json.dumps({"choices": [choice]}))
-        response = ask(translated, tools=[TOOL])
+        response = ask(address, tools=[TOOL])
     thought, message, *calls = response.output
     assert thought.content[0].text == "Hm."
     assert message.content[0].text == "I look."
     assert [(c.call_id, c.name, c.arguments) for c in calls] == [("c1", "cost", '{"of": "it"}'), ("c2", "cost", "{}")]
 
 
-def test_what_cannot_be_translated_is_refused(translated: str) -> None:
+@TRANSLATED
+def test_what_cannot_be_translated_is_refused(address: str) -> None:
     for wrong in (
         {"input": "x", "previous_response_id": "resp_1"},
         {"input": "x", "tools": [{"type": "web_search"}]},
         {"input": [{"type": "item_reference", "id": "x"}]},
         {"input": [{"role": "user", "content": [{"type": "input_image", "file_id": "f"}]}]},
     ):
-        post(translated, "/responses", {"input": "x"})  # the model server's routes are known from here on
-        refused = post(translated, "/responses", wrong)
+        post(address, "/responses", {"input": "x"})  # the model server's routes are known from here on
+        refused = post(address, "/responses", wrong)
         assert refused.status_code == 422
         assert "/responses itself" in refused.json()["error"]["message"]
 
 
-def test_a_cut_off_response_is_incomplete(translated: str, llm: ScriptedLlm) -> None:
+@TRANSLATED
+def test_a_cut_off_response_is_incomplete(address: str, llm: ScriptedLlm) -> None:
     llm.script = Reply("The barrier has fourteen steel", finish_reason="length")
-    for response in (ask(translated), events_last(translated)):
+    for response in (ask(address), events_last(address)):
         assert response.status == "incomplete"
         assert response.incomplete_details.reason == "max_output_tokens"
         assert from_dict(part_of(response).propcite).incomplete

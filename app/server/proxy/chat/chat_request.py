@@ -7,16 +7,17 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from propcite.app.server.problems import openai_error
+from propcite.app.server.proxy.api_request import ApiRequest
 from propcite.app.server.proxy.chat.chat_relay import ChatRelay
 from propcite.app.server.proxy.chat.chunks import choices_of
 from propcite.app.server.proxy.citing import Citer, is_text
 from propcite.app.server.proxy.events import DONE, Event, encode_chunk
-from propcite.app.server.proxy.proxy_request import EXTENSION, ProxyRequest, check_objects, text_of
+from propcite.app.server.proxy.proxy_request import EXTENSION, check_objects, text_of
 from propcite.app.server.proxy.whole_text import with_sources
 from propcite.attribution.formats.openai import chat_annotations
 
 
-class ChatRequest(ProxyRequest):
+class ChatRequest(ApiRequest):
     """A request to /chat/completions."""
 
     path: ClassVar[str] = "/chat/completions"

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from propcite.app.server.problems import anthropic_error
+from propcite.app.server.proxy.api_request import ApiRequest
 from propcite.app.server.proxy.citing import Citer, is_text
 from propcite.app.server.proxy.events import Event, encode_event
 from propcite.app.server.proxy.messages.documents import (
@@ -23,13 +24,13 @@ from propcite.app.server.proxy.messages.from_chat_stream import message_events
 from propcite.app.server.proxy.messages.locations import CITATION_TYPES, Locator, is_ours
 from propcite.app.server.proxy.messages.messages_relay import MessagesRelay
 from propcite.app.server.proxy.messages.to_chat import chat_of
-from propcite.app.server.proxy.proxy_request import EXTENSION, ProxyRequest, check_objects, parts_of, text_of
+from propcite.app.server.proxy.proxy_request import EXTENSION, check_objects, parts_of, text_of
 from propcite.app.server.proxy.whole_text import sentence_pieces, with_sources
 from propcite.app.server.schemas import PassageInput
 from propcite.attribution.citations import CitedAnswer
 
 
-class MessagesRequest(ProxyRequest):
+class MessagesRequest(ApiRequest):
     """A request to /messages."""
 
     path: ClassVar[str] = "/messages"

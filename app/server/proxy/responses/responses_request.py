@@ -6,11 +6,11 @@ import asyncio
 from collections.abc import AsyncGenerator, Mapping
 from typing import Any, ClassVar
 
+from propcite.app.server.proxy.api_request import ApiRequest
 from propcite.app.server.proxy.citing import Citer, is_text
 from propcite.app.server.proxy.events import Event, encode_event
 from propcite.app.server.proxy.proxy_request import (
     EXTENSION,
-    ProxyRequest,
     parts_of,
     refuse,
     strip_answers,
@@ -25,7 +25,7 @@ from propcite.app.server.proxy.responses.to_chat import chat_of
 from propcite.app.server.proxy.whole_text import with_sources
 
 
-class ResponsesRequest(ProxyRequest):
+class ResponsesRequest(ApiRequest):
     """A request to /responses."""
 
     path: ClassVar[str] = "/responses"
