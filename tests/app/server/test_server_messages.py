@@ -192,6 +192,13 @@ def test_earlier_answers_are_sent_back_without_citations(address: str, llm: Scri
     sent = llm.requests[-1].raw.decode()
     assert '"propcite"' not in sent
     assert "search_result_location" not in sent
+    page = {"type": "web_search_result_location", "url": "u", "title": "t", "cited_text": "c"}
+    kept = [{**page, "encrypted_index": "theirs"}]
+    text = {"type": "text", "text": "It cost.", "citations": [{**page, "encrypted_index": "propcite"}, *kept]}
+    again[1] = {"role": "assistant", "content": [text]}  # as a client that keeps the fields that it knows
+    post(address, "/messages", {"model": "m", "max_tokens": 9, "messages": again})
+    if "messages" in llm.apis:
+        assert llm.requests[-1].messages[1]["content"][0]["citations"] == kept
 
 
 def test_a_killed_model_server(address: str, llm: ScriptedLlm) -> None:
@@ -244,6 +251,19 @@ def test_a_key_as_anthropics_clients_send_it(loaded: dict[str, object], tmp_path
         own = client(address, api_key=secret)
         assert own.messages.create(**options({})).content[0].text
         assert secret not in str(llm.requests[-1].headers)
+
+
+def test_the_servers_key_as_the_model_server_reads_it(serve: Callable[..., str], llm: ScriptedLlm) -> None:
+    """In both headers where it has the Messages API; the client's own is not sent."""
+    address = serve({"harbour": {"a.txt": "It rained."}}, llm_url=llm.base_url, llm_key="sk-1")
+    ask(address)
+    sent = llm.requests[-1].headers
+    assert sent["authorization"] == "Bearer sk-1"
+    assert sent.get("x-api-key") == ("sk-1" if "messages" in llm.apis else None)
+    llm.script = error(401, "Incorrect key sk-1")
+    with pytest.raises(anthropic.InternalServerError, match="PROPCITE_LLM_KEY") as caught:
+        ask(address)
+    assert "sk-1" not in caught.value.response.text
 
 
 @pytest.mark.parametrize("stream", [False, True])
