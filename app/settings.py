@@ -174,6 +174,14 @@ class Settings(BaseSettings):
     most_citations: int = Field(3, ge=1, description="markers a sentence shows at most")
 
     proxy_retrieve: bool = Field(True, description="a chat that names a collection has its passages shown to the model")
+    proxy_translate: Literal["auto", "always", "never"] = Field(
+        "auto",
+        description="requests to /v1/responses and /v1/messages become chat completions: where the model server does "
+        "not have these routes, or always, or never",
+    )
+    proxy_sources: Literal["annotations", "text"] = Field(
+        "annotations", description="text: a chat's answers have markers and a list of their sources in the text"
+    )
 
     serve_body_mb: int = Field(4, ge=1, le=1024, description="the largest request, documents apart")
     serve_threads: int = Field(2, ge=1, le=256, description="searches and batches of citing at once")

@@ -103,9 +103,10 @@ async def _access(request: Request, needed: Scope) -> Access:
         service.rate_limiter.count(ANYONE)
         return Access(service, needed=needed)
     credentials = await _bearer(request)
-    key = await asyncio.to_thread(service.parts.keys.find, credentials.credentials) if credentials else None
+    secret = credentials.credentials if credentials else request.headers.get("x-api-key")  # as Anthropic's clients do
+    key = await asyncio.to_thread(service.parts.keys.find, secret) if secret else None
     if key is None:
-        what = "this key is unknown or revoked" if credentials else "a key is required"
+        what = "this key is unknown or revoked" if secret else "a key is required"
         raise RequestError(401, f"{what}: send `Authorization: Bearer KEY`", WWW_Authenticate="Bearer")
     request.state.key = key.id
     service.rate_limiter.count(key.id)

@@ -20,8 +20,22 @@ from propcite.app.server.docs_page import add_docs
 from propcite.app.server.limits import BodyLimit
 from propcite.app.server.origins import OriginCheck, SafeHeaders
 from propcite.app.server.problems import add_handlers, one_line
-from propcite.app.server.proxy.chat_proxy import ChatProxy
-from propcite.app.server.routes import answers, ask, audit, chat, cite, collections, documents, health, search, sources
+from propcite.app.server.proxy.citing_proxy import CitingProxy
+from propcite.app.server.routes import (
+    answers,
+    ask,
+    audit,
+    chat,
+    cite,
+    collections,
+    documents,
+    health,
+    messages,
+    model_server,
+    responses,
+    search,
+    sources,
+)
 from propcite.app.server.service import Service
 from propcite.app.settings import Settings
 
@@ -32,7 +46,7 @@ MULTIPART_BYTES = 1 << 20  # what a multipart form may add to its files
 def create_app(parts: Parts, *, on_loopback: bool = True, requires_keys: bool | None = None) -> FastAPI:
     """Build the application.  By default it requires keys if other machines can reach it."""
     service = Service(parts, requires_keys=not on_loopback if requires_keys is None else requires_keys)
-    proxy = ChatProxy(service)
+    proxy = CitingProxy(service)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -51,7 +65,9 @@ def create_app(parts: Parts, *, on_loopback: bool = True, requires_keys: bool | 
         redoc_url=None,
     )
     app.state.service, app.state.proxy = service, proxy
-    for routes in (chat, cite, ask, search, answers, documents, sources, collections, audit, health):
+    for routes in (chat, responses, messages, model_server, cite, ask, search, answers, documents, sources):
+        app.include_router(routes.router)
+    for routes in (collections, audit, health):
         app.include_router(routes.router)
     add_docs(app)
     add_handlers(app)

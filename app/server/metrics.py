@@ -42,7 +42,7 @@ class Metrics:
         )
         self.facts = Counter("propcite_facts", "Facts of cited answers", ["cited"], registry=self._registry)
         self.proxied = Counter(
-            "propcite_proxied", "Chat completions passed on", ["cited", "outcome"], registry=self._registry
+            "propcite_proxied", "Requests passed on to the model server", ["cited", "outcome"], registry=self._registry
         )
         self._running = Gauge("propcite_running", "Jobs being worked on", ["kind"], registry=self._registry)
         self._waiting = Gauge("propcite_waiting", "Jobs in line", ["kind"], registry=self._registry)

@@ -1,9 +1,10 @@
-"""Every error as JSON: RFC 9457 problem details, or OpenAI's format on the routes that its clients call."""
+"""Every error as JSON: RFC 9457 problem details, or the form of the API on the routes that its clients call."""
 
 from __future__ import annotations
 
 import json
 import logging
+import re
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
@@ -22,6 +23,17 @@ log = logging.getLogger("propcite.server")
 PROBLEM_TYPE = "application/problem+json"
 # The error types that OpenAI's clients know.
 OPENAI_TYPES = {401: "authentication_error", 403: "permission_error", 404: "not_found_error", 429: "rate_limit_error"}
+ANTHROPIC_TYPES = {
+    401: "authentication_error",
+    403: "permission_error",
+    404: "not_found_error",
+    413: "request_too_large",
+    429: "rate_limit_error",
+    503: "overloaded_error",
+    504: "timeout_error",
+    529: "overloaded_error",
+}
+ANTHROPIC_ERRORS = {*ANTHROPIC_TYPES.values(), "invalid_request_error", "api_error", "billing_error"}
 TITLES = {499: "Client Closed Request"}
 INTERNAL_ERROR = "an internal error of PropCite: see the server's log"
 
@@ -60,13 +72,33 @@ def openai_error(status: int, detail: str, param: str | None = None, code: str |
     return {"error": {"message": detail, "type": error_type, "param": param, "code": code}}
 
 
-def is_openai(path: str) -> bool:
-    """Return whether OpenAI's clients call the path.
+def anthropic_error(status: int, detail: str) -> dict[str, Any]:
+    error_type = ANTHROPIC_TYPES.get(status, "invalid_request_error" if status < 500 else "api_error")
+    return {"type": "error", "error": {"type": error_type, "message": detail}, "request_id": None}
 
-    >>> is_openai("/v1/collections/x/chat/completions"), is_openai("/v1/models"), is_openai("/v1/cite")
-    (True, True, False)
+
+_MODEL_ROUTE = re.compile(
+    r"/v1(?:/collections/[^/]+(?:/v1)?)?/(?:chat/completions|completions|responses|messages|models|embeddings|moderations"
+    r"|rerank|score|audio|images)(?:/.*)?"
+)
+_MESSAGES_ROUTE = re.compile(r"/v1(?:/collections/[^/]+(?:/v1)?)?/messages(?:/.*)?")
+
+
+def api_error(
+    path: str, headers: Mapping[str, str], status: int, detail: str, param: str | None = None
+) -> dict[str, Any] | None:
+    """Return an error as the clients of a model server read it; None on routes that are none of a model server's.
+
+    >>> api_error("/v1/collections/x/embeddings", {}, 404, "no model m")["error"]["type"]
+    'not_found_error'
+    >>> api_error("/v1/messages", {}, 503, "wait")["type"], api_error("/v1/cite", {}, 503, "wait")
+    ('error', None)
     """
-    return path.endswith(("/chat/completions", "/models")) or "/models/" in path
+    if not _MODEL_ROUTE.fullmatch(path):
+        return None
+    if _MESSAGES_ROUTE.fullmatch(path) or "anthropic-version" in headers:
+        return anthropic_error(status, detail)
+    return openai_error(status, detail, param)
 
 
 def add_handlers(app: FastAPI) -> None:
@@ -103,14 +135,10 @@ def respond(
     param: str | None = None,
 ) -> Response:
     request.state.refusal = detail  # for the request's line in the log
-    for_openai = is_openai(request.url.path)
-    body = openai_error(status, detail, param) if for_openai else problem(status, detail, errors)
-    return Response(
-        json.dumps(body).encode(),
-        status,
-        dict(headers or {}),
-        media_type="application/json" if for_openai else PROBLEM_TYPE,
-    )
+    body = api_error(request.url.path, request.headers, status, detail, param)
+    media_type = PROBLEM_TYPE if body is None else "application/json"
+    content = problem(status, detail, errors) if body is None else body
+    return Response(json.dumps(content).encode(), status, dict(headers or {}), media_type=media_type)
 
 
 def one_line(text: str) -> str:

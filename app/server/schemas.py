@@ -83,13 +83,20 @@ Passages = list[
 ]
 
 
-class AnswerFormat(RequestBody):
+class OffsetUnit(RequestBody):
+    """The unit of the offsets in a response."""
+
+    offsets: Annotated[
+        Unit, Field(description="the unit that offsets count; default: the header PropCite-Offsets, else code-points")
+    ] = Unit.CODE_POINTS
+
+
+class AnswerFormat(OffsetUnit):
     """The format in which an answer is returned."""
 
     format: Annotated[
         str, AfterValidator(_check_format), Field(description=f"one of {', '.join(FORMATS)}", examples=["json"])
     ] = "json"
-    offsets: Annotated[Unit, Field(description="the unit that offsets in JSON count")] = Unit.CODE_POINTS
 
 
 class DocumentSelection(RequestBody):
@@ -120,7 +127,7 @@ class CiteRequest(AnswerFormat):
     keep: bool = Field(False, description="store the answer in the library; this needs a collection")
 
 
-class RepairRequest(RequestBody):
+class RepairRequest(OffsetUnit):
     """A text whose own markers [n] refer to these passages, counted from 1."""
 
     answer: NonBlankText = Field(examples=["The barrier has fourteen gates [2]."])
@@ -146,7 +153,7 @@ class FeedbackRequest(RequestBody):
     by: Text = Field("", max_length=200, description="who gives the feedback; default: the key's owner")
 
 
-class ExplainRequest(RequestBody):
+class ExplainRequest(OffsetUnit):
     """A fact and one of its citations, and how their words are compared."""
 
     fact: Text = Field("1", max_length=MAX_TEXT, description="its number among the facts, from 1, or its id")
@@ -159,7 +166,7 @@ class ExplainRequest(RequestBody):
     )
 
 
-class EvidenceRequest(RequestBody):
+class EvidenceRequest(OffsetUnit):
     """A fact, and the granularity at which evidence near it is ranked."""
 
     fact: Text = Field("1", max_length=MAX_TEXT, description="its number among the facts, from 1, or its id")
@@ -171,7 +178,7 @@ class AlternativeList(BaseModel):
     evidence: list[AlternativeJson]
 
 
-class SearchRequest(DocumentSelection):
+class SearchRequest(DocumentSelection, OffsetUnit):
     query: NonBlankText = Field(
         max_length=MAX_TEXT,
         examples=["cost of the barrier"],

@@ -75,6 +75,11 @@ class SentenceStream:
         for piece in self._lines.finish():
             yield from self._split_blocks(piece)
 
+    @property
+    def undecided(self) -> int | None:
+        """Return the place of a stop or line break that needs more text to be decided; None if there is none."""
+        return self._start + self._searched if self._searched < len(self._text) else None
+
     def _split_blocks(self, piece: ProsePiece | None) -> Iterator[tuple[Span, str]]:
         for block in self._blocks.feed(piece):
             yield from self._read(block)

@@ -15,7 +15,10 @@ from serving import running_server
 
 PER_ROUTE = max(1, EXAMPLES // 6)  # of valid and of invalid requests each
 DEEP = "[" * 100_000
-POSTS = ("cite", "repair", "ask", "search", "collections", "chat/completions", "answers/a1/feedback")
+POSTS = (
+    *("cite", "repair", "ask", "search", "collections", "chat/completions", "responses", "messages"),
+    "answers/a1/feedback",
+)
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,8 @@
 
 A model server with a fixed answer, PropCite and the client are three processes on loopback; direct and proxied requests
 take turns.  The table has the times of answers that pass through uncited, and for a cited answer of five sentences over
-the demo collection the time from the model's last word to the end of the stream, or to the complete answer.
+the demo collection the time from the model's last word to the end of the stream, or to the complete answer.  The model
+server has Chat Completions alone, so responses and messages are translated.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import tempfile
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import httpx
@@ -38,6 +40,21 @@ MESSAGES = [{"role": "user", "content": "How high is the flood barrier, when was
 UNCITED, CITED = {"cite": False}, {"collection": "demo"}
 
 
+@dataclass(frozen=True)
+class Road:
+    """An API: its route, the field and the form of the question, and what names a word and the end in its stream."""
+
+    path: str
+    asked: dict[str, Any]
+    word: str
+    end: str
+
+
+CHAT = Road("/chat/completions", {"messages": MESSAGES}, '"content"', "data: [DONE]")
+RESPONSES = Road("/responses", {"input": MESSAGES}, "event: response.output_text.delta", "response.completed")
+MESSAGES_API = Road("/messages", {"messages": MESSAGES, "max_tokens": 500}, '"text_delta"', "message_stop")
+
+
 async def model_server(scope: Scope, receive: Receive, send: Send) -> None:
     """Serve an OpenAI-compatible endpoint with one fixed answer; `pace` in the body is the seconds per word."""
     assert scope["type"] == "http"
@@ -46,6 +63,9 @@ async def model_server(scope: Scope, receive: Receive, send: Send) -> None:
         message = await receive()
         raw, more = raw + message.get("body", b""), message.get("more_body", False)
     body = json.loads(raw or b"{}")
+    if scope["path"].endswith(("/responses", "/messages")):
+        await send({"type": "http.response.start", "status": 404, "headers": []})
+        return await send({"type": "http.response.body", "body": b"{}"})
     kind = b"text/event-stream" if body.get("stream") else b"application/json"
     await send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", kind)]})
     if not body.get("stream"):
@@ -65,40 +85,44 @@ def _event(data: str) -> bytes:
     return f"data: {data}\n\n".encode()
 
 
-async def whole(http: httpx.AsyncClient, extension: dict[str, Any] | None) -> float:
+async def whole(http: httpx.AsyncClient, extension: dict[str, Any] | None, road: Road = CHAT) -> float:
     """Return the milliseconds to a complete answer that is not streamed."""
     start = time.perf_counter()
-    response = await http.post("/chat/completions", json=_body(extension))
+    response = await http.post(road.path, json=_body(extension, road))
     assert response.status_code == 200, response.text
+    if road is not CHAT:
+        assert "propcite/answer" in response.text
+        return 1000 * (time.perf_counter() - start)
     message = response.json()["choices"][0]["message"]
     assert message["content"] == ANSWER
     assert ("collection" in (extension or {})) == bool(message.get("annotations"))
     return 1000 * (time.perf_counter() - start)
 
 
-async def streamed(http: httpx.AsyncClient, extension: dict[str, Any] | None, pace: float = 0) -> tuple[float, float]:
+async def streamed(
+    http: httpx.AsyncClient, extension: dict[str, Any] | None, pace: float = 0, road: Road = CHAT
+) -> tuple[float, float]:
     """Return the milliseconds to the first word, and from the last word to the end."""
     start, words = time.perf_counter(), []
-    async with http.stream(
-        "POST", "/chat/completions", json={**_body(extension), "stream": True, "pace": pace}
-    ) as response:
-        async for line in _lines(response):
-            words += [time.perf_counter()] if '"content"' in line and "propcite/answer" not in line else []
+    body = {**_body(extension, road), "stream": True, "pace": pace}
+    async with http.stream("POST", road.path, json=body) as response:
+        async for line in _lines(response, road.end):
+            words += [time.perf_counter()] if road.word in line and "propcite/answer" not in line else []
     end = time.perf_counter()
-    assert len(words) == len(TOKENS)
+    assert len(words) == len(TOKENS) or road is MESSAGES_API  # there words may come together
     return 1000 * (words[0] - start), 1000 * (end - words[-1])
 
 
-async def _lines(response: httpx.Response) -> AsyncIterator[str]:
+async def _lines(response: httpx.Response, end: str) -> AsyncIterator[str]:
     last = ""
     async for line in response.aiter_lines():
         last = line or last
         yield line
-    assert last == "data: [DONE]"
+    assert end in last
 
 
-def _body(extension: dict[str, Any] | None) -> dict[str, Any]:
-    return {"model": "m", "messages": MESSAGES, **({"propcite": extension} if extension else {})}
+def _body(extension: dict[str, Any] | None, road: Road = CHAT) -> dict[str, Any]:
+    return {"model": "m", **road.asked, **({"propcite": extension} if extension else {})}
 
 
 def print_row(name: str, direct: list[float], proxied: list[float]) -> None:
@@ -136,6 +160,15 @@ async def measure(direct_url: str, proxy_url: str, rounds: int, cited: int, pace
         print_row("cited, all words at once: last word to end", [a[1] for a, _ in quick], [b[1] for _, b in quick])
         both = [(await whole(direct, None), await whole(proxy, alone)) for _ in range(cited)]
         print_row("cited, whole", [a for a, _ in both], [b for _, b in both])
+        for name, road in (("responses", RESPONSES), ("messages", MESSAGES_API)):
+            await whole(proxy, alone, road)
+            slow = [
+                (await streamed(direct, None, pace), await streamed(proxy, alone, pace, road)) for _ in range(cited)
+            ]
+            print_row(f"{name}, cited, {words}: to the first word", [a[0] for a, _ in slow], [b[0] for _, b in slow])
+            print_row(f"{name}, cited, {words}: last word to end", [a[1] for a, _ in slow], [b[1] for _, b in slow])
+            both = [(await whole(direct, None), await whole(proxy, alone, road)) for _ in range(cited)]
+            print_row(f"{name}, cited, whole", [a for a, _ in both], [b for _, b in both])
 
 
 @contextmanager

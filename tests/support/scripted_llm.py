@@ -7,63 +7,19 @@ with ScriptedLlm(["first reply", error(429, "slow down"), Reply("last", chunks=(
 from __future__ import annotations
 
 import json
-import re
 import select
 import socket
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Event, Lock, Thread
 from types import TracebackType
 from typing import Any, Self
 
+from scripted_replies import Reply, Request, error, events_of, whole_of
 
-@dataclass(frozen=True)
-class Request:
-    """A client's request: the headers by lower-case name, the body as JSON."""
-
-    headers: Mapping[str, str]
-    body: dict[str, Any]
-
-    @property
-    def messages(self) -> list[dict[str, Any]]:
-        messages: list[dict[str, Any]] = self.body.get("messages", [])
-        return messages
-
-    @property
-    def prompt(self) -> str:
-        """Return the last message, the one that the model answers."""
-        return str(self.messages[-1]["content"])
-
-
-@dataclass(frozen=True)
-class Reply:
-    """The model's text, or with `body` any response.
-
-    `chunks` are the pieces of a stream (by default the words of `content`); a dict is sent as the whole delta.
-    `breaks_after` disconnects after this many chunks of a stream or bytes of a body; `stalls_after` pauses after this
-    many chunks until the server's `resume` is set.  `raw` is a stream as bytes.  Delays are in seconds.
-    """
-
-    content: str | None = ""
-    status: int = 200
-    body: str | bytes | None = None
-    finish_reason: str = "stop"
-    chunks: Sequence[str | dict[str, Any]] | None = None
-    raw: Sequence[bytes] | None = None
-    delay: float = 0.0
-    chunk_delay: float = 0.0
-    breaks_after: int | None = None
-    stalls_after: int | None = None
-    headers: Mapping[str, str] = field(default_factory=dict)
-
-
-def error(status: int, message: str, **headers: str) -> Reply:
-    """Build an error reply in OpenAI's form; `retry_after_ms="1"` becomes the header retry-after-ms."""
-    body = json.dumps({"error": {"message": message, "type": "scripted", "param": None, "code": None}})
-    return Reply(status=status, body=body, headers={name.replace("_", "-"): value for name, value in headers.items()})
+__all__ = ["Reply", "Request", "Script", "ScriptedLlm", "error", "free_url"]
 
 
 Script = str | Reply | Sequence[str | Reply] | Callable[[Request], str | Reply]
@@ -73,15 +29,21 @@ _LAST = b"data: [DONE]\n\n"
 
 
 class ScriptedLlm:
-    """POST /v1/chat/completions, streamed or not, and GET /v1/models.
+    """POST /v1/chat/completions, streamed or not, and GET /v1/models; further APIs if `apis` names them.
+
+    `others` has replies by path, for any method.
 
     The script is one reply for all requests, a list with one reply per request, or a function of the request.
     `requests` lists the chat requests in order of arrival, `max_in_flight` is the largest number handled at once, and
     `client_left` is set when a client leaves a stream before its end.  Set `resume` to let stalled replies go on.
     """
 
-    def __init__(self, script: Script, *, models: Sequence[str] = ("test-model",)) -> None:
+    def __init__(
+        self, script: Script, *, models: Sequence[str] = ("test-model",), apis: Sequence[str] = ("chat/completions",)
+    ) -> None:
         self.script = script
+        self.apis = set(apis)
+        self.others: dict[str, Reply] = {}
         self.models = tuple(models)
         self.requests: list[Request] = []
         self.max_in_flight = 0
@@ -198,35 +160,55 @@ class _Handler(BaseHTTPRequestHandler):
         """Log nothing."""
 
     def do_GET(self) -> None:
+        if reply := self._other(b""):
+            return self._send(reply, b"")
         if self.path != "/v1/models":
             return self._send(error(404, "Not Found"), b"")
         models = [{"id": name, "object": "model", "created": 0, "owned_by": "tests"} for name in self.server.llm.models]
         return self._send(Reply(), json.dumps({"object": "list", "data": models}).encode())
 
+    def do_DELETE(self) -> None:
+        self._send(self._other(b"") or error(404, "Not Found"), b"")
+
+    def _other(self, raw: bytes) -> Reply | None:
+        """Return the reply of a path that has one of its own, and keep the request."""
+        llm = self.server.llm
+        reply = llm.others.get(self.path.partition("?")[0])
+        if reply:
+            llm.requests.append(Request(self._lower_headers(), {}, self.path, raw))
+        return reply
+
+    def _lower_headers(self) -> dict[str, str]:
+        return {name.lower(): value for name, value in self.headers.items()}
+
     def do_POST(self) -> None:
         raw = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-        if self.path != "/v1/chat/completions":
-            return self._send(error(404, "Not Found"), b"")
-        request = Request({name.lower(): value for name, value in self.headers.items()}, json.loads(raw))
         llm = self.server.llm
+        if reply := self._other(raw):
+            if reply.raw is not None:
+                return self._stream(Request({}, {}, self.path), reply, lambda: None)
+            return self._send(reply, b"")
+        if self.path.removeprefix("/v1/") not in llm.apis:
+            return self._send(error(404, "Not Found"), b"")
+        request = Request(self._lower_headers(), json.loads(raw), self.path, raw)
         with llm.in_flight() as leave:
             reply = llm.reply_to(request)
             llm.wait(reply.delay)
             if request.body.get("stream") and reply.body is None:
                 return self._stream(request, reply, leave)
             leave()
-            return self._send(reply, _completion(request, reply))
+            return self._send(reply, whole_of(request, reply))
 
     def _send(self, reply: Reply, body: bytes) -> None:
         if reply.body is not None:
             body = reply.body.encode() if isinstance(reply.body, str) else reply.body
-        self._start(reply, {"Content-Type": "application/json", "Content-Length": str(len(body))})
+        self._start(reply, {"Content-Type": reply.media_type, "Content-Length": str(len(body))})
         self.wfile.write(body[: reply.breaks_after])
         self.close_connection = reply.breaks_after is not None
 
     def _stream(self, request: Request, reply: Reply, leave: Callable[[], None]) -> None:
         self._start(reply, {"Content-Type": "text/event-stream", "Transfer-Encoding": "chunked"})
-        events = (f"data: {event}\n\n".encode() for event in _events(request, reply))
+        events = events_of(request, reply)
         try:
             for number, data in enumerate(events if reply.raw is None else reply.raw):
                 if number == reply.breaks_after:
@@ -259,41 +241,3 @@ class _Handler(BaseHTTPRequestHandler):
         for name, value in {**headers, **reply.headers}.items():
             self.send_header(name, value)
         self.end_headers()
-
-
-def _completion(request: Request, reply: Reply) -> bytes:
-    message = {"role": "assistant", "content": reply.content}
-    choice = {"index": 0, "message": message, "finish_reason": reply.finish_reason}
-    return json.dumps(_frame(request, "chat.completion", [choice]) | {"usage": _usage(request, reply)}).encode()
-
-
-def _events(request: Request, reply: Reply) -> Iterator[str]:
-    """Yield the data of a stream's events: the role, the pieces, the end, and the usage if requested."""
-    pieces = reply.chunks if reply.chunks is not None else re.findall(r"\s*\S+|\s+$", reply.content or "")
-    deltas = [{"content": piece} if isinstance(piece, str) else piece for piece in pieces]
-    for number, delta in enumerate([*deltas, {}]):
-        role = {"role": "assistant"} if number == 0 else {}
-        reason = None if number < len(deltas) else reply.finish_reason
-        yield json.dumps(
-            _frame(request, "chat.completion.chunk", [{"index": 0, "delta": role | delta, "finish_reason": reason}])
-        )
-    if (request.body.get("stream_options") or {}).get("include_usage"):
-        yield json.dumps(_frame(request, "chat.completion.chunk", []) | {"usage": _usage(request, reply)})
-    yield "[DONE]"
-
-
-def _frame(request: Request, kind: str, choices: list[dict[str, Any]]) -> dict[str, Any]:
-    return {
-        "id": "chatcmpl-scripted",
-        "object": kind,
-        "created": 0,
-        "model": request.body.get("model"),
-        "choices": choices,
-    }
-
-
-def _usage(request: Request, reply: Reply) -> dict[str, int]:
-    """Count words as tokens."""
-    read = sum(len(str(message.get("content") or "").split()) for message in request.messages)
-    written = len((reply.content or "").split())
-    return {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}

@@ -1,13 +1,15 @@
-"""Chat completions of any OpenAI-compatible model server, passed on and cited on their way.
+"""Answers of a model server, passed on and cited on their way: one citing core, and three APIs that use it.
 
 | module | content |
 |---|---|
-| `chat_proxy` | handles a request from its arrival to the response |
-| `chat_request` | a request, and its extension field `propcite` |
+| `citing_proxy`, `outcome` | handles a request from its arrival to the response |
+| `proxy_request`, `api_request` | a request, its extension field `propcite`, and what each API says of its own |
+| `client` | what a client needs without asking: offsets, forms of citations |
 | `sources` | what the answer is cited from, and the passages that the model is shown |
 | `upstream` | the model server: its connections, and its errors as statuses |
-| `citing` | cites texts, and whole completions |
-| `chunks` | parses and writes the events of a stream |
-| `stream_relay`, `streamed_choice` | pass a stream on and cite it while it comes |
-| `local_generator` | answers in the same format if no model server is set |
+| `citing` | cites texts, whole or while they come |
+| `events`, `relay`, `streamed_text`, `sentence_gate` | what all streams share |
+| `whole_text`, `source_list` | sentences of a whole text, sources as text |
+| `chat`, `responses`, `messages` | the APIs; the latter two are translated from chat completions where need be |
+| `local_generator` | answers as chat completions if no model server is set |
 """

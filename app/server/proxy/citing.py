@@ -1,101 +1,100 @@
-"""Cite the texts of completions, whole or while they come.  A text that cannot be cited is passed on with a note."""
+"""Cite the texts of answers, whole or while they come.  A text that cannot be cited is passed on with a note."""
 
 from __future__ import annotations
 
-import asyncio
-import json
 import logging
-from collections.abc import AsyncIterable, Mapping
+from collections.abc import AsyncIterable, AsyncIterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
-from propcite.app.server.errors import RequestError
 from propcite.app.server.problems import INTERNAL_ERROR, one_line
-from propcite.app.server.proxy.chat_request import EXTENSION, ChatRequest
+from propcite.app.server.proxy.client import Client
+from propcite.app.server.proxy.proxy_request import ProxyRequest
 from propcite.app.server.proxy.sources import Sources
 from propcite.app.server.service import Service
 from propcite.attribution.citations import CitedAnswer
-from propcite.attribution.citing.stream import AsyncCitedStream
-from propcite.attribution.events import SentenceCited
-from propcite.attribution.formats.json import to_dict
-from propcite.attribution.formats.openai import chat_annotations
+from propcite.attribution.events import Event
+from propcite.attribution.formats.json.native import to_native
 from propcite.attribution.llm.reasoning import ReasoningFilter
 from propcite.attribution.prose.marker_stripper import remove_markers
 from propcite.retrieval.errors import PropCiteError
 
 log = logging.getLogger("propcite.server")
 
-INCOMPLETE_NOTES = {
-    "length": "the model stopped at its limit of tokens",
-    "content_filter": "a filter stopped the model",
+LIMIT_NOTE = "the model stopped at its limit of tokens"
+FILTER_NOTE = "a filter stopped the model"
+INCOMPLETE_NOTES = {  # by the reasons that the three APIs name
+    "length": LIMIT_NOTE,
+    "max_output_tokens": LIMIT_NOTE,
+    "max_tokens": LIMIT_NOTE,
+    "model_context_window_exceeded": LIMIT_NOTE,
+    "content_filter": FILTER_NOTE,
+    "refusal": FILTER_NOTE,
 }
 BROKEN_OFF = "the model server broke off"
 NOT_JSON = "the model server's response is not JSON: correct PROPCITE_LLM_URL"
 
 
+class EventStream(Protocol):
+    """The events of an answer that is being cited."""
+
+    def __aiter__(self) -> AsyncIterator[Event]: ...
+    @property
+    def so_far(self) -> CitedAnswer: ...
+    async def aclose(self) -> None: ...
+
+
 @dataclass(frozen=True, slots=True)
-class CompletionCiter:
-    """Cites the completions of one request, without the reasoning that a model writes before its answer."""
+class Citer:
+    """Cites the texts of one request, without the reasoning that a model writes before its answer."""
 
     service: Service
-    chat: ChatRequest
+    call: ProxyRequest
     sources: Sources
 
-    async def completion(self, body: bytes) -> bytes:
-        """Add `annotations` and the cited answer to each choice's message; all else stays as received."""
-        try:
-            completion = json.loads(body)
-        except (ValueError, RecursionError):
-            completion = None
-        if not isinstance(completion, dict):
-            raise RequestError(502, NOT_JSON)
-        choices = completion.get("choices")
-        choices = [c for c in choices if isinstance(c, dict)] if isinstance(choices, list) else []
-        texts = [c for c in choices if isinstance(c.get("message"), dict) and is_text(c["message"].get("content"))]
-        if not texts:
-            return body
-        await asyncio.gather(*map(self._choice, texts))
-        return json.dumps(completion).encode()
+    @property
+    def client(self) -> Client:
+        return self.call.client
 
-    async def _choice(self, choice: Mapping[str, Any]) -> None:
-        message = choice["message"]
-        if self.chat.extension.strip_markers:
-            message["content"] = remove_markers(message["content"])
-        answer = await self._text(message["content"], choice.get("finish_reason"))
-        message["annotations"] = [*(message.get("annotations") or []), *chat_annotations(answer)]
-        message[EXTENSION] = to_dict(answer)
-
-    async def _text(self, text: str, reason: str | None) -> CitedAnswer:
-        """Cite a complete text in a batch with other requests."""
-        first, collection, question = self.sources.first, self.sources.collection, self.chat.question
+    async def text(self, text: str, reason: str | None) -> CitedAnswer:
+        """Cite a complete text in a batch with other requests; its markers are removed if the request says so."""
+        if self.call.extension.strip_markers:
+            text = remove_markers(text)
         mask = ReasoningMask()
         prose = mask.feed(text) + mask.finish()
         try:
-            answer = await self.service.citing_queue.cite(prose, first, collection=collection, question=question)
+            answer = await self._cite(prose)
         except Exception as error:
-            answer = CitedAnswer(prose, question=question, notes=(not_cited_note(error),))
+            answer = CitedAnswer(prose, question=self.call.question, notes=(not_cited_note(error),))
         return self.finish(replace(answer, text=text), reason)
 
-    def stream(self, pieces: AsyncIterable[str]) -> AsyncCitedStream:
+    async def _cite(self, prose: str) -> CitedAnswer:
+        first, collection = self.sources.first, self.sources.collection
+        return await self.service.citing_queue.cite(prose, first, collection=collection, question=self.call.question)
+
+    def stream(self, pieces: AsyncIterable[str]) -> EventStream:
         return self.service.parts.propcite.astream(
             pieces,
             self.sources.first,
             collection=self.sources.collection,
-            question=self.chat.question,
+            question=self.call.question,
         )
 
-    def finish(self, answer: CitedAnswer, reason: str | None, *, is_broken: bool = False) -> CitedAnswer:
+    def finish(self, answer: CitedAnswer, reason: str | None = None) -> CitedAnswer:
         """Count the answer's facts, and add the collection, the model's name and why it is incomplete."""
         self.service.metrics.count_facts(len(answer.facts), sum(bool(fact.citations) for fact in answer.facts))
-        note = BROKEN_OFF if is_broken else INCOMPLETE_NOTES.get(reason or "", "")
-        model = self.chat.body.get("model")
-        return replace(
-            answer,
-            collection=self.sources.name,
-            incomplete=bool(note),
-            notes=(*answer.notes, *([note] if note else [])),
-            models={**answer.models, **({"generator": model} if isinstance(model, str) else {})},
-        )
+        model = self.call.body.get("model")
+        models = {**answer.models, **({"generator": model} if isinstance(model, str) else {})}
+        return stopped(replace(answer, collection=self.sources.name, models=models), reason)
+
+    def as_json(self, answer: CitedAnswer) -> dict[str, Any]:
+        return to_native(answer, self.client.unit)
+
+
+def stopped(answer: CitedAnswer, reason: str | None) -> CitedAnswer:
+    """Return the answer with a note if the reason for which the model stopped says that it is incomplete."""
+    note = BROKEN_OFF if reason == BROKEN_OFF else INCOMPLETE_NOTES.get(reason or "", "")
+    return replace(answer, incomplete=True, notes=(*answer.notes, note)) if note else answer
 
 
 class ReasoningMask:
@@ -121,13 +120,6 @@ class ReasoningMask:
         return "\n" * num_masked + prose
 
 
-def sentence_annotations(event: SentenceCited, first: int) -> list[dict[str, Any]]:
-    """Return a sentence's annotations for a stream, each with the `index` by which clients join them."""
-    before = " " * event.sentence.span.start
-    annotations = chat_annotations(CitedAnswer(before + event.text, (event.sentence,)))
-    return [{"index": number, **annotation} for number, annotation in enumerate(annotations, start=first)]
-
-
 def not_cited_note(error: Exception) -> str:
     """Return a note on why a text is not cited; an internal error is logged."""
     if isinstance(error, PropCiteError):
@@ -138,8 +130,3 @@ def not_cited_note(error: Exception) -> str:
 
 def is_text(content: Any) -> bool:
     return isinstance(content, str) and bool(content.strip())
-
-
-def index_of(choice: Mapping[str, Any]) -> int:
-    index = choice.get("index")
-    return index if isinstance(index, int) else 0

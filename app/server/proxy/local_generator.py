@@ -1,6 +1,7 @@
-"""Chat completions without a model server: the server's own generator answers the user's last message.
+"""Answers without a model server: the server's own generator answers the user's last message, as a chat completion.
 
-It writes one answer, in prose, from a collection.  Nothing is counted in tokens, so there is no `usage`.
+It writes one answer, in prose, from a collection, and cites it itself.  Nothing is counted in tokens, so there is no
+`usage`.
 """
 
 from __future__ import annotations
@@ -9,8 +10,9 @@ import asyncio
 import json
 import logging
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator
 from contextlib import aclosing
+from dataclasses import dataclass, field
 from secrets import token_hex
 from typing import Any
 
@@ -19,14 +21,14 @@ from propcite.app.library.store import Action
 from propcite.app.server.access import Access
 from propcite.app.server.errors import RequestError
 from propcite.app.server.problems import INTERNAL_ERROR, one_line, openai_error, status_of
-from propcite.app.server.proxy.chat_request import EXTENSION, ChatRequest
-from propcite.app.server.proxy.chunks import DONE, delta, encode_chunk
-from propcite.app.server.proxy.citing import sentence_annotations
+from propcite.app.server.proxy.chat.chunks import delta
+from propcite.app.server.proxy.citing import Citer, EventStream
+from propcite.app.server.proxy.events import DONE, Event, encode_chunk
+from propcite.app.server.proxy.proxy_request import ProxyRequest
 from propcite.app.server.streaming import COMMENT, items_from_thread
 from propcite.attribution.citations import CitedAnswer
-from propcite.attribution.events import AnswerDone, Event, SentenceCited, TextDelta
-from propcite.attribution.formats.json import to_dict
-from propcite.attribution.formats.openai import chat_annotations
+from propcite.attribution.events import AnswerDone, SentenceCited, TextDelta
+from propcite.attribution.events import Event as AnswerEvent
 from propcite.retrieval.errors import PropCiteError
 
 log = logging.getLogger("propcite.server")
@@ -35,14 +37,14 @@ MODELS = {"object": "list", "data": [{"id": MODEL, "object": "model", "created":
 NO_MODEL_SERVER = "no model server is set (PROPCITE_LLM_URL)"
 
 
-async def open_local_pipeline(access: Access, chat: ChatRequest) -> Pipeline:
+async def open_local_pipeline(access: Access, call: ProxyRequest) -> Pipeline:
     """Open the collection that answers; refuse what only a model server could do."""
-    service, extension = access.service, chat.extension
-    if chat.num_choices > 1 or chat.is_json:
+    service, extension = access.service, call.extension
+    if call.num_texts > 1 or call.is_json:
         raise RequestError(422, f"{NO_MODEL_SERVER}: request one answer, in prose")
-    if extension.passages:
+    if call.passages:
         raise RequestError(422, f"{NO_MODEL_SERVER}: name a collection instead of passages")
-    name = access.collection_name(chat.collection)
+    name = access.collection_name(call.collection)
     service.require_models()
 
     def open_pipeline() -> Pipeline:
@@ -55,50 +57,84 @@ async def open_local_pipeline(access: Access, chat: ChatRequest) -> Pipeline:
     return pipeline
 
 
-async def local_completion(access: Access, chat: ChatRequest, pipeline: Pipeline) -> bytes:
-    answer = await access.service.stream_workers.run(lambda: pipeline.answer(chat.question))
-    message: dict[str, Any] = {"role": "assistant", "content": answer.text, "refusal": None}
-    if chat.is_cited:
-        message |= {"annotations": chat_annotations(answer), EXTENSION: to_dict(answer)}
+@dataclass(frozen=True, slots=True)
+class LocalCiter(Citer):
+    """Has the citations that the generator's answer came with: `known` gets its events, or the whole answer."""
+
+    known: asyncio.Queue[AnswerEvent] = field(default_factory=asyncio.Queue)
+
+    async def text(self, text: str, reason: str | None) -> CitedAnswer:  # noqa: ARG002 - the answer says it all
+        event = await self.known.get()
+        assert isinstance(event, AnswerDone)
+        return event.answer
+
+    def stream(self, pieces: AsyncIterable[str]) -> EventStream:
+        return _KnownEvents(self.known, pieces)
+
+    def finish(self, answer: CitedAnswer, reason: str | None = None) -> CitedAnswer:  # noqa: ARG002
+        return answer
+
+
+async def local_completion(access: Access, call: ProxyRequest, pipeline: Pipeline, citer: LocalCiter) -> bytes:
+    answer = await access.service.stream_workers.run(lambda: pipeline.answer(call.question))
+    citer.known.put_nowait(AnswerDone(answer))
+    message = {"role": "assistant", "content": answer.text, "refusal": None}
     choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": _finish_reason(answer)}
     return json.dumps({**_common_fields("chat.completion"), "choices": [choice]}).encode()
 
 
-async def local_stream(access: Access, chat: ChatRequest, pipeline: Pipeline) -> AsyncIterator[bytes]:
-    """Yield chunks in the order of a relayed stream."""
+async def local_stream(
+    access: Access, call: ProxyRequest, pipeline: Pipeline, citer: LocalCiter
+) -> AsyncGenerator[Event, None]:
+    """Yield the chunks of an answer without its citations, which the citer gets."""
     fields = _common_fields("chat.completion.chunk")
-    yield delta(fields, 0, {"role": "assistant", "content": ""})
+    yield Event(delta(fields, 0, {"role": "assistant", "content": ""}))
     try:
         async with aclosing(
-            items_from_thread(access.service.stream_workers, lambda: pipeline.answer_stream(chat.question))
+            items_from_thread(access.service.stream_workers, lambda: pipeline.answer_stream(call.question))
         ) as events:
-            async for chunk in _chunks(events, fields, is_cited=chat.is_cited):
-                yield chunk
+            async for event in events:
+                match event:
+                    case None:
+                        yield Event(COMMENT.encode())
+                    case TextDelta(text):
+                        yield Event(delta(fields, 0, {"content": text}))
+                    case SentenceCited():
+                        citer.known.put_nowait(event)
+                    case AnswerDone(answer):
+                        citer.known.put_nowait(event)
+                        yield Event(delta(fields, 0, {}, _finish_reason(answer)))
     except PropCiteError as error:
-        yield encode_chunk(openai_error(status_of(error), one_line(str(error))))
+        yield Event(encode_chunk(openai_error(status_of(error), one_line(str(error)))))
     except Exception as error:
         log.error("an answer broke off", exc_info=error)
-        yield encode_chunk(openai_error(500, INTERNAL_ERROR))
-    yield DONE
+        yield Event(encode_chunk(openai_error(500, INTERNAL_ERROR)))
+    yield Event(DONE)
 
 
-async def _chunks(
-    events: AsyncIterator[Event | None], fields: Mapping[str, Any], *, is_cited: bool
-) -> AsyncIterator[bytes]:
-    num_annotations = 0
-    async for event in events:
-        match event:
-            case None:
-                yield COMMENT.encode()
-            case TextDelta(text):
-                yield delta(fields, 0, {"content": text})
-            case SentenceCited() if is_cited and (annotations := sentence_annotations(event, num_annotations)):
-                num_annotations += len(annotations)
-                yield delta(fields, 0, {"annotations": annotations})
-            case AnswerDone(answer):
-                if is_cited:
-                    yield delta(fields, 0, {EXTENSION: to_dict(answer)})
-                yield delta(fields, 0, {}, _finish_reason(answer))
+class _KnownEvents(AsyncIterator[AnswerEvent]):
+    """The events of an answer that is cited elsewhere; they end where the text ends if the answer breaks off."""
+
+    def __init__(self, known: asyncio.Queue[AnswerEvent], pieces: AsyncIterable[str]) -> None:
+        self.so_far = CitedAnswer("")
+        self._known = known
+        self._text_ends = asyncio.ensure_future(_read(pieces))
+
+    async def __anext__(self) -> AnswerEvent:
+        coming = asyncio.ensure_future(self._known.get())
+        await asyncio.wait({coming, self._text_ends}, return_when=asyncio.FIRST_COMPLETED)
+        if not coming.done():
+            coming.cancel()
+            raise StopAsyncIteration
+        return coming.result()
+
+    async def aclose(self) -> None:
+        self._text_ends.cancel()
+
+
+async def _read(pieces: AsyncIterable[str]) -> None:
+    async for _ in pieces:
+        pass
 
 
 def _common_fields(kind: str) -> dict[str, Any]:

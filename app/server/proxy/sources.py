@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from propcite.app.answering.pipeline import Pipeline
 from propcite.app.answering.prompts import listed
 from propcite.app.server.access import Access
-from propcite.app.server.proxy.chat_request import ChatRequest
+from propcite.app.server.proxy.proxy_request import ProxyRequest
 from propcite.app.server.routes.shared import to_passages
 from propcite.retrieval.retriever import Retriever
 from propcite.retrieval.text import Passage
@@ -30,32 +30,32 @@ class Sources:
     name: str = ""
     shown: Sequence[Passage] = ()
 
-    def message(self, *, is_cited: bool) -> dict[str, str] | None:
-        """Return the message that shows the model its passages, escaped; None if it is shown none."""
+    def instruction(self, *, is_cited: bool) -> str:
+        """Return the text that shows the model its passages, escaped; empty if it is shown none."""
         if not self.shown:
-            return None
+            return ""
         prompt = PROMPT + (NO_MARKERS_PROMPT if is_cited else "")
-        return {"role": "system", "content": f"{prompt}\n\n{listed(self.shown)}"}
+        return f"{prompt}\n\n{listed(self.shown)}"
 
 
-async def choose_sources(access: Access, chat: ChatRequest) -> Sources | None:
+async def choose_sources(access: Access, call: ProxyRequest) -> Sources | None:
     """Choose the sources of a request; None if it is neither cited nor shown passages.
 
     That is so if the request says it, or if it names no collection and the server's own does not exist.
     """
-    extension, service = chat.extension, access.service
-    retrieves = _retrieves(access, chat)
-    if not chat.is_cited and not retrieves:
+    service = access.service
+    retrieves = _retrieves(access, call)
+    if not call.is_cited and not retrieves:
         return None
-    pipeline = await _pipeline(access, chat, required=retrieves)
-    passages = to_passages(extension.passages)
+    pipeline = await _pipeline(access, call, required=retrieves)
+    passages = to_passages(call.passages)
     if pipeline is None:
         return Sources(passages) if passages else None
     collection = await asyncio.to_thread(pipeline.retriever)
     name = pipeline.collection.name
     shown: list[Passage] = []
-    if retrieves and chat.question:
-        shown = await service.workers.run(lambda: _search(collection, chat.question, pipeline.num_passages))
+    if retrieves and call.question:
+        shown = await service.workers.run(lambda: _search(collection, call.question, pipeline.num_passages))
     if passages:
         return Sources([*passages, *shown], collection, name, shown)
     if shown:
@@ -63,20 +63,20 @@ async def choose_sources(access: Access, chat: ChatRequest) -> Sources | None:
     return Sources(collection, None, name)
 
 
-def _retrieves(access: Access, chat: ChatRequest) -> bool:
-    if chat.extension.retrieve is not None:
-        return chat.extension.retrieve
-    return chat.collection is not None and not chat.extension.passages and access.service.settings.proxy_retrieve
+def _retrieves(access: Access, call: ProxyRequest) -> bool:
+    if call.extension.retrieve is not None:
+        return call.extension.retrieve
+    return call.collection is not None and not call.passages and access.service.settings.proxy_retrieve
 
 
-async def _pipeline(access: Access, chat: ChatRequest, *, required: bool) -> Pipeline | None:
+async def _pipeline(access: Access, call: ProxyRequest, *, required: bool) -> Pipeline | None:
     """Open the requested collection; the server's own is optional unless the request requires a collection."""
-    extension, service = chat.extension, access.service
-    if chat.collection or extension.documents or extension.where or required:
-        name = access.collection_name(chat.collection)
+    extension, service = call.extension, access.service
+    if call.collection or extension.documents or extension.where or required:
+        name = access.collection_name(call.collection)
         service.require_models()
         return await asyncio.to_thread(service.pipeline, name, extension.documents, extension.where)
-    if extension.passages:
+    if call.passages:
         service.require_models()
         return None
     return await asyncio.to_thread(_default_pipeline, access)

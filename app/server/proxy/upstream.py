@@ -15,7 +15,7 @@ from starlette.datastructures import Headers
 
 from propcite.app.errors import AppError
 from propcite.app.server.errors import RequestError
-from propcite.app.server.problems import one_line, openai_error
+from propcite.app.server.problems import ANTHROPIC_ERRORS, api_error, one_line, openai_error
 from propcite.app.settings import Settings
 
 CONNECT_S = 10.0
@@ -28,9 +28,10 @@ NOT_SENT = {
     *("authorization", "proxy-authorization", "cookie", "api-key", "x-api-key"),
     *("origin", "referer", "forwarded", "via", "x-real-ip"),
 }
-NOT_SENT_PREFIXES = ("x-forwarded-", "sec-", "access-control-")
+NOT_SENT_PREFIXES = ("x-forwarded-", "sec-", "access-control-", "propcite-")
 RETURNED = {"retry-after", "retry-after-ms", "x-should-retry", "openai-processing-ms", "openai-version"}
-RETURNED_PREFIX = "x-ratelimit-"
+RETURNED_PREFIXES = ("x-ratelimit-", "anthropic-ratelimit-")
+NO_ROUTE = {404, 405, 501}  # what a model server answers to a route that it does not have
 
 
 class Upstream:
@@ -50,11 +51,25 @@ class Upstream:
         limits = httpx.Limits(max_connections=None, max_keepalive_connections=settings.serve_streams)
         self._client = httpx.AsyncClient(timeout=timeout, limits=limits, follow_redirects=False)
 
-    async def send(self, request: Request, path: str, body: bytes | None = None) -> httpx.Response:
+    @property
+    def is_openai(self) -> bool:
+        """Return whether the newest models there refuse `max_tokens`."""
+        return self._is_at("openai.com", "openai.azure.com")
+
+    async def send(
+        self,
+        request: Request,
+        path: str,
+        body: bytes | None = None,
+        *,
+        method: str = "",
+        media_type: str = "application/json",
+    ) -> httpx.Response:
         """Return the response, whose body is still to be read; raise RequestError if there is none."""
-        headers = self._headers(request.headers, has_body=body is not None)
+        headers = self._headers(request.headers, path, media_type if body is not None else "")
+        method = method or ("GET" if body is None else "POST")
         try:
-            upstream = self._client.build_request("GET" if body is None else "POST", self.url + path, content=body)
+            upstream = self._client.build_request(method, self.url + path, content=body)
             upstream.headers.update(headers)
             return await self._client.send(upstream, stream=True)
         except (httpx.HTTPError, httpx.InvalidURL) as error:
@@ -80,7 +95,7 @@ class Upstream:
         return RequestError(502, f"the model server broke off ({type(error).__name__}): try again")
 
     def error_response(self, request: Request, response: httpx.Response, body: bytes) -> Response:
-        """Return an error of the model server in OpenAI's format, with the status that says whose fault it is."""
+        """Return an error of the model server in the client's form, with the status that says whose fault it is."""
         status, error = response.status_code, _error(body)
         detail = one_line(self._without_key(str(error.get("message") or "")))[:500]
         headers = returned_headers(response)
@@ -96,16 +111,18 @@ class Upstream:
             request.state.refusal = f"the model server answered {response.status_code}: {detail}"
             detail = ""  # internals of the model server are for the log only
         detail = detail or f"the model server answered {response.status_code}"
-        shape = openai_error(status, detail)["error"]
-        fields = {k: error[k] for k in ("type", "param", "code") if isinstance(error.get(k), str | int)}
-        content = self._without_key(json.dumps({"error": {**shape, **fields}})).encode()
+        shape = api_error(request.url.path, request.headers, status, detail) or openai_error(status, detail)
+        fields = {k: error[k] for k in shape["error"] if k != "message" and isinstance(error.get(k), str | int)}
+        if shape.get("type") == "error" and fields.get("type") not in ANTHROPIC_ERRORS:
+            fields = {}  # it comes from a server that has another API
+        content = self._without_key(json.dumps({**shape, "error": {**shape["error"], **fields}})).encode()
         request.state.refusal = getattr(request.state, "refusal", detail)
         return Response(content, status, headers, "application/json")
 
     def _without_key(self, text: str) -> str:
         return text.replace(self._key, "…") if self._has_key else text
 
-    def _headers(self, headers: Headers, *, has_body: bool) -> dict[str, str]:
+    def _headers(self, headers: Headers, path: str, media_type: str) -> dict[str, str]:
         connection = {name.strip().lower() for name in headers.get("connection", "").split(",")}
         sent = {
             name: value
@@ -113,13 +130,26 @@ class Upstream:
             if name not in NOT_SENT and name not in connection and not name.startswith(NOT_SENT_PREFIXES)
         }
         sent["accept-encoding"] = "identity"
-        if has_body:
-            sent["content-type"] = "application/json"
+        if media_type:
+            sent["content-type"] = media_type
         if self._has_key:
-            sent["authorization"] = f"Bearer {self._key}"
-        elif self._forwards_key and "authorization" in headers:
-            sent["authorization"] = headers["authorization"]
+            return {**sent, **self._key_headers(path)}
+        if self._forwards_key:
+            sent |= {name: headers[name] for name in ("authorization", "x-api-key") if name in headers}
         return sent
+
+    def _key_headers(self, path: str) -> dict[str, str]:
+        """Return the key in the headers that the route reads; Anthropic's refuse one that they do not."""
+        bearer, own = {"authorization": f"Bearer {self._key}"}, {"x-api-key": self._key}
+        if path.startswith("/chat"):
+            return bearer
+        if self._is_at("anthropic.com"):
+            return own
+        return {**bearer, **own} if path.startswith("/messages") else bearer
+
+    def _is_at(self, *domains: str) -> bool:
+        host = httpx.URL(self.url).host
+        return any(host == domain or host.endswith(f".{domain}") for domain in domains)
 
     def _check(self) -> None:
         try:
@@ -137,13 +167,18 @@ class Upstream:
 
 def returned_headers(response: httpx.Response) -> dict[str, str]:
     """Return the headers that a client needs; the model server's request id is renamed."""
-    headers = {n: v for n, v in response.headers.items() if n in RETURNED or n.startswith(RETURNED_PREFIX)}
+    headers = {n: v for n, v in response.headers.items() if n in RETURNED or n.startswith(RETURNED_PREFIXES)}
     id_ = response.headers.get("x-request-id")
     return {**headers, "x-upstream-request-id": id_} if id_ else headers
 
 
 def is_stream(response: httpx.Response) -> bool:
     return "text/event-stream" in response.headers.get("content-type", "")
+
+
+def comes_in_pieces(response: httpx.Response) -> bool:
+    """Return whether a client uses the beginning of a response before its end has come."""
+    return is_stream(response) or response.headers.get("content-type", "").startswith("audio/")
 
 
 def _error(body: bytes) -> Mapping[str, Any]:

@@ -11,6 +11,7 @@ from propcite.app.library.feedback import find_quote, make_feedback
 from propcite.app.library.store import Action, Feedback, Opinion
 from propcite.app.server.access import Access, CheckedRoute, ReadAccess, WriteAccess
 from propcite.app.server.errors import RequestError
+from propcite.app.server.offsets import unit_for
 from propcite.app.server.routes.shared import (
     ANSWER_RESPONSES,
     MAX_FIRST,
@@ -54,9 +55,9 @@ def answers(
 
 
 @router.get("/v1/answers/{answer_id}", responses=ANSWER_RESPONSES, response_class=Response)
-def answer(access: ReadAccess, answer_id: str, options: Annotated[AnswerFormat, Query()]) -> Response:
+def answer(request: Request, access: ReadAccess, answer_id: str, options: Annotated[AnswerFormat, Query()]) -> Response:
     """Return a stored answer as it was given, in the requested format."""
-    return answer_response(access.service, _find(access, answer_id), options)
+    return answer_response(access.service, _find(access, answer_id), options, request)
 
 
 @router.delete("/v1/answers/{answer_id}", responses=PROBLEMS)
@@ -73,7 +74,7 @@ async def explain(
     request: Request, access: ReadAccess, answer_id: str, options: Annotated[ExplainRequest, Query()]
 ) -> ExplanationJson:
     """Show which words of a fact matched which words of its source, and how much each pair counted."""
-    service = access.service
+    service, unit = access.service, unit_for(request, options)
     service.require_models()
 
     def work() -> ExplanationJson:
@@ -82,7 +83,7 @@ async def explain(
         explained = service.parts.propcite.explain(
             stored, options.fact, options.citation, granularity=options.granularity, alignment=alignment
         )
-        return explanation_json(explained)
+        return explanation_json(explained, unit)
 
     return await cancel_on_disconnect(request, service.workers.run(work))
 
@@ -92,14 +93,14 @@ async def evidence(
     request: Request, access: ReadAccess, answer_id: str, options: Annotated[EvidenceRequest, Query()]
 ) -> AlternativeList:
     """Rank and judge what the collection has near a fact now, at any granularity."""
-    service = access.service
+    service, unit = access.service, unit_for(request, options)
     service.require_models()
 
     def work() -> AlternativeList:
         stored = _find(access, answer_id)
         pipeline = service.pipeline(stored.collection)
         near = pipeline.alternatives(stored, options.fact, options.granularity, options.k)
-        return AlternativeList(evidence=[alternative_json(one) for one in near])
+        return AlternativeList(evidence=[alternative_json(one, unit) for one in near])
 
     return await cancel_on_disconnect(request, service.workers.run(work))
 

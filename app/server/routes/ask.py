@@ -23,13 +23,15 @@ from fastapi.responses import StreamingResponse
 from propcite.app.answering.pipeline import Pipeline
 from propcite.app.library.store import Action
 from propcite.app.server.access import Access, CheckedRoute, ReadAccess
+from propcite.app.server.offsets import unit_for
 from propcite.app.server.problems import INTERNAL_ERROR, one_line, problem, status_of
-from propcite.app.server.routes.shared import ANSWER_RESPONSES, cancel_on_disconnect, new_answer_response
+from propcite.app.server.routes.shared import ANSWER_RESPONSES, cancel_on_disconnect, count_facts, new_answer_response
 from propcite.app.server.schemas import AskRequest
 from propcite.app.server.streaming import COMMENT, items_from_thread, sse_event
-from propcite.attribution.adapters.citations import citations_of
+from propcite.attribution.citations import CitedAnswer
 from propcite.attribution.events import AnswerDone, Event, SentenceCited, TextDelta, event_dict
-from propcite.attribution.formats import FORMATS
+from propcite.attribution.formats import FORMATS, Unit
+from propcite.attribution.formats.json.native import to_native
 from propcite.retrieval.errors import PropCiteError
 
 log = logging.getLogger("propcite.server")
@@ -43,13 +45,16 @@ async def ask(request: Request, body: AskRequest, access: ReadAccess) -> Respons
     citation.added, result, error."""
     service = access.service
     service.require_models()
+    unit = unit_for(request, body)
     pipeline = await _pipeline(access, body)
     if body.stream:
-        return StreamingResponse(_events(access, body, pipeline), media_type="text/event-stream", headers=UNBUFFERED)
+        return StreamingResponse(
+            _events(access, body, pipeline, unit), media_type="text/event-stream", headers=UNBUFFERED
+        )
     work = service.stream_workers.run(lambda: pipeline.answer(body.question, body.after))
     answer = await cancel_on_disconnect(request, work)
     await asyncio.to_thread(access.record, Action.ASKED, answer.collection, answer.id)
-    return new_answer_response(service, answer, body)
+    return new_answer_response(service, answer, body, request)
 
 
 async def _pipeline(access: Access, body: AskRequest) -> Pipeline:
@@ -66,8 +71,8 @@ async def _pipeline(access: Access, body: AskRequest) -> Pipeline:
     return await asyncio.to_thread(open_pipeline)
 
 
-async def _events(access: Access, body: AskRequest, pipeline: Pipeline) -> AsyncIterator[str]:
-    service = access.service
+async def _events(access: Access, body: AskRequest, pipeline: Pipeline, unit: Unit) -> AsyncIterator[str]:
+    service, text = access.service, ""
     try:
         async with aclosing(
             items_from_thread(service.stream_workers, lambda: pipeline.answer_stream(body.question, body.after))
@@ -75,9 +80,10 @@ async def _events(access: Access, body: AskRequest, pipeline: Pipeline) -> Async
             async for event in events:
                 if isinstance(event, AnswerDone):
                     await asyncio.to_thread(access.record, Action.ASKED, event.answer.collection, event.answer.id)
-                    new_answer_response(service, event.answer, body)  # to count it
-                for text in [COMMENT] if event is None else _sse(event, body):
-                    yield text
+                    count_facts(service, event.answer)
+                text += event.text if isinstance(event, TextDelta) else ""
+                for sent in [COMMENT] if event is None else _sse(event, text, body.format, unit):
+                    yield sent
     except PropCiteError as error:
         yield sse_event("error", problem(status_of(error), one_line(str(error))))
     except Exception as error:
@@ -85,16 +91,20 @@ async def _events(access: Access, body: AskRequest, pipeline: Pipeline) -> Async
         yield sse_event("error", problem(500, INTERNAL_ERROR))
 
 
-def _sse(event: Event, body: AskRequest) -> Iterator[str]:
+def _sse(event: Event, text: str, name: str, unit: Unit) -> Iterator[str]:
+    """Yield an event in the format of that name; `text` is the answer so far."""
     match event:
         case TextDelta():
             yield sse_event("answer.delta", event_dict(event)["data"])
-        case SentenceCited():
-            yield sse_event("sentence", event_dict(event)["data"])
-            for citation in citations_of(event):
-                yield sse_event("citation.added", citation)
+        case SentenceCited(sentence):
+            cited = CitedAnswer(text[: sentence.span.start] + event.text, (sentence,))
+            data = to_native(cited, unit)["sentences"][0]
+            yield sse_event("sentence", data)
+            for citation in data["citations"]:
+                place = {"answer_start": data["start"], "answer_end": data["end"]}
+                yield sse_event("citation.added", {**citation, **place})
         case AnswerDone(answer):
-            data = FORMATS[body.format].write(answer, body.offsets)
-            is_json = "json" in FORMATS[body.format].media_type
-            result = json.loads(data) if is_json else {"format": body.format, "text": data.decode(errors="replace")}
+            written = FORMATS[name].write(answer, unit)
+            is_json = "json" in FORMATS[name].media_type
+            result = json.loads(written) if is_json else {"format": name, "text": written.decode(errors="replace")}
             yield sse_event("result", result)

@@ -7,10 +7,12 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from fastapi import APIRouter, Request, Response
+from fastapi.responses import JSONResponse
 
 from propcite.app.library.store import Action
 from propcite.app.server.access import Access, CheckedRoute, ReadAccess
 from propcite.app.server.errors import RequestError
+from propcite.app.server.offsets import unit_for
 from propcite.app.server.routes.shared import (
     ANSWER_RESPONSES,
     PROBLEMS,
@@ -40,7 +42,7 @@ async def cite(request: Request, body: CiteRequest, access: ReadAccess) -> Respo
     """Cite a text.  Answers that wait at the same time are cited in one batch."""
     access.service.require_models()
     answer = await cancel_on_disconnect(request, _cite(access, body))
-    return new_answer_response(access.service, answer, body)
+    return new_answer_response(access.service, answer, body, request)
 
 
 async def _cite(access: Access, body: CiteRequest) -> CitedAnswer:
@@ -63,19 +65,20 @@ async def _cite(access: Access, body: CiteRequest) -> CitedAnswer:
     return replace(cited, collection=name)
 
 
-@router.post("/v1/repair", responses=PROBLEMS)
-async def repair(request: Request, body: RepairRequest, access: ReadAccess) -> RepairJson:
+@router.post("/v1/repair", responses=PROBLEMS, response_model=RepairJson)
+async def repair(request: Request, body: RepairRequest, access: ReadAccess) -> JSONResponse:
     """Check a text's own markers: which are right, which are dropped, which are missing."""
     service = access.service
     service.require_models()
     name = access.collection_name(body.collection) if body.collection else None
     service.limits.check_characters(body.answer, to_passages(body.passages))
+    unit = unit_for(request, body)
 
     def work() -> RepairJson:
         service.limits.check_sentences(body.answer)
         collection = service.pipeline(name).retriever() if name else None
         passages = plain_inputs(body.passages)
         repaired = service.parts.propcite.repair(body.answer, passages, collection=collection, question=body.question)
-        return repair_json(repaired)
+        return repair_json(repaired, body.answer, unit)
 
-    return await cancel_on_disconnect(request, service.long_workers.run(work))
+    return JSONResponse(await cancel_on_disconnect(request, service.long_workers.run(work)))

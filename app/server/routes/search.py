@@ -6,6 +6,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse
 
 from propcite.app.server.access import CheckedRoute, ReadAccess
+from propcite.app.server.offsets import unit_for
 from propcite.app.server.routes.shared import PROBLEMS, cancel_on_disconnect
 from propcite.app.server.schemas import SearchRequest, SearchResponse
 from propcite.attribution.formats.json.hits import hit_json
@@ -18,7 +19,7 @@ router = APIRouter(tags=["search"], route_class=CheckedRoute)
 @router.post("/v1/search", responses=PROBLEMS, response_model=SearchResponse)
 async def search(request: Request, body: SearchRequest, access: ReadAccess) -> JSONResponse:
     """Rank passages, sentences or propositions of a collection; all use the same encoding of each passage."""
-    service, name = access.service, access.collection_name(body.collection)
+    service, name, unit = access.service, access.collection_name(body.collection), unit_for(request, body)
     service.require_models()
 
     def work() -> dict[str, object]:
@@ -27,7 +28,7 @@ async def search(request: Request, body: SearchRequest, access: ReadAccess) -> J
         alignment = alignment_of(body.alignment) if body.alignment else None
         hits = pipeline.search(body.query, body.granularity, body.k, timer, alignment=alignment, way=body.way)
         return {
-            "hits": [hit_json(hit) for hit in hits],
+            "hits": [hit_json(hit, unit) for hit in hits],
             "notes": list(filter(None, [service.parts.encoder.missing_marker_note(body.granularity)])),
             "timings_ms": {step: round(ms, 2) for step, ms in timer.spent.items()},
         }

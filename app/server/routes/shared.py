@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from fastapi import Request, Response
 
 from propcite.app.server.errors import RequestError
+from propcite.app.server.offsets import unit_for
 from propcite.app.server.schemas import AnswerFormat, PassageInput, Problem
 from propcite.app.server.service import Service
 from propcite.attribution.citations import CitedAnswer
@@ -40,13 +41,17 @@ ANSWER_RESPONSES: dict[int | str, dict[str, Any]] = {
 }
 
 
-def new_answer_response(service: Service, answer: CitedAnswer, options: AnswerFormat) -> Response:
-    """Count the facts of a new answer, and return it in the requested format."""
+def count_facts(service: Service, answer: CitedAnswer) -> None:
     service.metrics.count_facts(len(answer.facts), sum(bool(fact.citations) for fact in answer.facts))
-    return answer_response(service, answer, options)
 
 
-def answer_response(service: Service, answer: CitedAnswer, options: AnswerFormat) -> Response:
+def new_answer_response(service: Service, answer: CitedAnswer, options: AnswerFormat, request: Request) -> Response:
+    """Count the facts of a new answer, and return it in the requested format."""
+    count_facts(service, answer)
+    return answer_response(service, answer, options, request)
+
+
+def answer_response(service: Service, answer: CitedAnswer, options: AnswerFormat, request: Request) -> Response:
     """Return an answer in the requested format, with the documents' present state if the format shows it."""
     form = FORMATS[options.format]
     if missing := form.missing_program():
@@ -56,7 +61,9 @@ def answer_response(service: Service, answer: CitedAnswer, options: AnswerFormat
     headers = {"X-PropCite-Answer": answer.id}
     if not form.is_text:
         headers["Content-Disposition"] = f'attachment; filename="{answer.id}{form.suffix}"'
-    return Response(form.write(answer, options.offsets, documents), media_type=form.media_type, headers=headers)
+    return Response(
+        form.write(answer, unit_for(request, options), documents), media_type=form.media_type, headers=headers
+    )
 
 
 def to_passages(inputs: Sequence[str | PassageInput]) -> list[Passage]:

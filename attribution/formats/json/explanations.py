@@ -10,8 +10,10 @@ from typing_extensions import TypedDict
 
 from propcite.attribution.citing.explaining import Explained
 from propcite.attribution.formats.explanations.text import summary_line
+from propcite.attribution.formats.json.native import native_evidence
 from propcite.attribution.formats.json.schema import EvidenceJson, VerdictJson, schema_document
-from propcite.attribution.formats.json.writing import evidence_json, verdict_json
+from propcite.attribution.formats.json.writing import verdict_json
+from propcite.attribution.formats.offsets import Offsets, Unit
 from propcite.retrieval.explanation import Word
 
 SCHEMA: Literal["propcite/explanation/1"] = "propcite/explanation/1"
@@ -88,8 +90,10 @@ def explanation_schema() -> dict[str, Any]:
     return schema_document(SCHEMA, _adapter())
 
 
-def explanation_json(explained: Explained) -> ExplanationJson:
+def explanation_json(explained: Explained, unit: Unit = Unit.CODE_POINTS) -> ExplanationJson:
     fact, explanation = explained.fact, explained.explanation
+    in_answer, in_query = Offsets(explained.answer.text, unit), Offsets(explained.text, unit)
+    in_passage = Offsets(explained.evidence.passage.text, unit)
     return {
         "schema": SCHEMA,
         "answer": explained.answer.id,
@@ -100,20 +104,20 @@ def explanation_json(explained: Explained) -> ExplanationJson:
             "verdict": verdict_json(fact.verdict) if fact.verdict else None,
         },
         "citation": explained.citation.number if explained.citation else None,
-        "evidence": evidence_json(explained.evidence),
+        "evidence": native_evidence(explained.evidence, unit),
         "granularity": explanation.granularity.value,
         "alignment": str(explanation.alignment),
         "summary": summary_line(explanation),
         "query": {
             "text": explained.text,
-            "start": explained.start,
-            "words": [_word(word) for word in explanation.query],
+            "start": None if explained.start is None else in_answer.of(explained.start),
+            "words": [_word(word, in_query) for word in explanation.query],
             "nearness": explanation.nearness.tolist(),
         },
         "source": {
             "text": explained.unit_text,
-            "spans": [(span.start, span.end) for span in explained.unit],
-            "words": [_word(word) for word in explanation.source],
+            "spans": [in_passage.pair(span) for span in explained.unit],
+            "words": [_word(word, in_passage) for word in explanation.source],
         },
         "contributions": explanation.contributions.tolist(),
         "similarities": explanation.similarities.tolist(),
@@ -124,6 +128,6 @@ def explanation_json(explained: Explained) -> ExplanationJson:
     }
 
 
-def _word(word: Word) -> WordJson:
-    start, end = (word.span.start, word.span.end) if word.span else (None, None)
+def _word(word: Word, offsets: Offsets) -> WordJson:
+    start, end = offsets.pair(word.span) if word.span else (None, None)
     return {"text": word.text, "start": start, "end": end, "weight": word.weight}

@@ -8,6 +8,7 @@ from typing_extensions import TypedDict
 
 from propcite.attribution.formats.json.schema import VerdictJson
 from propcite.attribution.formats.json.writing import verdict_json
+from propcite.attribution.formats.offsets import Offsets, Unit
 from propcite.retrieval.text import Hit
 
 if TYPE_CHECKING:  # a search loads no judges
@@ -40,12 +41,13 @@ class AlternativeJson(HitJson):
     citation: int | None
 
 
-def hit_json(hit: Hit) -> HitJson:
+def hit_json(hit: Hit, unit: Unit = Unit.CODE_POINTS) -> HitJson:
     passage = hit.passage
+    offsets = Offsets(passage.text, unit)
     return {
         "granularity": hit.granularity.value,
         "text": hit.text,
-        "spans": [(span.start, span.end) for span in hit.spans],
+        "spans": [offsets.pair(span) for span in hit.spans],
         "score": round(hit.score, 6),
         "passage_score": round(hit.passage_score, 6),
         "words": None if hit.words is None else round(hit.words, 6),
@@ -57,6 +59,6 @@ def hit_json(hit: Hit) -> HitJson:
     }
 
 
-def alternative_json(alternative: Alternative) -> AlternativeJson:
+def alternative_json(alternative: Alternative, unit: Unit = Unit.CODE_POINTS) -> AlternativeJson:
     verdict, number = verdict_json(alternative.verdict), alternative.number or None
-    return {**hit_json(alternative.hit), "verdict": verdict, "citation": number}
+    return {**hit_json(alternative.hit, unit), "verdict": verdict, "citation": number}

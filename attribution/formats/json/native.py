@@ -10,9 +10,11 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from propcite.attribution.citations import CitedAnswer
+from propcite.attribution.citations import CitedAnswer, Evidence
 from propcite.attribution.errors import AttributionError
 from propcite.attribution.formats.json import SCHEMA, from_json, to_dict
+from propcite.attribution.formats.json.schema import EvidenceJson
+from propcite.attribution.formats.json.writing import evidence_json
 from propcite.attribution.formats.offsets import Offsets, Unit
 
 Convert = Callable[[int], int]
@@ -25,6 +27,17 @@ def to_native(answer: CitedAnswer, unit: Unit = Unit.CODE_POINTS) -> dict[str, A
     _convert_offsets(data, lambda text: Offsets(text, unit).of)
     first = {"schema": f"{SCHEMA};offsets={unit}", "offsets": unit.value}
     return {**first, "document_offsets": Unit.CODE_POINTS.value, **{k: v for k, v in data.items() if k != "schema"}}
+
+
+def native_evidence(evidence: Evidence, unit: Unit) -> EvidenceJson:
+    """Return evidence with offsets in a unit; its place in the document counts code points."""
+    data = evidence_json(evidence)
+    if unit is not Unit.CODE_POINTS:
+        boxes: list[Any] = list(data["boxes"])
+        converted: dict[str, Any] = {**data}
+        _convert(Offsets(evidence.passage.text, unit).of, converted, *boxes)
+        data["start"], data["end"] = converted["start"], converted["end"]
+    return data
 
 
 def from_native(text: str) -> CitedAnswer:
@@ -45,6 +58,7 @@ def _convert_offsets(data: dict[str, Any], converter: Callable[[str], Convert]) 
     in_answer = converter(data["text"])
     in_passage = {passage["id"]: converter(passage["text"]) for passage in data["passages"]}
     data["uncited_spans"] = _pairs(data["uncited_spans"], in_answer)
+    _convert(in_answer, *(part for part in data["parts"] if part["start"] is not None))
     for sentence in data["sentences"]:
         _convert(in_answer, sentence)
         all_evidence = list(sentence["citations"])

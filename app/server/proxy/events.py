@@ -1,4 +1,4 @@
-"""The events of a streamed completion: parsed from bytes that come in any pieces, and written."""
+"""Server-sent events of a model server: parsed from bytes that come in any pieces, and written."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ import re
 from collections.abc import AsyncGenerator, AsyncIterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 DONE = b"data: [DONE]\n\n"
 MAX_EVENT_BYTES = 16 << 20
 _END = re.compile(rb"\r\n\r\n|\n\n|\r\r")
-_COMMON_FIELDS = ("id", "object", "created", "model", "system_fingerprint", "service_tier")
 
 
 class BrokenStreamError(Exception):
@@ -25,6 +24,13 @@ class Event:
 
     raw: bytes
 
+    @classmethod
+    def of(cls, content: Mapping[str, Any]) -> Self:
+        """Return an event that is named by the type of its content."""
+        event = cls(encode_event(content))
+        event.__dict__["content"] = content  # where the cached property stores it
+        return event
+
     @cached_property
     def data(self) -> str:
         lines = self.raw.decode(errors="replace").splitlines()
@@ -35,13 +41,17 @@ class Event:
         return self.data.startswith("[DONE]")
 
     @cached_property
-    def chunk(self) -> dict[str, Any] | None:
-        """Return the event's chunk; None for a comment and for anything that is not an object."""
+    def content(self) -> dict[str, Any] | None:
+        """Return the object that the event carries; None for a comment and for anything that is not an object."""
         try:
-            chunk = json.loads(self.data)
+            content = json.loads(self.data)
         except (ValueError, RecursionError):
             return None
-        return chunk if isinstance(chunk, dict) else None
+        return content if isinstance(content, dict) else None
+
+    @property
+    def is_error(self) -> bool:
+        return self.content is not None and (bool(self.content.get("error")) or self.content.get("type") == "error")
 
 
 async def parse_events(pieces: AsyncIterable[bytes]) -> AsyncGenerator[Event, None]:
@@ -57,17 +67,12 @@ async def parse_events(pieces: AsyncIterable[bytes]) -> AsyncGenerator[Event, No
         if len(buffer) > MAX_EVENT_BYTES:
             raise BrokenStreamError("an event without an end")
     last = Event(buffer + b"\n\n")
-    if last.is_last or last.chunk is not None:
+    if last.is_last or last.content is not None:
         yield last
 
 
-def common_fields(chunk: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields that all chunks of a completion share."""
-    return {name: chunk[name] for name in _COMMON_FIELDS if name in chunk}
-
-
 def encode_chunk(chunk: Mapping[str, Any]) -> bytes:
-    """Return a chunk as an event.
+    """Return a chunk as an event without a name.
 
     >>> encode_chunk({"id": "c", "choices": []})
     b'data: {"id": "c", "choices": []}\\n\\n'
@@ -75,14 +80,10 @@ def encode_chunk(chunk: Mapping[str, Any]) -> bytes:
     return b"data: " + json.dumps(chunk).encode() + b"\n\n"
 
 
-def delta(fields: Mapping[str, Any], index: int, added: Mapping[str, Any], reason: str | None = None) -> bytes:
-    """Return a chunk that adds fields to the message of one choice."""
-    choice = {"index": index, "delta": added, "logprobs": None, "finish_reason": reason}
-    return encode_chunk({**fields, "choices": [choice]})
+def encode_event(content: Mapping[str, Any]) -> bytes:
+    """Return an event that is named by its type.
 
-
-def split_end(chunk: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Split a chunk with both text and the end of a choice into two: the text, then the end."""
-    text = [{**choice, "finish_reason": None} for choice in chunk["choices"]]
-    end = [{**choice, "delta": {}, "logprobs": None} for choice in chunk["choices"] if choice.get("finish_reason")]
-    return {**chunk, "choices": text, "usage": None}, {**chunk, "choices": end}
+    >>> encode_event({"type": "ping"})
+    b'event: ping\\ndata: {"type": "ping"}\\n\\n'
+    """
+    return f"event: {content.get('type')}\n".encode() + encode_chunk(content)

@@ -1,0 +1,1 @@
+"""Chat Completions, as OpenAI's API and most model servers have them."""

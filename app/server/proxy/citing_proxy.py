@@ -1,0 +1,279 @@
+"""Handle a request to a model server: send it there, and pass the response on, with or without citations."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import AsyncExitStack, aclosing
+from typing import Any
+
+import httpx
+from fastapi import Request, Response
+from fastapi.exceptions import RequestValidationError
+
+from propcite.app.library.store import Action
+from propcite.app.server.access import Access
+from propcite.app.server.concurrency import Slots
+from propcite.app.server.errors import RequestError
+from propcite.app.server.problems import openai_error
+from propcite.app.server.proxy.api_request import ApiRequest
+from propcite.app.server.proxy.citing import BROKEN_OFF, NOT_JSON, Citer
+from propcite.app.server.proxy.events import DONE, Event, encode_chunk, parse_events
+from propcite.app.server.proxy.local_generator import (
+    MODELS,
+    NO_MODEL_SERVER,
+    LocalCiter,
+    local_completion,
+    local_stream,
+    open_local_pipeline,
+)
+from propcite.app.server.proxy.outcome import Outcome, ResourceStream
+from propcite.app.server.proxy.relay import StreamRelay
+from propcite.app.server.proxy.sources import Sources, choose_sources
+from propcite.app.server.proxy.upstream import NO_ROUTE, Upstream, comes_in_pieces, is_stream, returned_headers
+from propcite.app.server.routes.shared import cancel_on_disconnect
+from propcite.app.server.service import Service
+
+MAX_STREAMED_CHOICES = 16  # that are cited in one stream
+NO_ROUTE_S = 600.0  # after which a model server is asked again for a route that it did not have
+CHAT = "/chat/completions"
+END_BYTES, ENDS = 200, (b"[DONE]", b"message_stop")  # how streams end that are passed on
+
+
+class CitingProxy:
+    """The model server, with a limit on the requests that it works on at once."""
+
+    def __init__(self, service: Service) -> None:
+        settings = service.settings
+        self.upstream = Upstream(settings, forwards_key=not service.requires_keys)
+        self.slots = Slots(settings.serve_streams, settings.serve_waiting)
+        service.metrics.watch("proxy", self.slots)
+        self._translate = settings.proxy_translate
+        self._no_route: dict[str, float] = {}  # when the model server did not have a route
+
+    async def answer(self, request: Request, access: Access, call: ApiRequest) -> Response:
+        if not self.upstream.is_set:
+            return await _local_answer(request, access, call)
+        sources = await cancel_on_disconnect(request, choose_sources(access, call))
+        if sources and sources.name:
+            await asyncio.to_thread(access.record, Action.ASKED, sources.name)
+        citer = Citer(access.service, call, sources) if sources and call.is_cited else None
+        if citer and call.is_stream and call.num_texts > MAX_STREAMED_CHOICES:
+            raise RequestError(
+                422, f"n: at most {MAX_STREAMED_CHOICES} answers are cited in one stream; or set propcite.cite to false"
+            )
+        instruction = sources.instruction(is_cited=citer is not None) if sources else ""
+        outcome = Outcome(access.service, is_cited=citer is not None)
+        async with AsyncExitStack() as resources:
+            resources.callback(outcome.count)
+            await self.slots.acquire()
+            resources.callback(self.slots.release)
+            sending = self._send(request, call, instruction, resources)
+            response, is_chat = await cancel_on_disconnect(request, sending)
+            if is_stream(response) and response.status_code == 200:
+                return self._stream(request, call, response, citer, outcome, resources.pop_all(), is_chat=is_chat)
+            content = await cancel_on_disconnect(request, self.upstream.read_body(response))
+            if response.status_code != 200:
+                outcome.name = "refused"
+                return self.upstream.error_response(request, response, content)
+            outcome.name = "done"
+        content = await cancel_on_disconnect(request, _whole(call, citer, content, is_chat=is_chat))
+        media_type = response.headers.get("content-type", "application/json")
+        return Response(content, headers=_headers(response, citer), media_type=media_type)
+
+    async def passed(self, request: Request, path: str, body: bytes | None) -> Response:
+        """Pass a request on as it is, and its response as it comes."""
+        if not self.upstream.is_set:
+            raise RequestError(404, f"{NO_MODEL_SERVER}, so there is no {path}")
+        query = f"?{request.url.query}" if request.url.query else ""
+        outcome = Outcome(request.app.state.service, is_cited=False)
+        async with AsyncExitStack() as resources:
+            resources.callback(outcome.count)
+            await self.slots.acquire()
+            resources.callback(self.slots.release)
+            media_type = request.headers.get("content-type", "application/json")
+            sending = self.upstream.send(request, path + query, body, method=request.method, media_type=media_type)
+            response = await cancel_on_disconnect(request, sending)
+            resources.push_async_callback(response.aclose)
+            if response.is_success and comes_in_pieces(response):
+                outcome.name = "left"
+                return ResourceStream(
+                    self._bytes(request, response, outcome, _openai_end), resources.pop_all(), response
+                )
+            content = await cancel_on_disconnect(request, self.upstream.read_body(response))
+            outcome.name = "done" if response.is_success else "refused"
+        if not response.is_success:
+            return self.upstream.error_response(request, response, content)
+        media_type = response.headers.get("content-type", "application/json")
+        return Response(content, response.status_code, returned_headers(response), media_type)
+
+    async def models(self, request: Request) -> Response:
+        if not self.upstream.is_set:
+            return Response(json.dumps(MODELS), media_type="application/json")
+        return await self.passed(request, "/models", None)
+
+    async def close(self) -> None:
+        await self.upstream.close()
+
+    async def _send(
+        self, request: Request, call: ApiRequest, instruction: str, resources: AsyncExitStack
+    ) -> tuple[httpx.Response, bool]:
+        """Return the model server's response, and whether it is one of Chat Completions.
+
+        A route that the model server does not have is one that it refuses while it has the model itself.
+        """
+        own: httpx.Response | None = None
+        if call.path == CHAT or not self._translates(call.path):
+            own = await self.upstream.send(request, call.path, call.upstream_body(instruction))
+            resources.push_async_callback(own.aclose)
+            may_lack = call.path != CHAT and self._translate == "auto" and own.status_code in NO_ROUTE
+            if not may_lack:
+                return own, call.path == CHAT
+        try:
+            body = self._chat_body(call, instruction)
+        except RequestValidationError:
+            if own is None:
+                raise
+            return own, False
+        chat = await self.upstream.send(request, CHAT, body)
+        resources.push_async_callback(chat.aclose)
+        if own is not None and chat.status_code in NO_ROUTE:
+            return own, False
+        if chat.status_code == 200:
+            self._no_route.setdefault(call.path, time.monotonic())
+        return chat, True
+
+    def _translates(self, path: str) -> bool:
+        """Return whether requests to a route become chat completions at once."""
+        if self._translate == "auto" and time.monotonic() - self._no_route.get(path, -NO_ROUTE_S) >= NO_ROUTE_S:
+            self._no_route.pop(path, None)
+        return self._translate == "always" or path in self._no_route
+
+    def _chat_body(self, call: ApiRequest, instruction: str) -> bytes:
+        body = call.chat_body(instruction)
+        if self.upstream.is_openai and "max_tokens" in body:
+            body["max_completion_tokens"] = body.pop("max_tokens")
+        return json.dumps(body).encode()
+
+    def _stream(
+        self,
+        request: Request,
+        call: ApiRequest,
+        response: httpx.Response,
+        citer: Citer | None,
+        outcome: Outcome,
+        resources: AsyncExitStack,
+        *,
+        is_chat: bool,
+    ) -> Response:
+        outcome.name = "left"  # until its end is reached
+        is_translated = is_chat and call.path != CHAT
+        if citer is None and not is_translated:
+            passed = self._bytes(request, response, outcome, call.error_events)
+            return ResourceStream(passed, resources, response)
+        events = parse_events(response.aiter_bytes())
+        source = call.from_chat_stream(events) if is_translated else events
+        if citer is None:
+            relayed = self._uncited(request, source, call, outcome)
+        else:
+            relay = call.relay(citer)
+            resources.push_async_callback(relay.close)
+            relayed = _relayed(request, source, relay, outcome)
+        return ResourceStream(relayed, resources, response, _headers(response, citer))
+
+    async def _bytes(
+        self, request: Request, response: httpx.Response, outcome: Outcome, error_events: Callable[[int, str], bytes]
+    ) -> AsyncIterator[bytes]:
+        """Yield a body unchanged; if a stream breaks off, add an error, so that no client takes it for complete."""
+        last = b""
+        try:
+            async for piece in response.aiter_bytes():
+                last = (last + piece)[-END_BYTES:]
+                yield piece
+            outcome.name = "done"
+        except httpx.HTTPError as error:
+            outcome.name, request.state.refusal = "broken", str(self.upstream.connection_error(error))
+            if is_stream(response) and not any(end in last for end in ENDS):
+                yield b"\n\n" + error_events(502, request.state.refusal)
+
+    async def _uncited(
+        self, request: Request, source: AsyncGenerator[Event, None], call: ApiRequest, outcome: Outcome
+    ) -> AsyncIterator[bytes]:
+        """Yield translated events; if they break off, add an error."""
+        kind = ""
+        try:
+            async with aclosing(source) as events:
+                async for event in events:
+                    kind = (event.content or {}).get("type") or kind
+                    yield event.raw
+        except httpx.HTTPError as error:
+            request.state.refusal = str(self.upstream.connection_error(error))
+        outcome.name = "done"
+        if not kind.endswith((".completed", ".incomplete", "message_stop", "error")):
+            outcome.name = "broken"
+            yield call.error_events(502, getattr(request.state, "refusal", BROKEN_OFF))
+
+
+async def _relayed(
+    request: Request, source: AsyncGenerator[Event, None], relay: StreamRelay, outcome: Outcome
+) -> AsyncIterator[bytes]:
+    async for event in relay.events(source):
+        yield event
+    outcome.name = "broken" if relay.error else "done"
+    if relay.error:
+        request.state.refusal = relay.error
+
+
+async def _whole(call: ApiRequest, citer: Citer | None, content: bytes, *, is_chat: bool) -> bytes:
+    """Return a whole answer in the client's form, with citations; what is not changed stays as received."""
+    is_translated = is_chat and call.path != CHAT
+    if citer is None and not is_translated:
+        if not content.lstrip().startswith(b"{"):
+            raise RequestError(502, NOT_JSON)
+        return content
+    try:
+        answer: Any = json.loads(content)
+    except (ValueError, RecursionError):
+        answer = None
+    if not isinstance(answer, dict):
+        raise RequestError(502, NOT_JSON)
+    answer = call.from_chat(answer) if is_translated else answer
+    has_citations = citer is not None and await call.add_citations(citer, answer)
+    return json.dumps(answer).encode() if is_translated or has_citations else content
+
+
+async def _local_answer(request: Request, access: Access, call: ApiRequest) -> Response:
+    """Answer by this server's own generator, whose chat completion takes the way of a model server's."""
+    pipeline = await cancel_on_disconnect(request, open_local_pipeline(access, call))
+    citer = LocalCiter(access.service, call, Sources((), None, pipeline.collection.name))
+    outcome = Outcome(access.service, is_cited=call.is_cited)
+    if not call.is_stream:
+        content = await cancel_on_disconnect(request, local_completion(access, call, pipeline, citer))
+        cited = await _whole(call, citer if call.is_cited else None, content, is_chat=True)
+        return Response(cited, headers=_headers(None, citer), media_type="application/json")
+    resources = AsyncExitStack()
+    resources.callback(outcome.count)
+    source = call.from_chat_stream(local_stream(access, call, pipeline, citer))
+    if not call.is_cited:
+        return ResourceStream(_raw(source), resources, None)
+    relay = call.relay(citer)
+    resources.push_async_callback(relay.close)
+    return ResourceStream(_relayed(request, source, relay, outcome), resources, None, _headers(None, citer))
+
+
+def _openai_end(status: int, detail: str) -> bytes:
+    return encode_chunk(openai_error(status, detail)) + DONE
+
+
+async def _raw(source: AsyncGenerator[Event, None]) -> AsyncIterator[bytes]:
+    async with aclosing(source) as events:
+        async for event in events:
+            yield event.raw
+
+
+def _headers(response: httpx.Response | None, citer: Citer | None) -> dict[str, str]:
+    """Return the headers of the model server that a client needs, and the unit of the offsets."""
+    headers = returned_headers(response) if response is not None else {}
+    return {**headers, "PropCite-Offsets": citer.client.unit} if citer else headers
