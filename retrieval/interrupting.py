@@ -1,22 +1,35 @@
-"""Stop long work from another thread: whatever goes through many texts asks between them whether it may go on."""
+"""Stop and pause long work from outside: whatever goes through many texts asks between them whether it may go on."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 
+Turn = Callable[[int], AbstractContextManager[None]]  # takes the characters that are read in it
+
+
+def _at_once(_: int) -> AbstractContextManager[None]:
+    return nullcontext()
+
+
 _check: ContextVar[Callable[[], None] | None] = ContextVar("check", default=None)
+_turn: ContextVar[Turn] = ContextVar("turn", default=_at_once)
 
 
 @contextmanager
-def interruptible(check: Callable[[], None]) -> Iterator[None]:
-    """Let `check` end the work of this block in this thread: it is called often, and ends it by an exception."""
-    token = _check.set(check)
+def interruptible(check: Callable[[], None], turn: Turn = _at_once) -> Iterator[None]:
+    """Let `check` end the work of this block: it is called often, and ends it by an exception.
+
+    `turn` gives work its turn where it does not compute all the time.  Threads that the block starts for this work get
+    both by `contextvars.copy_context`.
+    """
+    checking, giving = _check.set(check), _turn.set(turn)
     try:
         yield
     finally:
-        _check.reset(token)
+        _check.reset(checking)
+        _turn.reset(giving)
 
 
 def check_interrupt() -> None:
@@ -24,3 +37,8 @@ def check_interrupt() -> None:
     check = _check.get()
     if check is not None:
         check()
+
+
+def in_turn(characters: int = 0) -> AbstractContextManager[None]:
+    """Return a context in which to read so many characters: it begins once it is this work's turn."""
+    return _turn.get()(characters)

@@ -10,6 +10,7 @@ from typing import Self
 
 from propcite.app.answering.generators import Draft, Writing
 from propcite.app.answering.steps import Step, spent_by_step
+from propcite.app.errors import LeftError
 from propcite.attribution.citations import CitedAnswer
 from propcite.attribution.citing.stream import CitedStream
 from propcite.attribution.events import AnswerDone, Event
@@ -47,6 +48,9 @@ class AnswerStream(Iterator[Event]):
             except _StoppedError:
                 self._stop()
                 raise StopIteration from None
+            except LeftError:
+                self._stop()
+                raise
             except Exception:
                 self._over = True
                 raise

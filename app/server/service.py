@@ -14,10 +14,13 @@ from propcite.app.ingest.uploads import Uploads
 from propcite.app.library.store import CollectionInfo
 from propcite.app.parts import Parts
 from propcite.app.server.citing_queue import CitingQueue, Limits
-from propcite.app.server.concurrency import WorkerPool
 from propcite.app.server.errors import RequestError, no_collection, not_ready
 from propcite.app.server.limits import RateLimiter
 from propcite.app.server.metrics import Metrics
+from propcite.app.turns.costs import Costs
+from propcite.app.turns.slots import Slots
+from propcite.app.turns.turns import Turns
+from propcite.app.turns.workers import Workers
 from propcite.app.viewing.viewer import Viewer
 from propcite.retrieval.errors import PropCiteError, RetrievalError
 from propcite.retrieval.text import Granularity
@@ -36,18 +39,13 @@ class Service:
         settings = parts.settings
         self.parts, self.settings, self.requires_keys = parts, settings, requires_keys
         self.metrics = Metrics()
-        waiting, seconds = settings.serve_waiting, settings.serve_seconds
-        self.workers = WorkerPool(settings.serve_threads, waiting, max_seconds=seconds)
-        self.long_workers = WorkerPool(1, waiting, "propcite-long", max_seconds=seconds)
-        self.stream_workers = WorkerPool(settings.serve_streams, waiting, "propcite-streams")
+        wait, costs = settings.serve_wait_seconds, Costs()
+        turns = Turns(settings.serve_threads, wait)
+        self.workers = Workers(turns, costs, settings.serve_seconds, self.metrics.observer("work", turns))
+        self.answers = self.slots("answers", costs)
+        self.chats = self.slots("chats", costs)
         self.limits = Limits(settings.serve_characters, settings.serve_sentences)
-        self.citing_queue = CitingQueue(
-            lambda: parts.propcite, self.workers, self.long_workers, self.limits, self.metrics.batches.observe
-        )
-        self.metrics.watch("work", self.workers)
-        self.metrics.watch("long", self.long_workers)
-        self.metrics.watch("streams", self.stream_workers)
-        self.metrics.watch_waiting("cite", lambda: self.citing_queue.waiting)
+        self.citing_queue = CitingQueue(lambda: parts.propcite, self.workers, self.limits, self.metrics.batches.observe)
         self.load_error = ""  # why the models could not be loaded
         self.rate_limiter = RateLimiter(settings.serve_rate)
         self.uploads = Uploads(parts)
@@ -55,6 +53,11 @@ class Service:
         self._loaded, self._closing = False, Event()
         self._pipelines: dict[int, Pipeline] = {}
         self._lock = Lock()
+
+    def slots(self, name: str, costs: Costs) -> Slots:
+        """Return the slots of one kind of streams, of which as many are written at once as the settings say."""
+        turns = Turns(self.settings.serve_streams, self.settings.serve_wait_seconds, pauses=False)
+        return Slots(turns, costs, self.metrics.observer(name, turns))
 
     def load(self) -> None:
         """Load every model, so that the first request waits for none; retry after an error."""
@@ -110,6 +113,6 @@ class Service:
 
     def close(self) -> None:
         self._closing.set()
-        for part in (self.uploads, self.stream_workers, self.long_workers, self.workers, self.viewer.page_images):
+        for part in (self.uploads, self.workers, self.viewer.page_images):
             part.close()
         self.parts.library.close()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterable, AsyncIterator
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 
 import httpx
@@ -15,21 +15,22 @@ from starlette.types import Receive, Scope, Send
 
 from propcite.app.library.store import Action
 from propcite.app.server.access import Access
-from propcite.app.server.concurrency import Slots
 from propcite.app.server.errors import RequestError
 from propcite.app.server.problems import openai_error
 from propcite.app.server.proxy.chat_request import ChatRequest
-from propcite.app.server.proxy.chunks import DONE, encode_chunk
+from propcite.app.server.proxy.chunks import DONE, OutOfTimeError, encode_chunk, out_of_time, within
 from propcite.app.server.proxy.citing import NOT_JSON, CompletionCiter
 from propcite.app.server.proxy.local_generator import MODELS, local_completion, local_stream, open_local_pipeline
 from propcite.app.server.proxy.sources import choose_sources
 from propcite.app.server.proxy.stream_relay import StreamRelay
 from propcite.app.server.proxy.upstream import Upstream, is_stream, returned_headers
-from propcite.app.server.routes.ask import UNBUFFERED
 from propcite.app.server.routes.shared import cancel_on_disconnect
 from propcite.app.server.service import Service
+from propcite.app.server.streaming import UNBUFFERED
+from propcite.app.server.writing import GRACE_S
+from propcite.app.turns.costs import Kind
+from propcite.app.turns.workers import Asking
 
-EVENT_STREAM = "text/event-stream"
 MAX_STREAMED_CHOICES = 16  # that are cited in one stream
 
 
@@ -39,8 +40,7 @@ class ChatProxy:
     def __init__(self, service: Service) -> None:
         settings = service.settings
         self.upstream = Upstream(settings, forwards_key=not service.requires_keys)
-        self.slots = Slots(settings.serve_streams, settings.serve_waiting)
-        service.metrics.watch("proxy", self.slots)
+        self.slots, self.seconds = service.chats, settings.serve_stream_seconds
 
     async def completion(self, request: Request, access: Access, chat: ChatRequest) -> Response:
         if not self.upstream.is_set:
@@ -48,7 +48,7 @@ class ChatProxy:
         sources = await cancel_on_disconnect(request, choose_sources(access, chat))
         if sources and sources.name:
             await asyncio.to_thread(access.record, Action.ASKED, sources.name)
-        citer = CompletionCiter(access.service, chat, sources) if sources and chat.is_cited else None
+        citer = CompletionCiter.of(access, chat, sources) if sources and chat.is_cited else None
         if citer and chat.is_stream and chat.num_choices > MAX_STREAMED_CHOICES:
             raise RequestError(
                 422, f"n: at most {MAX_STREAMED_CHOICES} answers are cited in one stream; or set propcite.cite to false"
@@ -58,11 +58,11 @@ class ChatProxy:
         outcome = Outcome(access.service, is_cited=citer is not None)
         async with AsyncExitStack() as resources:
             resources.callback(outcome.count)
-            sending = self._send(request, resources, "/chat/completions", body)
+            sending = self._send(request, access.asking, Kind.CHAT, resources, "/chat/completions", body)
             response = await cancel_on_disconnect(request, sending)
             if is_stream(response) and response.status_code == 200:
                 return self._stream(request, response, citer, outcome, resources.pop_all())
-            content = await cancel_on_disconnect(request, self.upstream.read_body(response))
+            content = await cancel_on_disconnect(request, self._body(response))
             if response.status_code != 200:
                 outcome.name = "refused"
                 return self.upstream.error_response(request, response, content)
@@ -73,25 +73,41 @@ class ChatProxy:
             raise RequestError(502, NOT_JSON)
         return _passed_on(response, content)
 
-    async def models(self, request: Request) -> Response:
+    async def models(self, request: Request, asking: Asking) -> Response:
         if not self.upstream.is_set:
             return Response(json.dumps(MODELS), media_type="application/json")
         async with AsyncExitStack() as resources:
-            response = await cancel_on_disconnect(request, self._send(request, resources, "/models"))
-            content = await cancel_on_disconnect(request, self.upstream.read_body(response))
+            response = await cancel_on_disconnect(
+                request, self._send(request, asking, Kind.MODELS, resources, "/models")
+            )
+            content = await cancel_on_disconnect(request, self._body(response))
         if response.status_code != 200:
             return self.upstream.error_response(request, response, content)
         return _passed_on(response, content)
 
     async def _send(
-        self, request: Request, resources: AsyncExitStack, path: str, body: bytes | None = None
+        self,
+        request: Request,
+        asking: Asking,
+        kind: Kind,
+        resources: AsyncExitStack,
+        path: str,
+        body: bytes | None = None,
     ) -> httpx.Response:
         """Return the model server's response; its slot and connection are released with `resources`."""
-        await self.slots.acquire()
-        resources.callback(self.slots.release)
+        slot = self.slots.request(asking, kind)
+        resources.callback(slot.release)
+        await slot.begun()
         response = await self.upstream.send(request, path, body)
         resources.push_async_callback(response.aclose)
         return response
+
+    async def _body(self, response: httpx.Response) -> bytes:
+        try:
+            async with asyncio.timeout(self.seconds):
+                return await self.upstream.read_body(response)
+        except TimeoutError:
+            raise RequestError(504, out_of_time(self.seconds)) from None
 
     def _stream(
         self,
@@ -103,23 +119,26 @@ class ChatProxy:
     ) -> Response:
         outcome.name = "left"  # until its end is reached
         if citer is None:
-            return _ResourceStream(self._relay_bytes(request, response, outcome), resources, response)
+            return _ResourceStream(self._relay_bytes(request, response, outcome), resources, response, self.seconds)
         relay = StreamRelay(citer)
         resources.push_async_callback(relay.close)
-        return _ResourceStream(_relay_cited(request, response, relay, outcome), resources, response)
+        events = _relay_cited(request, within(response.aiter_bytes(), self.seconds), relay, outcome)
+        return _ResourceStream(events, resources, response, self.seconds)
 
     async def _relay_bytes(self, request: Request, response: httpx.Response, outcome: Outcome) -> AsyncIterator[bytes]:
         """Yield the stream unchanged; if it breaks off, add an error, so that no client takes it for complete."""
         last = b""
         try:
-            async for piece in response.aiter_bytes():
+            async for piece in within(response.aiter_bytes(), self.seconds):
                 last = (last + piece)[-len(DONE) :]
                 yield piece
             outcome.name = "done"
-        except httpx.HTTPError as error:
-            outcome.name, request.state.refusal = "broken", str(self.upstream.connection_error(error))
+        except (httpx.HTTPError, OutOfTimeError) as error:
+            is_late = isinstance(error, OutOfTimeError)
+            why = str(error if is_late else self.upstream.connection_error(error))
+            outcome.name, request.state.refusal = "broken", why
             if b"[DONE]" not in last:
-                yield b"\n\n" + encode_chunk(openai_error(502, request.state.refusal)) + DONE
+                yield b"\n\n" + encode_chunk(openai_error(504 if is_late else 502, why)) + DONE
 
     async def close(self) -> None:
         await self.upstream.close()
@@ -138,22 +157,26 @@ class Outcome:
 
 
 class _ResourceStream(StreamingResponse):
-    """A stream that releases its resources when it has ended or its client has left."""
+    """A stream that releases its resources when it has ended, its client has left, or reads too slowly."""
 
-    def __init__(self, events: AsyncIterator[bytes], resources: AsyncExitStack, response: httpx.Response) -> None:
+    def __init__(
+        self, events: AsyncIterator[bytes], resources: AsyncExitStack, response: httpx.Response, seconds: float
+    ) -> None:
         headers = {**UNBUFFERED, **returned_headers(response)}
         super().__init__(events, headers=headers, media_type=response.headers["content-type"])
-        self._resources = resources
+        self._resources, self._seconds = resources, seconds + GRACE_S
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async with self._resources:
-            await super().__call__(scope, receive, send)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self._seconds):
+                    await super().__call__(scope, receive, send)
 
 
 async def _relay_cited(
-    request: Request, response: httpx.Response, relay: StreamRelay, outcome: Outcome
+    request: Request, pieces: AsyncIterable[bytes], relay: StreamRelay, outcome: Outcome
 ) -> AsyncIterator[bytes]:
-    async for event in relay.events(response.aiter_bytes()):
+    async for event in relay.events(pieces):
         yield event
     outcome.name = "broken" if relay.error else "done"
     if relay.error:
@@ -163,7 +186,7 @@ async def _relay_cited(
 async def _local_response(request: Request, access: Access, chat: ChatRequest) -> Response:
     pipeline = await cancel_on_disconnect(request, open_local_pipeline(access, chat))
     if chat.is_stream:
-        return StreamingResponse(local_stream(access, chat, pipeline), headers=UNBUFFERED, media_type=EVENT_STREAM)
+        return local_stream(access, chat, pipeline)
     content = await cancel_on_disconnect(request, local_completion(access, chat, pipeline))
     return Response(content, media_type="application/json")
 

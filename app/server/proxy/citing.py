@@ -7,13 +7,17 @@ import json
 import logging
 from collections.abc import AsyncIterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
+from propcite.app.server.access import Access
 from propcite.app.server.errors import RequestError
 from propcite.app.server.problems import INTERNAL_ERROR, one_line
 from propcite.app.server.proxy.chat_request import EXTENSION, ChatRequest
 from propcite.app.server.proxy.sources import Sources
 from propcite.app.server.service import Service
+from propcite.app.turns.costs import Kind, Size
+from propcite.app.turns.jobs import Job
+from propcite.app.turns.workers import Asking
 from propcite.attribution.citations import CitedAnswer
 from propcite.attribution.citing.stream import AsyncCitedStream
 from propcite.attribution.events import SentenceCited
@@ -38,8 +42,17 @@ class CompletionCiter:
     """Cites the completions of one request, without the reasoning that a model writes before its answer."""
 
     service: Service
+    asking: Asking
+    job: Job  # of a stream
     chat: ChatRequest
     sources: Sources
+
+    @classmethod
+    def of(cls, access: Access, chat: ChatRequest, sources: Sources) -> Self:
+        """Admit the citing of a completion before its model writes; BusyError if it would wait too long."""
+        service, asking = access.service, access.asking
+        service.workers.check(asking, Kind.ANSWER, Size())
+        return cls(service, asking, service.workers.job(asking.client, Kind.READ), chat, sources)
 
     async def completion(self, body: bytes) -> bytes:
         """Add `annotations` and the cited answer to each choice's message; all else stays as received."""
@@ -71,23 +84,30 @@ class CompletionCiter:
         mask = ReasoningMask()
         prose = mask.feed(text) + mask.finish()
         try:
-            answer = await self.service.citing_queue.cite(prose, first, collection=collection, question=question)
+            answer = await self.service.citing_queue.cite(
+                self.asking, prose, first, collection=collection, question=question, is_admitted=True
+            )
         except Exception as error:
             answer = CitedAnswer(prose, question=question, notes=(not_cited_note(error),))
         return self.finish(replace(answer, text=text), reason)
 
     def stream(self, pieces: AsyncIterable[str]) -> AsyncCitedStream:
-        return self.service.parts.propcite.astream(
-            pieces,
-            self.sources.first,
-            collection=self.sources.collection,
-            question=self.chat.question,
-        )
+        with self.job.pacing():
+            return self.service.parts.propcite.astream(
+                pieces,
+                self.sources.first,
+                collection=self.sources.collection,
+                question=self.chat.question,
+            )
 
-    def finish(self, answer: CitedAnswer, reason: str | None, *, is_broken: bool = False) -> CitedAnswer:
+    def stop(self) -> None:
+        """End the citing of a stream at its next text."""
+        self.job.cancel()
+
+    def finish(self, answer: CitedAnswer, reason: str | None, *, why_broken: str = "") -> CitedAnswer:
         """Count the answer's facts, and add the collection, the model's name and why it is incomplete."""
         self.service.metrics.count_facts(len(answer.facts), sum(bool(fact.citations) for fact in answer.facts))
-        note = BROKEN_OFF if is_broken else INCOMPLETE_NOTES.get(reason or "", "")
+        note = why_broken.partition(" (")[0] or INCOMPLETE_NOTES.get(reason or "", "")
         model = self.chat.body.get("model")
         return replace(
             answer,

@@ -14,6 +14,8 @@ from contextlib import aclosing
 from secrets import token_hex
 from typing import Any
 
+from fastapi import Response
+
 from propcite.app.answering.pipeline import Pipeline
 from propcite.app.library.store import Action
 from propcite.app.server.access import Access
@@ -22,7 +24,8 @@ from propcite.app.server.problems import INTERNAL_ERROR, one_line, openai_error,
 from propcite.app.server.proxy.chat_request import EXTENSION, ChatRequest
 from propcite.app.server.proxy.chunks import DONE, delta, encode_chunk
 from propcite.app.server.proxy.citing import sentence_annotations
-from propcite.app.server.streaming import COMMENT, items_from_thread
+from propcite.app.server.streaming import COMMENT
+from propcite.app.server.writing import Writing
 from propcite.attribution.citations import CitedAnswer
 from propcite.attribution.events import AnswerDone, Event, SentenceCited, TextDelta
 from propcite.attribution.formats.json import to_dict
@@ -56,7 +59,7 @@ async def open_local_pipeline(access: Access, chat: ChatRequest) -> Pipeline:
 
 
 async def local_completion(access: Access, chat: ChatRequest, pipeline: Pipeline) -> bytes:
-    answer = await access.service.stream_workers.run(lambda: pipeline.answer(chat.question))
+    answer = await Writing(access.service, access.asking).whole(lambda: pipeline.answer(chat.question))
     message: dict[str, Any] = {"role": "assistant", "content": answer.text, "refusal": None}
     if chat.is_cited:
         message |= {"annotations": chat_annotations(answer), EXTENSION: to_dict(answer)}
@@ -64,14 +67,18 @@ async def local_completion(access: Access, chat: ChatRequest, pipeline: Pipeline
     return json.dumps({**_common_fields("chat.completion"), "choices": [choice]}).encode()
 
 
-async def local_stream(access: Access, chat: ChatRequest, pipeline: Pipeline) -> AsyncIterator[bytes]:
+def local_stream(access: Access, chat: ChatRequest, pipeline: Pipeline) -> Response:
+    """Return a stream that answers; BusyError if it would begin too late."""
+    writing = Writing(access.service, access.asking)
+    return writing.response(_local_events(chat, pipeline, writing))
+
+
+async def _local_events(chat: ChatRequest, pipeline: Pipeline, writing: Writing) -> AsyncIterator[bytes]:
     """Yield chunks in the order of a relayed stream."""
     fields = _common_fields("chat.completion.chunk")
     yield delta(fields, 0, {"role": "assistant", "content": ""})
     try:
-        async with aclosing(
-            items_from_thread(access.service.stream_workers, lambda: pipeline.answer_stream(chat.question))
-        ) as events:
+        async with aclosing(writing.items(lambda: pipeline.answer_stream(chat.question))) as events:
             async for chunk in _chunks(events, fields, is_cited=chat.is_cited):
                 yield chunk
     except PropCiteError as error:

@@ -21,6 +21,7 @@ from propcite.app.server.proxy.chunks import (
     DONE,
     BrokenStreamError,
     Event,
+    OutOfTimeError,
     common_fields,
     delta,
     encode_chunk,
@@ -58,6 +59,7 @@ class StreamRelay:
 
     async def close(self) -> None:
         """Stop all tasks, and stop reading."""
+        self._citer.stop()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -86,6 +88,9 @@ class StreamRelay:
                     await self._take(event)
         except (httpx.HTTPError, BrokenStreamError) as error:
             self.error = f"{BROKEN_OFF} ({type(error).__name__})"
+        except OutOfTimeError as error:
+            self.error = str(error)
+            return encode_chunk(openai_error(504, self.error))
         if self._is_unfinished:
             self.error = self.error or BROKEN_OFF
         return b""
@@ -100,7 +105,7 @@ class StreamRelay:
         await self._await_ending()
         open_choices = [choice for index, choice in self._choices.items() if index not in self._ended]
         for choice in open_choices:
-            await choice.end(None, is_broken=bool(self.error))
+            await choice.end(None, why_broken=self.error)
         if error_event:
             await self._out.put(error_event)
         elif self.error and not open_choices and self._is_unfinished:

@@ -45,7 +45,7 @@ class StreamedChoice:
         self._text.append(text)
         self._pieces.put_nowait(self._mask.feed(text))
 
-    async def end(self, reason: str | None, *, is_broken: bool = False) -> None:
+    async def end(self, reason: str | None, *, why_broken: str = "") -> None:
         """Send what is left: text that was held back, the last sentences' annotations, and the cited answer."""
         rest = self._stripper.finish() if self._stripper else ""
         if rest:
@@ -55,7 +55,9 @@ class StreamedChoice:
         self._pieces.put_nowait(None)
         answer = replace(await self._task, text="".join(self._text))
         if is_text(answer.text):
-            await self._send(self.index, {EXTENSION: to_dict(self._citer.finish(answer, reason, is_broken=is_broken))})
+            await self._send(
+                self.index, {EXTENSION: to_dict(self._citer.finish(answer, reason, why_broken=why_broken))}
+            )
 
     async def close(self) -> None:
         """Stop citing."""

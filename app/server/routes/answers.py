@@ -31,6 +31,7 @@ from propcite.app.server.schemas import (
     RemovedAnswers,
     Text,
 )
+from propcite.app.turns.costs import Kind, Size
 from propcite.attribution.citations import CitedAnswer
 from propcite.attribution.formats.json.explanations import ExplanationJson, explanation_json
 from propcite.attribution.formats.json.hits import alternative_json
@@ -84,7 +85,7 @@ async def explain(
         )
         return explanation_json(explained)
 
-    return await cancel_on_disconnect(request, service.workers.run(work))
+    return await cancel_on_disconnect(request, service.workers.run(access.asking, Kind.EXPLAIN, Size(), work))
 
 
 @router.get("/v1/answers/{answer_id}/evidence", responses=PROBLEMS)
@@ -101,7 +102,7 @@ async def evidence(
         near = pipeline.alternatives(stored, options.fact, options.granularity, options.k)
         return AlternativeList(evidence=[alternative_json(one) for one in near])
 
-    return await cancel_on_disconnect(request, service.workers.run(work))
+    return await cancel_on_disconnect(request, service.workers.run(access.asking, Kind.EVIDENCE, Size(), work))
 
 
 @router.get("/v1/answers/{answer_id}/feedback", responses=PROBLEMS)

@@ -18,7 +18,6 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import aclosing
 
 from fastapi import APIRouter, Request, Response
-from fastapi.responses import StreamingResponse
 
 from propcite.app.answering.pipeline import Pipeline
 from propcite.app.library.store import Action
@@ -26,7 +25,8 @@ from propcite.app.server.access import Access, CheckedRoute, ReadAccess
 from propcite.app.server.problems import INTERNAL_ERROR, one_line, problem, status_of
 from propcite.app.server.routes.shared import ANSWER_RESPONSES, cancel_on_disconnect, new_answer_response
 from propcite.app.server.schemas import AskRequest
-from propcite.app.server.streaming import COMMENT, items_from_thread, sse_event
+from propcite.app.server.streaming import COMMENT, sse_event
+from propcite.app.server.writing import Writing
 from propcite.attribution.adapters.citations import citations_of
 from propcite.attribution.events import AnswerDone, Event, SentenceCited, TextDelta, event_dict
 from propcite.attribution.formats import FORMATS
@@ -34,7 +34,6 @@ from propcite.retrieval.errors import PropCiteError
 
 log = logging.getLogger("propcite.server")
 router = APIRouter(tags=["ask"], route_class=CheckedRoute)
-UNBUFFERED = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
 
 
 @router.post("/v1/ask", responses=ANSWER_RESPONSES, response_class=Response)
@@ -44,10 +43,10 @@ async def ask(request: Request, body: AskRequest, access: ReadAccess) -> Respons
     service = access.service
     service.require_models()
     pipeline = await _pipeline(access, body)
+    writing = Writing(service, access.asking)
     if body.stream:
-        return StreamingResponse(_events(access, body, pipeline), media_type="text/event-stream", headers=UNBUFFERED)
-    work = service.stream_workers.run(lambda: pipeline.answer(body.question, body.after))
-    answer = await cancel_on_disconnect(request, work)
+        return writing.response(_events(access, body, pipeline, writing))
+    answer = await cancel_on_disconnect(request, writing.whole(lambda: pipeline.answer(body.question, body.after)))
     await asyncio.to_thread(access.record, Action.ASKED, answer.collection, answer.id)
     return new_answer_response(service, answer, body)
 
@@ -66,12 +65,10 @@ async def _pipeline(access: Access, body: AskRequest) -> Pipeline:
     return await asyncio.to_thread(open_pipeline)
 
 
-async def _events(access: Access, body: AskRequest, pipeline: Pipeline) -> AsyncIterator[str]:
+async def _events(access: Access, body: AskRequest, pipeline: Pipeline, writing: Writing) -> AsyncIterator[str]:
     service = access.service
     try:
-        async with aclosing(
-            items_from_thread(service.stream_workers, lambda: pipeline.answer_stream(body.question, body.after))
-        ) as events:
+        async with aclosing(writing.items(lambda: pipeline.answer_stream(body.question, body.after))) as events:
             async for event in events:
                 if isinstance(event, AnswerDone):
                     await asyncio.to_thread(access.record, Action.ASKED, event.answer.collection, event.answer.id)

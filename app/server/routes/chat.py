@@ -118,9 +118,9 @@ _MODELS_OPTIONS: dict[str, Any] = {
 
 
 @router.get("/v1/models", **_MODELS_OPTIONS)
-async def models(request: Request, access: ReadAccess) -> Response:  # noqa: ARG001 - checks the key
+async def models(request: Request, access: ReadAccess) -> Response:
     """List the models of the model server; without one, `propcite`, this server's own generator."""
-    return await _proxy(request).models(request)
+    return await _proxy(request).models(request, access.asking)
 
 
 @router.get("/v1/collections/{collection}/models", **_MODELS_OPTIONS)
@@ -129,7 +129,7 @@ async def models_over(request: Request, access: ReadAccess, collection: Name) ->
     name = access.collection_name(collection)
     if await asyncio.to_thread(access.service.parts.library.collection_id, name) is None:
         raise no_collection(name)
-    return await _proxy(request).models(request)
+    return await _proxy(request).models(request, access.asking)
 
 
 async def _complete(request: Request, access: Access, collection: str | None) -> Response:

@@ -1,0 +1,134 @@
+"""What waits, in an order that is fair to every client: weighted fair queueing over estimated seconds.
+
+Each client has a clock, which its turns advance by the seconds that they take; the client whose clock is behind goes
+next.  A client that comes back starts at the clock of whoever went last, so that nobody saves up seconds.  Within a
+client, a turn is due at the client's clock plus its own seconds: short ones go first, and a long one waits no longer
+than it takes itself.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
+from itertools import count
+
+
+@dataclass(eq=False, slots=True)
+class Waiting:
+    """Work that waits: for whom, the seconds of its next turn, and of all its turns."""
+
+    client: str
+    seconds: float
+    total: float
+    begin: Callable[[], None]  # is called once it is its turn, from any thread
+    shares: object = None  # work that shares the same may go in one turn
+    is_queued: bool = False
+
+
+@dataclass(slots=True)
+class _Client:
+    clock: float = 0.0
+    due: list[tuple[float, int, Waiting]] = field(default_factory=list)
+    num: int = 0
+    seconds: float = 0.0  # of all that waits
+
+
+class FairQueue:
+    """Not safe to share between threads: `Turns` holds a lock around it."""
+
+    def __init__(self) -> None:
+        self._clients: dict[str, _Client] = {}
+        self._now = 0.0  # the clock of the client that went last
+        self._order = count()
+
+    def __len__(self) -> int:
+        return sum(client.num for client in self._clients.values())
+
+    @property
+    def seconds(self) -> float:
+        """Return the seconds of all that waits."""
+        return sum(client.seconds for client in self._clients.values())
+
+    @property
+    def num_clients(self) -> int:
+        return sum(client.num > 0 for client in self._clients.values())
+
+    def put(self, one: Waiting) -> None:
+        client = self._client(one.client)
+        one.is_queued = True
+        client.num += 1
+        client.seconds += one.total
+        heappush(client.due, (client.clock + one.seconds, next(self._order), one))
+
+    def take(self, shares: object = None, max_seconds: float = math.inf) -> Waiting | None:
+        """Return what goes next and charge its client; None if nothing waits.
+
+        With `shares`, the next one that shares the same and takes at most so many seconds.
+        """
+        waiting = [client for client in self._clients.values() if client.num]
+        for client in sorted(waiting, key=lambda one: one.clock) if shares else [_least(waiting)] if waiting else []:
+            one = client.due[0][2]
+            if shares and (one.shares != shares or one.seconds > max_seconds):
+                continue
+            self._now = max(self._now, client.clock)
+            client.clock += one.seconds
+            self._remove(client, one)
+            self._forget()
+            return one
+        return None
+
+    def withdraw(self, one: Waiting) -> bool:
+        """Return whether it still waited; it then goes no more."""
+        if not one.is_queued:
+            return False
+        self._remove(self._clients[one.client], one)
+        return True
+
+    def charge(self, client: str, seconds: float) -> None:
+        """Correct a client's clock by what its turn took more than estimated; less is a negative number."""
+        self._client(client).clock += seconds
+
+    def ahead_of(self, client: str, seconds: float, running: Sequence[tuple[str, float]] = ()) -> float:
+        """Return the seconds of what would go before new work of a client that takes so many seconds.
+
+        Longer work of its own does not, and other clients get no more than the client itself meanwhile.  `running` is
+        what has begun and will pause, with the seconds that it still needs.
+        """
+        own, others = [rest for name, rest in running if name == client], dict[str, float]()
+        for name, rest in running:
+            if name != client:
+                others[name] = others.get(name, 0.0) + rest
+        for name, one in self._clients.items():
+            if name != client and one.num:
+                others[name] = others.get(name, 0.0) + one.seconds
+        queued = self._clients[client].due if client in self._clients else ()
+        own += [one.total for _, _, one in queued if one.is_queued]
+        before = sum(min(total, seconds) for total in own)
+        return before + sum(min(theirs, before + seconds) for theirs in others.values())
+
+    def _client(self, name: str) -> _Client:
+        client = self._clients.setdefault(name, _Client(self._now))
+        if not client.num:
+            client.clock = max(client.clock, self._now)
+        return client
+
+    def _remove(self, client: _Client, one: Waiting) -> None:
+        one.is_queued = False
+        client.num -= 1
+        client.seconds = client.seconds - one.total if client.num else 0.0
+        while client.due and not client.due[0][2].is_queued:
+            heappop(client.due)
+
+    def _forget(self) -> None:
+        """Forget clients for whom nothing waits and whose clock says no more than the time; all if nobody waits."""
+        if not any(one.num for one in self._clients.values()):
+            self._now = max(self._now, *(one.clock for one in self._clients.values()))
+        idle = [name for name, one in self._clients.items() if not one.num and one.clock <= self._now]
+        for name in idle:
+            del self._clients[name]
+
+
+def _least(clients: list[_Client]) -> _Client:
+    return min(clients, key=lambda one: one.clock)
