@@ -13,7 +13,6 @@ from propcite.app.turns.costs import Kind, Size
 from propcite.app.turns.workers import Asking, settle
 
 T = TypeVar("T")
-GRACE_S = 30.0  # for a client to read the last event
 WHOLE = Size()
 
 
@@ -22,7 +21,8 @@ class Writing:
 
     def __init__(self, service: Service, asking: Asking) -> None:
         service.workers.check(asking, Kind.ANSWER, WHOLE)
-        self._workers, self._seconds = service.workers, service.settings.serve_stream_seconds
+        self._workers, settings = service.workers, service.settings
+        self._seconds, self._grace = settings.serve_stream_seconds, settings.serve_idle_seconds
         self._job = service.workers.job(asking.client, Kind.READ)
         self._slot = service.answers.request(asking, Kind.ASK)
 
@@ -52,7 +52,7 @@ class Writing:
         return items_from_thread(self._workers, self._slot, self._job, self._seconds, make)
 
     def response(self, events: AsyncIterable[Any]) -> BoundedStream:
-        return BoundedStream(events, self._slot, self._seconds + GRACE_S)
+        return BoundedStream(events, self._slot, self._seconds + self._grace)
 
     def _end(self) -> None:
         self._slot.release()

@@ -27,7 +27,6 @@ from propcite.app.server.proxy.upstream import Upstream, is_stream, returned_hea
 from propcite.app.server.routes.shared import cancel_on_disconnect
 from propcite.app.server.service import Service
 from propcite.app.server.streaming import UNBUFFERED
-from propcite.app.server.writing import GRACE_S
 from propcite.app.turns.costs import Kind
 from propcite.app.turns.workers import Asking
 
@@ -41,6 +40,7 @@ class ChatProxy:
         settings = service.settings
         self.upstream = Upstream(settings, forwards_key=not service.requires_keys)
         self.slots, self.seconds = service.chats, settings.serve_stream_seconds
+        self.grace = settings.serve_idle_seconds
 
     async def completion(self, request: Request, access: Access, chat: ChatRequest) -> Response:
         if not self.upstream.is_set:
@@ -118,12 +118,13 @@ class ChatProxy:
         resources: AsyncExitStack,
     ) -> Response:
         outcome.name = "left"  # until its end is reached
+        longest = self.seconds + self.grace  # for a client to read the last event
         if citer is None:
-            return _ResourceStream(self._relay_bytes(request, response, outcome), resources, response, self.seconds)
+            return _ResourceStream(self._relay_bytes(request, response, outcome), resources, response, longest)
         relay = StreamRelay(citer)
         resources.push_async_callback(relay.close)
         events = _relay_cited(request, within(response.aiter_bytes(), self.seconds), relay, outcome)
-        return _ResourceStream(events, resources, response, self.seconds)
+        return _ResourceStream(events, resources, response, longest)
 
     async def _relay_bytes(self, request: Request, response: httpx.Response, outcome: Outcome) -> AsyncIterator[bytes]:
         """Yield the stream unchanged; if it breaks off, add an error, so that no client takes it for complete."""
@@ -164,7 +165,7 @@ class _ResourceStream(StreamingResponse):
     ) -> None:
         headers = {**UNBUFFERED, **returned_headers(response)}
         super().__init__(events, headers=headers, media_type=response.headers["content-type"])
-        self._resources, self._seconds = resources, seconds + GRACE_S
+        self._resources, self._seconds = resources, seconds
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async with self._resources:
