@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
+from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
 
 from propcite.app.turns.turns import Turns
 from propcite.app.turns.workers import Asking
+from propcite.attribution.judges.remembering import VerdictMemory
 
 BUCKETS_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120)
 
@@ -50,7 +55,10 @@ class Metrics:
         )
         self.estimated = self._counter("estimated_seconds", "That work was estimated to take", "kind")
         self.worked = self._counter("worked_seconds", "That this work took", "kind")
-        self._verdicts = self._counter("verdicts", "Verdicts of the judge, and of its memory", "from")
+
+    def watch_verdicts(self, memory: VerdictMemory) -> None:
+        """Report how many verdicts came from memory, and how large it is."""
+        self._registry.register(MemoryCollector(memory))
 
     def observer(self, queue: str, turns: Turns) -> QueueObserver:
         """Watch a queue, and return what counts its requests."""
@@ -94,3 +102,18 @@ class QueueObserver:
     def worked(self, kind: str, estimated: float, took: float) -> None:
         self._metrics.estimated.labels(kind).inc(estimated)
         self._metrics.worked.labels(kind).inc(took)
+
+
+class MemoryCollector(Collector):
+    """Reads the counts of a memory of verdicts when metrics are asked for."""
+
+    def __init__(self, memory: VerdictMemory) -> None:
+        self._memory = memory
+
+    def collect(self) -> Iterator[Metric]:
+        verdicts = CounterMetricFamily("propcite_verdicts", "Verdicts, by where they come from", labels=["from"])
+        verdicts.add_metric(["memory"], self._memory.num_recalled)
+        verdicts.add_metric(["judge"], self._memory.num_computed)
+        yield verdicts
+        yield GaugeMetricFamily("propcite_verdict_memory_bytes", "Size of the verdicts in memory", self._memory.total)
+        yield GaugeMetricFamily("propcite_verdict_memory_entries", "Verdicts in memory", len(self._memory))

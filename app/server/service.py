@@ -6,6 +6,7 @@ import logging
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import cached_property
 from threading import Event, Lock
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,7 @@ from propcite.retrieval.text import Granularity
 
 if TYPE_CHECKING:
     from propcite.app.answering.pipeline import Pipeline
+    from propcite.attribution.propcite import PropCite
 
 log = logging.getLogger("propcite.server")
 RETRY_S = 10.0  # between two attempts to load the models
@@ -44,8 +46,9 @@ class Service:
         self.workers = Workers(turns, costs, settings.serve_seconds, self.metrics.observer("work", turns))
         self.answers = self.slots("answers", costs)
         self.chats = self.slots("chats", costs)
+        self.metrics.watch_verdicts(parts.verdicts)
         self.limits = Limits(settings.serve_characters, settings.serve_sentences)
-        self.citing_queue = CitingQueue(lambda: parts.propcite, self.workers, self.limits, self.metrics.batches.observe)
+        self.citing_queue = CitingQueue(lambda: self.propcite, self.workers, self.limits, self.metrics.batches.observe)
         self.load_error = ""  # why the models could not be loaded
         self.rate_limiter = RateLimiter(settings.serve_rate)
         self.uploads = Uploads(parts)
@@ -53,6 +56,11 @@ class Service:
         self._loaded, self._closing = False, Event()
         self._pipelines: dict[int, Pipeline] = {}
         self._lock = Lock()
+
+    @cached_property
+    def propcite(self) -> PropCite:
+        """PropCite with one cache for all requests: a text that several send is encoded once."""
+        return self.parts.propcite.cached()
 
     def slots(self, name: str, costs: Costs) -> Slots:
         """Return the slots of one kind of streams, of which as many are written at once as the settings say."""
@@ -63,7 +71,7 @@ class Service:
         """Load every model, so that the first request waits for none; retry after an error."""
         while not self._closing.is_set():
             try:
-                self.parts.propcite.cite("It rained.", ["It rained in the town."])
+                self.propcite.cite("It rained.", ["It rained in the town."])
                 self._search_once()
                 self.uploads.resume()
                 self.load_error, self._loaded = "", True
@@ -104,7 +112,7 @@ class Service:
             raise no_collection(name)
         with self._lock:
             if id_ not in self._pipelines:
-                self._pipelines[id_] = self.parts.pipeline(library.collection(name))
+                self._pipelines[id_] = replace(self.parts.pipeline(library.collection(name)), propcite=self.propcite)
             return self._pipelines[id_]
 
     def forget_collection(self, collection: CollectionInfo) -> None:

@@ -93,7 +93,7 @@ class CompletionCiter:
 
     def stream(self, pieces: AsyncIterable[str]) -> AsyncCitedStream:
         with self.job.pacing():
-            return self.service.parts.propcite.astream(
+            return self.service.propcite.astream(
                 pieces,
                 self.sources.first,
                 collection=self.sources.collection,

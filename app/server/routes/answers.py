@@ -80,7 +80,7 @@ async def explain(
     def work() -> ExplanationJson:
         stored = _find(access, answer_id)
         alignment = alignment_of(options.alignment) if options.alignment else None
-        explained = service.parts.propcite.explain(
+        explained = service.propcite.explain(
             stored, options.fact, options.citation, granularity=options.granularity, alignment=alignment
         )
         return explanation_json(explained)

@@ -79,7 +79,7 @@ async def repair(request: Request, body: RepairRequest, access: ReadAccess) -> R
         service.limits.check_sentences(body.answer)
         collection = service.pipeline(name).retriever() if name else None
         passages = plain_inputs(body.passages)
-        repaired = service.parts.propcite.repair(body.answer, passages, collection=collection, question=body.question)
+        repaired = service.propcite.repair(body.answer, passages, collection=collection, question=body.question)
         return repair_json(repaired)
 
     size = Size.of(body.answer, given)
