@@ -31,9 +31,12 @@ class Writing:
         result = Future[T]()
 
         def compute() -> None:
-            with self._job.pacing():
-                settle(result, work)
-            self._end()
+            try:
+                if result.set_running_or_notify_cancel():
+                    with self._job.pacing():
+                        settle(result, work)
+            finally:
+                self._end()
 
         try:
             async with asyncio.timeout(self._seconds):
