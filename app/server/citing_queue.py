@@ -14,7 +14,6 @@ from propcite.app.server.errors import too_much_work
 from propcite.app.turns.costs import Kind, Size
 from propcite.app.turns.fair_queue import Waiting
 from propcite.app.turns.jobs import Job
-from propcite.app.turns.turns import TURN_S
 from propcite.app.turns.workers import Asking, Place, Workers
 from propcite.attribution.citations import CitedAnswer
 from propcite.attribution.citing.batch import TOGETHER
@@ -24,7 +23,8 @@ from propcite.retrieval.errors import PropCiteError
 from propcite.retrieval.retriever import Retriever
 from propcite.retrieval.text import Passage
 
-BATCH_S = 2 * TURN_S  # of a batch, so that it delays others little
+SHORT_S = 0.5  # of an answer that is cited with others, on the machine whose costs are given
+BATCH_S = 1.5  # of a batch there, so that it delays others little
 
 
 @dataclass(eq=False, slots=True)
@@ -102,7 +102,7 @@ class CitingQueue:
         """
         self._limits.check_characters(answer, source)
         job = CitingJob(answer, source, collection, question, Size.of(answer, _passages(source)))
-        is_short = self._workers.costs.estimate(Kind.CITE, job.size) <= TURN_S
+        is_short = self._workers.costs.given(Kind.CITE, job.size) <= SHORT_S
         place = self._workers.place(asking, Kind.CITE, job.size, self._cite_batch, self if is_short else None)
         self._jobs[place.waiting] = job, place
         try:
@@ -116,7 +116,7 @@ class CitingQueue:
     def _cite_batch(self, first: Waiting) -> None:
         """Cite an answer, and short ones that wait with a short one."""
         turns = self._workers.turns
-        others = turns.take_along(self, BATCH_S - first.seconds, TOGETHER - 1) if first.shares else []
+        others = turns.take_along(self, BATCH_S - first.size, TOGETHER - 1) if first.shares else []
         taken = [found for one in (first, *others) if (found := self._jobs.get(one))]
         for _, place in taken[1:]:
             place.begun()

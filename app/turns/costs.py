@@ -12,7 +12,7 @@ from propcite.retrieval.text import Granularity, Passage
 
 MIN_S, MAX_S = 0.001, 3600.0  # of an estimate
 MAX_FACTOR = 50.0  # by which a machine may be slower or faster than the one whose costs are given
-MEMORY = 0.95  # weight of what was learned before, beside one more observation
+MEMORY = 0.9  # weight of what was learned before, beside one more observation
 STOPS = ".!?\n。！？"
 
 
@@ -108,6 +108,10 @@ class Costs:
     def estimate(self, kind: Kind, size: Size) -> float:
         """Return the seconds that work will take: never less than `MIN_S`, never more than `MAX_S`."""
         return max(MIN_S, min(MAX_S, self._costs[kind].of(size) * self.factor(kind)))
+
+    def given(self, kind: Kind, size: Size) -> float:
+        """Return the seconds on the machine whose costs are given: how large work is, wherever it runs."""
+        return self._costs[kind].of(size)
 
     def factor(self, kind: Kind) -> float:
         """Return how much longer work takes here than the given costs say."""

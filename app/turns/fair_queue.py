@@ -8,10 +8,9 @@ than it takes itself.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush
 from itertools import count
 
 
@@ -24,6 +23,7 @@ class Waiting:
     total: float
     begin: Callable[[], None]  # is called once it is its turn, from any thread
     shares: object = None  # work that shares the same may go in one turn
+    size: float = 0.0  # how much of that turn it takes
     is_queued: bool = False
 
 
@@ -62,21 +62,23 @@ class FairQueue:
         client.seconds += one.total
         heappush(client.due, (client.clock + one.seconds, next(self._order), one))
 
-    def take(self, shares: object = None, max_seconds: float = math.inf) -> Waiting | None:
-        """Return what goes next and charge its client; None if nothing waits.
-
-        With `shares`, the next one that shares the same and takes at most so many seconds.
-        """
+    def take(self) -> Waiting | None:
+        """Return what goes next and charge its client; None if nothing waits."""
         waiting = [client for client in self._clients.values() if client.num]
-        for client in sorted(waiting, key=lambda one: one.clock) if shares else [_least(waiting)] if waiting else []:
-            one = client.due[0][2]
-            if shares and (one.shares != shares or one.seconds > max_seconds):
-                continue
-            self._now = max(self._now, client.clock)
-            client.clock += one.seconds
-            self._remove(client, one)
-            self._forget()
-            return one
+        if not waiting:
+            return None
+        client = min(waiting, key=lambda one: one.clock)
+        return self._taken(client, client.due[0][2])
+
+    def take_sharing(self, shares: object, size: float) -> Waiting | None:
+        """Return the next one that shares a turn with others and is at most so large; None if there is none."""
+        waiting = [client for client in self._clients.values() if client.num]
+        for client in sorted(waiting, key=lambda one: one.clock):
+            fitting = [
+                one for one in client.due if one[2].is_queued and one[2].shares is shares and one[2].size <= size
+            ]
+            if fitting:
+                return self._taken(client, min(fitting)[2])
         return None
 
     def withdraw(self, one: Waiting) -> bool:
@@ -108,6 +110,13 @@ class FairQueue:
         before = sum(min(total, seconds) for total in own)
         return before + sum(min(theirs, before + seconds) for theirs in others.values())
 
+    def _taken(self, client: _Client, one: Waiting) -> Waiting:
+        self._now = max(self._now, client.clock)
+        client.clock += one.seconds
+        self._remove(client, one)
+        self._forget()
+        return one
+
     def _client(self, name: str) -> _Client:
         client = self._clients.setdefault(name, _Client(self._now))
         if not client.num:
@@ -120,6 +129,9 @@ class FairQueue:
         client.seconds = client.seconds - one.total if client.num else 0.0
         while client.due and not client.due[0][2].is_queued:
             heappop(client.due)
+        if len(client.due) > 2 * client.num + 16:  # most have left from the middle
+            client.due = [entry for entry in client.due if entry[2].is_queued]
+            heapify(client.due)
 
     def _forget(self) -> None:
         """Forget clients for whom nothing waits and whose clock says no more than the time; all if nobody waits."""
@@ -128,7 +140,3 @@ class FairQueue:
         idle = [name for name, one in self._clients.items() if not one.num and one.clock <= self._now]
         for name in idle:
             del self._clients[name]
-
-
-def _least(clients: list[_Client]) -> _Client:
-    return min(clients, key=lambda one: one.clock)

@@ -97,13 +97,13 @@ class Turns:
         with self._lock:
             return self._queue.withdraw(one)
 
-    def take_along(self, shares: object, seconds: float, num: int) -> list[Waiting]:
-        """Return up to `num` others, in fair order, that share a turn and take at most so many seconds in all."""
+    def take_along(self, shares: object, size: float, num: int) -> list[Waiting]:
+        """Return up to `num` others, in fair order, that share a turn and are at most so large together."""
         taken: list[Waiting] = []
         with self._lock:
-            while len(taken) < num and (one := self._queue.take(shares, seconds)):
+            while len(taken) < num and (one := self._queue.take_sharing(shares, size)):
                 taken.append(one)
-                seconds -= one.seconds
+                size -= one.size
         return taken
 
     def _check(self, client: str, seconds: float) -> None:

@@ -91,7 +91,9 @@ class Workers:
 
         Work that `shares` the same may be taken along by another one's turn.
         """
-        return Place(self, asking, self.costs.estimate(kind, size), compute, shares)
+        place = Place(self, asking, self.costs.estimate(kind, size), compute)
+        place.waiting.shares, place.waiting.size = shares, self.costs.given(kind, size)
+        return place
 
     def learn(self, kind: Kind, size: Size, took: float) -> None:
         self.observer.worked(kind, self.costs.estimate(kind, size), took)
@@ -114,10 +116,8 @@ class Workers:
 class Place:
     """A request's place in the queue, from which it may leave."""
 
-    def __init__(
-        self, workers: Workers, asking: Asking, seconds: float, compute: Callable[[Waiting], None], shares: object
-    ) -> None:
-        self.waiting = Waiting(asking.client, min(seconds, TURN_S), seconds, self._begin, shares)
+    def __init__(self, workers: Workers, asking: Asking, seconds: float, compute: Callable[[Waiting], None]) -> None:
+        self.waiting = Waiting(asking.client, min(seconds, TURN_S), seconds, self._begin)
         self._workers, self._asking, self._compute = workers, asking, compute
         self._since = time.monotonic()
 

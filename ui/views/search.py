@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
+from propcite.app.turns.costs import SEARCHES
 from propcite.ui import session
 from propcite.ui.clickable import show_passages
+from propcite.ui.people.turns import in_turns
 from propcite.ui.render import hits_html
 
 NUM_HITS = 10
@@ -21,7 +23,8 @@ def show() -> None:
     granularity = session.granularity("Find", "granularity")
     if not text.strip():
         return
-    hits = session.pipeline(collection, documents).search(text, granularity, NUM_HITS)
+    with in_turns(SEARCHES[granularity]):
+        hits = session.pipeline(collection, documents).search(text, granularity, NUM_HITS)
     st.caption(f"The {len(hits)} nearest, best first" if hits else "Nothing found")
     if missing := session.parts().encoder.missing_marker_note(granularity):
         st.caption(missing)

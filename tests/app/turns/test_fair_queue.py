@@ -8,7 +8,7 @@ from propcite.app.turns.fair_queue import FairQueue, Waiting
 
 
 def put(queue: FairQueue, client: str, seconds: float, shares: object = None) -> Waiting:
-    one = Waiting(client, seconds, seconds, lambda: None, shares)
+    one = Waiting(client, seconds, seconds, lambda: None, shares, size=seconds)
     queue.put(one)
     return one
 
@@ -83,9 +83,9 @@ def test_work_that_shares_a_turn_is_taken_in_fair_order() -> None:
     for client in "aaab":
         put(queue, client, 0.1, batch)
     put(queue, "c", 0.1)
-    taken = [queue.take(batch, 1.0) for _ in range(4)]
+    taken = [queue.take_sharing(batch, 1.0) for _ in range(4)]
     assert "".join(one.client for one in taken if one)[:2] == "ab"
-    assert queue.take(batch, 1.0) is None
+    assert queue.take_sharing(batch, 1.0) is None
     assert order(queue) == "c"
 
 
