@@ -2,8 +2,8 @@
 
 Each client has a clock, which its turns advance by the seconds that they take; the client whose clock is behind goes
 next.  A client that comes back starts at the clock of whoever went last, so that nobody saves up seconds.  Within a
-client, a turn is due at the client's clock plus its own seconds: short ones go first, and a long one waits no longer
-than it takes itself.
+client, a turn is due at the clock at which its request came, plus all seconds that the request will have had by its end:
+short requests go first, those that have begun go on before new ones, and a long one waits no longer than it takes itself.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ class Waiting:
     begin: Callable[[], None]  # is called once it is its turn, from any thread
     shares: object = None  # work that shares the same may go in one turn
     size: float = 0.0  # how much of that turn it takes
+    start: float | None = None  # its client's clock when the request came, and the seconds that it has had since
     is_queued: bool = False
 
 
@@ -60,7 +61,8 @@ class FairQueue:
         one.is_queued = True
         client.num += 1
         client.seconds += one.total
-        heappush(client.due, (client.clock + one.seconds, next(self._order), one))
+        one.start = client.clock if one.start is None else one.start
+        heappush(client.due, (one.start + one.seconds, next(self._order), one))
 
     def take(self) -> Waiting | None:
         """Return what goes next and charge its client; None if nothing waits."""

@@ -27,13 +27,14 @@ class Job:
         self._turns, self._costs, self._client, self._kind = turns, costs, client, kind
         self._max_seconds = max_seconds
         self._cancelled = False
+        self._start: float | None = None  # the client's clock when the first turn was asked for
         self._held: dict[int, tuple[Waiting, float]] = {}  # by thread, with the time at which its turn began
         self._woken_by: set[Event] = set()
         self._lock = Lock()
 
     def pacing(self) -> AbstractContextManager[None]:
         """Let the work of a block ask for turns, and stop where it is not wanted."""
-        return interruptible(self.check, self.turn)
+        return interruptible(self.check, self.turn, lambda: self._turns.waiting > 0)
 
     def cancel(self) -> None:
         """End the work at its next text, also where it waits."""
@@ -46,6 +47,7 @@ class Job:
     def holding(self, one: Waiting) -> Iterator[None]:
         """Compute in a turn that was given already, and end it after the block."""
         thread = get_ident()
+        self._start = one.start if self._start is None else self._start
         self._held[thread] = one, time.monotonic()
         try:
             yield
@@ -83,8 +85,8 @@ class Job:
         """Let others go first, and wait for the next turn."""
         thread, ready = get_ident(), Event()
         rest = max(TURN_S, one.total - took)
-        following = Waiting(self._client, TURN_S, rest, ready.set)
         self.spent += took
+        following = Waiting(self._client, TURN_S, rest, ready.set, start=self._clock())
         del self._held[thread]  # this turn has ended, whatever happens
         if not self._turns.pause(one, took, following):
             try:
@@ -95,10 +97,13 @@ class Job:
 
     def _wait_for_turn(self, seconds: float) -> Waiting:
         ready = Event()
-        one = Waiting(self._client, min(seconds, TURN_S), seconds, ready.set)
+        one = Waiting(self._client, min(seconds, TURN_S), seconds, ready.set, start=self._clock())
         self._turns.put(one, is_admitted=True)
         self._sleep(one, ready)
         return one
+
+    def _clock(self) -> float | None:
+        return None if self._start is None else self._start + self.spent
 
     def _sleep(self, one: Waiting, ready: Event) -> None:
         """Wait for a turn; LeftError if the work is cancelled meanwhile."""

@@ -21,7 +21,7 @@ from propcite.attribution.errors import AttributionError
 from propcite.attribution.events import AnswerDone, Event, SentenceCited, TextDelta
 from propcite.attribution.prose.marker_stripper import MarkerStripper
 from propcite.attribution.prose.sentences import SentenceStream
-from propcite.retrieval.interrupting import in_turn
+from propcite.retrieval.interrupting import in_turn, others_wait
 from propcite.retrieval.retriever import Retriever
 from propcite.retrieval.text import Passage, Span
 
@@ -163,7 +163,7 @@ class StreamCiter:
             retriever = self.opened().retriever
             evidence = islice(sentences_as_evidence(retriever.passages() if retriever else []), MAX_AHEAD)
         batch, judge = list(islice(evidence, AHEAD)), self._tools.encoding_judge
-        if batch and judge:
+        if batch and judge and not others_wait():
             with in_turn(sum(map(len, batch))):
                 judge.encode_evidence(batch)
             with suppress(RuntimeError):  # closed meanwhile
