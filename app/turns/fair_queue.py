@@ -2,8 +2,8 @@
 
 Each client has a clock, which its turns advance by the seconds that they take; the client whose clock is behind goes
 next.  A client that comes back starts at the clock of whoever went last, so that nobody saves up seconds.  Within a
-client, a turn is due at the clock at which its request came, plus all seconds that the request will have had by its end:
-short requests go first, those that have begun go on before new ones, and a long one waits no longer than it takes itself.
+client, a turn is due at the clock at which its request came, plus all seconds that the request will have had by then:
+short requests go first, those that have begun go on before new ones, and a long one waits no longer than it takes.
 """
 
 from __future__ import annotations
