@@ -23,7 +23,7 @@ class Writing:
         service.workers.check(asking, Kind.ANSWER, WHOLE)
         self._workers, settings = service.workers, service.settings
         self._seconds, self._grace = settings.serve_stream_seconds, settings.serve_idle_seconds
-        self._job = service.workers.job(asking.client, Kind.READ)
+        self._job = service.workers.writing_job(asking.client)
         self._slot = service.answers.request(asking, Kind.ASK)
 
     async def whole(self, work: Callable[[], T]) -> T:

@@ -22,10 +22,13 @@ class Job:
     It ends by LeftError once it is cancelled, by TooLongError after `max_seconds` of its own.
     """
 
-    def __init__(self, turns: Turns, costs: Costs, client: str, kind: Kind, max_seconds: float) -> None:
+    def __init__(
+        self, turns: Turns, costs: Costs, client: str, kind: Kind, max_seconds: float, expected: float = 0.0
+    ) -> None:
+        """`expected` are the seconds of all turns, for work whose later turns are not known when one is asked for."""
         self.spent = 0.0  # seconds computed, without those spent waiting
         self._turns, self._costs, self._client, self._kind = turns, costs, client, kind
-        self._max_seconds = max_seconds
+        self._max_seconds, self._expected = max_seconds, expected
         self._cancelled = False
         self._start: float | None = None  # the client's clock when the first turn was asked for
         self._held: dict[int, tuple[Waiting, float]] = {}  # by thread, with the time at which its turn began
@@ -97,7 +100,8 @@ class Job:
 
     def _wait_for_turn(self, seconds: float) -> Waiting:
         ready = Event()
-        one = Waiting(self._client, min(seconds, TURN_S), seconds, ready.set, start=self._clock())
+        total = max(seconds, self._expected - self.spent)
+        one = Waiting(self._client, min(seconds, TURN_S), total, ready.set, start=self._clock())
         self._turns.put(one, is_admitted=True)
         self._sleep(one, ready)
         return one

@@ -57,6 +57,11 @@ class Workers:
     def job(self, client: str, kind: Kind) -> Job:
         return Job(self.turns, self.costs, client, kind, self._max_seconds)
 
+    def writing_job(self, client: str) -> Job:
+        """Return the job of an answer that is written: it computes in several turns, between the model's words."""
+        expected = self.costs.estimate(Kind.ANSWER, Size())
+        return Job(self.turns, self.costs, client, Kind.READ, self._max_seconds, expected)
+
     def check(self, asking: Asking, kind: Kind, size: Size) -> None:
         """Raise BusyError if new work would wait too long; for work whose parts then ask for turns by themselves."""
         self.admit(asking, lambda: self.turns.check(asking.client, self.costs.estimate(kind, size)))

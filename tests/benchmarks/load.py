@@ -16,6 +16,7 @@ import itertools
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -46,6 +47,7 @@ KEYS = 4  # with `--others` clients each
 LONGEST_S = 300.0  # for one response
 MAX_BACK_S = 30.0  # that a refused client waits at most
 SAMPLES = 12  # of memory
+WORK = ("worked", "estimated")
 
 
 @dataclass
@@ -166,6 +168,9 @@ def report(figures: Figures, num_clients: int, metrics: str) -> None:
     for line in metrics.splitlines():
         if line.startswith(("propcite_verdict", "propcite_cited_together_sum", "propcite_cited_together_count")):
             print(line)
+    seconds = {name: dict(re.findall(rf'propcite_{name}_seconds_total{{kind="(.*)"}} (.*)', metrics)) for name in WORK}
+    ratios = {kind: float(worked) / float(seconds[WORK[1]][kind]) for kind, worked in seconds[WORK[0]].items()}
+    print("worked / estimated: " + ", ".join(f"{kind} {ratio:.2f}" for kind, ratio in ratios.items()))
 
 
 def row(name: str, figures: Figures, seconds: list[float], *, counts: bool = True) -> None:

@@ -25,7 +25,7 @@ def in_turns(kind: Kind) -> Iterator[None]:
     workers, run = _workers(session.parts().settings), get_script_run_ctx()
     client = session.visitor().name or (run.session_id if run else "")
     workers.check(Asking(client, "page"), kind, Size())
-    with workers.job(client, Kind.READ).pacing():
+    with workers.writing_job(client).pacing():
         yield
 
 

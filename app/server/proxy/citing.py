@@ -52,7 +52,7 @@ class CompletionCiter:
         """Admit the citing of a completion before its model writes; BusyError if it would wait too long."""
         service, asking = access.service, access.asking
         service.workers.check(asking, Kind.ANSWER, Size())
-        return cls(service, asking, service.workers.job(asking.client, Kind.READ), chat, sources)
+        return cls(service, asking, service.workers.writing_job(asking.client), chat, sources)
 
     async def completion(self, body: bytes) -> bytes:
         """Add `annotations` and the cited answer to each choice's message; all else stays as received."""
@@ -103,6 +103,7 @@ class CompletionCiter:
     def stop(self) -> None:
         """End the citing of a stream at its next text."""
         self.job.cancel()
+        self.service.workers.learn(Kind.ANSWER, Size(), self.job.spent)
 
     def finish(self, answer: CitedAnswer, reason: str | None, *, why_broken: str = "") -> CitedAnswer:
         """Count the answer's facts, and add the collection, the model's name and why it is incomplete."""
