@@ -1,5 +1,7 @@
 """Errors of the application; each message is one line and names the next step."""
 
+import math
+
 from propcite.retrieval.errors import PropCiteError
 
 
@@ -33,3 +35,19 @@ class CollidedError(InUseError):
 
 class GeneratorError(AppError):
     """No answer could be generated; another question, or the same one later, may succeed."""
+
+
+class BusyError(AppError):
+    """Too much waits already: trying again after `seconds` helps."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = max(1, math.ceil(seconds))
+        super().__init__(f"too much waits already: try again in {self.seconds} s")
+
+
+class LeftError(AppError):
+    """Work ended early because whoever asked for it is gone."""
+
+
+class TooLongError(AppError):
+    """Work ended because it took longer than one request may."""

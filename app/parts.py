@@ -30,6 +30,7 @@ if TYPE_CHECKING:  # what shows a list or a kept answer needs no model: each par
     from propcite.app.library.originals import Finder, Originals
     from propcite.app.library.workspace import Workspace
     from propcite.attribution.judges import Judge
+    from propcite.attribution.judges.remembering import VerdictMemory
     from propcite.attribution.propcite import PropCite
     from propcite.attribution.propositions import Splitter
     from propcite.retrieval.encoding.encoder import Encoder
@@ -93,7 +94,17 @@ class Parts:
 
     @cached_property
     def propcite(self) -> PropCite:
-        return build_propcite(self.settings, self.encoder, self.splitter, self.judge)
+        from propcite.attribution.judges.remembering import remembering
+
+        judge = self.judge and remembering(self.judge, self.verdicts)
+        return build_propcite(self.settings, self.encoder, self.splitter, judge)
+
+    @cached_property
+    def verdicts(self) -> VerdictMemory:
+        """The verdicts of this process's judge, which all requests share."""
+        from propcite.attribution.judges.remembering import VerdictMemory
+
+        return VerdictMemory()
 
     @property
     def generator(self) -> Generator:

@@ -190,8 +190,13 @@ class Settings(BaseSettings):
     )
     serve_sentences: int = Field(2000, ge=1, description="of an answer that is cited; more are refused")
     serve_seconds: float = Field(120.0, gt=0, description="that searching or citing for one request may take")
-    serve_waiting: int = Field(64, ge=1, description="requests that may wait for these; more are told to come again")
+    serve_wait_seconds: float = Field(
+        20.0,
+        gt=0,
+        description="that a request may wait by estimate; what would wait longer is refused",
+    )
     serve_streams: int = Field(8, ge=1, le=1024, description="answers being written at once")
+    serve_stream_seconds: float = Field(600.0, gt=0, description="that writing one answer may take")
     serve_connections: int = Field(512, ge=1, description="connections at once")
     serve_idle_seconds: float = Field(
         30.0, gt=0, description="that a request's head may take, and its body beside a second for each 32 KB"

@@ -20,6 +20,19 @@ class RecentValues(Generic[Key, Value]):
         self._values: OrderedDict[Key, Value] = OrderedDict()
         self._total = 0
         self._lock = Lock()
+        self.num_recalled = self.num_computed = 0
+
+    @property
+    def total(self) -> int:
+        """Return the sum of the sizes of all values that are kept."""
+        return self._total
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def keeps(self, value: Value) -> bool:  # noqa: ARG002 - for subclasses
+        """Return whether a value is kept at all."""
+        return True
 
     def recall(
         self, keys: Sequence[Key], items: Sequence[Item], compute: Callable[[list[Item]], list[Value]]
@@ -31,8 +44,11 @@ class RecentValues(Generic[Key, Value]):
         if missing:
             values.update(zip(missing, compute(list(missing.values())), strict=True))
         with self._lock:
+            self.num_recalled += len(keys) - len(missing)
+            self.num_computed += len(missing)
             for key in keys:
-                self._put(key, values[key])
+                if self.keeps(values[key]):
+                    self._put(key, values[key])
             while self._total > self._limit:
                 self._total -= self._size(*self._values.popitem(last=False))
         return [values[key] for key in keys]

@@ -8,12 +8,14 @@ from html import escape
 import streamlit as st
 
 from propcite.app.library.store import CollectionInfo
+from propcite.app.turns.costs import Kind
 from propcite.attribution.citations import CitedAnswer, CitedProposition, Label
 from propcite.attribution.citing.alternatives import Alternative
 from propcite.attribution.formats.wording import SIGNS
 from propcite.retrieval.text import Granularity
 from propcite.ui import session
 from propcite.ui.clickable import show_passages
+from propcite.ui.people.turns import in_turns
 from propcite.ui.render import NO_VIEWS, passage_html, title_html
 from propcite.ui.sources import Views, open_html
 from propcite.ui.words import Sources, place_line
@@ -37,7 +39,8 @@ def show(answer: CitedAnswer, fact: CitedProposition) -> None:
 
 
 def _html(collection: CollectionInfo, answer: CitedAnswer, fact: CitedProposition, level: Granularity) -> str:
-    near = session.pipeline(collection).alternatives(answer, fact.id, level, NUM_NEAR)
+    with in_turns(Kind.EVIDENCE):
+        near = session.pipeline(collection).alternatives(answer, fact.id, level, NUM_NEAR)
     sources = session.parts().library.sources({one.hit.passage.document_id for one in near})
     return near_html(near, sources, session.views(sources))
 

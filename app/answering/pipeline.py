@@ -21,6 +21,7 @@ from propcite.attribution.propcite import PropCite
 from propcite.attribution.questions.relevance import unanswered
 from propcite.retrieval.alignment import Alignment
 from propcite.retrieval.errors import PropCiteError
+from propcite.retrieval.interrupting import in_turn
 from propcite.retrieval.retriever import Retriever
 from propcite.retrieval.text import Granularity, Hit, Passage
 from propcite.retrieval.timing import StepReport, Timer, shared
@@ -77,7 +78,8 @@ class Pipeline:
         if alignment is not None:
             retriever = replace(retriever, alignment=alignment)
         retriever = retriever.by(way or retriever.way)
-        return retriever.search(_required(text, "a search"), granularity, k, timer, phrases=True)
+        with in_turn(len(text)):
+            return retriever.search(_required(text, "a search"), granularity, k, timer, phrases=True)
 
     def answer(self, question: str, after: str = "") -> CitedAnswer:
         """Answer a question, with every fact cited from the passages that the answer was written from.
@@ -90,9 +92,10 @@ class Pipeline:
             draft = self.open_generator().generate_many([(request.understood, request.context)])[0]
         if isinstance(draft, PropCiteError):
             raise draft
-        answer = self.propcite.cite(
-            draft.text, request.context.retriever, collection=request.collection, question=request.understood
-        )
+        with in_turn(len(draft.text)):
+            answer = self.propcite.cite(
+                draft.text, request.context.retriever, collection=request.collection, question=request.understood
+            )
         return self._finished(request, answer, draft, writing)
 
     def answer_stream(self, question: str, after: str = "", report: StepReport | None = None) -> AnswerStream:
@@ -133,9 +136,10 @@ class Pipeline:
     def cite(self, text: str, passages: Sequence[Passage] = (), *, question: str = "") -> CitedAnswer:
         """Cite any text over the whole collection; with passages that it was written from, over these first."""
         text, retriever = _required(text, "a text to cite"), self.retriever()
-        if not passages:
-            return self.store(self.propcite.cite(text, retriever, question=question))
-        return self.store(self.propcite.cite(text, passages, collection=retriever, question=question))
+        source, collection = (passages, retriever) if passages else (retriever, None)
+        with in_turn(len(text) + sum(len(p.text) for p in passages)):
+            cited = self.propcite.cite(text, source, collection=collection, question=question)
+        return self.store(cited)
 
     def cite_stream(
         self,
@@ -160,12 +164,14 @@ class Pipeline:
         self, answer: CitedAnswer, fact: str | int, granularity: Granularity = Granularity.SENTENCE, k: int = 8
     ) -> list[Alternative]:
         """Return what else of the collection is near a fact of a stored answer, ranked and judged as it is now."""
-        return self.propcite.alternatives(answer, fact, self.retriever(), granularity, k)
+        with in_turn():
+            return self.propcite.alternatives(answer, fact, self.retriever(), granularity, k)
 
     def repair(self, text: str, passages: Sequence[Passage], *, question: str = "") -> Repaired:
         """Check a text's markers for these passages, and cite what they leave out over the collection too."""
         text = _required(text, "a text to repair")
-        repaired = self.propcite.repair(text, passages, collection=self.retriever(), question=question)
+        with in_turn(len(text) + sum(len(p.text) for p in passages)):
+            repaired = self.propcite.repair(text, passages, collection=self.retriever(), question=question)
         return replace(repaired, answer=self.store(repaired.answer))
 
     def store(self, cited: CitedAnswer) -> CitedAnswer:
@@ -191,7 +197,7 @@ class Pipeline:
         if turns:
             with timer("understand"):
                 understood = self.open_generator().understand(question, turns)
-        with timer("retrieve"):
+        with in_turn(len(understood)), timer("retrieve"):
             before = turns[-1].understood if turns else ""
             passages = found_passages(collection, understood, self.num_passages, before)
             context = GenerationContext(passages, collection.only(passage.id for passage in passages), tuple(turns))
@@ -236,7 +242,8 @@ class Pipeline:
 
     def _note_on_markers(self, text: str, passages: Sequence[Passage]) -> str:
         """Say how many of the markers that the language model typed are right, and how many are missing."""
-        return note_on_markers(self.propcite.repair(text, passages))
+        with in_turn(len(text)):
+            return note_on_markers(self.propcite.repair(text, passages))
 
 
 def note_on_markers(repaired: Repaired) -> str:

@@ -10,14 +10,20 @@ from typing import Self
 
 from propcite.app.answering.generators import Draft, Writing
 from propcite.app.answering.steps import Step, spent_by_step
+from propcite.app.errors import LeftError
 from propcite.attribution.citations import CitedAnswer
 from propcite.attribution.citing.stream import CitedStream
 from propcite.attribution.events import AnswerDone, Event
+from propcite.retrieval.interrupting import interruptible
 from propcite.retrieval.timing import Timer
 
 STOPPED = "stopped before its end: what was written last is not cited"
 
 Finish = Callable[[CitedAnswer, Draft, Timer], CitedAnswer]  # stores the answer and returns it as it is stored
+
+
+def _go_on() -> None:
+    pass
 
 
 class _StoppedError(Exception):
@@ -47,6 +53,9 @@ class AnswerStream(Iterator[Event]):
             except _StoppedError:
                 self._stop()
                 raise StopIteration from None
+            except LeftError:
+                self._stop()
+                raise
             except Exception:
                 self._over = True
                 raise
@@ -82,9 +91,10 @@ class AnswerStream(Iterator[Event]):
         self._over = True
         self._cited.close()
         self._writing.close()
-        answer = self._cited.so_far
-        if answer.text.strip():
-            self.stored = self._finish(answer, Draft(answer.text, incomplete=True, notes=(STOPPED,)), self._timer)
+        with interruptible(_go_on):  # nobody waits for the rest, but what is there is kept
+            answer = self._cited.so_far
+            if answer.text.strip():
+                self.stored = self._finish(answer, Draft(answer.text, incomplete=True, notes=(STOPPED,)), self._timer)
 
     def _pieces(self) -> Iterator[str]:
         """Yield the text as it comes; empty pieces let citations through that are ready meanwhile."""

@@ -8,7 +8,7 @@
 | `proxy` | chat completions of a model server, with citations |
 | `access` | keys, scopes and collections |
 | `limits` | limits on body size, host, origin and request rate |
-| `concurrency`, `citing_queue`, `streaming` | bounded queues before threads that compute |
+| `citing_queue`, `writing`, `streaming` | citing in batches, answers in slots, both in fair turns (`app/turns`) |
 | `errors`, `problems` | errors, and every error as JSON |
 | `metrics` | Prometheus metrics |
 """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ipaddress
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -15,6 +16,7 @@ from propcite.app.library.store import Action, CollectionInfo, Key, Rights, Scop
 from propcite.app.library.store.people.audit import BY_KEY
 from propcite.app.server.errors import RequestError, no_collection
 from propcite.app.server.service import Service
+from propcite.app.turns.workers import Asking
 
 ANYONE = "anyone"
 _bearer = HTTPBearer(
@@ -27,6 +29,7 @@ class Access:
     """What a request may do: `key` is None if the server requires no keys, `needed` is the scope of the route."""
 
     service: Service
+    asking: Asking
     key: Key | None = None
     needed: Scope = Scope.READ
 
@@ -99,9 +102,10 @@ class CheckedRoute(APIRoute):
 
 async def _access(request: Request, needed: Scope) -> Access:
     service: Service = request.app.state.service
+    route = getattr(request.scope.get("route"), "path", "none")
     if not service.requires_keys:
         service.rate_limiter.count(ANYONE)
-        return Access(service, needed=needed)
+        return Access(service, Asking(network_of(request.client.host if request.client else ""), route), needed=needed)
     credentials = await _bearer(request)
     secret = credentials.credentials if credentials else request.headers.get("x-api-key")  # as Anthropic's clients do
     key = await asyncio.to_thread(service.parts.keys.find, secret) if secret else None
@@ -110,7 +114,21 @@ async def _access(request: Request, needed: Scope) -> Access:
         raise RequestError(401, f"{what}: send `Authorization: Bearer KEY`", WWW_Authenticate="Bearer")
     request.state.key = key.id
     service.rate_limiter.count(key.id)
-    return Access(service, key, needed)
+    return Access(service, Asking(f"key {key.id}", route), key, needed)
+
+
+def network_of(address: str) -> str:
+    """Return the address whose requests take turns with others': of IPv6 the network, of which one client has all.
+
+    >>> network_of("::ffff:192.0.2.7"), network_of("2001:db8:1:2:3:4:5:6"), network_of("")
+    ('192.0.2.7', '2001:db8:1:2::/64', 'anyone')
+    """
+    try:
+        known = ipaddress.ip_address(address)
+    except ValueError:
+        return ANYONE
+    known = getattr(known, "ipv4_mapped", None) or known
+    return str(known if known.version == 4 else ipaddress.ip_network((known, 64), strict=False))
 
 
 def _with_scope(scope: Scope) -> object:

@@ -1,32 +1,33 @@
 """A queue of answers to cite: short ones that wait at the same time are cited in one batch, which costs less than each.
 
-A long one is cited by itself in a thread that cites no others, so that short ones never wait for it.
+Long ones are cited by themselves, in turns with all others.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from threading import Lock
 
-from propcite.app.server.concurrency import WorkerPool
-from propcite.app.server.errors import too_busy, too_much_work
+from propcite.app.server.errors import too_much_work
+from propcite.app.turns.costs import Kind, Size
+from propcite.app.turns.fair_queue import Waiting
+from propcite.app.turns.jobs import Job
+from propcite.app.turns.workers import Asking, Place, Workers
 from propcite.attribution.citations import CitedAnswer
 from propcite.attribution.citing.batch import TOGETHER
 from propcite.attribution.propcite import PropCite
 from propcite.attribution.prose.sentences import sentences_of
+from propcite.retrieval.errors import PropCiteError
 from propcite.retrieval.retriever import Retriever
 from propcite.retrieval.text import Passage
 
-MAX_BATCH_CHARS = 20_000  # of answers in a batch, so that a longer answer delays few others
-LONG_CHARS = 8_000  # of an answer that is cited by itself
-LONG_SOURCE_CHARS = 100_000  # of passages with which an answer is, too
+SHORT_S = 0.5  # of an answer that is cited with others, on the machine whose costs are given
+BATCH_S = 1.5  # of a batch there, so that it delays others little
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False, slots=True)
 class CitingJob:
     """An answer that waits to be cited, and the future for its citations."""
 
@@ -34,7 +35,17 @@ class CitingJob:
     source: Retriever | Sequence[Passage]
     collection: Retriever | None
     question: str
+    size: Size
     result: Future[CitedAnswer] = field(default_factory=Future)
+    is_wanted: bool = True
+    together: Sequence[CitingJob] = ()  # the batch in which it is cited
+    work: Job | None = None
+
+    def leave(self) -> None:
+        """Want the citations no more; the work ends if nobody else of the batch does."""
+        self.is_wanted = False
+        if self.work and not any(job.is_wanted for job in self.together):
+            self.work.cancel()
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,16 +56,14 @@ class Limits:
     max_sentences: int
 
     def check_characters(self, answer: str, source: Retriever | Sequence[Passage]) -> None:
-        size = len(answer) + _num_characters(source)
-        if size > self.max_characters:
-            what = f"the answer and its passages have {size:,} characters, and {self.max_characters:,} are allowed"
+        size = Size.of(answer, _passages(source))
+        if (num := size.characters + size.passages) > self.max_characters:
+            what = f"the answer and its passages have {num:,} characters, and {self.max_characters:,} are allowed"
             raise too_much_work(what, "PROPCITE_SERVE_CHARACTERS")
 
-    def may_have_too_many_sentences(self, answer: str) -> bool:
-        """Return whether it takes a reading to say: a letter and its stop are the shortest sentence."""
-        return len(answer) > 2 * self.max_sentences
-
     def check_sentences(self, answer: str) -> None:
+        if len(answer) <= 2 * self.max_sentences:  # a letter and its stop are the shortest sentence
+            return
         num = len(sentences_of(answer))
         if num > self.max_sentences:
             what = f"the answer has {num:,} sentences, and {self.max_sentences:,} are allowed"
@@ -62,79 +71,79 @@ class Limits:
 
 
 class CitingQueue:
-    """Collects answers and cites them in batches in worker threads; `count_batch` is called with each batch's size.
-
-    Long ones are cited by `long_workers`, one at a time in each of their threads.
-    """
+    """Cites answers in batches in worker threads; `count_batch` is called with each batch's size."""
 
     def __init__(
         self,
         open_propcite: Callable[[], PropCite],
-        workers: WorkerPool,
-        long_workers: WorkerPool,
+        workers: Workers,
         limits: Limits,
         count_batch: Callable[[int], None],
     ) -> None:
         self._open_propcite = open_propcite
         self._workers = workers
-        self._long_workers = long_workers
         self._limits = limits
         self._count_batch = count_batch
-        self._jobs: deque[CitingJob] = deque()
-        self._lock = Lock()
+        self._jobs: dict[Waiting, tuple[CitingJob, Place]] = {}  # that wait
 
     async def cite(
         self,
+        asking: Asking,
         answer: str,
         source: Retriever | Sequence[Passage],
         *,
         collection: Retriever | None = None,
         question: str = "",
+        is_admitted: bool = False,
     ) -> CitedAnswer:
-        """Cite an answer; RequestError if it is too long, takes too long, or too many wait."""
+        """Cite an answer; RequestError if it is too long or takes too long, BusyError if it would wait too long.
+
+        An answer of an admitted request is never refused for waiting.
+        """
         self._limits.check_characters(answer, source)
-        job = CitingJob(answer, source, collection, question)
-        if len(answer) > LONG_CHARS or _num_characters(source) > LONG_SOURCE_CHARS:
-            return await self._long_workers.run(lambda: self._cite_long(job))
-        if self._limits.may_have_too_many_sentences(answer):
-            await self._workers.run(lambda: self._limits.check_sentences(answer))
-        with self._lock:
-            if self.waiting >= self._workers.max_waiting:
-                raise too_busy(self.waiting)
-            self._jobs.append(job)
-        self._workers.submit_unbounded(self._cite_batch)  # one call per job: the first call takes the others along
-        return await asyncio.wrap_future(job.result)
-
-    @property
-    def waiting(self) -> int:
-        return len(self._jobs)
-
-    def _cite_long(self, job: CitingJob) -> CitedAnswer:
-        self._limits.check_sentences(job.answer)
-        self._count_batch(1)
-        return self._open_propcite().cite(job.answer, job.source, collection=job.collection, question=job.question)
-
-    def _cite_batch(self) -> None:
-        batch = [job for job in self._take() if job.result.set_running_or_notify_cancel()]
-        if not batch:
-            return
-        self._count_batch(len(batch))
-        for jobs in _by_collection(batch):
-            self._cite(jobs)
-
-    def _take(self) -> Iterator[CitingJob]:
-        with self._lock:
-            size = 0
-            for _ in range(min(TOGETHER, len(self._jobs))):
-                size += len(self._jobs[0].answer)
-                yield self._jobs.popleft()
-                if size > MAX_BATCH_CHARS:
-                    break
-
-    def _cite(self, jobs: Sequence[CitingJob]) -> None:
+        job = CitingJob(answer, source, collection, question, Size.of(answer, _passages(source)))
+        is_short = self._workers.costs.given(Kind.CITE, job.size) <= SHORT_S
+        place = self._workers.place(asking, Kind.CITE, job.size, self._cite_batch, self if is_short else None)
+        self._jobs[place.waiting] = job, place
         try:
-            entries = [(job.answer, job.source, job.question) for job in jobs]
-            results = self._open_propcite().cite_many(entries, collection=jobs[0].collection)
+            place.enter(is_admitted=is_admitted)
+            return await asyncio.wrap_future(job.result)
+        finally:
+            job.leave()
+            place.leave()
+            self._jobs.pop(place.waiting, None)
+
+    def _cite_batch(self, first: Waiting) -> None:
+        """Cite an answer, and short ones that wait with a short one."""
+        turns = self._workers.turns
+        others = turns.take_along(self, BATCH_S - first.size, TOGETHER - 1) if first.shares else []
+        taken = [found for one in (first, *others) if (found := self._jobs.get(one))]
+        for _, place in taken[1:]:
+            place.begun()
+        batch = [job for job, _ in taken if job.result.set_running_or_notify_cancel()]
+        work = self._workers.job(first.client, Kind.CITE)
+        for job in batch:
+            job.together, job.work = batch, work
+        with work.holding(first), work.pacing():
+            jobs = [job for job in batch if self._is_short_enough(job)]
+            if jobs:
+                self._count_batch(len(jobs))
+            for group in _by_collection(jobs):
+                self._cite(group, is_long=first.shares is None)
+        if jobs:
+            self._workers.learn(Kind.CITE, sum((job.size for job in jobs), Size(texts=0)), work.spent)
+
+    def _is_short_enough(self, job: CitingJob) -> bool:
+        try:
+            self._limits.check_sentences(job.answer)
+        except PropCiteError as error:
+            job.result.set_exception(error)
+            return False
+        return True
+
+    def _cite(self, jobs: Sequence[CitingJob], *, is_long: bool) -> None:
+        try:
+            results = self._results(jobs, is_long=is_long)
         except Exception as error:  # every request of the batch gets it
             for job in jobs:
                 job.result.set_exception(error)
@@ -145,10 +154,17 @@ class CitingQueue:
             else:
                 job.result.set_exception(result)
 
+    def _results(self, jobs: Sequence[CitingJob], *, is_long: bool) -> Sequence[CitedAnswer | PropCiteError]:
+        propcite, first = self._open_propcite(), jobs[0]
+        if is_long:
+            return [propcite.cite(first.answer, first.source, collection=first.collection, question=first.question)]
+        entries = [(job.answer, job.source, job.question) for job in jobs]
+        return propcite.cite_many(entries, collection=first.collection)
 
-def _num_characters(source: Retriever | Sequence[Passage]) -> int:
-    """Return the characters of given passages; 0 for a collection, which is encoded already."""
-    return 0 if isinstance(source, Retriever) else sum(len(p.text) + len(p.title) for p in source)
+
+def _passages(source: Retriever | Sequence[Passage]) -> Sequence[Passage]:
+    """Return given passages; none for a collection, which is encoded already."""
+    return () if isinstance(source, Retriever) else source
 
 
 def _by_collection(batch: Sequence[CitingJob]) -> list[list[CitingJob]]:

@@ -14,10 +14,6 @@ class RequestError(AppError):
         self.headers = {name.replace("_", "-"): value for name, value in headers.items()}
 
 
-def too_busy(waiting: int) -> RequestError:
-    return RequestError(503, f"{waiting} requests are waiting already: try again in a moment", Retry_After="1")
-
-
 def too_much_work(what: str, setting: str) -> RequestError:
     """Return the error for a request that asks for more work than one may; `what` says how much there is."""
     return RequestError(413, f"{what}: send it in parts, or raise {setting}")

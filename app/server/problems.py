@@ -13,7 +13,16 @@ from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
-from propcite.app.errors import GeneratorError, InUseError, NotFoundError, ReadError, StoreError
+from propcite.app.errors import (
+    BusyError,
+    GeneratorError,
+    InUseError,
+    LeftError,
+    NotFoundError,
+    ReadError,
+    StoreError,
+    TooLongError,
+)
 from propcite.app.server.errors import RequestError
 from propcite.attribution.errors import AttributionError, EndpointError, NotInAnswerError
 from propcite.retrieval.errors import PropCiteError, RetrievalError
@@ -43,6 +52,8 @@ def status_of(error: PropCiteError) -> int:
         return error.status
     if isinstance(error, NotFoundError | NotInAnswerError):
         return 404
+    if isinstance(error, LeftError | TooLongError | BusyError):
+        return {LeftError: 499, TooLongError: 413, BusyError: 503}[type(error)]
     if isinstance(error, InUseError):
         return 409
     if isinstance(error, StoreError | RetrievalError):  # stored data or a model is unusable, whatever the request
@@ -104,8 +115,7 @@ def api_error(
 def add_handlers(app: FastAPI) -> None:
     @app.exception_handler(PropCiteError)
     async def refused(request: Request, error: PropCiteError) -> Response:
-        headers = error.headers if isinstance(error, RequestError) else {}
-        return respond(request, status_of(error), one_line(str(error)), headers=headers)
+        return respond(request, status_of(error), one_line(str(error)), headers=_headers_of(error))
 
     @app.exception_handler(RequestValidationError)
     async def invalid(request: Request, error: RequestValidationError) -> Response:
@@ -123,6 +133,12 @@ def add_handlers(app: FastAPI) -> None:
     async def failed(request: Request, error: Exception) -> Response:
         log.error("%s %s failed", request.method, one_line(request.url.path), exc_info=error)
         return respond(request, 500, INTERNAL_ERROR)
+
+
+def _headers_of(error: PropCiteError) -> Mapping[str, str]:
+    if isinstance(error, BusyError):
+        return {"Retry-After": str(error.seconds)}
+    return error.headers if isinstance(error, RequestError) else {}
 
 
 def respond(

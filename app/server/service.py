@@ -6,6 +6,7 @@ import logging
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import cached_property
 from threading import Event, Lock
 from typing import TYPE_CHECKING
 
@@ -14,16 +15,20 @@ from propcite.app.ingest.uploads import Uploads
 from propcite.app.library.store import CollectionInfo
 from propcite.app.parts import Parts
 from propcite.app.server.citing_queue import CitingQueue, Limits
-from propcite.app.server.concurrency import WorkerPool
 from propcite.app.server.errors import RequestError, no_collection, not_ready
 from propcite.app.server.limits import RateLimiter
 from propcite.app.server.metrics import Metrics
+from propcite.app.turns.costs import Costs
+from propcite.app.turns.slots import Slots
+from propcite.app.turns.turns import Turns
+from propcite.app.turns.workers import Workers
 from propcite.app.viewing.viewer import Viewer
 from propcite.retrieval.errors import PropCiteError, RetrievalError
 from propcite.retrieval.text import Granularity
 
 if TYPE_CHECKING:
     from propcite.app.answering.pipeline import Pipeline
+    from propcite.attribution.propcite import PropCite
 
 log = logging.getLogger("propcite.server")
 RETRY_S = 10.0  # between two attempts to load the models
@@ -36,18 +41,14 @@ class Service:
         settings = parts.settings
         self.parts, self.settings, self.requires_keys = parts, settings, requires_keys
         self.metrics = Metrics()
-        waiting, seconds = settings.serve_waiting, settings.serve_seconds
-        self.workers = WorkerPool(settings.serve_threads, waiting, max_seconds=seconds)
-        self.long_workers = WorkerPool(1, waiting, "propcite-long", max_seconds=seconds)
-        self.stream_workers = WorkerPool(settings.serve_streams, waiting, "propcite-streams")
+        wait, costs = settings.serve_wait_seconds, Costs()
+        turns = Turns(settings.serve_threads, wait)
+        self.workers = Workers(turns, costs, settings.serve_seconds, self.metrics.observer("work", turns))
+        self.answers = self.slots("answers", costs)
+        self.chats = self.slots("chats", costs)
+        self.metrics.watch_verdicts(parts.verdicts)
         self.limits = Limits(settings.serve_characters, settings.serve_sentences)
-        self.citing_queue = CitingQueue(
-            lambda: parts.propcite, self.workers, self.long_workers, self.limits, self.metrics.batches.observe
-        )
-        self.metrics.watch("work", self.workers)
-        self.metrics.watch("long", self.long_workers)
-        self.metrics.watch("streams", self.stream_workers)
-        self.metrics.watch_waiting("cite", lambda: self.citing_queue.waiting)
+        self.citing_queue = CitingQueue(lambda: self.propcite, self.workers, self.limits, self.metrics.batches.observe)
         self.load_error = ""  # why the models could not be loaded
         self.rate_limiter = RateLimiter(settings.serve_rate)
         self.uploads = Uploads(parts)
@@ -56,11 +57,21 @@ class Service:
         self._pipelines: dict[int, Pipeline] = {}
         self._lock = Lock()
 
+    @cached_property
+    def propcite(self) -> PropCite:
+        """PropCite with one cache for all requests: a text that several send is encoded once."""
+        return self.parts.propcite.cached()
+
+    def slots(self, name: str, costs: Costs) -> Slots:
+        """Return the slots of one kind of streams, of which as many are written at once as the settings say."""
+        turns = Turns(self.settings.serve_streams, self.settings.serve_wait_seconds, pauses=False)
+        return Slots(turns, costs, self.metrics.observer(name, turns))
+
     def load(self) -> None:
         """Load every model, so that the first request waits for none; retry after an error."""
         while not self._closing.is_set():
             try:
-                self.parts.propcite.cite("It rained.", ["It rained in the town."])
+                self.propcite.cite("It rained.", ["It rained in the town."])
                 self._search_once()
                 self.uploads.resume()
                 self.load_error, self._loaded = "", True
@@ -101,7 +112,7 @@ class Service:
             raise no_collection(name)
         with self._lock:
             if id_ not in self._pipelines:
-                self._pipelines[id_] = self.parts.pipeline(library.collection(name))
+                self._pipelines[id_] = replace(self.parts.pipeline(library.collection(name)), propcite=self.propcite)
             return self._pipelines[id_]
 
     def forget_collection(self, collection: CollectionInfo) -> None:
@@ -110,6 +121,6 @@ class Service:
 
     def close(self) -> None:
         self._closing.set()
-        for part in (self.uploads, self.stream_workers, self.long_workers, self.workers, self.viewer.page_images):
+        for part in (self.uploads, self.workers, self.viewer.page_images):
             part.close()
         self.parts.library.close()

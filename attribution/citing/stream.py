@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Generator, Iterable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
+from contextvars import copy_context
 from itertools import islice
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from propcite.attribution.citations import CitedAnswer
 from propcite.attribution.citing.answer_citer import AnswerCiter, encode_claims
@@ -20,12 +21,15 @@ from propcite.attribution.errors import AttributionError
 from propcite.attribution.events import AnswerDone, Event, SentenceCited, TextDelta
 from propcite.attribution.prose.marker_stripper import MarkerStripper
 from propcite.attribution.prose.sentences import SentenceStream
+from propcite.retrieval.interrupting import in_turn, others_wait
 from propcite.retrieval.retriever import Retriever
-from propcite.retrieval.text import Span
+from propcite.retrieval.text import Passage, Span
 
 BATCH = 16  # sentences cited together when so many wait
 AHEAD, MAX_AHEAD = 4, 256  # sentences of passages that are encoded ahead at a time, and in all
 END = object()
+
+Done = TypeVar("Done")
 
 
 class StreamCiter:
@@ -46,9 +50,10 @@ class StreamCiter:
         self._before: deque[str] = deque(maxlen=MAX_CONTEXT)
         self._jobs: deque[Future[list[SentenceCited]]] = deque()
         self._thread = ThreadPoolExecutor(1, "propcite-stream")
-        self._opening = self._thread.submit(AnswerCiter.over, self._tools, source, collection, question)
+        self._context = copy_context()  # by it the thread asks for turns, and may be stopped
+        self._opening = self._submit(lambda: self._open(source, collection))
         if not isinstance(source, Retriever) and self._tools.encoding_judge:
-            self._thread.submit(self._encode_ahead, None)
+            self._submit(lambda: self._encode_ahead(None))
 
     def feed(self, piece: object) -> Iterator[Event]:
         """Yield the events of the next piece of text, and those of sentences cited meanwhile."""
@@ -123,10 +128,22 @@ class StreamCiter:
 
     def _put(self, sentence: tuple[Span, str]) -> None:
         self._waiting.append(sentence)
-        self._jobs.append(self._thread.submit(self._cite))
+        self._jobs.append(self._submit(self._cite))
+
+    def _submit(self, work: Callable[[], Done]) -> Future[Done]:
+        return self._thread.submit(self._context.run, work)
+
+    def _open(self, source: Source, collection: Retriever | None) -> AnswerCiter:
+        given = source if isinstance(source, (list, tuple)) else ()  # others may be read only once
+        with in_turn(sum(len(p.text) for p in given if isinstance(p, Passage))):
+            return AnswerCiter.over(self._tools, source, collection, self._question)
 
     def _cite(self) -> list[SentenceCited]:
         """Cite the sentences that wait; none are left where an earlier job took them along."""
+        with in_turn(sum(len(text) for _, text in self._waiting)):
+            return self._cite_now()
+
+    def _cite_now(self) -> list[SentenceCited]:
         batch = [self._waiting.popleft() for _ in range(min(BATCH, len(self._waiting)))]
         citer = self.opened()
         texts = [*self._before, *(text for _, text in batch)]
@@ -146,10 +163,11 @@ class StreamCiter:
             retriever = self.opened().retriever
             evidence = islice(sentences_as_evidence(retriever.passages() if retriever else []), MAX_AHEAD)
         batch, judge = list(islice(evidence, AHEAD)), self._tools.encoding_judge
-        if batch and judge:
-            judge.encode_evidence(batch)
+        if batch and judge and not others_wait():
+            with in_turn(sum(map(len, batch))):
+                judge.encode_evidence(batch)
             with suppress(RuntimeError):  # closed meanwhile
-                self._thread.submit(self._encode_ahead, evidence)
+                self._submit(lambda: self._encode_ahead(evidence))
 
 
 class CitedStream(Iterator[Event]):

@@ -14,6 +14,7 @@ from propcite.retrieval.encoding.base import TextEncoder
 
 SUPPORTED_FROM = 0.5
 PARTLY_FROM = 0.3
+NOT_JUDGED = "not judged: "  # begins the reason of a verdict where a judge failed
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +152,7 @@ def label_of(probability: float, supported_from: float = SUPPORTED_FROM) -> Labe
 
 
 __all__ = [
+    "NOT_JUDGED",
     "PARTLY_FROM",
     "SUPPORTED_FROM",
     "Case",

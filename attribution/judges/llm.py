@@ -13,7 +13,7 @@ from typing import Literal
 
 from propcite.attribution.citations import Label, Verdict
 from propcite.attribution.errors import AttributionError
-from propcite.attribution.judges import SUPPORTED_FROM, Case, label_of
+from propcite.attribution.judges import NOT_JUDGED, SUPPORTED_FROM, Case, label_of
 from propcite.attribution.judges.chunks import chunks
 from propcite.attribution.judges.llm_prompts import (
     GUARDIAN_FORM,
@@ -110,7 +110,7 @@ class LlmJudge:
             with self._lock:
                 self.num_unjudged += 1
                 self.last_failure = failure.summary
-            return Verdict(Label.UNSUPPORTED, 0.0, f"not judged: {failure.summary}")
+            return Verdict(Label.UNSUPPORTED, 0.0, NOT_JUDGED + failure.summary)
         return _combined(verdicts, self.supported_from)
 
     def _model_verdict(self, claim: str, evidence: str, context: str) -> ModelVerdict:

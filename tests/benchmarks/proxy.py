@@ -15,20 +15,16 @@ import asyncio
 import json
 import os
 import re
-import socket
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Any
 
 import httpx
 from starlette.types import Receive, Scope, Send
-from tests.benchmarks.load import served, wait_for
+from tests.benchmarks.servers import served, started
 
 ANSWER = (
     "The Lantern Point flood barrier is 6.4 metres high. It was finished on 18 October 2024, eleven weeks late. "
@@ -171,28 +167,14 @@ async def measure(direct_url: str, proxy_url: str, rounds: int, cited: int, pace
             print_row(f"{name}, cited, whole", [a for a, _ in both], [b for _, b in both])
 
 
-@contextmanager
-def model_url() -> Iterator[str]:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [sys.executable, "-m", "uvicorn", "tests.benchmarks.proxy:model_server", "--port", str(port)]
-    server = subprocess.Popen([*command, "--log-level", "warning", "--lifespan", "off"])
-    try:
-        wait_for(f"http://127.0.0.1:{port}/")
-        yield f"http://127.0.0.1:{port}/v1"
-    finally:
-        server.terminate()
-        server.wait()
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=200)
     parser.add_argument("--cited", type=int, default=30)
     parser.add_argument("--tokens-a-second", type=float, default=50)
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder, model_url() as direct:
+    with tempfile.TemporaryDirectory() as folder, started("tests.benchmarks.proxy:model_server") as model:
+        direct = f"{model}/v1"
         os.environ.update(PROPCITE_DATA_DIR=folder, PROPCITE_LLM_URL=direct)
         with served("") as (address, _):
             asyncio.run(measure(direct, f"{address}/v1", options.rounds, options.cited, 1 / options.tokens_a_second))

@@ -15,9 +15,11 @@ from propcite.app.ingest.sources import Upload
 from propcite.app.library.store import Library
 from propcite.app.parts import Parts
 from propcite.app.settings import load_settings
+from propcite.app.turns.fair_queue import Waiting
 from propcite.attribution.citations import CitedAnswer
 from propcite.retrieval.encoding.encoder import Encoder
 from propcite.retrieval.text import Document
+from propcite.ui.people import turns
 from propcite.ui.session import MAX_NAMED
 
 MAIN = Path(propcite.ui.__file__).parent / "main.py"
@@ -283,3 +285,20 @@ def test_a_condition_that_leaves_no_document_keeps_the_question(opened: Page, fi
     test = ask(test, QUESTION)
     assert test.chat_input(key="question").value == QUESTION
     assert library.answers() == []
+
+
+def test_a_question_that_would_wait_too_long_is_given_back(
+    opened: Page, filled: Path, library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PROPCITE_SERVE_THREADS", "1")
+    monkeypatch.setenv("PROPCITE_SERVE_WAIT_SECONDS", "0.01")
+    page = opened(filled)
+    page_turns = turns._workers(load_settings()).turns
+    somebody = Waiting("somebody else", 0.5, 60.0, lambda: None)
+    page_turns.put(somebody)
+    test = ask(page, QUESTION)
+    assert "too much waits already: try again in" in texts(test)
+    assert not library.answers()
+    page_turns.end(somebody, 0.5)
+    assert "84 million" in library.answer(address(ask(test, QUESTION))).text
+    assert page_turns.running == 0

@@ -8,6 +8,7 @@ from pathlib import Path
 import streamlit as st
 
 from propcite.app.library.store import Action, CollectionInfo, Scope
+from propcite.app.turns.costs import Kind
 from propcite.attribution.citations import CitedAnswer
 from propcite.retrieval.errors import PropCiteError
 from propcite.ui import reader, session
@@ -15,6 +16,7 @@ from propcite.ui.asking import errors, history, progress, question_box, turns
 from propcite.ui.asking.meter import show_meter
 from propcite.ui.asking.question_box import Question
 from propcite.ui.asking.welcome import welcome
+from propcite.ui.people.turns import in_turns
 from propcite.ui.render import plain
 
 
@@ -24,9 +26,10 @@ def ask(collection: CollectionInfo, question: Question, documents: Sequence[str]
         session.visitor().require(Scope.READ, collection.name)
         turns.show_before(session.parts().library.conversation(question.after) if question.after else [])
         turns.show_question(question.text)
-        if answer_id := progress.show_while_written(
-            session.pipeline(collection, documents), question.text, question.after
-        ):
+        with in_turns(Kind.ANSWER):
+            pipeline = session.pipeline(collection, documents)
+            answer_id = progress.show_while_written(pipeline, question.text, question.after)
+        if answer_id:
             session.visitor().record(Action.ASKED, collection.name, answer_id)
             reader.open_answer(answer_id)
     except PropCiteError as error:

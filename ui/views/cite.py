@@ -5,10 +5,12 @@ from __future__ import annotations
 import streamlit as st
 
 from propcite.app.library.store import Action, CollectionInfo, Scope
+from propcite.app.turns.costs import Kind
 from propcite.attribution.prose.markers import extract_markers
 from propcite.ui import reader, session
 from propcite.ui.asking.meter import show_meter
 from propcite.ui.pasted_passages import passages_of
+from propcite.ui.people.turns import in_turns
 from propcite.ui.words import check_line, counted
 
 QUESTION_HELP = "The answer then also says whether it answers this."
@@ -20,7 +22,7 @@ def cite(collection: CollectionInfo, text: str, question: str, given: str) -> No
     asking = session.visitor()
     asking.require(Scope.READ, collection.name)
     pipeline, passages = session.pipeline(collection), passages_of(given)
-    with st.spinner("Looking for the words that support it…"):
+    with in_turns(Kind.CITE), st.spinner("Looking for the words that support it…"):
         if passages and extract_markers(text).markers:
             repaired = pipeline.repair(text, passages, question=question)
             st.session_state[f"checks-{repaired.answer.id}"] = repaired

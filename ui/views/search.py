@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
+from propcite.app.turns.costs import SEARCHES
 from propcite.retrieval.words.query import Way
 from propcite.retrieval.words.shares import quoted_phrases
 from propcite.ui import session
 from propcite.ui.clickable import show_passages
+from propcite.ui.people.turns import in_turns
 from propcite.ui.render import hits_html
 
 NUM_HITS = 10
@@ -30,7 +32,8 @@ def show() -> None:
         way = _way()
     if not text.strip():
         return
-    hits = session.pipeline(collection, documents).search(text, granularity, NUM_HITS, way=way)
+    with in_turns(SEARCHES[granularity]):
+        hits = session.pipeline(collection, documents).search(text, granularity, NUM_HITS, way=way)
     st.caption(f"The {len(hits)} nearest, best first" if hits else _nothing(text, way))
     if missing := session.parts().encoder.missing_marker_note(granularity):
         st.caption(missing)

@@ -12,6 +12,7 @@ from propcite.app.library.store import Turn
 from propcite.attribution.english import Exchange, question_parts, standalone_question
 from propcite.attribution.questions.reader import QuestionReader
 from propcite.retrieval.errors import PropCiteError
+from propcite.retrieval.interrupting import in_turn
 
 PER_PART = 1  # sentences per part of a question that asks several things
 ABSTENTION = "The collection does not say."
@@ -40,6 +41,10 @@ class ExtractiveGenerator:
         return [self._draft(question, context) for question, context in requests]
 
     def _draft(self, question: str, context: GenerationContext) -> Draft:
+        with in_turn(sum(len(passage.text) for passage in context.passages)):
+            return self._draft_now(question, context)
+
+    def _draft_now(self, question: str, context: GenerationContext) -> Draft:
         found = find(self._reader, context.retriever, context.passages, question_parts(question))
         chosen = [choose(one.candidates) if len(found) == 1 else choose(one.candidates, PER_PART) for one in found]
         if not any(chosen):

@@ -18,6 +18,7 @@ from sqlalchemy import (
     String,
     Text,
     UniqueConstraint,
+    text,
 )
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship
 
@@ -168,11 +169,23 @@ class KeyRow(Table):
     revoked_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
 
 
+OVER_ALL = text("collection_id IS NULL")
+
+
 class RoleRow(Table):
     """A person's role in a collection; `collection_id` is null if it is one in all."""
 
     __tablename__ = "roles"
-    __table_args__ = (UniqueConstraint("person", "collection_id"),)
+    __table_args__ = (
+        UniqueConstraint("person", "collection_id"),
+        Index(
+            "uq_roles_over_all",
+            "person",
+            unique=True,
+            sqlite_where=OVER_ALL,
+            postgresql_where=OVER_ALL,
+        ),
+    )
 
     id: Mapped[int] = mapped_column(primary_key=True)
     person: Mapped[str] = mapped_column(String(200))

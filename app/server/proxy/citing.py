@@ -5,13 +5,17 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncIterable, AsyncIterator
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
+from propcite.app.server.access import Access
 from propcite.app.server.problems import INTERNAL_ERROR, one_line
 from propcite.app.server.proxy.client import Client
 from propcite.app.server.proxy.proxy_request import ProxyRequest
 from propcite.app.server.proxy.sources import Sources
 from propcite.app.server.service import Service
+from propcite.app.turns.costs import Kind, Size
+from propcite.app.turns.jobs import Job
+from propcite.app.turns.workers import Asking
 from propcite.attribution.citations import CitedAnswer
 from propcite.attribution.events import Event
 from propcite.attribution.formats.json.native import to_native
@@ -31,7 +35,8 @@ INCOMPLETE_NOTES = {  # by the reasons that the three APIs name
     "content_filter": FILTER_NOTE,
     "refusal": FILTER_NOTE,
 }
-BROKEN_OFF = "the model server broke off"
+SERVER = "the model server"  # begins every reason of ours, as no model's
+BROKEN_OFF = f"{SERVER} broke off"
 NOT_JSON = "the model server's response is not JSON: correct PROPCITE_LLM_URL"
 
 
@@ -49,8 +54,17 @@ class Citer:
     """Cites the texts of one request, without the reasoning that a model writes before its answer."""
 
     service: Service
+    asking: Asking
+    job: Job  # of a stream
     call: ProxyRequest
     sources: Sources
+
+    @classmethod
+    def of(cls, access: Access, call: ProxyRequest, sources: Sources) -> Self:
+        """Admit the citing of an answer before its model writes; BusyError if it would wait too long."""
+        service, asking = access.service, access.asking
+        service.workers.check(asking, Kind.ANSWER, Size())
+        return cls(service, asking, service.workers.writing_job(asking.client), call, sources)
 
     @property
     def client(self) -> Client:
@@ -69,16 +83,24 @@ class Citer:
         return self.finish(replace(answer, text=text), reason)
 
     async def _cite(self, prose: str) -> CitedAnswer:
-        first, collection = self.sources.first, self.sources.collection
-        return await self.service.citing_queue.cite(prose, first, collection=collection, question=self.call.question)
+        first, collection, question = self.sources.first, self.sources.collection, self.call.question
+        return await self.service.citing_queue.cite(
+            self.asking, prose, first, collection=collection, question=question, is_admitted=True
+        )
 
     def stream(self, pieces: AsyncIterable[str]) -> EventStream:
-        return self.service.parts.propcite.astream(
-            pieces,
-            self.sources.first,
-            collection=self.sources.collection,
-            question=self.call.question,
-        )
+        with self.job.pacing():
+            return self.service.propcite.astream(
+                pieces,
+                self.sources.first,
+                collection=self.sources.collection,
+                question=self.call.question,
+            )
+
+    def stop(self) -> None:
+        """End the citing of a stream at its next text."""
+        self.job.cancel()
+        self.service.workers.learn(Kind.ANSWER, Size(), self.job.spent)
 
     def finish(self, answer: CitedAnswer, reason: str | None = None) -> CitedAnswer:
         """Count the answer's facts, and add the collection, the model's name and why it is incomplete."""
@@ -93,7 +115,8 @@ class Citer:
 
 def stopped(answer: CitedAnswer, reason: str | None) -> CitedAnswer:
     """Return the answer with a note if the reason for which the model stopped says that it is incomplete."""
-    note = BROKEN_OFF if reason == BROKEN_OFF else INCOMPLETE_NOTES.get(reason or "", "")
+    reason = reason or ""
+    note = reason.partition(" (")[0] if reason.startswith(SERVER) else INCOMPLETE_NOTES.get(reason, "")
     return replace(answer, incomplete=True, notes=(*answer.notes, note)) if note else answer
 
 

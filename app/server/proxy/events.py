@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
-from collections.abc import AsyncGenerator, AsyncIterable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
@@ -16,6 +17,28 @@ _END = re.compile(rb"\r\n\r\n|\n\n|\r\r")
 
 class BrokenStreamError(Exception):
     """The bytes are not a stream of events."""
+
+
+class OutOfTimeError(Exception):
+    """The stream took longer than one may."""
+
+
+def out_of_time(seconds: float) -> str:
+    return f"the model server took more than {seconds:g} seconds (PROPCITE_SERVE_STREAM_SECONDS)"
+
+
+async def within(pieces: AsyncIterator[bytes], seconds: float) -> AsyncIterator[bytes]:
+    """Yield pieces as they come; OutOfTimeError once that has taken so many seconds."""
+    end = asyncio.get_running_loop().time() + seconds
+    while True:
+        try:
+            async with asyncio.timeout_at(end):
+                piece = await anext(pieces, None)
+        except TimeoutError:
+            raise OutOfTimeError(out_of_time(seconds)) from None
+        if piece is None:
+            return
+        yield piece
 
 
 @dataclass(frozen=True)

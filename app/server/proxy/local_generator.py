@@ -14,7 +14,7 @@ from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from secrets import token_hex
-from typing import Any
+from typing import Any, Self
 
 from propcite.app.answering.pipeline import Pipeline
 from propcite.app.library.store import Action
@@ -25,7 +25,9 @@ from propcite.app.server.proxy.chat.chunks import delta
 from propcite.app.server.proxy.citing import Citer, EventStream
 from propcite.app.server.proxy.events import DONE, Event, encode_chunk
 from propcite.app.server.proxy.proxy_request import ProxyRequest
-from propcite.app.server.streaming import COMMENT, items_from_thread
+from propcite.app.server.proxy.sources import Sources
+from propcite.app.server.streaming import COMMENT
+from propcite.app.server.writing import Writing
 from propcite.attribution.citations import CitedAnswer
 from propcite.attribution.events import AnswerDone, SentenceCited, TextDelta
 from propcite.attribution.events import Event as AnswerEvent
@@ -63,6 +65,12 @@ class LocalCiter(Citer):
 
     known: asyncio.Queue[AnswerEvent] = field(default_factory=asyncio.Queue)
 
+    @classmethod
+    def beside(cls, access: Access, call: ProxyRequest, collection: str) -> Self:
+        """Return a citer that needs no admission beside that of the writing."""
+        job = access.service.workers.writing_job(access.asking.client)
+        return cls(access.service, access.asking, job, call, Sources((), None, collection))
+
     async def text(self, text: str, reason: str | None) -> CitedAnswer:  # noqa: ARG002 - the answer says it all
         event = await self.known.get()
         assert isinstance(event, AnswerDone)
@@ -71,12 +79,15 @@ class LocalCiter(Citer):
     def stream(self, pieces: AsyncIterable[str]) -> EventStream:
         return _KnownEvents(self.known, pieces)
 
+    def stop(self) -> None:
+        """Do nothing: the citing ends with the writing."""
+
     def finish(self, answer: CitedAnswer, reason: str | None = None) -> CitedAnswer:  # noqa: ARG002
         return answer
 
 
-async def local_completion(access: Access, call: ProxyRequest, pipeline: Pipeline, citer: LocalCiter) -> bytes:
-    answer = await access.service.stream_workers.run(lambda: pipeline.answer(call.question))
+async def local_completion(call: ProxyRequest, pipeline: Pipeline, writing: Writing, citer: LocalCiter) -> bytes:
+    answer = await writing.whole(lambda: pipeline.answer(call.question))
     citer.known.put_nowait(AnswerDone(answer))
     message = {"role": "assistant", "content": answer.text, "refusal": None}
     choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": _finish_reason(answer)}
@@ -84,15 +95,13 @@ async def local_completion(access: Access, call: ProxyRequest, pipeline: Pipelin
 
 
 async def local_stream(
-    access: Access, call: ProxyRequest, pipeline: Pipeline, citer: LocalCiter
+    call: ProxyRequest, pipeline: Pipeline, writing: Writing, citer: LocalCiter
 ) -> AsyncGenerator[Event, None]:
     """Yield the chunks of an answer without its citations, which the citer gets."""
     fields = _common_fields("chat.completion.chunk")
     yield Event(delta(fields, 0, {"role": "assistant", "content": ""}))
     try:
-        async with aclosing(
-            items_from_thread(access.service.stream_workers, lambda: pipeline.answer_stream(call.question))
-        ) as events:
+        async with aclosing(writing.items(lambda: pipeline.answer_stream(call.question))) as events:
             async for event in events:
                 match event:
                     case None:

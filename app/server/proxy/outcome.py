@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 
 import httpx
@@ -11,8 +12,8 @@ from fastapi.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from propcite.app.server.proxy.upstream import returned_headers
-from propcite.app.server.routes.ask import UNBUFFERED
 from propcite.app.server.service import Service
+from propcite.app.server.streaming import UNBUFFERED
 
 EVENT_STREAM = "text/event-stream"
 
@@ -30,20 +31,23 @@ class Outcome:
 
 
 class ResourceStream(StreamingResponse):
-    """A stream that releases its resources when it has ended or its client has left."""
+    """A stream that releases its resources when it has ended, its client has left, or reads too slowly."""
 
     def __init__(
         self,
         content: AsyncIterator[bytes],
         resources: AsyncExitStack,
         response: httpx.Response | None,
+        seconds: float,
         headers: Mapping[str, str] | None = None,
     ) -> None:
         own = headers or (returned_headers(response) if response is not None else {})
         media_type = response.headers.get("content-type") if response is not None else EVENT_STREAM
         super().__init__(content, headers={**UNBUFFERED, **own}, media_type=media_type)
-        self._resources = resources
+        self._resources, self._seconds = resources, seconds
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async with self._resources:
-            await super().__call__(scope, receive, send)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self._seconds):
+                    await super().__call__(scope, receive, send)

@@ -12,8 +12,8 @@ from typing import Any
 import httpx
 
 from propcite.app.server.problems import INTERNAL_ERROR
-from propcite.app.server.proxy.citing import BROKEN_OFF, Citer
-from propcite.app.server.proxy.events import BrokenStreamError, Event
+from propcite.app.server.proxy.citing import BROKEN_OFF, SERVER, Citer
+from propcite.app.server.proxy.events import BrokenStreamError, Event, OutOfTimeError
 from propcite.app.server.proxy.streamed_text import OnCited, StreamedText
 
 log = logging.getLogger("propcite.server")
@@ -39,6 +39,7 @@ class StreamRelay(ABC):
 
     async def close(self) -> None:
         """Stop all tasks, and stop reading."""
+        self.citer.stop()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -71,6 +72,17 @@ class StreamRelay(ABC):
     async def finish(self, error_event: Event | None) -> None:
         """Send a well-formed end, whatever came before it."""
 
+    def out_of_time_event(self) -> Event | None:
+        """Return the event that says so; None if `finish` says it."""
+        return None
+
+    @property
+    def why_broken(self) -> str | None:
+        """Return why the texts that are open end too early."""
+        if not self.error:
+            return None
+        return self.error if self.error.startswith(SERVER) else BROKEN_OFF
+
     @property
     @abstractmethod
     def is_unfinished(self) -> bool:
@@ -99,6 +111,9 @@ class StreamRelay(ABC):
                     await self.take(event)
         except (httpx.HTTPError, BrokenStreamError) as error:
             self.error = f"{BROKEN_OFF} ({type(error).__name__})"
+        except OutOfTimeError as error:
+            self.error = str(error)
+            return self.out_of_time_event()
         if self.is_unfinished:
             self.error = self.error or BROKEN_OFF
         return None

@@ -11,6 +11,7 @@ from propcite.app.answering.prompts import listed
 from propcite.app.server.access import Access
 from propcite.app.server.proxy.proxy_request import ProxyRequest
 from propcite.app.server.routes.shared import to_passages
+from propcite.app.turns.costs import Kind, Size
 from propcite.retrieval.retriever import Retriever
 from propcite.retrieval.text import Passage
 
@@ -55,7 +56,12 @@ async def choose_sources(access: Access, call: ProxyRequest) -> Sources | None:
     name = pipeline.collection.name
     shown: list[Passage] = []
     if retrieves and call.question:
-        shown = await service.workers.run(lambda: _search(collection, call.question, pipeline.num_passages))
+        shown = await service.workers.run(
+            access.asking,
+            Kind.SEARCH_PASSAGE,
+            Size(),
+            lambda: _search(collection, call.question, pipeline.num_passages),
+        )
     if passages:
         return Sources([*passages, *shown], collection, name, shown)
     if shown:

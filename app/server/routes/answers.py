@@ -32,6 +32,7 @@ from propcite.app.server.schemas import (
     RemovedAnswers,
     Text,
 )
+from propcite.app.turns.costs import Kind, Size
 from propcite.attribution.citations import CitedAnswer
 from propcite.attribution.formats.json.explanations import ExplanationJson, explanation_json
 from propcite.attribution.formats.json.hits import alternative_json
@@ -80,12 +81,12 @@ async def explain(
     def work() -> ExplanationJson:
         stored = _find(access, answer_id)
         alignment = alignment_of(options.alignment) if options.alignment else None
-        explained = service.parts.propcite.explain(
+        explained = service.propcite.explain(
             stored, options.fact, options.citation, granularity=options.granularity, alignment=alignment
         )
         return explanation_json(explained, unit)
 
-    return await cancel_on_disconnect(request, service.workers.run(work))
+    return await cancel_on_disconnect(request, service.workers.run(access.asking, Kind.EXPLAIN, Size(), work))
 
 
 @router.get("/v1/answers/{answer_id}/evidence", responses=PROBLEMS)
@@ -102,7 +103,7 @@ async def evidence(
         near = pipeline.alternatives(stored, options.fact, options.granularity, options.k)
         return AlternativeList(evidence=[alternative_json(one, unit) for one in near])
 
-    return await cancel_on_disconnect(request, service.workers.run(work))
+    return await cancel_on_disconnect(request, service.workers.run(access.asking, Kind.EVIDENCE, Size(), work))
 
 
 @router.get("/v1/answers/{answer_id}/feedback", responses=PROBLEMS)

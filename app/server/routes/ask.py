@@ -18,7 +18,6 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import aclosing
 
 from fastapi import APIRouter, Request, Response
-from fastapi.responses import StreamingResponse
 
 from propcite.app.answering.pipeline import Pipeline
 from propcite.app.library.store import Action
@@ -27,7 +26,8 @@ from propcite.app.server.offsets import unit_for
 from propcite.app.server.problems import INTERNAL_ERROR, one_line, problem, status_of
 from propcite.app.server.routes.shared import ANSWER_RESPONSES, cancel_on_disconnect, count_facts, new_answer_response
 from propcite.app.server.schemas import AskRequest
-from propcite.app.server.streaming import COMMENT, items_from_thread, sse_event
+from propcite.app.server.streaming import COMMENT, sse_event
+from propcite.app.server.writing import Writing
 from propcite.attribution.citations import CitedAnswer
 from propcite.attribution.events import AnswerDone, Event, SentenceCited, TextDelta, event_dict
 from propcite.attribution.formats import FORMATS, Unit
@@ -36,7 +36,6 @@ from propcite.retrieval.errors import PropCiteError
 
 log = logging.getLogger("propcite.server")
 router = APIRouter(tags=["ask"], route_class=CheckedRoute)
-UNBUFFERED = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
 
 
 @router.post("/v1/ask", responses=ANSWER_RESPONSES, response_class=Response)
@@ -47,12 +46,10 @@ async def ask(request: Request, body: AskRequest, access: ReadAccess) -> Respons
     service.require_models()
     unit = unit_for(request, body)
     pipeline = await _pipeline(access, body)
+    writing = Writing(service, access.asking)
     if body.stream:
-        return StreamingResponse(
-            _events(access, body, pipeline, unit), media_type="text/event-stream", headers=UNBUFFERED
-        )
-    work = service.stream_workers.run(lambda: pipeline.answer(body.question, body.after))
-    answer = await cancel_on_disconnect(request, work)
+        return writing.response(_events(access, body, pipeline, writing, unit))
+    answer = await cancel_on_disconnect(request, writing.whole(lambda: pipeline.answer(body.question, body.after)))
     await asyncio.to_thread(access.record, Action.ASKED, answer.collection, answer.id)
     return new_answer_response(service, answer, body, request)
 
@@ -71,12 +68,12 @@ async def _pipeline(access: Access, body: AskRequest) -> Pipeline:
     return await asyncio.to_thread(open_pipeline)
 
 
-async def _events(access: Access, body: AskRequest, pipeline: Pipeline, unit: Unit) -> AsyncIterator[str]:
+async def _events(
+    access: Access, body: AskRequest, pipeline: Pipeline, writing: Writing, unit: Unit
+) -> AsyncIterator[str]:
     service, text = access.service, ""
     try:
-        async with aclosing(
-            items_from_thread(service.stream_workers, lambda: pipeline.answer_stream(body.question, body.after))
-        ) as events:
+        async with aclosing(writing.items(lambda: pipeline.answer_stream(body.question, body.after))) as events:
             async for event in events:
                 if isinstance(event, AnswerDone):
                     await asyncio.to_thread(access.record, Action.ASKED, event.answer.collection, event.answer.id)

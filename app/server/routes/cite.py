@@ -22,6 +22,7 @@ from propcite.app.server.routes.shared import (
     to_passages,
 )
 from propcite.app.server.schemas import CiteRequest, RepairRequest
+from propcite.app.turns.costs import Kind, Size
 from propcite.attribution.citations import CitedAnswer
 from propcite.attribution.formats.json import json_schema
 from propcite.attribution.formats.json.explanations import explanation_schema
@@ -51,12 +52,14 @@ async def _cite(access: Access, body: CiteRequest) -> CitedAnswer:
     if body.keep and has_passages and not body.collection:
         raise RequestError(422, "keep: an answer is stored with a collection: name one")
     if has_passages and not body.collection:
-        return await service.citing_queue.cite(body.answer, passages, question=body.question)
+        return await service.citing_queue.cite(access.asking, body.answer, passages, question=body.question)
     name = access.collection_name(body.collection)
     pipeline = await asyncio.to_thread(service.pipeline, name)
     retriever = await asyncio.to_thread(pipeline.retriever)
     source, collection = (passages, retriever) if has_passages else (retriever, None)
-    cited = await service.citing_queue.cite(body.answer, source, collection=collection, question=body.question)
+    cited = await service.citing_queue.cite(
+        access.asking, body.answer, source, collection=collection, question=body.question
+    )
     if body.keep:
         if access.key:  # what is kept looks like an answer of this server's
             cited = replace(cited, notes=(*cited.notes, f"sent by {access.speaker()}"))
@@ -71,14 +74,16 @@ async def repair(request: Request, body: RepairRequest, access: ReadAccess) -> J
     service = access.service
     service.require_models()
     name = access.collection_name(body.collection) if body.collection else None
-    service.limits.check_characters(body.answer, to_passages(body.passages))
-    unit = unit_for(request, body)
+    given, unit = to_passages(body.passages), unit_for(request, body)
+    service.limits.check_characters(body.answer, given)
 
     def work() -> RepairJson:
         service.limits.check_sentences(body.answer)
         collection = service.pipeline(name).retriever() if name else None
         passages = plain_inputs(body.passages)
-        repaired = service.parts.propcite.repair(body.answer, passages, collection=collection, question=body.question)
+        repaired = service.propcite.repair(body.answer, passages, collection=collection, question=body.question)
         return repair_json(repaired, body.answer, unit)
 
-    return JSONResponse(await cancel_on_disconnect(request, service.long_workers.run(work)))
+    size = Size.of(body.answer, given)
+    work_done = service.workers.run(access.asking, Kind.REPAIR, size, work)
+    return JSONResponse(await cancel_on_disconnect(request, work_done))

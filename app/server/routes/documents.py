@@ -15,7 +15,7 @@ from propcite.app.ingest.uploads import MAX_JOBS, Job, Uploads, safe_name
 from propcite.app.library.selection import selected_documents
 from propcite.app.library.store import Action, CollectionInfo, DetailsChange, DocumentInfo
 from propcite.app.server.access import Access, CheckedRoute, ReadAccess, WriteAccess
-from propcite.app.server.errors import RequestError, too_busy
+from propcite.app.server.errors import RequestError
 from propcite.app.server.routes.shared import PROBLEMS, cancel_on_disconnect
 from propcite.app.server.schemas import (
     DescribeRequest,
@@ -93,7 +93,7 @@ async def add(
     access.service.require_models()
     name = access.collection_name(collection)
     if (waiting := access.service.uploads.num_unfinished) >= MAX_JOBS:
-        raise too_busy(waiting)
+        raise RequestError(503, f"{waiting} uploads wait to be read: try again in a minute", Retry_After="60")
     uploads, web = files or [], addresses or []
     names = [safe_name(file.filename) for file in uploads]
     _check(names, web)

@@ -121,21 +121,22 @@ async def _body(request: Request) -> bytes:
         raise RequestError(499, "the client hung up") from error
 
 
-async def passed(request: Request, access: ReadAccess) -> Response:  # noqa: ARG001 - checks the key
+async def passed(request: Request, access: ReadAccess) -> Response:
     """Pass a request on to the model server."""
-    return await _pass(request, request.url.path.removeprefix("/v1"))
+    return await _pass(request, access, request.url.path.removeprefix("/v1"))
 
 
 async def passed_over(request: Request, access: ReadAccess, collection: Name) -> Response:
     """Pass a request on, for a client whose base URL names a collection."""
     await require_collection(access, collection)
-    return await _pass(request, "/" + request.url.path.split("/", 4)[4].removeprefix("v1/"))
+    return await _pass(request, access, "/" + request.url.path.split("/", 4)[4].removeprefix("v1/"))
 
 
-async def _pass(request: Request, path: str) -> Response:
+async def _pass(request: Request, access: Access, path: str) -> Response:
     if not all(map(_SEGMENT.fullmatch, path.removeprefix("/").split("/"))):
         raise RequestError(404, "this is not the name of a model or a route")
-    return await proxy(request).passed(request, path, await _body(request) if request.method == "POST" else None)
+    body = await _body(request) if request.method == "POST" else None
+    return await proxy(request).passed(request, access.asking, path, body)
 
 
 for _methods, _path in PASSED:
@@ -152,9 +153,9 @@ _MODELS_OPTIONS: dict[str, Any] = {
 
 
 @router.get("/v1/models", **_MODELS_OPTIONS)
-async def models(request: Request, access: ReadAccess) -> Response:  # noqa: ARG001 - checks the key
+async def models(request: Request, access: ReadAccess) -> Response:
     """List the models of the model server; without one, `propcite`, this server's own generator."""
-    return await proxy(request).models(request)
+    return await proxy(request).models(request, access.asking)
 
 
 @router.get(f"{COLLECTION}/v1/models", include_in_schema=False)
@@ -162,4 +163,4 @@ async def models(request: Request, access: ReadAccess) -> Response:  # noqa: ARG
 async def models_over(request: Request, access: ReadAccess, collection: Name) -> Response:
     """List the models, for a client whose base URL names a collection."""
     await require_collection(access, collection)
-    return await proxy(request).models(request)
+    return await proxy(request).models(request, access.asking)

@@ -9,6 +9,7 @@ from propcite.app.server.access import CheckedRoute, ReadAccess
 from propcite.app.server.offsets import unit_for
 from propcite.app.server.routes.shared import PROBLEMS, cancel_on_disconnect
 from propcite.app.server.schemas import SearchRequest, SearchResponse
+from propcite.app.turns.costs import SEARCHES, Size
 from propcite.attribution.formats.json.hits import hit_json
 from propcite.retrieval.alignment import alignment_of
 from propcite.retrieval.timing import Timer
@@ -33,4 +34,8 @@ async def search(request: Request, body: SearchRequest, access: ReadAccess) -> J
             "timings_ms": {step: round(ms, 2) for step, ms in timer.spent.items()},
         }
 
-    return JSONResponse(await cancel_on_disconnect(request, service.workers.run(work)))
+    return JSONResponse(
+        await cancel_on_disconnect(
+            request, service.workers.run(access.asking, SEARCHES[body.granularity], Size(), work)
+        )
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -224,3 +225,24 @@ def test_a_backup_brings_roles_and_log_back(open_parts: Callable[..., Parts], tm
     assert single.people.rights(ADA) == Rights(None, {"council": Scope.WRITE})
     assert not single.people.rights("ben")
     assert single.audit.find().total == 0
+
+
+def test_two_grants_over_all_at_the_same_time_leave_one_role(library: Library, people: People) -> None:
+    others = [People(Library(library.url)) for _ in range(4)]
+    scopes = [Scope.READ, Scope.WRITE, Scope.ADMIN, Scope.READ]
+    with ThreadPoolExecutor(4) as threads:
+        for _ in range(10):
+            granted = threads.map(lambda pair: pair[0].grant(ADA, pair[1]), zip(others, scopes, strict=True))
+            assert {role.scope for role in granted} == set(scopes)
+            assert len(people.roles()) == 1
+    assert people.rights(ADA).everywhere is people.roles()[0].scope
+
+
+def test_an_older_library_with_two_roles_over_all_keeps_the_later_one(library: Library, people: People) -> None:
+    with library.engine.begin() as connection:
+        upgrade(connection, "0014")
+        for number, scope in enumerate(("admin", "read")):
+            row = f"('{ADA}', NULL, '{scope}', '2026-11-2{number} 00:00:00')"
+            connection.execute(text(f"INSERT INTO roles (person, collection_id, scope, granted_at) VALUES {row}"))
+        upgrade(connection)
+    assert [role.scope for role in people.roles()] == [Scope.READ]

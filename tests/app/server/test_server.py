@@ -292,34 +292,6 @@ def test_the_error_of_models_that_cannot_be_loaded_is_reported(open_parts: Calla
         assert "/no/such/model" in response.json()["detail"]
 
 
-def test_a_request_to_a_full_queue_is_refused_at_once(open_parts: Callable[..., Parts]) -> None:
-    held, entered = threading.Event(), threading.Event()
-    parts = open_parts(**QUICK, serve_threads=1, serve_waiting=2)
-    real = parts.propcite
-
-    class Slow:
-        def __getattr__(self, name: str) -> Any:
-            entered.set()
-            held.wait(30)
-            return getattr(real, name)
-
-    body = {"answer": "It rained.", "passages": ["It rained."]}
-    with running_server(parts) as address, ThreadPoolExecutor(3) as threads:
-        parts.__dict__["propcite"] = Slow()
-        waiting = [threads.submit(httpx.post, f"{address}/v1/cite", json=body, timeout=60)]
-        entered.wait(30)
-        waiting += [threads.submit(httpx.post, f"{address}/v1/cite", json=body, timeout=60) for _ in range(2)]
-        for _ in range(200):
-            if 'propcite_waiting{kind="cite"} 2.0' in httpx.get(f"{address}/metrics").text:
-                break
-            time.sleep(0.02)
-        refused = httpx.post(f"{address}/v1/cite", json=body)
-        held.set()
-        assert refused.status_code == 503
-        assert "2 requests are waiting already" in refused.json()["detail"]
-        assert [one.result().status_code for one in waiting] == [200] * 3
-
-
 def test_the_openapi_description_has_every_route_and_examples(parts: Parts) -> None:
     described = create_app(parts).openapi()
     routes = {f"{m.upper()} {path}" for path, methods in described["paths"].items() for m in methods}

@@ -17,6 +17,7 @@ from propcite.app.library.store.records import CollectionInfo
 from propcite.app.library.store.tables import CollectionRow, RoleRow
 
 MAX_NAME_LENGTH = 200
+ATTEMPTS = 8  # while others grant the same
 
 
 def person_name(text: str) -> str:
@@ -54,8 +55,9 @@ class People:
             raise StoreError(
                 f"a person cannot be named {person[:40]!r}: give the name or e-mail address that the sign-in tells"
             )
-        with suppress(CollidedError):  # another process granted it at the same time: replace that
-            return self._put(name, scope, collection)
+        for _ in range(ATTEMPTS - 1):
+            with suppress(CollidedError):  # another process granted it at the same time: replace that
+                return self._put(name, scope, collection)
         return self._put(name, scope, collection)
 
     def _put(self, name: str, scope: Scope, collection: CollectionInfo | None) -> Role:

@@ -22,7 +22,7 @@ from propcite.app.server.proxy.chat.chunks import (
     split_end,
     text_of_delta,
 )
-from propcite.app.server.proxy.citing import BROKEN_OFF, Citer, is_text
+from propcite.app.server.proxy.citing import Citer, is_text
 from propcite.app.server.proxy.events import DONE, Event, encode_chunk
 from propcite.app.server.proxy.proxy_request import EXTENSION
 from propcite.app.server.proxy.relay import StreamRelay
@@ -50,11 +50,14 @@ class ChatRelay(StreamRelay):
         """Return whether no choice has begun, or one has not ended."""
         return not self._begun or bool(self._begun - self._ended)
 
+    def out_of_time_event(self) -> Event:
+        return Event(encode_chunk(openai_error(504, self.error)))
+
     async def finish(self, error_event: Event | None) -> None:
         await self._await_ending()
         open_choices = [index for index in self._choices if index not in self._ended]
         for index in open_choices:
-            await self._end_choice(index, BROKEN_OFF if self.error else None)
+            await self._end_choice(index, self.why_broken)
         if error_event:
             await self.send(error_event.raw)
         elif self.error and not open_choices and self.is_unfinished:

@@ -78,7 +78,7 @@ class MessagesRelay(StreamRelay):
         """Cite what has come, and say by an error that it is not all."""
         if not self.is_unfinished:
             return await self.send(error_event.raw if error_event else b"")
-        await self._end_all(BROKEN_OFF)
+        await self._end_all(self.why_broken or BROKEN_OFF)
         error = (error_event.content if error_event else None) or anthropic_error(502, self.error or BROKEN_OFF)
         return await self.send(encode_event({**error, "type": "error", **self._cited_answers(None)}))
 

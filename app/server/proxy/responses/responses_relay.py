@@ -91,7 +91,7 @@ class ResponsesRelay(StreamRelay):
     async def finish(self, error_event: Event | None) -> None:
         """End what has begun; a response that broke off has failed, and has what came of it."""
         if self.is_unfinished:
-            await self._end(reason=BROKEN_OFF if self.error else None)
+            await self._end(reason=self.why_broken)
         if error_event is not None:
             return await self._send(error_event.content or {})
         if not self.is_unfinished:

@@ -1,0 +1,34 @@
+"""Asking, citing and searching on the page take turns, fair between the people who have it open."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from propcite.app.settings import Settings
+from propcite.app.turns.costs import Costs, Kind, Size
+from propcite.app.turns.turns import Turns
+from propcite.app.turns.workers import Asking, Workers
+from propcite.ui import session
+
+
+@contextmanager
+def in_turns(kind: Kind) -> Iterator[None]:
+    """Compute in turns; BusyError before the block if they would begin too late.
+
+    Who did not sign in is known by the open page.
+    """
+    workers, run = _workers(session.parts().settings), get_script_run_ctx()
+    client = session.visitor().name or (run.session_id if run else "")
+    workers.check(Asking(client, "page"), kind, Size())
+    with workers.writing_job(client).pacing():
+        yield
+
+
+@st.cache_resource(show_spinner=False, hash_funcs={Settings: Settings.model_dump_json})
+def _workers(settings: Settings) -> Workers:
+    return Workers(Turns(settings.serve_threads, settings.serve_wait_seconds), Costs(), math.inf)
