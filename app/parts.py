@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import cached_property
 from threading import Lock
@@ -94,10 +95,19 @@ class Parts:
 
     @cached_property
     def propcite(self) -> PropCite:
+        return build_propcite(self.settings, self.encoder, self.splitter, self.judge)
+
+    @cached_property
+    def shared_propcite(self) -> PropCite:
+        """The same for many requests: they share one cache of vectors, and verdicts by content."""
         from propcite.attribution.judges.remembering import remembering
 
-        judge = self.judge and remembering(self.judge, self.verdicts)
-        return build_propcite(self.settings, self.encoder, self.splitter, judge)
+        shared = copy(self.propcite)
+        decider = shared.tools.decider
+        if decider.judge:
+            judge = remembering(decider.judge, self.verdicts)
+            shared.tools = replace(shared.tools, decider=replace(decider, judge=judge))
+        return shared.cached()
 
     @cached_property
     def verdicts(self) -> VerdictMemory:

@@ -90,7 +90,7 @@ def _identity(collection: CollectionInfo) -> tuple[int, str]:
 
 @st.cache_resource(show_spinner=False, hash_funcs={Parts: id, CollectionInfo: _identity})
 def _pipeline(parts: Parts, collection: CollectionInfo) -> Pipeline:
-    return parts.pipeline(collection)
+    return replace(parts.pipeline(collection), propcite=parts.shared_propcite)
 
 
 def granularity(

@@ -6,7 +6,6 @@ import logging
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import cached_property
 from threading import Event, Lock
 from typing import TYPE_CHECKING
 
@@ -57,10 +56,9 @@ class Service:
         self._pipelines: dict[int, Pipeline] = {}
         self._lock = Lock()
 
-    @cached_property
+    @property
     def propcite(self) -> PropCite:
-        """PropCite with one cache for all requests: a text that several send is encoded once."""
-        return self.parts.propcite.cached()
+        return self.parts.shared_propcite
 
     def slots(self, name: str, costs: Costs) -> Slots:
         """Return the slots of one kind of streams, of which as many are written at once as the settings say."""

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import io
 import json
-import os
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from attacking import EXAMPLES, small_library
+from attacking import EXAMPLES
 from commanded import Said
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from propcite.__main__ import main
 from propcite.app.errors import AppError
 from propcite.app.library.conditions import parse_condition
 
@@ -23,37 +19,6 @@ DEEP = "[" * 100_000
 DEEP_OBJECT = '{"a":' * 50_000
 Command = Callable[..., Said]
 SEARCHED = settings(max_examples=EXAMPLES, suppress_health_check=list(HealthCheck), deadline=None)
-
-
-@pytest.fixture
-def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A data directory with a small library, and no settings of the person who runs the tests."""
-    for name in [name for name in os.environ if name.startswith("PROPCITE_")]:
-        monkeypatch.delenv(name)
-    monkeypatch.setenv("PROPCITE_DATA_DIR", str(tmp_path / "data"))
-    monkeypatch.setenv("PROPCITE_COLLECTION", "harbour")
-    monkeypatch.setenv("PROPCITE_SPLITTER", "rules")
-    monkeypatch.setenv("PROPCITE_JUDGE", "none")
-    monkeypatch.chdir(tmp_path)
-    small_library(tmp_path / "data").library.close()
-    return tmp_path / "data"
-
-
-@pytest.fixture
-def propcite(data: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
-    assert data.is_dir()
-
-    def call(*words: str) -> Said:
-        """Run a command in this process; an error that is not caught fails the test."""
-        out, err = io.StringIO(), io.StringIO()
-        with monkeypatch.context() as patch:
-            for name, value in {"argv": ["propcite", *words], "stdout": out, "stderr": err}.items():
-                patch.setattr(sys, name, value)
-            with pytest.raises(SystemExit) as ended:
-                main()
-        return Said(int(ended.value.code or 0), out.getvalue(), err.getvalue())
-
-    return call
 
 
 def refused(said: Said) -> str:
