@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 import logging
 import socket
+import sys
+from collections.abc import Callable
 from contextlib import suppress
 from enum import StrEnum
+from functools import partial
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from propcite.app.commands import AsJson, Panel, cli, note, open_parts, record, write_json
+from propcite.app.commands import AsJson, Collection, Panel, account_name, cli, note, open_parts, record, write_json
 from propcite.retrieval.errors import PropCiteError
 
 if TYPE_CHECKING:
     from propcite.app.library.store import Key
+    from propcite.app.parts import Parts
 
 keys = typer.Typer(no_args_is_help=True, help="Create, list and revoke keys of the HTTP server.")
 cli.add_typer(keys, name="keys", rich_help_panel=Panel.SERVING)
 
-PORT = 8600
+PORT, MCP_PORT = 8600, 8610
+LOG_FORMAT = "%(asctime)s %(levelname)s %(message)s"
 
 
 class Scopes(StrEnum):
@@ -29,31 +36,61 @@ class Scopes(StrEnum):
     admin = "admin"
 
 
+Host = Annotated[str, typer.Option(help="The address to listen on; addresses other than loopback require keys.")]
+Port = Annotated[int, typer.Option(min=1, max=65535, help="The server's port.")]
+AskKeys = Annotated[bool, typer.Option("--keys", help="Require keys on loopback too.")]
+
+
 @cli.command(rich_help_panel=Panel.SERVING)
-def serve(
-    host: Annotated[str, typer.Option(help="The address to listen on; addresses other than loopback require keys.")] = (
-        "127.0.0.1"
-    ),
-    port: Annotated[int, typer.Option(min=1, max=65535, help="The server's port.")] = PORT,
-    ask_keys: Annotated[bool, typer.Option("--keys", help="Require keys on loopback too.")] = False,
+def serve(host: Host = "127.0.0.1", port: Port = PORT, ask_keys: AskKeys = False) -> None:
+    """Serve cite, ask, search and documents over HTTP, an OpenAI-compatible endpoint that cites, and agents at /mcp."""
+    _serve(open_parts, host, port, ask_keys, "/docs shows its routes")
+
+
+@cli.command(rich_help_panel=Panel.SERVING)
+def mcp(
+    collection: Collection = "",
+    http: Annotated[bool, typer.Option("--http", help="Serve streamable HTTP at /mcp, not standard input.")] = False,
+    host: Host = "127.0.0.1",
+    port: Port = MCP_PORT,
+    ask_keys: AskKeys = False,
 ) -> None:
-    """Serve cite, ask, search and documents over HTTP, and an OpenAI-compatible endpoint that cites."""
+    """Serve agents (Model Context Protocol) over standard input and output, for a client that starts this command."""
+    if find_spec("mcp") is None:
+        raise PropCiteError("this command needs the extra mcp: pip install 'propcite[mcp]'")
+    if http:
+        opened = partial(open_parts, collection=collection or None)
+        _serve(opened, host, port, ask_keys, "agents reach it at /mcp", only_agents=True)
+        return
+    if sys.stdin.isatty():
+        note("waiting for a client on standard input; clients start this command themselves (docs/mcp.md)")
+    from propcite.app.server.mcp.transports import serve_stdio
+
+    logging.basicConfig(level=logging.WARNING, format=LOG_FORMAT)
+    with suppress(KeyboardInterrupt):
+        asyncio.run(serve_stdio(open_parts(collection=collection or None), account_name()))
+
+
+def _serve(
+    open_them: Callable[[], Parts], host: str, port: int, ask_keys: bool, hint: str, *, only_agents: bool = False
+) -> None:
     import uvicorn
 
     from propcite.app.server.application import create_app
     from propcite.app.server.connections import server_config
 
     listening = _listening(host, port)
-    parts = open_parts()
+    parts = open_them()
     on_loopback = _is_loopback(host)
     if (ask_keys or not on_loopback) and not parts.keys.any():
         raise PropCiteError(
             f"a server at {host} needs a key, and there is none: propcite keys create NAME --scope write makes one"
         )
     _log_lines()
-    app = create_app(parts, on_loopback=on_loopback, requires_keys=ask_keys or not on_loopback)
+    requires_keys = ask_keys or not on_loopback
+    app = create_app(parts, on_loopback=on_loopback, requires_keys=requires_keys, only_agents=only_agents)
     shown = f"[{host}]" if ":" in host else host
-    note(f"PropCite listens at http://{shown}:{port}  ·  /docs shows its routes, Ctrl-C stops it")
+    note(f"PropCite listens at http://{shown}:{port}  ·  {hint}, Ctrl-C stops it")
     with suppress(KeyboardInterrupt):  # how a server is stopped
         uvicorn.Server(server_config(app, parts.settings)).run([listening])
 
@@ -80,7 +117,7 @@ def _is_loopback(host: str) -> bool:
 
 
 def _log_lines() -> None:
-    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(message)s")
+    logging.basicConfig(level=logging.WARNING, format=LOG_FORMAT)
     logging.getLogger("propcite").setLevel(logging.INFO)
 
 

@@ -7,16 +7,19 @@ import secrets
 import threading
 import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from importlib.metadata import version
+from importlib.util import find_spec
+from typing import Protocol
 
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI
 from fastapi.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from propcite.app.parts import Parts
 from propcite.app.server.docs_page import add_docs
+from propcite.app.server.errors import RequestError
 from propcite.app.server.limits import BodyLimit
 from propcite.app.server.origins import OriginCheck, SafeHeaders
 from propcite.app.server.problems import add_handlers, one_line
@@ -27,17 +30,25 @@ from propcite.app.settings import Settings
 
 log = logging.getLogger("propcite.server")
 MULTIPART_BYTES = 1 << 20  # what a multipart form may add to its files
+ROUTES = chat, cite, ask, search, answers, documents, sources, collections, audit, health
+NO_SDK = "/mcp needs the extra mcp on the server: pip install 'propcite[mcp]'"
 
 
-def create_app(parts: Parts, *, on_loopback: bool = True, requires_keys: bool | None = None) -> FastAPI:
-    """Build the application.  By default it requires keys if other machines can reach it."""
+def create_app(
+    parts: Parts, *, on_loopback: bool = True, requires_keys: bool | None = None, only_agents: bool = False
+) -> FastAPI:
+    """Build the application.  By default it requires keys if other machines can reach it.
+
+    `only_agents` leaves out all routes but /mcp, health and the documents that links lead to.
+    """
     service = Service(parts, requires_keys=not on_loopback if requires_keys is None else requires_keys)
-    proxy = ChatProxy(service)
+    proxy, agents = ChatProxy(service), _agents(service)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         threading.Thread(target=service.load, name="propcite-load", daemon=True).start()
-        yield
+        async with agents.running():
+            yield
         await proxy.close()
         service.close()
 
@@ -51,8 +62,9 @@ def create_app(parts: Parts, *, on_loopback: bool = True, requires_keys: bool | 
         redoc_url=None,
     )
     app.state.service, app.state.proxy = service, proxy
-    for routes in (chat, cite, ask, search, answers, documents, sources, collections, audit, health):
+    for routes in (sources, health) if only_agents else ROUTES:
         app.include_router(routes.router)
+    app.include_router(agents.router())
     add_docs(app)
     add_handlers(app)
     settings = parts.settings
@@ -65,6 +77,42 @@ def create_app(parts: Parts, *, on_loopback: bool = True, requires_keys: bool | 
     app.add_middleware(SafeHeaders, more=(("Cache-Control", "no-store"),))
     app.add_middleware(RequestLog, service=service)
     return app
+
+
+class Agents(Protocol):
+    """The route of agents, and what runs while it is served."""
+
+    def running(self) -> AbstractAsyncContextManager[None]: ...
+    def router(self) -> APIRouter: ...
+
+
+def has_agents() -> bool:
+    """Return whether the extra `mcp` is installed."""
+    return find_spec("mcp") is not None
+
+
+def _agents(service: Service) -> Agents:
+    if not has_agents():
+        return NoAgents()
+    from propcite.app.server.mcp.transports import HttpTransport
+
+    return HttpTransport(service)
+
+
+class NoAgents:
+    """The route without the SDK: it names the extra."""
+
+    def running(self) -> AbstractAsyncContextManager[None]:
+        return nullcontext()
+
+    def router(self) -> APIRouter:
+        router = APIRouter()
+
+        @router.api_route("/mcp", methods=["GET", "POST", "DELETE"], include_in_schema=False)
+        def missing() -> None:
+            raise RequestError(501, NO_SDK)
+
+        return router
 
 
 def _body_limits(settings: Settings) -> Callable[[str], tuple[int, str]]:

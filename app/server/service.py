@@ -17,6 +17,7 @@ from propcite.app.server.citing_queue import CitingQueue, Limits
 from propcite.app.server.concurrency import WorkerPool
 from propcite.app.server.errors import RequestError, no_collection, not_ready
 from propcite.app.server.limits import RateLimiter
+from propcite.app.server.links import Links
 from propcite.app.server.metrics import Metrics
 from propcite.app.viewing.viewer import Viewer
 from propcite.retrieval.errors import PropCiteError, RetrievalError
@@ -52,6 +53,7 @@ class Service:
         self.rate_limiter = RateLimiter(settings.serve_rate)
         self.uploads = Uploads(parts)
         self.viewer = Viewer(parts)
+        self.links = Links()
         self._loaded, self._closing = False, Event()
         self._pipelines: dict[int, Pipeline] = {}
         self._lock = Lock()
@@ -79,6 +81,10 @@ class Service:
         with suppress(RetrievalError, AppError):  # a broken index affects only requests to its collection
             if name is not None:
                 self.pipeline(name).search("a first search", Granularity.SENTENCE, 1)
+
+    @property
+    def is_loaded(self) -> bool:
+        return self._loaded
 
     def require_models(self) -> None:
         """Refuse a request that needs models until they are loaded."""
