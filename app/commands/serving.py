@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import logging
+import signal
 import socket
 import sys
 from collections.abc import Callable
@@ -67,8 +68,8 @@ def mcp(
     from propcite.app.server.mcp.transports import serve_stdio
 
     logging.basicConfig(level=logging.WARNING, format=LOG_FORMAT)
-    with suppress(KeyboardInterrupt):
-        asyncio.run(serve_stdio(open_parts(collection=collection or None), account_name()))
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # the thread that waits for input ends with the process alone
+    asyncio.run(serve_stdio(open_parts(collection=collection or None), account_name()))
 
 
 def _serve(

@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from functools import partial
 from importlib.metadata import version
 from importlib.util import find_spec
 from typing import Protocol
@@ -22,7 +23,7 @@ from propcite.app.server.docs_page import add_docs
 from propcite.app.server.errors import RequestError
 from propcite.app.server.limits import BodyLimit
 from propcite.app.server.origins import OriginCheck, SafeHeaders
-from propcite.app.server.problems import add_handlers, one_line
+from propcite.app.server.problems import AGENTS_PATH, add_handlers, one_line
 from propcite.app.server.proxy.chat_proxy import ChatProxy
 from propcite.app.server.routes import answers, ask, audit, chat, cite, collections, documents, health, search, sources
 from propcite.app.server.service import Service
@@ -46,7 +47,8 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        threading.Thread(target=service.load, name="propcite-load", daemon=True).start()
+        load = partial(service.load, uploads=not only_agents)
+        threading.Thread(target=load, name="propcite-load", daemon=True).start()
         async with agents.running():
             yield
         await proxy.close()
@@ -108,7 +110,7 @@ class NoAgents:
     def router(self) -> APIRouter:
         router = APIRouter()
 
-        @router.api_route("/mcp", methods=["GET", "POST", "DELETE"], include_in_schema=False)
+        @router.api_route(AGENTS_PATH, methods=["GET", "POST", "DELETE"], include_in_schema=False)
         def missing() -> None:
             raise RequestError(501, NO_SDK)
 

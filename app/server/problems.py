@@ -1,4 +1,4 @@
-"""Every error as JSON: RFC 9457 problem details, or OpenAI's format on the routes that its clients call."""
+"""Every error as JSON: RFC 9457 problem details, OpenAI's format on routes that its clients call, JSON-RPC at /mcp."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from propcite.retrieval.errors import PropCiteError, RetrievalError
 log = logging.getLogger("propcite.server")
 
 PROBLEM_TYPE = "application/problem+json"
+AGENTS_PATH = "/mcp"
 # The error types that OpenAI's clients know.
 OPENAI_TYPES = {401: "authentication_error", 403: "permission_error", 404: "not_found_error", 429: "rate_limit_error"}
 TITLES = {499: "Client Closed Request"}
@@ -69,6 +70,11 @@ def is_openai(path: str) -> bool:
     return path.endswith(("/chat/completions", "/models")) or "/models/" in path
 
 
+def json_rpc_error(status: int, detail: str) -> dict[str, Any]:
+    code = -32600 if status < 500 else -32603  # a request that is wrong, or a server that fails
+    return {"jsonrpc": "2.0", "id": None, "error": {"code": code, "message": detail}}
+
+
 def add_handlers(app: FastAPI) -> None:
     @app.exception_handler(PropCiteError)
     async def refused(request: Request, error: PropCiteError) -> Response:
@@ -103,14 +109,14 @@ def respond(
     param: str | None = None,
 ) -> Response:
     request.state.refusal = detail  # for the request's line in the log
-    for_openai = is_openai(request.url.path)
-    body = openai_error(status, detail, param) if for_openai else problem(status, detail, errors)
-    return Response(
-        json.dumps(body).encode(),
-        status,
-        dict(headers or {}),
-        media_type="application/json" if for_openai else PROBLEM_TYPE,
-    )
+    path, media_type = request.url.path, "application/json"
+    if path == AGENTS_PATH:
+        body = json_rpc_error(status, detail)
+    elif is_openai(path):
+        body = openai_error(status, detail, param)
+    else:
+        body, media_type = problem(status, detail, errors), PROBLEM_TYPE
+    return Response(json.dumps(body).encode(), status, dict(headers or {}), media_type=media_type)
 
 
 def one_line(text: str) -> str:

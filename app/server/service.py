@@ -58,13 +58,17 @@ class Service:
         self._pipelines: dict[int, Pipeline] = {}
         self._lock = Lock()
 
-    def load(self) -> None:
-        """Load every model, so that the first request waits for none; retry after an error."""
+    def load(self, *, uploads: bool = True) -> None:
+        """Load every model, so that the first request waits for none; retry after an error.
+
+        With `uploads`, those that an earlier server left unread are read too.
+        """
         while not self._closing.is_set():
             try:
                 self.parts.propcite.cite("It rained.", ["It rained in the town."])
                 self._search_once()
-                self.uploads.resume()
+                if uploads:
+                    self.uploads.resume()
                 self.load_error, self._loaded = "", True
                 return
             except PropCiteError as error:

@@ -86,7 +86,7 @@ class EvidenceArguments(Arguments):
     answer: Text = Field("", max_length=100, description="Instead of a claim: the id of a kept answer.")
     fact: int = Field(1, ge=1, description="Which fact of the claim or answer, counted from 1.")
     collection: Collection = ""
-    granularity: Level = "sentence"
+    granularity: Level = Field("sentence", description="What is ranked and judged.")
     k: int = Field(8, ge=1, le=50, description="How many pieces of evidence to return.")
 
 

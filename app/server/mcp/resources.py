@@ -34,6 +34,7 @@ from propcite.attribution.formats import FORMATS
 from propcite.attribution.formats.json import to_json
 
 PAGE = 100  # resources in a page of the list
+MAX_JSON = 500_000  # characters of an answer as JSON; of a longer one there is the text alone
 PART_CHARS = 50_000  # of a document that are read at once
 CONTEXT_CHARS = 1500  # before and after cited words
 TEXT, MARKDOWN, JSON = "text/plain", "text/markdown", "application/json"
@@ -175,7 +176,8 @@ def _answer(call: Call, address: Address, uri: str) -> Iterator[TextResourceCont
     documents = library.cited_documents(answer)
     text = FORMATS["markdown"].write(answer, documents=documents).decode()
     yield TextResourceContents(uri=uri, mime_type=MARKDOWN, text=text)
-    yield TextResourceContents(uri=uri, mime_type=JSON, text=to_json(answer))
+    if len(whole := to_json(answer)) <= MAX_JSON:
+        yield TextResourceContents(uri=uri, mime_type=JSON, text=whole)
 
 
 def _document(call: Call, address: Address, uri: str) -> TextResourceContents:

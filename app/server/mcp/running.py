@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
+from threading import Lock
 from typing import TypeVar
 
 from propcite.app.answering.pipeline import Pipeline
@@ -17,7 +18,7 @@ from propcite.app.server.service import Service
 from propcite.app.server.streaming import items_from_thread
 from propcite.attribution.citations import CitedAnswer
 from propcite.attribution.citing.stream import CitedStream
-from propcite.attribution.events import AnswerDone, SentenceCited, TextDelta
+from propcite.attribution.events import AnswerDone, Event, SentenceCited, TextDelta
 from propcite.attribution.prose.sentences import sentences_of
 from propcite.retrieval.retriever import Retriever
 from propcite.retrieval.text import Passage
@@ -27,6 +28,21 @@ Report = Callable[[float, float | None, str], Awaitable[None]]  # progress, its 
 MAX_NAMED = 20  # collections in an error
 REPORTED_CHARS = 2000  # of a text from which each batch of its sentences is reported
 LOADING_S, LOOK_S = 60.0, 0.2
+
+
+class _ClosedByAny(Iterator[Event]):
+    """The events of a stream that any thread may close: it waits for the sentences in work."""
+
+    def __init__(self, stream: CitedStream) -> None:
+        self._stream, self._lock = stream, Lock()
+
+    def __next__(self) -> Event:
+        with self._lock:
+            return next(self._stream)
+
+    def close(self) -> None:
+        with self._lock:
+            self._stream.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +117,8 @@ class Call:
             limits.check_sentences(text)
             return len(sentences_of(text))
 
-        def stream() -> CitedStream:
-            return service.parts.propcite.stream([text], source, collection=collection, question=question)
+        def stream() -> _ClosedByAny:
+            return _ClosedByAny(service.parts.propcite.stream([text], source, collection=collection, question=question))
 
         total = await self.work(num_sentences)
         try:

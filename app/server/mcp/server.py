@@ -31,6 +31,7 @@ Page = types.PaginatedRequestParams | None
 AccessOf = Callable[[Context], Access]
 CALL = "tools/call"
 MAX_COMPLETIONS = 100
+MAX_RESULT = 900_000  # characters: clients of the SDK read events of at most 1 MiB
 
 INSTRUCTIONS = """\
 PropCite holds the user's documents and ties each fact of a text to the exact words that support it.
@@ -64,8 +65,10 @@ def make_server(access_of: AccessOf) -> Server[Any]:
         except Exception as error:
             log.error("the tool %s failed", tool.name, exc_info=error)
             return _failed(INTERNAL_ERROR)
-        structured = result.model_dump(mode="json")
-        return types.CallToolResult(content=[_text(tool.write(result))], structured_content=structured)
+        text, structured = tool.write(result), result.model_dump(mode="json")
+        if len(text) + len(result.model_dump_json()) > MAX_RESULT:
+            return _failed("the result is longer than clients read: send the text in parts, or ask for fewer hits")
+        return types.CallToolResult(content=[_text(text)], structured_content=structured)
 
     async def list_resources(
         context: Context, params: types.PaginatedRequestParams | None

@@ -157,8 +157,8 @@ TOOLS: Sequence[Tool] = (
         "Search documents",
         "Search the user's documents and get the exact words that answer, each with its title, place (page, slide or"
         " row), passage and link. Use it before you state anything about the user's documents, and again for each part"
-        " of a question. Write from the hits alone, and name the source behind every fact that you take from them. If no"
-        " hit says it, say that the documents do not say it.",
+        " of a question. Write from the hits alone, and name the source behind every fact that you take from them. If"
+        " no hit says it, say that the documents do not say it.",
         SearchArguments,
         SearchResult,
         search,

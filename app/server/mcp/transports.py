@@ -6,21 +6,21 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 
 from fastapi import APIRouter, Request, Response
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
 from mcp.server.stdio import stdio_server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from propcite.app.library.store import Via
 from propcite.app.parts import Parts
 from propcite.app.server.access import Access, ReadAccess, UncountedRoute
 from propcite.app.server.mcp.server import Context, make_server
+from propcite.app.server.problems import AGENTS_PATH
 from propcite.app.server.service import Service
-
-PATH = "/mcp"
 
 
 class _AppResponse(Response):
@@ -31,7 +31,16 @@ class _AppResponse(Response):
         self.background = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await self.app(scope, receive, send)
+        is_open = False
+
+        async def watched(message: Message) -> None:
+            nonlocal is_open
+            is_open = message["type"] == "http.response.start" or message.get("more_body", False)
+            await send(message)
+
+        await self.app(scope, receive, watched)
+        if is_open:  # a stream that ends because the server stops
+            await send({"type": "http.response.body"})
 
 
 class HttpTransport:
@@ -53,7 +62,7 @@ class HttpTransport:
     def router(self) -> APIRouter:
         router = APIRouter(tags=["mcp"], route_class=UncountedRoute)
 
-        @router.api_route(PATH, methods=["GET", "POST", "DELETE"], include_in_schema=False)
+        @router.api_route(AGENTS_PATH, methods=["GET", "POST", "DELETE"], include_in_schema=False)
         async def mcp(request: Request, access: ReadAccess) -> Response:
             """Serve the Model Context Protocol as streamable HTTP."""
             if access.key:
@@ -75,7 +84,8 @@ async def serve_stdio(parts: Parts, account: str) -> None:
     service = Service(parts, requires_keys=False)
     access = Access(service, via=Via.COMMAND, account=account)
     server = make_server(lambda _: access)
-    threading.Thread(target=service.load, name="propcite-load", daemon=True).start()
+    load = partial(service.load, uploads=False)
+    threading.Thread(target=load, name="propcite-load", daemon=True).start()
     try:
         async with stdio_server() as (incoming, outgoing):
             await server.run(incoming, outgoing, server.create_initialization_options())
