@@ -31,6 +31,7 @@ SHOWN = (
     "1.0 The barrier cost 410 million euros.",
     " The barrier cost 410 million euros.",
     "The barrier cost 410 million euros <- cost\n0.5",
+    "supported | The barrier cost 410 million euros. | ['The barrier cost 410 million euros.']\n",
     "p1 1",
 )
 
@@ -52,9 +53,9 @@ def served(folder: Path, llm_url: str) -> Iterator[str]:
 def test_the_python_of_the_pages_runs(
     block: str, shown: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    for package in re.findall(r"^from (openai|langchain_core|llama_index)", block, re.M):
+    for package in re.findall(r"^from (openai|langchain_core|llama_index|mcp)", block, re.M):
         if find_spec(package) is None:
-            pytest.skip(f"{package} is not here: pip install '.[langchain,llamaindex,llm]'")
+            pytest.skip(f"{package} is not here: pip install '.[langchain,llamaindex,llm,mcp]'")
     with ScriptedLlm(WRITTEN) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         monkeypatch.setenv("OPENAI_API_KEY", "none")
