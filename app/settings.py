@@ -191,6 +191,11 @@ class Settings(BaseSettings):
         [],
         description="names by which a proxy reaches the server and the page, as propcite.example; localhost needs none",
     )
+    public_address: Annotated[str, AfterValidator(site_address)] = Field(
+        "", description="where browsers reach `propcite serve`; sources then have links that open them at their words"
+    )
+    link_days: float = Field(30.0, gt=0, le=36500, description="after which such a link ends, where keys are required")
+    link_secret: str = Field("", description="what signs these links; empty: a secret in the database", repr=False)
     page_folders: Annotated[list[Annotated[Path, AfterValidator(at_home)]], NoDecode, BeforeValidator(texts)] = Field(
         [], description="below which the page may read files of this machine to measure them; none: uploads alone"
     )

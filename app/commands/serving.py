@@ -173,6 +173,21 @@ def revoke(key_id: Annotated[str, typer.Argument(help="The key's id, as keys lis
     note(f"revoked key {key.id} for {key.name}")
 
 
+@keys.command("renew-links")
+def renew_links(
+    keep: Annotated[bool, typer.Option("--keep", help="Links made before stay valid until they end.")] = False,
+) -> None:
+    """Sign links to documents with a new secret; links made before open nothing more."""
+    from propcite.app.library.store import Action
+
+    parts = open_parts()
+    if parts.settings.link_secret:
+        raise PropCiteError("links are signed with PROPCITE_LINK_SECRET: change that setting")
+    parts.link_secrets.replace(keep=keep)
+    record(parts, Action.REVOKED_KEY, subject="links")
+    note("links are signed with a new secret; those made before " + ("still open" if keep else "open nothing more"))
+
+
 def _key_fields(key: Key) -> dict[str, object]:
     return {
         "id": key.id,

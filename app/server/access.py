@@ -59,6 +59,9 @@ class Access:
         infos = self.service.parts.library.collections()
         return [info for info in infos if self.rights.allow(self.needed, info.name)]
 
+    def may_read(self, collection: str) -> bool:
+        return self.rights.allow(Scope.READ, collection)
+
     def opens(self, collection: str) -> bool:
         """Return whether the key opens a collection; 403 if what the route needs is not allowed there."""
         scope = self.rights.scope(collection)

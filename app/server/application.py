@@ -22,6 +22,7 @@ from propcite.app.parts import Parts
 from propcite.app.server.docs_page import add_docs
 from propcite.app.server.errors import RequestError
 from propcite.app.server.limits import BodyLimit
+from propcite.app.server.links import Linking
 from propcite.app.server.origins import OriginCheck, SafeHeaders
 from propcite.app.server.problems import AGENTS_PATH, add_handlers, one_line
 from propcite.app.server.proxy.chat_proxy import ChatProxy
@@ -70,6 +71,7 @@ def create_app(
     add_docs(app)
     add_handlers(app)
     settings = parts.settings
+    app.add_middleware(Linking, links=service.links)
     app.add_middleware(BodyLimit, limit_of=_body_limits(settings), seconds=settings.serve_idle_seconds)
     if settings.serve_origins:
         app.add_middleware(

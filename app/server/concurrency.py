@@ -7,6 +7,7 @@ import math
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import copy_context
 from threading import Event, Lock
 from typing import TypeVar
 
@@ -64,7 +65,7 @@ class WorkerPool:
             if self.waiting >= self.max_waiting:
                 raise too_busy(self.waiting)
             self._num_jobs += 1
-        future = self._threads.submit(work)
+        future = self._threads.submit(copy_context().run, work)
         future.add_done_callback(self._done)
         return future
 

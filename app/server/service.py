@@ -53,7 +53,7 @@ class Service:
         self.rate_limiter = RateLimiter(settings.serve_rate)
         self.uploads = Uploads(parts)
         self.viewer = Viewer(parts)
-        self.links = Links()
+        self.links = Links(parts, expire=requires_keys)
         self._loaded, self._closing = False, Event()
         self._pipelines: dict[int, Pipeline] = {}
         self._lock = Lock()

@@ -32,6 +32,8 @@ from propcite.app.server.mcp.running import Call
 from propcite.app.viewing.document_html import EMPTY
 from propcite.attribution.formats import FORMATS
 from propcite.attribution.formats.json import to_json
+from propcite.attribution.formats.links import source_link
+from propcite.retrieval.text import Passage
 
 PAGE = 100  # resources in a page of the list
 MAX_JSON = 500_000  # characters of an answer as JSON; of a longer one there is the text alone
@@ -180,6 +182,11 @@ def _answer(call: Call, address: Address, uri: str) -> Iterator[TextResourceCont
         yield TextResourceContents(uri=uri, mime_type=JSON, text=whole)
 
 
+def _whole(document_id: str, text: str) -> Passage:
+    """Return a document's text as its one passage."""
+    return Passage(f"{document_id}:0", text, document_id=document_id)
+
+
 def _document(call: Call, address: Address, uri: str) -> TextResourceContents:
     library = call.service.parts.library
     info = library.collection(address.collection)
@@ -197,7 +204,7 @@ def _document(call: Call, address: Address, uri: str) -> TextResourceContents:
             "before": text[max(0, cited.start - CONTEXT_CHARS) : cited.start],
             "words": cited.of(text),
             "after": text[cited.end : cited.end + CONTEXT_CHARS],
-            "link": call.service.links.to_words(document.source, cited.of(text)),
+            "link": source_link(document.source, _whole(address.id, text), cited),
         }
         return TextResourceContents(uri=uri, mime_type=JSON, text=json.dumps(shown, ensure_ascii=False))
     end = address.start + PART_CHARS

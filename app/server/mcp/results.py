@@ -9,7 +9,6 @@ from typing import Literal
 from pydantic import BaseModel, Field
 
 from propcite.app.library.store import Library
-from propcite.app.server.links import Links
 from propcite.app.server.mcp.addresses import answer_address, document_address
 from propcite.attribution.citations import Citation, CitedAnswer, CitedProposition, Evidence
 from propcite.attribution.citing.alternatives import Alternative
@@ -17,6 +16,7 @@ from propcite.attribution.citing.explaining import Explained
 from propcite.attribution.formats.alce import with_markers
 from propcite.attribution.formats.cited_documents import with_documents
 from propcite.attribution.formats.explanations.text import WordMatch, explanation_lines, word_match
+from propcite.attribution.formats.links import link_to, source_link
 from propcite.attribution.formats.wording import label_of, location_of, notices, place_of, title_of
 from propcite.retrieval.text import Hit, Passage, Span, join_spans
 
@@ -142,7 +142,6 @@ class Results:
     """Makes results of answers over a collection; `collection` is empty for given passages."""
 
     library: Library
-    links: Links
     collection: str = ""
 
     def hits(self, hits: Sequence[Hit], notes: Sequence[str]) -> SearchResult:
@@ -262,11 +261,12 @@ class Results:
             document_id=passage.document_id,
             passage_id=passage.id,
             uri=self._uri(passage, evidence.span),
-            link=self.links.to_evidence(evidence),
+            link=link_to(evidence),
         )
 
     def _unit(self, hit: Hit, number: int, sources: dict[str, str]) -> Quote:
         passage = hit.passage
+        span = Span(hit.spans[0].start, hit.spans[-1].end)
         return Quote(
             number=number,
             words=join_spans(hit.spans, passage.text),
@@ -274,8 +274,8 @@ class Results:
             place=location_of(passage, hit.spans),
             document_id=passage.document_id,
             passage_id=passage.id,
-            uri=self._uri(passage, Span(hit.spans[0].start, hit.spans[-1].end)),
-            link=self.links.to_words(sources.get(passage.document_id, ""), hit.text),
+            uri=self._uri(passage, span),
+            link=source_link(sources.get(passage.document_id, ""), passage, span),
         )
 
     def _uri(self, passage: Passage, span: Span) -> str:

@@ -23,6 +23,7 @@ from propcite.app.server.mcp.arguments import read_arguments
 from propcite.app.server.mcp.running import Call
 from propcite.app.server.mcp.tools import BY_NAME, TOOLS, Tool
 from propcite.app.server.problems import INTERNAL_ERROR, one_line
+from propcite.attribution.formats.links import linked_by
 from propcite.retrieval.errors import PropCiteError
 
 log = logging.getLogger("propcite.server")
@@ -105,9 +106,11 @@ def make_server(access_of: AccessOf) -> Server[Any]:
     async def limited(ctx: Context, call_next: CallNext) -> HandlerResult:
         """Count each request of a caller, and turn errors into one line, as a tool's result where a tool is called."""
         try:
+            access = access_of(ctx)
             if ctx.request_id is not None:
-                access_of(ctx).count()
-            return await call_next(ctx)
+                access.count()
+            with linked_by(access.service.links.maker(access.may_read)):
+                return await call_next(ctx)
         except PropCiteError as error:
             if ctx.method == CALL:
                 return _failed(str(error))

@@ -148,7 +148,7 @@ def _store(call: Call, name: str, answer: CitedAnswer) -> CitedAnswer:
 
 
 def _results(call: Call, collection: str) -> Results:
-    return Results(call.service.parts.library, call.service.links, collection)
+    return Results(call.service.parts.library, collection)
 
 
 TOOLS: Sequence[Tool] = (

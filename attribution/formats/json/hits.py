@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
 from propcite.attribution.formats.json.schema import VerdictJson
 from propcite.attribution.formats.json.writing import verdict_json
-from propcite.retrieval.text import Hit
+from propcite.attribution.formats.links import link_of
+from propcite.retrieval.text import Hit, Span
 
 if TYPE_CHECKING:  # a search loads no judges
     from propcite.attribution.citing.alternatives import Alternative
 
 
 class HitJson(TypedDict):
-    """A passage, sentence or proposition with its score; `spans` lie in its passage."""
+    """A passage, sentence or proposition with its score; `spans` lie in its passage, `link` opens them, if any does."""
 
     granularity: Literal["passage", "sentence", "proposition"]
     text: str
@@ -27,6 +28,7 @@ class HitJson(TypedDict):
     title: str
     pages: list[int]
     places: list[str]
+    link: NotRequired[str]
 
 
 class AlternativeJson(HitJson):
@@ -38,7 +40,7 @@ class AlternativeJson(HitJson):
 
 def hit_json(hit: Hit) -> HitJson:
     passage = hit.passage
-    return {
+    data: HitJson = {
         "granularity": hit.granularity.value,
         "text": hit.text,
         "spans": [(span.start, span.end) for span in hit.spans],
@@ -50,6 +52,9 @@ def hit_json(hit: Hit) -> HitJson:
         "pages": list(passage.pages_of(hit.spans[0])),
         "places": list(passage.places_of(hit.spans[0])),
     }
+    if link := link_of(passage, Span(hit.spans[0].start, hit.spans[-1].end)):
+        data["link"] = link
+    return data
 
 
 def alternative_json(alternative: Alternative) -> AlternativeJson:

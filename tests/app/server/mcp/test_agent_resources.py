@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
+import httpx
 import pytest
-from agents import COST, HEIGHT, MODES, call, over_http
+from agents import COST, HARBOUR, HEIGHT, MODES, call, over_http
 from mcp import Client
 from mcp.shared.exceptions import MCPError
 from mcp_types import PromptReference, Resource
+from serving import parts_with, running_server
 
 from propcite.app.library.store import Scope
 from propcite.app.parts import Parts
@@ -45,6 +48,23 @@ def test_an_address_of_words_shows_them_in_their_document(address: str) -> None:
     (hit,) = call(address, "search", query="What did the barrier cost?", k=1).structured_content["hits"]
     shown = json.loads(read(address, hit["uri"])[0])
     assert (shown["before"], shown["words"], shown["after"]) == (f"{HEIGHT} ", COST, "")
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_sources_have_links_that_open_where_browsers_reach_the_server(
+    mode: str, loaded: dict[str, object], tmp_path: Path
+) -> None:
+    public = "https://propcite.example"
+    parts = parts_with(loaded, {"harbour": HARBOUR}, data_dir=tmp_path / "data", public_address=public)
+    _, key = parts.keys.create("agent", Scope.READ)
+    with running_server(parts, requires_keys=True) as address:
+        (hit,) = call(address, "search", key, mode, query="How high?", k=1, collection="harbour").structured_content[
+            "hits"
+        ]
+        checked = call(address, "check", key, mode, text=HEIGHT, collection="harbour").structured_content
+        for link in (found["hits"][0]["link"], checked["facts"][0]["citations"][0]["link"]):
+            shown = httpx.get(link.replace(public, address).partition("#")[0])
+            assert f"id=cited>{HEIGHT}" in shown.text
 
 
 def test_a_kept_answer_is_read_with_its_cited_words(address: str) -> None:
