@@ -58,9 +58,7 @@ def test_sources_have_links_that_open_where_browsers_reach_the_server(
     parts = parts_with(loaded, {"harbour": HARBOUR}, data_dir=tmp_path / "data", public_address=public)
     _, key = parts.keys.create("agent", Scope.READ)
     with running_server(parts, requires_keys=True) as address:
-        (hit,) = call(address, "search", key, mode, query="How high?", k=1, collection="harbour").structured_content[
-            "hits"
-        ]
+        found = call(address, "search", key, mode, query="How high?", k=1, collection="harbour").structured_content
         checked = call(address, "check", key, mode, text=HEIGHT, collection="harbour").structured_content
         for link in (found["hits"][0]["link"], checked["facts"][0]["citations"][0]["link"]):
             shown = httpx.get(link.replace(public, address).partition("#")[0])
