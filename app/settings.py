@@ -187,6 +187,7 @@ class Settings(BaseSettings):
     )
     serve_rate: int = Field(0, ge=0, description="requests a minute of each key; 0: no limit")
     serve_origins: list[str] = Field([], description="web pages that may call, as https://chat.example; none: no page")
+    log_format: Literal["text", "json"] = Field("text", description="of the server's log: lines, or JSON objects")
     hosts: Annotated[list[Annotated[str, AfterValidator(host_name)]], NoDecode, BeforeValidator(texts)] = Field(
         [],
         description="names by which a proxy reaches the server and the page, as propcite.example; localhost needs none",

@@ -71,7 +71,8 @@ class Pipeline:
         retriever = self.retriever()
         if alignment is not None:
             retriever = replace(retriever, alignment=alignment)
-        return retriever.search(_required(text, "a search"), granularity, k, timer)
+        with Timer()("retrieve"):
+            return retriever.search(_required(text, "a search"), granularity, k, timer)
 
     def answer(self, question: str, after: str = "") -> CitedAnswer:
         """Answer a question, with every fact cited from the passages that the answer was written from.

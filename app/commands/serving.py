@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import logging
+import os
 import signal
 import socket
 import sys
@@ -28,7 +29,7 @@ keys = typer.Typer(no_args_is_help=True, help="Create, list and revoke keys of t
 cli.add_typer(keys, name="keys", rich_help_panel=Panel.SERVING)
 
 PORT, MCP_PORT = 8600, 8610
-LOG_FORMAT = "%(asctime)s %(levelname)s %(message)s"
+EXPORTING = [f"OTEL_EXPORTER_OTLP_{name}ENDPOINT" for name in ("", "TRACES_", "METRICS_")]
 
 
 class Scopes(StrEnum):
@@ -65,11 +66,13 @@ def mcp(
         return
     if sys.stdin.isatty():
         note("waiting for a client on standard input; clients start this command themselves (docs/mcp.md)")
+    from propcite.app.server.logs import set_up_logs
     from propcite.app.server.mcp.transports import serve_stdio
 
-    logging.basicConfig(level=logging.WARNING, format=LOG_FORMAT)
+    parts = open_parts(collection=collection or None)
+    set_up_logs(parts.settings.log_format, logging.WARNING)
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # the thread that waits for input ends with the process alone
-    asyncio.run(serve_stdio(open_parts(collection=collection or None), account_name()))
+    asyncio.run(serve_stdio(parts, account_name()))
 
 
 def _serve(
@@ -79,6 +82,7 @@ def _serve(
 
     from propcite.app.server.application import create_app
     from propcite.app.server.connections import server_config
+    from propcite.app.server.logs import set_up_logs
 
     listening = _listening(host, port)
     parts = open_them()
@@ -87,7 +91,8 @@ def _serve(
         raise PropCiteError(
             f"a server at {host} needs a key, and there is none: propcite keys create NAME --scope write makes one"
         )
-    _log_lines()
+    set_up_logs(parts.settings.log_format)
+    _prepare_telemetry()
     requires_keys = ask_keys or not on_loopback
     app = create_app(parts, on_loopback=on_loopback, requires_keys=requires_keys, only_agents=only_agents)
     shown = f"[{host}]" if ":" in host else host
@@ -117,9 +122,15 @@ def _is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-def _log_lines() -> None:
-    logging.basicConfig(level=logging.WARNING, format=LOG_FORMAT)
-    logging.getLogger("propcite").setLevel(logging.INFO)
+def _prepare_telemetry() -> None:
+    """Name this program in what is exported; PropCiteError where the environment asks for that without the extra."""
+    if not any(os.environ.get(name) for name in EXPORTING):
+        return
+    if find_spec("opentelemetry.exporter") is None:
+        raise PropCiteError(
+            "OTEL_EXPORTER_OTLP_ENDPOINT needs the extra telemetry: pip install 'propcite[telemetry]', or unset it"
+        )
+    os.environ.setdefault("OTEL_SERVICE_NAME", "propcite")
 
 
 @keys.command()

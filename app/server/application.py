@@ -6,12 +6,12 @@ import logging
 import secrets
 import threading
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, MutableMapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from functools import partial
 from importlib.metadata import version
 from importlib.util import find_spec
-from typing import Protocol
+from typing import Any, Protocol
 
 from fastapi import APIRouter, FastAPI
 from fastapi.middleware.cors import CORSMiddleware
@@ -22,7 +22,9 @@ from propcite.app.parts import Parts
 from propcite.app.server.docs_page import add_docs
 from propcite.app.server.errors import RequestError
 from propcite.app.server.limits import BodyLimit
+from propcite.app.server.links import PATH as LINKS
 from propcite.app.server.links import Linking
+from propcite.app.server.logs import request_id
 from propcite.app.server.origins import OriginCheck, SafeHeaders
 from propcite.app.server.problems import AGENTS_PATH, add_handlers, one_line
 from propcite.app.server.proxy.chat_proxy import ChatProxy
@@ -33,6 +35,7 @@ from propcite.app.settings import Settings
 log = logging.getLogger("propcite.server")
 MULTIPART_BYTES = 1 << 20  # what a multipart form may add to its files
 ROUTES = chat, cite, ask, search, answers, documents, sources, collections, audit, health
+UNTRACED = {"/healthz", "/readyz", "/metrics"}
 NO_SDK = "/mcp needs the extra mcp on the server: pip install 'propcite[mcp]'"
 
 
@@ -63,6 +66,7 @@ def create_app(
         redirect_slashes=False,  # a redirect would name the host that the request names
         docs_url=None,
         redoc_url=None,
+        telemetry={"auto_configure": True, "logs": False, "operation_spans": False, "exclude": _untraced},
     )
     app.state.service, app.state.proxy = service, proxy
     for routes in (sources, health) if only_agents else ROUTES:
@@ -119,6 +123,12 @@ class NoAgents:
         return router
 
 
+def _untraced(scope: MutableMapping[str, Any]) -> bool:
+    """Return whether a request is not traced: a check of health, and a link, whose path opens a document."""
+    path: str = scope.get("path", "")
+    return path in UNTRACED or path.startswith(f"{LINKS}/")
+
+
 def _body_limits(settings: Settings) -> Callable[[str], tuple[int, str]]:
     default = settings.serve_body_mb * 2**20, "PROPCITE_SERVE_BODY_MB"
     uploads = settings.max_file_mb * 2**20 + MULTIPART_BYTES, "PROPCITE_MAX_FILE_MB"
@@ -144,15 +154,23 @@ class RequestLog:
                 message["headers"] = [*message.get("headers", []), (b"x-request-id", id_.encode())]
             await send(message)
 
+        token = request_id.set(id_)
         try:
             await self.app(scope, receive, send_with_id)
         finally:
             self._record(Request(scope), status, time.perf_counter() - start, id_)
+            request_id.reset(token)
 
     def _record(self, request: Request, status: int, seconds: float, id_: str) -> None:
         route = getattr(request.scope.get("route"), "path", "none")
         self.metrics.requests.labels(request.method, route, str(status)).inc()
         self.metrics.seconds.labels(route).observe(seconds)
         key, refusal = getattr(request.state, "key", "-"), getattr(request.state, "refusal", "")
-        fields = request.method, one_line(request.url.path), status, 1000 * seconds, key, id_, refusal
-        log.log(logging.WARNING if refusal else logging.INFO, "%s %s %d %.0f ms key=%s id=%s %s", *fields)
+        path = one_line(request.url.path)
+        if path.startswith(f"{LINKS}/"):  # the rest opens a document
+            path = f"{LINKS}/…"
+        line = request.method, path, status, 1000 * seconds, key, id_, refusal
+        names = "method", "path", "status", "ms", "key", "request_id", "refusal"
+        fields = {**dict(zip(names, line, strict=True)), "route": route, "ms": round(1000 * seconds, 1)}
+        level = logging.WARNING if refusal else logging.INFO
+        log.log(level, "%s %s %d %.0f ms key=%s id=%s %s", *line, extra={"fields": fields})

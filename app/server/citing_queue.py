@@ -20,6 +20,7 @@ from propcite.attribution.propcite import PropCite
 from propcite.attribution.prose.sentences import sentences_of
 from propcite.retrieval.retriever import Retriever
 from propcite.retrieval.text import Passage
+from propcite.retrieval.timing import Timer
 
 MAX_BATCH_CHARS = 20_000  # of answers in a batch, so that a longer answer delays few others
 LONG_CHARS = 8_000  # of an answer that is cited by itself
@@ -93,7 +94,11 @@ class CitingQueue:
     ) -> CitedAnswer:
         """Cite an answer; RequestError if it is too long, takes too long, or too many wait."""
         self._limits.check_characters(answer, source)
-        job = CitingJob(answer, source, collection, question)
+        with Timer()("cite"):
+            return await self._cited(CitingJob(answer, source, collection, question))
+
+    async def _cited(self, job: CitingJob) -> CitedAnswer:
+        answer, source = job.answer, job.source
         if len(answer) > LONG_CHARS or _num_characters(source) > LONG_SOURCE_CHARS:
             return await self._long_workers.run(lambda: self._cite_long(job))
         if self._limits.may_have_too_many_sentences(answer):

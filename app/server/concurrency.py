@@ -71,7 +71,7 @@ class WorkerPool:
 
     def submit_unbounded(self, work: Callable[[], object]) -> None:
         """Run a function when a thread is free, uncounted; for callers with a bounded queue of their own."""
-        self._threads.submit(work)
+        self._threads.submit(copy_context().run, work)
 
     def _done(self, _: Future[T]) -> None:
         with self._lock:

@@ -8,6 +8,8 @@ from typing import Protocol
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
+from propcite.retrieval import telemetry
+
 BUCKETS_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120)
 
 
@@ -55,6 +57,7 @@ class Metrics:
         self._waiting.labels(kind).set_function(num_waiting)
 
     def count_facts(self, num_facts: int, num_cited: int) -> None:
+        telemetry.count_facts(num_facts, num_cited)
         self.facts.labels("yes").inc(num_cited)
         self.facts.labels("no").inc(num_facts - num_cited)
 

@@ -8,6 +8,8 @@ from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
+from contextvars import copy_context
+from functools import partial
 from itertools import islice
 from types import TracebackType
 from typing import Any, Self
@@ -46,7 +48,8 @@ class StreamCiter:
         self._before: deque[str] = deque(maxlen=MAX_CONTEXT)
         self._jobs: deque[Future[list[SentenceCited]]] = deque()
         self._thread = ThreadPoolExecutor(1, "propcite-stream")
-        self._opening = self._thread.submit(AnswerCiter.over, self._tools, source, collection, question)
+        over = partial(AnswerCiter.over, self._tools, source, collection, question)
+        self._opening = self._thread.submit(copy_context().run, over)
         if not isinstance(source, Retriever) and self._tools.encoding_judge:
             self._thread.submit(self._encode_ahead, None)
 
@@ -123,7 +126,7 @@ class StreamCiter:
 
     def _put(self, sentence: tuple[Span, str]) -> None:
         self._waiting.append(sentence)
-        self._jobs.append(self._thread.submit(self._cite))
+        self._jobs.append(self._thread.submit(copy_context().run, self._cite))
 
     def _cite(self) -> list[SentenceCited]:
         """Cite the sentences that wait; none are left where an earlier job took them along."""
