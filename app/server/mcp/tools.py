@@ -106,7 +106,8 @@ async def explain(call: Call, given: ExplainArguments) -> ExplainResult:
     def work() -> ExplainResult:
         results = _results(call, answer.collection)
         known = results.with_documents(answer)
-        return results.explanation(call.service.parts.propcite.explain(known, given.fact, given.citation or ""))
+        first = next((citation.number for citation in fact_of(known, given.fact).citations), "")
+        return results.explanation(call.service.parts.propcite.explain(known, given.fact, given.citation or first))
 
     return await call.work(work)
 

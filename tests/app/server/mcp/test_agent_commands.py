@@ -140,6 +140,16 @@ def test_beyond_this_machine_a_key_is_needed(propcite: Callable[..., Any]) -> No
     assert "propcite keys create" in done.err
 
 
+def test_without_the_extra_the_command_names_it() -> None:
+    code = (
+        "import importlib.util as u, sys; find = u.find_spec;"
+        "u.find_spec = lambda name, *a: None if name == 'mcp' else find(name, *a);"
+        "sys.argv = ['propcite', 'mcp']; from propcite.__main__ import main; main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stderr == "propcite: this command needs the extra mcp: pip install 'propcite[mcp]'\n"
+
+
 @pytest.fixture(scope="module")
 def inspector() -> list[str]:
     npx = shutil.which("npx")
