@@ -64,7 +64,7 @@ def reading(
     return _response(access.service.viewer.html(document_id, Highlight(parse_span(cited), parse_span(passage))))
 
 
-@router.get("/reading/{token}", responses=_responses("text/html"), response_class=Response)
+@router.get("/reading/{token}", include_in_schema=False)
 def linked(request: Request, token: str) -> Response:
     """Return the document of a signed link as HTML, the cited words marked; no key is required."""
     service: Service = request.app.state.service
