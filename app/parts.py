@@ -18,7 +18,17 @@ from propcite.app.building import (
     build_propcite,
     build_splitter,
 )
-from propcite.app.library.store import AuditLog, CollectionInfo, FeedbackStore, Keys, Library, People, Runs, SignIns
+from propcite.app.library.store import (
+    AuditLog,
+    CollectionInfo,
+    FeedbackStore,
+    Keys,
+    Library,
+    LinkSecrets,
+    People,
+    Runs,
+    SignIns,
+)
 from propcite.app.settings import Settings
 from propcite.retrieval.alignment import NEAREST, Alignment, alignment_of
 from propcite.retrieval.text import Span
@@ -63,6 +73,10 @@ class Parts:
     def sign_ins(self) -> SignIns:
         idle, longest = self.settings.page_idle_minutes, self.settings.page_sign_in_hours
         return SignIns(self.library, timedelta(minutes=idle), timedelta(hours=longest))
+
+    @cached_property
+    def link_secrets(self) -> LinkSecrets:
+        return LinkSecrets(self.library)
 
     @cached_property
     def audit(self) -> AuditLog:

@@ -203,10 +203,16 @@ class Settings(BaseSettings):
     )
     serve_rate: int = Field(0, ge=0, description="requests a minute of each key; 0: no limit")
     serve_origins: list[str] = Field([], description="web pages that may call, as https://chat.example; none: no page")
+    log_format: Literal["text", "json"] = Field("text", description="of the server's log: lines, or JSON objects")
     hosts: Annotated[list[Annotated[str, AfterValidator(host_name)]], NoDecode, BeforeValidator(texts)] = Field(
         [],
         description="names by which a proxy reaches the server and the page, as propcite.example; localhost needs none",
     )
+    public_address: Annotated[str, AfterValidator(site_address)] = Field(
+        "", description="where browsers reach `propcite serve`; sources then have links that open them at their words"
+    )
+    link_days: float = Field(30.0, gt=0, le=36500, description="after which such a link ends, where keys are required")
+    link_secret: str = Field("", description="what signs these links; empty: a secret in the database", repr=False)
     page_folders: Annotated[list[Annotated[Path, AfterValidator(at_home)]], NoDecode, BeforeValidator(texts)] = Field(
         [], description="below which the page may read files of this machine to measure them; none: uploads alone"
     )

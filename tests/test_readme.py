@@ -33,6 +33,7 @@ SHOWN = (
     "The barrier cost 410 million euros <- cost\n0.5",
     "The barrier cost 410 million euros [2]. It is 9 metres high.\n The barrier cost 410 million euros <- cost",
     "The barrier cost 410 million euros [2]. [cost: The barrier cost 410 million euros.] It is 9 metres high.",
+    "supported | The barrier cost 410 million euros. | ['The barrier cost 410 million euros.']\n",
     "p1 1",
 )
 
@@ -54,9 +55,9 @@ def served(folder: Path, llm_url: str) -> Iterator[str]:
 def test_the_python_of_the_pages_runs(
     block: str, shown: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    for package in re.findall(r"^from (openai|anthropic|langchain_core|llama_index)", block, re.M):
+    for package in re.findall(r"^from (openai|anthropic|langchain_core|llama_index|mcp)", block, re.M):
         if find_spec(package) is None:
-            pytest.skip(f"{package} is not here: pip install '.[langchain,llamaindex,llm]' anthropic")
+            pytest.skip(f"{package} is not here: pip install '.[langchain,llamaindex,llm,mcp]' anthropic")
     with ScriptedLlm(WRITTEN) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         monkeypatch.setenv("OPENAI_API_KEY", "none")

@@ -6,10 +6,12 @@ from functools import partial
 
 import streamlit as st
 
-from propcite.app.library.store import CollectionInfo
+from propcite.app.library.store import CollectionInfo, Scope
+from propcite.app.server.links import Links
 from propcite.attribution.citations import CitedAnswer, CitedProposition
-from propcite.attribution.formats import FORMATS
+from propcite.attribution.formats import FORMATS, Format
 from propcite.attribution.formats.cited_documents import Documents, with_documents
+from propcite.attribution.formats.links import linked_by
 from propcite.ui import alternatives, explanation, feedback, session
 from propcite.ui.clickable import show_answer
 from propcite.ui.render import payload, plain
@@ -59,12 +61,19 @@ def show_summary(answer: CitedAnswer) -> None:
 
 
 def _downloads(answer: CitedAnswer, documents: Documents) -> None:
-    """Show a menu of the formats; a file is made when its button is pressed."""
+    """Show a menu of the formats; a file is made when its button is pressed, with links that end."""
+    visitor = session.visitor()
+    links = Links(session.parts(), expire=True).maker(partial(visitor.may, Scope.READ))
+
+    def write(form: Format) -> bytes:
+        with linked_by(links):
+            return form.write(answer, documents=documents)
+
     with st.popover("Download", type="tertiary", icon=":material/download:", key="downloads"), st.container(gap=None):
         for form in FORMATS.values():
             st.download_button(
                 f"**{form.name}** · {plain(form.description)}",
-                partial(form.write, answer, documents=documents),
+                partial(write, form),
                 f"propcite-{answer.id}{form.suffix}",
                 form.media_type,
                 key=f"download-{form.name}",

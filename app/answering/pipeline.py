@@ -78,7 +78,7 @@ class Pipeline:
         if alignment is not None:
             retriever = replace(retriever, alignment=alignment)
         retriever = retriever.by(way or retriever.way)
-        with in_turn(len(text)):
+        with Timer()("retrieve"), in_turn(len(text)):
             return retriever.search(_required(text, "a search"), granularity, k, timer, phrases=True)
 
     def answer(self, question: str, after: str = "") -> CitedAnswer:

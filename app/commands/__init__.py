@@ -76,15 +76,18 @@ def find_collection(parts: Parts, name: str) -> CollectionInfo:
 
 def record(parts: Parts, action: Action, collection: str = "", subject: str = "") -> None:
     """Record in the audit log what the user of this account did."""
-    import getpass
-
     from propcite.app.library.store import Via
 
+    parts.audit.record(account_name(), Via.COMMAND, action, collection, subject)
+
+
+def account_name() -> str:
+    import getpass
+
     try:
-        who = getpass.getuser()
+        return getpass.getuser()
     except (KeyError, OSError):  # an account without a name, as in a container
-        who = f"account {os.getuid()}"
-    parts.audit.record(who, Via.COMMAND, action, collection, subject)
+        return f"account {os.getuid()}"
 
 
 def document_names(parts: Parts, collection: CollectionInfo) -> dict[str, str]:

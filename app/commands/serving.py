@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 import logging
+import os
+import signal
 import socket
+import sys
+from collections.abc import Callable
 from contextlib import suppress
 from enum import StrEnum
+from functools import partial
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from propcite.app.commands import AsJson, Panel, cli, note, open_parts, record, write_json
+from propcite.app.commands import AsJson, Collection, Panel, account_name, cli, note, open_parts, record, write_json
 from propcite.retrieval.errors import PropCiteError
 
 if TYPE_CHECKING:
     from propcite.app.library.store import Key
+    from propcite.app.parts import Parts
 
 keys = typer.Typer(no_args_is_help=True, help="Create, list and revoke keys of the HTTP server.")
 cli.add_typer(keys, name="keys", rich_help_panel=Panel.SERVING)
 
-PORT = 8600
+PORT, MCP_PORT = 8600, 8610
+EXPORTING = [f"OTEL_EXPORTER_OTLP_{name}ENDPOINT" for name in ("", "TRACES_", "METRICS_")]
 
 
 class Scopes(StrEnum):
@@ -29,31 +38,65 @@ class Scopes(StrEnum):
     admin = "admin"
 
 
+Host = Annotated[str, typer.Option(help="The address to listen on; addresses other than loopback require keys.")]
+Port = Annotated[int, typer.Option(min=1, max=65535, help="The server's port.")]
+AskKeys = Annotated[bool, typer.Option("--keys", help="Require keys on loopback too.")]
+
+
 @cli.command(rich_help_panel=Panel.SERVING)
-def serve(
-    host: Annotated[str, typer.Option(help="The address to listen on; addresses other than loopback require keys.")] = (
-        "127.0.0.1"
-    ),
-    port: Annotated[int, typer.Option(min=1, max=65535, help="The server's port.")] = PORT,
-    ask_keys: Annotated[bool, typer.Option("--keys", help="Require keys on loopback too.")] = False,
+def serve(host: Host = "127.0.0.1", port: Port = PORT, ask_keys: AskKeys = False) -> None:
+    """Serve cite, ask, search and documents over HTTP, an OpenAI-compatible endpoint that cites, and agents at /mcp."""
+    _serve(open_parts, host, port, ask_keys, "/docs shows its routes")
+
+
+@cli.command(rich_help_panel=Panel.SERVING)
+def mcp(
+    collection: Collection = "",
+    http: Annotated[bool, typer.Option("--http", help="Serve streamable HTTP at /mcp, not standard input.")] = False,
+    host: Host = "127.0.0.1",
+    port: Port = MCP_PORT,
+    ask_keys: AskKeys = False,
 ) -> None:
-    """Serve cite, ask, search and documents over HTTP, and an OpenAI-compatible endpoint that cites."""
+    """Serve agents (Model Context Protocol) over standard input and output, for a client that starts this command."""
+    if find_spec("mcp") is None:
+        raise PropCiteError("this command needs the extra mcp: pip install 'propcite[mcp]'")
+    if http:
+        opened = partial(open_parts, collection=collection or None)
+        _serve(opened, host, port, ask_keys, "agents reach it at /mcp", only_agents=True)
+        return
+    if sys.stdin.isatty():
+        note("waiting for a client on standard input; clients start this command themselves (docs/mcp.md)")
+    from propcite.app.server.logs import set_up_logs
+    from propcite.app.server.mcp.transports import serve_stdio
+
+    parts = open_parts(collection=collection or None)
+    set_up_logs(parts.settings.log_format, logging.WARNING)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # the thread that waits for input ends with the process alone
+    asyncio.run(serve_stdio(parts, account_name()))
+
+
+def _serve(
+    open_them: Callable[[], Parts], host: str, port: int, ask_keys: bool, hint: str, *, only_agents: bool = False
+) -> None:
     import uvicorn
 
     from propcite.app.server.application import create_app
     from propcite.app.server.connections import server_config
+    from propcite.app.server.logs import set_up_logs
 
     listening = _listening(host, port)
-    parts = open_parts()
+    parts = open_them()
     on_loopback = _is_loopback(host)
     if (ask_keys or not on_loopback) and not parts.keys.any():
         raise PropCiteError(
             f"a server at {host} needs a key, and there is none: propcite keys create NAME --scope write makes one"
         )
-    _log_lines()
-    app = create_app(parts, on_loopback=on_loopback, requires_keys=ask_keys or not on_loopback)
+    set_up_logs(parts.settings.log_format)
+    _prepare_telemetry()
+    requires_keys = ask_keys or not on_loopback
+    app = create_app(parts, on_loopback=on_loopback, requires_keys=requires_keys, only_agents=only_agents)
     shown = f"[{host}]" if ":" in host else host
-    note(f"PropCite listens at http://{shown}:{port}  ·  /docs shows its routes, Ctrl-C stops it")
+    note(f"PropCite listens at http://{shown}:{port}  ·  {hint}, Ctrl-C stops it")
     with suppress(KeyboardInterrupt):  # how a server is stopped
         uvicorn.Server(server_config(app, parts.settings)).run([listening])
 
@@ -79,9 +122,15 @@ def _is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-def _log_lines() -> None:
-    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(message)s")
-    logging.getLogger("propcite").setLevel(logging.INFO)
+def _prepare_telemetry() -> None:
+    """Name this program in what is exported; PropCiteError where the environment asks for that without the extra."""
+    if not any(os.environ.get(name) for name in EXPORTING):
+        return
+    if find_spec("opentelemetry.exporter") is None:
+        raise PropCiteError(
+            "OTEL_EXPORTER_OTLP_ENDPOINT needs the extra telemetry: pip install 'propcite[telemetry]', or unset it"
+        )
+    os.environ.setdefault("OTEL_SERVICE_NAME", "propcite")
 
 
 @keys.command()
@@ -133,6 +182,21 @@ def revoke(key_id: Annotated[str, typer.Argument(help="The key's id, as keys lis
     key = parts.keys.revoke(key_id)
     record(parts, Action.REVOKED_KEY, subject=key.id)
     note(f"revoked key {key.id} for {key.name}")
+
+
+@keys.command("renew-links")
+def renew_links(
+    keep: Annotated[bool, typer.Option("--keep", help="Links made before stay valid until they end.")] = False,
+) -> None:
+    """Sign links to documents with a new secret; links made before open nothing more."""
+    from propcite.app.library.store import Action
+
+    parts = open_parts()
+    if parts.settings.link_secret:
+        raise PropCiteError("links are signed with PROPCITE_LINK_SECRET: change that setting")
+    parts.link_secrets.replace(keep=keep)
+    record(parts, Action.REVOKED_KEY, subject="links")
+    note("links are signed with a new secret; those made before " + ("still open" if keep else "open nothing more"))
 
 
 def _key_fields(key: Key) -> dict[str, object]:

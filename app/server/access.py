@@ -26,16 +26,25 @@ _bearer = HTTPBearer(
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """What a request may do: `key` is None if the server requires no keys, `needed` is the scope of the route."""
+    """What a request may do: `key` is None if the server requires no keys, `needed` is the scope of the route.
+
+    `account` is who started this process, where it serves them alone.
+    """
 
     service: Service
     asking: Asking
     key: Key | None = None
     needed: Scope = Scope.READ
+    via: Via = Via.HTTP
+    account: str = ""
 
     @property
     def rights(self) -> Rights:
         return self.key.rights if self.key else Rights(Scope.ADMIN)
+
+    def count(self) -> None:
+        """Count a request; RequestError if it is one too many of this minute."""
+        self.service.rate_limiter.count(self.key.id if self.key else ANYONE)
 
     def require_scope(self) -> None:
         if self.key and not self.key.scope.covers(self.needed):
@@ -53,6 +62,9 @@ class Access:
         infos = self.service.parts.library.collections()
         return [info for info in infos if self.rights.allow(self.needed, info.name)]
 
+    def may_read(self, collection: str) -> bool:
+        return self.rights.allow(Scope.READ, collection)
+
     def opens(self, collection: str) -> bool:
         """Return whether the key opens a collection; 403 if what the route needs is not allowed there."""
         scope = self.rights.scope(collection)
@@ -62,8 +74,8 @@ class Access:
 
     def record(self, action: Action, collection: str = "", subject: str = "") -> None:
         """Record in the audit log what the key's owner did."""
-        who = f"{self.key.speaker}{BY_KEY}{self.key.id})" if self.key else ""
-        self.service.parts.audit.record(who, Via.HTTP, action, collection, subject)
+        who = f"{self.key.speaker}{BY_KEY}{self.key.id})" if self.key else self.account
+        self.service.parts.audit.record(who, self.via, action, collection, subject)
 
     def speaker(self, named: str = "") -> str:
         """Return who speaks; a key of scope read speaks for its owner alone, others may name somebody."""
@@ -87,24 +99,33 @@ _scopes: dict[object, Scope] = {}  # of the dependencies that give a route its a
 class CheckedRoute(APIRoute):
     """A route that checks the key, its rate and its scope before the body is read."""
 
+    counts = True
+
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handle = super().get_route_handler()
         needed = next((_scopes[one.call] for one in self.dependant.dependencies if one.call in _scopes), None)
 
         async def checked(request: Request) -> Response:
             if needed:
-                request.state.access = await _access(request, needed)
-                request.state.access.require_scope()
+                access = request.state.access = await _access(request, needed)
+                if self.counts:
+                    access.count()
+                access.require_scope()
             return await handle(request)
 
         return checked
+
+
+class UncountedRoute(CheckedRoute):
+    """A route whose body holds the requests that are counted."""
+
+    counts = False
 
 
 async def _access(request: Request, needed: Scope) -> Access:
     service: Service = request.app.state.service
     route = getattr(request.scope.get("route"), "path", "none")
     if not service.requires_keys:
-        service.rate_limiter.count(ANYONE)
         return Access(service, Asking(network_of(request.client.host if request.client else ""), route), needed=needed)
     credentials = await _bearer(request)
     secret = credentials.credentials if credentials else request.headers.get("x-api-key")  # as Anthropic's clients do
@@ -113,7 +134,6 @@ async def _access(request: Request, needed: Scope) -> Access:
         what = "this key is unknown or revoked" if secret else "a key is required"
         raise RequestError(401, f"{what}: send `Authorization: Bearer KEY`", WWW_Authenticate="Bearer")
     request.state.key = key.id
-    service.rate_limiter.count(key.id)
     return Access(service, Asking(f"key {key.id}", route), key, needed)
 
 

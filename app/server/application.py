@@ -6,20 +6,27 @@ import logging
 import secrets
 import threading
 import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, MutableMapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from functools import partial
 from importlib.metadata import version
+from importlib.util import find_spec
+from typing import Any, Protocol
 
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI
 from fastapi.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from propcite.app.parts import Parts
 from propcite.app.server.docs_page import add_docs
+from propcite.app.server.errors import RequestError
 from propcite.app.server.limits import BodyLimit
+from propcite.app.server.links import PATH as LINKS
+from propcite.app.server.links import Linking
+from propcite.app.server.logs import request_id
 from propcite.app.server.origins import OriginCheck, SafeHeaders
-from propcite.app.server.problems import add_handlers, one_line
+from propcite.app.server.problems import AGENTS_PATH, add_handlers, one_line
 from propcite.app.server.proxy.citing_proxy import CitingProxy
 from propcite.app.server.routes import (
     answers,
@@ -41,17 +48,30 @@ from propcite.app.settings import Settings
 
 log = logging.getLogger("propcite.server")
 MULTIPART_BYTES = 1 << 20  # what a multipart form may add to its files
+ROUTES = (
+    *(chat, responses, messages, model_server, cite, ask, search, answers, documents, sources),
+    *(collections, audit, health),
+)
+UNTRACED = {"/healthz", "/readyz", "/metrics"}
+NO_SDK = "/mcp needs the extra mcp on the server: pip install 'propcite[mcp]'"
 
 
-def create_app(parts: Parts, *, on_loopback: bool = True, requires_keys: bool | None = None) -> FastAPI:
-    """Build the application.  By default it requires keys if other machines can reach it."""
+def create_app(
+    parts: Parts, *, on_loopback: bool = True, requires_keys: bool | None = None, only_agents: bool = False
+) -> FastAPI:
+    """Build the application.  By default it requires keys if other machines can reach it.
+
+    `only_agents` leaves out all routes but /mcp, health and the documents that links lead to.
+    """
     service = Service(parts, requires_keys=not on_loopback if requires_keys is None else requires_keys)
-    proxy = CitingProxy(service)
+    proxy, agents = CitingProxy(service), _agents(service)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        threading.Thread(target=service.load, name="propcite-load", daemon=True).start()
-        yield
+        load = partial(service.load, uploads=not only_agents)
+        threading.Thread(target=load, name="propcite-load", daemon=True).start()
+        async with agents.running():
+            yield
         await proxy.close()
         service.close()
 
@@ -63,15 +83,16 @@ def create_app(parts: Parts, *, on_loopback: bool = True, requires_keys: bool | 
         redirect_slashes=False,  # a redirect would name the host that the request names
         docs_url=None,
         redoc_url=None,
+        telemetry={"auto_configure": True, "logs": False, "operation_spans": False, "exclude": _untraced},
     )
     app.state.service, app.state.proxy = service, proxy
-    for routes in (chat, responses, messages, model_server, cite, ask, search, answers, documents, sources):
+    for routes in (sources, health) if only_agents else ROUTES:
         app.include_router(routes.router)
-    for routes in (collections, audit, health):
-        app.include_router(routes.router)
+    app.include_router(agents.router())
     add_docs(app)
     add_handlers(app)
     settings = parts.settings
+    app.add_middleware(Linking, links=service.links)
     app.add_middleware(BodyLimit, limit_of=_body_limits(settings), seconds=settings.serve_idle_seconds)
     if settings.serve_origins:
         app.add_middleware(
@@ -81,6 +102,48 @@ def create_app(parts: Parts, *, on_loopback: bool = True, requires_keys: bool | 
     app.add_middleware(SafeHeaders, more=(("Cache-Control", "no-store"),))
     app.add_middleware(RequestLog, service=service)
     return app
+
+
+class Agents(Protocol):
+    """The route of agents, and what runs while it is served."""
+
+    def running(self) -> AbstractAsyncContextManager[None]: ...
+    def router(self) -> APIRouter: ...
+
+
+def has_agents() -> bool:
+    """Return whether the extra `mcp` is installed."""
+    return find_spec("mcp") is not None
+
+
+def _agents(service: Service) -> Agents:
+    if not has_agents():
+        return NoAgents()
+    from propcite.app.server.mcp.transports import HttpTransport
+
+    return HttpTransport(service)
+
+
+class NoAgents:
+    """The route without the SDK: it names the extra."""
+
+    def running(self) -> AbstractAsyncContextManager[None]:
+        return nullcontext()
+
+    def router(self) -> APIRouter:
+        router = APIRouter()
+
+        @router.api_route(AGENTS_PATH, methods=["GET", "POST", "DELETE"], include_in_schema=False)
+        def missing() -> None:
+            raise RequestError(501, NO_SDK)
+
+        return router
+
+
+def _untraced(scope: MutableMapping[str, Any]) -> bool:
+    """Return whether a request is not traced: a check of health, and a link, whose path opens a document."""
+    path: str = scope.get("path", "")
+    return path in UNTRACED or path.startswith(f"{LINKS}/")
 
 
 def _body_limits(settings: Settings) -> Callable[[str], tuple[int, str]]:
@@ -108,15 +171,23 @@ class RequestLog:
                 message["headers"] = [*message.get("headers", []), (b"x-request-id", id_.encode())]
             await send(message)
 
+        token = request_id.set(id_)
         try:
             await self.app(scope, receive, send_with_id)
         finally:
             self._record(Request(scope), status, time.perf_counter() - start, id_)
+            request_id.reset(token)
 
     def _record(self, request: Request, status: int, seconds: float, id_: str) -> None:
         route = getattr(request.scope.get("route"), "path", "none")
         self.metrics.requests.labels(request.method, route, str(status)).inc()
         self.metrics.seconds.labels(route).observe(seconds)
         key, refusal = getattr(request.state, "key", "-"), getattr(request.state, "refusal", "")
-        fields = request.method, one_line(request.url.path), status, 1000 * seconds, key, id_, refusal
-        log.log(logging.WARNING if refusal else logging.INFO, "%s %s %d %.0f ms key=%s id=%s %s", *fields)
+        path = one_line(request.url.path)
+        if path.startswith(f"{LINKS}/"):  # the rest opens a document
+            path = f"{LINKS}/…"
+        line = request.method, path, status, 1000 * seconds, key, id_, refusal
+        names = "method", "path", "status", "ms", "key", "request_id", "refusal"
+        fields = {**dict(zip(names, line, strict=True)), "route": route, "ms": round(1000 * seconds, 1)}
+        level = logging.WARNING if refusal else logging.INFO
+        log.log(level, "%s %s %d %.0f ms key=%s id=%s %s", *line, extra={"fields": fields})

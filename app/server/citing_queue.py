@@ -22,6 +22,7 @@ from propcite.attribution.prose.sentences import sentences_of
 from propcite.retrieval.errors import PropCiteError
 from propcite.retrieval.retriever import Retriever
 from propcite.retrieval.text import Passage
+from propcite.retrieval.timing import Timer
 
 SHORT_S = 0.5  # of an answer that is cited with others, on the machine whose costs are given
 BATCH_S = 1.5  # of a batch there, so that it delays others little
@@ -101,7 +102,11 @@ class CitingQueue:
         An answer of an admitted request is never refused for waiting.
         """
         self._limits.check_characters(answer, source)
-        job = CitingJob(answer, source, collection, question, Size.of(answer, _passages(source)))
+        with Timer()("cite"):
+            job = CitingJob(answer, source, collection, question, Size.of(answer, _passages(source)))
+            return await self._cited(asking, job, is_admitted=is_admitted)
+
+    async def _cited(self, asking: Asking, job: CitingJob, *, is_admitted: bool) -> CitedAnswer:
         is_short = self._workers.costs.given(Kind.CITE, job.size) <= SHORT_S
         place = self._workers.place(asking, Kind.CITE, job.size, self._cite_batch, self if is_short else None)
         self._jobs[place.waiting] = job, place

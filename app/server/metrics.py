@@ -12,6 +12,7 @@ from prometheus_client.registry import Collector
 from propcite.app.turns.turns import Turns
 from propcite.app.turns.workers import Asking
 from propcite.attribution.judges.remembering import VerdictMemory
+from propcite.retrieval import telemetry
 
 BUCKETS_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120)
 
@@ -75,6 +76,7 @@ class Metrics:
         return Counter(f"propcite_{name}", about, labels, registry=self._registry)
 
     def count_facts(self, num_facts: int, num_cited: int) -> None:
+        telemetry.count_facts(num_facts, num_cited)
         self.facts.labels("yes").inc(num_cited)
         self.facts.labels("no").inc(num_facts - num_cited)
 

@@ -1,4 +1,4 @@
-"""Every error as JSON: RFC 9457 problem details, or the form of the API on the routes that its clients call."""
+"""Every error as JSON: problem details (RFC 9457), the form of the API whose clients call a route, JSON-RPC at /mcp."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ from propcite.retrieval.errors import PropCiteError, RetrievalError
 log = logging.getLogger("propcite.server")
 
 PROBLEM_TYPE = "application/problem+json"
+AGENTS_PATH = "/mcp"
 # The error types that OpenAI's clients know.
 OPENAI_TYPES = {401: "authentication_error", 403: "permission_error", 404: "not_found_error", 429: "rate_limit_error"}
 ANTHROPIC_TYPES = {
@@ -112,6 +113,11 @@ def api_error(
     return openai_error(status, detail, param)
 
 
+def json_rpc_error(status: int, detail: str) -> dict[str, Any]:
+    code = -32600 if status < 500 else -32603  # a request that is wrong, or a server that fails
+    return {"jsonrpc": "2.0", "id": None, "error": {"code": code, "message": detail}}
+
+
 def add_handlers(app: FastAPI) -> None:
     @app.exception_handler(PropCiteError)
     async def refused(request: Request, error: PropCiteError) -> Response:
@@ -151,10 +157,12 @@ def respond(
     param: str | None = None,
 ) -> Response:
     request.state.refusal = detail  # for the request's line in the log
-    body = api_error(request.url.path, request.headers, status, detail, param)
-    media_type = PROBLEM_TYPE if body is None else "application/json"
-    content = problem(status, detail, errors) if body is None else body
-    return Response(json.dumps(content).encode(), status, dict(headers or {}), media_type=media_type)
+    path, media_type = request.url.path, "application/json"
+    body = json_rpc_error(status, detail) if path == AGENTS_PATH else None
+    body = body or api_error(path, request.headers, status, detail, param)
+    if body is None:
+        body, media_type = problem(status, detail, errors), PROBLEM_TYPE
+    return Response(json.dumps(body).encode(), status, dict(headers or {}), media_type=media_type)
 
 
 def one_line(text: str) -> str:

@@ -16,6 +16,7 @@ from propcite.app.parts import Parts
 from propcite.app.server.citing_queue import CitingQueue, Limits
 from propcite.app.server.errors import RequestError, no_collection, not_ready
 from propcite.app.server.limits import RateLimiter
+from propcite.app.server.links import Links
 from propcite.app.server.metrics import Metrics
 from propcite.app.turns.costs import Costs
 from propcite.app.turns.slots import Slots
@@ -52,6 +53,7 @@ class Service:
         self.rate_limiter = RateLimiter(settings.serve_rate)
         self.uploads = Uploads(parts)
         self.viewer = Viewer(parts)
+        self.links = Links(parts, expire=requires_keys)
         self._loaded, self._closing = False, Event()
         self._pipelines: dict[int, Pipeline] = {}
         self._lock = Lock()
@@ -65,13 +67,17 @@ class Service:
         turns = Turns(self.settings.serve_streams, self.settings.serve_wait_seconds, pauses=False)
         return Slots(turns, costs, self.metrics.observer(name, turns))
 
-    def load(self) -> None:
-        """Load every model, so that the first request waits for none; retry after an error."""
+    def load(self, *, uploads: bool = True) -> None:
+        """Load every model, so that the first request waits for none; retry after an error.
+
+        With `uploads`, those that an earlier server left unread are read too.
+        """
         while not self._closing.is_set():
             try:
                 self.propcite.cite("It rained.", ["It rained in the town."])
                 self._search_once()
-                self.uploads.resume()
+                if uploads:
+                    self.uploads.resume()
                 self.load_error, self._loaded = "", True
                 return
             except PropCiteError as error:
@@ -88,6 +94,10 @@ class Service:
         with suppress(RetrievalError, AppError):  # a broken index affects only requests to its collection
             if name is not None:
                 self.pipeline(name).search("a first search", Granularity.SENTENCE, 1)
+
+    @property
+    def is_loaded(self) -> bool:
+        return self._loaded
 
     def require_models(self) -> None:
         """Refuse a request that needs models until they are loaded."""

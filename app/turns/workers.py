@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
@@ -105,7 +106,8 @@ class Workers:
         self.costs.learn(kind, size, took)
 
     def start(self, work: Callable[[], object]) -> None:
-        self._threads.submit(work)
+        """Run work in a thread, in the context of the caller: its traces go on there."""
+        self._threads.submit(copy_context().run, work)
 
     def admit(self, asking: Asking, enter: Callable[[], None]) -> None:
         try:
@@ -124,7 +126,7 @@ class Place:
     def __init__(self, workers: Workers, asking: Asking, seconds: float, compute: Callable[[Waiting], None]) -> None:
         self.waiting = Waiting(asking.client, min(seconds, TURN_S), seconds, self._begin)
         self._workers, self._asking, self._compute = workers, asking, compute
-        self._since = time.monotonic()
+        self._since, self._context = time.monotonic(), copy_context()
 
     def enter(self, *, is_admitted: bool = False) -> None:
         """Wait for a turn; BusyError if that takes too long, unless the request was admitted already."""
@@ -142,7 +144,7 @@ class Place:
 
     def _begin(self) -> None:
         self.begun()
-        self._workers.start(lambda: self._compute(self.waiting))
+        self._workers.start(lambda: self._context.run(self._compute, self.waiting))  # the caller is whoever went before
 
 
 def settle(result: Future[T], work: Callable[[], T]) -> None:

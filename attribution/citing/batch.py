@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain, islice
@@ -20,6 +21,7 @@ from propcite.attribution.prose.sentences import sentences_of
 from propcite.retrieval.errors import PropCiteError
 from propcite.retrieval.retriever import Retriever
 from propcite.retrieval.text import Passage
+from propcite.retrieval.timing import Timer
 
 TOGETHER = 16  # answers whose texts are encoded in one batch
 MAX_TOKENS = 262_144  # kept in the cache while a batch is cited
@@ -80,7 +82,8 @@ def _split(tools: Tools, jobs: Sequence[_Job]) -> None:
     texts = [[span.of(job.answer) for span in row] for job, row in zip(jobs, spans, strict=True)]
     contexts = [context for row in texts for context in contexts_of(row)]
     every = list(chain.from_iterable(spans)), list(chain.from_iterable(texts))
-    sentences = iter(split_sentences(*every, contexts, tools.splitter))
+    with Timer()("split"):
+        sentences = iter(split_sentences(*every, contexts, tools.splitter))
     for job, row in zip(jobs, spans, strict=True):
         job.sentences = list(islice(sentences, len(row)))
 
@@ -133,7 +136,7 @@ def _open(tools: Tools, job: _Job, collection: Retriever | None) -> AnswerCiter 
 async def acite(tools: Tools, answer: str, source: Source, collection: Retriever | None, question: str) -> CitedAnswer:
     """Cite an answer in one of `THREADS` threads; a cancelled call ends after the sentences in work."""
     answer, cancelled = answer_text(answer), Event()
-    work = _threads().submit(_cite_in_steps, tools, answer, source, collection, question, cancelled)
+    work = _threads().submit(copy_context().run, _cite_in_steps, tools, answer, source, collection, question, cancelled)
     try:
         return await asyncio.wrap_future(work)
     finally:

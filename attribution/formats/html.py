@@ -9,8 +9,9 @@ from html import escape
 from pathlib import Path
 
 from propcite.attribution.citations import Citation, CitedAnswer, CitedProposition, Evidence
+from propcite.attribution.formats.links import link_to
 from propcite.attribution.formats.pieces import CitedPassage, Piece, cited_passages, pieces, split_at
-from propcite.attribution.formats.text import link_to_words, one_line, printable
+from propcite.attribution.formats.text import one_line, printable
 from propcite.attribution.formats.wording import (
     ELSEWHERE,
     SIGNS,
@@ -185,10 +186,10 @@ def _passage(source: CitedPassage) -> str:
 
 
 def _title(evidence: Evidence) -> str:
-    """Return the document's title and the path of headings, as a link to the quote if the document is on the web."""
+    """Return the document's title and the path of headings, as a link to the quote if there is one."""
     title, *path = one_line(title_of(evidence.passage)).split(" › ")
     words = f'<bdi class="title">{escape(title)}' + "".join(f" <i>› {escape(part)}</i>" for part in path) + "</bdi>"
-    address = escape(link_to_words(evidence.address, evidence.quote)) if evidence.address else ""
+    address = escape(link_to(evidence))
     return f'<a href="{address}" rel="noreferrer">{words}</a>' if address else words
 
 

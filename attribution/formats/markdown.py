@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 from propcite.attribution.citations import Citation, CitedAnswer, CitedProposition, Evidence
+from propcite.attribution.formats.links import link_to
 from propcite.attribution.formats.pieces import CitedPassage, Piece, cited_passages, pieces
-from propcite.attribution.formats.text import link_to_words, one_line, printable
+from propcite.attribution.formats.text import one_line, printable
 from propcite.attribution.formats.wording import (
     SIGNS,
     label_of,
@@ -79,7 +80,8 @@ def _footnote(source: CitedPassage) -> str:
 
 def _title(evidence: Evidence) -> str:
     title = f"*{inline(title_of(evidence.passage))}*"
-    return f"[{title}](<{link_to_words(evidence.address, evidence.quote)}>)" if evidence.address else title
+    link = link_to(evidence)
+    return f"[{title}](<{link}>)" if link else title
 
 
 def _quote(evidence: Evidence) -> str:

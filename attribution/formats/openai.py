@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import quote
 
 from propcite.attribution.citations import CitedAnswer
+from propcite.attribution.formats.links import link_of
 from propcite.attribution.formats.offsets import Offsets, Unit
 from propcite.attribution.formats.pieces import cited_pieces
 from propcite.attribution.formats.text import is_address
@@ -73,17 +74,25 @@ def _url_citations(answer: CitedAnswer, unit: Unit) -> Iterator[dict[str, Any]]:
     for piece in cited_pieces(answer):
         start, end = offsets.pair(piece.words)
         for citation in piece.citations:
-            url = url_of(citation.passage, citation.span)
-            yield {"start_index": start, "end_index": end, "title": title_of(citation.passage), "url": url}
+            url, urn = url_of(citation.passage, citation.span), urn_of(citation.passage, citation.span)
+            place = {"start_index": start, "end_index": end, "title": title_of(citation.passage), "url": url}
+            yield place if url == urn else {**place, "id": urn}
 
 
 def url_of(passage: Passage, span: Span) -> str:
-    """Return the web address of the source if it has one, else a URN with a character range as in RFC 5147.
+    """Return the web address of the source or the application's link to its words, else its URN.
 
-    >>> url_of(Passage("p 1", "The gates weigh 300 tonnes."), Span(4, 9))
+    >>> url_of(Passage("p1", "It rained.", document_id="https://example.org/a"), Span(0, 2))
+    'https://example.org/a'
+    """
+    addresses = [name for name in (passage.document_id, passage.id) if is_address(name)]
+    return (addresses[0] if addresses else link_of(passage, span)) or urn_of(passage, span)
+
+
+def urn_of(passage: Passage, span: Span) -> str:
+    """Return a name of words that stays the same, with a character range as in RFC 5147.
+
+    >>> urn_of(Passage("p 1", "The gates weigh 300 tonnes."), Span(4, 9))
     'urn:propcite:passage:p%201#char=4,9'
     """
-    for name in (passage.document_id, passage.id):
-        if is_address(name):
-            return name
     return f"urn:propcite:passage:{quote(passage.id, safe='', errors='replace')}#char={span.start},{span.end}"

@@ -35,7 +35,7 @@ from propcite.app.library.store.tables import Table as MappedTable
 
 BATCH = 1000
 TABLES = MappedTable.metadata.sorted_tables  # referenced tables come first
-WITHOUT_COLLECTION = ("keys", "runs", "run_items", "sign_ins", "audit")
+WITHOUT_COLLECTION = ("keys", "runs", "run_items", "sign_ins", "audit", "secrets")
 PARENTS = {"document_id": "documents", "answer_id": "answers", "run_id": "runs"}
 
 Row = dict[str, Any]

@@ -14,6 +14,7 @@ from propcite.app.library.store.keys import Key, Keys
 from propcite.app.library.store.people.audit import Action, AuditEntry, AuditLog, Via
 from propcite.app.library.store.people.rights import Rights, Scope
 from propcite.app.library.store.people.roles import People, Role, person_name
+from propcite.app.library.store.people.secrets import LinkSecrets
 from propcite.app.library.store.people.sign_ins import SignIns, SignInState
 from propcite.app.library.store.records import (
     AnswerInfo,
@@ -51,6 +52,7 @@ __all__ = [
     "Key",
     "Keys",
     "Library",
+    "LinkSecrets",
     "Opinion",
     "People",
     "QuotedSpan",

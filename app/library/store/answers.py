@@ -16,6 +16,7 @@ from propcite.app.library.store.records import AnswerInfo, CollectionInfo
 from propcite.app.library.store.tables import AnswerRow, CitationRow, CollectionRow, now
 from propcite.attribution.citations import CitedAnswer, Label
 from propcite.attribution.formats.json import from_json, to_json
+from propcite.attribution.formats.links import linked_by
 
 _SURROGATE = re.compile("[\ud800-\udfff]")  # half a character, which no database accepts
 RETRIES = 3  # when another process saves the same answer at the same moment
@@ -99,7 +100,8 @@ def _put_answer(session: Session, collection: CollectionInfo, answer: CitedAnswe
     """Insert or update an answer; FOR UPDATE makes a second writer of the same answer wait."""
     row = session.get(AnswerRow, answer.id, with_for_update=True) or AnswerRow(id=answer.id, question=answer.question)
     write_index_columns(session, row, answer)
-    row.collection_id, row.body, row.asked_at = collection.id, to_json(answer), now()
+    with linked_by(lambda *_: ""):  # links end, answers stay
+        row.collection_id, row.body, row.asked_at = collection.id, to_json(answer), now()
     session.add(row)
     session.flush()
 

@@ -205,6 +205,16 @@ class SignInRow(Table):
     ended: Mapped[bool] = mapped_column(Boolean)
 
 
+class SecretRow(Table):
+    """A secret that signs links to documents; the newest signs, older ones are still believed."""
+
+    __tablename__ = "secrets"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    value: Mapped[str] = mapped_column(String(64))
+    created_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), default=now)
+
+
 class AuditRow(Table):
     """An action of somebody.  `collection` and `subject` are no foreign keys: what they name may be removed."""
 

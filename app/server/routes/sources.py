@@ -5,13 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import FileResponse
 
 from propcite.app.errors import NotFoundError
-from propcite.app.server.access import Access, CheckedRoute, ReadAccess
+from propcite.app.server.access import ANYONE, Access, CheckedRoute, ReadAccess
 from propcite.app.server.routes.shared import PROBLEMS
 from propcite.app.server.schemas import Name
+from propcite.app.server.service import Service
 from propcite.app.viewing.document_html import Highlight
 from propcite.app.viewing.page_images import DEFAULT_WIDTH, MAX_WIDTH, MIN_WIDTH
 from propcite.app.viewing.viewer import ViewerResponse, parse_span
@@ -61,6 +62,15 @@ def reading(
     """Return a document as HTML without active content, the cited words marked; open it at `#cited`."""
     _check(access, document_id, collection)
     return _response(access.service.viewer.html(document_id, Highlight(parse_span(cited), parse_span(passage))))
+
+
+@router.get("/reading/{token}", include_in_schema=False)
+def linked(request: Request, token: str) -> Response:
+    """Return the document of a signed link as HTML, the cited words marked; no key is required."""
+    service: Service = request.app.state.service
+    service.rate_limiter.count(ANYONE)
+    place = service.links.open(token)
+    return _response(service.viewer.html(place.document_id, Highlight(place.cited)))
 
 
 def _check(access: Access, document_id: str, collection: str | None) -> None:

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
 from propcite.attribution.formats.json.schema import VerdictJson
 from propcite.attribution.formats.json.writing import verdict_json
+from propcite.attribution.formats.links import link_of
 from propcite.attribution.formats.offsets import Offsets, Unit
-from propcite.retrieval.text import Hit
+from propcite.retrieval.text import Hit, Span
 
 if TYPE_CHECKING:  # a search loads no judges
     from propcite.attribution.citing.alternatives import Alternative
 
 
 class HitJson(TypedDict):
-    """A passage, sentence or proposition with its score; `spans` lie in its passage.
+    """A passage, sentence or proposition with its score; `spans` lie in its passage, `link` opens them, if any does.
 
     `words` is the part of the score that exact words add, null where vectors rank alone.
     """
@@ -32,6 +33,7 @@ class HitJson(TypedDict):
     title: str
     pages: list[int]
     places: list[str]
+    link: NotRequired[str]
 
 
 class AlternativeJson(HitJson):
@@ -44,7 +46,7 @@ class AlternativeJson(HitJson):
 def hit_json(hit: Hit, unit: Unit = Unit.CODE_POINTS) -> HitJson:
     passage = hit.passage
     offsets = Offsets(passage.text, unit)
-    return {
+    data: HitJson = {
         "granularity": hit.granularity.value,
         "text": hit.text,
         "spans": [offsets.pair(span) for span in hit.spans],
@@ -57,6 +59,9 @@ def hit_json(hit: Hit, unit: Unit = Unit.CODE_POINTS) -> HitJson:
         "pages": list(passage.pages_of(hit.spans[0])),
         "places": list(passage.places_of(hit.spans[0])),
     }
+    if link := link_of(passage, Span(hit.spans[0].start, hit.spans[-1].end)):
+        data["link"] = link
+    return data
 
 
 def alternative_json(alternative: Alternative, unit: Unit = Unit.CODE_POINTS) -> AlternativeJson:

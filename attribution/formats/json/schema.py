@@ -7,7 +7,7 @@ the published schema.
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, Literal
+from typing import Any, Literal, NotRequired
 
 from pydantic import ConfigDict, TypeAdapter, with_config
 from typing_extensions import TypedDict
@@ -59,6 +59,7 @@ class EvidenceJson(TypedDict):
     `boxes` are the lines on which the quote is seen, where the document is one that is seen; `places` are named where
     it has no pages: `slide 3`, `Budget, row 14`.
     `shown` is false for what was found elsewhere in the collection than in what the answer was written from.
+    `link` opens the words in their document; it is there where a server has an address for browsers.
     """
 
     passage_id: str
@@ -75,6 +76,7 @@ class EvidenceJson(TypedDict):
     score: float
     passage_score: float
     shown: bool
+    link: NotRequired[str]
 
 
 class CitationJson(EvidenceJson):

@@ -23,6 +23,7 @@ from propcite.attribution.formats.json.schema import (
     SentenceJson,
     VerdictJson,
 )
+from propcite.attribution.formats.links import link_of
 from propcite.attribution.formats.text import without_surrogates
 from propcite.attribution.question_parts import QuestionPart
 from propcite.retrieval.text import Box, Passage
@@ -86,7 +87,7 @@ def verdict_json(verdict: Verdict) -> VerdictJson:
 def evidence_json(evidence: Evidence) -> EvidenceJson:
     passage, span = evidence.passage, evidence.span
     place = passage.in_document(span)
-    return {
+    data: EvidenceJson = {
         "passage_id": passage.id,
         "document_id": passage.document_id,
         "title": passage.title,
@@ -102,6 +103,9 @@ def evidence_json(evidence: Evidence) -> EvidenceJson:
         "passage_score": evidence.passage_score,
         "shown": evidence.shown,
     }
+    if link := link_of(passage, span):
+        data["link"] = link
+    return data
 
 
 def _citation(citation: Citation) -> CitationJson:

@@ -42,7 +42,7 @@ PO = (
 ADIGE = "# Adige\n\nThe Adige is 410 kilometres long. It rises near the Reschen Pass.\n"
 MUSEUM = "The river museum in Ferrara opens at nine. A ticket costs 8 euros.\n"
 COMMANDS = (
-    *("ingest", "list", "remove", "reindex", "search", "adapt", "ask", "cite", "show", "formats", "repair"),
+    *("ingest", "list", "remove", "reindex", "search", "adapt", "ask", "cite", "show", "formats", "repair", "mcp"),
     *("explain", "evidence", "describe", "owner", "export", "import", "doctor", "backup", "restore"),
     *("rank", "split", "judge", "models", "prompts", "schema", "demo", "ui", "serve", "setup", "audit"),
 )

@@ -105,6 +105,11 @@ def test_people_give_a_name_and_a_password(site: Site) -> None:
     assert "Server" not in shown.headers
 
 
+def test_links_and_agents_reach_the_server_without_a_password(site: Site) -> None:
+    assert site.get("/reading/nothing").status_code == 403
+    assert "Bearer KEY" in site.get("/mcp").text
+
+
 def test_programs_give_a_key_and_no_password(site: Site) -> None:
     assert site.get("/v1/collections").status_code == 401
     assert site.get("/v1/collections", Authorization=basic(*ADA)).status_code == 401
