@@ -31,6 +31,7 @@ from propcite.app.server.mcp.results import (
     SearchResult,
 )
 from propcite.app.server.mcp.running import Call
+from propcite.app.turns.costs import SEARCHES, Kind
 from propcite.attribution.citations import CitedAnswer
 from propcite.attribution.citing.lookup import fact_of
 from propcite.attribution.citing.sources import as_passages
@@ -61,7 +62,7 @@ async def search(call: Call, given: SearchArguments) -> SearchResult:
         note = call.service.parts.encoder.missing_marker_note(granularity)
         return _results(call, name).hits(hits, [note] if note else [])
 
-    return await call.work(work)
+    return await call.work(work, SEARCHES[granularity])
 
 
 async def check(call: Call, given: TextArguments) -> CheckResult:
@@ -97,7 +98,7 @@ async def evidence(call: Call, given: EvidenceArguments) -> EvidenceResult:
         )
         return _results(call, answer.collection).evidence(fact_of(answer, given.fact), near)
 
-    return await call.work(work)
+    return await call.work(work, Kind.EVIDENCE)
 
 
 async def explain(call: Call, given: ExplainArguments) -> ExplainResult:
@@ -109,7 +110,7 @@ async def explain(call: Call, given: ExplainArguments) -> ExplainResult:
         first = next((citation.number for citation in fact_of(known, given.fact).citations), "")
         return results.explanation(call.service.parts.propcite.explain(known, given.fact, given.citation or first))
 
-    return await call.work(work)
+    return await call.work(work, Kind.EXPLAIN)
 
 
 async def _cite(call: Call, given: TextArguments) -> tuple[str, CitedAnswer]:
