@@ -42,7 +42,7 @@ class Selection(Arguments):
 class SearchArguments(Selection):
     query: NonBlankText = Field(
         max_length=MAX_TEXT,
-        description="What to look for: a question, a claim or key words.",
+        description="What to look for: a question, a claim or key words. Every hit has the words in double quotes.",
         examples=["barrier cost"],
     )
     granularity: Level = Field("sentence", description="What is ranked. Each hit has its passage as context.")

@@ -7,7 +7,6 @@ import json
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import AsyncExitStack, aclosing
-from typing import Any
 
 import httpx
 from fastapi import Request, Response
@@ -18,7 +17,7 @@ from propcite.app.server.access import Access
 from propcite.app.server.errors import RequestError
 from propcite.app.server.problems import openai_error
 from propcite.app.server.proxy.api_request import ApiRequest
-from propcite.app.server.proxy.citing import BROKEN_OFF, NOT_JSON, Citer
+from propcite.app.server.proxy.citing import BROKEN_OFF, Citer
 from propcite.app.server.proxy.events import (
     DONE,
     Event,
@@ -37,7 +36,7 @@ from propcite.app.server.proxy.local_generator import (
     open_local_pipeline,
 )
 from propcite.app.server.proxy.outcome import Outcome, ResourceStream
-from propcite.app.server.proxy.relay import StreamRelay
+from propcite.app.server.proxy.returned import CHAT, answer_headers, raw, relayed, whole
 from propcite.app.server.proxy.sources import choose_sources
 from propcite.app.server.proxy.upstream import NO_ROUTE, Upstream, comes_in_pieces, is_stream, returned_headers
 from propcite.app.server.routes.shared import cancel_on_disconnect
@@ -48,7 +47,6 @@ from propcite.app.turns.workers import Asking
 
 MAX_STREAMED_CHOICES = 16  # that are cited in one stream
 NO_ROUTE_S = 600.0  # after which a model server is asked again for a route that it did not have
-CHAT = "/chat/completions"
 END_BYTES, ENDS = 200, (b"[DONE]", b"message_stop")  # how streams end that are passed on
 
 
@@ -88,9 +86,9 @@ class CitingProxy:
                 outcome.name = "refused"
                 return self.upstream.error_response(request, response, content)
             outcome.name = "done"
-        content = await cancel_on_disconnect(request, _whole(call, citer, content, is_chat=is_chat))
+        content = await cancel_on_disconnect(request, whole(call, citer, content, is_chat=is_chat))
         media_type = response.headers.get("content-type", "application/json")
-        return Response(content, headers=_headers(response, citer), media_type=media_type)
+        return Response(content, headers=answer_headers(response, citer), media_type=media_type)
 
     async def passed(
         self, request: Request, asking: Asking, path: str, body: bytes | None, kind: Kind = Kind.CHAT
@@ -198,12 +196,12 @@ class CitingProxy:
         events = parse_events(within(response.aiter_bytes(), self.seconds))
         source = call.from_chat_stream(events) if is_translated else events
         if citer is None:
-            relayed = self._uncited(request, source, call, outcome)
+            stream = self._uncited(request, source, call, outcome)
         else:
             relay = call.relay(citer)
             resources.push_async_callback(relay.close)
-            relayed = _relayed(request, source, relay, outcome)
-        return ResourceStream(relayed, resources, response, self.longest, _headers(response, citer))
+            stream = relayed(request, source, relay, outcome)
+        return ResourceStream(stream, resources, response, self.longest, answer_headers(response, citer))
 
     async def _bytes(
         self, request: Request, response: httpx.Response, outcome: Outcome, error_events: Callable[[int, str], bytes]
@@ -252,59 +250,19 @@ class CitingProxy:
         outcome = Outcome(access.service, is_cited=call.is_cited)
         if not call.is_stream:
             content = await cancel_on_disconnect(request, local_completion(call, pipeline, writing, citer))
-            cited = await _whole(call, citer if call.is_cited else None, content, is_chat=True)
-            return Response(cited, headers=_headers(None, citer), media_type="application/json")
+            cited = await whole(call, citer if call.is_cited else None, content, is_chat=True)
+            return Response(cited, headers=answer_headers(None, citer), media_type="application/json")
         resources = AsyncExitStack()
         resources.callback(outcome.count)
         resources.callback(writing.leave)
         source = call.from_chat_stream(local_stream(call, pipeline, writing, citer))
         if not call.is_cited:
-            return ResourceStream(_raw(source), resources, None, self.longest)
+            return ResourceStream(raw(source), resources, None, self.longest)
         relay = call.relay(citer)
         resources.push_async_callback(relay.close)
-        relayed = _relayed(request, source, relay, outcome)
-        return ResourceStream(relayed, resources, None, self.longest, _headers(None, citer))
-
-
-async def _relayed(
-    request: Request, source: AsyncGenerator[Event, None], relay: StreamRelay, outcome: Outcome
-) -> AsyncIterator[bytes]:
-    async for event in relay.events(source):
-        yield event
-    outcome.name = "broken" if relay.error else "done"
-    if relay.error:
-        request.state.refusal = relay.error
-
-
-async def _whole(call: ApiRequest, citer: Citer | None, content: bytes, *, is_chat: bool) -> bytes:
-    """Return a whole answer in the client's form, with citations; what is not changed stays as received."""
-    is_translated = is_chat and call.path != CHAT
-    if citer is None and not is_translated:
-        if not content.lstrip().startswith(b"{"):
-            raise RequestError(502, NOT_JSON)
-        return content
-    try:
-        answer: Any = json.loads(content)
-    except (ValueError, RecursionError):
-        answer = None
-    if not isinstance(answer, dict):
-        raise RequestError(502, NOT_JSON)
-    answer = call.from_chat(answer) if is_translated else answer
-    has_citations = citer is not None and await call.add_citations(citer, answer)
-    return json.dumps(answer).encode() if is_translated or has_citations else content
+        stream = relayed(request, source, relay, outcome)
+        return ResourceStream(stream, resources, None, self.longest, answer_headers(None, citer))
 
 
 def _openai_end(status: int, detail: str) -> bytes:
     return encode_chunk(openai_error(status, detail)) + DONE
-
-
-async def _raw(source: AsyncGenerator[Event, None]) -> AsyncIterator[bytes]:
-    async with aclosing(source) as events:
-        async for event in events:
-            yield event.raw
-
-
-def _headers(response: httpx.Response | None, citer: Citer | None) -> dict[str, str]:
-    """Return the headers of the model server that a client needs, and the unit of the offsets."""
-    headers = returned_headers(response) if response is not None else {}
-    return {**headers, "PropCite-Offsets": citer.client.unit} if citer else headers
