@@ -1,4 +1,4 @@
-"""Malformed input of the commands that search, rank, split and judge: never a traceback."""
+"""Malformed input of the commands that ask, cite, search, rank, split and judge: never a traceback."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 Command = Callable[..., Said]
 SEARCHED = settings(max_examples=EXAMPLES, suppress_health_check=list(HealthCheck), deadline=None)
+READ = settings(SEARCHED, max_examples=max(5, EXAMPLES // 20))  # commands that load networks for every call
 TEXTS = st.text(max_size=40) | st.sampled_from(["It rained [1].", "\ud800", "\0", "." * 5000, "\x1b[2J", "[" * 900])
 WORDS = TEXTS | st.sampled_from(
     [
@@ -22,7 +23,8 @@ WORDS = TEXTS | st.sampled_from(
         *("--fail-under", "nan", "2", "--continue", "--after", "last", "--method", "bm25", "--supported-from", "x"),
     ]
 )
-COMMANDS = ("search", "rank", "split", "judge")
+COMMANDS = {"search": SEARCHED, "rank": SEARCHED, "split": SEARCHED, "judge": SEARCHED}
+COMMANDS |= {"ask": READ, "cite": READ, "repair": READ}
 NAMES = ("question", "answer", "passages", "text", "id", "title", "sentence", "sentences", "context", "claim")
 FIELDS = st.sampled_from([*NAMES, "evidence", "query", "query_spans", "spans"])
 VALUES = st.none() | st.booleans() | st.integers() | st.floats() | TEXTS
@@ -43,7 +45,7 @@ def healthy(said: Said, *, lines: bool = False) -> Said:
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_malformed_words_end_in_one_line(propcite: Command, command: str) -> None:
-    @SEARCHED
+    @COMMANDS[command]
     @given(st.lists(WORDS, max_size=4), TEXTS)
     def attack(words: list[str], text: str) -> None:
         healthy(propcite(command, *(word for word in words if "\0" not in word), given=text))
