@@ -156,7 +156,7 @@ def test_an_internal_error_is_reported_without_its_traceback(parts: Parts, addre
         def __getattr__(self, name: str) -> Any:
             raise RuntimeError("the secret reason")
 
-    parts.__dict__["propcite"] = Broken()
+    parts.__dict__["shared_propcite"] = Broken()
     response = httpx.post(f"{address}/v1/cite", json=CITE)
     assert response.status_code == 500
     assert "secret" not in response.text
