@@ -116,7 +116,7 @@ def test_bm25_figures_of_passages_by_hand(propcite: Propcite, tmp_path: Path) ->
 def test_each_way_has_a_row_with_intervals(propcite: Propcite, tmp_path: Path) -> None:
     result = propcite("eval", "beir", beir(tmp_path / "small"))
     rows = {line.split()[0] for line in result.out.splitlines() if line}
-    assert {"bm25", "m_q", "exact", "m'_q", "m''_q"} < rows
+    assert {"bm25", "m_q", "both", "words", "exact", "m'_q", "m''_q"} < rows
     assert "P@1 (n 3)" in result.out
     assert "[" in result.out
     assert "CPU seconds" in result.out
@@ -125,7 +125,7 @@ def test_each_way_has_a_row_with_intervals(propcite: Propcite, tmp_path: Path) -
     assert by_way["m_q"]["R@100"] == 1.0  # an encoder ranks all passages
     parts = Parts(load_settings())
     run = parts.runs.run("last")
-    assert (run.kind, run.name, run.state, run.num_items) == ("beir", "small", "done", 15)
+    assert (run.kind, run.name, run.state, run.num_items) == ("beir", "small", "done", 21)
     assert run.about["models"]["encoder"]["sha256"]
     assert run.settings["precision"] == parts.encoder.precision != "auto"
     assert set(run.settings["files"]) == {"corpus", "queries", "qrels"}
@@ -359,7 +359,7 @@ def test_every_way_of_ranking_sentences_has_a_row(propcite: Propcite, tmp_path: 
     result = propcite("eval", "sentences", lines(tmp_path / "rows.jsonl", ROWS))
     assert result.code == 0, result.err
     ways = {item.way for item in stored_items()}
-    assert len(ways) == 8
+    assert len(ways) == 10
     assert all(result.out.count(f"\n{way} ") >= 3 for way in ways)
     assert "mean (n 3)" in result.out
     assert all(item.measures["P@1"] == 1.0 for item in stored_items() if item.key == "1")

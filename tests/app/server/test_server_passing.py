@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ MESSAGES = [{"role": "user", "content": QUESTION}]
 @pytest.fixture(scope="module")
 def standing(loaded: dict[str, object], tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, ScriptedLlm]]:
     apis = ["chat/completions", "responses", "messages"]
-    with proxied(loaded, tmp_path_factory.mktemp("passing"), apis, serve_streams=2, serve_waiting=1) as both:
+    with proxied(loaded, tmp_path_factory.mktemp("passing"), apis) as both:
         yield both
 
 
@@ -130,22 +131,22 @@ def test_a_rate(llm: ScriptedLlm, loaded: dict[str, object], tmp_path: Path) -> 
         assert kinds == ["invalid_request_error", "invalid_request_error", "rate_limit_error"]
 
 
-def test_the_same_limits(address: str, llm: ScriptedLlm) -> None:
+def test_the_same_limits(loaded: dict[str, object], tmp_path: Path) -> None:
     """Slots are shared with chats, and released when a client leaves."""
-    import concurrent.futures
-
-    llm.others["/v1/completions"] = Reply(raw=[b"data: {}\n\n"] * 50, chunk_delay=0.1)
-    with concurrent.futures.ThreadPoolExecutor(5) as threads:
+    settings = {"serve_streams": 2, "serve_wait_seconds": 0.01}
+    with proxied(loaded, tmp_path, ["messages"], **settings) as (address, llm), ThreadPoolExecutor(2) as threads:
+        llm.others["/v1/completions"] = Reply(raw=[b"data: {}\n\n"] * 50, chunk_delay=0.1)
         leaving = [threads.submit(_leave, f"{address}/v1/completions") for _ in range(2)]
-        wait_until(lambda: 'propcite_running{kind="proxy"} 2.0' in httpx.get(f"{address}/metrics").text, "running")
-        waiting = threads.submit(post, address, "/embeddings", b"{}")
-        wait_until(lambda: 'propcite_waiting{kind="proxy"} 1.0' in httpx.get(f"{address}/metrics").text, "waiting")
-        busy = post(address, "/messages", {"messages": MESSAGES})
-        assert (busy.status_code, busy.json()["error"]["type"]) == (503, "overloaded_error")
+        wait_until(lambda: 'propcite_running{queue="chats"} 2.0' in httpx.get(f"{address}/metrics").text, "running")
+        for path, kind in (("/embeddings", "server_error"), ("/messages", "overloaded_error")):
+            busy = post(address, path, {"messages": MESSAGES})
+            assert (busy.status_code, busy.json()["error"]["type"]) == (503, kind)
+            assert int(busy.headers["retry-after"]) >= 1
         for one in leaving:
             one.result()
-        assert waiting.result().status_code == 404  # the model server's own refusal
-    assert llm.client_left.wait(5)
+        assert llm.client_left.wait(5)
+        wait_until(lambda: 'propcite_running{queue="chats"} 0.0' in httpx.get(f"{address}/metrics").text, "free")
+        assert post(address, "/embeddings", b"{}").status_code == 404  # the model server's own refusal
 
 
 def _leave(url: str) -> None:

@@ -130,7 +130,7 @@ def test_a_client_that_hangs_up_leaves_nothing_running(address: str, harbour: Pa
         assert response.status_code == 200, response.read()
         next(response.iter_lines())
     deadline = 600
-    while 'propcite_running{kind="work"} 0.0' not in (metrics := httpx.get(f"{address}/metrics").text):
+    while 'propcite_running{queue="work"} 0.0' not in (metrics := httpx.get(f"{address}/metrics").text):
         deadline -= 1
         assert deadline, metrics
         threading.Event().wait(0.05)

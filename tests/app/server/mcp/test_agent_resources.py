@@ -18,6 +18,7 @@ from propcite.app.parts import Parts
 from propcite.app.server.access import Access
 from propcite.app.server.mcp import resources
 from propcite.app.server.service import Service
+from propcite.app.turns.workers import Asking
 
 
 def read(address: str, uri: str, mode: str = "auto") -> list[str]:
@@ -105,7 +106,7 @@ def test_every_resource_is_on_one_page_of_the_list(harbour: Parts, monkeypatch: 
     for number in range(3):
         collection = harbour.library.collection("harbour")
         harbour.pipeline(collection).cite(f"The flood barrier is {number} metres high.")
-    access = Access(Service(harbour, requires_keys=False))
+    access = Access(Service(harbour, requires_keys=False), Asking("agent", "/mcp"))
     whole, end = resources.list_resources(access, None)
     assert end is None
     for size in (1, 2, 3, 5):
@@ -167,5 +168,5 @@ def test_names_of_collections_are_completed_for_those_who_may_see_them(harbour: 
 
     assert over_http(address, completed) == ["harbour"]
     key, _ = harbour.keys.create("agent", Scope.READ, ["secret"])
-    access = Access(Service(harbour, requires_keys=True), key)
+    access = Access(Service(harbour, requires_keys=True), Asking("agent", "/mcp"), key)
     assert [info.name for info in access.collections()] == ["secret"]
