@@ -198,14 +198,10 @@ def show_repair(repaired: Repaired) -> None:
 def show_hits(hits: Sequence[Hit], names: dict[str, str]) -> None:
     for rank, hit in enumerate(hits, start=1):
         place = _place(Evidence(hit.passage, hit.spans[0], hit.score, hit.passage_score), names)
-        out.print(f"[bold cyan]{rank:>2}[/]  {hit.score:.3f}{_words(hit)}  [dim]{escape(place)}[/dim]")
+        words = f" [dim](words {hit.words:.3f})[/dim]" if hit.words and hit.similarity else ""
+        out.print(f"[bold cyan]{rank:>2}[/]  {hit.score:.3f}{words}  [dim]{escape(place)}[/dim]")
         _indented(escape(" ".join(hit.text.split())), 4)
         out.print()
-
-
-def _words(hit: Hit) -> str:
-    """Return the part of a score that exact words add; empty if they add none, or all."""
-    return f" [dim](words {hit.words:.3f})[/dim]" if hit.words and hit.words < hit.score else ""
 
 
 def show_outcome(outcome: Outcome, ocr: Choice = "auto") -> None:

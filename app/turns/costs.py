@@ -110,7 +110,7 @@ class Costs:
         return max(MIN_S, min(MAX_S, self._costs[kind].of(size) * self.factor(kind)))
 
     def given(self, kind: Kind, size: Size) -> float:
-        """Return the seconds on the machine whose costs are given: how large work is, wherever it runs."""
+        """Return the seconds that work takes by the given costs: a measure of its size that is the same everywhere."""
         return self._costs[kind].of(size)
 
     def factor(self, kind: Kind) -> float:

@@ -11,7 +11,7 @@ from contextlib import suppress
 from contextvars import copy_context
 from itertools import islice
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 from propcite.attribution.citations import CitedAnswer
 from propcite.attribution.citing.answer_citer import AnswerCiter, encode_claims
@@ -28,8 +28,6 @@ from propcite.retrieval.text import Passage, Span
 BATCH = 16  # sentences cited together when so many wait
 AHEAD, MAX_AHEAD = 4, 256  # sentences of passages that are encoded ahead at a time, and in all
 END = object()
-
-Done = TypeVar("Done")
 
 
 class StreamCiter:
@@ -51,7 +49,7 @@ class StreamCiter:
         self._jobs: deque[Future[list[SentenceCited]]] = deque()
         self._thread = ThreadPoolExecutor(1, "propcite-stream")
         self._context = copy_context()  # by it the thread asks for turns, and may be stopped
-        self._opening = self._submit(lambda: self._open(source, collection))
+        self._opening: Future[AnswerCiter] = self._submit(lambda: self._open(source, collection))
         if not isinstance(source, Retriever) and self._tools.encoding_judge:
             self._submit(lambda: self._encode_ahead(None))
 
@@ -130,7 +128,7 @@ class StreamCiter:
         self._waiting.append(sentence)
         self._jobs.append(self._submit(self._cite))
 
-    def _submit(self, work: Callable[[], Done]) -> Future[Done]:
+    def _submit(self, work: Callable[[], Any]) -> Future[Any]:
         return self._thread.submit(self._context.run, work)
 
     def _open(self, source: Source, collection: Retriever | None) -> AnswerCiter:
@@ -141,9 +139,9 @@ class StreamCiter:
     def _cite(self) -> list[SentenceCited]:
         """Cite the sentences that wait; none are left where an earlier job took them along."""
         with in_turn(sum(len(text) for _, text in self._waiting)):
-            return self._cite_now()
+            return self._cite_batch()
 
-    def _cite_now(self) -> list[SentenceCited]:
+    def _cite_batch(self) -> list[SentenceCited]:
         batch = [self._waiting.popleft() for _ in range(min(BATCH, len(self._waiting)))]
         citer = self.opened()
         texts = [*self._before, *(text for _, text in batch)]

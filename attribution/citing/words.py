@@ -16,8 +16,8 @@ def ordered_by_words(claim: str, hits: Sequence[Hit], share: float = WORD_SHARE,
     """Return the hits by similarity plus a share of the claim's words that they, or their titles, have; best first.
 
     The other words of the claim's sentence count by half.  A word counts for more the fewer of these hits have it, so
-    what all of them speak of decides nothing.  The hits keep
-    their scores, but what exact words added to these in the search does not count twice.
+    what all of them speak of decides nothing.  The hits keep their scores, but what exact words added to these in the
+    search does not count twice.
     """
     if not share or len(hits) < 2:
         return list(hits)

@@ -167,7 +167,7 @@ class Search:
         if self.weights.alignment.kind == "xtr":
             number = 0
         if self._words and self._words.alone:
-            return self._words.ranked(self._segments, number), []
+            return self._words.ranked(self._segments, number or DEFAULT_REFINED), []
         regime = self.plan.regime
         if number and (regime == "exact" or self._few_allowed):
             return self._score_all(), []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -38,7 +39,7 @@ class WordScorer:
         rarity = np.log1p((num_passages - num_with + 0.5) / (num_with + 0.5)).astype(np.float32)
         return cls(query, rarity, num_tokens / max(1, num_passages))
 
-    @property
+    @cached_property
     def _weights(self) -> Floats:
         """Return the part of each term in all words of a row.  (n, t)"""
         weights = self.query.rows * self.rarity

@@ -31,7 +31,7 @@ class WordSearch:
         postings = [live.postings for live in segments if live.postings]
         if segments and not postings and (query.alone or query.phrases):
             raise RetrievalError("the index stores no words of its tokens: run propcite reindex")
-        num_passages = sum(live.num_passages for live in segments)
+        num_passages = sum(len(live.segment) for live in segments)  # with deleted ones, as in the postings
         num_tokens = sum(live.segment.num_tokens for live in segments)
         return cls(WordScorer.of(query, postings, num_passages, num_tokens), weights.passage_share)
 

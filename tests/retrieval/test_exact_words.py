@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from propcite import Encoder
+from propcite.retrieval.alignment import alignment_of
 from propcite.retrieval.encoding.base import TokenVectors
 from propcite.retrieval.errors import RetrievalError
 from propcite.retrieval.index.integrity import check_index, repair_index
@@ -209,6 +210,24 @@ def test_a_planted_word_becomes_a_candidate_in_any_regime(tmp_path: Path) -> Non
         opened = TokenIndex.load(tmp_path, exact_up_to=0, regime=regime)
         hit = opened.search(query.vectors, weights, k=1, word_query=words, refine=8)[0][0]
         assert (regime, hit.passage_id) == (regime, "1234")
+
+
+def test_words_alone_rank_under_any_alignment(retriever: Retriever) -> None:
+    aligned = replace(retriever, alignment=alignment_of("xtr:k=10"), way="words")
+    assert ids_of(aligned.search("Zorblatz-12", k=9)) == ["barrier"]
+
+
+def test_words_of_deleted_passages_take_nothing_from_scores(passages: list[Passage], encoder: Encoder) -> None:
+    """Postings hold deleted passages until the next merge: a word is never in more passages than are counted."""
+    index = TokenIndex(encoder.dimension, encoder.name)
+    index.add(passages, encoder.encode_passages(passages))
+    index.delete(["bridge", "ferry", "copy"])
+    by_id = {passage.id: passage for passage in passages}
+    left = Retriever(encoder, index, lambda ids: {i: by_id[i] for i in ids})
+    hits = left.search("the barrier is at night", k=9)
+    assert ids_of(hits) == ["barrier"]
+    assert hits[0].words is not None
+    assert hits[0].words >= 0
 
 
 # On disk

@@ -14,6 +14,7 @@ from browsing import PRESS_S, inside, off, press, saying, sent, wait_for
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.remote.webelement import WebElement
 
 from propcite.app.demo import DOCUMENTS, QUESTIONS
 from propcite.app.ingest.sources import gather
@@ -61,6 +62,11 @@ def query(driver: Chrome) -> dict[str, str]:
     return {name: values[0] for name, values in parse_qs(urlsplit(driver.current_url).query).items()}
 
 
+def asking(driver: Chrome) -> list[WebElement]:
+    """Return the sign of an answer that is being made; empty if there is none."""
+    return driver.find_elements(By.CSS_SELECTOR, '[data-testid="stExpanderIconSpinner"]')
+
+
 def kept(data_dir: Path, driver: Chrome) -> CitedAnswer:
     library = Parts(load_settings(data_dir=data_dir)).library
     return library.answer(wait_for(lambda: query(driver).get("answer")))
@@ -77,7 +83,8 @@ def test_from_an_empty_library_to_the_words_in_the_source_and_back(
     driver.get(address)
     question = saying("How high is the new flood barrier")
     press(driver, saying("Load the demo collection"), lambda: driver.find_elements(By.XPATH, question))
-    press(driver, question, lambda: inside(driver, ".marker"))
+    press(driver, question, lambda: asking(driver) or inside(driver, ".marker"))  # a second press would stop the answer
+    wait_for(lambda: inside(driver, ".marker"))
     answer = kept(data_dir, driver)
     last = answer.sentences[-1].citations[-1]
 

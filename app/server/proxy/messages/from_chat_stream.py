@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Iterator, Mapping
-from contextlib import aclosing
 from typing import Any
 
 from propcite.app.server.problems import anthropic_error
 from propcite.app.server.proxy.chat.chunks import choices_of
+from propcite.app.server.proxy.chat.translating import translated
 from propcite.app.server.proxy.events import Event
 from propcite.app.server.proxy.messages.from_chat import new_message, stop_reason, tool_use, usage_of
 from propcite.app.server.proxy.responses.from_chat import calls_in, reasoning_in
@@ -15,20 +15,9 @@ from propcite.app.server.proxy.responses.from_chat import calls_in, reasoning_in
 Content = dict[str, Any]
 
 
-async def message_events(events: AsyncGenerator[Event, None], body: Mapping[str, Any]) -> AsyncGenerator[Event, None]:
-    """Yield a message's events; where the completion breaks off, they break off too.  `body` is the request."""
-    writer = MessageWriter(body)
-    async with aclosing(events):
-        async for event in events:
-            if event.is_last:
-                break
-            if event.is_error or event.content is None:
-                yield _error(event) if event.is_error else event
-                continue
-            for content in writer.chunk(event.content):
-                yield Event.of(content)
-    for content in writer.end():
-        yield Event.of(content)
+def message_events(events: AsyncGenerator[Event, None], body: Mapping[str, Any]) -> AsyncGenerator[Event, None]:
+    """Return a message's events; where the completion breaks off, they break off too.  `body` is the request."""
+    return translated(events, MessageWriter(body), lambda detail: anthropic_error(502, detail))
 
 
 class MessageWriter:
@@ -100,9 +89,3 @@ class MessageWriter:
 
     def _added(self, delta: Content) -> Content:
         return {"type": "content_block_delta", "index": self._num_blocks, "delta": delta}
-
-
-def _error(event: Event) -> Event:
-    error = (event.content or {}).get("error")
-    message = error.get("message") if isinstance(error, Mapping) else error
-    return Event.of(anthropic_error(502, str(message or "the model server sent an error")))

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from propcite.app.server.proxy.chat.translating import shared_fields
 from propcite.app.server.proxy.proxy_request import refuse, text_of
 
 _OWN = {  # what Chat Completions has in another form or not at all; all else passes, as fields of one server alone
@@ -20,13 +21,8 @@ Block = Mapping[str, Any]
 
 def chat_of(body: Mapping[str, Any]) -> dict[str, Any]:
     """Return the request for Chat Completions; refuse what that API cannot do."""
-    for name in _SERVED:
-        if body.get(name):
-            refuse("value_error", (name,), _ONLY_THERE)
-    chat = {name: value for name, value in body.items() if name not in _OWN and value is not None}
+    chat = shared_fields(body, _OWN, _SERVED, _ONLY_THERE)
     chat["messages"] = _messages(body)
-    if body.get("stream") is True:
-        chat["stream_options"] = {"include_usage": True}
     if stops := body.get("stop_sequences"):
         chat["stop"] = stops
     metadata = body.get("metadata")

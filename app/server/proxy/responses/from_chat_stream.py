@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Iterator, Mapping
-from contextlib import aclosing
 from typing import Any
 
 from propcite.app.server.proxy.chat.chunks import choices_of
+from propcite.app.server.proxy.chat.translating import translated
 from propcite.app.server.proxy.events import Event
 from propcite.app.server.proxy.responses.from_chat import (
     call_item,
@@ -24,20 +24,9 @@ from propcite.app.server.proxy.responses.stream_error import stream_error
 Content = dict[str, Any]
 
 
-async def response_events(events: AsyncGenerator[Event, None], body: Mapping[str, Any]) -> AsyncGenerator[Event, None]:
-    """Yield a response's events; where the completion breaks off, they break off too.  `body` is the request."""
-    writer = ResponseWriter(body)
-    async with aclosing(events):
-        async for event in events:
-            if event.is_last:
-                break
-            if event.is_error or event.content is None:
-                yield _error(event) if event.is_error else event
-                continue
-            for content in writer.chunk(event.content):
-                yield Event.of(content)
-    for content in writer.end():
-        yield Event.of(content)
+def response_events(events: AsyncGenerator[Event, None], body: Mapping[str, Any]) -> AsyncGenerator[Event, None]:
+    """Return a response's events; where the completion breaks off, they break off too.  `body` is the request."""
+    return translated(events, ResponseWriter(body), lambda detail: {**stream_error(detail), "sequence_number": 0})
 
 
 class ResponseWriter:
@@ -152,10 +141,3 @@ class ResponseWriter:
     def _event(self, kind: str, **fields: Any) -> Content:
         self._number += 1
         return {"type": kind, "sequence_number": self._number - 1, **fields}
-
-
-def _error(event: Event) -> Event:
-    error = (event.content or {}).get("error")
-    message = error.get("message") if isinstance(error, Mapping) else error
-    detail = str(message or "the model server sent an error")
-    return Event.of({**stream_error(detail), "sequence_number": 0})

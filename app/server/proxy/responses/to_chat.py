@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from propcite.app.server.proxy.chat.translating import shared_fields
 from propcite.app.server.proxy.proxy_request import refuse
 
 _OWN = {  # what Chat Completions has in another form or not at all; all else passes, as fields of one server alone
@@ -17,13 +18,8 @@ _ONLY_THERE = "this works only where the model server has /responses itself"
 
 def chat_of(body: Mapping[str, Any]) -> dict[str, Any]:
     """Return the request for Chat Completions; refuse what that API cannot do."""
-    for name in _STORED:
-        if body.get(name):
-            refuse("value_error", (name,), _ONLY_THERE)
-    chat = {name: value for name, value in body.items() if name not in _OWN and value is not None}
+    chat = shared_fields(body, _OWN, _STORED, _ONLY_THERE)
     chat["messages"] = _messages(body)
-    if body.get("stream") is True:
-        chat["stream_options"] = {"include_usage": True}
     if body.get("max_output_tokens") is not None:
         chat["max_tokens"] = body["max_output_tokens"]
     if tools := body.get("tools"):
