@@ -12,7 +12,8 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 from propcite.app.errors import AppError
-from propcite.app.lab.citing.rows import CONTRADICTED, GoldVerdict, read_gold
+from propcite.app.lab.citing.gold import GoldVerdict
+from propcite.app.lab.citing.rows import CONTRADICTED, read_gold
 from propcite.attribution.judges import SUPPORTED_FROM, plain_case
 from propcite.attribution.judges.embedded import probability, support_logit
 from propcite.attribution.judges.reader import Calibration, ReaderJudge, evidence_for

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from propcite.app.lab.citing.rows import GoldAnswer
+from propcite.app.lab.citing.gold import GoldAnswer
 from propcite.app.lab.citing.ways import CitingConfig, with_retrievers
 from propcite.app.lab.runs.aggregates import f_measure
 from propcite.app.lab.runs.runner import Pending, timed

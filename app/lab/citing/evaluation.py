@@ -12,6 +12,7 @@ from typing import Any
 from propcite.app.errors import AppError
 from propcite.app.lab.citing.answers import ANSWERS, answer_items, citation_rows, way_name
 from propcite.app.lab.citing.evidence import RANKING, SENTENCES, evidence_items, evidence_ways, ranking_rows
+from propcite.app.lab.citing.gold import Gold, GoldAnswer, GoldEvidence, GoldVerdict, spread_over_sources
 from propcite.app.lab.citing.judge_scores import (
     VERDICTS,
     ScoredClaims,
@@ -22,7 +23,7 @@ from propcite.app.lab.citing.judge_scores import (
     threshold_rows,
     verdict_items,
 )
-from propcite.app.lab.citing.rows import Gold, GoldAnswer, GoldEvidence, GoldVerdict, read_gold, spread_over_sources
+from propcite.app.lab.citing.rows import read_gold
 from propcite.app.lab.citing.ways import CitingConfig, citing_configs
 from propcite.app.lab.runs.inputs import file_digests
 from propcite.app.lab.runs.provenance import run_provenance

@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from propcite.app.lab.citing.answers import agreement_item, config_fields, measure_columns, precision_recall, way_name
-from propcite.app.lab.citing.rows import GoldEvidence
+from propcite.app.lab.citing.gold import GoldEvidence
 from propcite.app.lab.citing.ways import CitingConfig, with_retrievers
 from propcite.app.lab.runs.runner import Pending, timed
 from propcite.app.lab.runs.significance import bootstrap_interval

@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 from sklearn.metrics import balanced_accuracy_score, precision_recall_curve, roc_auc_score
 
+from propcite.app.lab.citing.gold import GoldVerdict
 from propcite.app.lab.citing.judge_bootstrap import (
     Truth,
     bootstrap_auc,
@@ -17,7 +18,6 @@ from propcite.app.lab.citing.judge_bootstrap import (
     bootstrap_calibration_error,
     bootstrap_threshold,
 )
-from propcite.app.lab.citing.rows import GoldVerdict
 from propcite.app.lab.runs.aggregates import ratio
 from propcite.app.lab.runs.runner import Pending, split_cost, timed
 from propcite.app.lab.runs.significance import Floats, bootstrap_interval, percentile_interval

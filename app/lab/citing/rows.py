@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from propcite.app.errors import AppError
+from propcite.app.lab.citing.gold import Gold, GoldAnswer, GoldEvidence, GoldVerdict
+from propcite.app.lab.citing.published import reader_of
 from propcite.app.lab.runs.inputs import row_error
 from propcite.retrieval.jsonl import numbered_lines
 from propcite.retrieval.splitter import passage_from_sentences, passage_from_text
@@ -24,65 +24,34 @@ SUPPORTED, CONTRADICTED = "supported", "contradicted"
 LABELS = (SUPPORTED, "partially", "not_supported", "unsupported", CONTRADICTED)
 
 
-@dataclass(frozen=True, slots=True)
-class GoldEvidence:
-    """A claim, documents in sentences, and the sentences that support it: (document, sentence)."""
-
-    source: str
-    claim: str
-    documents: tuple[Passage, ...]
-    supporting: frozenset[tuple[int, int]]
-    id: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class GoldVerdict:
-    """A claim, the evidence cited for it, and whether that fully supports it; `label` is the row's own word for it."""
-
-    source: str
-    question: str
-    claim: str
-    evidence: tuple[str, ...]
-    supported: bool
-    id: str = ""
-    context: str = ""
-    kind: str = ""
-    label: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class GoldAnswer:
-    """An answer and passages, among them those that it was written from."""
-
-    source: str
-    question: str
-    text: str
-    passages: tuple[Passage, ...]
-    written_from: frozenset[str]
-    id: str = ""
-
-
-Gold = GoldEvidence | GoldVerdict | GoldAnswer
-GoldRow = TypeVar("GoldRow", GoldEvidence, GoldVerdict, GoldAnswer)
-
-
 def read_gold(path: Path) -> list[Gold]:
-    """Read a file: ALCE's JSON list of answers, or JSON lines of claims with documents."""
-    return _read_claims(path) if ".jsonl" in path.name else _read_answers(path)
+    """Read a file of claims with evidence, of ALCE's answers, or of a published benchmark."""
+    name = path.name.removesuffix(".gz")
+    if name.endswith((".csv", ".parquet")):
+        return _read_rows(path, enumerate(_table_rows(path), start=1))
+    if name.endswith(".jsonl"):
+        return _read_rows(path, numbered_lines(path))
+    return _read_list(path)
 
 
-def spread_over_sources(rows: Sequence[GoldRow], per_source: int) -> list[GoldRow]:
-    """Return at most so many rows of each source, spread evenly over them."""
-    by_source: dict[str, list[GoldRow]] = defaultdict(list)
-    for row in rows:
-        by_source[row.source].append(row)
-    return [row for group in by_source.values() for row in group[:: max(1, -(-len(group) // per_source))]]
+def _table_rows(path: Path) -> list[dict[str, Any]]:
+    import pandas as pd
+
+    try:
+        table = pd.read_parquet(path) if path.suffix == ".parquet" else pd.read_csv(path, keep_default_na=False)
+    except (OSError, ValueError, ImportError) as error:
+        raise AppError(f"{path} is no table that can be read ({str(error).splitlines()[0]})") from error
+    rows: list[dict[str, Any]] = table.to_dict("records")
+    return rows
 
 
-def _read_answers(path: Path) -> list[Gold]:
+def _read_list(path: Path) -> list[Gold]:
+    """Read a JSON list: ALCE's questions, or FaithBench's samples."""
     try:
         data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
         items = json.loads(data)
+        if isinstance(items, dict) and "samples" in items:
+            return _read_rows(path, enumerate(items["samples"], start=1))
         items = items["data"] if isinstance(items, dict) else items
         return [gold for number, item in enumerate(items) for gold in _answers(item, path.name, number)]
     except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError) as error:
@@ -105,15 +74,28 @@ def _answers(item: dict[str, Any], file: str, at: int) -> Iterable[GoldAnswer]:
             yield GoldAnswer(source, question, text, tuple(passages.values()), written_from, id_)
 
 
-def _read_claims(path: Path) -> list[Gold]:
+def _read_rows(path: Path, numbered: Iterable[tuple[int, Any]]) -> list[Gold]:
+    """Read rows, each a line of JSON or an object, with their numbers."""
     rows: list[Gold] = []
-    for number, line in numbered_lines(path):
+    for number, row in numbered:
         try:
-            gold = _claim(json.loads(line), f"{path.name}:{number}")
+            rows += _golds(json.loads(row) if isinstance(row, str) else row, f"{path.name}:{number}", path)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise row_error(path, number, _reason(error), FORM) from error
-        rows += [gold] if gold else []
     return rows
+
+
+def _golds(row: dict[str, Any], id_: str, path: Path) -> Iterable[Gold]:
+    if published := reader_of(row):
+        return [_checked(gold) for gold in published(row, id_, path)]
+    return filter(None, [_claim(row, id_)])
+
+
+def _checked(gold: GoldVerdict) -> GoldVerdict:
+    """Return what a benchmark's row gave; a value that is no text raises TypeError."""
+    for value in (gold.claim, gold.source, gold.question, *gold.evidence):
+        _text(value)
+    return gold
 
 
 def _claim(row: dict[str, Any], id_: str) -> Gold | None:

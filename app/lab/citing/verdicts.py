@@ -14,6 +14,8 @@ from sklearn.metrics import roc_auc_score
 
 from propcite.app.errors import AppError
 from propcite.app.lab.alce.options import ScoringJudge
+from propcite.app.lab.citing.answer_verdicts import AnswerRow, answer_rows
+from propcite.app.lab.citing.gold import GoldVerdict, spread_over_sources
 from propcite.app.lab.citing.judge_bootstrap import Truth
 from propcite.app.lab.citing.judge_scores import (
     PLAIN,
@@ -26,7 +28,7 @@ from propcite.app.lab.citing.judge_scores import (
     reliability_rows,
     verdict_items,
 )
-from propcite.app.lab.citing.rows import GoldVerdict, read_gold, spread_over_sources
+from propcite.app.lab.citing.rows import read_gold
 from propcite.app.lab.runs.inputs import file_digests
 from propcite.app.lab.runs.provenance import run_provenance
 from propcite.app.lab.runs.runner import RunOptions, measure, open_run
@@ -40,6 +42,7 @@ JUDGES = ("embedded", "reader")
 ALL, MEAN = "all claims", "mean of sources"
 BATCH_SIZE = 64  # claims
 OVERLAP_BINS = 5
+FIGURES = ("auc", "equal_overlap", "true_accepted", "wrong_accepted", "balanced_accuracy", "calibration_error")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +51,8 @@ class VerdictRow:
 
     `equal_overlap` is the AUC among claims that share about as many words with their evidence: 50 for a judge that
     only compares words.  `true_accepted` and `wrong_accepted` are shares of the claims that the evidence supports and
-    of the others; a figure is None where a source lacks its kind of claims, or where a score is no probability.
+    of the others, `balanced_accuracy` the mean of those that are right; a figure is None where a source lacks its kind
+    of claims, or where a score is no probability.
     """
 
     table: ClassVar[str] = "verdicts"
@@ -61,6 +65,7 @@ class VerdictRow:
     equal_overlap: float | None
     true_accepted: float | None
     wrong_accepted: float | None
+    balanced_accuracy: float | None
     calibration_error: float | None
 
 
@@ -103,8 +108,9 @@ def evaluate_verdicts(
     items = {(item.way, item.key): item for item in parts.runs.items(run.id)}
     ordered = [items[way, row.id] for row in rows for way in ways]
     claims = ScoredClaims.of(rows, ordered)
-    tables: tuple[Iterator[VerdictRow | KindRow | ReliabilityRow], ...] = (
+    tables: tuple[Iterator[VerdictRow | AnswerRow | KindRow | ReliabilityRow], ...] = (
         verdict_rows(claims, ordered),
+        answer_rows(claims),
         kind_rows(claims),
         reliability_rows(claims),
     )
@@ -154,6 +160,7 @@ def _figures(truth: Truth, scores: Floats, overlaps: Floats, *, probable: bool) 
         "equal_overlap": equal_overlap_auc(truth, scores, overlaps),
         "true_accepted": _percent(accepted[truth]) if probable else None,
         "wrong_accepted": _percent(accepted[~truth]) if probable else None,
+        "balanced_accuracy": balanced_accuracy(truth, accepted) if probable else None,
         "calibration_error": round(100 * calibration_error(truth, scores), 1) if probable else None,
     }
 
@@ -166,8 +173,7 @@ def _mean(name: str, rows: Sequence[VerdictRow]) -> VerdictRow:
         values = [value for row in of_sources if (value := getattr(row, figure)) is not None]
         return round(float(np.mean(values)), 1) if values else None
 
-    figures = ("auc", "equal_overlap", "true_accepted", "wrong_accepted", "calibration_error")
-    return VerdictRow(name, MEAN, of_all.rows, of_all.cpu_ms, **{figure: over(figure) for figure in figures})
+    return VerdictRow(name, MEAN, of_all.rows, of_all.cpu_ms, **{figure: over(figure) for figure in FIGURES})
 
 
 def kind_rows(claims: ScoredClaims) -> Iterator[KindRow]:
@@ -214,6 +220,17 @@ def equal_overlap_auc(truth: Truth, scores: Floats, overlaps: Floats) -> float |
             weighed.append((value, int(truth[inside].sum()) * int((~truth[inside]).sum())))
     pairs = sum(weight for _, weight in weighed)
     return round(sum(value * weight for value, weight in weighed) / pairs, 1) if pairs else None
+
+
+def balanced_accuracy(truth: Truth, accepted: Truth) -> float | None:
+    """Return the mean of the shares of supported and of other claims that are judged rightly; None if one is missing.
+
+    >>> balanced_accuracy(np.array([True, True, False]), np.array([True, False, False]))
+    75.0
+    """
+    if not 0 < truth.mean() < 1:
+        return None
+    return round(50 * float(accepted[truth].mean() + (~accepted[~truth]).mean()), 1)
 
 
 def _percent(values: Truth) -> float | None:

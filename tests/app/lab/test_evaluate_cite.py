@@ -21,6 +21,7 @@ from propcite.app.lab.citing import judge_bootstrap, judge_scores
 from propcite.app.lab.citing.answers import CitationRow
 from propcite.app.lab.citing.evaluation import evaluate
 from propcite.app.lab.citing.evidence import RankingRow
+from propcite.app.lab.citing.gold import GoldAnswer, GoldEvidence, GoldVerdict, spread_over_sources
 from propcite.app.lab.citing.judge_scores import (
     JudgeRow,
     ReliabilityRow,
@@ -31,7 +32,7 @@ from propcite.app.lab.citing.judge_scores import (
     reliability_rows,
     threshold_rows,
 )
-from propcite.app.lab.citing.rows import GoldAnswer, GoldEvidence, GoldVerdict, read_gold, spread_over_sources
+from propcite.app.lab.citing.rows import read_gold
 from propcite.app.lab.runs import significance
 from propcite.app.lab.runs.runner import RunOptions
 from propcite.app.lab.runs.text_tables import row_json, rows_table

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from propcite.app.errors import AppError
 from propcite.app.lab.calibrating import calibrate, denied_from
-from propcite.app.lab.citing.rows import GoldVerdict
+from propcite.app.lab.citing.gold import GoldVerdict
 from propcite.app.lab.commands.training_judge import train_cli
 from propcite.app.lab.judge_training import train_judge
 from propcite.attribution.errors import AttributionError

@@ -18,7 +18,8 @@ from word_encoder import WordEncoder
 from propcite.app import parts as bootstrap
 from propcite.app.commands.feedback import OpinionName
 from propcite.app.errors import AppError, NotFoundError
-from propcite.app.lab.citing.rows import GoldVerdict, read_gold
+from propcite.app.lab.citing.gold import GoldVerdict
+from propcite.app.lab.citing.rows import read_gold
 from propcite.app.library.feedback import labelled_claims, make_feedback
 from propcite.app.library.store import CollectionInfo, Feedback, FeedbackStore, Library, Opinion, QuotedSpan
 from propcite.app.library.store.database import upgrade
