@@ -42,14 +42,14 @@ class HelperProcess:
         late = Event()
         try:
             stdin, stdout = _pipes(process)
-            with _killing(process, late, seconds):
+            with killed_after(process, late, seconds):
                 pickle.dump(request, stdin, pickle.HIGHEST_PROTOCOL)
                 stdin.flush()
                 reply = pickle.load(stdout)
             while isinstance(reply, Step):
                 if on_step:
                     on_step(reply)
-                with _killing(process, late, seconds):
+                with killed_after(process, late, seconds):
                     reply = pickle.load(stdout)
             return reply
         except (EOFError, OSError, ValueError, pickle.UnpicklingError) as error:
@@ -74,8 +74,8 @@ class HelperProcess:
 
 
 @contextmanager
-def _killing(process: subprocess.Popen[bytes], late: Event, seconds: float) -> Iterator[None]:
-    """Kill the process if the block takes longer."""
+def killed_after(process: subprocess.Popen[Any], late: Event, seconds: float) -> Iterator[None]:
+    """Kill the process if the block takes longer; `late` is set then."""
     timer = Timer(seconds, _kill_late, (process, late))
     timer.daemon = True
     timer.start()
@@ -85,7 +85,7 @@ def _killing(process: subprocess.Popen[bytes], late: Event, seconds: float) -> I
         timer.cancel()
 
 
-def _kill_late(process: subprocess.Popen[bytes], late: Event) -> None:
+def _kill_late(process: subprocess.Popen[Any], late: Event) -> None:
     late.set()
     process.kill()
 

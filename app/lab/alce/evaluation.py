@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -202,8 +203,16 @@ def _write_results(steps: Steps) -> None:
         for name in steps.names:
             args = {"dataset_name": options.kind, "ndoc": num_docs, "way": name, "run": steps.run.id}
             content = result_json([row.question for row in rows], [steps.output(row, name) for row in rows], args)
-            write_json(options.out / f"{options.kind}-{name}-ndoc{num_docs}.json", content)
+            write_json(options.out / f"{options.kind}-{_file_name(name)}-ndoc{num_docs}.json", content)
     options.report(f"results in {options.out}")
+
+
+def _file_name(way: str) -> str:
+    """
+    >>> _file_name("propcite+judge"), _file_name("command=python cite.py --fast")
+    ('propcite+judge', 'command-python-cite.py-fast')
+    """
+    return re.sub(r"[^\w.+-]+|-{2,}", "-", way).replace("--", "-")
 
 
 def _report_missing_docs(rows: Sequence[Row], report: Report) -> None:

@@ -2,7 +2,7 @@
 
 `generate` keeps the writer's own markers, `repair` corrects them.  All others cite the text without markers: a method
 of `citing.methods` cites the nearest passage whatever its score, `+threshold` only a clear leader, `+judge` only
-those that PropCite's judge accepts.  `propcite` is the method that PropCite cites by.
+those that PropCite's judge accepts.  `propcite` is the method that PropCite cites by, `command=PROGRAM` another system.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ from typing import Any, Protocol
 
 from propcite.app.errors import AppError
 from propcite.app.lab.alce.scores import split_list
+from propcite.app.lab.citing.external import COMMAND, named_method
 from propcite.app.lab.citing.ways import ANY_SCORE
 from propcite.attribution.citations import CitedAnswer
 from propcite.attribution.citing.baselines import PostCite
-from propcite.attribution.citing.methods import METHODS, method_of
+from propcite.attribution.citing.methods import METHODS
 from propcite.attribution.formats.alce import to_alce
 from propcite.attribution.judges import Judge
 from propcite.attribution.propcite import PropCite
@@ -119,10 +120,12 @@ def encode_sentences(shared: PropCite, answers: Sequence[CitationInput]) -> None
 def check_ways(names: Sequence[str], *, judged: bool) -> None:
     """Raise if a name is unknown or needs a judge that is not there."""
     for name in names:
-        base, plus, suffix = name.partition("+")
-        exists = name in (GENERATE, REPAIR) or (base in (*METHODS, PROPCITE) and plus + suffix in ("", JUDGED, CLEAR))
+        base, suffix = _base_and_suffix(name)
+        if base.startswith(COMMAND) and suffix == CLEAR:
+            raise AppError(f"a program gives no scores: give {base} alone or with {JUDGED}")
+        exists = name in (GENERATE, REPAIR) or base in (*METHODS, PROPCITE) or base.startswith(COMMAND)
         if not exists:
-            methods = ", ".join((*METHODS, PROPCITE))
+            methods = ", ".join((*METHODS, PROPCITE, f"'{COMMAND}PROGRAM'"))
             raise AppError(
                 f"there is no way {name!r} of citing: give {GENERATE}, {REPAIR}, or one of {methods},"
                 f" alone or with {CLEAR} or {JUDGED}"
@@ -141,7 +144,7 @@ def has_markers(text: str) -> bool:
 
 
 def _citer(shared: PropCite, name: str, max_citations: int, margin: float) -> Citer:
-    base, _, suffix = name.partition("+")
+    base, suffix = _base_and_suffix(name)
 
     def propcite(judge: Judge | None, **options: Any) -> PropCite:
         return PropCite(
@@ -153,11 +156,20 @@ def _citer(shared: PropCite, name: str, max_citations: int, margin: float) -> Ci
         return OriginalMarkers()
     if name == REPAIR:
         return MarkerRepair(propcite(shared.judge))
-    method = method_of("propositions" if base == PROPCITE else base)
-    if suffix == JUDGED[1:]:
+    method = named_method("propositions" if base == PROPCITE else base)
+    if suffix == JUDGED:
         return PostHocCiter(propcite(shared.judge, method=method))
     min_margin = margin if suffix else 0.0
     return PostHocCiter(propcite(None, method=method, min_score=ANY_SCORE, candidates=1, min_margin=min_margin))
+
+
+def _base_and_suffix(name: str) -> tuple[str, str]:
+    """
+    >>> _base_and_suffix("propcite+judge"), _base_and_suffix("command=g++")
+    (('propcite', '+judge'), ('command=g++', ''))
+    """
+    suffix = next((one for one in (JUDGED, CLEAR) if name.endswith(one)), "")
+    return name.removesuffix(suffix), suffix
 
 
 def _checked(answer: CitedAnswer | PropCiteError) -> CitedAnswer:

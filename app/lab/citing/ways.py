@@ -8,8 +8,9 @@ from itertools import groupby
 from typing import Any, TypeVar
 
 from propcite.app.lab.citing.cache import shared_propcite
+from propcite.app.lab.citing.external import named_method
 from propcite.app.parts import Parts
-from propcite.attribution.citing.methods import method_of
+from propcite.attribution.citing.method import Method
 from propcite.attribution.judges import Judge, with_threshold
 from propcite.attribution.propcite import PropCite
 from propcite.retrieval.encoding.base import TextEncoder
@@ -48,13 +49,14 @@ def citing_configs(parts: Parts, methods: Sequence[str], supported_from: Sequenc
         for threshold in supported_from or [parts.settings.supported_from]:
             judges[f"from {threshold:g}"] = with_threshold(shared.judge, threshold)
 
-    def propcite(method: str, judge: Judge | None, **options: Any) -> PropCite:
-        return PropCite(shared.encoder, splitter=shared.splitter, judge=judge, method=method_of(method), **options)
+    def propcite(method: Method, judge: Judge | None, **options: Any) -> PropCite:
+        return PropCite(shared.encoder, splitter=shared.splitter, judge=judge, method=method, **options)
 
     configs = []
     for name in methods:
-        configs.append(CitingConfig(name, NO_JUDGE, propcite(name, None, min_score=ANY_SCORE, candidates=1)))
-        configs += [CitingConfig(name, label, propcite(name, judge)) for label, judge in judges.items()]
+        method = named_method(name)
+        configs.append(CitingConfig(name, NO_JUDGE, propcite(method, None, min_score=ANY_SCORE, candidates=1)))
+        configs += [CitingConfig(name, label, propcite(method, judge)) for label, judge in judges.items()]
     return configs
 
 
