@@ -19,8 +19,13 @@ Encoders = Annotated[list[str] | None, typer.Option("--encoder", help="A folder 
 
 @eval_cli.command("beir")
 def eval_beir(
-    folder: Annotated[Path, typer.Argument(help="corpus.jsonl, queries.jsonl, qrels/*.tsv.", metavar="DIR")],
-    split: Annotated[str, typer.Option(help="The judged split; by default test, or the only one.")] = "",
+    folders: Annotated[
+        list[Path],
+        typer.Argument(help="corpus.jsonl, queries.jsonl, qrels/*.tsv; or LoTTE's or DPR's files.", metavar="DIRS…"),
+    ],
+    split: Annotated[
+        str, typer.Option(help="The judged split (default: test, or the only one); search or forum; a questions' file.")
+    ] = "",
     way: Annotated[
         list[str] | None,
         typer.Option(help="bm25, m_q, exact, idf, tokens, xtr, m'_q or m''_q; repeatable."),
@@ -33,12 +38,13 @@ def eval_beir(
     not_itself: Annotated[
         bool, typer.Option("--not-itself", help="Leave out the passage with the query's own id.")
     ] = False,
+    depth: Annotated[int, typer.Option(min=10, help="Passages ranked per query; above 100 also recall there.")] = 100,
     limit: Limit = 0,
     offset: Offset = 0,
     new: New = False,
     shape: Shape = Format.table,
 ) -> None:
-    """Rank the passages of a BEIR folder for its queries: nDCG, recall, MRR, P and Success, with intervals."""
+    """Rank the passages of folders for their queries: nDCG, recall, MRR, P and Success, with intervals."""
     from propcite.app.lab.ranking import passages
     from propcite.app.lab.ranking.encoders import ranking_configs
 
@@ -47,10 +53,14 @@ def eval_beir(
     configs = ranking_configs(
         way or passages.DEFAULT, passages.WAYS, encoder or (), bits or (), names, passages.ALIGNABLE
     )
-    _show(
-        passages.evaluate(folder, parts, configs, options, split=split, explicit=bool(way), not_itself=not_itself),
-        shape,
+    items = passages.evaluate(
+        folders, parts, configs, options, split=split, explicit=bool(way), not_itself=not_itself, depth=depth
     )
+    if len(folders) == 1:
+        _show(items, shape)
+    else:
+        measured = list(dict.fromkeys(name for item in items for name in item.measures))
+        _show_by_source(items, measured, shape)
 
 
 @eval_cli.command("alignments")

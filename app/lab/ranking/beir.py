@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,11 +20,12 @@ LAYOUT = "a BEIR folder holds corpus.jsonl[.gz], queries.jsonl[.gz] and qrels/*.
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A judged query with the relevance grades of documents."""
+    """A query with the relevance grades of documents, or with answers: a passage that holds one is relevant."""
 
     id: str
     text: str
     grades: Mapping[str, int]
+    answers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +63,19 @@ def read_beir(folder: Path, split: str = "") -> BeirCollection:
     return BeirCollection(folder.resolve().name, tuple(passages.values()), judged, digests)
 
 
+def by_name(collections: Iterable[BeirCollection]) -> dict[str, BeirCollection]:
+    """Return collections by their names; two of the same name raise AppError."""
+    named: dict[str, BeirCollection] = {}
+    for one in collections:
+        if one.name in named:
+            raise AppError(f"two folders are named {one.name}: rename one of them")
+        named[one.name] = one
+    return named
+
+
 def read_folders(folders: Sequence[Path]) -> dict[str, BeirCollection]:
     """Read several folders by name."""
-    collections = {one.name: one for one in map(read_beir, folders)}
-    if len(collections) < len(folders):
-        raise AppError("two folders have the same name: rename one of them")
-    return collections
+    return by_name(map(read_beir, folders))
 
 
 def folder_queries(collections: Mapping[str, BeirCollection], options: RunOptions) -> list[FolderQuery]:
@@ -139,8 +147,13 @@ def _grades(path: Path, passages: Mapping[str, Passage], texts: Mapping[str, str
 
 
 def _judgement(path: Path, number: int, line: str) -> tuple[str, str, int | None]:
-    """Return a line's query, document and grade; the table's header has no grade."""
+    """Return a line's query, document and grade; the table's header has no grade.
+
+    TREC's lines have a second column, which is not read, and spaces or tabs.
+    """
     cells = line.split("\t")
+    if len(trec := line.split()) == 4:
+        cells = [trec[0], *trec[2:]]
     if len(cells) == 3:
         try:
             return cells[0], cells[1], int(cells[2])

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
+from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from propcite.app.lab.ranking.beir import BeirCollection, Query, read_beir
+from propcite.app.lab.ranking.beir import BeirCollection, FolderQuery, Query, by_name, folder_queries
 from propcite.app.lab.ranking.encoders import BM25, MARKERS, LoadedEncoders, RankingConfig, encoder_names, token_ids
 from propcite.app.lab.ranking.index_cache import build_indexes, index_settings
-from propcite.app.lab.ranking.relevance import DEPTH, PASSAGES, import_ir_measures, ranking_figures
+from propcite.app.lab.ranking.layouts import holds_answer, read_collection
+from propcite.app.lab.ranking.relevance import DEPTH, import_ir_measures, measures_of, ranking_figures
 from propcite.app.lab.runs.runner import Pending, RunOptions, add_costs, measure, open_run, split_cost, timed
 from propcite.app.library.store.runs import RunItem
 from propcite.app.parts import Parts
@@ -30,6 +32,7 @@ from propcite.retrieval.words.shares import QUESTION_SHARES
 
 NUM_STORED = 10  # passages of a ranking
 BATCH_SIZE = 32  # queries encoded together
+NOTHING = {"": 1}  # grades of a query whose answers stand in no passage that was ranked
 
 Cost = Mapping[str, float]
 Weigh = Callable[[TokenVectors], Floats]  # a query's tokens (n,) to weights that sum to 1
@@ -66,7 +69,7 @@ DEFAULT = (BM25, "m_q", "both", "words", "exact", "m'_q", "m''_q")
 
 
 def evaluate(
-    folder: Path,
+    folders: Sequence[Path],
     parts: Parts,
     configs: Sequence[RankingConfig],
     options: RunOptions,
@@ -74,30 +77,43 @@ def evaluate(
     split: str = "",
     explicit: bool = True,
     not_itself: bool = False,
+    depth: int = DEPTH,
 ) -> list[RunItem]:
-    """Measure a BEIR folder and return the run's items.
+    """Measure folders and return the run's items; with several folders each item names its folder as its source.
 
     Ways whose marker an encoder lacks are left out unless they are `explicit`.
     """
     import_ir_measures()
-    collection = read_beir(folder, split)
-    queries = options.select(collection.queries)
+    collections = by_name(read_collection(folder, split) for folder in folders)
+    rows = folder_queries(collections, options)
     encoders = LoadedEncoders(parts)
     configs = encoders.supported(configs, lambda way: SEARCHES[way].marker, explicit=explicit)
-    depth = DEPTH + not_itself  # one more, since one may be left out
-    ranks, indexes = build_rankings(collection, configs, encoders, parts.settings, depth)
+    searched = depth + not_itself  # one more, since one may be left out
+    built = {
+        name: build_rankings(one, configs, encoders, parts.settings, searched) for name, one in collections.items()
+    }
+    is_one = len(collections) == 1
+    digests = {name: dict(one.digests) for name, one in collections.items()}
     settings = {
-        "files": collection.digests,
+        "files": next(iter(digests.values())) if is_one else digests,
         "ways": [config.name for config in configs],
         **encoders.settings(configs),
         **({"index": index_settings(parts.settings)} if encoder_names(configs) else {}),
         "not_itself": not_itself,
+        **({"depth": depth} if depth != DEPTH else {}),
         **options.settings,
     }
-    about = {**encoders.about(configs), "indexes": indexes}
-    run = open_run(parts.runs, "beir", collection.name, settings, about, options=options)
-    work = partial(measure_queries, ranks, not_itself=not_itself)
-    measure(parts.runs, run, queries, attrgetter("id"), list(ranks), work, BATCH_SIZE, "ranking")
+    indexes = {name: about for name, (_, about) in built.items()}
+    about = {**encoders.about(configs), "indexes": next(iter(indexes.values())) if is_one else indexes}
+    run = open_run(parts.runs, "beir", ", ".join(collections), settings, about, options=options)
+    measured = {
+        name: Measured(one, built[name][0], not_itself, depth, "" if is_one else name)
+        for name, one in collections.items()
+    }
+    work = partial(measure_folders, measured)
+    ways = [config.name for config in configs]
+    key = attrgetter("query.id" if is_one else "key")
+    measure(parts.runs, run, rows, key, ways, work, BATCH_SIZE, "ranking")
     return list(parts.runs.items(run.id))
 
 
@@ -190,18 +206,47 @@ def _rank_by_index(
         yield [hit.passage_id for hit in hits], add_costs(cost, share)
 
 
-def measure_queries(
-    ranks: Mapping[str, Rank], pending: Sequence[Pending[Query]], *, not_itself: bool
-) -> Iterator[RunItem]:
-    """Yield each query by each way; `not_itself` leaves out the passage with the query's own id."""
-    for way, rank in ranks.items():
-        queries = [one.row for one in pending if way in one.ways]
-        for query, (ranking, cost) in zip(queries, rank([query.text for query in queries]), strict=True):
-            others = [id_ for id_ in ranking if not (not_itself and id_ == query.id)][:DEPTH]
-            yield RunItem(query.id, way, ranking_figures(others, query.grades, PASSAGES), _output(query, others), cost)
+@dataclass(frozen=True)
+class Measured:
+    """A collection with the rankings that are measured over it; `source` names it where there are several."""
+
+    collection: BeirCollection
+    ranks: Mapping[str, Rank]
+    not_itself: bool = False  # leave out the passage with the query's own id
+    depth: int = DEPTH
+    source: str = ""
+
+    @cached_property
+    def _texts(self) -> Mapping[str, str]:
+        return {passage.id: f"{passage.title} {passage.text}" for passage in self.collection.passages}
+
+    def items(self, pending: Sequence[Pending[FolderQuery]]) -> Iterator[RunItem]:
+        """Yield each query by each way."""
+        for way, rank in self.ranks.items():
+            rows = [one for one in pending if way in one.ways]
+            rankings = rank([one.row.query.text for one in rows])
+            for one, (ranking, cost) in zip(rows, rankings, strict=True):
+                query = one.row.query
+                others = [id_ for id_ in ranking if not (self.not_itself and id_ == query.id)][: self.depth]
+                grades = self._grades(query, others)
+                names = measures_of(self.depth, answers=bool(query.answers))
+                yield RunItem(
+                    one.key, way, ranking_figures(others, grades, names), self._output(query, others, grades), cost
+                )
+
+    def _grades(self, query: Query, ranking: Sequence[str]) -> Mapping[str, int]:
+        """Return the query's grades; those of one with answers are found in the passages that are ranked."""
+        if not query.answers:
+            return query.grades
+        return {id_: 1 for id_ in ranking if holds_answer(self._texts[id_], query.answers)} or NOTHING
+
+    def _output(self, query: Query, ranking: Sequence[str], grades: Mapping[str, int]) -> dict[str, Any]:
+        """Return the head of the ranking and the places of the relevant passages."""
+        places = {id_: place for place, id_ in enumerate(ranking, start=1) if grades.get(id_, 0) > 0}
+        source = {"source": self.source} if self.source else {}
+        return {**source, "question": query.text, "ranking": list(ranking[:NUM_STORED]), "found": places}
 
 
-def _output(query: Query, ranking: Sequence[str]) -> dict[str, Any]:
-    """Return the head of the ranking and the places of the relevant passages."""
-    places = {id_: place for place, id_ in enumerate(ranking, start=1) if query.grades.get(id_, 0) > 0}
-    return {"question": query.text, "ranking": list(ranking[:NUM_STORED]), "found": places}
+def measure_folders(measured: Mapping[str, Measured], pending: Sequence[Pending[FolderQuery]]) -> Iterator[RunItem]:
+    for folder, group in groupby(pending, key=lambda one: one.row.folder):
+        yield from measured[folder].items(list(group))

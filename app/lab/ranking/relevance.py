@@ -10,8 +10,21 @@ from propcite.retrieval.extras import install_command
 
 DEPTH = 100  # of a ranking
 PASSAGES = ("nDCG@10", "R@5", "R@10", "R@100", "RR@10", "P@1", "Success@5", "Success@10")
+ANSWERS = ("Success@1", "Success@5", "Success@20", "Success@100")
 SENTENCES = ("P@1", "R@5", "RR")
 FACTS = ("Success@1", "R@5", "R@10", "R@20")
+
+
+def measures_of(depth: int, *, answers: bool = False) -> tuple[str, ...]:
+    """Return the measures of rankings of this depth; by answers only whether a passage holds one can be told.
+
+    >>> measures_of(1000)[-1], measures_of(20, answers=True)
+    ('R@1000', ('Success@1', 'Success@5', 'Success@20'))
+    """
+    names = ANSWERS if answers else PASSAGES
+    within = [name for name in names if int(name.split("@")[1]) <= depth]
+    deepest = f"Success@{depth}" if answers else f"R@{depth}"
+    return tuple(within) if deepest in names or depth < DEPTH else (*within, deepest)
 
 
 def import_ir_measures() -> Any:

@@ -1,0 +1,133 @@
+"""Collections in other layouts: LoTTE, questions with answers, several folders, TREC's judgements, deep rankings."""
+
+from __future__ import annotations
+
+import doctest
+import json
+from pathlib import Path
+
+import pytest
+from commanded import Propcite, Said
+
+from propcite.app.lab.ranking import layouts, relevance
+
+PASSAGES = [
+    "The tidal barrier has fourteen steel gates.",
+    "The barrier cost 410 million euros.",
+    "Terns breed on the gravel roof of São Paulo's warehouse.",
+]
+
+
+def write(path: Path, *lines: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(f"{line}\n" for line in lines), "utf-8")
+    return path
+
+
+def beir(folder: Path, *qrels: str) -> Path:
+    write(folder / "corpus.jsonl", *(json.dumps({"_id": f"d{n}", "text": text}) for n, text in enumerate(PASSAGES)))
+    write(folder / "queries.jsonl", *(json.dumps({"_id": q, "text": t}) for q, t in (("q1", "gates"), ("q2", "terns"))))
+    write(folder / "qrels" / "test.tsv", *(qrels or ("q1\td0\t1", "q2\td0\t1")))
+    return folder
+
+
+def lotte(folder: Path) -> Path:
+    write(folder / "collection.tsv", *(f"{n}\t{text}" for n, text in enumerate(PASSAGES)))
+    for kind, question in (("search", "steel gates"), ("forum", "where do terns breed")):
+        write(folder / f"questions.{kind}.tsv", f"0\t{question}", "1\tcost of the barrier")
+        answers = [0] if kind == "search" else [2]
+        rows = ({"qid": 0, "query": question, "answer_pids": answers}, {"qid": 1, "query": "cost", "answer_pids": [1]})
+        write(folder / f"qas.{kind}.jsonl", *map(json.dumps, rows))
+    return folder
+
+
+def answered(folder: Path) -> Path:
+    write(folder / "psgs_w100.tsv", "id\ttext\ttitle", *(f"{n}\t{text}\tPort" for n, text in enumerate(PASSAGES, 1)))
+    write(folder / "nq-test.qa.csv", "how many steel gates\t['fourteen', '14']", 'roof of which city\t["são paulo"]')
+    questions = [{"question": "barrier cost", "answers": ["410 million"]}, {"question": "gates", "answers": ["bronze"]}]
+    write(folder / "P19.test.json", json.dumps(questions))
+    return folder
+
+
+def figures(said: Said, of: str = "") -> dict[str, float]:
+    assert said.code == 0, said.err
+    return {row["measure"]: row["value"] for row in said.rows if row["of"] == of}
+
+
+@pytest.fixture
+def measure(propcite: Propcite) -> Propcite:
+    return lambda *arguments: propcite("eval", "beir", *arguments, "--way", "bm25", "--format", "jsonl")
+
+
+def test_doctests() -> None:
+    for module in (layouts, relevance):
+        assert doctest.testmod(module).failed == 0
+
+
+def test_lottes_questions_of_both_kinds(measure: Propcite, tmp_path: Path) -> None:
+    folder = lotte(tmp_path / "writing" / "dev")
+    for kind in ("search", "forum"):
+        said = measure(folder, "--split", kind)
+        assert figures(said)["Success@5"] == 1.0
+    said = measure(folder, "--split", "queries")
+    assert (said.code, said.err.count("\n")) == (2, 1)
+    assert "search or forum" in said.err
+
+
+def test_an_answer_is_found_in_the_passages_that_hold_it(measure: Propcite, tmp_path: Path) -> None:
+    folder = answered(tmp_path / "wiki")
+    found = figures(measure(folder, "--split", "nq-test"))
+    assert found == dict.fromkeys(("Success@1", "Success@5", "Success@20", "Success@100"), 1.0) | {
+        name: found[name] for name in found.keys() - {"Success@1", "Success@5", "Success@20", "Success@100"}
+    }
+    assert figures(measure(folder, "--split", "P19"))["Success@20"] == 0.5  # nothing is of bronze
+    said = measure(folder)
+    assert "nq-test.qa.csv" in said.err
+    assert "--split" in said.err
+
+
+def test_several_folders_have_a_mean(measure: Propcite, tmp_path: Path) -> None:
+    one, two = beir(tmp_path / "one"), beir(tmp_path / "two", "q1\td0\t1", "q2\td2\t1")
+    said = measure(one, two)
+    assert figures(said, "one")["P@1"] == 0.5
+    assert figures(said, "two")["P@1"] == 1.0
+    mean = [row for row in said.rows if row["measure"] == "P@1" and row["of"] not in ("", "one", "two")]
+    assert [row["value"] for row in mean] == [0.75] or figures(said)["P@1"] == 0.75
+    other = beir(tmp_path / "again" / "one")
+    assert "two folders are named one" in measure(one, other).err
+
+
+def test_a_deeper_ranking_has_its_recall(measure: Propcite, tmp_path: Path) -> None:
+    deep = figures(measure(beir(tmp_path / "one"), "--depth", "1000"))
+    assert "R@1000" in deep
+    shallow = figures(measure(beir(tmp_path / "two"), "--depth", "10"))
+    assert {"R@100", "R@1000"}.isdisjoint(shallow)
+
+
+def test_trecs_judgements_have_a_column_more(measure: Propcite, tmp_path: Path) -> None:
+    said = measure(beir(tmp_path / "trec", "q1 0 d0 1", "q2\tQ0\td2\t1"))
+    assert figures(said)["P@1"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "said"),
+    [
+        ("collection.tsv", "no tab", "line 4: a line is an id, a tab and a text"),
+        ("qas.search.jsonl", "{}", "line 3: a row is"),
+        ("qas.search.jsonl", '{"qid": 0, "answer_pids": [9]}', "line 3: it names a question or passage"),
+    ],
+)
+def test_a_bad_line_of_lotte_is_one_line(measure: Propcite, tmp_path: Path, name: str, line: str, said: str) -> None:
+    path = lotte(tmp_path / "writing" / "dev") / name
+    path.write_text(path.read_text("utf-8") + line + "\n", "utf-8")
+    result = measure(path.parent)
+    assert (result.code, result.err.count("\n")) == (2, 1)
+    assert said in result.err
+
+
+def test_questions_that_cannot_be_read_are_one_line(measure: Propcite, tmp_path: Path) -> None:
+    folder = answered(tmp_path / "wiki")
+    write(folder / "nq-test.qa.csv", "a question without answers")
+    result = measure(folder, "--split", "nq-test")
+    assert (result.code, result.err.count("\n")) == (2, 1)
+    assert "a list of answers" in result.err
