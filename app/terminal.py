@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import zip_longest
@@ -206,14 +206,19 @@ def show_repair(repaired: Repaired) -> None:
 
 def show_hits(hits: Sequence[Hit], names: dict[str, str]) -> None:
     for rank, hit in enumerate(hits, start=1):
-        evidence, *copies = (Evidence(one.passage, one.spans[0], 0.0, 0.0) for one in hit.everywhere)
-        place, also = _place(evidence, names), copies_line(replace(evidence, copies=tuple(copies)), names)
+        place = _place(Evidence(hit.passage, hit.spans[0], hit.score, hit.passage_score), names)
         words = f" [dim](words {hit.words:.3f})[/dim]" if hit.words and hit.similarity else ""
         out.print(f"[bold cyan]{rank:>2}[/]  {hit.score:.3f}{words}  [dim]{escape(place)}[/dim]")
         _indented(escape(" ".join(hit.text.split())), 4)
-        if also:
+        if also := also_in(hit, names):
             _indented(f"[dim]{escape(also)}[/dim]", 4)
         out.print()
+
+
+def also_in(hit: Hit, names: Mapping[str, str]) -> str:
+    """Name the other places of a hit's words; empty where there are none."""
+    first, *copies = (Evidence(one.passage, one.spans[0], one.score, one.passage_score) for one in hit.everywhere)
+    return copies_line(replace(first, copies=tuple(copies)), names)
 
 
 def show_outcome(outcome: Outcome, ocr: Choice = "auto") -> None:

@@ -95,6 +95,7 @@ def test_the_command_line_names_the_other_places(
     first, *_ = propcite("search", QUESTION, "-c", "travel", "--json").json
     assert [copy["title"] for copy in first["copies"]] == ["Travel policy 2023", "Leaflet"]
     assert "Also in Travel policy 2023; Leaflet." in propcite("explain", "last").out
+    assert also in propcite("evidence", "last").out
 
 
 def test_http_has_the_places(parts: Parts) -> None:
