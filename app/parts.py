@@ -223,6 +223,7 @@ class Parts:
                 alignment=self.alignment(collection),
                 asking_share=self.settings.asking_share,
                 way=self.settings.search_way,
+                dates=self.library.document_dates,
             )
 
         return Pipeline(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Protocol
 
@@ -16,7 +17,14 @@ from rich.table import Table
 from rich.text import Text
 
 from propcite.attribution.citations import CitedAnswer, CitedProposition, CitedSentence, Evidence, Label
-from propcite.attribution.formats.wording import ANSWERED_SIGNS, ELSEWHERE, answered_line, location_of, notices
+from propcite.attribution.formats.wording import (
+    ANSWERED_SIGNS,
+    ELSEWHERE,
+    answered_line,
+    copies_line,
+    location_of,
+    notices,
+)
 from propcite.retrieval.fidelity import Fidelity
 from propcite.retrieval.text import Hit
 
@@ -155,7 +163,8 @@ def _indented(markup: str, by: int) -> None:
 def _source(evidence: Evidence, names: dict[str, str]) -> str:
     said = [_place(evidence, names), "" if evidence.shown else ELSEWHERE, evidence.document_status, evidence.doubt]
     place = ", ".join(filter(None, said))
-    return f"{escape(place)}: “{escape(' '.join(evidence.quote.split()))}”"
+    also = f" ({line})" if (line := copies_line(evidence, names)) else ""
+    return f"{escape(place)}: “{escape(' '.join(evidence.quote.split()))}”{escape(also)}"
 
 
 def _place(evidence: Evidence, names: dict[str, str]) -> str:
@@ -201,7 +210,15 @@ def show_hits(hits: Sequence[Hit], names: dict[str, str]) -> None:
         words = f" [dim](words {hit.words:.3f})[/dim]" if hit.words and hit.similarity else ""
         out.print(f"[bold cyan]{rank:>2}[/]  {hit.score:.3f}{words}  [dim]{escape(place)}[/dim]")
         _indented(escape(" ".join(hit.text.split())), 4)
+        if also := also_in(hit, names):
+            _indented(f"[dim]{escape(also)}[/dim]", 4)
         out.print()
+
+
+def also_in(hit: Hit, names: Mapping[str, str]) -> str:
+    """Name the other places of a hit's words; empty where there are none."""
+    first, *copies = (Evidence(one.passage, one.spans[0], one.score, one.passage_score) for one in hit.everywhere)
+    return copies_line(replace(first, copies=tuple(copies)), names)
 
 
 def show_outcome(outcome: Outcome, ocr: Choice = "auto") -> None:

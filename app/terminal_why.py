@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from propcite.app.terminal import MARKS, file_name, out
+from propcite.app.terminal import MARKS, also_in, file_name, out
 from propcite.attribution.citing.alternatives import Alternative
 from propcite.attribution.citing.explaining import Explained
 from propcite.attribution.formats.explanations.html import SENTENCE_NAME, TITLE_NAME
@@ -46,6 +46,8 @@ def show_alternatives(near: Sequence[Alternative], sources: Mapping[str, str]) -
         likely = f"[{colour}]{mark} {SIGNS_OF[one.label][1]}, {one.verdict.probability:.0%}[/{colour}]"
         out.print(f"[bold cyan]{rank:>2}[/]  {one.hit.score:.3f}  {likely}{cited}  [dim]{escape(place)}[/]")
         out.print(Padding(escape(" ".join(one.hit.text.split())), (0, 0, 0, 4)))
+        if also := also_in(one.hit, {id_: file_name(source) for id_, source in sources.items()}):
+            out.print(Padding(escape(also), (0, 0, 0, 4)), style="dim")
         if one.verdict.reason:
             out.print(Padding(escape(one.verdict.reason), (0, 0, 0, 4)), style="dim")
         out.print()

@@ -63,7 +63,8 @@ class Evidence:
     `shown` is false if the span was found elsewhere in the collection, in a passage that the writer of the answer did
     not have.  `document_status` says in words that the document was replaced or removed since, `doubt` why its words
     may differ from those of the source, `address` is its web address; they are empty if unknown, and evidence that
-    differs in them alone is equal.
+    differs in them alone is equal.  `copies` are other places of the same words, in the order in which they would be
+    cited; their scores are those of the evidence.
 
     >>> from propcite import PropCite
     >>> text = "The barrier is 6.4 metres high."
@@ -77,6 +78,7 @@ class Evidence:
     score: float
     passage_score: float
     shown: bool = True
+    copies: tuple[Evidence, ...] = ()
     document_status: str = field(default="", compare=False)
     doubt: str = field(default="", compare=False)
     address: str = field(default="", compare=False)
@@ -134,6 +136,11 @@ class Citation:
     @property
     def shown(self) -> bool:
         return self.evidence.shown
+
+    @property
+    def copies(self) -> tuple[Evidence, ...]:
+        """Return other places of the same words."""
+        return self.evidence.copies
 
     @property
     def id(self) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from propcite.retrieval.alignment import NEAREST, Alignment
+from propcite.retrieval.copies import Dates, merge_copies, no_dates
 from propcite.retrieval.encoding.base import Floats, Ints, TextEncoder, TokenVectors, joined_if_all
 from propcite.retrieval.granularity import combine_scores, score_units, span_weights
 from propcite.retrieval.index import Index, IndexHit
@@ -22,6 +23,8 @@ Units = Sequence[tuple[Span, ...]]  # pieces of one text, each of one or more sp
 Split = Callable[[Sequence[str]], Sequence[Units]]  # returns the propositions of each sentence
 PASSAGE_SHARE = 0.3  # of the passage's score in a sentence's
 SPLIT_BATCH = 8  # sentences split together in a search for propositions
+LOOKED_BEYOND = 8  # hits beyond those that are wanted, or half as many, are searched for copies
+SEARCHED_AGAIN = 2  # times, each four times as deep, where copies fill a search
 
 
 def whole_sentences(sentences: Sequence[str]) -> Sequence[Units]:
@@ -82,6 +85,9 @@ class Retriever:
     count.  Only the most salient `asking_share` of a query's tokens look for candidates.  `allow` limits the search to
     these passage ids.  `way` ranks by vectors, by exact words, or by both.
 
+    The same words at several places are one hit with `copies`: its own place is the one that the query or `about`, the
+    question behind it, names, else the newest by `dates`.  Without `merging` each place is a hit of its own.
+
     >>> from propcite import Encoder
     >>> passages = [Passage("a", "The bridge is 96 metres long."), Passage("b", "A ferry crosses.")]
     >>> [hit.passage.id for hit in Retriever.over(Encoder(), passages).search("How long is the bridge?", k=1)]
@@ -97,6 +103,9 @@ class Retriever:
     asking_share: float = 1.0
     allow: frozenset[str] | None = None
     way: Way = "both"
+    merging: bool = True
+    dates: Dates = no_dates
+    about: str = ""
 
     @classmethod
     def over(
@@ -208,12 +217,13 @@ class Retriever:
         """Return the k best passages or sentences for each row of weights."""
         if not len(weights.units):
             return []
-        allow = self.allow
+        allow, again = self.allow, SEARCHED_AGAIN
+        depth = k + max(LOOKED_BEYOND, k // 2) if self.merging else k
         while True:
             rows = self.index.search(
                 query.vectors,
                 weights.units,
-                k=k,
+                k=depth,
                 granularity=granularity,
                 passage_share=self.passage_share,
                 passage_weights=weights.passages,
@@ -227,10 +237,18 @@ class Retriever:
             )
             ids = {hit.passage_id for row in rows for hit in row}
             passages = self.find(list(ids))
-            if len(passages) == len(ids):
-                return [[_hit(hit, passages[hit.passage_id]) for hit in row] for row in rows]
-            # A document is being replaced or removed: search again without its passages, so that others move up.
-            allow = frozenset(self.index.ids() if allow is None else allow) - (ids - passages.keys())
+            if len(passages) < len(ids):
+                # A document is being replaced or removed: search again without its passages, so that others move up.
+                allow = frozenset(self.index.ids() if allow is None else allow) - (ids - passages.keys())
+                continue
+            hits = [[_hit(hit, passages[hit.passage_id]) for hit in row] for row in rows]
+            if not self.merging:
+                return hits
+            merged = [merge_copies(row, f"{self.about}\n{query.text}", self.dates) for row in hits]
+            full = all(len(one) >= k or len(row) < depth for one, row in zip(merged, rows, strict=True))
+            if full or not again:
+                return [row[:k] for row in merged]
+            depth, again = 4 * depth, again - 1
 
     def _worths(self, query: _Query) -> Floats | None:
         """Return the encoder's `worths` of all query tokens, in the order of `query.vectors`; None if unknown.  (q,)"""
@@ -274,7 +292,7 @@ class Retriever:
                 scores = np.where(np.isfinite(scores), 0.0, scores)
             scores += hit.words or 0.0
             hits += [
-                Hit(passage, Granularity.PROPOSITION, unit, float(score), hit.passage_score, hit.words)
+                Hit(passage, Granularity.PROPOSITION, unit, float(score), hit.passage_score, hit.words, hit.copies)
                 for unit, score in zip(units, scores, strict=True)
                 if np.isfinite(score)
             ]

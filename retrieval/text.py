@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 
@@ -186,7 +186,7 @@ class Hit:
     """A result of a search: a unit and its score.  `spans` lie in the passage; a proposition may have several.
 
     Hits are ranked by `score`, which combines the unit's own similarity with its passage's (`passage_score`).  `words`
-    is the part of it that exact words add, None where vectors rank alone.
+    is the part of it that exact words add, None where vectors rank alone.  `copies` are other places of the same words.
 
     >>> passage = Passage("p1", "It rained. It stopped.")
     >>> Hit(passage, Granularity.SENTENCE, (Span(0, 10),), 0.9, 0.8).text
@@ -199,6 +199,12 @@ class Hit:
     score: float
     passage_score: float
     words: float | None = None
+    copies: tuple[Hit, ...] = ()
+
+    @property
+    def everywhere(self) -> tuple[Hit, ...]:
+        """Return the hit and its copies, each as a hit of its own."""
+        return replace(self, copies=()), *self.copies
 
     @property
     def similarity(self) -> float:

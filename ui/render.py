@@ -11,11 +11,11 @@ from typing import TypedDict
 from propcite.attribution.citations import Citation, CitedAnswer, CitedProposition, CitedSentence, Evidence
 from propcite.attribution.events import AnswerDone, Event, SentenceCited, TextDelta
 from propcite.attribution.formats.text import is_address, link_to_words
-from propcite.attribution.formats.wording import SIGNS, label_of, nearest_line
+from propcite.attribution.formats.wording import SIGNS, label_of, location_of, nearest_line
 from propcite.attribution.propositions.nearest_clause import nearest_clause
 from propcite.retrieval.text import Hit, Passage, Span
 from propcite.ui.sources import Views, open_html, original_html
-from propcite.ui.words import Fact, Sources, evidence_line, facts, place_line, reference
+from propcite.ui.words import Fact, Sources, counted, evidence_line, facts, place_line, reference
 
 NO_VIEWS: Views = {}
 STEPS = (
@@ -215,9 +215,25 @@ def source_html(
     return (
         f'<section class="{kind}"><h3>{marker}{title_html(evidence.passage)}</h3>'
         f"{_place_html(evidence_line(evidence, sources), _lead(evidence, sources))}"
-        f"{passage_html(evidence.passage, [evidence.span], stated)}{_deeds_html(evidence, sources, views)}"
+        f"{passage_html(evidence.passage, [evidence.span], stated)}"
+        f"{_copies_html([(copy.passage, [copy.span]) for copy in evidence.copies], views)}"
+        f"{_deeds_html(evidence, sources, views)}"
         f"{original_html(evidence.passage, [evidence.span], views, is_open=is_open)}</section>"
     )
+
+
+def _copies_html(places: Sequence[tuple[Passage, Sequence[Span]]], views: Views) -> str:
+    """Return the other places of the same words, each as a link that opens it; empty where there are none."""
+    if not places:
+        return ""
+    shown = []
+    for passage, spans in places:
+        title = (passage.title or "Untitled").split(" › ")[0]
+        name = ", ".join(filter(None, [title, location_of(passage, spans)]))
+        shown.append(open_html(passage, spans, views, name) or escape(name))
+    number = len({passage.document_id or passage.id for passage, _ in places})
+    counts = counted(number, "document") if number == len(places) else counted(len(places), "place")
+    return f'<p class="place copies">Also in {counts}: {" · ".join(shown)}</p>'
 
 
 def _deeds_html(evidence: Evidence, sources: Sources, views: Views) -> str:
@@ -278,6 +294,7 @@ def _hit_html(hit: Hit, rank: int, sources: Sources, views: Views) -> str:
         f'<section class="source"><h3><span class="number">{rank}</span> {title_html(hit.passage)}</h3>'
         f"{_place_html(place_line(hit.passage, hit.spans, sources))}"
         f"{passage_html(hit.passage, () if whole else hit.spans)}"
+        f"{_copies_html([(copy.passage, copy.spans) for copy in hit.copies], views)}"
         + (f'<p class="deeds">{opened}</p>' if opened else "")
         + "</section>"
     )

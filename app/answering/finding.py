@@ -7,13 +7,13 @@ from itertools import chain, zip_longest
 
 from propcite.app.answering.naming import named_in, names_in
 from propcite.retrieval.retriever import Retriever
-from propcite.retrieval.text import Passage
+from propcite.retrieval.text import Hit
 
 WIDER = 4  # times as many passages are looked at where a question names something
 
 
-def found_passages(collection: Retriever, question: str, count: int, before: str = "") -> tuple[Passage, ...]:
-    """Return the passages to answer from, the most similar first.
+def found_passages(collection: Retriever, question: str, count: int, before: str = "") -> tuple[Hit, ...]:
+    """Return the passages to answer from, the most similar first, each once however often the collection has it.
 
     Half of them are the most similar to the question; the others are the most similar that name all that it names.
     Where passages have the words that the question puts in double quotes, only these are found.
@@ -27,18 +27,20 @@ def found_passages(collection: Retriever, question: str, count: int, before: str
     return _alternating(own, joined, count)
 
 
-def _found(collection: Retriever, question: str, count: int) -> tuple[Passage, ...]:
+def _found(collection: Retriever, question: str, count: int) -> tuple[Hit, ...]:
     names = names_in(question)
     number = WIDER * count if names else count
     hits = collection.search(question, k=number, phrases=True) or collection.search(question, k=number)
-    passages = [hit.passage for hit in hits]
-    sure, rest = passages[: (count + 1) // 2], passages[(count + 1) // 2 :]
-    named = sorted(rest, key=lambda passage: len(named_in(passage, names)) < len(names))  # stable
-    chosen = {passage.id for passage in [*sure, *named][:count]}
-    return tuple(passage for passage in passages if passage.id in chosen)
+    sure, rest = hits[: (count + 1) // 2], hits[(count + 1) // 2 :]
+    named = sorted(rest, key=lambda hit: len(named_in(hit.passage, names)) < len(names))  # stable
+    chosen = {hit.passage.id for hit in [*sure, *named][:count]}
+    return tuple(hit for hit in hits if hit.passage.id in chosen)
 
 
-def _alternating(one: Sequence[Passage], other: Sequence[Passage], count: int) -> tuple[Passage, ...]:
+def _alternating(one: Sequence[Hit], other: Sequence[Hit], count: int) -> tuple[Hit, ...]:
     """Return the first passages of both, in turn and each once."""
-    in_turn = {passage.id: passage for passage in chain.from_iterable(zip_longest(one, other)) if passage is not None}
+    in_turn: dict[str, Hit] = {}
+    for hit in chain.from_iterable(zip_longest(one, other)):
+        if hit is not None:
+            in_turn.setdefault(hit.passage.id, hit)
     return tuple(in_turn.values())[:count]

@@ -199,8 +199,9 @@ class Pipeline:
                 understood = self.open_generator().understand(question, turns)
         with in_turn(len(understood)), timer("retrieve"):
             before = turns[-1].understood if turns else ""
-            passages = found_passages(collection, understood, self.num_passages, before)
-            context = GenerationContext(passages, collection.only(passage.id for passage in passages), tuple(turns))
+            found = found_passages(collection, understood, self.num_passages, before)
+            everywhere = collection.only(place.passage.id for hit in found for place in hit.everywhere)
+            context = GenerationContext(tuple(hit.passage for hit in found), everywhere, tuple(turns))
         return _Request(question, understood, context, collection, timer)
 
     def _request_or_error(self, question: str, collection: Retriever) -> _Request | PropCiteError:

@@ -76,7 +76,8 @@ def evidence(
     if as_json:
         write_json([alternative_json(one) for one in near])
     else:
-        show_alternatives(near, parts.library.sources({one.hit.passage.document_id for one in near}))
+        ids = {place.passage.document_id for one in near for place in one.hit.everywhere}
+        show_alternatives(near, parts.library.sources(ids))
 
 
 def named_answer(parts: Parts, name: str) -> CitedAnswer:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -96,7 +96,8 @@ def _text(example: QuestionExample, *, titled: bool) -> Text:
 def _similarities(encoder: TextEncoder, example: QuestionExample) -> list[float]:
     """Return the similarity of each sentence to the question, as a search finds it."""
     passage = passage_from_sentences("p", example.sentences, example.title)
-    hits = Retriever.over(encoder, [passage]).search(example.question, Granularity.SENTENCE, len(example.sentences))
+    retriever = replace(Retriever.over(encoder, [passage]), merging=False)
+    hits = retriever.search(example.question, Granularity.SENTENCE, len(example.sentences))
     scores = [0.0] * len(example.sentences)
     for hit in hits:
         scores[next(n for n, s in enumerate(passage.sentences) if s.span.end > hit.spans[0].start)] = hit.score

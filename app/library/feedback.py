@@ -52,13 +52,13 @@ def find_quote(pipeline: Pipeline, quote: str) -> QuotedSpan:
     """Find words that a user copied from a source, ignoring spacing; raise NotFoundError if no passage has them."""
     hits = pipeline.search(quote, Granularity.PASSAGE, NUM_SEARCHED)
     plain = " ".join(quote.split())
-    for hit in hits:
-        text = hit.passage.text
+    for place in (place for hit in hits for place in hit.everywhere):
+        text = place.passage.text
         positions = _without_repeated_spaces(text)
         joined = "".join(text[i] if not text[i].isspace() else " " for i in positions)
         at = joined.find(plain)
         if plain and at >= 0:
-            return quoted_span(hit.passage, Span(positions[at], positions[at + len(plain) - 1] + 1))
+            return quoted_span(place.passage, Span(positions[at], positions[at + len(plain) - 1] + 1))
     nearest = f"; nearest: {' '.join(hits[0].text.split())!r}" if hits else ""
     raise NotFoundError(f"no passage contains {plain[:80]!r}: copy the words from the source{nearest}")
 

@@ -49,6 +49,7 @@ def alternatives(
 
 def _number(fact: CitedProposition, hit: Hit) -> int:
     for citation in fact.citations:
-        if citation.passage.id == hit.passage.id and any(span.overlaps(citation.span) for span in hit.spans):
+        own = [one for one in hit.everywhere if one.passage.id == citation.passage.id]
+        if any(span.overlaps(citation.span) for one in own for span in one.spans):
             return citation.number
     return 0

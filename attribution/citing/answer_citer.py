@@ -52,6 +52,7 @@ class AnswerCiter:
         source, whole = tools.searching(source), collection and tools.searching(collection)
         with timer("encode passages"):
             retriever = tools.retriever(source, whole.alignment if whole else None)
+        retriever, whole = (one and replace(one, about=question) for one in (retriever, whole))
         return cls(tools, retriever, whole, timer, question)
 
     def cite(self, sentences: Sequence[SplitSentence]) -> list[CitedSentence]:
@@ -127,7 +128,7 @@ class AnswerCiter:
         with self.timer("search the collection"):
             claims = self.claims([sentences[i] for i in places], self.collection)
         shown = {p.id for p in self.retriever.passages()} if self.retriever else set()
-        new = [[replace(c, hits=tuple(h for h in c.hits if h.passage.id not in shown)) for c in row] for row in claims]
+        new = [[replace(c, hits=tuple(h for h in c.hits if _ids(h).isdisjoint(shown))) for c in row] for row in claims]
         return dict(zip(places, new, strict=True))
 
     def _parts(self, text: str, sentences: Sequence[CitedSentence]) -> tuple[QuestionPart, ...]:
@@ -215,9 +216,14 @@ def _lies_within(words: str, rows: Sequence[Sequence[Hit]]) -> bool:
     return any(part in sentence for sentence in found) and part not in found
 
 
+def _ids(hit: Hit) -> frozenset[str]:
+    """Return the ids of the passages that have a hit's words."""
+    return frozenset(one.passage.id for one in hit.everywhere)
+
+
 def _content(claim: Claim) -> object:
     """Return what a claim's verdict depends on."""
-    hits = tuple((hit.passage.id, hit.passage.text, hit.spans) for hit in claim.hits)
+    hits = tuple((hit.passage.id, hit.passage.text, hit.spans, _ids(hit)) for hit in claim.hits)
     return claim.proposition.text, claim.sentence, hits
 
 

@@ -185,7 +185,7 @@ def _neighbours(hit: Hit) -> Iterator[Hit]:
     if place is not None:
         for i in (place - 1, place + 1):
             if 0 <= i < len(sentences) and not sentences[i].is_heading:
-                yield replace(hit, spans=(sentences[i].span.trimmed(hit.passage.text),))
+                yield replace(hit, spans=(sentences[i].span.trimmed(hit.passage.text),), copies=())
 
 
 def _in_order(first: Hit, other: Hit) -> tuple[Hit, ...]:
@@ -208,7 +208,9 @@ def _context(passage: Passage, evidence: Span) -> str:
 
 
 def _evidence(hit: Hit, shown: bool) -> Evidence:
-    return Evidence(hit.passage, hit.spans[0], round(_nearness(hit), 4), round(hit.passage_score, 4), shown)
+    scores = round(_nearness(hit), 4), round(hit.passage_score, 4)
+    copies = tuple(Evidence(copy.passage, copy.spans[0], *scores, shown) for copy in hit.copies)
+    return Evidence(hit.passage, hit.spans[0], *scores, shown, copies)
 
 
 def _nearness(hit: Hit) -> float:

@@ -38,11 +38,12 @@ Documents = Mapping[str, CitedDocument]  # by id
 
 
 def all_evidence(answer: CitedAnswer) -> Iterator[Evidence]:
-    """Yield the evidence of all citations, and the nearest evidence of uncited propositions."""
+    """Yield the evidence of all citations, and the nearest evidence of uncited propositions, each before its copies."""
     for proposition in answer.propositions:
-        yield from (citation.evidence for citation in proposition.citations)
-        if proposition.nearest:
-            yield proposition.nearest
+        nearest = [proposition.nearest] if proposition.nearest else []
+        for evidence in [*(citation.evidence for citation in proposition.citations), *nearest]:
+            yield evidence
+            yield from evidence.copies
 
 
 def with_documents(answer: CitedAnswer, documents: Documents) -> CitedAnswer:
@@ -51,6 +52,7 @@ def with_documents(answer: CitedAnswer, documents: Documents) -> CitedAnswer:
         return answer
 
     def evidence(one: Evidence) -> Evidence:
+        one = replace(one, copies=tuple(map(evidence, one.copies)))
         document = documents.get(one.passage.document_id)
         if document is None:
             return one

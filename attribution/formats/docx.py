@@ -21,6 +21,7 @@ from propcite.attribution.formats.pieces import CitedPassage, Piece, cited_passa
 from propcite.attribution.formats.text import one_line, printable
 from propcite.attribution.formats.wording import (
     SIGNS,
+    copies_line,
     label_of,
     nearest_line,
     notices,
@@ -146,8 +147,8 @@ def _source(document: Document, source: CitedPassage) -> None:
 def _quote(paragraph: Paragraph, evidence: Evidence) -> None:
     paragraph.add_run("\n")
     paragraph.add_run(f"“{one_line(evidence.quote)}”").italic = True
-    if place := place_of(evidence):
-        _quiet(paragraph.add_run(f" ({place})"))
+    if place := "; ".join(filter(None, [place_of(evidence), copies_line(evidence)])):
+        _quiet(paragraph.add_run(f" ({one_line(place)})"))
 
 
 def _bookmark(paragraph: Paragraph, number: int) -> None:

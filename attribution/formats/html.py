@@ -15,6 +15,7 @@ from propcite.attribution.formats.text import one_line, printable
 from propcite.attribution.formats.wording import (
     ELSEWHERE,
     SIGNS,
+    copies_line,
     label_of,
     location_of,
     nearest_line,
@@ -194,11 +195,12 @@ def _title(evidence: Evidence) -> str:
 
 
 def _place(evidence: Sequence[Evidence]) -> str:
-    """Return where evidence from one passage is, whether it was found elsewhere, its document's status and doubt."""
+    """Return where evidence from one passage is, with what is known of its document, and other places of its words."""
     elsewhere = "" if all(e.shown for e in evidence) else ELSEWHERE
     location = location_of(evidence[0].passage, [e.span for e in evidence])
-    parts = location, elsewhere, evidence[0].document_status, evidence[0].doubt
-    return "".join(f" · {escape(part)}" for part in parts if part)
+    copies = dict.fromkeys(map(copies_line, evidence))
+    parts = location, elsewhere, evidence[0].document_status, evidence[0].doubt, *copies
+    return "".join(f" · {safe(part)}" for part in parts if part)
 
 
 # Details

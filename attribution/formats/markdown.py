@@ -10,6 +10,7 @@ from propcite.attribution.formats.pieces import CitedPassage, Piece, cited_passa
 from propcite.attribution.formats.text import one_line, printable
 from propcite.attribution.formats.wording import (
     SIGNS,
+    copies_line,
     label_of,
     nearest_line,
     notices,
@@ -86,7 +87,8 @@ def _title(evidence: Evidence) -> str:
 
 def _quote(evidence: Evidence) -> str:
     place = place_of(evidence)
-    return (f"{inline(place)}: " if place else "") + f"“{inline(evidence.quote)}”"
+    also = f" ({inline(line)})" if (line := copies_line(evidence)) else ""
+    return (f"{inline(place)}: " if place else "") + f"“{inline(evidence.quote)}”{also}"
 
 
 def _unsupported(cited: CitedProposition) -> str:

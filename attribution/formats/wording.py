@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from propcite.attribution.citations import CitedAnswer, CitedProposition, Evidence, Label
 from propcite.attribution.question_parts import Answered
@@ -22,6 +22,7 @@ ANSWERED_LINES = {
     Answered.NO: "Does not seem to answer the question",
 }
 ELSEWHERE = "found elsewhere"  # not in a passage that the writer of the answer had
+MAX_NAMED = 5  # other places of the same words
 
 _NEAREST = {
     Label.CONTRADICTED: "The nearest source says otherwise",
@@ -119,6 +120,22 @@ def location_of(passage: Passage, spans: Iterable[Span]) -> str:
     pages = sorted({page for span in spans for page in passage.pages_of(span)})
     places = dict.fromkeys(place for span in sorted(spans) for place in passage.places_of(span))
     return ", ".join(filter(None, [pages_line(pages), places_line(list(places))]))
+
+
+def copies_line(evidence: Evidence, names: Mapping[str, str] | None = None) -> str:
+    """Name the other places of the same words: `also in Minutes, page 3; Press release`; empty where there are none.
+
+    `names` maps document ids to names; other documents have their titles.
+    """
+    places = dict.fromkeys(copy_name(copy, names or {}) for copy in evidence.copies)
+    more = [f"{len(places) - MAX_NAMED} more"] if len(places) > MAX_NAMED else []
+    return f"also in {'; '.join([*list(places)[:MAX_NAMED], *more])}" if places else ""
+
+
+def copy_name(copy: Evidence, names: Mapping[str, str]) -> str:
+    """Name a document with the place of evidence in it, and its status."""
+    name = names.get(copy.passage.document_id) or title_of(copy.passage).split(" › ")[0]
+    return ", ".join(filter(None, [name, location_of(copy.passage, [copy.span]), copy.document_status]))
 
 
 def place_of(evidence: Evidence) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -111,8 +112,13 @@ def spans_in(draw: st.DrawFn, whole: Span) -> Span:
 
 @st.composite
 def evidence_in(draw: st.DrawFn, pool: list[Passage]) -> Evidence:
-    passage = draw(st.sampled_from(pool))
-    return Evidence(passage, draw(spans_in(Span(0, len(passage.text)))), 0.5, 0.5, draw(st.booleans()))
+    places = [
+        (passage, draw(spans_in(Span(0, len(passage.text)))))
+        for passage in draw(st.lists(st.sampled_from(pool), min_size=1, max_size=3))
+    ]
+    shown = draw(st.booleans())
+    first, *copies = (Evidence(passage, span, 0.5, 0.5, shown) for passage, span in places)
+    return replace(first, copies=tuple(copies))
 
 
 @st.composite

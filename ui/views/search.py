@@ -37,7 +37,8 @@ def show() -> None:
     st.caption(f"The {len(hits)} nearest, best first" if hits else _nothing(text, way))
     if missing := session.parts().encoder.missing_marker_note(granularity):
         st.caption(missing)
-    sources = session.parts().library.sources(hit.passage.document_id for hit in hits)
+    ids = (place.passage.document_id for hit in hits for place in hit.everywhere)
+    sources = session.parts().library.sources(ids)
     show_passages(hits_html(hits, sources, session.views(sources)), key="hits")
 
 

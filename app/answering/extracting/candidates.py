@@ -94,9 +94,10 @@ def _similar_parts(retriever: Retriever, passages: Sequence[Passage], question: 
     Parts that name only other years or versions than the question come last.
     """
     similar: dict[str, dict[int, float]] = {passage.id: {} for passage in passages}
-    for hit in retriever.search(question, Granularity.SENTENCE, max(1, sum(len(p.sentences) for p in passages))):
+    each = replace(retriever.only(similar), merging=False)
+    for hit in each.search(question, Granularity.SENTENCE, max(1, sum(len(p.sentences) for p in passages))):
         number = next(n for n, s in enumerate(hit.passage.sentences) if s.span.end > hit.spans[0].start)
-        similar.setdefault(hit.passage.id, {})[number] = hit.similarity
+        similar[hit.passage.id][number] = hit.similarity
     parts = [part for passage in passages for part in _parts(passage, similar[passage.id])]
     return sorted(parts, key=lambda part: (tells_of_another(question, part.words), -part.most_similar))
 

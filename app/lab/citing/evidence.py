@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -119,7 +119,7 @@ def _key(passage: Passage, span: Span) -> tuple[str, int]:
 def _rank_by_vectors(row: GoldEvidence, retriever: Retriever, places: Places) -> list[Unit]:
     """Rank by the query of the whole claim."""
     whole = [[(Span(0, len(row.claim)),)]]
-    hits = retriever.search_spans([row.claim], whole, len(places), Granularity.SENTENCE)[0][0]
+    hits = replace(retriever, merging=False).search_spans([row.claim], whole, len(places), Granularity.SENTENCE)[0][0]
     return [places[_key(hit.passage, hit.spans[0])] for hit in hits]
 
 

@@ -236,7 +236,8 @@ def score_by_search(
             index = TokenIndex(encoder.encoder.dimension, encoder.encoder.name, bits=16)
             index.add(passages, [tokens[_key(passage)] for passage in row.passages])
             by_id = {passage.id: passage for passage in passages}
-            retriever = Retriever(encoder.encoder, index, partial(_chosen, by_id), way=valid_way(config.way))
+            find, way = partial(_chosen, by_id), valid_way(config.way)
+            retriever = Retriever(encoder.encoder, index, find, way=way, merging=False)
             scores = _scores_by_place(passages, _hits(retriever, row))
         yield scores, _with_share(cost, [passage_cost], len(rows))
 

@@ -13,6 +13,7 @@ from sqlalchemy import Text, and_, cast, delete, func, insert, or_, select, upda
 from sqlalchemy.orm import Session
 
 from propcite.app.errors import NotFoundError
+from propcite.app.library.conditions.dates import parse_date
 from propcite.app.library.store.database import IDS_PER_QUERY, Database, aware, id_batches
 from propcite.app.library.store.details import TAGS, DetailsChange, merge_details, merge_title
 from propcite.app.library.store.records import CollectionInfo, DocumentInfo
@@ -69,6 +70,16 @@ class Documents(Database):
                 for id_, source in session.execute(
                     select(DocumentRow.id, DocumentRow.source).where(DocumentRow.id.in_(batch))
                 )
+            }
+
+    def document_dates(self, document_ids: Iterable[str]) -> dict[str, str]:
+        """Return by id when documents were written, as their field `date` says, or else when they were added."""
+        columns = DocumentRow.id, DocumentRow.added_at, DocumentRow.details, DocumentRow.described
+        with self.session() as session:
+            return {
+                id_: parse_date(str(merge_details(details, described).get("date", ""))) or aware(added).isoformat()
+                for batch in id_batches(document_ids)
+                for id_, added, details, described in session.execute(select(*columns).where(DocumentRow.id.in_(batch)))
             }
 
     def find_document(self, collection: CollectionInfo, name: str) -> DocumentInfo:

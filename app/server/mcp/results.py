@@ -17,7 +17,7 @@ from propcite.attribution.formats.alce import with_markers
 from propcite.attribution.formats.cited_documents import with_documents
 from propcite.attribution.formats.explanations.text import WordMatch, explanation_lines, word_match
 from propcite.attribution.formats.links import link_to, source_link
-from propcite.attribution.formats.wording import label_of, location_of, notices, place_of, title_of
+from propcite.attribution.formats.wording import copy_name, label_of, location_of, notices, place_of, title_of
 from propcite.retrieval.text import Hit, Passage, Span, join_spans
 
 Label = Literal["supported", "partly", "unsupported", "contradicted"]
@@ -35,6 +35,7 @@ class Quote(BaseModel):
     passage_id: str
     uri: str = Field(description="the resource that shows the words in their document; empty for given passages")
     link: str = Field(description="opens the source in a browser; empty where there is no such address")
+    also_in: list[str] = Field(description="other documents that have the same words, with the place in each")
 
 
 class SearchHit(Quote):
@@ -262,6 +263,7 @@ class Results:
             passage_id=passage.id,
             uri=self._uri(passage, evidence.span),
             link=link_to(evidence),
+            also_in=list(dict.fromkeys(copy_name(copy, {}) for copy in evidence.copies)),
         )
 
     def _unit(self, hit: Hit, number: int, sources: dict[str, str]) -> Quote:
@@ -276,6 +278,7 @@ class Results:
             passage_id=passage.id,
             uri=self._uri(passage, span),
             link=source_link(sources.get(passage.document_id, ""), passage, span),
+            also_in=list(dict.fromkeys(copy_name(Evidence(c.passage, c.spans[0], 0.0, 0.0), {}) for c in hit.copies)),
         )
 
     def _uri(self, passage: Passage, span: Span) -> str:

@@ -96,7 +96,8 @@ def _source(quote: Quote) -> str:
     """Return a source in one line: its number, title and place, the words, and where they can be opened."""
     number = f"[{quote.number}] " if quote.number else ""
     name = ", ".join(filter(None, [quote.title, quote.place]))
-    return f"{number}{name}: “{' '.join(quote.words.split())}”" + "".join(f" <{at}>" for at in _opened(quote))
+    also = f" (also in {'; '.join(quote.also_in)})" if quote.also_in else ""
+    return f"{number}{name}: “{' '.join(quote.words.split())}”{also}" + "".join(f" <{at}>" for at in _opened(quote))
 
 
 def _opened(quote: Quote) -> Sequence[str]:

@@ -16,7 +16,7 @@ def sentences_with_numbers(hits: Sequence[Hit], accepts: Callable[[set[str]], bo
     """
     best_of_passage = {hit.passage.id: hit for hit in reversed(hits)}
     return [
-        replace(hit, spans=(sentence.span.trimmed(hit.passage.text),))
+        replace(hit, spans=(sentence.span.trimmed(hit.passage.text),), copies=())
         for hit in reversed(best_of_passage.values())
         for sentence in hit.passage.sentences
         if not sentence.is_heading and accepts(numbers(sentence.span.of(hit.passage.text)))

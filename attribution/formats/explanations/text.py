@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from enum import StrEnum
 
 from propcite.attribution.citing.explaining import Explained
-from propcite.attribution.formats.wording import SIGNS, label_of
+from propcite.attribution.formats.wording import SIGNS, copies_line, label_of
 from propcite.retrieval.alignment import NEAREST
 from propcite.retrieval.explanation import Explanation
 from propcite.retrieval.text import Granularity
@@ -49,7 +49,9 @@ def heavy_words(explanation: Explanation) -> list[int]:
 
 
 def explanation_lines(explained: Explained) -> list[str]:
-    return [summary_line(explained.explanation), score_line(explained.explanation), verdict_line(explained)]
+    lines = [summary_line(explained.explanation), score_line(explained.explanation), verdict_line(explained)]
+    also = copies_line(explained.evidence)
+    return [*lines, f"{also[:1].upper()}{also[1:]}."] if also else lines
 
 
 def summary_line(explanation: Explanation) -> str:

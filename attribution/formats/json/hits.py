@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
-from propcite.attribution.formats.json.schema import VerdictJson
-from propcite.attribution.formats.json.writing import verdict_json
+from propcite.attribution.formats.json.schema import CopyJson, VerdictJson
+from propcite.attribution.formats.json.writing import copy_json, verdict_json
 from propcite.attribution.formats.links import link_of
 from propcite.attribution.formats.offsets import Offsets, Unit
 from propcite.retrieval.text import Hit, Span
@@ -19,7 +19,8 @@ if TYPE_CHECKING:  # a search loads no judges
 class HitJson(TypedDict):
     """A passage, sentence or proposition with its score; `spans` lie in its passage, `link` opens them, if any does.
 
-    `words` is the part of the score that exact words add, null where vectors rank alone.
+    `words` is the part of the score that exact words add, null where vectors rank alone.  `copies` are other places of
+    the same words; it is there where there are any.
     """
 
     granularity: Literal["passage", "sentence", "proposition"]
@@ -34,6 +35,7 @@ class HitJson(TypedDict):
     pages: list[int]
     places: list[str]
     link: NotRequired[str]
+    copies: NotRequired[list[CopyJson]]
 
 
 class AlternativeJson(HitJson):
@@ -61,6 +63,14 @@ def hit_json(hit: Hit, unit: Unit = Unit.CODE_POINTS) -> HitJson:
     }
     if link := link_of(passage, Span(hit.spans[0].start, hit.spans[-1].end)):
         data["link"] = link
+    if hit.copies:
+        data["copies"] = [_copy(copy, unit) for copy in hit.copies]
+    return data
+
+
+def _copy(copy: Hit, unit: Unit) -> CopyJson:
+    data = copy_json(copy.passage, Span(copy.spans[0].start, copy.spans[-1].end))
+    data["start"], data["end"] = Offsets(copy.passage.text, unit).pair(Span(data["start"], data["end"]))
     return data
 
 

@@ -37,6 +37,8 @@ def native_evidence(evidence: Evidence, unit: Unit) -> EvidenceJson:
         converted: dict[str, Any] = {**data}
         _convert(Offsets(evidence.passage.text, unit).of, converted, *boxes)
         data["start"], data["end"] = converted["start"], converted["end"]
+        for copy, own in zip(evidence.copies, data.get("copies", []), strict=True):
+            own["start"], own["end"] = Offsets(copy.passage.text, unit).pair(copy.span)
     return data
 
 
@@ -67,6 +69,8 @@ def _convert_offsets(data: dict[str, Any], converter: Callable[[str], Convert]) 
             all_evidence += [*proposition["citations"], *filter(None, [proposition["nearest"]])]
         for evidence in all_evidence:
             _convert(in_passage[evidence["passage_id"]], evidence, *evidence["boxes"])
+            for copy in evidence.get("copies", []):
+                _convert(in_passage[copy["passage_id"]], copy)
     for passage in data["passages"]:
         parts = [*passage["sentences"], *passage["pages"], *passage["boxes"], *passage["places"]]
         _convert(in_passage[passage["id"]], *parts)

@@ -28,6 +28,7 @@ from propcite.attribution.formats.json.schema import (
     AnswerJson,
     BoxJson,
     CitationJson,
+    CopyJson,
     EvidenceJson,
     PartJson,
     PassageJson,
@@ -124,12 +125,16 @@ def _read_verdict(data: VerdictJson) -> Verdict:
 
 
 def _read_evidence(data: EvidenceJson, passages: dict[str, Passage]) -> Evidence:
-    passage = passages[data["passage_id"]]
-    span, shown = Span(data["start"], data["end"]), data["shown"]
-    evidence = Evidence(passage, span, data["score"], data["passage_score"], shown)
-    if evidence.quote != data["quote"]:
+    scores = data["score"], data["passage_score"]
+    copies = tuple(Evidence(*_place(copy, passages), *scores, data["shown"]) for copy in data.get("copies", []))
+    return Evidence(*_place(data, passages), *scores, data["shown"], copies)
+
+
+def _place(data: CopyJson, passages: dict[str, Passage]) -> tuple[Passage, Span]:
+    passage, span = passages[data["passage_id"]], Span(data["start"], data["end"])
+    if span.of(passage.text) != data["quote"]:
         raise ValueError(f"the quote {data['quote'][:60]!r} is not at its place in passage {passage.id!r}")
-    return evidence
+    return passage, span
 
 
 def _read_citation(data: CitationJson, passages: dict[str, Passage]) -> Citation:

@@ -53,12 +53,10 @@ class PartJson(TypedDict):
     end: int | None
 
 
-class EvidenceJson(TypedDict):
-    """A sentence of a passage: `start` and `end` lie in the passage, the `document_` ones in its document.
+class CopyJson(TypedDict):
+    """Words of a passage: `start` and `end` lie in the passage, the `document_` ones in its document.
 
-    `boxes` are the lines on which the quote is seen, where the document is one that is seen; `places` are named where
-    it has no pages: `slide 3`, `Budget, row 14`.
-    `shown` is false for what was found elsewhere in the collection than in what the answer was written from.
+    `places` are named where the document has no pages: `slide 3`, `Budget, row 14`.
     `link` opens the words in their document; it is there where a server has an address for browsers.
     """
 
@@ -71,12 +69,23 @@ class EvidenceJson(TypedDict):
     document_start: int
     document_end: int
     pages: list[int]
-    boxes: list[BoxJson]
     places: list[str]
+    link: NotRequired[str]
+
+
+class EvidenceJson(CopyJson):
+    """A sentence of a passage.
+
+    `boxes` are the lines on which the quote is seen, where the document is one that is seen.
+    `shown` is false for what was found elsewhere in the collection than in what the answer was written from.
+    `copies` are other places of the same words; it is there where there are any.
+    """
+
+    boxes: list[BoxJson]
     score: float
     passage_score: float
     shown: bool
-    link: NotRequired[str]
+    copies: NotRequired[list[CopyJson]]
 
 
 class CitationJson(EvidenceJson):

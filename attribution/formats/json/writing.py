@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import cast
 
 from propcite.attribution.citations import (
     Citation,
@@ -17,6 +18,7 @@ from propcite.attribution.formats.json.schema import (
     AnswerJson,
     BoxJson,
     CitationJson,
+    CopyJson,
     EvidenceJson,
     PartJson,
     PassageJson,
@@ -26,7 +28,7 @@ from propcite.attribution.formats.json.schema import (
 from propcite.attribution.formats.links import link_of
 from propcite.attribution.formats.text import without_surrogates
 from propcite.attribution.question_parts import QuestionPart
-from propcite.retrieval.text import Box, Passage
+from propcite.retrieval.text import Box, Passage, Span
 
 
 def to_dict(answer: CitedAnswer) -> AnswerJson:
@@ -86,22 +88,31 @@ def verdict_json(verdict: Verdict) -> VerdictJson:
 
 def evidence_json(evidence: Evidence) -> EvidenceJson:
     passage, span = evidence.passage, evidence.span
+    own = {
+        "boxes": [_box(box) for box in passage.boxes_of(span)],
+        "score": evidence.score,
+        "passage_score": evidence.passage_score,
+        "shown": evidence.shown,
+    }
+    data = cast(EvidenceJson, {**copy_json(passage, span), **own})
+    if evidence.copies:
+        data["copies"] = [copy_json(copy.passage, copy.span) for copy in evidence.copies]
+    return data
+
+
+def copy_json(passage: Passage, span: Span) -> CopyJson:
     place = passage.in_document(span)
-    data: EvidenceJson = {
+    data: CopyJson = {
         "passage_id": passage.id,
         "document_id": passage.document_id,
         "title": passage.title,
-        "quote": evidence.quote,
+        "quote": span.of(passage.text),
         "start": span.start,
         "end": span.end,
         "document_start": place.start,
         "document_end": place.end,
         "pages": list(passage.pages_of(span)),
-        "boxes": [_box(box) for box in passage.boxes_of(span)],
         "places": list(passage.places_of(span)),
-        "score": evidence.score,
-        "passage_score": evidence.passage_score,
-        "shown": evidence.shown,
     }
     if link := link_of(passage, span):
         data["link"] = link

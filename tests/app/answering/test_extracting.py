@@ -128,7 +128,7 @@ def test_passages_that_name_what_is_asked_about_come_into_the_answer() -> None:
     question = "Which patents does a licence such as the MPL grant each contributor?"
     found = found_passages(collection, question, 4)
     assert len(found) == 4
-    assert "mpl" in {passage.id for passage in found}
+    assert "mpl" in {hit.passage.id for hit in found}
     assert "mpl" not in {hit.passage.id for hit in collection.search(question, k=4)}
     assert len(found_passages(collection, "which patents?", 4)) == 4
 
@@ -139,6 +139,6 @@ def test_in_a_conversation_half_of_the_passages_are_found_with_the_question_befo
     collection = Retriever.over(WordEncoder(), [*ferry, *limits])
     alone = found_passages(collection, "What is the limit at night?", 4)
     together = found_passages(collection, "What is the limit at night?", 4, "When does the ferry of Alder leave?")
-    assert {passage.id[0] for passage in alone} == {"n"}
-    assert {passage.id[0] for passage in together} == {"n", "f"}
-    assert len({passage.id for passage in together}) == 4
+    assert {hit.passage.id[0] for hit in alone} == {"n"}
+    assert {hit.passage.id[0] for hit in together} == {"n", "f"}
+    assert len({hit.passage.id for hit in together}) == 4

@@ -249,11 +249,16 @@ def test_without_a_judge_similarity_decides(encoder: Encoder) -> None:
 
 def test_a_passage_that_does_not_lead_the_next_by_the_margin_is_not_cited(encoder: Encoder) -> None:
     text = "The tidal barrier has fourteen steel gates."
-    twins = [passage_from_text("one", text), passage_from_text("other", text)]
+    twins = [
+        passage_from_text("one", text),
+        passage_from_text("other", "The tidal barrier has fourteen gates of steel."),
+    ]
+    copies = [passage_from_text("one", text), passage_from_text("other", text.upper())]
     far = [passage_from_text("one", text), passage_from_text("other", "Rye bread needs a sourdough.")]
     strict = PropCite(encoder, splitter=Halves(), judge=None, min_margin=0.05)
     assert ids(strict.cite(text, twins)) == [[]]
     assert ids(strict.cite(text, far)) == [["one"]]
+    assert ids(strict.cite(text, copies)) == [["one"]]  # the same words are no rival
     assert ids(strict.cite(text, twins[:1])) == [["one"]]  # no other passage to lead
     assert_whole(strict.cite(text, twins), twins)
 

@@ -133,7 +133,7 @@ def _ask(pair: Pair, parts: Parts, pipeline: Pipeline) -> Iterator[Followed]:
 def _draft(asked: str, before: str, parts: Parts, pipeline: Pipeline) -> tuple[Draft, list[str]]:
     """Return the answer to a question, and the texts of the passages that it was made from."""
     collection = pipeline.retriever()
-    passages = found_passages(collection, asked, pipeline.num_passages, before)
+    passages = tuple(hit.passage for hit in found_passages(collection, asked, pipeline.num_passages, before))
     context = GenerationContext(passages, collection.only(passage.id for passage in passages), ())
     (draft,) = parts.generator.generate_many([(asked, context)])
     if isinstance(draft, PropCiteError):
