@@ -215,15 +215,18 @@ def test_what_people_wrote_is_shown_as_text(opened: Page, filled: Path, library:
     assert r"\[quay\]" in test.button(key=f"earlier-{first.id}").label
 
 
-def test_a_server_that_is_down_is_named_and_the_question_stays(
-    opened: Page, filled: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_server_that_is_down_is_named_and_the_sources_may_answer_instead(
+    opened: Page, filled: Path, library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     url = free_url()
     for name, value in (("GENERATOR", "openai"), ("GENERATOR_MODEL", "m"), ("LLM_URL", url)):
         monkeypatch.setenv(f"PROPCITE_{name}", value)
     test = ask(opened(filled), QUESTION)
-    assert f"no server answers at {url}: start it or correct" in texts(test)
+    assert f"no server answers at {url}: start it or correct the PROPCITE_LLM_URL" in texts(test)
     assert test.chat_input(key="question").value == QUESTION
+    test = healthy(test.button(key="without-model").click().run())
+    assert "84 million" in library.answer(address(test)).text
+    assert library.answer(address(test)).models["generator"] == "extractive"
 
 
 def test_without_a_collection_the_question_stays(opened: Page, tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from propcite.ui.asking.words import turn_help, turn_line
 from propcite.ui.render import plain
 from propcite.ui.words import counted
 
+LAST_RUNNING = "last-running"  # of the session: the answer in work that this page showed last
 LONG = 200  # characters of a question
 SHOWN = 3  # earlier turns; a click shows the others
 
@@ -92,6 +93,8 @@ def link_to(page: str, answer_id: str) -> str:
 
 
 def start_conversation() -> None:
+    """Show neither an answer nor one that is being written, from the next run on; what is being written goes on."""
+    st.session_state.pop(LAST_RUNNING, None)
     st.query_params.clear()
 
 

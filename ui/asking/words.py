@@ -39,6 +39,7 @@ SHARES = {
     Label.CONTRADICTED: "contradicted",
 }
 SHORT = 160  # characters of an earlier answer
+SILENT_S = 6.0  # without a word of the language model, after which the page says so
 
 
 def step_line(step: Step) -> str:
@@ -134,7 +135,25 @@ def turn_help(turn: Turn) -> str:
 
 
 def history_label(info: AnswerInfo) -> str:
-    return f"↳ {short(info.question, 90)}" if info.after else short(info.question, 90)
+    return history_label_of(info.question, info.after)
+
+
+def history_label_of(question: str, after: str) -> str:
+    return f"↳ {short(question, 90)}" if after else short(question, 90)
+
+
+def silence_line(seconds: float, generator: str) -> str:
+    """Say that a language model takes its time; empty before it does.
+
+    >>> silence_line(12.3, "openai").partition(".")[0], silence_line(2.0, "openai"), silence_line(12.3, "extractive")
+    ('The language model has said nothing for 12 s', '', '')
+    """
+    if seconds < SILENT_S or generator == "extractive":
+        return ""
+    return (
+        f"The language model has said nothing for {seconds:.0f} s. "
+        "You may wait, or have the answer in the words of the sources."
+    )
 
 
 def history_help(info: AnswerInfo) -> str:
