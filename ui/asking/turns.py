@@ -9,13 +9,15 @@ import streamlit as st
 from propcite.app.library.store import Action, Scope, Turn
 from propcite.attribution.citations import CitedAnswer
 from propcite.ui import reader, session
-from propcite.ui.asking.question_box import offer
+from propcite.ui.asking.question_box import choose, offer
+from propcite.ui.asking.running import Question
 from propcite.ui.asking.words import turn_help, turn_line
 from propcite.ui.render import plain
 from propcite.ui.words import counted
 
 LAST_RUNNING = "last-running"  # of the session: the answer in work that this page showed last
 LONG = 200  # characters of a question
+EXTRACTIVE = "extractive"
 SHOWN = 3  # earlier turns; a click shows the others
 
 
@@ -57,6 +59,23 @@ def show_understood(answer: CitedAnswer) -> None:
         st.caption(f"understood as: {plain(answer.understood)}", width="content")
         why = "Asks these words as the first question of a new conversation"
         offer("Ask it as it stands", answer.question, key="as-it-stands", type="tertiary", help=why)
+
+
+def show_later(answer: CitedAnswer) -> None:
+    """Say how many documents came after the answer, and offer to ask again."""
+    number = session.parts().library.num_documents_after(answer)
+    if not number:
+        return
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="later"):
+        st.caption(f"{counted(number, 'document')} came or changed after this answer.", width="content")
+        st.button(
+            "Ask again", key="ask-again", icon=":material/refresh:", on_click=choose, args=(_question_of(answer),)
+        )
+
+
+def _question_of(answer: CitedAnswer) -> Question:
+    is_quoted = answer.models.get("generator") == EXTRACTIVE and session.parts().settings.generator != EXTRACTIVE
+    return Question(answer.question, answer.after, quoted=is_quoted)
 
 
 def show_actions(answer: CitedAnswer) -> None:

@@ -8,7 +8,7 @@ import streamlit as st
 
 from propcite.attribution.citations import CitedAnswer
 from propcite.ui import reader, session
-from propcite.ui.asking import errors, history, progress, question_box, turns, writing
+from propcite.ui.asking import arriving, errors, history, progress, question_box, turns, writing
 from propcite.ui.asking.meter import show_meter
 from propcite.ui.asking.running import RunningAnswer
 from propcite.ui.asking.welcome import welcome
@@ -20,6 +20,7 @@ def show_answer(answer: CitedAnswer) -> None:
     turns.show_before(session.parts().library.conversation(answer.id)[:-1])
     turns.show_question(answer.question or "A text, cited")
     turns.show_understood(answer)
+    turns.show_later(answer)
     progress.show_steps(answer)
     if answer.abstained:
         show_abstention(answer)
@@ -48,6 +49,7 @@ def show() -> None:
         turns.start_conversation()
         answer = running = None
     errors.show()
+    arriving.show(collection)
     page, question = question_box.place(answer, collection)
     documents, problem = errors.documents_of(collection)
     writing.show_unfinished(session.visitor().collections(), running.id if running else "")
