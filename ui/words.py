@@ -7,7 +7,7 @@ from pathlib import PureWindowsPath
 from typing import NamedTuple
 
 from propcite.app.library.store import Opinion
-from propcite.attribution.citations import CitedAnswer, CitedProposition, Evidence
+from propcite.attribution.citations import CitedAnswer, CitedProposition, Evidence, Label, Verdict
 from propcite.attribution.citing.repaired import MarkerCheck, MarkerState
 from propcite.attribution.formats.cited_documents import Documents
 from propcite.attribution.formats.wording import ELSEWHERE, SIGNS, label_of, location_of
@@ -56,6 +56,16 @@ def opinion_words(opinion: Opinion, *, cited: bool) -> str:
     return labels[opinion]
 
 
+def sure_line(verdict: Verdict) -> str:
+    """Say how sure a verdict is.
+
+    >>> sure_line(Verdict(Label.SUPPORTED, 0.94)), sure_line(Verdict(Label.UNSUPPORTED, 0.03))
+    ('94% sure', '97% sure')
+    """
+    is_for = verdict.label is Label.SUPPORTED
+    return f"{percent(verdict.probability if is_for else 1 - verdict.probability)} sure"
+
+
 def written_by(answer: CitedAnswer) -> str:
     """Name what wrote the answer; empty for a text that was pasted.
 
@@ -63,6 +73,15 @@ def written_by(answer: CitedAnswer) -> str:
     'written by extractive'
     """
     return f"written by {answer.models['generator']}" if "generator" in answer.models else ""
+
+
+def percent(share: float) -> str:
+    """Write a share in percent; never 0% or 100% unless exact.
+
+    >>> percent(0.997), percent(0.001), percent(1.0)
+    ('99%', '1%', '100%')
+    """
+    return f"{100 if share >= 1 else min(99, max(1, round(100 * share)))}%"
 
 
 def counted(number: int, thing: str) -> str:

@@ -270,11 +270,11 @@ class Uploads:
         ingester = self._parts.ingester(collection, progress=job.report)
         sources, failed = self._sources(job, collection)
         job.outcomes += failed
-        for outcome in ingester.ingest(sources, again=job.again):
+        for outcome in ingester.ingest(sources, again=job.again, cancelled=job.cancelled.is_set):
             job.outcomes.append(outcome)
-            if self._closing.is_set() or job.cancelled.is_set():
+            if self._closing.is_set():
                 return
-        job.finished = True
+        job.finished = not job.cancelled.is_set() or len(job.outcomes) == job.total
 
     def _sources(self, job: Job, collection: CollectionInfo) -> tuple[list[Source], list[Outcome]]:
         """Return what a job reads, and a failed outcome for each of its sources that is not there."""

@@ -275,6 +275,24 @@ def test_a_large_collection_is_narrowed_by_conditions_alone(opened: Page, filled
     library.remove_collection(large)
 
 
+def test_documents_that_came_after_an_answer_are_counted_and_it_is_asked_again(
+    opened: Page, tmp_path: Path, encoder: Encoder
+) -> None:
+    parts = Parts(load_settings(data_dir=tmp_path))
+    parts.__dict__["encoder"] = encoder
+    ingester = parts.ingester(parts.library.create_collection("town"))
+    list(ingester.ingest([Upload("2022.txt", TEXTS["2022.txt"].encode())]))
+    test = ask(opened(tmp_path), QUESTION)
+    assert not keys(test, "ask-again")
+    list(ingester.ingest([Upload("2023.txt", TEXTS["2023.txt"].encode())]))
+    test = healthy(test.run())
+    assert "1 document came or changed after this answer." in texts(test)
+    test = healthy(test.button(key="ask-again").click().run())
+    assert "84 million" in parts.library.answer(address(test)).text
+    assert not keys(test, "ask-again")
+    parts.library.close()
+
+
 def test_a_long_question_is_set_in_smaller_letters(opened: Page, filled: Path, library: Library) -> None:
     long = "Is it so? " * 40
     test = opened(filled, answer=keep(library, long).id)

@@ -226,7 +226,9 @@ def test_a_document_is_read_again_from_its_kept_file(opened: Page, parts: Parts,
     town = parts.library.collection("town")
     after = parts.library.find_document(town, "bridge.md")
     assert (after.source, after.num_passages, after.sha256) == (before.source, before.num_passages, before.sha256)
-    assert [toast.value for toast in test.toast] == [r"bridge\.md already there\: 1 passage\, read again\, the same text"]
+    assert [toast.value for toast in test.toast] == [
+        r"bridge\.md already there\: 1 passage\, read again\, the same text"
+    ]
     assert "already there" not in texts(test)
     assert after == before
     assert town.num_documents == 2

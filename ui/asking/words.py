@@ -8,7 +8,7 @@ from propcite.app.answering.steps import STEPS, Step, duration
 from propcite.app.library.store import AnswerInfo, Turn
 from propcite.attribution.citations import CitedAnswer, Label
 from propcite.attribution.formats.wording import label_of
-from propcite.ui.words import counted
+from propcite.ui.words import counted, percent
 
 NOW = {
     "understand": "Reading the question in its conversation",
@@ -98,15 +98,6 @@ def covered_line(held: Mapping[Label, float]) -> str:
     first, *rest = [f"{percent(share)} {SHARES[label]}" for label, share in held.items()]
     number, _, what = first.partition(" ")
     return ", ".join([f"{number} of it is {what}", *rest])
-
-
-def percent(share: float) -> str:
-    """Write a share in percent; never 0% or 100% unless exact.
-
-    >>> percent(0.997), percent(0.001), percent(1.0)
-    ('99%', '1%', '100%')
-    """
-    return f"{100 if share >= 1 else min(99, max(1, round(100 * share)))}%"
 
 
 def short(text: str, max_length: int = SHORT) -> str:
