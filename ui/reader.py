@@ -18,13 +18,13 @@ from propcite.ui.render import payload, plain
 from propcite.ui.sources import Views
 from propcite.ui.words import (
     Sources,
-    coverage_line,
     evidence_line,
     evidence_of,
     fact_line,
     facts,
     notices,
     sources_of,
+    support_line,
     written_by,
 )
 
@@ -54,7 +54,7 @@ def show(answer: CitedAnswer) -> None:
 
 def show_summary(answer: CitedAnswer) -> None:
     """Show how well the answer is supported, what wrote it, and its notes."""
-    coverage = "" if answer.abstained else coverage_line(answer)
+    coverage = "" if answer.abstained else support_line(answer)
     st.caption(plain(" · ".join(filter(None, [coverage, written_by(answer)]))))
     for notice in notices(answer):
         st.warning(plain(notice), icon=":material/info:")
@@ -114,9 +114,9 @@ def _read(answer: CitedAnswer, sources: Sources, views: Views) -> None:
         feedback.ask(answer, by_number[st.session_state[chosen]])
         alternatives.show(answer, by_number[st.session_state[chosen]])
         explanation.show(answer, by_number[st.session_state[chosen]])
-        with st.expander("The facts as a list"):
+        with st.expander("All statements as a list"):
             number = st.selectbox(
-                "Fact",
+                "Statement",
                 list(by_number),
                 index=list(by_number).index(begun if begun in by_number else st.session_state[chosen]),
                 format_func=lambda n: fact_line(by_number[n]),

@@ -19,9 +19,10 @@ from propcite.ui.words import Fact, Sources, evidence_line, facts, place_line, r
 
 NO_VIEWS: Views = {}
 STEPS = (
-    '<nav class="steps" aria-label="Facts"><button type="button" class="deed" data-step="-1"'
-    ' aria-label="Previous fact" title="Previous fact (k)">‹</button>'
-    '<button type="button" class="deed" data-step="1" aria-label="Next fact" title="Next fact (j)">›</button></nav>'
+    '<nav class="steps" aria-label="Statements"><button type="button" class="deed" data-step="-1"'
+    ' aria-label="Previous statement" title="Previous statement (k)">‹</button>'
+    '<button type="button" class="deed" data-step="1" aria-label="Next statement" title="Next statement (j)">›</button>'
+    "</nav>"
 )
 _STOPS = re.compile(r"[^\w\s]*")
 _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")

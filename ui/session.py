@@ -24,6 +24,7 @@ from propcite.retrieval.text import Granularity
 from propcite.ui.people.visitor import PERSON_HEADER, Visitor, visitor_of
 from propcite.ui.render import plain
 from propcite.ui.sources import View, Views
+from propcite.ui.words import UNITS
 
 KEPT = (
     *("collection", "text-to-cite", "given-passages", "search-text", "granularity", "documents"),
@@ -104,7 +105,7 @@ def granularity(
     label: str,
     key: str,
     first: Granularity = Granularity.SENTENCE,
-    words: Callable[[Granularity], str] = lambda level: f"{level}s",
+    words: Callable[[Granularity], str] = lambda level: f"{UNITS[level]}s",
 ) -> Granularity:
     """Show a control for the granularity and return the choice; pressing the chosen one again leaves it chosen.
 

@@ -11,9 +11,8 @@ from propcite.attribution.citations import CitedAnswer, CitedProposition, Eviden
 from propcite.attribution.citing.repaired import MarkerCheck, MarkerState
 from propcite.attribution.formats.cited_documents import Documents
 from propcite.attribution.formats.wording import ELSEWHERE, SIGNS, label_of, location_of
-from propcite.attribution.formats.wording import coverage_line as coverage_line
 from propcite.attribution.formats.wording import notices as notices
-from propcite.retrieval.text import Passage, Span
+from propcite.retrieval.text import Granularity, Passage, Span
 
 Sources = Mapping[str, str]  # a document's id to its source; removed documents are missing
 
@@ -39,6 +38,8 @@ def fact_line(cited: CitedProposition) -> str:
     return f"{SIGNS[label_of(cited)][0]} {' '.join(cited.proposition.text.split())}"
 
 
+EXTRACTIVE = "extractive"  # the generator that answers in the sources' own words
+UNITS = {Granularity.PASSAGE: "passage", Granularity.SENTENCE: "sentence", Granularity.PROPOSITION: "statement"}
 NEITHER = "No other sentence is near."
 
 
@@ -69,10 +70,27 @@ def sure_line(verdict: Verdict) -> str:
 def written_by(answer: CitedAnswer) -> str:
     """Name what wrote the answer; empty for a text that was pasted.
 
+    >>> written_by(CitedAnswer("It is.", models={"generator": "openai/qwen3"}))
+    'written by the language model qwen3'
     >>> written_by(CitedAnswer("It is.", models={"generator": "extractive"}))
-    'written by extractive'
+    'made of sentences of the sources'
     """
-    return f"written by {answer.models['generator']}" if "generator" in answer.models else ""
+    generator = answer.models.get("generator", "")
+    if generator == EXTRACTIVE:
+        return "made of sentences of the sources"
+    return f"written by the language model {generator.partition('/')[2] or generator}" if generator else ""
+
+
+def support_line(answer: CitedAnswer) -> str:
+    """Say how many statements have a source, how many one contradicts, and how often "supported" is right, if known."""
+    statements = answer.facts
+    if not statements:
+        return "Nothing here needs a source"
+    num_supported = sum(bool(one.citations) for one in statements)
+    line = f"{num_supported} of {counted(len(statements), 'statement')} supported by a source"
+    num_contradicted = sum(label_of(one) is Label.CONTRADICTED for one in statements)
+    contradicted = f"{num_contradicted} contradicted" if num_contradicted else ""
+    return " · ".join(filter(None, [line, contradicted, answer.models.get("judge_trust", "")]))
 
 
 def percent(share: float) -> str:
@@ -87,8 +105,8 @@ def percent(share: float) -> str:
 def counted(number: int, thing: str) -> str:
     """Write a number with its noun.
 
-    >>> counted(1, "fact"), counted(2, "fact")
-    ('1 fact', '2 facts')
+    >>> counted(1, "page"), counted(2, "page")
+    ('1 page', '2 pages')
     """
     return f"{number:,} {thing}{'s' * (number != 1)}"
 

@@ -70,7 +70,7 @@ def test_a_conversation_is_led_on_the_page(address: str, server: ScriptedLlm) ->
         ask(driver, "What did the bridge cost?")
         wait_for(lambda: "The bridge cost 4 million euros" in body(driver) and "Writing…" in body(driver))
         assert "✓ Found passages" in body(driver)
-        assert "Splitting into facts" in body(driver)
+        assert "Splitting it into single statements" in body(driver)
 
         driver.get(driver.current_url)  # the answer in work is found again
         wait_for(lambda: "The bridge cost 4 million euros" in body(driver) and "Writing…" in body(driver))

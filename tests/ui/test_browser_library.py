@@ -23,7 +23,7 @@ STICKS_OUT = """
       .map(e => e.outerHTML.slice(0, 80));
 """
 MANY = 40  # documents of an archive: more than are read before the page is loaded anew
-TOO_MANY = 2000  # documents that are still being read when somebody cancels them
+TOO_MANY = 800  # documents that are still being read when somebody cancels them
 
 
 @pytest.fixture(scope="module")

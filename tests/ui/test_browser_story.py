@@ -89,7 +89,7 @@ def test_from_a_pdf_to_an_answer_that_is_believed_and_taken_along(
     assert wait_for(lambda: cited_place(driver)) == pytest.approx([72 / 595, 1 - 730 / 842], abs=0.012)
 
     press(driver, off("near"), lambda: inside(driver, ".groups .source"))
-    for level in ("propositions", "passages", "sentences"):
+    for level in ("statements", "passages", "sentences"):
         press(driver, saying(level), partial(is_chosen, driver, level))
         wait_for(lambda: inside(driver, ".groups .source"))
     press(driver, saying("Right"), lambda: is_chosen(driver, "Right"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from urllib.parse import urlsplit
 
 import streamlit as st
 
@@ -13,11 +14,12 @@ from propcite.ui.asking.question_box import choose, offer
 from propcite.ui.asking.running import Question
 from propcite.ui.asking.words import turn_help, turn_line
 from propcite.ui.render import plain
-from propcite.ui.words import counted
+from propcite.ui.words import EXTRACTIVE, counted
 
+FOR_READERS = "Anyone who may read this collection here can open this answer:"
+ONLY_HERE = "This link works on this machine only. To share it with others, set PROPCITE_PUBLIC_ADDRESS:"
 LAST_RUNNING = "last-running"  # of the session: the answer in work that this page showed last
 LONG = 200  # characters of a question
-EXTRACTIVE = "extractive"
 SHOWN = 3  # earlier turns; a click shows the others
 
 
@@ -89,8 +91,9 @@ def show_actions(answer: CitedAnswer) -> None:
             on_click=start_conversation,
         )
         with st.popover("Share", key="share", icon=":material/link:", type="tertiary"):
-            st.markdown("Anyone who may read this collection here can open this answer:")
-            st.code(link_to(st.context.url or "", answer.id), language=None, wrap_lines=True)
+            address, note = shared_link(st.context.url or "", session.parts().settings.public_page, answer.id)
+            st.markdown(note)
+            st.code(address, language=None, wrap_lines=True)
         if not session.visitor().may(Scope.WRITE, answer.collection):
             return
         with st.popover("Delete", key="delete", icon=":material/delete:", type="tertiary"):
@@ -100,6 +103,21 @@ def show_actions(answer: CitedAnswer) -> None:
             )
             st.markdown(f"This answer{others} will be deleted, with the feedback on it.")
             st.button("Delete permanently", key="delete-now", type="primary", on_click=_delete, args=(answer,))
+
+
+def shared_link(page: str, public: str, answer_id: str) -> tuple[str, str]:
+    """Return the address of an answer, and who can open it; `public` is where others reach the page, if they do.
+
+    >>> shared_link("http://127.0.0.1:8501/ask", "https://propcite.example", "feedbeef0123")[0]
+    'https://propcite.example/ask?answer=feedbeef0123'
+    >>> shared_link("http://localhost:8501/ask", "", "feedbeef0123")[1].partition(".")[0]
+    'This link works on this machine only'
+    """
+    parts = urlsplit(page)
+    if public:
+        return link_to(f"{public.rstrip('/')}{parts.path}", answer_id), FOR_READERS
+    is_local = parts.hostname in ("localhost", "127.0.0.1", "::1", None)
+    return link_to(page, answer_id), ONLY_HERE if is_local else FOR_READERS
 
 
 def link_to(page: str, answer_id: str) -> str:

@@ -8,23 +8,23 @@ from propcite.app.answering.steps import STEPS, Step, duration
 from propcite.app.library.store import AnswerInfo, Turn
 from propcite.attribution.citations import CitedAnswer, Label
 from propcite.attribution.formats.wording import label_of
-from propcite.ui.words import counted, percent
+from propcite.ui.words import EXTRACTIVE, counted, percent
 
 NOW = {
     "understand": "Reading the question in its conversation",
     "retrieve": "Finding passages",
     "write": "Writing",
-    "split": "Splitting into facts",
-    "cite": "Finding the words for each fact",
-    "judge": "Judging them",
+    "split": "Splitting it into single statements",
+    "cite": "Finding the words for each statement",
+    "judge": "Checking that they support it",
 }
 DONE = {
     "understand": "Understood the question",
     "retrieve": "Found passages",
     "write": "Wrote",
-    "split": "Split into facts",
-    "cite": "Found the words for each fact",
-    "judge": "Judged them",
+    "split": "Split it into single statements",
+    "cite": "Found the words for each statement",
+    "judge": "Checked that they support it",
 }
 ORDER = (
     Label.SUPPORTED,
@@ -82,7 +82,7 @@ def shares(answer: CitedAnswer) -> dict[Label, float]:
 
 def is_quoted(answer: CitedAnswer) -> bool:
     """Return whether the answer is made of its sources' own sentences, all of which were found again."""
-    return answer.models.get("generator") == "extractive" and not answer.uncited
+    return answer.models.get("generator") == EXTRACTIVE and not answer.uncited
 
 
 def covered_line(held: Mapping[Label, float]) -> str:
@@ -119,9 +119,9 @@ def turn_help(turn: Turn) -> str:
     """Return the tooltip of an earlier turn.
 
     >>> turn_help(Turn("a", "How high?", "How high is it?", "6 metres.", num_facts=2, num_cited=1))
-    'Open this answer · 1 of 2 facts supported'
+    'Open this answer · 1 of 2 statements supported'
     """
-    held = f" · {turn.num_cited} of {counted(turn.num_facts, 'fact')} supported" if turn.num_facts else ""
+    held = f" · {turn.num_cited} of {counted(turn.num_facts, 'statement')} supported" if turn.num_facts else ""
     return f"Open this answer{'' if turn.abstained else held}"
 
 
@@ -139,7 +139,7 @@ def silence_line(seconds: float, generator: str) -> str:
     >>> silence_line(12.3, "openai").partition(".")[0], silence_line(2.0, "openai"), silence_line(12.3, "extractive")
     ('The language model has said nothing for 12 s', '', '')
     """
-    if seconds < SILENT_S or generator == "extractive":
+    if seconds < SILENT_S or generator == EXTRACTIVE:
         return ""
     return (
         f"The language model has said nothing for {seconds:.0f} s. "
@@ -148,7 +148,7 @@ def silence_line(seconds: float, generator: str) -> str:
 
 
 def history_help(info: AnswerInfo) -> str:
-    facts = f" · {info.num_cited} of {counted(info.num_facts, 'fact')} supported" if info.num_facts else ""
+    facts = f" · {info.num_cited} of {counted(info.num_facts, 'statement')} supported" if info.num_facts else ""
     return f"{info.asked_at.astimezone():%d %b %Y, %H:%M} · {info.collection}{facts}"
 
 

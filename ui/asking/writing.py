@@ -19,6 +19,7 @@ from propcite.ui.asking.running import Order, Question, RunningAnswer, RunningAn
 from propcite.ui.asking.words import history_label_of, silence_line
 from propcite.ui.people.turns import admitted
 from propcite.ui.render import plain
+from propcite.ui.words import EXTRACTIVE
 
 ASKING = "asking"  # in the address: the answer that is being written
 GONE = "The answer that was being written here is gone: the page's server was started again. Ask once more."
@@ -85,7 +86,7 @@ def follow(one: RunningAnswer) -> None:
     silent = st.empty()
     with st.container(horizontal=True, gap="small", key="running"):
         st.button("Stop", key="stop-answer", icon=":material/stop_circle:", on_click=one.stop)
-        if not question.quoted and session.parts().settings.generator != "extractive":
+        if not question.quoted and session.parts().settings.generator != EXTRACTIVE:
             quoted = replace(question, quoted=True)
             st.button(errors.IN_THEIR_WORDS, key="quote-instead", type="tertiary", on_click=_quote, args=(one, quoted))
     for _ in one.follow():
