@@ -161,7 +161,7 @@ def _marker(citation: Citation, sentence: CitedSentence, first: int) -> str:
     ]
     title = escape(citation.passage.title or "untitled")
     return (
-        f'<span class="joined"><button type="button" class="marker" data-facts="{_numbers(using)}" title="{title}"'
+        f'<span class="joined"><button type="button" class="marker" data-facts="{_numbers(using)}"'
         f' aria-label="Citation {citation.number}: {title}">[{citation.number}]</button></span>'
     )
 

@@ -67,17 +67,27 @@ def sure_line(verdict: Verdict) -> str:
     return f"{percent(verdict.probability if is_for else 1 - verdict.probability)} sure"
 
 
+def other_documents_line(named: Sequence[str], cited: Sequence[str]) -> str:
+    """Say that a question names documents that its answer does not cite.
+
+    >>> other_documents_line(["Annual report 2023"], ["Annual report 2022"])
+    'The question names “Annual report 2023”, but this answer cites “Annual report 2022”.'
+    """
+    first, second = (" and ".join(f"“{title}”" for title in titles[:3]) for titles in (named, cited))
+    return f"The question names {first}, but this answer cites {second}."
+
+
 def written_by(answer: CitedAnswer) -> str:
     """Name what wrote the answer; empty for a text that was pasted.
 
     >>> written_by(CitedAnswer("It is.", models={"generator": "openai/qwen3"}))
     'written by the language model qwen3'
     >>> written_by(CitedAnswer("It is.", models={"generator": "extractive"}))
-    'made of sentences of the sources'
+    'written without a language model'
     """
     generator = answer.models.get("generator", "")
     if generator == EXTRACTIVE:
-        return "made of sentences of the sources"
+        return "written without a language model"
     return f"written by the language model {generator.partition('/')[2] or generator}" if generator else ""
 
 
@@ -144,6 +154,7 @@ def place_line(passage: Passage, spans: Sequence[Span], sources: Sources) -> str
 def sources_of(documents: Documents) -> Sources:
     """Return where documents came from; for a changed or removed one also its status.
 
+    >>> from propcite.attribution.formats.cited_documents import CitedDocument
     >>> sources_of({"a": CitedDocument("a", "Tides", "/srv/tides.pdf", "source removed")})
     {'a': 'tides.pdf · source removed'}
     """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -198,10 +199,17 @@ def test_an_answer_is_deleted_with_what_follows_it(opened: Page, filled: Path, l
     assert not library.has_answer(third.id)
 
 
-def test_a_link_to_the_answer_may_be_copied(opened: Page, filled: Path, library: Library) -> None:
+def test_a_link_to_the_answer_may_be_copied_and_says_who_can_open_it(
+    opened: Page, filled: Path, library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (one,) = talk(library, "One?")
     codes = [block.value for block in opened(filled, answer=one.id).code]
-    assert codes == [f"?answer={one.id}"] or codes[0].endswith(f"?answer={one.id}")
+    assert codes[0].endswith(f"?answer={one.id}")
+    assert "works on this machine only" in texts(opened(filled, answer=one.id))
+    monkeypatch.setenv("PROPCITE_PUBLIC_ADDRESS", "https://propcite.example")
+    shared = opened(filled, answer=one.id)
+    assert shared.code[0].value.startswith("https://propcite.example/")
+    assert "works on this machine only" not in texts(shared)
 
 
 def test_what_people_wrote_is_shown_as_text(opened: Page, filled: Path, library: Library) -> None:
@@ -291,6 +299,20 @@ def test_documents_that_came_after_an_answer_are_counted_and_it_is_asked_again(
     assert "84 million" in parts.library.answer(address(test)).text
     assert not keys(test, "ask-again")
     parts.library.close()
+
+
+def test_a_question_that_names_a_document_which_is_not_cited_says_so(
+    opened: Page, filled: Path, library: Library
+) -> None:
+    town = library.collection("town")
+    (first, second) = library.documents(town)
+    kept = library.answer(address(ask(opened(filled), QUESTION)))
+    asked = replace(kept, question="What does 2022.txt say of 2023?", text=f"{kept.text} ")
+    library.save_answer(town, asked)
+    assert "84 million" in kept.text
+    warned = [warning.value for warning in opened(filled, answer=asked.id).warning]
+    assert any(first.title in line and second.title in line for line in warned)
+    assert not opened(filled, answer=kept.id).warning
 
 
 def test_a_long_question_is_set_in_smaller_letters(opened: Page, filled: Path, library: Library) -> None:

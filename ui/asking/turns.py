@@ -115,7 +115,7 @@ def shared_link(page: str, public: str, answer_id: str) -> tuple[str, str]:
     """
     parts = urlsplit(page)
     if public:
-        return link_to(f"{public.rstrip('/')}{parts.path}", answer_id), FOR_READERS
+        return link_to(f"{public.rstrip('/')}{parts.path or '/'}", answer_id), FOR_READERS
     is_local = parts.hostname in ("localhost", "127.0.0.1", "::1", None)
     return link_to(page, answer_id), ONLY_HERE if is_local else FOR_READERS
 
