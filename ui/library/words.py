@@ -53,7 +53,7 @@ def outcome_line(outcome: Outcome, escape: Callable[[str], str]) -> str:
 
 
 def job_line(job: Job) -> str:
-    """Say how a job ended, in one line.
+    """Say how a job ended, in one line; of a file that was sent twice, what became of it first.
 
     >>> job = Job("1", "town", ("a.txt", "b.txt"))
     >>> job.outcomes += [Outcome("a.txt", "added", num_passages=2)]
@@ -63,8 +63,9 @@ def job_line(job: Job) -> str:
     >>> job_line(job)
     '2 added, 1 not added: a.txt, b.txt, c.txt'
     """
-    if len(job.outcomes) == 1 and not job.reason:
-        return outcome_line(job.outcomes[0], str).replace("**", "")
+    if len({outcome.source for outcome in job.outcomes}) == 1 and not job.reason:
+        newest = min(job.outcomes, key=lambda outcome: list(OUTCOMES).index(outcome.state))
+        return outcome_line(newest, str).replace("**", "")
     counts = Counter(OUTCOMES[outcome.state] for outcome in job.outcomes)
     counted_ = ", ".join(f"{number:,} {what}" for what, number in counts.items())
     names = [file_name(outcome.source) for outcome in job.outcomes]
