@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from propcite.attribution.questions.reader import QuestionReader
     from propcite.retrieval.encoding.encoder import Encoder
 
+SERVER = ("PROPCITE_LLM_URL", "PROPCITE_LLM_KEY")  # what messages of the model's server tell people to correct
 NOT_OPENAI = ("repetition_penalty",)  # fields of sampling that only some servers know
 
 
@@ -52,11 +53,14 @@ def build_splitter(settings: Settings) -> Splitter:
 
         return Seq2SeqSplitter(_needed(settings, "splitter_model", "splitter"), device=settings.device)
     if settings.splitter == "llm":
+        from propcite.attribution.llm.endpoint import EndpointNames
         from propcite.attribution.propositions.llm import LlmSplitter
 
         url, model = _needed(settings, "llm_url", "splitter"), _needed(settings, "splitter_model", "splitter")
         with _server_errors():
-            return LlmSplitter(url, model, api_key=settings.llm_key, timeout=settings.llm_timeout)
+            return LlmSplitter(
+                url, model, api_key=settings.llm_key, timeout=settings.llm_timeout, names=EndpointNames(*SERVER)
+            )
     from propcite.attribution.propositions.learned import LearnedSplitter
 
     return LearnedSplitter()
@@ -92,12 +96,20 @@ def build_generator(settings: Settings) -> Generator:
             alone,
             num_parallel=settings.vllm_parallel,
         )
-    from propcite.attribution.llm.endpoint import Endpoint
+    from propcite.attribution.llm.endpoint import Endpoint, EndpointNames
 
     url = _needed(settings, "llm_url", "generator")
     with _server_errors():
         extra = {**{name: sampling.pop(name) for name in NOT_OPENAI if name in sampling}, **settings.extra_body}
-        model = Endpoint(url, name, sampling, extra=extra, api_key=settings.llm_key, timeout=settings.llm_timeout)
+        model = Endpoint(
+            url,
+            name,
+            sampling,
+            extra=extra,
+            api_key=settings.llm_key,
+            timeout=settings.llm_timeout,
+            names=EndpointNames(*SERVER),
+        )
     return PromptedGenerator(f"openai/{name}", model, prompt, alone, num_parallel=settings.llm_parallel)
 
 
@@ -203,6 +215,7 @@ def _outside_judge(settings: Settings) -> Judge:
     """A language model or a published network."""
     if settings.judge == "llm":
         from propcite.attribution.judges.llm import LlmJudge
+        from propcite.attribution.llm.endpoint import EndpointNames
 
         url, model = _needed(settings, "llm_url", "judge"), _needed(settings, "judge_model", "judge")
         with _server_errors():
@@ -212,6 +225,7 @@ def _outside_judge(settings: Settings) -> Judge:
                 api_key=settings.llm_key,
                 timeout=settings.llm_timeout,
                 supported_from=settings.supported_from,
+                names=EndpointNames(*SERVER),
             )
     from propcite.attribution.judges.entailment import BATCH_SIZE
     from propcite.attribution.judges.published_judges import published_judge

@@ -140,6 +140,11 @@ class Parts:
         return build_generator(self.settings)
 
     @cached_property
+    def extractive(self) -> Generator:
+        """The generator that answers in the sources' own words, whichever the settings name."""
+        return build_generator(self.settings.model_copy(update={"generator": "extractive"}))
+
+    @cached_property
     def judge(self) -> Judge | None:
         return build_judge(self.settings, lambda: self.encoder)
 

@@ -209,7 +209,9 @@ class Settings(BaseSettings):
         description="names by which a proxy reaches the server and the page, as propcite.example; localhost needs none",
     )
     public_address: Annotated[str, AfterValidator(site_address)] = Field(
-        "", description="where browsers reach `propcite serve`; sources then have links that open them at their words"
+        "",
+        description="where browsers reach `propcite serve` and the page; sources then have links that open them at "
+        "their words, and answers links to share",
     )
     link_days: float = Field(30.0, gt=0, le=36500, description="after which such a link ends, where keys are required")
     link_secret: str = Field("", description="what signs these links; empty: a secret in the database", repr=False)
@@ -221,7 +223,8 @@ class Settings(BaseSettings):
         "none", description="who may use the page: anyone who reaches it, people of an OpenID provider or of a proxy"
     )
     page_address: Annotated[str, AfterValidator(site_address)] = Field(
-        "", description="openid: where browsers reach the page, as https://propcite.example"
+        "",
+        description="where browsers reach the page if that is elsewhere; openid needs it, as https://propcite.example",
     )
     page_openid: str = Field("", description="the provider's address, up to /.well-known/openid-configuration")
     page_client: str = Field("", description="openid: the name by which the provider knows the page")
@@ -248,6 +251,11 @@ class Settings(BaseSettings):
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         secrets = SecretsSettingsSource(settings_cls, secrets_dir=_secret_folders())
         return init_settings, env_settings, secrets, TomlConfigSettingsSource(settings_cls)
+
+    @property
+    def public_page(self) -> str:
+        """Where browsers reach the page; empty where only this machine does."""
+        return self.page_address or self.public_address
 
     @property
     def database_url(self) -> str:

@@ -11,30 +11,31 @@ from propcite.app.library.store import CollectionInfo
 from propcite.app.turns.costs import Kind
 from propcite.attribution.citations import CitedAnswer, CitedProposition, Label
 from propcite.attribution.citing.alternatives import Alternative
-from propcite.attribution.formats.wording import SIGNS
 from propcite.retrieval.text import Granularity
 from propcite.ui import session
 from propcite.ui.clickable import show_passages
 from propcite.ui.people.turns import in_turns
-from propcite.ui.render import NO_VIEWS, passage_html, title_html
+from propcite.ui.render import NO_VIEWS, badge, passage_html, title_html
 from propcite.ui.sources import Views, open_html
-from propcite.ui.words import Sources, place_line
+from propcite.ui.words import Sources, place_line, sentence, sure_line
 
-NUM_NEAR = 9
+TOGGLE = "Other places that support, contradict or come near it"
+NUM_NEAR = 12  # sentences; those of one passage are shown together
 GROUPS = (
     ("Supports it", (Label.SUPPORTED,)),
-    ("Near it", (Label.PARTLY, Label.UNSUPPORTED)),
     ("Contradicts it", (Label.CONTRADICTED,)),
+    ("Comes near it", (Label.PARTLY, Label.UNSUPPORTED)),
 )
+WEIGHT = (Label.CONTRADICTED, Label.SUPPORTED, Label.PARTLY, Label.UNSUPPORTED)
 
 
 def show(answer: CitedAnswer, fact: CitedProposition) -> None:
     """Show a switch; when on, a control for the granularity and the ranked alternatives."""
-    if not answer.collection or not st.toggle("More evidence: other sources, near misses", key=f"near-{answer.id}"):
+    if not answer.collection or not st.toggle(TOGGLE, key=f"near-{answer.id}"):
         return
     with session.showing_errors():
         collection = session.parts().library.collection(answer.collection)
-        level = session.granularity("Ranked by its nearest", f"near-level-{answer.id}")
+        level = session.granularity("Compared with single", f"near-level-{answer.id}")
         show_passages(_html(collection, answer, fact, level), key=f"near-shown-{answer.id}")
 
 
@@ -46,29 +47,50 @@ def _html(collection: CollectionInfo, answer: CitedAnswer, fact: CitedPropositio
 
 
 def near_html(near: Sequence[Alternative], sources: Sources, views: Views = NO_VIEWS) -> str:
-    """Return the alternatives in groups side by side, best first; ranks count over all groups."""
-    ranked = list(enumerate(near, 1))
-    groups = [(name, [(rank, one) for rank, one in ranked if one.label in labels]) for name, labels in GROUPS]
-    columns = [_group(name, ranked_group, sources, views) for name, ranked_group in groups if ranked_group]
-    return f'<div class="groups">{"".join(columns)}</div>' if columns else "<p>Nothing is near it.</p>"
+    """Return the passages near a fact as a list in groups, best first; each unfolds and has all its sentences."""
+    by_passage: dict[str, list[Alternative]] = {}
+    for one in near:
+        by_passage.setdefault(one.hit.passage.id, []).append(one)
+    cards = list(by_passage.values())
+    groups = [(name, [card for card in cards if label_of_card(card) in labels]) for name, labels in GROUPS]
+    lists = [_group(name, own, sources, views) for name, own in groups if own]
+    return f'<div class="groups">{"".join(lists)}</div>' if lists else "<p>Nothing comes near it.</p>"
 
 
-def _group(name: str, ranked: Sequence[tuple[int, Alternative]], sources: Sources, views: Views) -> str:
-    cards = "".join(_card(rank, one, sources, views) for rank, one in ranked)
-    return f'<section class="group"><h2>{name}</h2>{cards}</section>'
+def label_of_card(card: Sequence[Alternative]) -> Label:
+    """Return the verdict that a passage is listed under: the weightiest of its sentences'."""
+    return min((one.label for one in card), key=WEIGHT.index)
 
 
-def _card(rank: int, one: Alternative, sources: Sources, views: Views) -> str:
-    sign, words = SIGNS[one.label]
-    cited = f' <span class="number">[{one.number}]</span>' if one.number else ""
-    reason = f'<p class="reason">{escape(one.verdict.reason)}</p>' if one.verdict.reason else ""
-    passage, spans = one.hit.passage, one.hit.spans
-    marked = () if one.hit.granularity is Granularity.PASSAGE else spans
+def _group(name: str, cards: Sequence[Sequence[Alternative]], sources: Sources, views: Views) -> str:
+    items = "".join(_card(card, sources, views) for card in cards)
+    return f'<section class="group"><h2>{name} <span class="count">{len(cards)}</span></h2>{items}</section>'
+
+
+def _card(card: Sequence[Alternative], sources: Sources, views: Views) -> str:
+    """Return a passage folded to its verdict, its title and the sentence that its verdict is on."""
+    label = label_of_card(card)
+    first = next(one for one in card if one.label is label)
+    passage = first.hit.passage
+    spans = sorted({span for one in card for span in one.hit.spans})
+    is_whole = all(one.hit.granularity is Granularity.PASSAGE for one in card)
+    sentences = "" if is_whole else f'<ul class="sentences">{"".join(map(_sentence, card))}</ul>'
+    reason = f'<p class="reason">{escape(first.verdict.reason)}</p>' if is_whole and first.verdict.reason else ""
     return (
-        f'<article class="source"><p class="place">{rank}. '
-        f'<span class="badge {one.label.value}"><span class="sign" aria-hidden="true">{sign}</span> {words}</span> '
-        f"{one.verdict.probability:.0%} likely, nearness {one.hit.score:.2f}{cited}</p>"
-        f"<h3>{title_html(passage)}</h3>"
-        f'<p class="place">{escape(place_line(passage, spans, sources))}</p>'
-        f"{reason}{passage_html(passage, marked)}{open_html(passage, spans, views)}</article>"
+        f'<details class="nearby" name="near"><summary>{badge(label)} <span class="what">{title_html(passage)}</span>'
+        f'{_marker(first)}<span class="quote">{escape(" ".join(first.hit.text.split()))}</span></summary>'
+        f'<div class="source"><p class="place">{escape(place_line(passage, spans, sources))}</p>{sentences}{reason}'
+        f"{passage_html(passage, () if is_whole else spans)}"
+        f'<p class="deeds">{open_html(passage, first.hit.spans, views)}</p></div></details>'
     )
+
+
+def _sentence(one: Alternative) -> str:
+    reason = f" {escape(sentence(one.verdict.reason))}" if one.verdict.reason else ""
+    words = escape(" ".join(one.hit.text.split()))
+    why = f'<span class="why">{sure_line(one.verdict)}.{reason}</span>'
+    return f"<li>{badge(one.label)}{_marker(one)} “{words}” {why}</li>"
+
+
+def _marker(one: Alternative) -> str:
+    return f' <span class="number">[{one.number}]</span>' if one.number else ""

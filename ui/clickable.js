@@ -78,6 +78,39 @@ function following(element, fact) {
   return several[(several.indexOf(fact) + 1) % several.length];
 }
 
+// Over a marker: its verdict and its quote, without leaving the answer.
+function showCard(root, marker) {
+  if (root.card?.marker === marker) return;
+  hideCard(root);
+  const source = document.createElement("template");
+  source.innerHTML = root.evidence[numbers(marker)[0]] ?? "";
+  const cited = [...source.content.querySelectorAll(".source")].find(
+    (one) => one.querySelector(".number")?.textContent === marker.textContent);
+  if (!cited) return;
+  const card = document.createElement("div");
+  card.className = "card";
+  card.id = "marker-card";
+  card.setAttribute("role", "tooltip");
+  const quote = document.createElement("q");
+  quote.textContent = [...cited.querySelectorAll(".cited")].map((one) => one.textContent).join(" … ");
+  const title = document.createElement("p");
+  title.textContent = cited.querySelector("h3").textContent;
+  card.append(source.content.querySelector(".badge").cloneNode(true), title, quote);
+  root.append(card);
+  marker.setAttribute("aria-describedby", card.id);
+  const [at, around] = [marker.getBoundingClientRect(), root.getBoundingClientRect()];
+  card.style.left = `${Math.max(0, Math.min(at.left - around.left - 16, around.width - card.offsetWidth))}px`;
+  const above = at.top - around.top - card.offsetHeight - 6;
+  card.style.top = `${at.top - card.offsetHeight > 70 ? above : at.bottom - around.top + 6}px`;
+  root.card = { marker, card };
+}
+
+function hideCard(root) {
+  root.card?.card.remove();
+  root.card?.marker.removeAttribute("aria-describedby");
+  root.card = null;
+}
+
 function hover(root, element) {
   const several = element ? numbers(element) : [];
   for (const other of root.querySelectorAll(".fact")) {
@@ -92,6 +125,7 @@ export default function ({ parentElement, data, setStateValue }) {
     root.content = content;
     root.evidence = data.evidence;
     root.sent = [];
+    hideCard(root);
     root.querySelector(".answer").innerHTML = data.answer;
     show(root, data.selected);
   } else if (root.heard !== data.selected) {
@@ -142,13 +176,25 @@ export default function ({ parentElement, data, setStateValue }) {
     if (element && getSelection().isCollapsed) choose(element);
   };
   answer.onkeydown = (event) => {
+    if (event.key === "Escape") hideCard(root);
     const element = event.target.closest("span[data-facts]");
     if (element && (event.key === "Enter" || event.key === " ")) {
       event.preventDefault();
       choose(element);
     }
   };
-  answer.onmouseover = (event) => hover(root, event.target.closest("[data-facts]"));
-  answer.onmouseleave = () => hover(root, null);
+  const overMarker = (event) => {
+    const marker = event.target.closest(".marker");
+    if (marker) showCard(root, marker);
+    else hideCard(root);
+  };
+  answer.onmouseover = (event) => { hover(root, event.target.closest("[data-facts]")); overMarker(event); };
+  answer.onmouseleave = () => { hover(root, null); hideCard(root); };
+  answer.removeEventListener("focusin", root.onFocus);  // one ear here too
+  root.onFocus = overMarker;
+  answer.addEventListener("focusin", root.onFocus);
+  answer.removeEventListener("focusout", root.onBlur);
+  root.onBlur = () => hideCard(root);
+  answer.addEventListener("focusout", root.onBlur);
   return () => document.removeEventListener("keydown", root.onKey);
 }

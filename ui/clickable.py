@@ -17,8 +17,8 @@ ANSWER = """
 <div class="propcite">
   <div class="columns">
     <div class="answer" role="group" aria-label="Answer"></div>
-    <h2 class="unseen">Evidence</h2>
-    <aside class="evidence" role="region" aria-label="Evidence" aria-live="polite"></aside>
+    <h2 class="unseen">Source of the chosen statement</h2>
+    <aside class="evidence" role="region" aria-label="Source of the chosen statement" aria-live="polite"></aside>
   </div>
 </div>
 """

@@ -11,7 +11,7 @@ from propcite.attribution.formats.explanations.text import explanation_lines
 from propcite.ui import session
 from propcite.ui.clickable import show_why
 from propcite.ui.render import plain
-from propcite.ui.words import evidence_of
+from propcite.ui.words import UNITS, evidence_of
 
 
 def show(answer: CitedAnswer, fact: CitedProposition) -> None:
@@ -21,7 +21,7 @@ def show(answer: CitedAnswer, fact: CitedProposition) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         citation = _citation(answer, fact)
         default = searched_granularity(answer)
-        granularity = session.granularity("Compare with its", f"why-level-{answer.id}", default, str)
+        granularity = session.granularity("Compare with its", f"why-level-{answer.id}", default, UNITS.__getitem__)
     with session.showing_errors(), st.spinner("Comparing the words…"):
         session.load_model()
         explained = session.parts().propcite.explain(answer, fact.id, citation, granularity=granularity)

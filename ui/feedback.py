@@ -50,16 +50,15 @@ def offer(collection: CollectionInfo) -> None:
             on_click="ignore",
             icon=":material/download:",
             type="tertiary",
-            help="Claims, evidence and labels, as `propcite eval cite` reads them",
+            help="Statements with their sources and what people said of them, as `propcite eval cite` reads them",
         )
 
 
 def _question(fact: CitedProposition, number: int) -> str:
     if not number:
-        return "Is it right that nothing supports this fact?"
-    return (
-        f"Does the source support this fact? \\[{number}\\]" if len(fact.citations) > 1 else "Is this citation right?"
-    )
+        return "Is it right that no source supports this statement?"
+    several = len(fact.citations) > 1
+    return f"Does the source support this statement? \\[{number}\\]" if several else "Is this citation right?"
 
 
 def _keep(answer: CitedAnswer, fact: CitedProposition, citation: str, key: str, before: str) -> None:

@@ -6,6 +6,7 @@ from functools import partial
 
 import streamlit as st
 
+from propcite.app.answering.naming import documents_named
 from propcite.app.library.store import CollectionInfo, Scope
 from propcite.app.server.links import Links
 from propcite.attribution.citations import CitedAnswer, CitedProposition
@@ -18,13 +19,15 @@ from propcite.ui.render import payload, plain
 from propcite.ui.sources import Views
 from propcite.ui.words import (
     Sources,
-    coverage_line,
     evidence_line,
     evidence_of,
     fact_line,
     facts,
+    file_name,
     notices,
+    other_documents_line,
     sources_of,
+    support_line,
     written_by,
 )
 
@@ -54,10 +57,29 @@ def show(answer: CitedAnswer) -> None:
 
 def show_summary(answer: CitedAnswer) -> None:
     """Show how well the answer is supported, what wrote it, and its notes."""
-    coverage = "" if answer.abstained else coverage_line(answer)
+    coverage = "" if answer.abstained else support_line(answer)
     st.caption(plain(" · ".join(filter(None, [coverage, written_by(answer)]))))
+    if line := _other_documents(answer):
+        st.warning(plain(line), icon=":material/compare_arrows:")
     for notice in notices(answer):
         st.warning(plain(notice), icon=":material/info:")
+
+
+def _other_documents(answer: CitedAnswer) -> str:
+    """Return a line on documents that the question names and the answer does not cite; empty if it cites one."""
+    library = session.parts().library
+    cited = {c.passage.document_id: c.passage.title.split(" › ")[0] for c in answer.citations}
+    if not (cited and answer.question and answer.collection):
+        return ""
+    collection = library.collection(answer.collection)
+    if collection.num_documents > session.MAX_NAMED:
+        return ""
+    fields = library.document_fields(collection)
+    names = {id_: [str(about["title"] or ""), file_name(str(about["source"]))] for id_, about in fields.items()}
+    named = documents_named(f"{answer.question} {answer.understood}", names)
+    if not named or cited.keys() & set(named):
+        return ""
+    return other_documents_line([names[id_][0] or names[id_][1] for id_ in named], list(dict.fromkeys(cited.values())))
 
 
 def _downloads(answer: CitedAnswer, documents: Documents) -> None:
@@ -114,9 +136,9 @@ def _read(answer: CitedAnswer, sources: Sources, views: Views) -> None:
         feedback.ask(answer, by_number[st.session_state[chosen]])
         alternatives.show(answer, by_number[st.session_state[chosen]])
         explanation.show(answer, by_number[st.session_state[chosen]])
-        with st.expander("The facts as a list"):
+        with st.expander("All statements as a list"):
             number = st.selectbox(
-                "Fact",
+                "Statement",
                 list(by_number),
                 index=list(by_number).index(begun if begun in by_number else st.session_state[chosen]),
                 format_func=lambda n: fact_line(by_number[n]),

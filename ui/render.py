@@ -8,20 +8,21 @@ from html import escape
 from itertools import accumulate, pairwise
 from typing import TypedDict
 
-from propcite.attribution.citations import Citation, CitedAnswer, CitedProposition, CitedSentence, Evidence
+from propcite.attribution.citations import Citation, CitedAnswer, CitedProposition, CitedSentence, Evidence, Label
 from propcite.attribution.events import AnswerDone, Event, SentenceCited, TextDelta
 from propcite.attribution.formats.text import is_address, link_to_words
 from propcite.attribution.formats.wording import SIGNS, label_of, location_of, nearest_line
 from propcite.attribution.propositions.nearest_clause import nearest_clause
 from propcite.retrieval.text import Hit, Passage, Span
 from propcite.ui.sources import Views, open_html, original_html
-from propcite.ui.words import Fact, Sources, counted, evidence_line, facts, place_line, reference
+from propcite.ui.words import Fact, Sources, counted, evidence_line, facts, place_line, reference, sure_line
 
 NO_VIEWS: Views = {}
 STEPS = (
-    '<nav class="steps" aria-label="Facts"><button type="button" class="deed" data-step="-1"'
-    ' aria-label="Previous fact" title="Previous fact (k)">‹</button>'
-    '<button type="button" class="deed" data-step="1" aria-label="Next fact" title="Next fact (j)">›</button></nav>'
+    '<nav class="steps" aria-label="Statements"><button type="button" class="deed" data-step="-1"'
+    ' aria-label="Previous statement" title="Previous statement (k)">‹</button>'
+    '<button type="button" class="deed" data-step="1" aria-label="Next statement" title="Next statement (j)">›</button>'
+    "</nav>"
 )
 _STOPS = re.compile(r"[^\w\s]*")
 _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
@@ -37,10 +38,11 @@ class AnswerPayload(TypedDict):
 
 
 def payload(answer: CitedAnswer, sources: Sources, selected: int, views: Views = NO_VIEWS) -> AnswerPayload:
+    trust = answer.models.get("judge_trust", "").partition(" (")[0]
     return {
         "id": answer.id,
         "answer": answer_html(answer),
-        "evidence": {str(number): evidence_html(cited, sources, views) for number, cited in facts(answer)},
+        "evidence": {str(number): evidence_html(cited, sources, views, trust) for number, cited in facts(answer)},
         "selected": selected,
     }
 
@@ -159,7 +161,7 @@ def _marker(citation: Citation, sentence: CitedSentence, first: int) -> str:
     ]
     title = escape(citation.passage.title or "untitled")
     return (
-        f'<span class="joined"><button type="button" class="marker" data-facts="{_numbers(using)}" title="{title}"'
+        f'<span class="joined"><button type="button" class="marker" data-facts="{_numbers(using)}"'
         f' aria-label="Citation {citation.number}: {title}">[{citation.number}]</button></span>'
     )
 
@@ -171,8 +173,8 @@ def _numbers(values: Iterable[int]) -> str:
 # The evidence
 
 
-def evidence_html(cited: CitedProposition, sources: Sources, views: Views = NO_VIEWS) -> str:
-    """Return the evidence of one fact: its verdict, its text, and its passages."""
+def evidence_html(cited: CitedProposition, sources: Sources, views: Views = NO_VIEWS, trust: str = "") -> str:
+    """Return the evidence of one fact: its verdict and how often such verdicts are right, its text, its passages."""
     shown = [
         source_html(c.evidence, sources, views, number=c.number, is_open=place == 0, claim=cited.proposition.text)
         for place, c in enumerate(cited.citations)
@@ -182,20 +184,27 @@ def evidence_html(cited: CitedProposition, sources: Sources, views: Views = NO_V
         shown = [f'<p class="nearest">{nearest_line(cited)}</p>{nearest}']
     reason = cited.verdict.reason if cited.verdict else ""
     return (
-        f'<header>{badge_html(cited)}{STEPS}</header><p class="claim">{escape(cited.proposition.text)}</p>'
+        f'<header>{badge_html(cited, trust)}{STEPS}</header><p class="claim">{escape(cited.proposition.text)}</p>'
         + (f'<p class="reason">{escape(reason[:1].upper() + reason[1:])}.</p>' if reason else "")
         + ("".join(shown) or '<p class="nearest">The collection has nothing near it.</p>')
     )
 
 
-def badge_html(cited: CitedProposition) -> str:
-    sign, words = SIGNS[label_of(cited)]
-    sure = (
-        f'<span class="sure">{cited.verdict.probability:.0%} likely</span>' if cited.citations and cited.verdict else ""
-    )
+def badge_html(cited: CitedProposition, trust: str = "") -> str:
+    """Return the verdict on a fact with how sure it is; `trust` says how often such verdicts are right."""
+    sure = ""
+    if cited.verdict and (cited.citations or cited.nearest):
+        line = " · ".join(filter(None, [sure_line(cited.verdict), trust if cited.citations else ""]))
+        sure = f'<span class="sure">{escape(line)}</span>'
+    return badge(label_of(cited)) + sure
+
+
+def badge(label: Label) -> str:
+    """Return a verdict as a sign and words in its colour."""
+    sign, words = SIGNS[label]
     return (
-        f'<span class="badge {label_of(cited).value}"><span class="sign" aria-hidden="true">{sign}</span>'
-        f" {words[:1].upper()}{words[1:]}</span>{sure}"
+        f'<span class="badge {label.value}"><span class="sign" aria-hidden="true">{sign}</span>'
+        f" {words[:1].upper()}{words[1:]}</span>"
     )
 
 

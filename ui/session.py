@@ -24,6 +24,7 @@ from propcite.retrieval.text import Granularity
 from propcite.ui.people.visitor import PERSON_HEADER, Visitor, visitor_of
 from propcite.ui.render import plain
 from propcite.ui.sources import View, Views
+from propcite.ui.words import UNITS
 
 KEPT = (
     *("collection", "text-to-cite", "given-passages", "search-text", "granularity", "documents"),
@@ -65,10 +66,11 @@ def visitor() -> Visitor:
 
 
 def load_model() -> None:
-    _load_model(parts())
+    with st.spinner("Loading the models; this happens once…"):
+        _load_model(parts())
 
 
-@st.cache_resource(show_spinner="Loading the language model; this happens once…", hash_funcs={Parts: id})
+@st.cache_resource(show_spinner=False, hash_funcs={Parts: id})
 def _load_model(parts: Parts) -> bool:
     return bool(parts.propcite)
 
@@ -79,7 +81,13 @@ def pipeline(collection: CollectionInfo, documents: Sequence[str] = ()) -> Pipel
     Its index stays open and is read again only when it has changed.
     """
     load_model()
-    whole = _pipeline(parts(), collection)
+    return pipeline_of(parts(), collection, documents)
+
+
+def pipeline_of(parts: Parts, collection: CollectionInfo, documents: Sequence[str] = ()) -> Pipeline:
+    """Return the same for any thread; the models load without a word on the page."""
+    _load_model(parts)
+    whole = _pipeline(parts, collection)
     return replace(whole, within=selected_passages(whole.library, collection, documents))
 
 
@@ -97,7 +105,7 @@ def granularity(
     label: str,
     key: str,
     first: Granularity = Granularity.SENTENCE,
-    words: Callable[[Granularity], str] = lambda level: f"{level}s",
+    words: Callable[[Granularity], str] = lambda level: f"{UNITS[level]}s",
 ) -> Granularity:
     """Show a control for the granularity and return the choice; pressing the chosen one again leaves it chosen.
 

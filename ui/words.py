@@ -7,13 +7,12 @@ from pathlib import PureWindowsPath
 from typing import NamedTuple
 
 from propcite.app.library.store import Opinion
-from propcite.attribution.citations import CitedAnswer, CitedProposition, Evidence
+from propcite.attribution.citations import CitedAnswer, CitedProposition, Evidence, Label, Verdict
 from propcite.attribution.citing.repaired import MarkerCheck, MarkerState
 from propcite.attribution.formats.cited_documents import Documents
 from propcite.attribution.formats.wording import ELSEWHERE, SIGNS, label_of, location_of
-from propcite.attribution.formats.wording import coverage_line as coverage_line
 from propcite.attribution.formats.wording import notices as notices
-from propcite.retrieval.text import Passage, Span
+from propcite.retrieval.text import Granularity, Passage, Span
 
 Sources = Mapping[str, str]  # a document's id to its source; removed documents are missing
 
@@ -39,6 +38,8 @@ def fact_line(cited: CitedProposition) -> str:
     return f"{SIGNS[label_of(cited)][0]} {' '.join(cited.proposition.text.split())}"
 
 
+EXTRACTIVE = "extractive"  # the generator that answers in the sources' own words
+UNITS = {Granularity.PASSAGE: "passage", Granularity.SENTENCE: "sentence", Granularity.PROPOSITION: "statement"}
 NEITHER = "No other sentence is near."
 
 
@@ -56,20 +57,66 @@ def opinion_words(opinion: Opinion, *, cited: bool) -> str:
     return labels[opinion]
 
 
+def sure_line(verdict: Verdict) -> str:
+    """Say how sure a verdict is.
+
+    >>> sure_line(Verdict(Label.SUPPORTED, 0.94)), sure_line(Verdict(Label.UNSUPPORTED, 0.03))
+    ('94% sure', '97% sure')
+    """
+    is_for = verdict.label is Label.SUPPORTED
+    return f"{percent(verdict.probability if is_for else 1 - verdict.probability)} sure"
+
+
+def other_documents_line(named: Sequence[str], cited: Sequence[str]) -> str:
+    """Say that a question names documents that its answer does not cite.
+
+    >>> other_documents_line(["Annual report 2023"], ["Annual report 2022"])
+    'The question names “Annual report 2023”, but this answer cites “Annual report 2022”.'
+    """
+    first, second = (" and ".join(f"“{title}”" for title in titles[:3]) for titles in (named, cited))
+    return f"The question names {first}, but this answer cites {second}."
+
+
 def written_by(answer: CitedAnswer) -> str:
     """Name what wrote the answer; empty for a text that was pasted.
 
+    >>> written_by(CitedAnswer("It is.", models={"generator": "openai/qwen3"}))
+    'written by the language model qwen3'
     >>> written_by(CitedAnswer("It is.", models={"generator": "extractive"}))
-    'written by extractive'
+    'written without a language model'
     """
-    return f"written by {answer.models['generator']}" if "generator" in answer.models else ""
+    generator = answer.models.get("generator", "")
+    if generator == EXTRACTIVE:
+        return "written without a language model"
+    return f"written by the language model {generator.partition('/')[2] or generator}" if generator else ""
+
+
+def support_line(answer: CitedAnswer) -> str:
+    """Say how many statements have a source, how many one contradicts, and how often "supported" is right, if known."""
+    statements = answer.facts
+    if not statements:
+        return "Nothing here needs a source"
+    num_supported = sum(bool(one.citations) for one in statements)
+    line = f"{num_supported} of {counted(len(statements), 'statement')} supported by a source"
+    num_contradicted = sum(label_of(one) is Label.CONTRADICTED for one in statements)
+    contradicted = f"{num_contradicted} contradicted" if num_contradicted else ""
+    return " · ".join(filter(None, [line, contradicted, answer.models.get("judge_trust", "")]))
+
+
+def percent(share: float) -> str:
+    """Write a share in percent; never 0% or 100% unless exact.
+
+    >>> percent(0.997), percent(0.001), percent(1.0)
+    ('99%', '1%', '100%')
+    """
+    return f"{100 if share >= 1 else min(99, max(1, round(100 * share)))}%"
 
 
 def counted(number: int, thing: str) -> str:
     """Write a number with its noun.
 
-    >>> counted(1, "fact"), counted(2, "fact")
-    ('1 fact', '2 facts')
+    >>> counted(1, "page"), counted(2, "page")
+    ('1 page', '2 pages')
     """
     return f"{number:,} {thing}{'s' * (number != 1)}"
 
@@ -107,6 +154,7 @@ def place_line(passage: Passage, spans: Sequence[Span], sources: Sources) -> str
 def sources_of(documents: Documents) -> Sources:
     """Return where documents came from; for a changed or removed one also its status.
 
+    >>> from propcite.attribution.formats.cited_documents import CitedDocument
     >>> sources_of({"a": CitedDocument("a", "Tides", "/srv/tides.pdf", "source removed")})
     {'a': 'tides.pdf · source removed'}
     """

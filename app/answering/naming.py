@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from propcite.attribution.english import tag
@@ -52,6 +52,29 @@ def named_in(passage: Passage, names: Sequence[Name]) -> set[Name]:
 def _is_short_for(name: str, initials: str) -> bool:
     letters = name.split("-")[0]
     return letters.isupper() and len(letters) > 1 and letters.lower() in initials
+
+
+def documents_named(question: str, names: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return the ids of the documents that a question names by title or file; `names` has both of each by its id.
+
+    A title of one word names nothing: it may be any word of the question.
+
+    >>> names = {"a": ["Annual report 2023", "report-23.pdf"], "b": ["Bridge", "minutes.md"]}
+    >>> documents_named("What does the annual report 2023 say of the bridge?", names)
+    ['a']
+    >>> documents_named("What was decided according to minutes.md?", names)
+    ['b']
+    """
+    asked = f" {' '.join(_WORD.findall(question.lower()))} "
+    return [
+        id_
+        for id_, several in names.items()
+        if any(
+            f" {' '.join(words)} " in asked
+            for words in (_WORD.findall(name.lower()) for name in several)
+            if len(words) > 1 or "." in "".join(words)
+        )
+    ]
 
 
 def tells_of_another(question: str, sentence: str) -> bool:

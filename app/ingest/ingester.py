@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -92,10 +93,13 @@ class Ingester:
     def collection(self) -> CollectionInfo:
         return self.workspace.collection
 
-    def ingest(self, sources: Iterable[Source | Path], *, again: bool = False) -> Iterator[Outcome]:
+    def ingest(
+        self, sources: Iterable[Source | Path], *, again: bool = False, cancelled: Callable[[], bool] = lambda: False
+    ) -> Iterator[Outcome]:
         """Yield one outcome per source, in order, as soon as it is safe on disk.  Stopping between two loses nothing.
 
         `again` also reads unchanged sources: a newer reader may read more of a file, which becomes a new version.
+        Once `cancelled` returns true, what is in work is stored, and nothing more is read.
         """
         files = (File(source) if isinstance(source, Path) else source for source in sources)
         items = list(unpack_archives(files, self.max_bytes))
@@ -103,7 +107,8 @@ class Ingester:
             if self.workspace.differs_from_library():
                 self.workspace.sync(self.load_encoder())
             registry = Registry(self.library, self.collection)
-            outcomes = self._store_in_groups(self._parse_ahead(items, registry, pool, again), registry)
+            parsed = takewhile(lambda _: not cancelled(), self._parse_ahead(items, registry, pool, again))
+            outcomes = self._store_in_groups(parsed, registry)
             yield from self._record_failures(self._report_progress(outcomes, items))
 
     def _record_failures(self, outcomes: Iterator[Outcome]) -> Iterator[Outcome]:

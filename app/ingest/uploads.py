@@ -34,6 +34,7 @@ MAX_WAIT_S, RETRY_S = 600.0, 1.0  # for another writer of the same collection
 COLLECTIONS = 4  # that are written at once
 FETCHES, FETCHES_PER_JOB = 8, 2  # web addresses that are fetched at once
 JOB_FILE = "job.json"  # written last: a folder without it was never accepted
+CANCELLED = "cancelled: what was read until then stays"
 LOCK_FILE = "server.lock"  # held by the server that the folder belongs to
 
 
@@ -52,6 +53,7 @@ class Job:
     state: State = "waiting"
     outcomes: list[Outcome] = field(default_factory=list)
     reason: str = ""
+    cancelled: Event = field(default_factory=Event)
     ended: Event = field(default_factory=Event)
     finished: bool = False
     progress: Progress | None = None
@@ -67,6 +69,11 @@ class Job:
     def total(self) -> int:
         """The number of documents; an archive counts as one until it was opened."""
         return self.progress.total if self.progress else len(self.files) + len(self.sources)
+
+    @property
+    def num_left(self) -> int:
+        """The number of documents that are still to be read; 0 once it has ended."""
+        return 0 if self.ended.is_set() else max(0, self.total - len(self.outcomes))
 
     def report(self, progress: Progress) -> None:
         if not progress.step:
@@ -159,6 +166,19 @@ class Uploads:
         """Return the remembered jobs of a collection, oldest first."""
         return [job for _, job in sorted(self._jobs.items()) if job.collection == collection]
 
+    def cancel(self, job_id: str) -> None:
+        """End a job after the document in work, and one that waits at once; what was read stays."""
+        job = self._jobs.get(job_id)
+        if job is None or job.ended.is_set():
+            return
+        job.cancelled.set()
+        with self._lock:
+            waits = job in self._ready
+            if waits:
+                self._ready.remove(job)
+        if waits:
+            self._run(job)
+
     def forget(self, job_id: str) -> None:
         """Forget a job, if it has ended."""
         if (job := self._jobs.get(job_id)) and job.ended.is_set():
@@ -195,6 +215,8 @@ class Uploads:
         """Fetch a web file, then let the next one of the job queue behind those of other jobs."""
         number = job.web_files.index(file)
         try:
+            if job.cancelled.is_set():
+                raise ReadError(CANCELLED)
             file.fetch(self.path_of(job.id, len(job.files) + number), self._parts.settings.max_file_mb * 2**20)
         except Exception as error:  # in this thread nobody would see it
             file.fetched = ReadError(f"{file.url} cannot be fetched ({type(error).__name__}: {error})")
@@ -229,8 +251,11 @@ class Uploads:
     def _run(self, job: Job) -> None:
         job.state = "reading"
         try:
-            self._ingest_when_free(job)
+            if not job.cancelled.is_set():
+                self._ingest_when_free(job)
             job.state = "done"
+            if job.cancelled.is_set() and not job.finished:
+                job.state, job.reason = "failed", CANCELLED
         except PropCiteError as error:
             job.state, job.reason = "failed", str(error)
         except Exception as error:  # in this thread nobody would see it
@@ -245,11 +270,11 @@ class Uploads:
         ingester = self._parts.ingester(collection, progress=job.report)
         sources, failed = self._sources(job, collection)
         job.outcomes += failed
-        for outcome in ingester.ingest(sources, again=job.again):
+        for outcome in ingester.ingest(sources, again=job.again, cancelled=job.cancelled.is_set):
             job.outcomes.append(outcome)
             if self._closing.is_set():
                 return
-        job.finished = True
+        job.finished = not job.cancelled.is_set() or len(job.outcomes) == job.total
 
     def _sources(self, job: Job, collection: CollectionInfo) -> tuple[list[Source], list[Outcome]]:
         """Return what a job reads, and a failed outcome for each of its sources that is not there."""
@@ -271,6 +296,8 @@ class Uploads:
             except InUseError:
                 if time.monotonic() > deadline or self._closing.wait(RETRY_S):
                     raise
+                if job.cancelled.is_set():
+                    return None
 
 
 def safe_name(name: str | None) -> str:

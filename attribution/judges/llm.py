@@ -23,7 +23,7 @@ from propcite.attribution.judges.llm_prompts import (
     ModelVerdict,
     PromptForm,
 )
-from propcite.attribution.llm.endpoint import Endpoint, Message
+from propcite.attribution.llm.endpoint import ARGUMENTS, Endpoint, EndpointNames, Message
 from propcite.attribution.llm.failures import NoAnswerError, one_line
 
 Style = Literal["auto", "verdict", "minicheck", "guardian"]
@@ -59,13 +59,21 @@ class LlmJudge:
         max_tokens: int = 2048,
         num_parallel: int = 4,
         supported_from: float = SUPPORTED_FROM,
+        names: EndpointNames = ARGUMENTS,
     ) -> None:
         if style not in ("auto", *FORMS):
             raise ValueError(f"expected style auto, {', '.join(FORMS)}, got {style!r}")
         self.form = FORMS[style_of(model) if style == "auto" else style]
         options = {**self.form.options, "seed": seed, "temperature": temperature, "max_tokens": max_tokens}
         self._endpoint = Endpoint(
-            base_url, model, options, api_key=api_key, timeout=timeout, retries=retries, num_parallel=num_parallel
+            base_url,
+            model,
+            options,
+            api_key=api_key,
+            timeout=timeout,
+            retries=retries,
+            num_parallel=num_parallel,
+            names=names,
         )
         self.name = f"llm/{model}"
         self.supported_from = supported_from

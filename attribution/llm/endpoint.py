@@ -13,7 +13,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, M
 from contextlib import aclosing, contextmanager
 from functools import cached_property
 from threading import BoundedSemaphore, Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 from propcite.attribution.errors import AttributionError, EndpointError
@@ -38,7 +38,22 @@ Message = dict[str, str]
 
 _UNREACHABLE = {"ConnectError", "ConnectTimeout", "UnsupportedProtocol"}  # of httpx, which openai 3 calls httpx2
 _STREAM_OPTIONS = {"stream_options": {"include_usage": True}}  # sent with streams only
+CONNECT_S = 3.0  # to open a connection, in which a host that is up answers from anywhere
 _PAUSE = 0.5  # seconds before a stream that broke before its first text is retried; doubled each time
+
+
+class EndpointNames(NamedTuple):
+    """What messages call the address and the key: these arguments, or the settings that an application takes them from.
+
+    >>> EndpointNames(url="PROPCITE_LLM_URL").url
+    'PROPCITE_LLM_URL'
+    """
+
+    url: str = "base_url"
+    key: str = "api_key"
+
+
+ARGUMENTS = EndpointNames()
 
 
 class Endpoint:
@@ -59,6 +74,7 @@ class Endpoint:
         timeout: float = 30.0,
         retries: int = 2,
         num_parallel: int = 4,
+        names: EndpointNames = ARGUMENTS,
     ) -> None:
         url = _without_credentials(base_url)
         if not _is_url(base_url) or not model:
@@ -71,11 +87,11 @@ class Endpoint:
             raise AttributionError(f"the openai client is missing: {install_command('llm')}") from error
         self.base_url, self.model, self.num_parallel = url, model, num_parallel
         self._openai = openai
-        self._timeout, self._retries = timeout, retries
+        self._timeout, self._retries, self._names = timeout, retries, names
         self._arguments: dict[str, Any] = {
             "base_url": base_url,
             "api_key": api_key or "none",
-            "timeout": timeout,
+            "timeout": openai.Timeout(timeout, connect=min(timeout, CONNECT_S)),
             "max_retries": retries,
         }
         self._client = openai.OpenAI(**self._arguments)
@@ -233,8 +249,11 @@ class Endpoint:
             raise NoAnswerError("the request failed", one_line(str(error))) from error
 
     def _connection_error(self, error: APIConnectionError) -> Exception:
-        if not self._has_connected and type(error.__cause__).__name__ in _UNREACHABLE:
-            return EndpointError(f"no server answers at {self.base_url}: start it or correct the base_url")
+        is_unreachable = type(error.__cause__).__name__ in _UNREACHABLE
+        if not self._has_connected and is_unreachable:
+            return EndpointError(f"no server answers at {self.base_url}: start it or correct the {self._names.url}")
+        if is_unreachable:
+            return NoAnswerError(f"no server answers at {self.base_url} any more")
         timed_out = isinstance(error, self._openai.APITimeoutError)
         summary = "the request timed out" if timed_out else "the connection broke"
         return NoAnswerError(summary, one_line(f"{error.message} {error.__cause__ or ''}"))
@@ -242,7 +261,7 @@ class Endpoint:
     def _status_error(self, error: APIStatusError) -> Exception:
         code, message = error.status_code, one_line(error.message.removeprefix(f"Error code: {error.status_code} - "))
         if code in (401, 403):
-            return EndpointError(f"{self.base_url} refuses the API key ({code}): set the api_key it expects")
+            return EndpointError(f"{self.base_url} refuses the API key ({code}): set the {self._names.key} it expects")
         if code == 404:
             return EndpointError(f"{self.base_url} has no chat model {self.model!r} (404): {self._model_hint()}")
         if code == 429:
@@ -260,7 +279,7 @@ class Endpoint:
             names = [model.id for model in self._client.with_options(max_retries=0, timeout=5).models.list().data][:5]
         except (self._openai.OpenAIError, AttributeError, TypeError, ValueError):
             names = []
-        return f"name one of {', '.join(names)}" if names else "correct the base_url, which often ends in /v1"
+        return f"name one of {', '.join(names)}" if names else f"correct the {self._names.url}, which often ends in /v1"
 
 
 def _is_url(text: str) -> bool:

@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Lock
 
 from propcite.attribution.citations import Proposition
-from propcite.attribution.llm.endpoint import Endpoint
+from propcite.attribution.llm.endpoint import ARGUMENTS, Endpoint, EndpointNames
 from propcite.attribution.llm.failures import NoAnswerError, one_line, sendable
 from propcite.attribution.propositions import Splitter
 from propcite.attribution.propositions.alignment import propositions_from_texts
@@ -91,6 +91,7 @@ class LlmSplitter:
         max_tokens: int = 2048,
         num_parallel: int = 4,
         fallback: Splitter | None = None,
+        names: EndpointNames = ARGUMENTS,
     ) -> None:
         options = {"response_format": RESPONSE_FORMAT, "seed": seed, "temperature": temperature}
         self._endpoint = Endpoint(
@@ -101,6 +102,7 @@ class LlmSplitter:
             timeout=timeout,
             retries=retries,
             num_parallel=num_parallel,
+            names=names,
         )
         self.name = f"llm/{model}"
         self.fallback = fallback or RuleSplitter()

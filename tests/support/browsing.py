@@ -174,6 +174,8 @@ def sent(driver: webdriver.Chrome, file: Path) -> bool:
         return False
     if file.name not in driver.find_element(By.CSS_SELECTOR, '[data-testid="stFileUploader"]').text:
         driver.find_element(By.CSS_SELECTOR, 'input[type="file"]').send_keys(str(file))
+        listed = '[data-testid="stFileUploader"]'  # each further choice would send the file once more
+        wait_for(lambda: file.name in driver.find_element(By.CSS_SELECTOR, listed).text, PRESS_S)
         return False
     button = driver.find_element(By.CSS_SELECTOR, ".st-key-add button")
     if button.is_enabled():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -133,7 +134,7 @@ def test_steps_and_the_meter_stand_with_a_reopened_answer(opened: Page, filled: 
     (steps,) = [box for box in test.expander if " written in " in box.label]
     assert steps.label.startswith("found 2 passages in ")
     told = texts(test)
-    assert all(f"✓ {word}" in told for word in ("Found passages", "Wrote", "Split into facts", "Judged them"))
+    assert all(f"✓ {word}" in told for word in ("Found passages", "Wrote", "Split it", "Checked that they"))
     assert library.answer(first).timings_ms["retrieve"] > 0
 
 
@@ -198,10 +199,17 @@ def test_an_answer_is_deleted_with_what_follows_it(opened: Page, filled: Path, l
     assert not library.has_answer(third.id)
 
 
-def test_a_link_to_the_answer_may_be_copied(opened: Page, filled: Path, library: Library) -> None:
+def test_a_link_to_the_answer_may_be_copied_and_says_who_can_open_it(
+    opened: Page, filled: Path, library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (one,) = talk(library, "One?")
     codes = [block.value for block in opened(filled, answer=one.id).code]
-    assert codes == [f"?answer={one.id}"] or codes[0].endswith(f"?answer={one.id}")
+    assert codes[0].endswith(f"?answer={one.id}")
+    assert "works on this machine only" in texts(opened(filled, answer=one.id))
+    monkeypatch.setenv("PROPCITE_PUBLIC_ADDRESS", "https://propcite.example")
+    shared = opened(filled, answer=one.id)
+    assert shared.code[0].value.startswith("https://propcite.example/")
+    assert "works on this machine only" not in texts(shared)
 
 
 def test_what_people_wrote_is_shown_as_text(opened: Page, filled: Path, library: Library) -> None:
@@ -215,15 +223,18 @@ def test_what_people_wrote_is_shown_as_text(opened: Page, filled: Path, library:
     assert r"\[quay\]" in test.button(key=f"earlier-{first.id}").label
 
 
-def test_a_server_that_is_down_is_named_and_the_question_stays(
-    opened: Page, filled: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_server_that_is_down_is_named_and_the_sources_may_answer_instead(
+    opened: Page, filled: Path, library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     url = free_url()
     for name, value in (("GENERATOR", "openai"), ("GENERATOR_MODEL", "m"), ("LLM_URL", url)):
         monkeypatch.setenv(f"PROPCITE_{name}", value)
     test = ask(opened(filled), QUESTION)
-    assert f"no server answers at {url}: start it or correct" in texts(test)
+    assert f"no server answers at {url}: start it or correct the PROPCITE_LLM_URL" in texts(test)
     assert test.chat_input(key="question").value == QUESTION
+    test = healthy(test.button(key="without-model").click().run())
+    assert "84 million" in library.answer(address(test)).text
+    assert library.answer(address(test)).models["generator"] == "extractive"
 
 
 def test_without_a_collection_the_question_stays(opened: Page, tmp_path: Path) -> None:
@@ -270,6 +281,38 @@ def test_a_large_collection_is_narrowed_by_conditions_alone(opened: Page, filled
     test = healthy(test.selectbox(key="collection").set_value("town").run())
     assert test.multiselect(key="documents")
     library.remove_collection(large)
+
+
+def test_documents_that_came_after_an_answer_are_counted_and_it_is_asked_again(
+    opened: Page, tmp_path: Path, encoder: Encoder
+) -> None:
+    parts = Parts(load_settings(data_dir=tmp_path))
+    parts.__dict__["encoder"] = encoder
+    ingester = parts.ingester(parts.library.create_collection("town"))
+    list(ingester.ingest([Upload("2022.txt", TEXTS["2022.txt"].encode())]))
+    test = ask(opened(tmp_path), QUESTION)
+    assert not keys(test, "ask-again")
+    list(ingester.ingest([Upload("2023.txt", TEXTS["2023.txt"].encode())]))
+    test = healthy(test.run())
+    assert "1 document came or changed after this answer." in texts(test)
+    test = healthy(test.button(key="ask-again").click().run())
+    assert "84 million" in parts.library.answer(address(test)).text
+    assert not keys(test, "ask-again")
+    parts.library.close()
+
+
+def test_a_question_that_names_a_document_which_is_not_cited_says_so(
+    opened: Page, filled: Path, library: Library
+) -> None:
+    town = library.collection("town")
+    (first, second) = library.documents(town)
+    kept = library.answer(address(ask(opened(filled), QUESTION)))
+    asked = replace(kept, question="What does 2022.txt say of 2023?", text=f"{kept.text} ")
+    library.save_answer(town, asked)
+    assert "84 million" in kept.text
+    warned = [warning.value for warning in opened(filled, answer=asked.id).warning]
+    assert any(first.title in line and second.title in line for line in warned)
+    assert not opened(filled, answer=kept.id).warning
 
 
 def test_a_long_question_is_set_in_smaller_letters(opened: Page, filled: Path, library: Library) -> None:

@@ -82,9 +82,9 @@ def test_steps_to_come_are_named_too() -> None:
         "✓ Understood the question · 1 ms",
         "✓ Found passages · 61 ms",
         "▸ Writing…",
-        "○ Splitting into facts",
-        "○ Finding the words for each fact",
-        "○ Judging them",
+        "○ Splitting it into single statements",
+        "○ Finding the words for each statement",
+        "○ Checking that they support it",
     ]
     assert len(step_lines([], follows=False)) == 5
 
@@ -93,7 +93,7 @@ def test_turns_and_answers_are_told_in_short() -> None:
     assert turn_line(Turn("a", "Q", "Q", "word " * 100)).endswith("word …")
     info = AnswerInfo("a", "And?", "town", now(), 3, 2, after="b")
     assert history_label(info) == "↳ And?"
-    assert "town · 2 of 3 facts supported" in history_help(info)
+    assert "town · 2 of 3 statements supported" in history_help(info)
 
 
 def test_a_link_is_to_the_answer_alone() -> None:

@@ -151,7 +151,7 @@ def test_the_list_of_facts_and_the_answer_agree(driver: Chrome, address: str, da
     driver.get(f"{address}/?answer={_any_answer(data_dir)}")
     wait_for(lambda: inside(driver, ".marker")[-1].click() or True)
     wait_for(lambda: "fact" in query(driver))
-    listed = '//*[@data-testid="stExpander"][contains(., "The facts as a list")]'
+    listed = '//*[@data-testid="stExpander"][contains(., "All statements as a list")]'
     cited = texts(driver, ".cited")[0]
 
     def beneath() -> bool:

@@ -70,7 +70,15 @@ def test_a_conversation_is_led_on_the_page(address: str, server: ScriptedLlm) ->
         ask(driver, "What did the bridge cost?")
         wait_for(lambda: "The bridge cost 4 million euros" in body(driver) and "Writing…" in body(driver))
         assert "✓ Found passages" in body(driver)
-        assert "Splitting into facts" in body(driver)
+        assert "Splitting it into single statements" in body(driver)
+
+        driver.get(driver.current_url)  # the answer in work is found again
+        wait_for(lambda: "The bridge cost 4 million euros" in body(driver) and "Writing…" in body(driver))
+        driver.get(f"{address}/library")
+        wait_for(lambda: driver.find_elements(By.CSS_SELECTOR, '[data-testid="stDataFrame"]'))
+        driver.get(address)
+        running = '[class*="st-key-running-"] button'
+        press(driver, running, lambda: "The bridge cost 4 million euros" in body(driver) and "Writing…" in body(driver))
         server.resume.set()
         first = wait_for(lambda: opened(driver))
         wait_for(lambda: inside(driver, ".marker") and "written in" in body(driver))

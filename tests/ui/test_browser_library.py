@@ -8,7 +8,7 @@ from pathlib import Path
 
 import browsing
 import pytest
-from browsing import sent, wait_for
+from browsing import press, sent, wait_for
 from selenium.webdriver.common.by import By
 
 from propcite.app.ingest.sources import Upload
@@ -23,6 +23,7 @@ STICKS_OUT = """
       .map(e => e.outerHTML.slice(0, 80));
 """
 MANY = 40  # documents of an archive: more than are read before the page is loaded anew
+TOO_MANY = 800  # documents that are still being read when somebody cancels them
 
 
 @pytest.fixture(scope="module")
@@ -56,8 +57,36 @@ def test_what_was_sent_is_read_though_the_page_is_loaded_anew(address: str, data
         driver.get(f"{address}/library")
         wait_for(lambda: sent(driver, packed))
         driver.get(f"{address}/library")
-        wait_for(lambda: "0.txt added" in driver.find_element(By.TAG_NAME, "body").text)
+        wait_for(lambda: f"{MANY} added" in driver.find_element(By.TAG_NAME, "body").text)
     assert num_documents(data_dir) == 1 + MANY
+
+
+def test_what_is_being_read_is_counted_said_where_one_asks_and_cancelled(address: str, tmp_path: Path) -> None:
+    packed = tmp_path / "many.zip"
+    with zipfile.ZipFile(packed, "w") as file:
+        for number in range(TOO_MANY):
+            file.writestr(f"m{number}.txt", f"Barge {number} carries {number + 2} tonnes. " * 30)
+
+    def body() -> str:
+        return " ".join(driver.find_element(By.TAG_NAME, "body").text.split())
+
+    def held() -> int:
+        return int(body().partition(" holds ")[2].partition(" document")[0].replace(",", ""))
+
+    with browsing.browsing() as driver:
+        driver.get(f"{address}/library")
+        before = wait_for(held)
+        wait_for(lambda: sent(driver, packed))
+        wait_for(lambda: held() > before)  # the count moves while the job goes on
+        driver.get(address)
+        wait_for(lambda: "being read: answers given now do not know them" in body())
+        driver.get(f"{address}/library")
+        cancel = '[class*="st-key-cancel-"] button'
+        ended = "Cancelled: what was read until then stays"
+        press(driver, cancel, lambda: "Ends after the document" in body() or ended in body(), by_key=True)
+        wait_for(lambda: ended in body())
+        assert before < held() < before + TOO_MANY
+        assert not driver.find_elements(By.CSS_SELECTOR, '[class*="st-key-job-"] details[open]')
 
 
 def test_the_library_fits_on_a_telephone(address: str, data_dir: Path) -> None:

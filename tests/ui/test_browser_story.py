@@ -14,6 +14,7 @@ from reportlab.lib.pagesizes import A4
 from reportlab.pdfgen.canvas import Canvas
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
 
 from propcite.app.library.store import Opinion
 from propcite.app.parts import Parts
@@ -85,11 +86,17 @@ def test_from_a_pdf_to_an_answer_that_is_believed_and_taken_along(
     wait_for(lambda: inside(driver, ".marker"))
     wait_for(lambda: inside(driver, ".marker")[0].click() or True)
     wait_for(lambda: marked(driver) == LINES[2][1])
+    card = inside(driver, ".marker")[0].get_attribute("aria-describedby")  # it has the focus, and a card over it
+    assert LINES[2][1] in inside(driver, f"#{card}")[0].text
     assert inside(driver, ".original summary")[0].text == "In the document: page 2"
     assert wait_for(lambda: cited_place(driver)) == pytest.approx([72 / 595, 1 - 730 / 842], abs=0.012)
 
     press(driver, off("near"), lambda: inside(driver, ".groups .source"))
-    for level in ("propositions", "passages", "sentences"):
+    summaries = inside(driver, ".nearby > summary")
+    summaries[0].send_keys(Keys.END)
+    last = wait_for(lambda: driver.execute_script("return arguments[0].getRootNode().activeElement", summaries[0]))
+    assert last == summaries[-1]
+    for level in ("statements", "passages", "sentences"):
         press(driver, saying(level), partial(is_chosen, driver, level))
         wait_for(lambda: inside(driver, ".groups .source"))
     press(driver, saying("Right"), lambda: is_chosen(driver, "Right"))

@@ -51,7 +51,7 @@ def test_an_answer_is_read_while_it_is_written(driver: Chrome, llm: ScriptedLlm)
     assert "no more" not in early
     assert "written by" not in early
     llm.resume.set()
-    wait_for(lambda: "written by openai/test-model" in body())
+    wait_for(lambda: "written by the language model test-model" in body())
     wait_for(lambda: inside(driver, ".marker"))
     wait_for(lambda: "end." in "".join(element.text for element in inside(driver, ".answer")))
     assert driver.find_elements(By.TAG_NAME, "b") == []

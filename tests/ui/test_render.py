@@ -98,7 +98,7 @@ def test_the_answer_reads_as_it_was_written(answer: CitedAnswer) -> None:
 def test_marker_stands_behind_its_sentence_and_names_its_source(answer: CitedAnswer) -> None:
     markup = render.answer_html(answer)
     assert elements(markup, r'<button[^>]*class="marker".*?</button>') == ["[1]"]
-    assert 'data-facts="1" title="Minutes › Bridge" aria-label="Citation 1: Minutes › Bridge"' in markup
+    assert 'data-facts="1" aria-label="Citation 1: Minutes › Bridge"' in markup
     assert markup.index("safe") < markup.index("[1]") < markup.index("Thanks!")
 
 
@@ -122,8 +122,8 @@ def test_what_needs_no_support_cannot_be_chosen(answer: CitedAnswer) -> None:
 
 
 def test_coverage_is_said_in_words(answer: CitedAnswer) -> None:
-    assert words.coverage_line(answer) == "1 of 3 facts have support · 1 contradicted"
-    assert words.coverage_line(CitedAnswer("Hello")) == "Nothing here needs support"
+    assert words.support_line(answer) == "1 of 3 statements supported by a source · 1 contradicted"
+    assert words.support_line(CitedAnswer("Hello")) == "Nothing here needs a source"
 
 
 def test_the_marked_words_are_the_quote(answer: CitedAnswer) -> None:

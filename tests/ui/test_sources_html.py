@@ -84,17 +84,23 @@ def near(span: Span, label: Label, level: Granularity = Granularity.SENTENCE, nu
     return Alternative(Hit(PASSAGE, level, (span,), 0.5, 0.5), Verdict(label, 0.42, "<b>14 May"), number)
 
 
-def test_what_comes_near_stands_in_groups_ranked_over_all() -> None:
+OTHER = replace(PASSAGE, id="p2")
+
+
+def test_what_comes_near_is_one_card_a_passage_with_its_sentences_inside() -> None:
     found = [near(FIRST, Label.CONTRADICTED), near(SECOND, Label.SUPPORTED, number=2), near(THIRD, Label.PARTLY)]
+    found.append(replace(near(THIRD, Label.PARTLY), hit=replace(near(THIRD, Label.PARTLY).hit, passage=OTHER)))
     html = near_html(found, {"d1": "/srv/minutes.pdf"})
-    assert re.findall(r"<h2>(.*?)</h2>", html) == ["Supports it", "Near it", "Contradicts it"]
-    assert re.findall(r'<p class="place">(\d)\.', html) == ["2", "3", "1"]
-    assert re.findall(r'<mark class="cited">(.*?)</mark>', html) == [TEXT[28:49], TEXT[50:67], TEXT[:27]]
-    assert '<span class="number">[2]</span>' in html
-    assert "&lt;b&gt;14 May" in html
-    assert "42% likely" in html
+    assert re.findall(r"<h2>(.*?) <", html) == ["Contradicts it", "Comes near it"]
+    assert html.count("<details") == 2
+    first, second = html.split("<details")[1:]
+    assert [len(re.findall("<li>", card)) for card in (first, second)] == [3, 1]
+    assert re.findall(r'<mark class="cited">(.*?)</mark>', first) == [TEXT[:27], TEXT[28:49], TEXT[50:67]]
+    assert '<span class="number">[2]</span>' in first
+    assert "&lt;b&gt;14 May" in first
+    assert "58% sure" in first
 
 
 def test_a_whole_passage_is_not_marked_and_nothing_near_is_said() -> None:
     assert "<mark" not in near_html([near(Span(0, len(TEXT)), Label.SUPPORTED, Granularity.PASSAGE)], {})
-    assert near_html([], {}) == "<p>Nothing is near it.</p>"
+    assert near_html([], {}) == "<p>Nothing comes near it.</p>"

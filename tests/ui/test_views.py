@@ -88,7 +88,7 @@ def ask(test: AppTest, question: str) -> AppTest:
 
 def test_a_question_is_answered_with_its_evidence(opened: Page, filled: Path) -> None:
     test = ask(opened(filled), QUESTION)
-    assert "2 of 2 facts have support" in texts(test)
+    assert "2 of 2 statements supported by a source" in texts(test)
     assert "“Heron Bridge opens to the public on 14 May 2025.”" in texts(test)
     assert "Heron Bridge · bridge.md" in texts(test)
     assert fact(test).options == [
@@ -114,7 +114,10 @@ def test_what_a_reader_must_know_of_an_answer_stands_above_it(opened: Page, fill
     known.save_answer(known.collection(kept.collection), told)
     test = healthy(opened(filled, answer=told.id))
     assert [w.value.replace("\\", "") for w in test.warning] == ["This answer is incomplete.", "The server went away."]
-    assert re.search(r"2 of 2 facts have support · “supported” is right in .* · written by extractive", texts(test))
+    assert re.search(
+        r"2 of 2 statements supported by a source · “supported” is right in .* · written without a language model",
+        texts(test),
+    )
 
 
 def test_an_answer_is_downloaded_in_every_format(opened: Page, filled: Path) -> None:
@@ -157,7 +160,7 @@ def test_a_text_is_cited_fact_by_fact(opened: Page, filled: Path) -> None:
     test = opened(filled, "cite")
     test.text_area(key="text-to-cite").set_value(TEXT)
     test = healthy(test.button(key="cite").click().run())
-    assert "1 of 2 facts have support · 1 contradicted" in texts(test)
+    assert "1 of 2 statements supported by a source · 1 contradicted" in texts(test)
     assert "source says 14 May; answer says 21 May" in texts(test)
     assert test.text_area(key="text-to-cite").value == TEXT
     test = healthy(fact(test).set_value(1).run())
@@ -186,7 +189,7 @@ def test_what_was_typed_is_there_after_another_view(opened: Page, filled: Path) 
 def test_a_search_finds_units_of_each_kind(opened: Page, filled: Path, granularity: str) -> None:
     test = opened(filled, "search")
     test.text_input(key="search-text").set_value("How often does the ferry cross?")
-    test.button_group(key="granularity").set_value([granularity])
+    test.button_group(key="granularity").set_value(Granularity(granularity))
     assert "nearest, best first" in texts(healthy(test.run()))
 
 
@@ -300,7 +303,7 @@ def test_a_text_with_its_own_passages_has_its_markers_checked(opened: Page, fill
 
 def test_what_the_given_passages_lack_is_found_in_the_collection(opened: Page, filled: Path) -> None:
     test = cited(opened(filled, "cite"), "The ferry crosses the estuary every 20 minutes.", GIVEN)
-    assert "1 of 1 fact has support" in texts(test)
+    assert "1 of 1 statement supported by a source" in texts(test)
     assert "ferry.txt · found elsewhere" in texts(test)
     assert not test.code
 
@@ -354,7 +357,7 @@ def test_a_fact_that_nothing_supports_may_be_said_to_be_supported(opened: Page, 
     test = opened(filled, "cite")
     test.text_area(key="text-to-cite").set_value(TEXT)
     test = healthy(test.button(key="cite").click().run())
-    assert "nothing supports" in choices(test).label
+    assert "no source supports" in choices(test).label
     healthy(choices(test).set_value(Opinion.WRONG).run())
     (said,) = Parts(load_settings(data_dir=filled)).feedback.of(address(test, "answer"))
     assert (said.opinion, said.citation) == (Opinion.WRONG, "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 import streamlit as st
 
@@ -10,21 +11,43 @@ from propcite.app.library.store import CollectionInfo
 from propcite.attribution.citations import CitedAnswer
 from propcite.retrieval.errors import PropCiteError
 from propcite.ui import session
+from propcite.ui.asking.question_box import choose
+from propcite.ui.asking.running import Question
 from propcite.ui.render import plain
 
+IN_THEIR_WORDS = "Answer in the words of the sources"
 NONE_YET = "There are no documents to ask yet: load the demo, or add your own in the Library."
 
 
-def give_back(question: str, reason: str) -> None:
-    """Put the question back into its box in the next run, with the reason above it."""
-    st.session_state["failed"] = (question, reason)
+def give_back(question: str, reason: str, without_model: Question | None = None) -> None:
+    """Put the question back into its box in the next run, with the reason above it.
+
+    `without_model` is a question that failed because of the language model: a button then asks it without.
+    """
+    st.session_state["failed"] = (question, reason, without_model)
 
 
 def show() -> None:
     """Show the reason of a question that was given back, if one was."""
-    if failed := st.session_state.pop("failed", None):
-        st.session_state["question"], reason = failed
-        st.error(plain(reason), icon=":material/error:")
+    failed = st.session_state.pop("failed", None)
+    if not failed:
+        return
+    st.session_state["question"], reason, without_model = failed
+    st.error(plain(reason), icon=":material/error:")
+    if without_model:
+        st.button(
+            IN_THEIR_WORDS,
+            key="without-model",
+            type="primary",
+            icon=":material/format_quote:",
+            on_click=_ask_without_model,
+            args=(replace(without_model, quoted=True),),
+        )
+
+
+def _ask_without_model(question: Question) -> None:
+    st.session_state["question"] = ""
+    choose(question)
 
 
 def deleted_answer(answer: CitedAnswer | None) -> str:
@@ -35,12 +58,11 @@ def deleted_answer(answer: CitedAnswer | None) -> str:
     return "The answer that this question followed was deleted: send it again to ask it by itself."
 
 
-def collection_for(answer: CitedAnswer | None) -> tuple[CollectionInfo | None, bool]:
-    """Return the collection, and whether the answer stays open: not if another collection was chosen."""
-    opened = answer.id if answer else ""
+def collection_for(opened: str, of: str) -> tuple[CollectionInfo | None, bool]:
+    """Return the collection, and whether the answer `opened` over `of` stays: not if another collection was chosen."""
     is_new = st.session_state.get("opened-last", "") != opened
-    if answer and is_new:
-        st.session_state["next-collection"] = answer.collection
+    if opened and is_new:
+        st.session_state["next-collection"] = of
     collection = session.choose_collection()
     name = collection.name if collection else ""
     stays = is_new or st.session_state.get("opened-in") == name

@@ -12,10 +12,11 @@ from streamlit.components.v2.types import ComponentRenderer
 
 from propcite.attribution.citations import CitedAnswer, Label
 from propcite.attribution.formats.wording import ANSWERED_SIGNS, answered_line
-from propcite.attribution.question_parts import QuestionPart
+from propcite.attribution.question_parts import Answered, QuestionPart
 from propcite.ui.asking.words import covered_line, is_quoted, shares
 
 HERE = Path(__file__).parent
+STATES = {Answered.YES: "answered", Answered.PARTLY: "perhaps answered in part", Answered.NO: "not answered"}
 QUOTED = "In the words of the sources"
 
 
@@ -30,10 +31,9 @@ def answered_html(answer: CitedAnswer) -> str:
 
 
 def _items(parts: Sequence[QuestionPart]) -> str:
-    spoken = {"yes": "answered: ", "partly": "perhaps answered: ", "no": "not answered: "}
     return "".join(
-        f'<li class="{part.answered.value}"><span class="spoken">{spoken[part.answered.value]}</span>'
-        f"{_signed(ANSWERED_SIGNS[part.answered], part.question)}</li>"
+        f'<li class="{part.answered.value}">{_signed(ANSWERED_SIGNS[part.answered], part.question)} '
+        f'<span class="state">{STATES[part.answered]}</span></li>'
         for part in parts
     )
 

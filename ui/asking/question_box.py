@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from propcite.app.library.store import CollectionInfo
 from propcite.attribution.citations import CitedAnswer
+from propcite.ui.asking.running import Question
 
 NEXT = "next-question"
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """A question, and the answer that it follows, if it follows one."""
-
-    text: str
-    after: str = ""
 
 
 def place(answer: CitedAnswer | None, collection: CollectionInfo | None) -> tuple[DeltaGenerator, Question | None]:
@@ -30,18 +21,19 @@ def place(answer: CitedAnswer | None, collection: CollectionInfo | None) -> tupl
     # In a container the box stays here; by itself Streamlit would pin it below and scroll past the question.
     hint = "Ask a follow-up, or something else" if answer else "Your question"
     typed = st.container(key="asking").chat_input(hint, key="question")
-    offered = st.session_state.pop(NEXT, "")
+    offered: Question | None = st.session_state.pop(NEXT, None)
     if not typed and not offered:
         return above.container(), None
     follows = typed and answer and collection and answer.collection == collection.name
     above.empty()
-    return above.container(), Question(typed or offered, answer.id if follows and answer else "")
+    return above.container(), offered or Question(typed or "", answer.id if follows and answer else "")
 
 
 def offer(label: str, question: str, **button: str) -> None:
     """Show a button that asks this question as the first of a conversation."""
-    st.button(label, on_click=_choose, args=(question,), **button)  # type: ignore[arg-type]
+    st.button(label, on_click=choose, args=(Question(question),), **button)  # type: ignore[arg-type]
 
 
-def _choose(question: str) -> None:
+def choose(question: Question) -> None:
+    """Let the next run ask this."""
     st.session_state[NEXT] = question

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from urllib.parse import urlsplit
 
 import streamlit as st
 
 from propcite.app.library.store import Action, Scope, Turn
 from propcite.attribution.citations import CitedAnswer
 from propcite.ui import reader, session
-from propcite.ui.asking.question_box import offer
+from propcite.ui.asking.question_box import choose, offer
+from propcite.ui.asking.running import Question
 from propcite.ui.asking.words import turn_help, turn_line
 from propcite.ui.render import plain
-from propcite.ui.words import counted
+from propcite.ui.words import EXTRACTIVE, counted
 
+FOR_READERS = "Anyone who may read this collection here can open this answer:"
+ONLY_HERE = "This link works on this machine only. To share it with others, set PROPCITE_PUBLIC_ADDRESS:"
+LAST_RUNNING = "last-running"  # of the session: the answer in work that this page showed last
 LONG = 200  # characters of a question
 SHOWN = 3  # earlier turns; a click shows the others
 
@@ -58,6 +63,23 @@ def show_understood(answer: CitedAnswer) -> None:
         offer("Ask it as it stands", answer.question, key="as-it-stands", type="tertiary", help=why)
 
 
+def show_later(answer: CitedAnswer) -> None:
+    """Say how many documents came after the answer, and offer to ask again."""
+    number = session.parts().library.num_documents_after(answer)
+    if not number:
+        return
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="later"):
+        st.caption(f"{counted(number, 'document')} came or changed after this answer.", width="content")
+        st.button(
+            "Ask again", key="ask-again", icon=":material/refresh:", on_click=choose, args=(_question_of(answer),)
+        )
+
+
+def _question_of(answer: CitedAnswer) -> Question:
+    is_quoted = answer.models.get("generator") == EXTRACTIVE and session.parts().settings.generator != EXTRACTIVE
+    return Question(answer.question, answer.after, quoted=is_quoted)
+
+
 def show_actions(answer: CitedAnswer) -> None:
     """Show the actions on the answer: share, delete, start another conversation."""
     with st.container(horizontal=True, gap="small", key="actions"):
@@ -69,8 +91,9 @@ def show_actions(answer: CitedAnswer) -> None:
             on_click=start_conversation,
         )
         with st.popover("Share", key="share", icon=":material/link:", type="tertiary"):
-            st.markdown("Anyone who may read this collection here can open this answer:")
-            st.code(link_to(st.context.url or "", answer.id), language=None, wrap_lines=True)
+            address, note = shared_link(st.context.url or "", session.parts().settings.public_page, answer.id)
+            st.markdown(note)
+            st.code(address, language=None, wrap_lines=True)
         if not session.visitor().may(Scope.WRITE, answer.collection):
             return
         with st.popover("Delete", key="delete", icon=":material/delete:", type="tertiary"):
@@ -80,6 +103,21 @@ def show_actions(answer: CitedAnswer) -> None:
             )
             st.markdown(f"This answer{others} will be deleted, with the feedback on it.")
             st.button("Delete permanently", key="delete-now", type="primary", on_click=_delete, args=(answer,))
+
+
+def shared_link(page: str, public: str, answer_id: str) -> tuple[str, str]:
+    """Return the address of an answer, and who can open it; `public` is where others reach the page, if they do.
+
+    >>> shared_link("http://127.0.0.1:8501/ask", "https://propcite.example", "feedbeef0123")[0]
+    'https://propcite.example/ask?answer=feedbeef0123'
+    >>> shared_link("http://localhost:8501/ask", "", "feedbeef0123")[1].partition(".")[0]
+    'This link works on this machine only'
+    """
+    parts = urlsplit(page)
+    if public:
+        return link_to(f"{public.rstrip('/')}{parts.path or '/'}", answer_id), FOR_READERS
+    is_local = parts.hostname in ("localhost", "127.0.0.1", "::1", None)
+    return link_to(page, answer_id), ONLY_HERE if is_local else FOR_READERS
 
 
 def link_to(page: str, answer_id: str) -> str:
@@ -92,6 +130,8 @@ def link_to(page: str, answer_id: str) -> str:
 
 
 def start_conversation() -> None:
+    """Show neither an answer nor one that is being written, from the next run on; what is being written goes on."""
+    st.session_state.pop(LAST_RUNNING, None)
     st.query_params.clear()
 
 

@@ -17,7 +17,7 @@ NUM_SUGGESTED = 4
 
 def welcome(collection: CollectionInfo | None) -> None:
     st.title("Ask your documents", anchor=False)
-    st.markdown("Every fact in the answer shows the words that support it.")
+    st.markdown("Every statement in the answer shows the words that support it.")
     if session.filled(collection) and collection and collection.name == session.DEMO:
         st.caption("Questions to begin with")
         for line in QUESTIONS.read_text("utf-8").splitlines()[:NUM_SUGGESTED]:

@@ -8,23 +8,23 @@ from propcite.app.answering.steps import STEPS, Step, duration
 from propcite.app.library.store import AnswerInfo, Turn
 from propcite.attribution.citations import CitedAnswer, Label
 from propcite.attribution.formats.wording import label_of
-from propcite.ui.words import counted
+from propcite.ui.words import EXTRACTIVE, counted, percent
 
 NOW = {
     "understand": "Reading the question in its conversation",
     "retrieve": "Finding passages",
     "write": "Writing",
-    "split": "Splitting into facts",
-    "cite": "Finding the words for each fact",
-    "judge": "Judging them",
+    "split": "Splitting it into single statements",
+    "cite": "Finding the words for each statement",
+    "judge": "Checking that they support it",
 }
 DONE = {
     "understand": "Understood the question",
     "retrieve": "Found passages",
     "write": "Wrote",
-    "split": "Split into facts",
-    "cite": "Found the words for each fact",
-    "judge": "Judged them",
+    "split": "Split it into single statements",
+    "cite": "Found the words for each statement",
+    "judge": "Checked that they support it",
 }
 ORDER = (
     Label.SUPPORTED,
@@ -39,6 +39,7 @@ SHARES = {
     Label.CONTRADICTED: "contradicted",
 }
 SHORT = 160  # characters of an earlier answer
+SILENT_S = 6.0  # without a word of the language model, after which the page says so
 
 
 def step_line(step: Step) -> str:
@@ -81,7 +82,7 @@ def shares(answer: CitedAnswer) -> dict[Label, float]:
 
 def is_quoted(answer: CitedAnswer) -> bool:
     """Return whether the answer is made of its sources' own sentences, all of which were found again."""
-    return answer.models.get("generator") == "extractive" and not answer.uncited
+    return answer.models.get("generator") == EXTRACTIVE and not answer.uncited
 
 
 def covered_line(held: Mapping[Label, float]) -> str:
@@ -97,15 +98,6 @@ def covered_line(held: Mapping[Label, float]) -> str:
     first, *rest = [f"{percent(share)} {SHARES[label]}" for label, share in held.items()]
     number, _, what = first.partition(" ")
     return ", ".join([f"{number} of it is {what}", *rest])
-
-
-def percent(share: float) -> str:
-    """Write a share in percent; never 0% or 100% unless exact.
-
-    >>> percent(0.997), percent(0.001), percent(1.0)
-    ('99%', '1%', '100%')
-    """
-    return f"{100 if share >= 1 else min(99, max(1, round(100 * share)))}%"
 
 
 def short(text: str, max_length: int = SHORT) -> str:
@@ -127,18 +119,36 @@ def turn_help(turn: Turn) -> str:
     """Return the tooltip of an earlier turn.
 
     >>> turn_help(Turn("a", "How high?", "How high is it?", "6 metres.", num_facts=2, num_cited=1))
-    'Open this answer · 1 of 2 facts supported'
+    'Open this answer · 1 of 2 statements supported'
     """
-    held = f" · {turn.num_cited} of {counted(turn.num_facts, 'fact')} supported" if turn.num_facts else ""
+    held = f" · {turn.num_cited} of {counted(turn.num_facts, 'statement')} supported" if turn.num_facts else ""
     return f"Open this answer{'' if turn.abstained else held}"
 
 
 def history_label(info: AnswerInfo) -> str:
-    return f"↳ {short(info.question, 90)}" if info.after else short(info.question, 90)
+    return history_label_of(info.question, info.after)
+
+
+def history_label_of(question: str, after: str) -> str:
+    return f"↳ {short(question, 90)}" if after else short(question, 90)
+
+
+def silence_line(seconds: float, generator: str) -> str:
+    """Say that a language model takes its time; empty before it does.
+
+    >>> silence_line(12.3, "openai").partition(".")[0], silence_line(2.0, "openai"), silence_line(12.3, "extractive")
+    ('The language model has said nothing for 12 s', '', '')
+    """
+    if seconds < SILENT_S or generator == EXTRACTIVE:
+        return ""
+    return (
+        f"The language model has said nothing for {seconds:.0f} s. "
+        "You may wait, or have the answer in the words of the sources."
+    )
 
 
 def history_help(info: AnswerInfo) -> str:
-    facts = f" · {info.num_cited} of {counted(info.num_facts, 'fact')} supported" if info.num_facts else ""
+    facts = f" · {info.num_cited} of {counted(info.num_facts, 'statement')} supported" if info.num_facts else ""
     return f"{info.asked_at.astimezone():%d %b %Y, %H:%M} · {info.collection}{facts}"
 
 

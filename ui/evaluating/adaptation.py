@@ -20,7 +20,7 @@ def show(collection: CollectionInfo) -> None:
         if setting:
             return
         if own:
-            st.button("Take it away", key="alignment-away", on_click=_keep, args=(collection, ""))
+            st.button("Use the usual one again", key="alignment-away", on_click=_keep, args=(collection, ""))
         _offer(collection, feedback_examples(parts, collection))
         feedback.offer(collection)
         name, adaptation = st.session_state.get("adapted", ("", None))

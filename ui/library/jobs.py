@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import shutil
+import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
+from propcite.app.errors import NotFoundError
 from propcite.app.ingest.uploads import Job, Uploads, safe_name
 from propcite.app.library.store import Action, CollectionInfo, Scope
 from propcite.app.parts import Parts
 from propcite.ui import session
-from propcite.ui.library.words import OUTCOMES, about
+from propcite.ui.library.words import holds_line, job_line, outcome_line
 from propcite.ui.render import plain
-from propcite.ui.words import file_name
 
 LOOK_S = 0.2  # between two checks of a job's progress
+REDRAW_S = 5.0  # after which new documents enter the table while others are still being read
 SHOWN = 8  # outcomes of a job that are listed
+ENDED = "jobs-ended"  # of the session: lines on jobs that ended while a document was open
 
 
 class Sent(Protocol):
@@ -76,46 +81,87 @@ def is_reading_all_again(collection: str) -> bool:
     return any(job.is_of_all and not job.ended.is_set() for job in uploads().jobs(collection))
 
 
-def show(collection: CollectionInfo | None) -> list[tuple[Job, st.delta_generator.DeltaGenerator]]:
-    """Show the jobs that have ended; return the others with the place for their progress."""
+@dataclass(frozen=True, slots=True)
+class Going:
+    """A job that is not done, and the place for its progress."""
+
+    job: Job
+    place: DeltaGenerator
+
+
+def show(collection: CollectionInfo | None, *, is_document_open: bool) -> list[Going]:
+    """Show the jobs that have ended, a line each; return the others.  Above an open document no line stays."""
+    for line in st.session_state.pop(ENDED, ()):
+        if is_document_open:
+            st.toast(plain(line), icon=":material/library_books:")
     if collection is None:
         return []
+    may_change = session.visitor().may(Scope.WRITE, collection.name)
     going_on = []
     for job in uploads().jobs(collection.name):
-        if job.ended.is_set():
+        if not job.ended.is_set():
+            going_on.append(Going(job, _place(job, may_change=may_change)))
+        elif not is_document_open:
             _show_ended(job)
-        else:
-            going_on.append((job, st.empty()))
     return going_on
 
 
-def follow(going_on: Sequence[tuple[Job, st.delta_generator.DeltaGenerator]]) -> None:
-    """Show their progress until they end; called last, when the rest of the page is drawn."""
-    for job, place in going_on:
-        while not job.ended.wait(LOOK_S):
-            progress = job.progress
-            share, line = (progress.share, progress.line) if progress else (0.0, "")
-            what = "Waiting for its turn" if job.state == "waiting" else f"Reading {line}".strip()
-            place.progress(min(1.0, share), text=f"{what}: you may leave this page")
-    if going_on:
-        st.rerun()
+def _place(job: Job, *, may_change: bool) -> DeltaGenerator:
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        place = st.empty()
+        if job.cancelled.is_set():
+            st.caption("Ends after the document in work", width="content")
+        elif may_change:
+            st.button("Cancel", key=f"cancel-{job.id}", on_click=_cancel, args=(job,))
+    return place
+
+
+def _cancel(job: Job) -> None:
+    with session.showing_errors():
+        session.visitor().require(Scope.WRITE, job.collection)
+        uploads().cancel(job.id)
+
+
+def follow(collection: CollectionInfo | None, going_on: Sequence[Going], holds: DeltaGenerator | None) -> None:
+    """Show their progress, and what the collection holds by now, until they end; called last on the page."""
+    if not going_on or collection is None:
+        return
+    begun = time.monotonic()
+    while going := [one for one in going_on if not one.job.ended.wait(LOOK_S / len(going_on))]:
+        for one in going:
+            share, line = _progress(one.job)
+            one.place.progress(share, text=plain(line))
+        try:
+            now = session.parts().library.collection(collection.name)
+        except NotFoundError:  # somebody deleted it meanwhile: the page then shows what there is
+            break
+        if holds:
+            holds.markdown(holds_line(now))
+        if now.num_documents != collection.num_documents and time.monotonic() - begun > REDRAW_S:
+            break
+    ended = [job_line(one.job) for one in going_on if one.job.ended.is_set()]
+    st.session_state[ENDED] = [*st.session_state.get(ENDED, ()), *ended]
+    st.rerun()
+
+
+def _progress(job: Job) -> tuple[float, str]:
+    share, line = (min(1.0, job.progress.share), job.progress.line) if job.progress else (0.0, "")
+    what = "Waiting for its turn" if job.state == "waiting" else f"Reading {line}".strip()
+    return share, f"{what}: you may leave this page"
 
 
 def _show_ended(job: Job) -> None:
-    with st.container(border=True, key=f"job-{job.id}"):
+    """Show how a job ended in one line, which unfolds."""
+    failed = [o for o in job.outcomes if o.state == "failed"]
+    whole = all(o.fidelity.is_whole for o in job.outcomes)
+    icon = "error" if failed or job.reason else "check" if whole else "warning"
+    with st.expander(plain(job_line(job)), icon=f":material/{icon}:", key=f"job-{job.id}"):
         if job.reason:
             st.error(plain(job.reason), icon=":material/error:")
-        failed = [o for o in job.outcomes if o.state == "failed"]
         read = sorted((o for o in job.outcomes if o.state != "failed"), key=lambda o: o.fidelity.is_whole)
         for outcome in [*failed, *read][:SHOWN]:
-            name, bad = plain(file_name(outcome.source)), outcome.state == "failed"
-            line = f"**{name}** {OUTCOMES[outcome.state]}: {plain(outcome.reason if bad else about(outcome))}"
-            if bad:
-                st.error(line, icon=":material/error:")
-            elif outcome.fidelity.is_whole:
-                st.success(line, icon=":material/check:")
-            else:
-                st.warning(line, icon=":material/warning:")
+            kind = st.error if outcome.state == "failed" else st.success if outcome.fidelity.is_whole else st.warning
+            kind(outcome_line(outcome, plain))
         if len(job.outcomes) > SHOWN:
             st.caption(f"and {len(job.outcomes) - SHOWN:,} more, of which {max(0, len(failed) - SHOWN):,} failed")
         st.button("Close", key=f"close-{job.id}", type="tertiary", on_click=uploads().forget, args=(job.id,))

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from propcite.app.ingest.outcomes import Outcome
-from propcite.app.library.store import DocumentInfo, DocumentState, FailureInfo, SortKey
+from propcite.app.ingest.uploads import Job
+from propcite.app.library.store import CollectionInfo, DocumentInfo, DocumentState, FailureInfo, SortKey
 from propcite.attribution.formats.text import is_address
 from propcite.attribution.formats.wording import location_of
 from propcite.retrieval.fidelity import Fidelity
 from propcite.retrieval.index import IndexStats
 from propcite.retrieval.text import Passage, Span
+from propcite.ui.render import plain
 from propcite.ui.words import counted, file_name
 
+NAMED = 3  # files in the line on a job
 OUTCOMES = {
     "added": "added",
     "changed": "replaced",
@@ -40,6 +44,51 @@ def about(outcome: Outcome) -> str:
     alike = [f"{one.share:.0%} the same as {file_name(one.source)}" for one in outcome.alike]
     passages = counted(outcome.num_passages, "passage")
     return ", ".join(filter(None, [passages, outcome.reason, *alike, outcome.fidelity.line]))
+
+
+def outcome_line(outcome: Outcome, escape: Callable[[str], str]) -> str:
+    """Return what became of one file, with its name in bold."""
+    what = outcome.reason if outcome.state == "failed" else about(outcome)
+    return f"**{escape(file_name(outcome.source))}** {OUTCOMES[outcome.state]}: {escape(what)}"
+
+
+def job_line(job: Job) -> str:
+    """Say how a job ended, in one line; of a file that was sent twice, what became of it first.
+
+    >>> job = Job("1", "town", ("a.txt", "b.txt"))
+    >>> job.outcomes += [Outcome("a.txt", "added", num_passages=2)]
+    >>> job_line(job)
+    'a.txt added: 2 passages'
+    >>> job.outcomes += [Outcome("b.txt", "failed", reason="it is empty"), Outcome("c.txt", "added")]
+    >>> job_line(job)
+    '2 added, 1 not added: a.txt, b.txt, c.txt'
+    """
+    if len({outcome.source for outcome in job.outcomes}) == 1 and not job.reason:
+        newest = min(job.outcomes, key=lambda outcome: list(OUTCOMES).index(outcome.state))
+        return outcome_line(newest, str).replace("**", "")
+    counts = Counter(OUTCOMES[outcome.state] for outcome in job.outcomes)
+    counted_ = ", ".join(f"{number:,} {what}" for what, number in counts.items())
+    names = [file_name(outcome.source) for outcome in job.outcomes]
+    more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
+    listed = f"{counted_}: {', '.join(names[:NAMED])}{more}" if names else ""
+    return ". ".join(filter(None, [f"{job.reason[:1].upper()}{job.reason[1:]}", listed]))
+
+
+def holds_line(collection: CollectionInfo) -> str:
+    """Say what a collection holds, as Markdown."""
+    holds = counted(collection.num_documents, "document"), counted(collection.num_passages, "passage")
+    return f"**{plain(collection.name)}** holds {', '.join(holds)}."
+
+
+def arriving_line(num_here: int, num_left: int) -> str:
+    """Say that answers do not know yet what is still being read.
+
+    >>> arriving_line(14, 8)
+    '14 documents are here. 8 more are being read: answers given now do not know them.'
+    """
+    are = "is" if num_here == 1 else "are"
+    more, them = ("1 more is", "it") if num_left == 1 else (f"{num_left:,} more are", "them")
+    return f"{counted(num_here, 'document')} {are} here. {more} being read: answers given now do not know {them}."
 
 
 def row(info: DocumentInfo) -> dict[str, Any]:

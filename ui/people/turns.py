@@ -11,6 +11,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from propcite.app.settings import Settings
 from propcite.app.turns.costs import Costs, Kind, Size
+from propcite.app.turns.jobs import Job
 from propcite.app.turns.turns import Turns
 from propcite.app.turns.workers import Asking, Workers
 from propcite.ui import session
@@ -18,15 +19,20 @@ from propcite.ui import session
 
 @contextmanager
 def in_turns(kind: Kind) -> Iterator[None]:
-    """Compute in turns; BusyError before the block if they would begin too late.
+    """Compute in turns; BusyError before the block if they would begin too late."""
+    with admitted(kind).pacing():
+        yield
+
+
+def admitted(kind: Kind) -> Job:
+    """Return the job of new work, which any thread may do; BusyError if it would begin too late.
 
     Who did not sign in is known by the open page.
     """
     workers, run = _workers(session.parts().settings), get_script_run_ctx()
     client = session.visitor().name or (run.session_id if run else "")
     workers.check(Asking(client, "page"), kind, Size())
-    with workers.writing_job(client).pacing():
-        yield
+    return workers.writing_job(client)
 
 
 @st.cache_resource(show_spinner=False, hash_funcs={Settings: Settings.model_dump_json})

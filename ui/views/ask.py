@@ -2,39 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import streamlit as st
 
-from propcite.app.library.store import Action, CollectionInfo, Scope
-from propcite.app.turns.costs import Kind
 from propcite.attribution.citations import CitedAnswer
-from propcite.retrieval.errors import PropCiteError
 from propcite.ui import reader, session
-from propcite.ui.asking import errors, history, progress, question_box, turns
+from propcite.ui.asking import arriving, errors, history, progress, question_box, turns, writing
 from propcite.ui.asking.meter import show_meter
-from propcite.ui.asking.question_box import Question
+from propcite.ui.asking.running import RunningAnswer
 from propcite.ui.asking.welcome import welcome
-from propcite.ui.people.turns import in_turns
 from propcite.ui.render import plain
-
-
-def ask(collection: CollectionInfo, question: Question, documents: Sequence[str]) -> None:
-    """Answer a question and open the answer; a question that fails is given back with the reason."""
-    try:
-        session.visitor().require(Scope.READ, collection.name)
-        turns.show_before(session.parts().library.conversation(question.after) if question.after else [])
-        turns.show_question(question.text)
-        with in_turns(Kind.ANSWER):
-            pipeline = session.pipeline(collection, documents)
-            answer_id = progress.show_while_written(pipeline, question.text, question.after)
-        if answer_id:
-            session.visitor().record(Action.ASKED, collection.name, answer_id)
-            reader.open_answer(answer_id)
-    except PropCiteError as error:
-        errors.give_back(question.text, str(error))
-    st.rerun()
 
 
 def show_answer(answer: CitedAnswer) -> None:
@@ -42,6 +20,7 @@ def show_answer(answer: CitedAnswer) -> None:
     turns.show_before(session.parts().library.conversation(answer.id)[:-1])
     turns.show_question(answer.question or "A text, cited")
     turns.show_understood(answer)
+    turns.show_later(answer)
     progress.show_steps(answer)
     if answer.abstained:
         show_abstention(answer)
@@ -63,26 +42,39 @@ def show_abstention(answer: CitedAnswer) -> None:
 def show() -> None:
     st.html(Path(question_box.__file__).with_name("asking.css"))
     answer = reader.opened()
+    running = None if answer else writing.opened()
     deleted = errors.deleted_answer(answer)
-    collection, stays = errors.collection_for(answer)
-    if answer and not stays:
+    collection, stays = errors.collection_for(*_identity(answer, running))
+    if (answer or running) and not stays:
         turns.start_conversation()
-        answer = None
+        answer = running = None
     errors.show()
+    arriving.show(collection)
     page, question = question_box.place(answer, collection)
     documents, problem = errors.documents_of(collection)
-    history.show(collection, answer.id if answer else "")
+    writing.show_unfinished(session.visitor().collections(), running.id if running else "")
+    history.show(collection, answer.id if answer else running.id if running else "")
     with page:
         if question is None and answer:
             show_answer(answer)
+        elif question is None and running:
+            errors.remember(collection)
+            writing.follow(running)
         elif question is None:
             welcome(collection)
         elif reason := problem or deleted or errors.reason_not_to_ask(collection):
             errors.give_back(question.text, reason)
             st.rerun()
         elif collection:
-            ask(collection, question, documents)
+            writing.begin(collection, question, documents)
     errors.remember(collection)
+
+
+def _identity(answer: CitedAnswer | None, running: RunningAnswer | None) -> tuple[str, str]:
+    """Return the id of what is open, and its collection; empty if nothing is."""
+    if answer:
+        return answer.id, answer.collection
+    return (running.id, running.order.collection) if running else ("", "")
 
 
 if __name__ == "__main__":

@@ -53,7 +53,7 @@ def show() -> None:
     answer = reader.opened()
     if answer is None and session.filled(collection) is None:
         return
-    st.markdown("Paste what you or a chatbot wrote. Each of its facts is looked up in the whole collection.")
+    st.markdown("Paste what you or a chatbot wrote. Each of its statements is looked up in the whole collection.")
     height = 96 if answer else 220
     text = st.text_area(
         "Text", key="text-to-cite", height=height, label_visibility="collapsed", placeholder="Your text"

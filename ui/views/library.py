@@ -3,29 +3,29 @@
 from __future__ import annotations
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from propcite.app.library.store import CollectionInfo, Scope
 from propcite.ui import session
 from propcite.ui.evaluating import adaptation
-from propcite.ui.library import adding, collection, document, failures, jobs, rereading, table
+from propcite.ui.library import adding, collection, document, failures, jobs, rereading, table, words
 from propcite.ui.people import sharing
 from propcite.ui.render import plain
-from propcite.ui.words import counted
 
 
-def show_collection(chosen: CollectionInfo | None) -> None:
-    """Show the collection, or what to do if there is none."""
+def show_collection(chosen: CollectionInfo | None) -> DeltaGenerator | None:
+    """Show the collection, or what to do if there is none; return the place of what it holds."""
     st.title("Library", anchor=False)
     asking = session.visitor()
     if chosen is None and not asking.may_create:
         st.info("No collection is shared with you.", icon=":material/inbox:")
-        return
+        return None
     if chosen is None:
         session.offer_demo("There are no documents yet: add your own below.")
         adding.show(session.parts().settings.collection, is_open=True)
-        return
-    holds = counted(chosen.num_documents, "document"), counted(chosen.num_passages, "passage")
-    st.markdown(f"**{plain(chosen.name)}** holds {', '.join(holds)}.")
+        return None
+    holds = st.empty()
+    holds.markdown(words.holds_line(chosen))
     may_change = asking.may(Scope.WRITE, chosen.name)
     if may_change:
         adding.show(chosen.name, is_open=not chosen.num_documents)
@@ -40,6 +40,7 @@ def show_collection(chosen: CollectionInfo | None) -> None:
     if asking.may(Scope.ADMIN, chosen.name):
         sharing.show(chosen)
         collection.show_removal(chosen)
+    return holds
 
 
 def show() -> None:
@@ -49,13 +50,14 @@ def show() -> None:
             st.text_input("Its name", key="new-collection", on_change=collection.create)
     if told := st.session_state.pop("library-told", ""):
         st.error(plain(told), icon=":material/error:")
-    going_on = jobs.show(chosen)
     opened = st.query_params.get("document", "")
+    going_on = jobs.show(chosen, is_document_open=bool(opened and chosen))
+    holds = None
     if opened and chosen:
         document.show(chosen, opened)
     else:
-        show_collection(chosen)
-    jobs.follow(going_on)
+        holds = show_collection(chosen)
+    jobs.follow(chosen, going_on, holds)
 
 
 if __name__ == "__main__":

@@ -98,6 +98,8 @@ def answer_info(row: AnswerRow, collection: str) -> AnswerInfo:
 
 def _put_answer(session: Session, collection: CollectionInfo, answer: CitedAnswer) -> None:
     """Insert or update an answer; FOR UPDATE makes a second writer of the same answer wait."""
+    if session.get(CollectionRow, collection.id) is None:
+        raise NotFoundError(f"the collection {collection.name!r} was deleted meanwhile: its answers are not kept")
     row = session.get(AnswerRow, answer.id, with_for_update=True) or AnswerRow(id=answer.id, question=answer.question)
     write_index_columns(session, row, answer)
     with linked_by(lambda *_: ""):  # links end, answers stay

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator
+from datetime import timedelta
 from typing import Any
 
 from sqlalchemy import ARRAY, ColumnElement, Text, and_, any_, bindparam, cast, exists, func, literal, or_, select
 from sqlalchemy.orm import Session
 
 from propcite.app.library.store.answers import answer_info
-from propcite.app.library.store.database import Database
+from propcite.app.library.store.database import Database, aware
 from propcite.app.library.store.documents import document_info, documents_with_counts
 from propcite.app.library.store.records import (
     AnswerInfo,
@@ -22,6 +23,7 @@ from propcite.app.library.store.records import (
     SortKey,
 )
 from propcite.app.library.store.tables import AnswerRow, CitationRow, CollectionRow, DocumentRow, PassageRow, VersionRow
+from propcite.attribution.citations import CitedAnswer
 from propcite.retrieval.fidelity import LOSSES
 
 TITLE: ColumnElement[str] = func.coalesce(DocumentRow.described["title"].as_string(), DocumentRow.title)
@@ -47,6 +49,16 @@ SORT_COLUMNS: dict[SortKey, Any] = {
 
 class Catalogue(Database):
     """Every method is one transaction."""
+
+    def num_documents_after(self, answer: CitedAnswer) -> int:
+        """Return how many documents its collection has that came or changed after an answer was begun."""
+        with self.session() as session:
+            row = session.get(AnswerRow, answer.id)
+            if row is None:
+                return 0
+            begun = aware(row.asked_at) - timedelta(milliseconds=sum(answer.timings_ms.values()))
+            later = [DocumentRow.collection_id == row.collection_id, DocumentRow.added_at > begun]
+            return session.scalar(select(func.count()).select_from(DocumentRow).where(*later)) or 0
 
     def find_documents(self, collection: CollectionInfo, query: DocumentQuery) -> ResultPage[DocumentInfo]:
         """Return one page of the matching documents, and their number."""

@@ -1,0 +1,131 @@
+"""Begin an answer, and show it while it is written; leaving the page or loading it again stops nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import streamlit as st
+
+from propcite.app.answering.pipeline import Pipeline
+from propcite.app.library.store import Action, CollectionInfo, Scope
+from propcite.app.turns.costs import Kind
+from propcite.retrieval.errors import PropCiteError
+from propcite.ui import reader, session
+from propcite.ui.asking import errors, turns
+from propcite.ui.asking.progress import Steps
+from propcite.ui.asking.question_box import choose
+from propcite.ui.asking.running import Order, Question, RunningAnswer, RunningAnswers
+from propcite.ui.asking.words import history_label_of, silence_line
+from propcite.ui.people.turns import admitted
+from propcite.ui.render import plain
+from propcite.ui.words import EXTRACTIVE
+
+ASKING = "asking"  # in the address: the answer that is being written
+GONE = "The answer that was being written here is gone: the page's server was started again. Ask once more."
+
+
+@st.cache_resource(show_spinner=False)
+def running_answers() -> RunningAnswers:
+    return RunningAnswers()
+
+
+def begin(collection: CollectionInfo, question: Question, documents: Sequence[str]) -> None:
+    """Start the answer and put it into the address; a question that is refused is given back with the reason."""
+    try:
+        visitor, parts = session.visitor(), session.parts()
+        visitor.require(Scope.READ, collection.name)
+
+        def open_pipeline() -> Pipeline:
+            pipeline = session.pipeline_of(parts, collection, documents)
+            return replace(pipeline, open_generator=lambda: parts.extractive) if question.quoted else pipeline
+
+        order = Order(visitor.name, collection.name, question, tuple(documents))
+        one = running_answers().begin(
+            order,
+            admitted(Kind.ANSWER),
+            open_pipeline,
+            lambda answer_id: visitor.record(Action.ASKED, collection.name, answer_id),
+        )
+        open_running(one.id)
+    except PropCiteError as error:
+        errors.give_back(question.text, str(error))
+    st.rerun()
+
+
+def open_running(id_: str) -> None:
+    """Show an answer that is being written, from the next run on."""
+    st.query_params.from_dict({ASKING: id_})
+    st.session_state[turns.LAST_RUNNING] = id_
+
+
+def opened() -> RunningAnswer | None:
+    """Return the answer in work that the address names, or that this page showed last; None if there is none."""
+    named = st.query_params.get(ASKING, "")
+    last = "" if st.query_params.get("answer") else st.session_state.get(turns.LAST_RUNNING, "")
+    if not named and not last:
+        return None
+    one = running_answers().find(named or last, session.visitor().name)
+    if one is None or not session.visitor().may(Scope.READ, one.order.collection):
+        turns.start_conversation()
+        if named:
+            st.warning(GONE, icon=":material/info:")
+        return None
+    if not named:
+        open_running(one.id)
+    return one
+
+
+def follow(one: RunningAnswer) -> None:
+    """Show the answer while it is written, then open it; where there is none, give the question back."""
+    question = one.order.question
+    after = question.after if question.after and session.parts().library.has_answer(question.after) else ""
+    turns.show_before(session.parts().library.conversation(after) if after else [])
+    turns.show_question(question.text)
+    steps, written = Steps(follows=bool(question.after)), st.empty()
+    silent = st.empty()
+    with st.container(horizontal=True, gap="small", key="running"):
+        st.button("Stop", key="stop-answer", icon=":material/stop_circle:", on_click=one.stop)
+        if not question.quoted and session.parts().settings.generator != EXTRACTIVE:
+            quoted = replace(question, quoted=True)
+            st.button(errors.IN_THEIR_WORDS, key="quote-instead", type="tertiary", on_click=_quote, args=(one, quoted))
+    for _ in one.follow():
+        steps.show(one.steps)
+        written.markdown(one.text)
+        if line := silence_line(one.silent_s, session.parts().settings.generator):
+            silent.caption(line)
+        else:
+            silent.empty()
+    st.session_state.pop(turns.LAST_RUNNING, None)
+    if one.answer_id:
+        reader.open_answer(one.answer_id)
+    else:
+        st.query_params.from_dict({"answer": after} if after else {})
+        errors.give_back(question.text, one.error, question if one.model_failed else None)
+    st.rerun()
+
+
+def _quote(one: RunningAnswer, question: Question) -> None:
+    one.stop()
+    turns.start_conversation()
+    choose(question)
+
+
+def show_unfinished(collections: Sequence[CollectionInfo], shown: str = "") -> None:
+    """List in the sidebar what is being written and not shown; a click shows it."""
+    names = [collection.name for collection in collections]
+    others = [one for one in running_answers().unfinished(session.visitor().name, names) if one.id != shown]
+    if not others:
+        return
+    listed = st.sidebar.container(gap=None, key="unfinished")
+    listed.caption("Being answered")
+    for one in others:
+        listed.button(
+            plain(history_label_of(one.order.question.text, one.order.question.after)),
+            key=f"running-{one.id}",
+            type="tertiary",
+            icon=":material/hourglass_top:",
+            wrap=False,
+            on_click=open_running,
+            args=(one.id,),
+        )
