@@ -15,6 +15,7 @@ from typing import Any, Protocol
 
 from fastapi import APIRouter, FastAPI
 from fastapi.middleware.cors import CORSMiddleware
+from fastapi.routing import APIRoute
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -80,6 +81,7 @@ def create_app(
         version=version("propcite"),
         summary="Answers over your own documents in which every fact shows the words that support it.",
         lifespan=lifespan,
+        generate_unique_id_function=_operation_id,
         redirect_slashes=False,  # a redirect would name the host that the request names
         docs_url=None,
         redoc_url=None,
@@ -102,6 +104,11 @@ def create_app(
     app.add_middleware(SafeHeaders, more=(("Cache-Control", "no-store"),))
     app.add_middleware(RequestLog, service=service)
     return app
+
+
+def _operation_id(route: APIRoute) -> str:
+    """Return the name of a route's function; clients are generated from it, so it must not change."""
+    return route.name
 
 
 class Agents(Protocol):
