@@ -52,6 +52,15 @@ def test_a_streamed_text_is_kept_on_request(http: httpx.Client) -> None:
     assert http.get(f"/v1/answers/{result['id']}").json()["text"] == CITED[1]
 
 
+def test_a_client_may_leave_a_stream_at_any_moment(http: httpx.Client, caplog: pytest.LogCaptureFixture) -> None:
+    body = {"answer": REPLY * 10, "passages": list(TEXTS.values()), "stream": True}
+    for _ in range(4):
+        with http.stream("POST", "/v1/cite", json=body) as response:
+            next(response.iter_lines())
+    assert http.post("/v1/cite", json={"answer": CITED[1], "passages": [CITED[1]]}).json()["coverage"] == 1
+    assert [record for record in caplog.records if record.levelname == "ERROR"] == []
+
+
 def test_a_stream_that_is_too_long_is_refused_before_it_begins(http: httpx.Client) -> None:
     refused = http.post("/v1/cite", json={"answer": "It rained. " * 50, "passages": [], "stream": True})
     assert refused.status_code == 413
