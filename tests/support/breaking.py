@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from urllib.parse import urlsplit
@@ -39,9 +40,12 @@ def _relay(client: socket.socket, server: tuple[str, int], marker: bytes) -> Non
                     upstream.sendall(data)
 
         threading.Thread(target=send, daemon=True).start()
-        seen = b""
+        seen, sent = b"", 0
         with suppress(OSError):
             while marker not in seen and (data := upstream.recv(1 << 16)):
-                client.sendall(data)
                 seen += data
+                end = seen.index(marker) + len(marker) if marker in seen else len(seen)
+                client.sendall(seen[sent:end])
+                sent = end
+            time.sleep(0.3)  # what came is read first: a broken connection takes what waits with it
             client.shutdown(socket.SHUT_RDWR)

@@ -21,7 +21,7 @@ test("a text is cited, and its offsets slice strings", async () => {
   assert.deepEqual(cited.map((one) => TEXT.slice(one.start, one.end).trim()), [COST]);
   const [citation] = cited[0]!.citations;
   assert.equal(answer.passages.find((one) => one.id === "cost")!.text.slice(citation!.start, citation!.end), COST);
-  assert.equal(answer.uncited.length, 1);
+  assert.ok(answer.uncited.includes("The museum opened in 1912."));
   assert.equal((await client.cite(COST, [])).coverage, 0);
 });
 
