@@ -44,7 +44,8 @@ test-vllm:
 
 test-clients:
 	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory $(VENV)-clients/.ready && \
-		$(VENV)-clients/bin/python -m pytest tests/clients tests/test_readme.py $(ARGS); \
+		$(VENV)-clients/bin/python -m pytest tests/clients \
+			tests/test_readme.py::test_the_python_of_the_pages_runs $(ARGS); \
 	else echo "the tests by real clients are left out: they need node and npm (Debian: apt-get install npm)"; fi
 
 client-types: $(VENV)-clients/.ready

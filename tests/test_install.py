@@ -53,6 +53,15 @@ def test_a_wheel_puts_one_name_in_site_packages_and_holds_each_file_once(wheel: 
     assert "propcite/py.typed" in names
 
 
+def test_the_client_of_a_wheel_loads_no_model(wheel: Path, tmp_path: Path) -> None:
+    script = (
+        f"import sys; sys.path.insert(0, {str(wheel)!r}); import propcite.client as client; print(client.__file__); "
+    )
+    script += "print([name for name in ('torch', 'sqlalchemy', 'fastapi') if name in sys.modules])"
+    done = run([sys.executable, "-P", "-c", script], tmp_path)
+    assert done.stdout.splitlines() == [f"{wheel}/propcite/client.py", "[]"]
+
+
 def test_an_sdist_holds_each_file_once_and_makes_the_same_wheel(wheel: Path, tmp_path: Path) -> None:
     sdist = build("sdist", tmp_path / "sdist")
     with tarfile.open(sdist) as archive:

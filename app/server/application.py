@@ -53,6 +53,7 @@ ROUTES = (
     *(chat, responses, messages, model_server, cite, ask, search, answers, documents, sources),
     *(collections, audit, health),
 )
+EXPOSED = ("Location", "PropCite-Offsets", "Retry-After", "X-PropCite-Answer", "X-Request-Id")  # to other pages
 UNTRACED = {"/healthz", "/readyz", "/metrics"}
 NO_SDK = "/mcp needs the extra mcp on the server: pip install 'propcite[mcp]'"
 
@@ -98,7 +99,11 @@ def create_app(
     app.add_middleware(BodyLimit, limit_of=_body_limits(settings), seconds=settings.serve_idle_seconds)
     if settings.serve_origins:
         app.add_middleware(
-            CORSMiddleware, allow_origins=settings.serve_origins, allow_methods=["*"], allow_headers=["*"]
+            CORSMiddleware,
+            allow_origins=settings.serve_origins,
+            allow_methods=["*"],
+            allow_headers=["*"],
+            expose_headers=EXPOSED,
         )
     app.add_middleware(OriginCheck, settings=settings, any_host=not on_loopback or service.requires_keys)
     app.add_middleware(SafeHeaders, more=(("Cache-Control", "no-store"),))
