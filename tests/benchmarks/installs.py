@@ -13,7 +13,9 @@ from packaging.markers import default_environment
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-SHOWN = "app eval llm local mcp telemetry postgres langchain llamaindex faiss openvino judges train mauve gpu".split()
+SHOWN = (
+    "app client eval llm local mcp telemetry postgres langchain llamaindex faiss openvino judges train mauve gpu"
+).split()
 
 
 def closure(name: str, extras: frozenset[str] = frozenset()) -> tuple[dict[str, Distribution], set[str]]:

@@ -1,4 +1,4 @@
-"""The real clients over the citing proxy: what each shows of an answer's citations, as docs/embedding.md has it.
+"""The real clients over the citing proxy: what each shows of an answer's citations, as docs/proxy.md has it.
 
 `make test-clients` installs them at pinned versions and prints the table.
 """
@@ -226,7 +226,7 @@ def test_what_each_client_shows(calls: list[Call], capsys: pytest.CaptureFixture
     rows = [row(client, calls) for client in dict.fromkeys(call.client for call in calls)]
     with capsys.disabled():
         print("", HEAD, "|---" * 7 + "|", *rows, sep="\n")  # noqa: T201 - what is measured
-    page = (ROOT / "docs" / "embedding.md").read_text("utf-8")
+    page = (ROOT / "docs" / "proxy.md").read_text("utf-8")
     shown = page.partition(HEAD)[2].strip().splitlines()[1 : len(rows) + 1]
     assert rows == shown
 
@@ -237,7 +237,7 @@ def test_whole_answers_that_break_off_are_errors(calls: list[Call]) -> None:
             assert "model server" in call.error or "502" in call.error, call
 
 
-EXAMPLES = re.findall(r"^```js\n(.*?)^```$", (ROOT / "docs" / "embedding.md").read_text("utf-8"), re.M | re.S)
+EXAMPLES = re.findall(r"^```js\n(.*?)^```$", (ROOT / "docs" / "proxy.md").read_text("utf-8"), re.M | re.S)
 SERVER = "http://localhost:8600"
 SHOWN = (
     f"{CITED[0]} <- gates\n{CITED[1]} <- cost\n",

@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
+from propcite.app.library.records import (
+    AnswerInfo,
+    CollectionInfo,
+    DocumentInfo,
+    DocumentQuery,
+    DocumentState,
+    FailureInfo,
+    Feedback,
+    FormerReading,
+    Opinion,
+    QuotedSpan,
+    ResultPage,
+    SortKey,
+    Turn,
+    VersionInfo,
+)
 from propcite.app.library.store.answers import AnswerProblem, Answers
 from propcite.app.library.store.catalogue import Catalogue
 from propcite.app.library.store.collections import Collections
 from propcite.app.library.store.database import Database
 from propcite.app.library.store.details import DetailsChange
 from propcite.app.library.store.documents import Documents, document_id
-from propcite.app.library.store.feedback import Feedback, FeedbackStore, Opinion, QuotedSpan
+from propcite.app.library.store.feedback import FeedbackStore
 from propcite.app.library.store.history import History
 from propcite.app.library.store.keys import Key, Keys
 from propcite.app.library.store.people.audit import Action, AuditEntry, AuditLog, Via
@@ -16,19 +32,6 @@ from propcite.app.library.store.people.rights import Rights, Scope
 from propcite.app.library.store.people.roles import People, Role, person_name
 from propcite.app.library.store.people.secrets import LinkSecrets
 from propcite.app.library.store.people.sign_ins import SignIns, SignInState
-from propcite.app.library.store.records import (
-    AnswerInfo,
-    CollectionInfo,
-    DocumentInfo,
-    DocumentQuery,
-    DocumentState,
-    FailureInfo,
-    FormerReading,
-    ResultPage,
-    SortKey,
-    Turn,
-    VersionInfo,
-)
 from propcite.app.library.store.runs import RunInfo, RunItem, Runs
 from propcite.app.library.store.sources import SourceFile, Sources
 from propcite.app.library.store.versions import Versions

@@ -11,8 +11,8 @@ from sqlalchemy import ColumnElement, delete, func, select
 from sqlalchemy.orm import Session
 
 from propcite.app.errors import CollidedError, NotFoundError
+from propcite.app.library.records import AnswerInfo, CollectionInfo
 from propcite.app.library.store.database import Database, aware
-from propcite.app.library.store.records import AnswerInfo, CollectionInfo
 from propcite.app.library.store.tables import AnswerRow, CitationRow, CollectionRow, now
 from propcite.attribution.citations import CitedAnswer, Label
 from propcite.attribution.formats.json import from_json, to_json

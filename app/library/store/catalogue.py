@@ -10,10 +10,7 @@ from typing import Any
 from sqlalchemy import ARRAY, ColumnElement, Text, and_, any_, bindparam, cast, exists, func, literal, or_, select
 from sqlalchemy.orm import Session
 
-from propcite.app.library.store.answers import answer_info
-from propcite.app.library.store.database import Database, aware
-from propcite.app.library.store.documents import document_info, documents_with_counts
-from propcite.app.library.store.records import (
+from propcite.app.library.records import (
     AnswerInfo,
     CollectionInfo,
     DocumentInfo,
@@ -22,6 +19,9 @@ from propcite.app.library.store.records import (
     ResultPage,
     SortKey,
 )
+from propcite.app.library.store.answers import answer_info
+from propcite.app.library.store.database import Database, aware
+from propcite.app.library.store.documents import document_info, documents_with_counts
 from propcite.app.library.store.tables import AnswerRow, CitationRow, CollectionRow, DocumentRow, PassageRow, VersionRow
 from propcite.attribution.citations import CitedAnswer
 from propcite.retrieval.fidelity import LOSSES

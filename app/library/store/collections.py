@@ -8,9 +8,9 @@ from contextlib import suppress
 from sqlalchemy import delete, func, select, update
 
 from propcite.app.errors import CollidedError, NotFoundError, StoreError
+from propcite.app.library.records import CollectionInfo
 from propcite.app.library.store.database import Database, aware
 from propcite.app.library.store.people.roles import person_name
-from propcite.app.library.store.records import CollectionInfo
 from propcite.app.library.store.tables import CollectionRow, DocumentRow, PassageRow
 
 MAX_NAME_LENGTH = 200

@@ -14,9 +14,9 @@ from sqlalchemy.orm import Session
 
 from propcite.app.errors import NotFoundError
 from propcite.app.library.conditions.dates import parse_date
+from propcite.app.library.records import CollectionInfo, DocumentInfo
 from propcite.app.library.store.database import IDS_PER_QUERY, Database, aware, id_batches
 from propcite.app.library.store.details import TAGS, DetailsChange, merge_details, merge_title
-from propcite.app.library.store.records import CollectionInfo, DocumentInfo
 from propcite.app.library.store.rows import document_of, passage_of, passage_values
 from propcite.app.library.store.tables import DocumentRow, PassageRow
 from propcite.app.library.store.versions import store_versions

@@ -4,50 +4,13 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime
-from enum import StrEnum
 
 from sqlalchemy import delete, select
 
 from propcite.app.errors import NotFoundError
+from propcite.app.library.records import CollectionInfo, Feedback, Opinion, QuotedSpan
 from propcite.app.library.store.database import Database, aware
-from propcite.app.library.store.records import CollectionInfo
 from propcite.app.library.store.tables import AnswerRow, CollectionRow, FeedbackRow, now
-
-
-class Opinion(StrEnum):
-    """Opinions on a citation, or on a fact without one."""
-
-    RIGHT = "right"  # the cited words support the fact; for a fact without citation: nothing does
-    WRONG = "wrong"  # they do not; for a fact without citation: something does
-    TOO_BROAD = "too-broad"  # they do, with much else around
-    BETTER = "better"  # other words support it better, or at all
-
-
-@dataclass(frozen=True, slots=True)
-class QuotedSpan:
-    """A span of a passage, stored with its words, which outlive the document."""
-
-    passage_id: str
-    start: int
-    end: int
-    quote: str
-
-
-@dataclass(frozen=True, slots=True)
-class Feedback:
-    """One opinion; `fact` and `citation` are ids, `citation` is empty for a fact without one."""
-
-    answer_id: str
-    fact: str
-    citation: str
-    opinion: Opinion
-    better: QuotedSpan | None = None
-    note: str = ""
-    by: str = ""
-    id: str = ""
-    given_at: datetime | None = None
 
 
 class FeedbackStore:

@@ -10,9 +10,9 @@ from sqlalchemy import ColumnElement, delete, func, select
 from sqlalchemy.orm import Session
 
 from propcite.app.errors import NotFoundError
+from propcite.app.library.records import AnswerInfo, CollectionInfo, ResultPage, Turn
 from propcite.app.library.store.answers import answer_info
 from propcite.app.library.store.database import Database, id_batches
-from propcite.app.library.store.records import AnswerInfo, CollectionInfo, ResultPage, Turn
 from propcite.app.library.store.tables import AnswerRow, CollectionRow
 
 MAX_TURNS = 50  # of a conversation that are read

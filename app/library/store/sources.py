@@ -9,8 +9,8 @@ from typing import Any
 from sqlalchemy import delete, exists, select
 
 from propcite.app.errors import NotFoundError
+from propcite.app.library.records import CollectionInfo, FailureInfo
 from propcite.app.library.store.database import Database, aware, id_batches
-from propcite.app.library.store.records import CollectionInfo, FailureInfo
 from propcite.app.library.store.tables import CitationRow, CollectionRow, DocumentRow, FailureRow, VersionRow
 
 

@@ -8,9 +8,9 @@ from typing import Any
 from sqlalchemy import ColumnElement, func, select, true
 from sqlalchemy.orm import Session, aliased
 
+from propcite.app.library.records import CollectionInfo, FormerReading, VersionInfo
 from propcite.app.library.store.database import Database, aware, id_batches
 from propcite.app.library.store.details import merge_details, merge_title
-from propcite.app.library.store.records import CollectionInfo, FormerReading, VersionInfo
 from propcite.app.library.store.tables import CollectionRow, DocumentRow, PassageRow, VersionRow
 from propcite.attribution.citations import CitedAnswer
 from propcite.attribution.formats.cited_documents import REMOVED, REPLACED, UNKNOWN, CitedDocument, all_evidence

@@ -12,6 +12,7 @@ from propcite.app.library.store import Action, Feedback, Opinion
 from propcite.app.server.access import Access, CheckedRoute, ReadAccess, WriteAccess
 from propcite.app.server.errors import RequestError
 from propcite.app.server.offsets import unit_for
+from propcite.app.server.results import RemovedAnswers
 from propcite.app.server.routes.shared import (
     ANSWER_RESPONSES,
     MAX_FIRST,
@@ -29,7 +30,6 @@ from propcite.app.server.schemas import (
     FeedbackList,
     FeedbackRequest,
     Name,
-    RemovedAnswers,
     Text,
 )
 from propcite.app.turns.costs import Kind, Size
@@ -42,7 +42,7 @@ router = APIRouter(tags=["answers"], route_class=CheckedRoute)
 
 
 @router.get("/v1/answers", responses=PROBLEMS)
-def answers(
+def list_answers(
     access: ReadAccess,
     collection: Annotated[Name | None, Query(description="default: the server's own, PROPCITE_COLLECTION")] = None,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
@@ -56,13 +56,15 @@ def answers(
 
 
 @router.get("/v1/answers/{answer_id}", responses=ANSWER_RESPONSES, response_class=Response)
-def answer(request: Request, access: ReadAccess, answer_id: str, options: Annotated[AnswerFormat, Query()]) -> Response:
+def get_answer(
+    request: Request, access: ReadAccess, answer_id: str, options: Annotated[AnswerFormat, Query()]
+) -> Response:
     """Return a stored answer as it was given, in the requested format."""
     return answer_response(access.service, _find(access, answer_id), options, request)
 
 
 @router.delete("/v1/answers/{answer_id}", responses=PROBLEMS)
-def remove(access: WriteAccess, answer_id: str) -> RemovedAnswers:
+def remove_answer(access: WriteAccess, answer_id: str) -> RemovedAnswers:
     """Remove an answer with those that follow it, and the feedback on them."""
     stored = _find(access, answer_id)
     removed = access.service.parts.library.remove_answer(stored.id)
@@ -90,7 +92,7 @@ async def explain(
 
 
 @router.get("/v1/answers/{answer_id}/evidence", responses=PROBLEMS)
-async def evidence(
+async def find_evidence(
     request: Request, access: ReadAccess, answer_id: str, options: Annotated[EvidenceRequest, Query()]
 ) -> AlternativeList:
     """Rank and judge what the collection has near a fact now, at any granularity."""
@@ -107,7 +109,7 @@ async def evidence(
 
 
 @router.get("/v1/answers/{answer_id}/feedback", responses=PROBLEMS)
-def feedback(access: ReadAccess, answer_id: str) -> FeedbackList:
+def list_feedback(access: ReadAccess, answer_id: str) -> FeedbackList:
     """List the feedback on an answer's citations."""
     return FeedbackList(feedback=access.service.parts.feedback.of(_find(access, answer_id).id))
 

@@ -16,7 +16,7 @@ router = APIRouter(tags=["audit"], route_class=CheckedRoute)
 
 
 @router.get("/v1/audit", responses=PROBLEMS)
-def audit(
+def list_audit(
     access: AdminAccess,
     collection: Annotated[Name | None, Query(description="only what was done in this collection")] = None,
     who: Annotated[str, Query(max_length=200, description="only what this person or key did")] = "",

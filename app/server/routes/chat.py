@@ -53,13 +53,13 @@ _OPTIONS = options(
 
 
 @router.post("/v1/chat/completions", **_OPTIONS)
-async def complete(request: Request, access: ReadAccess) -> Response:
+async def complete_chat(request: Request, access: ReadAccess) -> Response:
     """Complete a chat.  Each cited fact has an annotation (`url_citation`); `propcite` of the message is the cited
     answer.  In a stream, a sentence's annotations follow it, and `propcite` comes before the end of its choice."""
     return await answer(request, access, ChatRequest, None)
 
 
 @router.post(f"{COLLECTION}/chat/completions", **_OPTIONS)
-async def complete_over(request: Request, access: ReadAccess, collection: Name) -> Response:
+async def complete_chat_over(request: Request, access: ReadAccess, collection: Name) -> Response:
     """Complete a chat over a collection, for a client that can change only its base URL."""
     return await answer(request, access, ChatRequest, collection)

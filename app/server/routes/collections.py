@@ -9,20 +9,21 @@ from fastapi import APIRouter
 from propcite.app.library.store import Action, CollectionInfo
 from propcite.app.server.access import AdminAccess, CheckedRoute, ReadAccess, WriteAccess
 from propcite.app.server.errors import no_collection
+from propcite.app.server.results import Collection, CollectionList
 from propcite.app.server.routes.shared import PROBLEMS
-from propcite.app.server.schemas import CollectionJson, CollectionList, CollectionRequest, Name
+from propcite.app.server.schemas import CollectionRequest, Name
 
 router = APIRouter(tags=["collections"], route_class=CheckedRoute)
 
 
 @router.get("/v1/collections", responses=PROBLEMS)
-def collections(access: ReadAccess) -> CollectionList:
+def list_collections(access: ReadAccess) -> CollectionList:
     """List the collections that the key opens."""
     return CollectionList(collections=[_json(info) for info in access.collections()])
 
 
 @router.post("/v1/collections", responses=PROBLEMS, status_code=201)
-def create(access: WriteAccess, body: CollectionRequest) -> CollectionJson:
+def create_collection(access: WriteAccess, body: CollectionRequest) -> Collection:
     """Create a collection; an existing one is returned as it is.
 
     A collection that is created with an owner's key belongs to that owner.
@@ -37,7 +38,7 @@ def create(access: WriteAccess, body: CollectionRequest) -> CollectionJson:
 
 
 @router.delete("/v1/collections/{name}", responses=PROBLEMS)
-def remove(access: AdminAccess, name: Name) -> CollectionJson:
+def remove_collection(access: AdminAccess, name: Name) -> Collection:
     """Remove a collection with its documents and its answers."""
     service, library = access.service, access.service.parts.library
     if library.collection_id(access.collection_name(name)) is None:
@@ -49,5 +50,5 @@ def remove(access: AdminAccess, name: Name) -> CollectionJson:
     return _json(info)
 
 
-def _json(info: CollectionInfo) -> CollectionJson:
-    return CollectionJson.model_validate(asdict(info))
+def _json(info: CollectionInfo) -> Collection:
+    return Collection.model_validate(asdict(info))

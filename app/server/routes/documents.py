@@ -16,14 +16,13 @@ from propcite.app.library.selection import selected_documents
 from propcite.app.library.store import Action, CollectionInfo, DetailsChange, DocumentInfo
 from propcite.app.server.access import Access, CheckedRoute, ReadAccess, WriteAccess
 from propcite.app.server.errors import RequestError
+from propcite.app.server.results import ReadingJob, RemovedDocument
 from propcite.app.server.routes.shared import PROBLEMS, cancel_on_disconnect
 from propcite.app.server.schemas import (
     DescribeRequest,
     DocumentList,
     FailureList,
-    JobJson,
     Name,
-    RemovedDocument,
     Text,
     clean_all,
 )
@@ -39,7 +38,7 @@ Collection = Annotated[Name | None, Query(description="default: the server's own
 
 
 @router.get("/v1/documents", responses=PROBLEMS)
-def documents(
+def list_documents(
     access: ReadAccess,
     collection: Collection = None,
     where: Annotated[
@@ -54,14 +53,14 @@ def documents(
 
 
 @router.get("/v1/failures", responses=PROBLEMS)
-def failures(access: ReadAccess, collection: Collection = None) -> FailureList:
+def list_failures(access: ReadAccess, collection: Collection = None) -> FailureList:
     """List the sources that could not be read at the last attempt, and why."""
     info = _info(access, collection)
     return FailureList(collection=info.name, failures=access.service.parts.library.failures(info))
 
 
 @router.patch("/v1/documents/{document_id}", responses=PROBLEMS)
-def describe(
+def describe_document(
     access: WriteAccess, document_id: str, body: DescribeRequest, collection: Collection = None
 ) -> DocumentInfo:
     """Set details of a document that override those of its file; null removes one.
@@ -77,7 +76,7 @@ def describe(
 
 
 @router.post("/v1/documents", responses=PROBLEMS, status_code=202)
-async def add(
+async def add_documents(
     request: Request,
     access: WriteAccess,
     response: Response,
@@ -85,7 +84,7 @@ async def add(
     addresses: Annotated[list[Text] | None, Form(description="web pages and files to fetch: https://…")] = None,
     collection: Collection = None,
     wait: Annotated[bool, Query(description="respond when all are read, with 200")] = False,
-) -> JobJson:
+) -> ReadingJob:
     """Upload documents, or give their web addresses.
 
     They are stored at once and read in the background; the response is a job whose state can be requested.
@@ -107,7 +106,7 @@ async def add(
 
 
 @router.get("/v1/jobs/{job_id}", responses=PROBLEMS)
-def job(access: ReadAccess, job_id: str) -> JobJson:
+def get_job(access: ReadAccess, job_id: str) -> ReadingJob:
     """Show the state of a job that reads documents."""
     running = access.service.uploads.job(job_id)
     if running is None or not access.opens(running.collection):
@@ -116,7 +115,7 @@ def job(access: ReadAccess, job_id: str) -> JobJson:
 
 
 @router.delete("/v1/documents/{document_id}", responses=PROBLEMS)
-def remove(access: WriteAccess, document_id: str, collection: Collection = None) -> RemovedDocument:
+def remove_document(access: WriteAccess, document_id: str, collection: Collection = None) -> RemovedDocument:
     """Remove a document by its id; no search finds it any more, and answers that cite it keep their quotes."""
     service = access.service
     info = _info(access, collection)
@@ -175,9 +174,9 @@ async def _ended(job: Job) -> None:
                 await asyncio.sleep(LOOK_S)
 
 
-def _json(job: Job) -> JobJson:
+def _json(job: Job) -> ReadingJob:
     outcomes, progress = list(job.outcomes), job.progress
-    return JobJson(
+    return ReadingJob(
         id=job.id,
         collection=job.collection,
         state=job.state,

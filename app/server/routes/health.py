@@ -14,13 +14,13 @@ router = APIRouter(tags=["health"], route_class=CheckedRoute)
 
 
 @router.get("/healthz")
-def healthz() -> dict[str, str]:
+def check_health() -> dict[str, str]:
     """Check that the process responds."""
     return {"status": "ok"}
 
 
 @router.get("/readyz", responses={503: PROBLEMS[503]})
-def readyz(request: Request) -> dict[str, str]:
+def check_ready(request: Request) -> dict[str, str]:
     """Check that the models are loaded and the database responds."""
     service: Service = request.app.state.service
     service.require_models()
@@ -29,7 +29,7 @@ def readyz(request: Request) -> dict[str, str]:
 
 
 @router.get("/metrics", responses={200: {"content": {"text/plain": {}}}}, response_class=Response)
-def metrics(access: AdminAccess) -> Response:
+def get_metrics(access: AdminAccess) -> Response:
     """Return metrics for Prometheus; if keys are required, one of scope admin that opens all collections."""
     access.require_all_collections()
     metrics = access.service.metrics
@@ -37,7 +37,7 @@ def metrics(access: AdminAccess) -> Response:
 
 
 @router.get("/v1/doctor", responses=PROBLEMS)
-def doctor(access: AdminAccess) -> Health:
+def run_doctor(access: AdminAccess) -> Health:
     """Check the library as `propcite doctor --quick` does; if keys are required, one of scope admin.
 
     A key that opens some collections only has those checked.

@@ -44,7 +44,7 @@ _OPTIONS = options(
 
 
 @router.post("/v1/messages", **_OPTIONS)
-async def write(request: Request, access: ReadAccess) -> Response:
+async def create_message(request: Request, access: ReadAccess) -> Response:
     """Write a message.  Texts are divided where sentences end, each with its `citations`; `propcite` are the cited
     answers, one for each text of the model.  In a stream, `citations_delta` follows a sentence."""
     return await answer(request, access, MessagesRequest, None)
@@ -52,6 +52,6 @@ async def write(request: Request, access: ReadAccess) -> Response:
 
 @router.post(f"{COLLECTION}/v1/messages", include_in_schema=False)  # Anthropic's SDKs add /v1 to their base URL
 @router.post(f"{COLLECTION}/messages", **_OPTIONS)
-async def write_over(request: Request, access: ReadAccess, collection: Name) -> Response:
+async def create_message_over(request: Request, access: ReadAccess, collection: Name) -> Response:
     """Write a message over a collection, for a client that can change only its base URL."""
     return await answer(request, access, MessagesRequest, collection)

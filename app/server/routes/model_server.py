@@ -153,14 +153,14 @@ _MODELS_OPTIONS: dict[str, Any] = {
 
 
 @router.get("/v1/models", **_MODELS_OPTIONS)
-async def models(request: Request, access: ReadAccess) -> Response:
+async def list_models(request: Request, access: ReadAccess) -> Response:
     """List the models of the model server; without one, `propcite`, this server's own generator."""
     return await proxy(request).models(request, access.asking)
 
 
 @router.get(f"{COLLECTION}/v1/models", include_in_schema=False)
 @router.get(f"{COLLECTION}/models", **_MODELS_OPTIONS)
-async def models_over(request: Request, access: ReadAccess, collection: Name) -> Response:
+async def list_models_over(request: Request, access: ReadAccess, collection: Name) -> Response:
     """List the models, for a client whose base URL names a collection."""
     await require_collection(access, collection)
     return await proxy(request).models(request, access.asking)

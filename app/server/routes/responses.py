@@ -44,13 +44,13 @@ _OPTIONS = options(
 
 
 @router.post("/v1/responses", **_OPTIONS)
-async def respond(request: Request, access: ReadAccess) -> Response:
+async def create_response(request: Request, access: ReadAccess) -> Response:
     """Respond.  Each text has `annotations` (`url_citation`, or `file_citation`) and `propcite`, the cited answer.  In
     a stream, `response.output_text.annotation.added` follows a sentence."""
     return await answer(request, access, ResponsesRequest, None)
 
 
 @router.post(f"{COLLECTION}/responses", **_OPTIONS)
-async def respond_over(request: Request, access: ReadAccess, collection: Name) -> Response:
+async def create_response_over(request: Request, access: ReadAccess, collection: Name) -> Response:
     """Respond over a collection, for a client that can change only its base URL."""
     return await answer(request, access, ResponsesRequest, collection)

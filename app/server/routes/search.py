@@ -11,6 +11,7 @@ from propcite.app.server.routes.shared import PROBLEMS, cancel_on_disconnect
 from propcite.app.server.schemas import SearchRequest, SearchResponse
 from propcite.app.turns.costs import SEARCHES, Size
 from propcite.attribution.formats.json.hits import hit_json
+from propcite.attribution.formats.json.native import passages_json
 from propcite.retrieval.alignment import alignment_of
 from propcite.retrieval.timing import Timer
 
@@ -30,6 +31,7 @@ async def search(request: Request, body: SearchRequest, access: ReadAccess) -> J
         hits = pipeline.search(body.query, body.granularity, body.k, timer, alignment=alignment, way=body.way)
         return {
             "hits": [hit_json(hit, unit) for hit in hits],
+            "passages": passages_json((hit.passage for hit in hits), unit) if body.passages else [],
             "notes": list(filter(None, [service.parts.encoder.missing_marker_note(body.granularity)])),
             "timings_ms": {step: round(ms, 2) for step, ms in timer.spent.items()},
         }

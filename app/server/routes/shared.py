@@ -11,7 +11,8 @@ from fastapi import Request, Response
 
 from propcite.app.server.errors import RequestError
 from propcite.app.server.offsets import unit_for
-from propcite.app.server.schemas import AnswerFormat, PassageInput, Problem
+from propcite.app.server.results import Problem
+from propcite.app.server.schemas import AnswerFormat, PassageInput
 from propcite.app.server.service import Service
 from propcite.attribution.citations import CitedAnswer
 from propcite.attribution.citing.sources import as_passages

@@ -32,14 +32,14 @@ def _responses(*media_types: str) -> dict[int | str, dict[str, object]]:
 @router.get(
     "/v1/documents/{document_id}/file", responses=_responses("application/octet-stream"), response_class=Response
 )
-def file(access: ReadAccess, document_id: str, collection: Collection = None) -> Response:
+def get_file(access: ReadAccess, document_id: str, collection: Collection = None) -> Response:
     """Return the file that a document was read from, if it is stored or still where it was."""
     _check(access, document_id, collection)
     return _response(access.service.viewer.file(document_id))
 
 
 @router.get("/v1/documents/{document_id}/pages/{number}", responses=_responses("image/jpeg"), response_class=Response)
-def page(
+def get_page(
     access: ReadAccess,
     document_id: str,
     number: int,
@@ -52,7 +52,7 @@ def page(
 
 
 @router.get("/v1/documents/{document_id}/reading", responses=_responses("text/html"), response_class=Response)
-def reading(
+def read_document(
     access: ReadAccess,
     document_id: str,
     collection: Collection = None,
@@ -65,7 +65,7 @@ def reading(
 
 
 @router.get("/reading/{token}", include_in_schema=False)
-def linked(request: Request, token: str) -> Response:
+def read_linked(request: Request, token: str) -> Response:
     """Return the document of a signed link as HTML, the cited words marked; no key is required."""
     service: Service = request.app.state.service
     service.rate_limiter.count(ANYONE)

@@ -7,15 +7,16 @@ schema does not misread these offsets.  Offsets in whole documents stay code poi
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from propcite.attribution.citations import CitedAnswer, Evidence
 from propcite.attribution.errors import AttributionError
 from propcite.attribution.formats.json import SCHEMA, from_json, to_dict
-from propcite.attribution.formats.json.schema import EvidenceJson
-from propcite.attribution.formats.json.writing import evidence_json
+from propcite.attribution.formats.json.schema import EvidenceJson, PassageJson
+from propcite.attribution.formats.json.writing import evidence_json, passage_json
 from propcite.attribution.formats.offsets import Offsets, Unit
+from propcite.retrieval.text import Passage
 
 Convert = Callable[[int], int]
 
@@ -40,6 +41,15 @@ def native_evidence(evidence: Evidence, unit: Unit) -> EvidenceJson:
         for copy, own in zip(evidence.copies, data.get("copies", []), strict=True):
             own["start"], own["end"] = Offsets(copy.passage.text, unit).pair(copy.span)
     return data
+
+
+def passages_json(passages: Iterable[Passage], unit: Unit = Unit.CODE_POINTS) -> list[PassageJson]:
+    """Return passages, each once, with offsets in a unit; `start` in the document counts code points."""
+    found = [passage_json(passage) for passage in {passage.id: passage for passage in passages}.values()]
+    if unit is not Unit.CODE_POINTS:
+        for passage in found:
+            _convert_passage(Offsets(passage["text"], unit).of, passage)
+    return found
 
 
 def from_native(text: str) -> CitedAnswer:
@@ -72,8 +82,11 @@ def _convert_offsets(data: dict[str, Any], converter: Callable[[str], Convert]) 
             for copy in evidence.get("copies", []):
                 _convert(in_passage[copy["passage_id"]], copy)
     for passage in data["passages"]:
-        parts = [*passage["sentences"], *passage["pages"], *passage["boxes"], *passage["places"]]
-        _convert(in_passage[passage["id"]], *parts)
+        _convert_passage(in_passage[passage["id"]], passage)
+
+
+def _convert_passage(convert: Convert, passage: Mapping[str, Any]) -> None:
+    _convert(convert, *passage["sentences"], *passage["pages"], *passage["boxes"], *passage["places"])
 
 
 def _convert(convert: Convert, *parts: dict[str, Any]) -> None:

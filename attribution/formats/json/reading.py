@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from pydantic import ValidationError
@@ -37,6 +38,7 @@ from propcite.attribution.formats.json.schema import (
     VerdictJson,
     answer_adapter,
 )
+from propcite.attribution.formats.text import is_address
 from propcite.attribution.question_parts import Answered, QuestionPart
 from propcite.retrieval.text import Box, Page, Passage, Place, Sentence, Span
 
@@ -68,10 +70,10 @@ def from_dict(data: AnswerJson) -> CitedAnswer:
     'It rained.'
     """
     try:
-        passages = {p["id"]: _read_passage(p) for p in data["passages"]}
+        passages = {p["id"]: read_passage(p) for p in data["passages"]}
         return CitedAnswer(
             text=data["text"],
-            sentences=tuple(_read_sentence(s, data["text"], passages) for s in data["sentences"]),
+            sentences=tuple(read_sentence(s, data["text"], passages) for s in data["sentences"]),
             question=data["question"],
             collection=data["collection"],
             abstained=data["abstained"],
@@ -124,31 +126,33 @@ def _read_verdict(data: VerdictJson) -> Verdict:
     return Verdict(Label(data["label"]), data["probability"], data["reason"])
 
 
-def _read_evidence(data: EvidenceJson, passages: dict[str, Passage]) -> Evidence:
+def _read_evidence(data: EvidenceJson, passages: Mapping[str, Passage]) -> Evidence:
     scores = data["score"], data["passage_score"]
     copies = tuple(Evidence(*_place(copy, passages), *scores, data["shown"]) for copy in data.get("copies", []))
-    return Evidence(*_place(data, passages), *scores, data["shown"], copies)
+    link = data.get("link", "")
+    return Evidence(*_place(data, passages), *scores, data["shown"], copies, link=link if is_address(link) else "")
 
 
-def _place(data: CopyJson, passages: dict[str, Passage]) -> tuple[Passage, Span]:
+def _place(data: CopyJson, passages: Mapping[str, Passage]) -> tuple[Passage, Span]:
     passage, span = passages[data["passage_id"]], Span(data["start"], data["end"])
     if span.of(passage.text) != data["quote"]:
         raise ValueError(f"the quote {data['quote'][:60]!r} is not at its place in passage {passage.id!r}")
     return passage, span
 
 
-def _read_citation(data: CitationJson, passages: dict[str, Passage]) -> Citation:
+def _read_citation(data: CitationJson, passages: Mapping[str, Passage]) -> Citation:
     return Citation(data["number"], _read_evidence(data, passages), _read_verdict(data["verdict"]))
 
 
-def _read_sentence(data: SentenceJson, answer: str, passages: dict[str, Passage]) -> CitedSentence:
+def read_sentence(data: SentenceJson, answer: str, passages: Mapping[str, Passage]) -> CitedSentence:
+    """Read a sentence of an answer, whose passages are given by id; ValueError if its parts contradict each other."""
     span = Span(data["start"], data["end"])
     if span.of(answer) != data["text"]:
         raise ValueError(f"the sentence {data['text'][:60]!r} is not at its place in the answer")
     return CitedSentence(span, tuple(_read_proposition(p, span, passages) for p in data["propositions"]), data["most"])
 
 
-def _read_proposition(data: PropositionJson, sentence: Span, passages: dict[str, Passage]) -> CitedProposition:
+def _read_proposition(data: PropositionJson, sentence: Span, passages: Mapping[str, Passage]) -> CitedProposition:
     spans = tuple(Span(*span) for span in data["spans"])
     if any(span.start < sentence.start or span.end > sentence.end for span in spans):
         raise ValueError(f"the proposition {data['text'][:60]!r} reaches beyond its sentence")
@@ -160,7 +164,7 @@ def _read_proposition(data: PropositionJson, sentence: Span, passages: dict[str,
     )
 
 
-def _read_passage(data: PassageJson) -> Passage:
+def read_passage(data: PassageJson) -> Passage:
     return Passage(
         id=data["id"],
         text=data["text"],

@@ -55,7 +55,7 @@ def to_dict(answer: CitedAnswer) -> AnswerJson:
         "sentences": [_sentence(s, answer.text) for s in answer.sentences],
         "uncited": [p.proposition.text for p in answer.uncited],
         "uncited_spans": [(s.start, s.end) for s in answer.uncited_spans],
-        "passages": [_passage(p) for p in passages.values()],
+        "passages": [passage_json(p) for p in passages.values()],
         "written_from": list(answer.written_from),
         "index_version": answer.index_version,
         "models": dict(answer.models),
@@ -150,7 +150,7 @@ def _sentence(sentence: CitedSentence, text: str) -> SentenceJson:
     }
 
 
-def _passage(passage: Passage) -> PassageJson:
+def passage_json(passage: Passage) -> PassageJson:
     return {
         "id": passage.id,
         "document_id": passage.document_id,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -302,5 +303,9 @@ def test_the_openapi_description_has_every_route_and_examples(parts: Parts) -> N
         "GET /v1/answers/{answer_id}/evidence",
     } <= routes  # fmt: skip
     shapes = described["components"]["schemas"]
+    ids = [operation["operationId"] for methods in described["paths"].values() for operation in methods.values()]
+    assert len(set(ids)) == len(ids)
+    assert [one for one in ids if not re.fullmatch(r"[a-z]+(_[a-z]+){0,3}", one)] == []
+    assert {"ask", "cite", "judge", "search", "add_documents", "list_documents", "remove_document"} <= set(ids)
     for name, field in (("CiteRequest", "answer"), ("AskRequest", "question"), ("SearchRequest", "query")):
         assert shapes[name]["properties"][field]["examples"]

@@ -233,6 +233,7 @@ def test_configured_origins_may_call(open_parts: Callable[..., Parts]) -> None:
         assert allowed.headers["access-control-allow-origin"] == "https://chat.example"
         got = httpx.post(f"{address}/v1/cite", json=CITE, headers={"Origin": "https://chat.example"})
         assert got.headers["access-control-allow-origin"] == "https://chat.example"
+        assert "Retry-After" in got.headers["access-control-expose-headers"]
         assert httpx.post(f"{address}/v1/cite", json=CITE, headers={"Origin": "https://x.example"}).status_code == 403
 
 

@@ -268,3 +268,16 @@ def test_invalid_answers_are_rejected_in_one_line(text: str) -> None:
 def test_unknown_fields_are_ignored(answer: CitedAnswer) -> None:
     data = json.loads(to_json(answer)) | {"mood": "cheerful"}
     assert from_json(json.dumps(data)) == answer
+
+
+@pytest.mark.parametrize("link", ["https://propcite.example/reading/x#cited", "javascript:alert(1)"])
+def test_the_link_of_a_server_is_read_if_a_browser_may_open_it(answer: CitedAnswer, link: str) -> None:
+    data = to_dict(answer)
+    for sentence in data["sentences"]:
+        for fact in sentence["propositions"]:
+            for citation in fact["citations"]:
+                citation["link"] = link
+    read = from_json(json.dumps(data))
+    assert {c.evidence.link for c in read.citations} == {link if link.startswith("https") else ""}
+    assert read == answer
+    assert to_dict(read) == to_dict(answer)

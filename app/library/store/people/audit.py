@@ -12,8 +12,8 @@ from enum import StrEnum
 
 from sqlalchemy import ColumnElement, and_, delete, false, func, or_, select
 
+from propcite.app.library.records import CollectionInfo, ResultPage
 from propcite.app.library.store.database import Database, aware
-from propcite.app.library.store.records import CollectionInfo, ResultPage
 from propcite.app.library.store.tables import AuditRow, now
 
 FORGET_EVERY = timedelta(hours=1)

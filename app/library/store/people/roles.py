@@ -11,9 +11,9 @@ from sqlalchemy import ColumnElement, delete, select
 from sqlalchemy.orm import Session
 
 from propcite.app.errors import CollidedError, NotFoundError, StoreError
+from propcite.app.library.records import CollectionInfo
 from propcite.app.library.store.database import Database, aware
 from propcite.app.library.store.people.rights import Rights, Scope
-from propcite.app.library.store.records import CollectionInfo
 from propcite.app.library.store.tables import CollectionRow, RoleRow
 
 MAX_NAME_LENGTH = 200

@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("mcp", reason="the SDK of MCP is not installed: pip install 'propcite[mcp]'")
 
-from agents import HARBOUR
+from agent_calls import HARBOUR
 from serving import parts_with, running_server
 
 from propcite.app.parts import Parts

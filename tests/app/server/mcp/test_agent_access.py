@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import httpx
 import pytest
-from agents import HEIGHT, call, over_http, refusal, text_of
+from agent_calls import HEIGHT, call, over_http, refusal, text_of
 from mcp import Client
 from mcp.shared.exceptions import MCPError
 from serving import running_server

@@ -10,7 +10,7 @@ from typing import Any
 
 import httpx
 import pytest
-from agents import HEIGHT, MODES, call, client_at, refusal, text_of
+from agent_calls import HEIGHT, MODES, call, client_at, refusal, text_of
 from serving import running_server
 
 from propcite.app.parts import Parts

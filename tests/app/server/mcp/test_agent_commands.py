@@ -17,7 +17,7 @@ from typing import Any
 
 import httpx
 import pytest
-from agents import HARBOUR, HEIGHT, MODES, command, over_http, text_of
+from agent_calls import HARBOUR, HEIGHT, MODES, command, over_http, text_of
 from mcp import Client
 from serving import PATIENCE_S
 

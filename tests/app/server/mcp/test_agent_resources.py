@@ -7,7 +7,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from agents import COST, HARBOUR, HEIGHT, MODES, call, over_http
+from agent_calls import COST, HARBOUR, HEIGHT, MODES, call, over_http
 from mcp import Client
 from mcp.shared.exceptions import MCPError
 from mcp_types import PromptReference, Resource

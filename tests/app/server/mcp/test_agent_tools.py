@@ -7,7 +7,7 @@ import json
 
 import jsonschema
 import pytest
-from agents import COST, HEIGHT, MODES, OPENED, call, client_at, over_http, text_of
+from agent_calls import COST, HEIGHT, MODES, OPENED, call, client_at, over_http, text_of
 from mcp import Client
 from mcp_types import ListToolsResult
 

@@ -1,0 +1,194 @@
+"""What each method of a client sends, and how the response becomes values of the library."""
+
+from __future__ import annotations
+
+import mimetypes
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+from urllib.parse import quote
+
+from pydantic import TypeAdapter
+
+from propcite.app.library.records import AnswerInfo, DocumentInfo, Feedback, ResultPage
+from propcite.app.server.results import Collection, ReadingJob, RemovedAnswers, RemovedDocument
+from propcite.attribution.citations import CitedAnswer, Label, Verdict
+from propcite.attribution.citing.sources import as_passages
+from propcite.attribution.formats.json import from_json
+from propcite.attribution.formats.json.explanations import ExplanationJson
+from propcite.attribution.formats.json.reading import read_passage
+from propcite.attribution.judges import Case
+from propcite.retrieval.text import Granularity, Hit, Passage, Span
+
+T = TypeVar("T")
+Upload = str | Path | tuple[str, bytes]  # a path, or a file name with the content
+
+
+@dataclass(frozen=True, slots=True)
+class Call(Generic[T]):
+    """A request; `read` makes a value of the text of its response."""
+
+    method: str
+    path: str
+    read: Callable[[str], T]
+    body: Mapping[str, Any] | None = None
+    params: Mapping[str, Any] = field(default_factory=dict)
+    files: Sequence[tuple[str, tuple[str, bytes, str]]] = ()
+    form: Mapping[str, Any] | None = None
+
+    @property
+    def streamed(self) -> Call[T]:
+        """Return the same request for a stream of events."""
+        return replace(self, body={**(self.body or {}), "stream": True})
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Return what httpx takes."""
+        options = {"json": self.body, "params": self.params, "files": self.files or None, "data": self.form}
+        return {name: value for name, value in options.items() if value}
+
+
+class Calls:
+    """The requests of a client; `collection` is where a request names none."""
+
+    def __init__(self, collection: str | None) -> None:
+        self.collection = collection
+
+    def ask(
+        self, question: str, collection: str | None, documents: Sequence[str], where: Sequence[str], after: str
+    ) -> Call[CitedAnswer]:
+        body = {"question": question, "documents": list(documents), "where": list(where), "after": after}
+        return Call("POST", "/v1/ask", from_json, self._given(body, collection))
+
+    def cite(
+        self, answer: str, passages: Iterable[object] | None, collection: str | None, question: str, keep: bool
+    ) -> Call[CitedAnswer]:
+        body: dict[str, Any] = {"answer": answer, "question": question, "keep": keep}
+        if passages is None:
+            body = self._given(body, collection)
+        else:  # the client's collection is not searched beside what was shown, unless the call says so
+            body |= {"passages": [_passage(p) for p in as_passages(passages)]}
+            body |= {"collection": collection} if collection else {}
+        return Call("POST", "/v1/cite", from_json, body)
+
+    def judge(self, cases: Iterable[Case]) -> Call[list[Verdict]]:
+        sent = [{"claim": c.claim, "evidence": list(c.evidence), "context": c.context} for c in cases]
+        return Call("POST", "/v1/judge", _verdicts, {"cases": sent})
+
+    def search(
+        self,
+        query: str,
+        granularity: Granularity | str,
+        k: int,
+        collection: str | None,
+        documents: Sequence[str],
+        where: Sequence[str],
+    ) -> Call[list[Hit]]:
+        body = {"query": query, "granularity": str(granularity), "k": k, "passages": True}
+        body |= {"documents": list(documents), "where": list(where)}
+        return Call("POST", "/v1/search", _hits, self._given(body, collection))
+
+    def list_documents(self, collection: str | None, where: Sequence[str]) -> Call[list[DocumentInfo]]:
+        params = self._given({"where": list(where)}, collection)
+        return Call("GET", "/v1/documents", _in("documents", list[DocumentInfo]), params=params)
+
+    def add_documents(
+        self, files: Sequence[Upload], addresses: Sequence[str], collection: str | None, wait: bool
+    ) -> Call[ReadingJob]:
+        params = self._given({"wait": str(wait).lower()}, collection)
+        uploads = [("files", _upload(file)) for file in files]
+        form = {"addresses": list(addresses)} if addresses else None
+        return Call("POST", "/v1/documents", ReadingJob.model_validate_json, params=params, files=uploads, form=form)
+
+    def remove_document(self, document_id: str, collection: str | None) -> Call[RemovedDocument]:
+        params = self._given({}, collection)
+        return Call("DELETE", f"/v1/documents/{_part(document_id)}", RemovedDocument.model_validate_json, params=params)
+
+    def read_document(self, document_id: str, cited: Span | None, collection: str | None) -> Call[str]:
+        marked = {"cited": f"{cited.start}-{cited.end}"} if cited else {}
+        return Call("GET", f"/v1/documents/{_part(document_id)}/reading", str, params=self._given(marked, collection))
+
+    def get_job(self, job_id: str) -> Call[ReadingJob]:
+        return Call("GET", f"/v1/jobs/{_part(job_id)}", ReadingJob.model_validate_json)
+
+    def list_collections(self) -> Call[list[Collection]]:
+        return Call("GET", "/v1/collections", _in("collections", list[Collection]))
+
+    def create_collection(self, name: str) -> Call[Collection]:
+        return Call("POST", "/v1/collections", Collection.model_validate_json, {"name": name})
+
+    def remove_collection(self, name: str) -> Call[Collection]:
+        return Call("DELETE", f"/v1/collections/{_part(name)}", Collection.model_validate_json)
+
+    def list_answers(self, search: str, first: int, limit: int, collection: str | None) -> Call[ResultPage[AnswerInfo]]:
+        params = self._given({"search": search, "first": first, "limit": limit}, collection)
+        return Call("GET", "/v1/answers", _answers, params=params)
+
+    def get_answer(self, answer_id: str) -> Call[CitedAnswer]:
+        return Call("GET", f"/v1/answers/{_part(answer_id)}", from_json)
+
+    def remove_answer(self, answer_id: str) -> Call[RemovedAnswers]:
+        return Call("DELETE", f"/v1/answers/{_part(answer_id)}", RemovedAnswers.model_validate_json)
+
+    def explain(self, answer_id: str, fact: str | int, citation: str | int) -> Call[ExplanationJson]:
+        params = {"fact": str(fact), "citation": str(citation)}
+        return Call(
+            "GET", f"/v1/answers/{_part(answer_id)}/explain", TypeAdapter(ExplanationJson).validate_json, params=params
+        )
+
+    def give_feedback(
+        self, answer_id: str, fact: str | int, opinion: str, citation: str | int, words: str, note: str, by: str
+    ) -> Call[Feedback]:
+        body = {"fact": fact, "opinion": str(opinion), "citation": citation, "words": words, "note": note, "by": by}
+        return Call("POST", f"/v1/answers/{_part(answer_id)}/feedback", TypeAdapter(Feedback).validate_json, body)
+
+    def _given(self, values: Mapping[str, Any], collection: str | None) -> dict[str, Any]:
+        name = collection or self.collection
+        return {**values, **({"collection": name} if name else {})}
+
+
+def _part(name: str) -> str:
+    """Return a name as one part of a path."""
+    return quote(name, safe="")
+
+
+def _passage(passage: Passage) -> dict[str, str]:
+    return {"id": passage.id, "text": passage.text, "title": passage.title, "document_id": passage.document_id}
+
+
+def _upload(file: Upload) -> tuple[str, bytes, str]:
+    name, content = file if isinstance(file, tuple) else (Path(file).name, Path(file).read_bytes())
+    return name, content, mimetypes.guess_type(name)[0] or "application/octet-stream"
+
+
+def _in(name: str, kind: type[T]) -> Callable[[str], T]:
+    """Return what reads the value of one field of the response."""
+    adapter, fields = TypeAdapter(kind), TypeAdapter(dict[str, Any])
+    return lambda text: adapter.validate_python(fields.validate_json(text)[name])
+
+
+def _answers(text: str) -> ResultPage[AnswerInfo]:
+    data = TypeAdapter(dict[str, Any]).validate_json(text)
+    return ResultPage(TypeAdapter(list[AnswerInfo]).validate_python(data["answers"]), data["total"])
+
+
+def _verdicts(text: str) -> list[Verdict]:
+    data = TypeAdapter(dict[str, Any]).validate_json(text)
+    return [Verdict(Label(v["label"]), v["probability"], v["reason"]) for v in data["verdicts"]]
+
+
+def _hits(text: str) -> list[Hit]:
+    data = TypeAdapter(dict[str, Any]).validate_json(text)
+    passages = {p["id"]: read_passage(p) for p in data["passages"]}
+    return [
+        Hit(
+            passages[hit["passage_id"]],
+            Granularity(hit["granularity"]),
+            tuple(Span(*span) for span in hit["spans"]),
+            hit["score"],
+            hit["passage_score"],
+            hit["words"],
+        )
+        for hit in data["hits"]
+    ]

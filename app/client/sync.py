@@ -1,0 +1,211 @@
+"""The client."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+import httpx
+
+from propcite.app.client.calls import Call, Calls, Upload
+from propcite.app.client.errors import unreachable, unreadable
+from propcite.app.client.sending import Retrying, error_of, headers
+from propcite.app.client.streams import AnswerStream
+from propcite.app.library.records import AnswerInfo, DocumentInfo, Feedback, Opinion, ResultPage
+from propcite.app.server.results import Collection, ReadingJob, RemovedAnswers, RemovedDocument
+from propcite.attribution.citations import CitedAnswer, Verdict
+from propcite.attribution.errors import AttributionError
+from propcite.attribution.formats.json.explanations import ExplanationJson
+from propcite.attribution.judges import Case
+from propcite.retrieval.text import Granularity, Hit, Span
+
+T = TypeVar("T")
+
+
+class Client:
+    """Calls a PropCite server.  Values are those of the library; every error is a ServerError.
+
+    `key` is one of `propcite keys create`, `collection` the one where a call names none.  A server that is busy is
+    tried again `retries` times, after as long as it says.  `http` is a client of httpx with settings of its own.
+    """
+
+    def __init__(
+        self,
+        address: str = "http://127.0.0.1:8600",
+        key: str = "",
+        *,
+        collection: str | None = None,
+        timeout: float = 120.0,
+        retries: int = 3,
+        http: httpx.Client | None = None,
+    ) -> None:
+        self.address = address.rstrip("/")
+        self._calls = Calls(collection)
+        self._retrying, self._headers = Retrying(retries), headers(key)
+        self._http = http or httpx.Client(timeout=timeout)
+
+    def ask(
+        self,
+        question: str,
+        *,
+        collection: str | None = None,
+        documents: Sequence[str] = (),
+        where: Sequence[str] = (),
+        after: str = "",
+    ) -> CitedAnswer:
+        """Answer a question; `after` is the id of the answer that it follows."""
+        return self._call(self._calls.ask(question, collection, documents, where, after))
+
+    def ask_stream(
+        self,
+        question: str,
+        *,
+        collection: str | None = None,
+        documents: Sequence[str] = (),
+        where: Sequence[str] = (),
+        after: str = "",
+    ) -> AnswerStream:
+        """Answer a question while the answer is written."""
+        return self._stream(self._calls.ask(question, collection, documents, where, after))
+
+    def cite(
+        self,
+        answer: str,
+        passages: Iterable[object] | None = None,
+        *,
+        collection: str | None = None,
+        question: str = "",
+        keep: bool = False,
+    ) -> CitedAnswer:
+        """Cite a text over passages, given as the library takes them, over a collection, or over both.
+
+        Without passages the client's collection is searched; an empty list says that nothing was shown.
+        """
+        return self._call(self._calls.cite(answer, passages, collection, question, keep))
+
+    def cite_stream(
+        self,
+        answer: str,
+        passages: Iterable[object] | None = None,
+        *,
+        collection: str | None = None,
+        question: str = "",
+        keep: bool = False,
+    ) -> AnswerStream:
+        """Cite a text, and return each sentence once it is cited; a long text shows its first citations at once."""
+        return self._stream(self._calls.cite(answer, passages, collection, question, keep))
+
+    def judge(self, cases: Iterable[Case]) -> list[Verdict]:
+        """Return one verdict per claim with its evidence."""
+        return self._call(self._calls.judge(cases))
+
+    def search(
+        self,
+        query: str,
+        *,
+        granularity: Granularity | str = Granularity.PASSAGE,
+        k: int = 10,
+        collection: str | None = None,
+        documents: Sequence[str] = (),
+        where: Sequence[str] = (),
+    ) -> list[Hit]:
+        """Rank passages, sentences or propositions; the best first."""
+        return self._call(self._calls.search(query, granularity, k, collection, documents, where))
+
+    def list_documents(self, *, collection: str | None = None, where: Sequence[str] = ()) -> list[DocumentInfo]:
+        return self._call(self._calls.list_documents(collection, where))
+
+    def add_documents(
+        self, *files: Upload, addresses: Sequence[str] = (), collection: str | None = None, wait: bool = False
+    ) -> ReadingJob:
+        """Upload files, or name web addresses; with `wait` return when all are read."""
+        return self._call(self._calls.add_documents(files, addresses, collection, wait))
+
+    def remove_document(self, document_id: str, *, collection: str | None = None) -> RemovedDocument:
+        return self._call(self._calls.remove_document(document_id, collection))
+
+    def read_document(self, document_id: str, *, cited: Span | None = None, collection: str | None = None) -> str:
+        """Return a document as HTML; `cited` are characters of the document to mark."""
+        return self._call(self._calls.read_document(document_id, cited, collection))
+
+    def get_job(self, job_id: str) -> ReadingJob:
+        return self._call(self._calls.get_job(job_id))
+
+    def list_collections(self) -> list[Collection]:
+        return self._call(self._calls.list_collections())
+
+    def create_collection(self, name: str) -> Collection:
+        return self._call(self._calls.create_collection(name))
+
+    def remove_collection(self, name: str) -> Collection:
+        return self._call(self._calls.remove_collection(name))
+
+    def list_answers(
+        self, search: str = "", *, first: int = 0, limit: int = 100, collection: str | None = None
+    ) -> ResultPage[AnswerInfo]:
+        """Return stored answers, the newest first; `search` are words in the question or answer."""
+        return self._call(self._calls.list_answers(search, first, limit, collection))
+
+    def get_answer(self, answer_id: str) -> CitedAnswer:
+        return self._call(self._calls.get_answer(answer_id))
+
+    def remove_answer(self, answer_id: str) -> RemovedAnswers:
+        return self._call(self._calls.remove_answer(answer_id))
+
+    def explain(self, answer_id: str, fact: str | int = 1, citation: str | int = "") -> ExplanationJson:
+        """Return which words of a stored answer's fact matched which words of its source."""
+        return self._call(self._calls.explain(answer_id, fact, citation))
+
+    def give_feedback(
+        self,
+        answer_id: str,
+        fact: str | int,
+        opinion: Opinion | str,
+        *,
+        citation: str | int = "",
+        words: str = "",
+        note: str = "",
+        by: str = "",
+    ) -> Feedback:
+        """Say whether a citation of a stored answer is right."""
+        return self._call(self._calls.give_feedback(answer_id, fact, opinion, citation, words, note, by))
+
+    def close(self) -> None:
+        self._http.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def _call(self, call: Call[T]) -> T:
+        response = self._send(call)
+        try:
+            return call.read(response.text)
+        except (AttributionError, LookupError, TypeError, ValueError) as error:
+            raise unreadable(error) from error
+
+    def _stream(self, call: Call[CitedAnswer]) -> AnswerStream:
+        return AnswerStream(lambda: self._send(call.streamed, stream=True))
+
+    def _send(self, call: Call[Any], *, stream: bool = False) -> httpx.Response:
+        """Send a request, again while the server is busy; return its response, whose body of a stream is not read."""
+        tried = 0
+        while True:
+            request = self._http.build_request(
+                call.method, self.address + call.path, headers=self._headers, **call.options
+            )
+            try:
+                response = self._http.send(request, stream=stream)
+                if response.is_success:
+                    return response
+                response.read()
+            except httpx.HTTPError as error:
+                raise unreachable(self.address, error) from error
+            if (wait := self._retrying.wait(response, tried)) is None:
+                raise error_of(response)
+            tried += 1
+            time.sleep(wait)
