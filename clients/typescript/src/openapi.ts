@@ -591,6 +591,8 @@ export interface components {
             places: string[];
             /** Link */
             link?: string;
+            /** Copies */
+            copies?: components["schemas"]["CopyJson"][];
             verdict: components["schemas"]["VerdictJson"] | null;
             /** Citation */
             citation: number | null;
@@ -873,18 +875,20 @@ export interface components {
             document_end: number;
             /** Pages */
             pages: number[];
-            /** Boxes */
-            boxes: components["schemas"]["BoxJson"][];
             /** Places */
             places: string[];
+            /** Link */
+            link?: string;
+            /** Boxes */
+            boxes: components["schemas"]["BoxJson"][];
             /** Score */
             score: number;
             /** Passage Score */
             passage_score: number;
             /** Shown */
             shown: boolean;
-            /** Link */
-            link?: string;
+            /** Copies */
+            copies?: components["schemas"]["CopyJson"][];
             /** Id */
             id: string;
             /** Number */
@@ -985,6 +989,37 @@ export interface components {
             name: string;
         };
         /**
+         * CopyJson
+         * @description Words of a passage: `start` and `end` lie in the passage, the `document_` ones in its document.
+         *
+         *     `places` are named where the document has no pages: `slide 3`, `Budget, row 14`.
+         *     `link` opens the words in their document; it is there where a server has an address for browsers.
+         */
+        CopyJson: {
+            /** Passage Id */
+            passage_id: string;
+            /** Document Id */
+            document_id: string;
+            /** Title */
+            title: string;
+            /** Quote */
+            quote: string;
+            /** Start */
+            start: number;
+            /** End */
+            end: number;
+            /** Document Start */
+            document_start: number;
+            /** Document End */
+            document_end: number;
+            /** Pages */
+            pages: number[];
+            /** Places */
+            places: string[];
+            /** Link */
+            link?: string;
+        };
+        /**
          * DescribeRequest
          * @description Details of a document that override those of its file.
          */
@@ -1067,12 +1102,11 @@ export interface components {
         };
         /**
          * EvidenceJson
-         * @description A sentence of a passage: `start` and `end` lie in the passage, the `document_` ones in its document.
+         * @description A sentence of a passage.
          *
-         *     `boxes` are the lines on which the quote is seen, where the document is one that is seen; `places` are named where
-         *     it has no pages: `slide 3`, `Budget, row 14`.
+         *     `boxes` are the lines on which the quote is seen, where the document is one that is seen.
          *     `shown` is false for what was found elsewhere in the collection than in what the answer was written from.
-         *     `link` opens the words in their document; it is there where a server has an address for browsers.
+         *     `copies` are other places of the same words; it is there where there are any.
          */
         EvidenceJson: {
             /** Passage Id */
@@ -1093,18 +1127,20 @@ export interface components {
             document_end: number;
             /** Pages */
             pages: number[];
-            /** Boxes */
-            boxes: components["schemas"]["BoxJson"][];
             /** Places */
             places: string[];
+            /** Link */
+            link?: string;
+            /** Boxes */
+            boxes: components["schemas"]["BoxJson"][];
             /** Score */
             score: number;
             /** Passage Score */
             passage_score: number;
             /** Shown */
             shown: boolean;
-            /** Link */
-            link?: string;
+            /** Copies */
+            copies?: components["schemas"]["CopyJson"][];
         };
         /**
          * ExplanationJson
@@ -1335,7 +1371,8 @@ export interface components {
          * HitJson
          * @description A passage, sentence or proposition with its score; `spans` lie in its passage, `link` opens them, if any does.
          *
-         *     `words` is the part of the score that exact words add, null where vectors rank alone.
+         *     `words` is the part of the score that exact words add, null where vectors rank alone.  `copies` are other places of
+         *     the same words; it is there where there are any.
          */
         HitJson: {
             /**
@@ -1368,6 +1405,8 @@ export interface components {
             places: string[];
             /** Link */
             link?: string;
+            /** Copies */
+            copies?: components["schemas"]["CopyJson"][];
         };
         /**
          * JudgeCase
