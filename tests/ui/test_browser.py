@@ -99,7 +99,7 @@ def test_from_an_empty_library_to_the_words_in_the_source_and_back(
     wait_for(lambda: inside(driver, ".marker")[-1].click() or True)
     wait_for(lambda: texts(driver, ".cited") == [" ".join(last.quote.split())])
     assert last.passage.title.split(" › ")[0] in texts(driver, ".source h3")[0]
-    assert texts(driver, ".badge") == ["✓ Supported"]
+    assert texts(driver, ".evidence .badge") == ["✓ Supported"]
     wait_for(lambda: "fact" in query(driver))
     before = shown(driver)
 
