@@ -20,6 +20,7 @@ from propcite.app.turns.fair_queue import Waiting
 from propcite.attribution.citations import CitedAnswer
 from propcite.retrieval.encoding.encoder import Encoder
 from propcite.retrieval.text import Document
+from propcite.ui.library import jobs
 from propcite.ui.people import turns
 from propcite.ui.session import MAX_NAMED
 
@@ -299,6 +300,16 @@ def test_documents_that_came_after_an_answer_are_counted_and_it_is_asked_again(
     assert "84 million" in parts.library.answer(address(test)).text
     assert not keys(test, "ask-again")
     parts.library.close()
+
+
+def test_documents_are_added_where_one_asks(opened: Page, tmp_path: Path) -> None:
+    test = opened(tmp_path)
+    test.file_uploader(key="files").set_value([("2023.txt", TEXTS["2023.txt"].encode(), "text/plain")])
+    test = healthy(test.button(key="add").click().run())
+    for job in jobs.uploads().jobs("default"):
+        assert job.ended.wait(60)
+    test = ask(healthy(test.run()), QUESTION)
+    assert "84 million" in Parts(load_settings(data_dir=tmp_path)).library.answer(address(test)).text
 
 
 def test_a_question_that_names_a_document_which_is_not_cited_says_so(

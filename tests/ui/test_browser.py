@@ -82,8 +82,15 @@ def test_from_an_empty_library_to_the_words_in_the_source_and_back(
 ) -> None:
     driver.get(address)
     question = saying("How high is the new flood barrier")
-    press(driver, saying("Load the demo collection"), lambda: driver.find_elements(By.XPATH, question))
-    press(driver, question, lambda: asking(driver) or inside(driver, ".marker"))  # a second press would stop the answer
+    under_way = '[data-testid="stProgress"], [data-testid="stSpinner"]'  # a second press would begin once more
+    load = saying("Load the demo collection")
+    press(
+        driver,
+        load,
+        lambda: driver.find_elements(By.CSS_SELECTOR, under_way) or driver.find_elements(By.XPATH, question),
+    )
+    wait_for(lambda: driver.find_elements(By.XPATH, question))
+    press(driver, question, lambda: asking(driver) or inside(driver, ".marker"))
     wait_for(lambda: inside(driver, ".marker"))
     answer = kept(data_dir, driver)
     last = answer.sentences[-1].citations[-1]
@@ -92,7 +99,7 @@ def test_from_an_empty_library_to_the_words_in_the_source_and_back(
     wait_for(lambda: inside(driver, ".marker")[-1].click() or True)
     wait_for(lambda: texts(driver, ".cited") == [" ".join(last.quote.split())])
     assert last.passage.title.split(" › ")[0] in texts(driver, ".source h3")[0]
-    assert texts(driver, ".badge") == ["✓ Supported"]
+    assert texts(driver, ".evidence .badge") == ["✓ Supported"]
     wait_for(lambda: "fact" in query(driver))
     before = shown(driver)
 

@@ -7,9 +7,10 @@ import json
 import streamlit as st
 
 from propcite.app.demo import QUESTIONS
-from propcite.app.library.store import CollectionInfo
+from propcite.app.library.store import CollectionInfo, Scope
 from propcite.ui import session
 from propcite.ui.asking.question_box import offer
+from propcite.ui.library import adding
 from propcite.ui.render import plain
 
 NUM_SUGGESTED = 4
@@ -23,3 +24,13 @@ def welcome(collection: CollectionInfo | None) -> None:
         for line in QUESTIONS.read_text("utf-8").splitlines()[:NUM_SUGGESTED]:
             question = json.loads(line)["question"]
             offer(plain(question), question, key=f"suggested-{question}", icon=":material/arrow_forward:")
+    _offer_adding(collection)
+
+
+def _offer_adding(collection: CollectionInfo | None) -> None:
+    """Take files and addresses here too: what is asked next may be about them."""
+    visitor = session.visitor()
+    if collection and visitor.may(Scope.WRITE, collection.name):
+        adding.show(collection.name, is_open=False)
+    elif collection is None and visitor.may_create:
+        adding.show(session.parts().settings.collection, is_open=True)
