@@ -120,7 +120,7 @@ async def judge(request: Request, body: JudgeRequest, access: ReadAccess) -> Ver
     service = access.service
     service.require_models()
     if (judge := service.propcite.judge) is None:
-        raise RequestError(501, "this server has no judge: set PROPCITE_JUDGE")
+        raise RequestError(409, "this server has no judge: set PROPCITE_JUDGE")
     cases = [plain_case(one.claim, one.evidence, one.context) for one in body.cases]
     size = Size(len(cases), passages=sum(len(case.claim) + len(case.text) + len(case.context) for case in cases))
     if size.passages > service.settings.serve_characters:
