@@ -217,6 +217,8 @@ class Retriever:
         """Return the k best passages or sentences for each row of weights."""
         if not len(weights.units):
             return []
+        if k < 1:
+            return [[] for _ in weights.units]
         allow, again = self.allow, SEARCHED_AGAIN
         depth = k + max(LOOKED_BEYOND, k // 2) if self.merging else k
         while True:

@@ -240,23 +240,28 @@ def test_granularity_ranks_anew_and_conflicts_stand_beside_support(
     open_answer(driver, address, answers["wrong"])
     turn_to(driver, "The bell of Skarn")
     ask_near(driver)
-    wait_for(lambda: "Contradicts it" in [heading.text for heading in inside(driver, ".group h2")])
-    assert any("912" in reason.text for reason in inside(driver, ".groups .reason"))
+    wait_for(lambda: any(heading.text.startswith("Contradicts it") for heading in inside(driver, ".group h2")))
+    reasons = [reason.get_attribute("textContent") or "" for reason in inside(driver, ".groups .why")]
+    assert any("912" in reason for reason in reasons)
 
-    def first_words() -> str:
-        (first, *_) = [card for card in inside(driver, ".group .source") if card.text.startswith("1.")]
-        return " ".join(mark.text for mark in first.find_elements(By.CSS_SELECTOR, ".cited"))
+    def first_card() -> tuple[str, bool]:
+        """Return the words of the first card, and whether they are marked in their passage."""
+        card = inside(driver, ".group .nearby")[0]
+        quote = card.find_element(By.CSS_SELECTOR, ".quote").get_attribute("textContent") or ""
+        return quote, bool(card.find_elements(By.CSS_SELECTOR, ".cited"))
 
     def chosen(level: str) -> list[WebElement]:
         return driver.find_elements(By.XPATH, f'//button[.="{level}"][@aria-checked="true"]')
 
-    for level, words in (
-        ("passages", ""),
-        ("propositions", "The bell of Skarn church weighs 912"),
-        ("sentences", BELL),
+    for level, words, is_marked in (
+        ("passages", "", False),
+        ("propositions", "The bell of Skarn church weighs 912", True),
+        ("sentences", BELL, True),
     ):
         press(driver, f'//button[.="{level}"]', partial(chosen, level))
-        wait_for(lambda words=words: first_words() == words or (words and first_words().startswith(words)))
+        wait_for(
+            lambda words=words, is_marked=is_marked: first_card()[1] == is_marked and first_card()[0].startswith(words)
+        )
     wait_for(lambda: chosen("sentences")[0].click() or True)
     wait_for(lambda: chosen("sentences"), 20)  # pressed again, it stays
 

@@ -122,7 +122,7 @@ def test_folds_are_shown_below_and_as_json_lines(propcite: Propcite, tmp_path: P
     [
         (["one", "--strategy", "top-k=x"], "the alignment 'top-k=x' needs a whole number"),
         (["one", "--folds", "2"], "one has 3 queries: folds of 2 need 4 or more"),
-        (["one", "other/one"], "two folders have the same name"),
+        (["one", "other/one"], "two folders are named one"),
         (["nowhere"], "nowhere has no corpus.jsonl"),
     ],
 )
