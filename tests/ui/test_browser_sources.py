@@ -255,7 +255,7 @@ def test_granularity_ranks_anew_and_conflicts_stand_beside_support(
 
     for level, words, is_marked in (
         ("passages", "", False),
-        ("propositions", "The bell of Skarn church weighs 912", True),
+        ("statements", "The bell of Skarn church weighs 912", True),
         ("sentences", BELL, True),
     ):
         press(driver, f'//button[.="{level}"]', partial(chosen, level))
