@@ -57,6 +57,8 @@ class ExternalMethod:
 
     def find(self, sentences: Sequence[SplitSentence], retriever: Retriever, k: int) -> HitsByClaim:
         passages = retriever.passages()
+        if not (sentences and passages):
+            return [[[]] for _ in sentences]
         request = {
             "id": self._answered + 1,
             "sentences": [sentence.text for sentence in sentences],

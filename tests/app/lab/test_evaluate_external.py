@@ -98,6 +98,12 @@ def find(method: ExternalMethod, encoder: Any) -> Any:
     return method.find(sentences, Retriever.over(encoder, [Passage(d["id"], d["text"]) for d in DOCS]), 8)
 
 
+def test_without_passages_nothing_is_asked(encoder: Any, program: str) -> None:
+    sentences = split_answer(ANSWER, RuleSplitter())
+    found = ExternalMethod(f"{program} dies").find(sentences, Retriever.over(encoder, []), 8)
+    assert found == [[[]], [[]]]
+
+
 @pytest.mark.parametrize(
     ("fault", "said"),
     [
