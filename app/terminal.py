@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import os
-import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.markup import escape
@@ -34,7 +31,6 @@ if TYPE_CHECKING:  # the ingester loads the readers
     from propcite.app.models import Model
     from propcite.attribution.citing.repaired import Repaired
     from propcite.attribution.citing.splitting import SplitSentence
-    from propcite.retrieval.index import ProgressReport
 
 out = Console(highlight=False, soft_wrap=False)
 err = Console(stderr=True, highlight=False)
@@ -51,7 +47,6 @@ REPAIRS = {
     "dropped": ("✗", "red"),
     "no such passage": ("✗", "red"),
 }
-SECONDS_BETWEEN = 30.0  # lines of progress in a log
 STATES = {
     "added": "green", "changed": "cyan", "moved": "cyan", "unchanged": "dim", "duplicate": "yellow", "removed": "dim",
     "failed": "red",
@@ -206,7 +201,7 @@ def show_repair(repaired: Repaired) -> None:
 
 def show_hits(hits: Sequence[Hit], names: dict[str, str]) -> None:
     for rank, hit in enumerate(hits, start=1):
-        place = _place(Evidence(hit.passage, hit.spans[0], hit.score, hit.passage_score), names)
+        place = _place(Evidence.of(hit), names)
         words = f" [dim](words {hit.words:.3f})[/dim]" if hit.words and hit.similarity else ""
         out.print(f"[bold cyan]{rank:>2}[/]  {hit.score:.3f}{words}  [dim]{escape(place)}[/dim]")
         _indented(escape(" ".join(hit.text.split())), 4)
@@ -217,8 +212,7 @@ def show_hits(hits: Sequence[Hit], names: dict[str, str]) -> None:
 
 def also_in(hit: Hit, names: Mapping[str, str]) -> str:
     """Name the other places of a hit's words; empty where there are none."""
-    first, *copies = (Evidence(one.passage, one.spans[0], one.score, one.passage_score) for one in hit.everywhere)
-    return copies_line(replace(first, copies=tuple(copies)), names)
+    return copies_line(Evidence.of(hit), names)
 
 
 def show_outcome(outcome: Outcome, ocr: Choice = "auto") -> None:
@@ -266,56 +260,3 @@ def show_models(models: Sequence[Model]) -> None:
         name = Text(f"{model.name} ✓" if model.chosen else model.name, style="bold" if model.chosen else "")
         table.add_row(model.setting, name, f"{model.megabytes:.1f}", model.what, model.made)
     out.print(table)
-
-
-class Advance(Protocol):
-    """Reports the current step and how many more items are finished."""
-
-    def __call__(self, description: str, by: int = 1) -> None: ...
-
-
-@contextmanager
-def counting(total: int, what: str) -> Iterator[Advance]:
-    """Show progress by count on stderr: a bar on a terminal, else a line every 30 seconds."""
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as progress:
-        task = progress.add_task(what, total=total)
-        done, log = 0, _Log()
-
-        def advance(description: str, by: int = 1) -> None:
-            nonlocal done
-            done += by
-            progress.update(task, advance=by, description=description)
-            log.say(f"{description}: {done} of {total}")
-
-        yield advance
-
-
-@contextmanager
-def sharing() -> Iterator[ProgressReport]:
-    """Show progress by share, in the same way as `counting`."""
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as progress:
-        task, log = progress.add_task("", total=1.0), _Log()
-
-        def report(what: str, share: float) -> None:
-            progress.update(task, completed=share, description=what)
-            log.say(f"{what}: {share:.0%}")
-
-        yield report
-
-
-class _Log:
-    """Prints progress lines at intervals if stderr is not a terminal."""
-
-    def __init__(self) -> None:
-        self._last = time.monotonic()
-
-    def say(self, line: str) -> None:
-        if not err.is_terminal and time.monotonic() - self._last >= SECONDS_BETWEEN:
-            err.print(escape(line))
-            self._last = time.monotonic()

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from propcite.attribution.question_parts import Answered, QuestionPart
-from propcite.retrieval.text import Box, Passage, Span, join_spans
+from propcite.retrieval.text import Box, Hit, Passage, Span, join_spans
 
 MAX_CITATIONS = 3  # markers per sentence, as in ALCE
 
@@ -84,6 +84,13 @@ class Evidence:
     doubt: str = field(default="", compare=False)
     address: str = field(default="", compare=False)
     link: str = field(default="", compare=False)
+
+    @classmethod
+    def of(cls, hit: Hit, score: float | None = None, *, shown: bool = True) -> Evidence:
+        """Return a hit of a search as evidence, with its copies; `score` replaces the hit's own."""
+        scores = hit.score if score is None else score, hit.passage_score
+        copies = tuple(cls(copy.passage, copy.spans[0], *scores, shown) for copy in hit.copies)
+        return cls(hit.passage, hit.spans[0], *scores, shown, copies)
 
     @property
     def quote(self) -> str:

@@ -10,7 +10,7 @@ from propcite.app.library.store import Opinion
 from propcite.attribution.citations import CitedAnswer, CitedProposition, Evidence, Label, Verdict
 from propcite.attribution.citing.repaired import MarkerCheck, MarkerState
 from propcite.attribution.formats.cited_documents import Documents
-from propcite.attribution.formats.wording import ELSEWHERE, SIGNS, label_of, location_of
+from propcite.attribution.formats.wording import ELSEWHERE, SIGNS, counts_line, label_of, location_of
 from propcite.attribution.formats.wording import notices as notices
 from propcite.retrieval.text import Granularity, Passage, Span
 
@@ -93,14 +93,8 @@ def written_by(answer: CitedAnswer) -> str:
 
 def support_line(answer: CitedAnswer) -> str:
     """Say how many statements have a source, how many one contradicts, and how often "supported" is right, if known."""
-    statements = answer.facts
-    if not statements:
-        return "Nothing here needs a source"
-    num_supported = sum(bool(one.citations) for one in statements)
-    line = f"{num_supported} of {counted(len(statements), 'statement')} supported by a source"
-    num_contradicted = sum(label_of(one) is Label.CONTRADICTED for one in statements)
-    contradicted = f"{num_contradicted} contradicted" if num_contradicted else ""
-    return " · ".join(filter(None, [line, contradicted, answer.models.get("judge_trust", "")]))
+    said = f"statement{'s' * (len(answer.facts) != 1)} supported by a source"
+    return counts_line(answer, said) or "Nothing here needs a source"
 
 
 def percent(share: float) -> str:

@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 
 class AsyncClient:
-    """Calls a PropCite server from asyncio: the methods of `Client`, to be awaited; streams by `async for`."""
+    """Calls a PropCite server from asyncio: await the methods of `Client`, and read its streams by `async for`."""
 
     def __init__(
         self,

@@ -189,6 +189,16 @@ def _hits(text: str) -> list[Hit]:
             hit["score"],
             hit["passage_score"],
             hit["words"],
+            _copies(hit, passages),
         )
         for hit in data["hits"]
     ]
+
+
+def _copies(hit: Mapping[str, Any], passages: Mapping[str, Passage]) -> tuple[Hit, ...]:
+    """Return the other places of a hit's words, each as a hit with the same scores."""
+    level, scores = Granularity(hit["granularity"]), (hit["score"], hit["passage_score"], hit["words"])
+    return tuple(
+        Hit(passages[copy["passage_id"]], level, (Span(copy["start"], copy["end"]),), *scores)
+        for copy in hit.get("copies", ())
+    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -11,7 +10,7 @@ from typing import Any
 
 import httpx
 
-from propcite.app.client.errors import ServerError, unreadable
+from propcite.app.client.errors import ServerError
 
 BUSY = (429, 503)  # the server did nothing yet, so that even what changes something can be sent again
 LONGEST_WAIT_S = 60.0
@@ -66,10 +65,3 @@ def error_of(response: httpx.Response) -> ServerError:
     errors = problem.get("errors")
     wait = seconds_in(response.headers.get("Retry-After"))
     return ServerError(response.status_code, detail, errors if isinstance(errors, list) else (), wait)
-
-
-def json_of(response: httpx.Response) -> Any:
-    try:
-        return json.loads(response.text)
-    except ValueError as error:
-        raise unreadable(error) from error

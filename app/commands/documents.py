@@ -158,7 +158,7 @@ def _ask_before_removing(collection: CollectionInfo) -> None:
 @cli.command(rich_help_panel=Panel.DOCUMENTS)
 def reindex(collection: Collection = "", as_json: AsJson = False) -> None:
     """Rebuild a collection's index from its stored passages, for another encoder or after damage."""
-    from propcite.app.terminal import counting
+    from propcite.app.terminal_progress import counting
 
     parts = open_parts()
     chosen = find_collection(parts, collection)

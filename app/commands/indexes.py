@@ -49,7 +49,7 @@ def check(
 
     Exit code 1 if a fault is left.
     """
-    from propcite.app.terminal import sharing
+    from propcite.app.terminal_progress import sharing
 
     parts = open_parts()
     chosen = find_collection(parts, collection)
@@ -76,7 +76,7 @@ def check(
 @index.command()
 def compact(collection: Collection = "", as_json: AsJson = False) -> None:
     """Merge the segments of an index into one and free the space of deleted passages."""
-    from propcite.app.terminal import sharing
+    from propcite.app.terminal_progress import sharing
 
     parts = open_parts()
     chosen = find_collection(parts, collection)

@@ -137,7 +137,7 @@ def _outcome_printer(parts: Parts, as_json: bool) -> Show:
 @contextmanager
 def _ingester(parts: Parts, collection: CollectionInfo) -> Iterator[Ingester]:
     """Open an ingester that shows its progress on stderr."""
-    from propcite.app.terminal import sharing
+    from propcite.app.terminal_progress import sharing
 
     with sharing() as report:
         yield parts.ingester(collection, progress=lambda progress: report(progress.line, progress.share))

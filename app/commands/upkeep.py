@@ -33,7 +33,7 @@ def doctor(
     from propcite.app.ingest.ocr.choosing import available, way_to_read
     from propcite.app.library import doctor as looking
     from propcite.app.library.source_findings import source_findings
-    from propcite.app.terminal import sharing
+    from propcite.app.terminal_progress import sharing
 
     parts = open_parts()
     chosen = [find_collection(parts, collection)] if collection else []
@@ -81,7 +81,7 @@ def backup(
     from dataclasses import asdict
 
     from propcite.app.library.backup import create_backup
-    from propcite.app.terminal import sharing
+    from propcite.app.terminal_progress import sharing
 
     parts = open_parts()
     with sharing() as progress:
@@ -111,7 +111,7 @@ def restore(
 
     from propcite.app.library import backup as kept
     from propcite.app.library.store import Library
-    from propcite.app.terminal import sharing
+    from propcite.app.terminal_progress import sharing
 
     parts = open_parts(data_dir=into)
     with sharing() as progress:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from propcite.app.errors import AppError
 from propcite.app.lab.runs.inputs import file_digests
-from propcite.app.terminal import counting, sharing
+from propcite.app.terminal_progress import counting, sharing
 from propcite.retrieval.saving import atomic_write
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 from propcite.app.errors import AppError
-from propcite.app.terminal import counting
+from propcite.app.terminal_progress import counting
 from propcite.attribution.questions.reader import Calibration, QuestionReader, Reading, Text
 from propcite.retrieval.retriever import Retriever
 from propcite.retrieval.splitter import passage_from_sentences

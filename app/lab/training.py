@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from propcite.app.settings import load_settings
-from propcite.app.terminal import counting
+from propcite.app.terminal_progress import counting
 from propcite.retrieval.errors import PropCiteError
 from propcite.retrieval.saving import atomic_write
 

@@ -201,7 +201,7 @@ class SearchRequest(DocumentSelection, OffsetUnit):
     alignment: AlignmentName | None = Field(
         None, description=f"which tokens are compared, as {FORMS}; default: the collection's own"
     )
-    passages: bool = Field(False, description="return the passages of the hits too")
+    passages: bool = Field(False, description="return the passages of the hits and of their copies too")
     way: Way | None = Field(
         None, description="what ranks: both, vectors, or words alone; default: the setting search_way"
     )

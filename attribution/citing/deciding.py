@@ -208,9 +208,8 @@ def _context(passage: Passage, evidence: Span) -> str:
 
 
 def _evidence(hit: Hit, shown: bool) -> Evidence:
-    scores = round(_nearness(hit), 4), round(hit.passage_score, 4)
-    copies = tuple(Evidence(copy.passage, copy.spans[0], *scores, shown) for copy in hit.copies)
-    return Evidence(hit.passage, hit.spans[0], *scores, shown, copies)
+    rounded = replace(hit, passage_score=round(hit.passage_score, 4))
+    return Evidence.of(rounded, round(_nearness(hit), 4), shown=shown)
 
 
 def _nearness(hit: Hit) -> float:

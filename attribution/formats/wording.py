@@ -70,11 +70,19 @@ def summary_line(answer: CitedAnswer) -> str:
 
 def coverage_line(answer: CitedAnswer) -> str:
     """Say how many facts have support, how many are contradicted, and how far the judge can be trusted, if known."""
+    number = len(answer.facts)
+    return counts_line(answer, f"{'fact has' if number == 1 else 'facts have'} support") or "Nothing here needs support"
+
+
+def counts_line(answer: CitedAnswer, said: str) -> str:
+    """Return `3 of 4` and the words `said` for facts with a citation, how many are contradicted, and the judge's trust.
+
+    Empty if there are no facts.
+    """
     facts = answer.facts
     if not facts:
-        return "Nothing here needs support"
-    num_supported = sum(bool(fact.citations) for fact in facts)
-    line = f"{num_supported} of {len(facts)} {'fact has' if len(facts) == 1 else 'facts have'} support"
+        return ""
+    line = f"{sum(bool(fact.citations) for fact in facts)} of {len(facts)} {said}"
     num_contradicted = sum(label_of(fact) is Label.CONTRADICTED for fact in facts)
     contradicted = f"{num_contradicted} contradicted" if num_contradicted else ""
     return " · ".join(filter(None, [line, contradicted, answer.models.get("judge_trust", "")]))

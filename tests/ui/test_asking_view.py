@@ -134,8 +134,8 @@ def test_steps_and_the_meter_stand_with_a_reopened_answer(opened: Page, filled: 
     test = opened(filled, answer=first)
     (steps,) = [box for box in test.expander if " written in " in box.label]
     assert steps.label.startswith("found 2 passages in ")
-    told = texts(test)
-    assert all(f"✓ {word}" in told for word in ("Found passages", "Wrote", "Split it", "Checked that they"))
+    shown = texts(test)
+    assert all(f"✓ {word}" in shown for word in ("Found passages", "Wrote", "Split it", "Checked that they"))
     assert library.answer(first).timings_ms["retrieve"] > 0
 
 

@@ -32,7 +32,7 @@ from propcite.app.lab.runs.aggregates import ALL_ANSWERS, ANSWER_WAY, JUDGE_TEST
 from propcite.app.lab.runs.runner import add_costs, split_cost, timed
 from propcite.app.library.store.runs import RunInfo, RunItem
 from propcite.app.parts import Parts
-from propcite.app.terminal import Advance, counting
+from propcite.app.terminal_progress import Advance, counting
 from propcite.attribution.propcite import PropCite
 
 NEEDS_MARKERS = (GENERATE, REPAIR)

@@ -73,7 +73,7 @@ def _adapt(
     parts: Parts, collection: CollectionInfo, examples: list[Example], names: list[str], dry_run: bool, as_json: bool
 ) -> None:
     from propcite.app.lab.adaptation.adapt import adapt
-    from propcite.app.terminal import counting
+    from propcite.app.terminal_progress import counting
 
     with counting(len(examples), "ranking") as advance:
         adaptation = adapt(parts, collection, examples, names, lambda _: advance("ranking"))

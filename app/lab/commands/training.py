@@ -51,7 +51,7 @@ def train_splitter(
     seed: Seed = 0,
 ) -> None:
     """Train the learned splitter; a quarter of the sentences with marked words is held out for evaluation."""
-    from propcite.app.terminal import counting
+    from propcite.app.terminal_progress import counting
     from propcite.attribution.propositions.training import is_held_out, num_steps, read_examples, train
 
     rows = [example for file in files for example in read_examples(file)]

@@ -11,7 +11,7 @@ from typing import Any
 from propcite.app.lab.ranking.beir import BeirCollection
 from propcite.app.parts import Parts
 from propcite.app.settings import Settings
-from propcite.app.terminal import counting
+from propcite.app.terminal_progress import counting
 from propcite.retrieval.encoding.encoder import Encoder
 from propcite.retrieval.errors import IndexFormatError
 from propcite.retrieval.index.manifest import MANIFEST_FILE

@@ -92,7 +92,7 @@ def evaluate(
     built = {
         name: build_rankings(one, configs, encoders, parts.settings, searched) for name, one in collections.items()
     }
-    is_one = len(collections) == 1
+    is_one = len(collections) == 1  # its run is as it was before several folders could be measured together
     digests = {name: dict(one.digests) for name, one in collections.items()}
     settings = {
         "files": next(iter(digests.values())) if is_one else digests,

@@ -16,7 +16,7 @@ FACTS = ("Success@1", "R@5", "R@10", "R@20")
 
 
 def measures_of(depth: int, *, answers: bool = False) -> tuple[str, ...]:
-    """Return the measures of rankings of this depth; by answers only whether a passage holds one can be told.
+    """Return the measures of rankings of this depth; rankings by answers have Success alone.
 
     >>> measures_of(1000)[-1], measures_of(20, answers=True)
     ('R@1000', ('Success@1', 'Success@5', 'Success@20'))

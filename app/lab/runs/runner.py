@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 
 from propcite.app.errors import AppError
 from propcite.app.library.store.runs import UNFINISHED, RunInfo, RunItem, Runs, as_json
-from propcite.app.terminal import counting
+from propcite.app.terminal_progress import counting
 from propcite.attribution.llm.usage import measure_usage
 
 Row = TypeVar("Row")

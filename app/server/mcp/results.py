@@ -278,7 +278,7 @@ class Results:
             passage_id=passage.id,
             uri=self._uri(passage, span),
             link=source_link(sources.get(passage.document_id, ""), passage, span),
-            also_in=list(dict.fromkeys(copy_name(Evidence(c.passage, c.spans[0], 0.0, 0.0), {}) for c in hit.copies)),
+            also_in=list(dict.fromkeys(copy_name(copy, {}) for copy in Evidence.of(hit).copies)),
         )
 
     def _uri(self, passage: Passage, span: Span) -> str:

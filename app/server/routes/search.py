@@ -31,7 +31,9 @@ async def search(request: Request, body: SearchRequest, access: ReadAccess) -> J
         hits = pipeline.search(body.query, body.granularity, body.k, timer, alignment=alignment, way=body.way)
         return {
             "hits": [hit_json(hit, unit) for hit in hits],
-            "passages": passages_json((hit.passage for hit in hits), unit) if body.passages else [],
+            "passages": passages_json((place.passage for hit in hits for place in hit.everywhere), unit)
+            if body.passages
+            else [],
             "notes": list(filter(None, [service.parts.encoder.missing_marker_note(body.granularity)])),
             "timings_ms": {step: round(ms, 2) for step, ms in timer.spent.items()},
         }

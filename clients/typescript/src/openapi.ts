@@ -1792,7 +1792,7 @@ export interface components {
             alignment?: string | null;
             /**
              * Passages
-             * @description return the passages of the hits too
+             * @description return the passages of the hits and of their copies too
              * @default false
              */
             passages?: boolean;

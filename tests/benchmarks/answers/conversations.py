@@ -20,7 +20,7 @@ from propcite.app.demo import DOCUMENTS as DEMO
 from propcite.app.errors import AppError
 from propcite.app.parts import Parts
 from propcite.app.settings import load_settings
-from propcite.app.terminal import counting
+from propcite.app.terminal_progress import counting
 from propcite.attribution.english import Exchange, standalone_question
 from propcite.retrieval.errors import PropCiteError
 

@@ -20,7 +20,7 @@ from propcite.app.lab.alce.scores import length
 from propcite.app.library.store import CollectionInfo
 from propcite.app.parts import Parts
 from propcite.app.settings import load_settings
-from propcite.app.terminal import counting
+from propcite.app.terminal_progress import counting
 from propcite.attribution.citations import CitedAnswer
 from propcite.retrieval.errors import PropCiteError
 

@@ -20,7 +20,7 @@ from propcite.app.errors import AppError
 from propcite.app.lab.alce.scores import f1
 from propcite.app.parts import Parts
 from propcite.app.settings import load_settings
-from propcite.app.terminal import counting
+from propcite.app.terminal_progress import counting
 from propcite.retrieval.encoding.cache import CachedEncoder
 from propcite.retrieval.retriever import Retriever
 from propcite.retrieval.splitter import PassageSplitter
