@@ -44,7 +44,7 @@ def train_judge(
     from propcite.attribution.judges.training.trainer import JudgeRecipe, check_start, train
 
     recipe = JudgeRecipe(**options)
-    check_start(base, work, resume=resume)
+    check_start(base, work, recipe, resume=resume)
     inputs = {
         "files": file_digests(files), "held out": file_digests(held_out), "parser": parser,
         "lexicon": file_digests(sorted(lexicon.glob("data.*")) if lexicon else ()),

@@ -1,9 +1,13 @@
-"""Save and load a reader: a folder with its network in eight bits per weight, its tokenizer and its calibration."""
+"""Save and load a reader: a folder with its network in eight bits per weight, its tokenizer and its calibration.
+
+A training may leave the network as it is and learn changes of low rank: they are a file of their own beside it.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -19,13 +23,15 @@ from propcite.retrieval.errors import PropCiteError
 from propcite.retrieval.saving import atomic_write
 
 if TYPE_CHECKING:
-    from torch import Tensor
+    from torch import Tensor, nn
 
     from propcite.attribution.judges.reader_network import ReaderNetwork
     from propcite.attribution.reading.pairs import PairTokenizer
 
 READER = Path(__file__).parents[1] / "models" / "reader"
 ABOUT = "reader.json"
+CHANGES = "changes.safetensors"
+UP, DOWN = "/up", "/down"  # in names of the two thin matrices whose product was added to a weight
 REMEDY = "install PropCite again, or name a folder that propcite train judge wrote"
 MAX_FILE_BYTES = 45_000_000
 GROUP = 64  # weights of an embedding that share a scale
@@ -43,6 +49,7 @@ class LoadedReader:
     tokenizer: PairTokenizer
     name: str
     about: dict[str, Any]
+    changes: dict[str, Tensor]  # those in its network
     lock: Lock = field(default_factory=Lock)  # for the tokenizer, which two threads cannot share
 
 
@@ -69,12 +76,44 @@ def _load(folder: Path, described: str, device: str, precision: str) -> LoadedRe
         about = json.loads(described)
         stored = {name: tensor for file in about["files"] for name, tensor in _tensors(folder / file)}
         network = _network(transformers.AutoConfig.from_pretrained(folder), dict(_unpacked(stored)))
+        changes = _changes(folder, about)
+        change(network, changes)
         tokenizer = PairTokenizer(transformers.AutoTokenizer.from_pretrained(folder))
     except Exception as error:  # each file format has its own kinds
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
         raise AttributionError(f"{folder} is damaged or missing ({reason}): {REMEDY}") from error
     network = network.to(device, dtype_of(precision, torch.device(device).type)).eval().requires_grad_(False)
-    return LoadedReader(network, tokenizer, f"{folder.name}@{_digest(about)}", about)
+    return LoadedReader(network, tokenizer, f"{folder.name}@{_digest(about)}", about, changes)
+
+
+def change(network: nn.Module, changes: Mapping[str, Tensor]) -> None:
+    """Add the products of thin matrices to a network's weights; other tensors replace what has their name."""
+    import torch
+
+    own = network.state_dict()
+    with torch.no_grad():
+        for name, tensor in changes.items():
+            if name.endswith(UP):
+                weight, down = own[name.removesuffix(UP)], changes[name.removesuffix(UP) + DOWN]
+                weight.copy_(weight.float() + (tensor @ down).to(weight.device))
+            elif not name.endswith(DOWN):
+                own[name].copy_(tensor)
+
+
+def joined(first: Mapping[str, Tensor], second: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Return two sets of changes as one; of two tensors that replace the same weight, the second."""
+    import torch
+
+    together = {**first, **second}
+    for name in first.keys() & second.keys():
+        if name.endswith((UP, DOWN)):
+            together[name] = torch.cat([first[name], second[name]], 1 if name.endswith(UP) else 0)
+    return together
+
+
+def _changes(folder: Path, about: Mapping[str, Any]) -> dict[str, Tensor]:
+    """Return the changes that a reader's description names; there may be none."""
+    return {name: t.float() for name, t in _tensors(folder / CHANGES)} if "changes" in about else {}
 
 
 def _network(config: Any, state: Mapping[str, Tensor]) -> ReaderNetwork:
@@ -108,7 +147,9 @@ def update(folder: Path, more: Mapping[str, Any]) -> None:
 def check(folder: Path = READER) -> None:
     """Raise AttributionError unless the folder holds the weights that it was saved with."""
     try:
-        damaged = [f for f, sha in _about(folder)["files"].items() if file_sha256(folder / f) != sha]
+        about = _about(folder)
+        files = about["files"] | ({CHANGES: about["changes"]} if "changes" in about else {})
+        damaged = [f for f, sha in files.items() if file_sha256(folder / f) != sha]
     except (OSError, ValueError, KeyError, PropCiteError) as error:
         raise AttributionError(f"{folder} is damaged or missing ({error}): {REMEDY}") from error
     if damaged:
@@ -140,9 +181,26 @@ def save(folder: Path, network: ReaderNetwork, tokenizer: Any, about: Mapping[st
             save_file(tensors, str(new))
         files[file.name] = file_sha256(file)
     _write_about(folder, {**about, "files": files})
-    for old in folder.glob("*.safetensors"):
+    for old in folder.glob("*.safetensors"):  # changes of an earlier reader too
         if old.name not in files:
             old.unlink()
+
+
+def save_changes(folder: Path, base: Path, changes: Mapping[str, Tensor], about: Mapping[str, Any]) -> None:
+    """Write a reader that differs from the reader in the folder `base` by changes, added to those that it has."""
+    from safetensors.torch import save_file
+
+    of_base = _about(base)
+    given = {name: tensor.detach().float().cpu() for name, tensor in changes.items()}
+    stored = {name: t.half().contiguous() for name, t in joined(_changes(base, of_base), given).items()}
+    folder.mkdir(parents=True, exist_ok=True)
+    if folder.resolve() != base.resolve():
+        for file in base.iterdir():
+            if file.name not in (CHANGES, ABOUT):
+                shutil.copyfile(file, folder / file.name)
+    with atomic_write(folder / CHANGES, AttributionError) as new:
+        save_file(stored, str(new))
+    _write_about(folder, {**about, "files": of_base["files"], "changes": file_sha256(folder / CHANGES)})
 
 
 def _packed(state: Mapping[str, Tensor]) -> Iterator[tuple[str, Tensor]]:
@@ -212,5 +270,5 @@ def _tensors(file: Path) -> Iterator[tuple[str, Tensor]]:
 
 def _digest(about: Mapping[str, Any]) -> str:
     """Return a short hash of what decides verdicts: the weights, by the hashes of their files, and the calibration."""
-    decisive = json.dumps([about["files"], about.get("calibration")], sort_keys=True)
+    decisive = json.dumps([about["files"], about.get("changes"), about.get("calibration")], sort_keys=True)
     return hashlib.sha256(decisive.encode()).hexdigest()[:12]

@@ -45,6 +45,12 @@ class ReaderNetwork(nn.Module):
             nn.init.constant_(head.bias, bias)
         self._has_sides = (getattr(base.config, "type_vocab_size", 0) or 0) > 1
 
+    @property
+    def upper_layers(self) -> nn.ModuleList:
+        """Return the layers that a training of low rank changes: the upper half."""
+        layers: nn.ModuleList = self.base.encoder.layer
+        return layers[len(layers) // 2 :]
+
     def forward(self, pairs: Sequence[Pair], width: int = 0) -> Logits:
         """Return the logits of a batch, where t is at least `width`."""
         return self.logits(*self.states(pairs, width))

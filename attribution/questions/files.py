@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 QUESTIONS = Path(__file__).parents[1] / "models" / "questions.safetensors"
 REMEDY = "install PropCite again, or name a file that propcite train questions wrote"
-UP, DOWN = "/up", "/down"  # the two thin matrices whose product training added to a weight
 LAYERS = "layers."  # in front of the weights of the layers that training changes
+UPPER = "base.encoder.layer."  # their name in the reader, with their number there
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +58,7 @@ def load(
 
 @lru_cache(maxsize=1)
 def _load(file: Path, digest: str, folder: Path, device: str, precision: str) -> LoadedReader:
-    import torch
     from safetensors import safe_open
-
-    from propcite.attribution.questions.network import QuestionNetwork
 
     base = reader_files.load(folder, device, precision)
     with safe_open(str(file), "pt") as opened:
@@ -69,14 +66,9 @@ def _load(file: Path, digest: str, folder: Path, device: str, precision: str) ->
         tensors = {name: opened.get_tensor(name).float() for name in opened.keys()}  # noqa: SIM118 - no mapping
     if metadata.get("base") != weights_of(base.about):
         raise ValueError("it was trained over another reader")
-    network = QuestionNetwork(base.network)
+    own = {name for name in tensors if name.startswith(LAYERS)}
+    network = over(base, {name.removeprefix(LAYERS): tensors.pop(name) for name in own})
     like = base.network.piece.weight
-    with torch.no_grad():
-        for name, weight in network.upper_layers.state_dict().items():
-            if (up := tensors.pop(LAYERS + name + UP, None)) is not None:
-                weight.copy_(
-                    weight.float() + up.to(weight.device) @ tensors.pop(LAYERS + name + DOWN).to(weight.device)
-                )
     missing, unknown = network.load_state_dict(tensors, strict=False)
     if unknown or any(not name.startswith("reader.") for name in missing):
         raise ValueError(f"it does not fit: {[*unknown, *missing][0]}")
@@ -84,6 +76,21 @@ def _load(file: Path, digest: str, folder: Path, device: str, precision: str) ->
     about = json.loads(metadata.get("about", "{}"))
     name = f"{file.stem}@{digest[:12]}"
     return LoadedReader(network, base.tokenizer, base.lock, name, about)
+
+
+def over(reader: reader_files.LoadedReader, changes: Mapping[str, Tensor]) -> QuestionNetwork:
+    """Return a network for questions over a reader, with these changes of its upper layers in place of the reader's."""
+    from propcite.attribution.questions.network import QuestionNetwork
+
+    network = QuestionNetwork(reader.network)
+    first = len(reader.network.base.encoder.layer) - len(network.upper_layers)
+    undone: dict[str, Tensor] = {}
+    for name, tensor in reader.changes.items():
+        if name.startswith(UPPER):
+            number, _, rest = name.removeprefix(UPPER).partition(".")
+            undone[f"{int(number) - first}.{rest}"] = -tensor if name.endswith(reader_files.UP) else tensor
+    reader_files.change(network.upper_layers, reader_files.joined(undone, changes))
+    return network
 
 
 def check(file: Path = QUESTIONS) -> None:

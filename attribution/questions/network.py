@@ -50,7 +50,7 @@ class QuestionNetwork(nn.Module):
     @property
     def upper_layers(self) -> nn.ModuleList:
         """Return the layers that training changes."""
-        return _upper_half(self.reader)
+        return self.reader.upper_layers
 
     def forward(self, pairs: Sequence[Pair], width: int = 0) -> Logits:
         """Return the logits of a batch, where t is at least `width`."""
@@ -63,11 +63,6 @@ class QuestionNetwork(nn.Module):
 
 def _upper_copied(reader: ReaderNetwork) -> ReaderNetwork:
     """Return the reader with heads and upper layers of its own; all below is shared."""
-    upper = set(_upper_half(reader))
+    upper = set(reader.upper_layers)
     shared = [reader.base.embeddings, *(layer for layer in reader.base.encoder.layer if layer not in upper)]
     return deepcopy(reader, {id(module): module for module in shared})
-
-
-def _upper_half(reader: ReaderNetwork) -> nn.ModuleList:
-    layers: nn.ModuleList = reader.base.encoder.layer
-    return layers[len(layers) // 2 :]

@@ -59,6 +59,13 @@ def train_judge(
         float,
         typer.Option(min=0.0, max=1.0, help="Share of the claims from sources whose wrong words are in [[brackets]]."),
     ] = 0.5,
+    low_rank: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            help="Keep the reader --base and learn changes of this rank in its upper layers.",
+        ),
+    ] = 0,
     seed: Seed = 0,
     resume: Resume = False,
 ) -> None:
@@ -67,7 +74,7 @@ def train_judge(
 
     options = {
         "steps": steps, "batch_pieces": batch_pieces, "learning_rate": learning_rate, "dropout": dropout,
-        "marked": marked, "seed": seed,
+        "marked": marked, "low_rank": low_rank, "seed": seed,
     }  # fmt: skip
     write_json(
         train(

@@ -20,7 +20,7 @@ from propcite.attribution.errors import AttributionError
 from propcite.attribution.judges import Case
 from propcite.attribution.judges.excerpts import excerpt
 from propcite.attribution.judges.reader import MAX_WORDS
-from propcite.attribution.judges.reader_files import ABOUT, load, save
+from propcite.attribution.judges.reader_files import ABOUT, BASE, load, save, save_changes
 from propcite.attribution.judges.reader_network import ReaderNetwork
 from propcite.attribution.judges.training.making.example import (
     CONTRADICTED,
@@ -35,8 +35,10 @@ from propcite.retrieval.encoding.loading import hide_progress_bars, model_folder
 from propcite.retrieval.errors import RetrievalError
 from propcite.retrieval.text import Span
 from propcite.retrieval.training.loop import TrainingLoop
+from propcite.retrieval.training.lowrank import add_low_rank_changes
 
 CHECKPOINT = "judge.pt"
+INFIX = ".parametrizations.weight.0."  # in torch's names of the tensors that change a weight
 BATCHES_PER_SORT = 100  # batches whose examples are sorted by length together
 SCENES_WEIGHT = 0.4  # of a kind that was made up: there are many, all from templates
 MIN_SIZE = 400  # a kind with fewer examples is drawn as often as one with so many
@@ -56,6 +58,7 @@ class JudgeRecipe:
     title_share: float = 0.6
     dropout: float = 0.0
     marked: float = 0.5  # share of the rows that are of sources whose wrong words people marked, if there are any
+    low_rank: int = 0  # of the changes of the upper layers; 0 trains all layers
     seed: int = 0
 
 
@@ -229,8 +232,26 @@ def _share(examples: Sequence[Example]) -> float:
     return weight * sqrt(max(len(examples), MIN_SIZE))
 
 
-def check_start(base: str, folder: Path, *, resume: bool) -> None:
+def prepare_low_rank(network: ReaderNetwork, rank: int) -> None:
+    """Freeze the base's weights but for changes of low rank in the upper layers; the heads are trained too."""
+    network.base.requires_grad_(False)
+    for layer in network.upper_layers:
+        add_low_rank_changes(layer, rank)
+
+
+def learned_changes(network: ReaderNetwork) -> dict[str, Tensor]:
+    """Return what a training of low rank learned, under the names that a reader's folder has for it."""
+    state = network.state_dict()
+    thin = {name.replace(INFIX, ".weight/"): t for name, t in state.items() if INFIX in name}
+    return thin | {name: t for name, t in state.items() if not name.startswith(BASE)}
+
+
+def check_start(base: str, folder: Path, recipe: JudgeRecipe, *, resume: bool) -> None:
     """Raise what would stop a training before its first step: an unfinished one in this folder, or no such base."""
+    if recipe.low_rank and not (Path(base) / ABOUT).exists():
+        raise AttributionError(
+            f"{base} is no trained reader, which changes of low rank need: give the folder of one as base"
+        )
     if (folder / CHECKPOINT).exists() and not resume:
         raise AttributionError(f"{folder} has an unfinished training: go on with --resume, or give another --work")
     try:
@@ -252,9 +273,11 @@ def train(
     progress: Callable[[int, float], None] = lambda *_: None,
 ) -> dict[str, Any]:
     """Train on the examples and write the reader to the folder `out`; return the description stored with it."""
-    check_start(base, folder, resume=resume)
+    check_start(base, folder, recipe, resume=resume)
     shown = [as_shown(example) for example in examples]
     network, tokenizer = base_network(base, recipe.dropout)
+    if recipe.low_rank:
+        prepare_low_rank(network, recipe.low_rank)
     network.to(device or ("cuda" if torch.cuda.is_available() else "cpu"))
     trainer = JudgeTrainer(recipe, shown, network, tokenizer, folder)
     if resume and trainer.resume():
@@ -266,6 +289,9 @@ def train(
         "examples": dict(Counter(f"{e.source} {e.kind} {e.label}" for e in examples).most_common()),
         "made": datetime.date.today().isoformat(),
     }
-    save(out, network, tokenizer, about)
+    if recipe.low_rank:
+        save_changes(out, Path(base), learned_changes(network), about)
+    else:
+        save(out, network, tokenizer, about)
     (folder / CHECKPOINT).unlink(missing_ok=True)
     return about

@@ -18,7 +18,7 @@ from propcite.attribution.errors import AttributionError
 from propcite.attribution.judges.reader_files import READER
 from propcite.attribution.judges.reader_files import load as load_reader
 from propcite.attribution.judges.training.trainer import batches
-from propcite.attribution.questions.files import learned, save
+from propcite.attribution.questions.files import learned, over, save
 from propcite.attribution.questions.network import Logits, QuestionNetwork
 from propcite.attribution.questions.training.examples import QuestionExample, window
 from propcite.attribution.questions.training.making import made
@@ -213,7 +213,7 @@ def train(
     if not {True, False} <= {example.is_answered for example in examples}:
         raise AttributionError("training needs questions that their text answers and others: give rows of both kinds")
     reader = load_reader(base, "cpu", "float32")
-    network = QuestionNetwork(reader.network).to(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+    network = over(reader, {}).to(device or ("cuda" if torch.cuda.is_available() else "cpu"))
     folder.mkdir(parents=True, exist_ok=True)
     trainer = QuestionTrainer(recipe, examples, network, reader.tokenizer, folder)
     if resume and trainer.resume():

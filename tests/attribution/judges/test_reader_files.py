@@ -14,7 +14,7 @@ from transformers import ModernBertConfig, ModernBertModel
 
 from propcite.attribution.errors import AttributionError
 from propcite.attribution.judges import reader_files
-from propcite.attribution.judges.reader_files import ABOUT, check, load, save, update
+from propcite.attribution.judges.reader_files import ABOUT, CHANGES, check, load, save, save_changes, update
 from propcite.attribution.judges.training.trainer import base_network
 
 PAIR = ("the gates are made of steel", "the harbour gates are made of steel")
@@ -85,6 +85,41 @@ def test_a_description_is_added_to_the_rest(folder: Path) -> None:
 def test_a_folder_without_a_reader_says_how_to_get_one(tmp_path: Path) -> None:
     with pytest.raises(AttributionError, match=r"holds no reader .*train one with propcite train judge"):
         update(tmp_path, {})
+
+
+def _changes(rank: int) -> dict[str, torch.Tensor]:
+    name = "base.encoder.layer.1.attention.self.query.weight"
+    return {f"{name}/up": torch.randn(64, rank), f"{name}/down": torch.randn(rank, 64), "first.bias": torch.ones(1)}
+
+
+def _query(folder: Path) -> torch.Tensor:
+    weight: torch.Tensor = load(folder, "cpu", "float32").network.base.encoder.layer[1].attention.self.query.weight
+    return weight
+
+
+def test_changes_are_added_to_the_weights_that_they_name_and_to_earlier_changes(folder: Path, tmp_path: Path) -> None:
+    first, second = _changes(2), _changes(3)
+    save_changes(tmp_path / "one", folder, first, {"made": "later"})
+    save_changes(tmp_path / "two", tmp_path / "one", second, {})
+    expected = _query(folder)
+    for name, given in (("one", first), ("two", second)):
+        up, down = (given[n] for n in given if "/" in n)
+        expected = expected + up @ down
+        assert torch.allclose(_query(tmp_path / name), expected, atol=0.03)  # changes have half precision
+        assert load(tmp_path / name, "cpu", "float32").network.first.bias == 1
+        check(tmp_path / name)
+    names = {load(f).name.partition("@")[2] for f in (folder, tmp_path / "one", tmp_path / "two")}
+    assert len(names) == 3
+    assert {f.name for f in (tmp_path / "one").iterdir()} - {f.name for f in folder.iterdir()} == {CHANGES}
+
+
+def test_damaged_changes_are_one_line(folder: Path) -> None:
+    save_changes(folder, folder, _changes(2), {})
+    file = folder / CHANGES
+    file.write_bytes(file.read_bytes()[:-9])
+    for use in (load, check):
+        with pytest.raises(AttributionError, match="damaged or missing"):
+            use(folder)
 
 
 def _cut(folder: Path) -> None:

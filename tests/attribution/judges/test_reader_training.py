@@ -15,6 +15,7 @@ from tiny_readers import save_base
 
 from propcite.attribution.errors import AttributionError
 from propcite.attribution.judges.reader import Reader
+from propcite.attribution.judges.reader_files import CHANGES
 from propcite.attribution.judges.training.making.example import Example
 from propcite.attribution.judges.training.trainer import (
     CHECKPOINT,
@@ -93,6 +94,23 @@ def test_a_trained_reader_can_be_trained_on(tmp_path: Path, base: str) -> None:
     assert about["base"] == "one"
     [reading] = Reader(tmp_path / "two").read([(WRONG.claim, EVIDENCE)])
     assert reading.logit < 0
+
+
+def test_changes_of_low_rank_leave_the_base_as_it_is(tmp_path: Path, base: str) -> None:
+    train([RIGHT, WRONG], base, tmp_path / "one", tmp_path / "work", replace(RECIPE, steps=2))
+    recipe = replace(RECIPE, low_rank=4)
+    about = train([RIGHT, WRONG], str(tmp_path / "one"), tmp_path / "two", tmp_path / "work", recipe)
+    assert about["recipe"]["low_rank"] == 4
+    for file in (tmp_path / "one").glob("weights-*"):
+        assert (tmp_path / "two" / file.name).read_bytes() == file.read_bytes()
+    assert (tmp_path / "two" / CHANGES).stat().st_size < 60_000
+    right, wrong = Reader(tmp_path / "two").read([(RIGHT.claim, EVIDENCE), (WRONG.claim, EVIDENCE)])
+    assert right.logit > 0 > wrong.logit
+
+
+def test_changes_of_low_rank_need_a_reader(tmp_path: Path, base: str) -> None:
+    with pytest.raises(AttributionError, match="is no trained reader"):
+        train([RIGHT, WRONG], base, tmp_path / "reader", tmp_path, replace(RECIPE, low_rank=4))
 
 
 def test_both_labels_are_drawn_equally_and_small_kinds_more_often_than_their_share() -> None:

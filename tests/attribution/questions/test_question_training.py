@@ -89,6 +89,21 @@ def test_the_lower_half_is_shared_with_the_reader_of_claims(base: Path, tmp_path
     assert ours.embeddings is theirs.embeddings
 
 
+def test_changes_for_claims_leave_the_reading_of_questions_as_it_is(base: Path, tmp_path: Path) -> None:
+    out, name = tmp_path / "q.safetensors", "base.encoder.layer.1.attention.output.dense.weight"
+    train(EXAMPLES + UNANSWERED, out, tmp_path, QuestionRecipe(steps=3, rank=2), base=base)
+    before = load(out, "cpu", "float32", base=base)
+    pairs = before.tokenizer.encode([("What colour was the bridge?", "The bridge was painted red.")])
+    claims = {f"{name}/up": torch.randn(64, 3), f"{name}/down": torch.randn(3, 64), "first.bias": torch.ones(1)}
+    reader_files.save_changes(tmp_path / "changed", base, claims, {})
+    after = load(out, "cpu", "float32", base=tmp_path / "changed")
+    changed = reader_files.load(tmp_path / "changed", "cpu", "float32").network
+    with torch.inference_mode():
+        states = [n.states(pairs)[0] for n in (before.network.reader, after.network.reader, changed)]
+    assert torch.allclose(states[0], states[1], atol=1e-4)
+    assert not torch.allclose(states[0], states[2], atol=0.1)
+
+
 def test_an_interrupted_training_goes_on_where_it_stopped(base: Path, tmp_path: Path) -> None:
     recipe, examples = QuestionRecipe(steps=4, rank=2), EXAMPLES[:40] + UNANSWERED[:40]
 
