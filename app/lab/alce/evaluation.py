@@ -53,8 +53,11 @@ class Result:
     notes: Sequence[str]
 
 
-def evaluate(parts: Parts, options: EvalOptions) -> Result:
-    """Measure every way of citing on the file's questions; steps that an earlier call has done are not done again."""
+def evaluate(parts: Parts, options: EvalOptions, judge: Judge | None = None) -> Result:
+    """Measure every way of citing on the file's questions; steps that an earlier call has done are not done again.
+
+    `judge` scores, if it is built already.
+    """
     _check(options, parts.settings)
     file = _read(options)
     questions, answers = _answers(options, options.select(file.questions))
@@ -63,7 +66,7 @@ def evaluate(parts: Parts, options: EvalOptions) -> Result:
         _report_missing_docs(rows, options.report)
     if answers is not None:
         _report_empty(answers, questions, options.report)
-    judge = options.judge.build(parts)
+    judge = judge or options.judge.build(parts)
     scorer, mauve = _scorer(parts, options, judge), _mauve(parts, options)
     about = _about(parts.settings, options)
     settings = _settings(parts.settings, options, file, scorer, mauve)

@@ -116,7 +116,7 @@ def eval_verdicts(
 def run_options(limit: int, offset: int, new: bool) -> RunOptions:
     from propcite.app.lab.runs.runner import RunOptions
 
-    return RunOptions(limit, offset, new, note)
+    return RunOptions(limit, offset, new, report=note)
 
 
 def show_rows(rows: Sequence[Any], shape: Format, before: str = "") -> None:

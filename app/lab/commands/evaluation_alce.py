@@ -131,6 +131,61 @@ _add_command(
 )
 
 
+@eval_cli.command("compare")
+def eval_compare(
+    file: File,
+    candidates: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--with",
+            metavar="SETTINGS",
+            help='A candidate: "NAME: SETTING=VALUE …", such as "small: llm_model=qwen3"; repeatable.',
+        ),
+    ] = None,
+    outputs: Annotated[
+        list[Path] | None, typer.Option(help="A candidate: a result file with its answers; repeatable.")
+    ] = None,
+    way: Annotated[list[str] | None, typer.Option("--way", help="As in eval asqa. [propcite+judge]")] = None,
+    context: Contexts = None,
+    limit: Limit = 0,
+    offset: Offset = 0,
+    judge: JudgeName = ScoringJudges.embedded,
+    judge_model: JudgeModel = "",
+    judge_labels: JudgeLabels = "",
+    rouge: RougeToo = True,
+    out: OutFolder = None,
+    new: New = False,
+    force: Force = False,
+    shape: Shape = Format.table,
+) -> None:
+    """Compare generators, judges, encoders or other settings on the same ALCE questions, with paired tests and costs.
+
+    Each candidate is a run of its own, which is continued where it stopped.  All together are one more run: `propcite
+    runs export RUN --format latex` or `html` writes its table.
+    """
+    from propcite.app.lab.alce.candidates import Candidate, evaluate_candidates, kind_of, read_candidate
+    from propcite.app.lab.alce.options import CONTEXTS, EvalOptions, ScoringJudge
+    from propcite.app.lab.runs import figures
+    from propcite.app.lab.runs.tables import comparison_fields, comparison_table
+
+    chosen = [read_candidate(one) for one in candidates or ()]
+    chosen += [Candidate(path.name, outputs=path) for path in outputs or ()]
+    options = EvalOptions(
+        kind=kind_of(file), path=file, ways=tuple(dict.fromkeys(way or ("propcite+judge",))),
+        contexts=tuple(context or CONTEXTS), limit=limit, offset=offset, new=new, report=note, rouge=rouge,
+        judge=ScoringJudge(judge.value, judge_model, judge_labels), out=out, force=force,
+    )  # fmt: skip
+    run, items, comparisons = evaluate_candidates(chosen, open_parts, options)
+    if shape is Format.jsonl:
+        for line in [*figures.as_lines(items), *(json.dumps(comparison_fields(one)) for one in comparisons)]:
+            typer.echo(line)
+        return
+    typer.echo(figures.as_text(items))
+    for one in comparisons:
+        typer.echo(f"\nfirst: {one.a.way}; second: {one.b.way}\n{comparison_table(one.figures)}")
+    note(f"run {run.id}: propcite runs export {run.id} --format latex")
+
+
 @eval_cli.command("judge")
 def eval_judge(
     file: File,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,7 +14,7 @@ from propcite.retrieval.errors import PropCiteError
 
 if TYPE_CHECKING:
     from propcite.app.lab.runs.aggregates import Aggregate, Measure
-    from propcite.app.lab.runs.comparison import Comparison, ItemChange, MeasureComparison
+    from propcite.app.lab.runs.comparison import Comparison, ItemChange
     from propcite.app.library.store import RunInfo
 
 runs_cli = typer.Typer(no_args_is_help=True, help="List, compare and export stored evaluation runs.")
@@ -103,7 +102,7 @@ def compare(
     """Compare two runs, or two ways of one (RUN:way RUN:way2), on the items that both have."""
     from propcite.app.lab.runs.comparison import compare as compare_runs
     from propcite.app.lab.runs.comparison import item_changes
-    from propcite.app.lab.runs.tables import judge_difference
+    from propcite.app.lab.runs.tables import changes_fields, comparison_fields, judge_difference
 
     items = items or (NUM_CHANGES if measure else 0)
     fields = []
@@ -111,7 +110,7 @@ def compare(
         by = _measure(comparison, measure) if items and comparison.figures else None
         changes = item_changes(comparison, by)[:items] if by else []
         if as_json:
-            fields.append(_comparison_fields(comparison, by, changes))
+            fields.append({**comparison_fields(comparison), "moved": changes_fields(changes, by)})
         else:
             _show_comparison(comparison, by, changes)
         if comparison.left_out and not comparison.figures:
@@ -152,31 +151,6 @@ def _show_comparison(comparison: Comparison, by: Measure | None, changes: Sequen
         note(f"no item changed in {by.heading}")
     elif by is not None:
         typer.echo(f"{len(changes)} items that changed most in {by.heading}\n\n{changes_table(changes, by)}\n")
-
-
-def _comparison_fields(comparison: Comparison, by: Measure | None, changes: Sequence[ItemChange]) -> dict[str, Any]:
-    return {
-        "first": {"run": comparison.a.run.id, "way": comparison.a.way, "judge": comparison.a.run.judge},
-        "second": {"run": comparison.b.run.id, "way": comparison.b.way, "judge": comparison.b.run.judge},
-        "items": len(comparison.shared),
-        "figures": list(map(_figure_fields, comparison.figures)),
-        "sources": list(comparison.sources),
-        "over_sources": list(map(_figure_fields, comparison.over_sources)),
-        "left_out": [measure.name for measure in comparison.left_out],
-        "moved": {"measure": by.name if by else None, "items": list(map(_change_fields, changes))},
-    }
-
-
-def _change_fields(change: ItemChange) -> dict[str, Any]:
-    figures = {"first": change.before, "second": change.after, "difference": change.difference}
-    texts = {"first_output": dict(change.a.output), "second_output": dict(change.b.output)}
-    return {"item": change.a.key, **figures, **texts}
-
-
-def _figure_fields(figure: MeasureComparison) -> dict[str, Any]:
-    from propcite.app.lab.runs.tables import measure_fields
-
-    return {**measure_fields(figure.measure), **{k: v for k, v in asdict(figure).items() if k != "measure"}}
 
 
 @runs_cli.command()

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from propcite.app.errors import AppError
-from propcite.app.library.store.runs import UNFINISHED, RunInfo, RunItem, Runs, as_json
+from propcite.app.library.store.runs import DONE, UNFINISHED, RunInfo, RunItem, Runs, as_json
 from propcite.app.terminal_progress import counting
 from propcite.attribution.llm.usage import measure_usage
 
@@ -28,12 +28,14 @@ def _ignore(_: str) -> None:
 class RunOptions:
     """Which rows a run measures, whether it is a new run, and where its messages go.
 
-    It measures `limit` rows from `offset` on; a limit of 0 means all.
+    It measures `limit` rows from `offset` on; a limit of 0 means all.  With `take_over` a finished run with the same
+    settings and parts is taken, and one with others that is unfinished is let be.
     """
 
     limit: int = 0
     offset: int = 0
     new: bool = False
+    take_over: bool = False
     report: Callable[[str], None] = _ignore
 
     def select(self, rows: Sequence[Row]) -> Sequence[Row]:
@@ -74,7 +76,11 @@ def open_run(
         if run.state == UNFINISHED and not differences(_settings(run), current):
             options.report(f"continuing run {run.id}: {run.num_items} items are done{_changed_parts(run, about)}")
             return run
-    if earlier and earlier[0].state == UNFINISHED:
+        is_same = run.state == DONE and not differences(_settings(run), current) and not _changed_parts(run, about)
+        if options.take_over and is_same:
+            options.report(f"run {run.id} is taken over: {run.num_items} items")
+            return run
+    if earlier and earlier[0].state == UNFINISHED and not options.take_over:
         changed = "; ".join(differences(_settings(earlier[0]), current))
         raise AppError(
             f"run {earlier[0].id} over {name} is unfinished and had other settings ({changed}):"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from propcite.app.lab.runs.aggregates import Aggregate, Measure, comparable_groups, total_cost
@@ -163,6 +164,35 @@ def comparison_table(figures: Sequence[MeasureComparison]) -> str:
             [one.measure.heading, show(one.a), show(one.b), signed(show(one.difference)) + interval, p, *counts]
         )
     return align_columns(rows, left={0})
+
+
+def comparison_fields(comparison: Comparison) -> dict[str, Any]:
+    """Return a comparison for JSON."""
+    return {
+        "first": {"run": comparison.a.run.id, "way": comparison.a.way, "judge": comparison.a.run.judge},
+        "second": {"run": comparison.b.run.id, "way": comparison.b.way, "judge": comparison.b.run.judge},
+        "items": len(comparison.shared),
+        "figures": list(map(_compared_fields, comparison.figures)),
+        "sources": list(comparison.sources),
+        "over_sources": list(map(_compared_fields, comparison.over_sources)),
+        "left_out": [measure.name for measure in comparison.left_out],
+    }
+
+
+def _compared_fields(figure: MeasureComparison) -> dict[str, Any]:
+    return {**measure_fields(figure.measure), **{k: v for k, v in asdict(figure).items() if k != "measure"}}
+
+
+def changes_fields(changes: Sequence[ItemChange], by: Measure | None) -> dict[str, Any]:
+    """Return for JSON which items changed in a measure."""
+    items = [
+        {
+            "item": one.a.key, "first": one.before, "second": one.after, "difference": one.difference,
+            "first_output": dict(one.a.output), "second_output": dict(one.b.output),
+        }
+        for one in changes
+    ]  # fmt: skip
+    return {"measure": by.name if by else None, "items": items}
 
 
 def sides_text(comparison: Comparison) -> str:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import pytest
 from parsed import parsed
 
 from propcite.attribution.judges.training.making.entities import entities_in
+from propcite.attribution.judges.training.making.example import Example
 from propcite.attribution.judges.training.making.neighbours import (
     absent_sentences,
     pronoun_misread,
     pronoun_resolved,
+    silenced,
 )
 from propcite.attribution.judges.training.making.passages import Question, Split
 from propcite.attribution.judges.training.making.questions import expected_groups, question_drafts
@@ -170,3 +173,22 @@ def test_a_part_that_says_more_than_the_sentence_is_left_out() -> None:
 def test_a_part_under_a_condition_is_no_claim() -> None:
     text = "If it rains, the match is cancelled."
     assert split_claims(Split(text, ("The match is cancelled.",), "desse")) == set()
+
+
+def test_a_claim_is_silenced_by_taking_away_what_says_it() -> None:
+    sentences = [
+        "The ferry crosses the fjord every hour.",
+        "It was built in Bergen by Nordship for 4 million euros.",
+        "Two crews share the work on the ferry.",
+        "Nordship delivered the ferry in the spring of 2011.",
+        "The harbour has a café and a small museum.",
+    ]
+    claim = Example("Nordship built the ferry in Bergen.", " ".join(sentences), "supported", "labelled", "own", "Ferry")
+    silent = silenced(claim, sentences)
+    assert silent is not None
+    assert silent.evidence == " ".join((sentences[0], sentences[2], sentences[4]))
+    assert (silent.label, silent.kind) == ("unsupported", "silent")
+    assert [silent.claim[start:end] for start, end in silent.wrong or ()] == ["Nordship", "built", "Bergen"]
+    assert silenced(claim, sentences[:3]) is None  # little is left of so short a passage
+    said = replace(claim, claim="The ferry has two crews.")
+    assert silenced(said, [*sentences, "The two crews of the ferry are proud.", "A ferry has crews."]) is None

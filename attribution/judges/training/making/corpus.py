@@ -38,6 +38,7 @@ from propcite.attribution.judges.training.making.rewriting import Draft, compose
 from propcite.attribution.judges.training.making.scenarios.scenes import scene_examples
 from propcite.attribution.judges.training.making.splits import split_examples
 from propcite.attribution.judges.training.making.statements import statement_of
+from propcite.retrieval.sentences import split_sentences
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -128,6 +129,10 @@ class Corpus:
             progress(done := done + len(asked), total)
         for claims in _batches(texts.claims):
             yield from claims
+            for claim in (one for one in claims if one.label == SUPPORTED):
+                sentences = [span.of(claim.evidence) for span in split_sentences(claim.evidence)]
+                if silent := neighbours.silenced(claim, sentences):
+                    yield silent
             supported = [c for c in claims if c.label == SUPPORTED and self._rng.random() < CLAIM_SHARE]
             for claim, doc in zip(supported, self._docs([c.claim for c in supported]), strict=True):
                 yield from self._of_claim(claim, doc)

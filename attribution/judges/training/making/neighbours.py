@@ -1,14 +1,15 @@
-"""Claims from a sentence and those around it: what only the missing sentence says, and who a pronoun means."""
+"""Claims from a sentence and those around it: what only missing sentences say, and who a pronoun means."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from propcite.attribution.english import content_words
 from propcite.attribution.judges.training.making.entities import Entity, differ, entities_in
-from propcite.attribution.judges.training.making.example import SUPPORTED, UNSUPPORTED
+from propcite.attribution.judges.training.making.example import SUPPORTED, UNSUPPORTED, Example
 from propcite.attribution.judges.training.making.phrases import root_of, subject_of
 from propcite.attribution.judges.training.making.rewriting import Change, Draft, is_prose, plain, rewrite
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc
 
 LEAST_FOUND, MOST_FOUND = 0.25, 0.8  # share of a missing sentence's words that its neighbours have
+LEAST_SAID, MOST_SAID = 0.15, 0.75  # share of a claim's words that the rest of its passage has
+_TAKEN = 2  # sentences that share most words with a claim
 _NEAR = 2  # sentences on each side
 _PER_PASSAGE = 2
 _PERSONAL = ("he", "she")
@@ -38,6 +41,25 @@ def absent_sentences(sentences: Sequence[str], title: str) -> list[tuple[int, st
         if LEAST_FOUND <= share <= MOST_FOUND and _has_own_name(sentence, f"{evidence} {title}"):
             found.append((share, number, evidence))
     return [(number, evidence) for _, number, evidence in sorted(found, reverse=True)[:_PER_PASSAGE]]
+
+
+def silenced(claim: Example, sentences: Sequence[str]) -> Example | None:
+    """Return a supported claim beside its passage without the sentences that share most of its words.
+
+    The claim's words that are left nowhere are marked as wrong.  None if too few or too many of its words are left.
+    """
+    words = set(content_words(claim.claim))
+    nearest = sorted(range(len(sentences)), key=lambda i: -len(words & set(content_words(sentences[i]))))[:_TAKEN]
+    rest = " ".join(s for i, s in enumerate(sentences) if i not in nearest)
+    missing = words - set(content_words(f"{rest} {claim.title}"))
+    spans = tuple(
+        match.span()
+        for match in re.finditer(r"\w[\w'.,-]*\w|\w", claim.claim)
+        if (own := set(content_words(match[0]))) and own <= missing
+    )
+    if len(sentences) < 2 * _TAKEN or len(spans) < 2 or not LEAST_SAID <= 1 - len(missing) / len(words) <= MOST_SAID:
+        return None
+    return replace(claim, evidence=rest, label=UNSUPPORTED, kind="silent", wrong=spans)
 
 
 def pronoun_resolved(doc: Doc, before: Doc, number: int, title: str) -> Iterator[Draft]:
