@@ -15,7 +15,6 @@ from pathlib import Path
 from propcite.app.errors import AppError
 from propcite.app.lab.alce.answers import list_prompt
 from propcite.app.lab.alce.evaluation import Result, evaluate
-from propcite.app.lab.alce.files import REQUIRED_FIELDS, Kind, read_alce
 from propcite.app.lab.alce.options import EvalOptions
 from propcite.app.lab.runs.aggregates import ANSWER_WAY, is_way
 from propcite.app.lab.runs.comparison import Comparison, compare
@@ -57,16 +56,6 @@ def read_candidate(text: str) -> Candidate:
     return Candidate(name[:MAX_NAME], {name: value for name, _, value in pairs})
 
 
-def kind_of(file: Path) -> Kind:
-    """Return which of ALCE's data sets a file is of, by the correct answers that its questions have."""
-    items = [question.item for question in read_alce(file).questions]
-    kinds: dict[str, Kind] = {"qa_pairs": "asqa", "claims": "eli5", "answers": "qampari"}
-    known = [kinds[name] for name in REQUIRED_FIELDS.values() if any(item.get(name) for item in items)]
-    if not known:
-        raise AppError(f"{file} has no {' and no '.join(kinds)}: give ALCE's file of ASQA, ELI5 or QAMPARI")
-    return known[0]
-
-
 def evaluate_candidates(
     candidates: Sequence[Candidate], open_with: Callable[..., Parts], options: EvalOptions
 ) -> tuple[RunInfo, list[RunItem], list[Comparison]]:
@@ -79,9 +68,10 @@ def evaluate_candidates(
     results: dict[str, Result] = {}
     for number, one in enumerate(candidates, 1):
         options.report(f"{number} of {len(candidates)}: {one.name}")
-        prompt = {"prompt": list_prompt(base.settings)} if options.kind == "qampari" else {}
-        own = replace(options, outputs=one.outputs, take_over=True)
-        results[one.name] = evaluate(open_with(**prompt, **one.settings), own, judge)
+        parts = open_with(**one.settings)
+        if options.kind == "qampari" and "prompt" not in one.settings:
+            parts = open_with(**one.settings, prompt=list_prompt(parts.settings))
+        results[one.name] = evaluate(parts, replace(options, outputs=one.outputs, take_over=True), judge)
     ways = {name: _ways(name, result) for name, result in results.items()}
     run = _joined(base, results, ways, options)
     first, *others = ways.values()

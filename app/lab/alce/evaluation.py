@@ -16,6 +16,7 @@ from propcite.app.lab.alce.files import (
     REQUIRED_FIELDS,
     AlceFile,
     Question,
+    kinds_in,
     list_ids,
     read_alce,
     result_json,
@@ -118,11 +119,12 @@ def _check(options: EvalOptions, settings: Settings) -> None:
 
 def _read(options: EvalOptions) -> AlceFile:
     file = read_alce(options.path)
-    required = REQUIRED_FIELDS[options.kind]
-    if not any(question.item.get(required) for question in file.questions):
-        others = [kind for kind, name in REQUIRED_FIELDS.items() if any(q.item.get(name) for q in file.questions)]
-        hint = f": propcite eval {others[0]}" if others else f": give the file of ALCE's {options.kind}"
-        raise AppError(f"{options.path} has no {required}, which {options.kind} is measured by{hint}")
+    kinds = kinds_in(file.questions)
+    if options.kind not in kinds:
+        hint = f": propcite eval {kinds[0]}" if kinds else f": give the file of ALCE's {options.kind}"
+        raise AppError(
+            f"{options.path} has no {REQUIRED_FIELDS[options.kind]}, which {options.kind} is measured by{hint}"
+        )
     return file
 
 

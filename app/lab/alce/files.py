@@ -23,7 +23,7 @@ from propcite.retrieval.text import Passage
 
 Kind = Literal["asqa", "eli5", "qampari"]
 FORM = 'ALCE\'s file is a list of {"question", "docs": [{"title", "text"}], …}, or {"args", "data": [that list]}'
-REQUIRED_FIELDS: dict[str, str] = {"asqa": "qa_pairs", "eli5": "claims", "qampari": "answers"}  # of correct answers
+REQUIRED_FIELDS: dict[Kind, str] = {"asqa": "qa_pairs", "eli5": "claims", "qampari": "answers"}  # of correct answers
 IDS = ("sample_id", "id")
 MAX_LISTED = 5  # items in one message
 
@@ -154,6 +154,20 @@ def write_json(path: Path, content: Any) -> None:
         path.write_bytes(gzip.compress(text, mtime=0) if path.suffix == ".gz" else text)
     except OSError as error:
         raise AppError(f"cannot write {path} ({error.strerror}): give another folder") from error
+
+
+def kinds_in(questions: Sequence[Question]) -> list[Kind]:
+    """Return the data sets that questions may be of, by the correct answers that they have; empty if they have none."""
+    return [kind for kind, name in REQUIRED_FIELDS.items() if any(question.item.get(name) for question in questions)]
+
+
+def kind_of(path: Path) -> Kind:
+    """Return which of ALCE's data sets a file is of."""
+    kinds = kinds_in(read_alce(path).questions)
+    if not kinds:
+        missing = " and no ".join(REQUIRED_FIELDS.values())
+        raise AppError(f"{path} has no {missing}: give ALCE's file of ASQA, ELI5 or QAMPARI")
+    return kinds[0]
 
 
 def list_ids(questions: Sequence[Question]) -> str:

@@ -163,7 +163,8 @@ def eval_compare(
     Each candidate is a run of its own, which is continued where it stopped.  All together are one more run: `propcite
     runs export RUN --format latex` or `html` writes its table.
     """
-    from propcite.app.lab.alce.candidates import Candidate, evaluate_candidates, kind_of, read_candidate
+    from propcite.app.lab.alce.candidates import Candidate, evaluate_candidates, read_candidate
+    from propcite.app.lab.alce.files import kind_of
     from propcite.app.lab.alce.options import CONTEXTS, EvalOptions, ScoringJudge
     from propcite.app.lab.runs import figures
     from propcite.app.lab.runs.tables import comparison_fields, comparison_table

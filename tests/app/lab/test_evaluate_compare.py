@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
-from alce_samples import ASQA, ELI5, results, save
+from alce_samples import ASQA, ELI5, QAMPARI, results, save
 from commanded import Propcite, Said
 
 from propcite.app.errors import AppError
-from propcite.app.lab.alce.candidates import Candidate, kind_of, read_candidate
+from propcite.app.lab.alce.candidates import Candidate, read_candidate
+from propcite.app.lab.alce.files import kind_of
 
 GOOD = ["The Po flows through Turin [1].", "It rained in 1951 [2]."]
 
@@ -49,9 +51,8 @@ def test_candidates_are_measured_beside_each_other(compare: Callable[..., Said],
 
 
 def _answers() -> dict[str, list[str]]:
-    def known(item: dict[str, object]) -> str:
-        pairs: list[dict[str, list[str]]] = item["qa_pairs"]  # type: ignore[assignment]
-        return " ".join(f"It was {pair['short_answers'][0]}." for pair in pairs)
+    def known(item: Any) -> str:
+        return " ".join(f"It was {pair['short_answers'][0]}." for pair in item["qa_pairs"])
 
     return {"with": [known(item) for item in ASQA], "without": ["Nobody knows."] * len(ASQA)}
 
@@ -113,6 +114,14 @@ def test_the_data_set_is_known_by_its_correct_answers(tmp_path: Path, file: Path
     plain = [{"question": "Why?", "docs": [{"title": "", "text": "Because."}]}]
     with pytest.raises(AppError, match="has no qa_pairs and no claims"):
         kind_of(save(tmp_path / "plain.json", plain))
+
+
+def test_lists_have_their_own_prompt_unless_a_candidate_names_one(propcite: Propcite, tmp_path: Path) -> None:
+    file = save(tmp_path / "qampari.json", QAMPARI)
+    candidates = ("--with", "lists: most_citations=1", "--with", "own: most_citations=1 prompt=cite")
+    said = propcite("eval", "compare", str(file), *candidates, "--force", "--way", "propcite")
+    assert said.code == 0, said.err
+    assert "first: lists; second: own" in said.out
 
 
 def test_a_name_may_be_given_before_the_settings() -> None:
