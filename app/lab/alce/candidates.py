@@ -15,7 +15,9 @@ from pathlib import Path
 from propcite.app.errors import AppError
 from propcite.app.lab.alce.answers import list_prompt
 from propcite.app.lab.alce.evaluation import Result, evaluate
+from propcite.app.lab.alce.files import read_alce
 from propcite.app.lab.alce.options import EvalOptions
+from propcite.app.lab.alce.ways import check_ways
 from propcite.app.lab.runs.aggregates import ANSWER_WAY, is_way
 from propcite.app.lab.runs.comparison import Comparison, compare
 from propcite.app.lab.runs.runner import add_costs, open_run
@@ -61,8 +63,10 @@ def evaluate_candidates(
 ) -> tuple[RunInfo, list[RunItem], list[Comparison]]:
     """Measure all candidates by the same judge; return the joined run, its items, and the first beside each other."""
     _check(candidates)
-    for one in candidates:
-        open_with(**one.settings)  # a wrong setting is reported before anything is measured
+    for one in candidates:  # a fault of the last is reported before the first is measured
+        check_ways(options.ways, judged=open_with(**one.settings).settings.judge != "none")
+        if one.outputs:
+            read_alce(one.outputs)
     base = open_with()
     judge = options.judge.build(base)
     results: dict[str, Result] = {}
