@@ -96,7 +96,7 @@ def test_an_unfinished_run_of_other_settings_is_let_be(
         ((), "there is nothing to compare with"),
         (("--with", "judge=none"), "there is nothing to compare with"),
         (("--with", "a: judge=none", "--with", "a: judge=embedded"), "two candidates have the name 'a'"),
-        (("--with", "a: judge=none", "--with", "b: jugde=none"), "there is no setting 'jugde'"),
+        (("--with", "a: judge=embedded", "--with", "b: jugde=none"), "there is no setting 'jugde'"),
         (("--with", "a: judge", "--with", "b: judge=none"), "'a: judge' names no settings"),
         (("--with", "a: judge=embedded", "--with", "b: judge=none"), "propcite+judge needs a judge"),
         (("--with", "a: judge=embedded", "--outputs", "/nowhere.json"), "cannot read /nowhere.json"),
