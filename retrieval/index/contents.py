@@ -81,7 +81,7 @@ class Contents:
         return {
             i
             for live, mask in self.masks(allow).items()
-            for i in (live.segment.ids if mask.all() else (live.segment.ids[n] for n in np.flatnonzero(mask)))
+            for i in (live.segment.ids if mask.all() else (live.segment.ids[n] for n in np.flatnonzero(mask).tolist()))
         }
 
     def sample(self, number: int) -> Sequence[tuple[LiveSegment, np.ndarray]]:

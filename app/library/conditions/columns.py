@@ -129,8 +129,9 @@ class DocumentColumns:
     def holds(self, condition: Condition) -> Chosen:
         """Return for which documents a condition holds; removed ones may be among them."""
         if isinstance(condition, Combination):
-            parts = np.array([self.holds(part) for part in condition.parts])
-            return parts.all(axis=0) if condition.every else parts.any(axis=0)
+            parts = [self.holds(part) for part in condition.parts]
+            joined: Chosen = (np.logical_and if condition.every else np.logical_or).reduce(parts)
+            return joined
         if isinstance(condition, Negation):
             return ~self.holds(condition.part)
         assert isinstance(condition, Comparison | Presence)
