@@ -146,6 +146,8 @@ class Workspace:
                     advance(passage.title)
         if surplus or missing:
             self._keep(self._version(), index)
+        else:  # what called for this was a wrong note of the library's passages
+            self.library.forget_passage_set(self.collection)
         return len(surplus) + len(missing)
 
     def delete_passages(self, ids: Collection[str]) -> None:
@@ -213,6 +215,7 @@ class Workspace:
                 (self.folder / MANIFEST_FILE).unlink(missing_ok=True)
             elif faults:
                 repair_index(self.folder, faults, **self.options)
+            self.library.forget_passage_set(self.collection)
             return self.sync(load_encoder()) if self.differs_from_library() else 0
 
     def compact(self) -> None:

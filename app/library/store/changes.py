@@ -57,6 +57,10 @@ def note_passages(session: Session, collection_id: int, added: PassageSet, remov
         session.execute(update(CollectionRow).where(of_collection).values(passage_set=changed))
 
 
+def forget_passage_set(session: Session, collection_id: int) -> None:
+    session.execute(update(CollectionRow).where(CollectionRow.id == collection_id).values(passage_set=None))
+
+
 def passages_of_documents(session: Session, document_ids: Iterable[str]) -> PassageSet:
     return PassageSet.of(
         [

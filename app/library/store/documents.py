@@ -17,6 +17,7 @@ from propcite.app.library.records import CollectionInfo, DocumentInfo
 from propcite.app.library.store.changes import (
     PassageSet,
     begin_change,
+    forget_passage_set,
     note_passages,
     passage_set,
     passages_of_documents,
@@ -230,6 +231,11 @@ class Documents(Database):
         """Return what names the set of a collection's passages, without reading their ids where it is known."""
         with self.session() as session:
             return passage_set(session, collection.id)
+
+    def forget_passage_set(self, collection: CollectionInfo) -> None:
+        """Make the next comparison read all ids: rows may have been changed by others than this application."""
+        with self.session() as session:
+            forget_passage_set(session, collection.id)
 
     def is_empty(self, collection: CollectionInfo) -> bool:
         with self.session() as session:
