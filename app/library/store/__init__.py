@@ -25,6 +25,7 @@ from propcite.app.library.store.database import Database
 from propcite.app.library.store.details import DetailsChange
 from propcite.app.library.store.documents import Documents, document_id
 from propcite.app.library.store.feedback import FeedbackStore
+from propcite.app.library.store.fields import DocumentFields
 from propcite.app.library.store.history import History
 from propcite.app.library.store.keys import Key, Keys
 from propcite.app.library.store.people.audit import Action, AuditEntry, AuditLog, Via
@@ -78,5 +79,5 @@ __all__ = [
 ]
 
 
-class Library(Collections, Documents, Catalogue, Sources, Versions, Answers, History):
+class Library(Collections, Documents, DocumentFields, Catalogue, Sources, Versions, Answers, History):
     """Collections, their documents and passages, and the answers given over them.  Every method is one transaction."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from secrets import token_hex
 from typing import Any
 
 from sqlalchemy import (
@@ -34,23 +35,38 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
+def new_history() -> str:
+    """Return a name of a collection's numbered changes, which no other collection has, nor an earlier copy of it."""
+    return token_hex(8)
+
+
 class Table(DeclarativeBase):
     metadata = MetaData(naming_convention=NAMING)
 
 
 class CollectionRow(Table):
+    """`changes` counts the changes of documents, `passage_set` names the set of passages, null if it is not known."""
+
     __tablename__ = "collections"
 
     id: Mapped[int] = mapped_column(primary_key=True)
     name: Mapped[str] = mapped_column(String(200), unique=True)
     alignment: Mapped[str] = mapped_column(String(100), server_default="")
     owner: Mapped[str] = mapped_column(String(200), server_default="", default="")
+    changes: Mapped[int] = mapped_column(Integer, server_default="0", default=0)
+    history: Mapped[str] = mapped_column(String(16), server_default="", default=new_history)
+    passage_set: Mapped[str | None] = mapped_column(String(48))
     created_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), default=now)
 
 
 class DocumentRow(Table):
+    """`changed` is the number of the change that wrote the row last."""
+
     __tablename__ = "documents"
-    __table_args__ = (UniqueConstraint("collection_id", "source"),)
+    __table_args__ = (
+        UniqueConstraint("collection_id", "source"),
+        Index("ix_documents_changed", "collection_id", "changed"),
+    )
 
     id: Mapped[str] = mapped_column(String(32), primary_key=True)
     collection_id: Mapped[int] = mapped_column(ForeignKey("collections.id", ondelete="CASCADE"), index=True)
@@ -63,6 +79,7 @@ class DocumentRow(Table):
     described: Mapped[dict[str, Any]] = mapped_column(JSON, server_default="{}")
     signature: Mapped[bytes | None] = mapped_column(LargeBinary)
     read_with: Mapped[int] = mapped_column(Integer, server_default="1", default=1)
+    changed: Mapped[int] = mapped_column(Integer, server_default="0", default=0)
     added_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), default=now)
     passages: Mapped[list[PassageRow]] = relationship(
         cascade="all, delete-orphan", passive_deletes=True, order_by="PassageRow.start"
@@ -97,9 +114,13 @@ class FailureRow(Table):
 
 
 class VersionRow(Table):
-    """A former document.  `document_id` is no foreign key: its source may have a new version, or none."""
+    """A former document; `changed` is the number of the change that ended it.
+
+    `document_id` is no foreign key: its source may have a new version, or none.
+    """
 
     __tablename__ = "versions"
+    __table_args__ = (Index("ix_versions_changed", "collection_id", "changed"),)
 
     id: Mapped[int] = mapped_column(primary_key=True)
     collection_id: Mapped[int] = mapped_column(ForeignKey("collections.id", ondelete="CASCADE"), index=True)
@@ -111,6 +132,7 @@ class VersionRow(Table):
     num_passages: Mapped[int] = mapped_column(Integer)
     num_characters: Mapped[int] = mapped_column(Integer)
     read_with: Mapped[int] = mapped_column(Integer, server_default="1", default=1)
+    changed: Mapped[int] = mapped_column(Integer, server_default="0", default=0)
     added_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
     ended_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), default=now)
 
