@@ -27,6 +27,7 @@ from propcite.app.library.store.documents import Documents, document_id
 from propcite.app.library.store.feedback import FeedbackStore
 from propcite.app.library.store.history import History
 from propcite.app.library.store.keys import Key, Keys
+from propcite.app.library.store.overviews import OverviewKind, Overviews
 from propcite.app.library.store.people.audit import Action, AuditEntry, AuditLog, Via
 from propcite.app.library.store.people.rights import Rights, Scope
 from propcite.app.library.store.people.roles import People, Role, person_name
@@ -57,6 +58,8 @@ __all__ = [
     "Library",
     "LinkSecrets",
     "Opinion",
+    "OverviewKind",
+    "Overviews",
     "People",
     "QuotedSpan",
     "ResultPage",
