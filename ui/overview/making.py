@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import logging
 import time
 from collections.abc import Hashable
@@ -15,15 +16,26 @@ from propcite.retrieval.errors import PropCiteError
 log = logging.getLogger("propcite.page")
 RETRY_S = 600.0  # after which what failed is tried again
 MAX_FAILED = 1000
+CLOSING_S = 5.0  # that work in its turn has to end when the process does
 
 
 class Making:
     """The questions that are being made now."""
 
     def __init__(self) -> None:
-        self._running: set[Hashable] = set()
+        self._running: dict[Hashable, tuple[Job, Thread]] = {}
         self._failed: dict[Hashable, float] = {}
         self._lock = Lock()
+        atexit.register(self.close)  # a thread inside a network must not outlive the interpreter
+
+    def close(self) -> None:
+        """Stop the work, and wait for it a while."""
+        with self._lock:
+            running = list(self._running.values())
+        for job, _ in running:
+            job.cancel()
+        for _, thread in running:
+            thread.join(CLOSING_S)
 
     def is_running(self, suggester: Suggester, after: CitedAnswer | None) -> bool:
         return _key(suggester, after) in self._running
@@ -40,8 +52,10 @@ class Making:
         with self._lock:
             if key in self._running:
                 return
-            self._running.add(key)
-        Thread(target=self._make, args=(key, suggester, after, job), name="propcite-suggest", daemon=True).start()
+            work = (key, suggester, after, job)
+            thread = Thread(target=self._make, args=work, name="propcite-suggest", daemon=True)
+            self._running[key] = job, thread
+        thread.start()
 
     def _make(self, key: Hashable, suggester: Suggester, after: CitedAnswer | None, job: Job) -> None:
         try:
@@ -55,7 +69,7 @@ class Making:
             log.exception("making questions failed")
         finally:
             with self._lock:
-                self._running.discard(key)
+                self._running.pop(key, None)
 
     def _fail(self, key: Hashable) -> None:
         with self._lock:

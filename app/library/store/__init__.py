@@ -27,6 +27,7 @@ from propcite.app.library.store.documents import Documents, document_id
 from propcite.app.library.store.feedback import FeedbackStore
 from propcite.app.library.store.history import History
 from propcite.app.library.store.keys import Key, Keys
+from propcite.app.library.store.notes import ChangedNoteError, Note, Notes
 from propcite.app.library.store.overviews import OverviewKind, Overviews
 from propcite.app.library.store.people.audit import Action, AuditEntry, AuditLog, Via
 from propcite.app.library.store.people.rights import Rights, Scope
@@ -43,6 +44,7 @@ __all__ = [
     "AnswerProblem",
     "AuditEntry",
     "AuditLog",
+    "ChangedNoteError",
     "CollectionInfo",
     "Database",
     "DetailsChange",
@@ -57,6 +59,8 @@ __all__ = [
     "Keys",
     "Library",
     "LinkSecrets",
+    "Note",
+    "Notes",
     "Opinion",
     "OverviewKind",
     "Overviews",

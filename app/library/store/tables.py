@@ -291,3 +291,19 @@ class OverviewRow(Table):
     made_from: Mapped[str] = mapped_column(String(500))
     body: Mapped[str] = mapped_column(Text)
     made_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), default=now)
+
+
+class NoteRow(Table):
+    """A note; `pinned` and `cited` are the JSON of cited answers, empty where there are none."""
+
+    __tablename__ = "notes"
+
+    id: Mapped[str] = mapped_column(String(16), primary_key=True)
+    collection_id: Mapped[int] = mapped_column(ForeignKey("collections.id", ondelete="CASCADE"), index=True)
+    by: Mapped[str] = mapped_column(String(200))
+    text: Mapped[str] = mapped_column(Text)
+    pinned: Mapped[str] = mapped_column(Text)
+    cited: Mapped[str] = mapped_column(Text)
+    version: Mapped[int] = mapped_column(Integer)
+    made_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), default=now)
+    changed_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), default=now)

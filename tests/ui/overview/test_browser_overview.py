@@ -53,7 +53,8 @@ def address(data_dir: Path) -> Iterator[str]:
 
 
 def suggested(driver: Chrome) -> list[str]:
-    return [one.text for one in driver.find_elements(By.CSS_SELECTOR, ".st-key-suggested button p")]
+    found = driver.find_elements(By.CSS_SELECTOR, ".st-key-suggested button p")
+    return [one.text for one in found if one.text]  # an icon has none
 
 
 def find_no_serious_trouble(driver: Chrome) -> None:
@@ -70,8 +71,7 @@ def test_a_suggestion_is_asked_and_followed_and_a_document_read_in_short(
     document = library.find_document(library.collection("town"), "bridge.md").id
     with browsing.browsing(width, 1000, dark=dark) as driver:
         driver.get(address)
-        first = wait_for(lambda: suggested(driver))
-        assert len(first) == 4
+        first = wait_for(lambda: suggested(driver) if len(suggested(driver)) == 4 else None)
         find_no_serious_trouble(driver)
         driver.save_screenshot(str(tmp_path / f"first-{width}.png"))
 
@@ -84,7 +84,7 @@ def test_a_suggestion_is_asked_and_followed_and_a_document_read_in_short(
         press(driver, saying(following[0]), lambda: driver.find_elements(By.CSS_SELECTOR, ".st-key-turns"), by_key=True)
 
         driver.get(f"{address}/library?document={document}")
-        press(driver, '//button[@role="tab"][contains(., "In short")]', lambda: saying_in_short(driver), by_key=True)
+        press(driver, '//*[@role="tab"][contains(., "In short")]', lambda: saying_in_short(driver))
         links = driver.find_elements(By.CSS_SELECTOR, '[role="tabpanel"] li a')
         target = links[0].get_attribute("href") or ""
         assert f"/source/{document}/reading?cited=" in target
