@@ -40,7 +40,7 @@ def show(note: Note) -> None:
         elif note.text:
             st.text(note.text)
         if note.cited:
-            _show_support(note.cited)
+            _show_support(note.cited, note.id)
         st.caption(plain(about(note)))
 
 
@@ -63,10 +63,10 @@ def _show_cited(answer: CitedAnswer) -> None:
     _show_sources(answer)
 
 
-def _show_support(cited: CitedAnswer) -> None:
+def _show_support(cited: CitedAnswer, note_id: str) -> None:
     st.caption(plain(support_line(cited)))
     _show_sources(cited)
-    if st.button("Open with its sources", key=f"open-{cited.id}", type="tertiary", icon=":material/open_in_full:"):
+    if st.button("Open with its sources", key=f"open-{note_id}", type="tertiary", icon=":material/open_in_full:"):
         st.switch_page("views/cite.py", query_params={"answer": cited.id})
 
 

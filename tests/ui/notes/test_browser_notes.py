@@ -82,6 +82,7 @@ def test_a_statement_is_pinned_and_words_are_cited_beside_it(
         wait_for(lambda: driver.find_elements(By.XPATH, saying("Open with its sources")))
         assert kept(data_dir)[-1].text == WORDS
         assert driver.execute_script("return top.struck") is None
+        assert not driver.find_elements(By.CSS_SELECTOR, '[data-testid="stException"]')
         find_no_serious_trouble(driver)
         driver.save_screenshot(str(tmp_path / f"notes-{width}.png"))
         assert driver.execute_script("return document.documentElement.scrollWidth") <= width

@@ -77,6 +77,15 @@ def test_a_note_is_written_cited_and_removed(opened: Page, parts: Parts, tmp_pat
     assert parts.notes.all(town) == []
 
 
+def test_two_notes_may_say_the_same(opened: Page, parts: Parts, tmp_path: Path) -> None:
+    town = parts.library.collection("town")
+    cited = parts.pipeline(town).cite("The ferry leaves at seven.")
+    for _ in range(2):
+        parts.notes.set_cited(parts.notes.add(town, cited.text, cited).id, cited, 1)
+    test = opened(tmp_path)
+    assert len([box for box in test.text_area if box.value == cited.text]) == 2
+
+
 def test_an_answer_its_statement_and_its_quote_are_pinned(opened: Page, parts: Parts, tmp_path: Path) -> None:
     town = parts.library.collection("town")
     answer = parts.pipeline(town).answer("How many people does the ferry carry?")
