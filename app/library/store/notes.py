@@ -108,7 +108,8 @@ def _checked(text: str) -> str:
 
 def _row(session: Session, note_id: str, version: int | None = None) -> NoteRow:
     """Return the row; with a version, lock it and check that it is at this one."""
-    row = session.get(NoteRow, note_id, with_for_update=version is not None or None)
+    is_id = note_id.isascii() and note_id.isalnum()  # no database is asked for anything else
+    row = session.get(NoteRow, note_id, with_for_update=version is not None or None) if is_id else None
     if row is None:
         raise NotFoundError(
             f"no note {note_id[:40]!r}: it, or its collection, was deleted; save your text as a new one"

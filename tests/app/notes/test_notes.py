@@ -69,6 +69,8 @@ def test_notes_go_with_their_collection(notes: Notes, library: Library, rivers: 
     library.remove_collection(rivers)
     with pytest.raises(NotFoundError, match="deleted"):
         notes.write(made.id, "two", made.version)
+    with pytest.raises(NotFoundError, match="no note"):
+        notes.find("a\0b")
     with pytest.raises(NotFoundError, match="deleted meanwhile"):
         notes.add(rivers, "three")
 
