@@ -30,6 +30,8 @@ from propcite.app.commands import (
     serving,
     upkeep,
 )
+from propcite.app.notes import commands as notes
+from propcite.app.overview import commands as overview
 from propcite.app.setup import command as setup
 from propcite.retrieval.errors import PropCiteError
 
@@ -48,6 +50,8 @@ __all__ = [
     "ingestion",
     "lines",
     "main",
+    "notes",
+    "overview",
     "people",
     "repairs",
     "serving",

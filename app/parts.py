@@ -25,6 +25,7 @@ from propcite.app.library.store import (
     Keys,
     Library,
     LinkSecrets,
+    Notes,
     People,
     Runs,
     SignIns,
@@ -89,6 +90,10 @@ class Parts:
     @cached_property
     def feedback(self) -> FeedbackStore:
         return FeedbackStore(self.library)
+
+    @cached_property
+    def notes(self) -> Notes:
+        return Notes(self.library)
 
     @cached_property
     def originals(self) -> Originals:

@@ -40,6 +40,8 @@ from propcite.app.server.routes import (
     health,
     messages,
     model_server,
+    notes,
+    overviews,
     responses,
     search,
     sources,
@@ -51,7 +53,7 @@ log = logging.getLogger("propcite.server")
 MULTIPART_BYTES = 1 << 20  # what a multipart form may add to its files
 ROUTES = (
     *(chat, responses, messages, model_server, cite, ask, search, answers, documents, sources),
-    *(collections, audit, health),
+    *(overviews, notes, collections, audit, health),
 )
 EXPOSED = ("Location", "PropCite-Offsets", "Retry-After", "X-PropCite-Answer", "X-Request-Id")  # to other pages
 UNTRACED = {"/healthz", "/readyz", "/metrics"}

@@ -28,6 +28,8 @@ from propcite.app.library.store.feedback import FeedbackStore
 from propcite.app.library.store.fields import DocumentFields
 from propcite.app.library.store.history import History
 from propcite.app.library.store.keys import Key, Keys
+from propcite.app.library.store.notes import ChangedNoteError, Note, Notes
+from propcite.app.library.store.overviews import OverviewKind, Overviews
 from propcite.app.library.store.people.audit import Action, AuditEntry, AuditLog, Via
 from propcite.app.library.store.people.rights import Rights, Scope
 from propcite.app.library.store.people.roles import People, Role, person_name
@@ -43,6 +45,7 @@ __all__ = [
     "AnswerProblem",
     "AuditEntry",
     "AuditLog",
+    "ChangedNoteError",
     "CollectionInfo",
     "Database",
     "DetailsChange",
@@ -57,7 +60,11 @@ __all__ = [
     "Keys",
     "Library",
     "LinkSecrets",
+    "Note",
+    "Notes",
     "Opinion",
+    "OverviewKind",
+    "Overviews",
     "People",
     "QuotedSpan",
     "ResultPage",

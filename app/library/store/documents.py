@@ -28,7 +28,7 @@ from propcite.app.library.store.rows import document_of, passage_of, passage_val
 from propcite.app.library.store.tables import DocumentRow, PassageRow
 from propcite.app.library.store.versions import store_versions
 from propcite.retrieval.fidelity import Fidelity
-from propcite.retrieval.text import Document, Passage
+from propcite.retrieval.text import Document, Heading, Passage, Span
 
 
 def document_id(collection: str, source: str, sha256: str) -> str:
@@ -106,6 +106,12 @@ class Documents(Database):
             if row is None:
                 raise NotFoundError(f"document {document_id} is no longer in the library: answers keep its quotes")
             return document_of(row)
+
+    def headings(self, document_id: str) -> list[Heading]:
+        """Return the headings of a document in order; empty if it has none, or is gone."""
+        with self.session() as session:
+            row = session.get(DocumentRow, document_id)
+            return [Heading(Span(start, end), level) for level, start, end in row.headings] if row else []
 
     def put_document(
         self,

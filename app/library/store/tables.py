@@ -298,3 +298,34 @@ class FeedbackRow(Table):
     note: Mapped[str] = mapped_column(Text)
     by: Mapped[str] = mapped_column(String(200))
     given_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), default=now)
+
+
+class OverviewRow(Table):
+    """What was made of a collection, an answer or a document, whose id is `of`; it holds while `made_from` does."""
+
+    __tablename__ = "overviews"
+    __table_args__ = (UniqueConstraint("collection_id", "kind", "of"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    collection_id: Mapped[int] = mapped_column(ForeignKey("collections.id", ondelete="CASCADE"))
+    kind: Mapped[str] = mapped_column(String(16))
+    of: Mapped[str] = mapped_column(String(32))
+    made_from: Mapped[str] = mapped_column(String(500))
+    body: Mapped[str] = mapped_column(Text)
+    made_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), default=now)
+
+
+class NoteRow(Table):
+    """A note; `pinned` and `cited` are the JSON of cited answers, empty where there are none."""
+
+    __tablename__ = "notes"
+
+    id: Mapped[str] = mapped_column(String(16), primary_key=True)
+    collection_id: Mapped[int] = mapped_column(ForeignKey("collections.id", ondelete="CASCADE"), index=True)
+    by: Mapped[str] = mapped_column(String(200))
+    text: Mapped[str] = mapped_column(Text)
+    pinned: Mapped[str] = mapped_column(Text)
+    cited: Mapped[str] = mapped_column(Text)
+    version: Mapped[int] = mapped_column(Integer)
+    made_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), default=now)
+    changed_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), default=now)

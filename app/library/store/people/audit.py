@@ -31,6 +31,8 @@ class Action(StrEnum):
     GAVE_FEEDBACK = "gave feedback"
     REMOVED_FEEDBACK = "removed feedback"
     REMOVED_ANSWER = "removed answer"
+    WROTE_NOTE = "wrote note"
+    REMOVED_NOTE = "removed note"
     ADDED_DOCUMENTS = "added documents"
     CHANGED_DOCUMENT = "changed document"
     REMOVED_DOCUMENT = "removed document"
