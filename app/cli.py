@@ -27,6 +27,7 @@ from propcite.app.commands import (
     lines,
     people,
     repairs,
+    reviewing,
     serving,
     upkeep,
 )
@@ -50,6 +51,7 @@ __all__ = [
     "main",
     "people",
     "repairs",
+    "reviewing",
     "serving",
     "setup",
     "upkeep",

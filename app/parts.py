@@ -26,6 +26,7 @@ from propcite.app.library.store import (
     Library,
     LinkSecrets,
     People,
+    Reviews,
     Runs,
     SignIns,
 )
@@ -89,6 +90,11 @@ class Parts:
     @cached_property
     def feedback(self) -> FeedbackStore:
         return FeedbackStore(self.library)
+
+    @cached_property
+    def reviews(self) -> Reviews:
+        """The drafts under review."""
+        return Reviews(self.library)
 
     @cached_property
     def originals(self) -> Originals:
