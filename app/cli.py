@@ -27,10 +27,10 @@ from propcite.app.commands import (
     lines,
     people,
     repairs,
-    reviewing,
     serving,
     upkeep,
 )
+from propcite.app.reviewing import command as reviewing
 from propcite.app.setup import command as setup
 from propcite.retrieval.errors import PropCiteError
 

@@ -99,6 +99,7 @@ class AuditLog:
         *,
         who: str = "",
         action: str = "",
+        subject: str = "",
         since: datetime | None = None,
         first: int = 0,
         limit: int = 100,
@@ -114,6 +115,8 @@ class AuditLog:
             conditions.append(or_(AuditRow.who == who, AuditRow.who.startswith(f"{who}{BY_KEY}", autoescape=True)))
         if action:
             conditions.append(AuditRow.action == action)
+        if subject:
+            conditions.append(AuditRow.subject == subject)
         if since is not None:
             conditions.append(AuditRow.at >= since)
         query = select(AuditRow).where(*conditions).order_by(AuditRow.at.desc(), AuditRow.id.desc())
