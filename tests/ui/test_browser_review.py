@@ -93,7 +93,8 @@ def test_a_draft_is_reviewed_from_its_file_to_its_file(tmp_path: Path, parts: Pa
         unsupported = "//button[contains(., 'No support found')]"
         press(driver, unsupported, lambda: not any("28 May" in one.text for one in inside(driver, ".fact")))
         assert "painted green" in chosen(driver)
-        press(driver, saying("Change"), lambda: driver.find_elements(By.CSS_SELECTOR, ".st-key-decide-changed button"))
+        change = '[class*="st-key-change-"] button'
+        press(driver, change, lambda: driver.find_elements(By.CSS_SELECTOR, ".st-key-decide-changed button"))
         press(driver, ".st-key-decide-changed button", lambda: only(parts).num_decided == 2)
 
         got = tmp_path / "got" / "works-reviewed.docx"
