@@ -32,6 +32,7 @@ from propcite.app.commands import (
 )
 from propcite.app.notes import commands as notes
 from propcite.app.overview import commands as overview
+from propcite.app.reviewing import command as reviewing
 from propcite.app.setup import command as setup
 from propcite.retrieval.errors import PropCiteError
 
@@ -54,6 +55,7 @@ __all__ = [
     "overview",
     "people",
     "repairs",
+    "reviewing",
     "serving",
     "setup",
     "upkeep",

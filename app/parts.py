@@ -27,6 +27,7 @@ from propcite.app.library.store import (
     LinkSecrets,
     Notes,
     People,
+    Reviews,
     Runs,
     SignIns,
 )
@@ -94,6 +95,11 @@ class Parts:
     @cached_property
     def notes(self) -> Notes:
         return Notes(self.library)
+
+    @cached_property
+    def reviews(self) -> Reviews:
+        """The drafts under review."""
+        return Reviews(self.library)
 
     @cached_property
     def originals(self) -> Originals:

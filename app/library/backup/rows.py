@@ -37,7 +37,7 @@ from propcite.app.library.store.tables import new_history
 BATCH = 1000
 TABLES = MappedTable.metadata.sorted_tables  # referenced tables come first
 WITHOUT_COLLECTION = ("keys", "runs", "run_items", "sign_ins", "audit", "secrets")
-PARENTS = {"document_id": "documents", "answer_id": "answers", "run_id": "runs"}
+PARENTS = {"document_id": "documents", "answer_id": "answers", "run_id": "runs", "review_id": "reviews"}
 
 Row = dict[str, Any]
 ReadRows = Callable[[Table], Iterable[Row]]

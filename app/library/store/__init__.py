@@ -35,6 +35,7 @@ from propcite.app.library.store.people.rights import Rights, Scope
 from propcite.app.library.store.people.roles import People, Role, person_name
 from propcite.app.library.store.people.secrets import LinkSecrets
 from propcite.app.library.store.people.sign_ins import SignIns, SignInState
+from propcite.app.library.store.reviews import ReviewInfo, Reviews, ReviewState
 from propcite.app.library.store.runs import RunInfo, RunItem, Runs
 from propcite.app.library.store.sources import SourceFile, Sources
 from propcite.app.library.store.versions import Versions
@@ -68,6 +69,9 @@ __all__ = [
     "People",
     "QuotedSpan",
     "ResultPage",
+    "ReviewInfo",
+    "ReviewState",
+    "Reviews",
     "Rights",
     "Role",
     "RunInfo",

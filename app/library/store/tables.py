@@ -329,3 +329,41 @@ class NoteRow(Table):
     version: Mapped[int] = mapped_column(Integer)
     made_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), default=now)
     changed_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), default=now)
+
+
+class ReviewRow(Table):
+    """A draft under review: its file, how far it is cited, and the answer that holds its citations.
+
+    `answer_id` is no foreign key and empty until something is cited; `seen_at` is when its citing last gave a sign.
+    """
+
+    __tablename__ = "reviews"
+    __table_args__ = (Index("ix_reviews_answer_id", "answer_id"),)
+
+    id: Mapped[str] = mapped_column(String(16), primary_key=True)
+    collection_id: Mapped[int] = mapped_column(ForeignKey("collections.id", ondelete="CASCADE"), index=True)
+    name: Mapped[str] = mapped_column(Text)
+    content: Mapped[bytes] = mapped_column(LargeBinary, deferred=True)
+    by: Mapped[str] = mapped_column(String(200))
+    state: Mapped[str] = mapped_column(String(16))
+    reason: Mapped[str] = mapped_column(Text, default="")
+    done: Mapped[int] = mapped_column(Integer, default=0)
+    total: Mapped[int] = mapped_column(Integer)
+    answer_id: Mapped[str] = mapped_column(String(32), default="")
+    begun_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), default=now)
+    seen_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), default=now)
+
+
+class DecisionRow(Table):
+    """What a reader decided on a fact of a draft; the newest of a fact counts, earlier ones stay."""
+
+    __tablename__ = "decisions"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    review_id: Mapped[str] = mapped_column(ForeignKey("reviews.id", ondelete="CASCADE"), index=True)
+    fact: Mapped[str] = mapped_column(String(16))
+    choice: Mapped[str] = mapped_column(String(16))
+    words: Mapped[str] = mapped_column(Text)
+    note: Mapped[str] = mapped_column(Text)
+    by: Mapped[str] = mapped_column(String(200))
+    at: Mapped[datetime] = mapped_column(DateTime(timezone=True), default=now)

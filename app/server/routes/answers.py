@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
+from fastapi.responses import HTMLResponse
 
 from propcite.app.errors import NotFoundError
+from propcite.app.library.answer_records import record_page
 from propcite.app.library.feedback import find_quote, make_feedback
-from propcite.app.library.store import Action, Feedback, Opinion
+from propcite.app.library.store import Action, Feedback, Opinion, Scope
+from propcite.app.library.store.people.audit import BY_KEY
 from propcite.app.server.access import Access, CheckedRoute, ReadAccess, WriteAccess
 from propcite.app.server.errors import RequestError
 from propcite.app.server.offsets import unit_for
@@ -61,6 +64,28 @@ def get_answer(
 ) -> Response:
     """Return a stored answer as it was given, in the requested format."""
     return answer_response(access.service, find_answer(access, answer_id), options, request)
+
+
+RECORD: dict[int | str, dict[str, Any]] = {
+    **PROBLEMS,
+    200: {"content": {"text/html": {}}, "description": "The record as one HTML file"},
+}
+
+
+@router.get("/v1/answers/{answer_id}/record", responses=RECORD, response_class=HTMLResponse)
+def get_record(access: ReadAccess, answer_id: str) -> HTMLResponse:
+    """Return a stored answer as a page to print: facts, quotes, verdicts, versions, who asked for it and when.
+
+    Who asked is named to admins of the collection, and to themselves.
+    """
+    stored = _find(access, answer_id)
+    sees_all, me = access.rights.allow(Scope.ADMIN, stored.collection), access.speaker()
+
+    def may_see(who: str) -> bool:
+        return sees_all or (bool(me) and who.partition(BY_KEY)[0] == me)
+
+    page = record_page(access.service.parts, stored, may_see)
+    return HTMLResponse(page, headers={"X-PropCite-Answer": stored.id})
 
 
 @router.delete("/v1/answers/{answer_id}", responses=PROBLEMS)
