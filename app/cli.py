@@ -30,6 +30,9 @@ from propcite.app.commands import (
     serving,
     upkeep,
 )
+from propcite.app.notes import commands as notes
+from propcite.app.overview import commands as overview
+from propcite.app.reviewing import command as reviewing
 from propcite.app.setup import command as setup
 from propcite.retrieval.errors import PropCiteError
 
@@ -48,8 +51,11 @@ __all__ = [
     "ingestion",
     "lines",
     "main",
+    "notes",
+    "overview",
     "people",
     "repairs",
+    "reviewing",
     "serving",
     "setup",
     "upkeep",

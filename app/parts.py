@@ -25,7 +25,9 @@ from propcite.app.library.store import (
     Keys,
     Library,
     LinkSecrets,
+    Notes,
     People,
+    Reviews,
     Runs,
     SignIns,
 )
@@ -89,6 +91,15 @@ class Parts:
     @cached_property
     def feedback(self) -> FeedbackStore:
         return FeedbackStore(self.library)
+
+    @cached_property
+    def notes(self) -> Notes:
+        return Notes(self.library)
+
+    @cached_property
+    def reviews(self) -> Reviews:
+        """The drafts under review."""
+        return Reviews(self.library)
 
     @cached_property
     def originals(self) -> Originals:

@@ -13,6 +13,7 @@ from propcite.retrieval.copies import Dates, merge_copies, no_dates
 from propcite.retrieval.encoding.base import Floats, Ints, TextEncoder, TokenVectors, joined_if_all
 from propcite.retrieval.granularity import combine_scores, score_units, span_weights
 from propcite.retrieval.index import Index, IndexHit
+from propcite.retrieval.index.allowed import AllBut, Allowed, OnlyPassages, both
 from propcite.retrieval.index.token_index import TokenIndex
 from propcite.retrieval.text import Granularity, Hit, Passage, Span
 from propcite.retrieval.timing import Timer
@@ -83,7 +84,7 @@ class Retriever:
 
     `find` returns passages by id, `split` the propositions of sentences.  `alignment` is the pairs of tokens that
     count.  Only the most salient `asking_share` of a query's tokens look for candidates.  `allow` limits the search to
-    these passage ids.  `way` ranks by vectors, by exact words, or by both.
+    some passages.  `way` ranks by vectors, by exact words, or by both.
 
     The same words at several places are one hit with `copies`: its own place is the one that the query or `about`, the
     question behind it, names, else the newest by `dates`.  Without `merging` each place is a hit of its own.
@@ -101,7 +102,7 @@ class Retriever:
     passage_share: float = PASSAGE_SHARE
     alignment: Alignment = NEAREST
     asking_share: float = 1.0
-    allow: frozenset[str] | None = None
+    allow: Allowed | None = None
     way: Way = "both"
     merging: bool = True
     dates: Dates = no_dates
@@ -131,10 +132,10 @@ class Retriever:
         """Return this retriever searching in another way."""
         return self if way == self.way else replace(self, way=way)
 
-    def only(self, ids: Iterable[str]) -> Retriever:
-        """Return this retriever limited to these passages; others are excluded before ranking, not after."""
-        allowed = frozenset(ids)
-        return replace(self, allow=allowed if self.allow is None else allowed & self.allow)
+    def only(self, passages: Allowed | Iterable[str]) -> Retriever:
+        """Return this retriever limited to these passages or ids; others are excluded before ranking, not after."""
+        allowed = passages if isinstance(passages, Allowed) else OnlyPassages(frozenset(passages))
+        return replace(self, allow=both(self.allow, allowed))
 
     def search(
         self,
@@ -185,7 +186,7 @@ class Retriever:
 
     def passages(self) -> list[Passage]:
         """Return all passages that a search may return, in the order of their ids."""
-        by_id = self.find(sorted(self.index.ids() if self.allow is None else self.allow))
+        by_id = self.find(sorted(self.index.ids(self.allow)))
         return [by_id[i] for i in sorted(by_id)]
 
     def _encode(self, texts: Sequence[str], granularity: Granularity) -> list[_Query]:
@@ -241,7 +242,7 @@ class Retriever:
             passages = self.find(list(ids))
             if len(passages) < len(ids):
                 # A document is being replaced or removed: search again without its passages, so that others move up.
-                allow = frozenset(self.index.ids() if allow is None else allow) - (ids - passages.keys())
+                allow = both(allow, AllBut(frozenset(ids - passages.keys())))
                 continue
             hits = [[_hit(hit, passages[hit.passage_id]) for hit in row] for row in rows]
             if not self.merging:
@@ -283,11 +284,12 @@ class Retriever:
     ) -> list[Hit]:
         """Split these sentences and score each proposition, which has the words of its sentence."""
         places = [(hit.passage, hit.spans[0]) for hit in sentences]
+        vectors = self.index.vectors_of(hit.passage.id for hit in sentences)
         hits = []
         for hit, pieces in zip(sentences, self.split([p.of(passage.text) for passage, p in places]), strict=True):
             passage, place = hit.passage, hit.spans[0]
             units = [tuple(s.shifted(place.start) for s in spans) for spans in pieces]
-            tokens = self.index.vectors(passage.id)
+            tokens = vectors[passage.id]
             alone = score_units(query.vectors, weights.units[0], tokens, units, self.alignment, query.words)
             scores = combine_scores(alone, np.full_like(alone, hit.passage_score), self.passage_share)
             if words and words.alone:

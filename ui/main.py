@@ -29,7 +29,9 @@ def views(visitor: Visitor) -> Iterator[StreamlitPage]:
     """Return the views that the person may open; all others do not exist for them."""
     yield st.Page("views/ask.py", title="Ask", icon=":material/forum:", url_path="ask", default=True)
     yield st.Page("views/cite.py", title="Cite a text", icon=":material/format_quote:", url_path="cite")
+    yield st.Page("views/review.py", title="Review a draft", icon=":material/rate_review:", url_path="review")
     yield st.Page("views/search.py", title="Search", icon=":material/search:", url_path="search")
+    yield st.Page("views/notes.py", title="Notes", icon=":material/sticky_note_2:", url_path="notes")
     if visitor.may_measure:
         yield st.Page("views/evaluate.py", title="Evaluate", icon=":material/monitoring:", url_path="evaluate")
     yield st.Page("views/library.py", title="Library", icon=":material/folder_open:", url_path="library")

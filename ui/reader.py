@@ -13,7 +13,7 @@ from propcite.attribution.citations import CitedAnswer, CitedProposition
 from propcite.attribution.formats import FORMATS, Format
 from propcite.attribution.formats.cited_documents import Documents, with_documents
 from propcite.attribution.formats.links import linked_by
-from propcite.ui import alternatives, explanation, feedback, session
+from propcite.ui import alternatives, explanation, feedback, record, session
 from propcite.ui.clickable import show_answer
 from propcite.ui.render import payload, plain
 from propcite.ui.sources import Views
@@ -91,7 +91,9 @@ def _downloads(answer: CitedAnswer, documents: Documents) -> None:
         with linked_by(links):
             return form.write(answer, documents=documents)
 
-    with st.popover("Download", type="tertiary", icon=":material/download:", key="downloads"), st.container(gap=None):
+    row = st.container(horizontal=True, gap="small", key="taking-along")
+    popover = row.popover("Download", type="tertiary", icon=":material/download:", key="downloads")
+    with popover, st.container(gap=None):
         for form in FORMATS.values():
             st.download_button(
                 f"**{form.name}** · {plain(form.description)}",
@@ -104,6 +106,8 @@ def _downloads(answer: CitedAnswer, documents: Documents) -> None:
                 disabled=bool(lacking := form.missing_program()),
                 help=f"needs {lacking}" if lacking else None,
             )
+    with row:
+        record.offer(answer)
 
 
 @st.fragment

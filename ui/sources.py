@@ -46,12 +46,19 @@ def original_html(passage: Passage, spans: Sequence[Span], views: Views, *, is_o
 
 def open_html(passage: Passage, spans: Sequence[Span], views: Views, words: str = "Open the document") -> str:
     """Return a link that opens the document at this place in a new window; empty if it cannot be shown."""
+    at = address_of(passage, spans, views)
+    return f'<a class="deed" href="{escape(at)}" target="_blank" rel="noopener">{escape(words)}</a>' if at else ""
+
+
+def address_of(passage: Passage, spans: Sequence[Span], views: Views) -> str:
+    """Return the address of the document at this place; empty if it cannot be shown."""
     view = views.get(passage.document_id)
     if view is None or not (view.is_here or view.kind in SHOWN_TYPES):
         return ""
     pages = passage.pages_of(spans[0])
-    at = f"{_source(passage)}/file#page={pages[0]}" if view.kind in SHOWN_TYPES and pages else _reading(passage, spans)
-    return f'<a class="deed" href="{escape(at)}" target="_blank" rel="noopener">{escape(words)}</a>'
+    if view.kind in SHOWN_TYPES and pages:
+        return f"{_source(passage)}/file#page={pages[0]}"
+    return _reading(passage, spans)
 
 
 def _source(passage: Passage) -> str:

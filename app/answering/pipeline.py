@@ -21,6 +21,7 @@ from propcite.attribution.propcite import PropCite
 from propcite.attribution.questions.relevance import unanswered
 from propcite.retrieval.alignment import Alignment
 from propcite.retrieval.errors import PropCiteError
+from propcite.retrieval.index.allowed import Allowed
 from propcite.retrieval.interrupting import in_turn
 from propcite.retrieval.retriever import Retriever
 from propcite.retrieval.text import Granularity, Hit, Passage
@@ -58,7 +59,7 @@ class Pipeline:
     open_generator: Callable[[], Generator]
     propcite: PropCite
     num_passages: int = 8
-    within: frozenset[str] | None = None
+    within: Allowed | None = None
 
     def search(
         self,

@@ -14,7 +14,8 @@ from propcite.app.client.errors import unreachable, unreadable
 from propcite.app.client.sending import Retrying, error_of, headers
 from propcite.app.client.streams import AsyncAnswerStream
 from propcite.app.library.records import AnswerInfo, DocumentInfo, Feedback, Opinion, ResultPage
-from propcite.app.server.results import Collection, ReadingJob, RemovedAnswers, RemovedDocument
+from propcite.app.overview.records import SuggestedQuestion
+from propcite.app.server.results import Collection, DocumentOverview, ReadingJob, RemovedAnswers, RemovedDocument
 from propcite.attribution.citations import CitedAnswer, Verdict
 from propcite.attribution.errors import AttributionError
 from propcite.attribution.formats.json.explanations import ExplanationJson
@@ -125,6 +126,18 @@ class AsyncClient:
     async def read_document(self, document_id: str, *, cited: Span | None = None, collection: str | None = None) -> str:
         """Return a document as HTML; `cited` are characters of the document to mark."""
         return await self._call(self._calls.read_document(document_id, cited, collection))
+
+    async def get_overview(self, document_id: str, *, collection: str | None = None) -> DocumentOverview:
+        """Return a document's most telling sentences and its headings, each with its place."""
+        return await self._call(self._calls.get_overview(document_id, collection))
+
+    async def suggest_questions(self, *, collection: str | None = None) -> list[SuggestedQuestion]:
+        """Return questions that the collection answers, each with the sentence that does."""
+        return await self._call(self._calls.suggest_questions(collection))
+
+    async def suggest_follow_ups(self, answer_id: str) -> list[SuggestedQuestion]:
+        """Return questions on what stands near a stored answer; ask them with `after`."""
+        return await self._call(self._calls.suggest_follow_ups(answer_id))
 
     async def get_job(self, job_id: str) -> ReadingJob:
         return await self._call(self._calls.get_job(job_id))

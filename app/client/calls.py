@@ -12,7 +12,8 @@ from urllib.parse import quote
 from pydantic import TypeAdapter
 
 from propcite.app.library.records import AnswerInfo, DocumentInfo, Feedback, ResultPage
-from propcite.app.server.results import Collection, ReadingJob, RemovedAnswers, RemovedDocument
+from propcite.app.overview.records import SuggestedQuestion
+from propcite.app.server.results import Collection, DocumentOverview, ReadingJob, RemovedAnswers, RemovedDocument
 from propcite.attribution.citations import CitedAnswer, Label, Verdict
 from propcite.attribution.citing.sources import as_passages
 from propcite.attribution.formats.json import from_json
@@ -108,6 +109,17 @@ class Calls:
     def read_document(self, document_id: str, cited: Span | None, collection: str | None) -> Call[str]:
         marked = {"cited": f"{cited.start}-{cited.end}"} if cited else {}
         return Call("GET", f"/v1/documents/{_part(document_id)}/reading", str, params=self._given(marked, collection))
+
+    def get_overview(self, document_id: str, collection: str | None) -> Call[DocumentOverview]:
+        path = f"/v1/documents/{_part(document_id)}/overview"
+        return Call("GET", path, DocumentOverview.model_validate_json, params=self._given({}, collection))
+
+    def suggest_questions(self, collection: str | None) -> Call[list[SuggestedQuestion]]:
+        read = _in("questions", list[SuggestedQuestion])
+        return Call("GET", "/v1/suggestions", read, params=self._given({}, collection))
+
+    def suggest_follow_ups(self, answer_id: str) -> Call[list[SuggestedQuestion]]:
+        return Call("GET", f"/v1/answers/{_part(answer_id)}/follow-ups", _in("questions", list[SuggestedQuestion]))
 
     def get_job(self, job_id: str) -> Call[ReadingJob]:
         return Call("GET", f"/v1/jobs/{_part(job_id)}", ReadingJob.model_validate_json)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from propcite.app.commands import AsJson, Panel, cli, note, write_json
+from propcite.app.commands import AsJson, Panel, cli, note, open_parts, write_json
 from propcite.retrieval.errors import PropCiteError
 
 if TYPE_CHECKING:  # the forms load numpy: only an answer in one of them needs it
@@ -108,3 +108,28 @@ def formats(as_json: AsJson = False) -> None:
         )
     else:
         show_table(("format", "file", "what it is"), [(f.name, f.suffix, f.description) for f in listed])
+
+
+@cli.command(rich_help_panel=Panel.ASKING)
+def record(
+    answer_id: Annotated[str, typer.Argument(help="An answer's id: propcite list --answers.", metavar="ANSWER")],
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write to this file: .html or .pdf.")] = None,
+) -> None:
+    """Write a kept answer as a page to print: facts, quotes, verdicts, models, versions, who asked and when."""
+    from propcite.app.library.answer_records import record_page
+    from propcite.attribution.formats.pdf import print_pdf
+    from propcite.attribution.formats.text import utf8
+
+    if out and out.suffix.lower() not in (".html", ".pdf"):
+        raise PropCiteError(f"--out {out}: name a file that ends with .html or .pdf")
+    parts = open_parts()
+    page = record_page(parts, parts.library.answer(answer_id))
+    if out is None:
+        show_data(utf8(page))
+        return
+    data = print_pdf(page) if out.suffix.lower() == ".pdf" else utf8(page)
+    try:
+        out.write_bytes(data)
+    except OSError as error:
+        raise PropCiteError(f"{out} cannot be written ({error.strerror}): give another --out") from error
+    note(f"written to {out}")

@@ -270,7 +270,7 @@ class Ingester:
                 index.add(batch, vectors)
                 index.stage(self.workspace.folder)
             if replaced:  # until the library has the new version readers find the old one, and from then on the new one
-                self.workspace.save(index)
+                index.save(self.workspace.folder)
             with self.timer("database", inside="index"):
                 for parsed in group.documents:
                     self._put(parsed)

@@ -8,12 +8,15 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from copy import copy
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Unpack
+from weakref import WeakKeyDictionary
 
 from filelock import FileLock, Timeout
 
 from propcite.app.errors import InUseError, StoreError
 from propcite.app.library.store import CollectionInfo, Library
+from propcite.app.library.store.changes import PassageSet
 from propcite.retrieval.encoding.encoder import Encoder
 from propcite.retrieval.errors import IndexFormatError
 from propcite.retrieval.index import IndexStats, ignore_progress
@@ -25,6 +28,8 @@ if TYPE_CHECKING:
     from propcite.retrieval.index.integrity import Fault
 
 REBUILDING = "rebuilding"  # the folder beside an index's files in which its successor is built
+_OPEN: WeakKeyDictionary[TokenIndex, Path] = WeakKeyDictionary()  # of this process: none of them changes any more
+_SHARING = Lock()
 BATCH = 256  # passages encoded and written at once, which bounds the memory that a large document takes
 
 
@@ -42,18 +47,30 @@ class Workspace:
         self._opened: tuple[tuple[int, int], TokenIndex] | None = None
 
     def index(self, encoder: Encoder) -> TokenIndex:
-        """Return the index as it is on disk; it is read again only if another process changed it."""
+        """Return the index as it is on disk, for searching; what another process changed is read, and nothing else."""
         version = self._version()
         if version is None:
             return TokenIndex(encoder.dimension, encoder.name, **self.options)
         if self._opened is None or self._opened[0] != version:
-            self._opened = (version, self._load(encoder.name))
+            self._keep(version, self._load(encoder.name))
+        assert self._opened
         return self._opened[1]
+
+    def _keep(self, version: tuple[int, int] | None, index: TokenIndex) -> None:
+        """Keep an index that does not change any more, for readers, and to share its segments with those to come."""
+        self._opened = (version, index) if version else None
+        with _SHARING:
+            _OPEN[index] = self.folder
 
     def _load(self, encoder: str = "", *, tolerant: bool = False) -> TokenIndex:
         """Load the index; an error that names a command names the collection with it."""
+        with _SHARING:
+            kept = [index for index, folder in _OPEN.items() if folder == self.folder]
+        earlier = kept[-1] if kept else None
         try:
-            return TokenIndex.load(self.folder, encoder, tolerant=tolerant, **self.options)
+            return TokenIndex.load(
+                self.folder, encoder, tolerant=tolerant, earlier=None if tolerant else earlier, **self.options
+            )
         except IndexFormatError as error:
             option = f" --collection {shlex.quote(self.collection.name)}" if ": run propcite" in str(error) else ""
             raise IndexFormatError(f"{error}{option}") from error
@@ -61,15 +78,14 @@ class Workspace:
     @contextmanager
     def edit(self, encoder: Encoder) -> Iterator[TokenIndex]:
         """Give the index to change: saved when the block ends, discarded when it fails."""
-        index = self.index(encoder)
-        self._opened = None
+        index = self._to_change(encoder)
         yield index
-        self.save(index)
-
-    def save(self, index: TokenIndex) -> None:
         index.save(self.folder)
-        version = self._version()
-        self._opened = (version, index) if version else None
+        self._keep(self._version(), index)
+
+    def _to_change(self, encoder: Encoder) -> TokenIndex:
+        """Return an index that no reader has."""
+        return self._load(encoder.name) if self._version() else self.index(encoder)
 
     def stats(self) -> IndexStats | None:
         """Return the size of the index; None if nothing was ever added."""
@@ -101,32 +117,37 @@ class Workspace:
 
     def differs_from_library(self) -> bool:
         """Return whether the index has other passages than the library, as after an interrupt or a loss."""
-        indexed = self._load().ids() if self._version() else set()
-        return indexed != set(self.library.passage_ids(self.collection))
+        index = self._load() if self._version() else None
+        indexed = PassageSet(len(index), index.digest) if index else PassageSet()
+        return indexed != self.library.passage_set(self.collection)
 
     def sync(self, encoder: Encoder, advance: Callable[[str], None] | None = None) -> int:
         """Make the index hold exactly the library's passages; return how many differed.
 
         `advance` gets the title of each passage that is encoded, in place of `progress`.
         """
-        index = self.index(encoder)
+        index = self._to_change(encoder)
         expected = self.library.passage_ids(self.collection)
         indexed = index.ids()
         surplus = indexed - set(expected)
         missing = [i for i in expected if i not in indexed]
         if surplus:
             index.delete(surplus)
-            self.save(index)
+            index.save(self.folder)
         for first in range(0, len(missing), BATCH):
             by_id = self.library.passages(missing[first : first + BATCH])
             passages = [by_id[i] for i in missing[first : first + BATCH]]
             index.add(passages, encoder.encode_passages(passages))
-            self.save(index)
+            index.save(self.folder)
             if advance is None:
                 self.progress("encoding", (first + len(passages)) / len(missing))
             else:
                 for passage in passages:
                     advance(passage.title)
+        if surplus or missing:
+            self._keep(self._version(), index)
+        else:  # what called for this was a wrong note of the library's passages
+            self.library.forget_passage_set(self.collection)
         return len(surplus) + len(missing)
 
     def delete_passages(self, ids: Collection[str]) -> None:
@@ -134,7 +155,8 @@ class Workspace:
         if self._version():
             index = self._load()
             index.delete(ids)
-            self.save(index)
+            index.save(self.folder)
+            self._keep(self._version(), index)
 
     def rebuild(self, encoder: Encoder, advance: Callable[[str], None] | None = None) -> int:
         """Build the index again from the library's passages; return their number.
@@ -193,6 +215,7 @@ class Workspace:
                 (self.folder / MANIFEST_FILE).unlink(missing_ok=True)
             elif faults:
                 repair_index(self.folder, faults, **self.options)
+            self.library.forget_passage_set(self.collection)
             return self.sync(load_encoder()) if self.differs_from_library() else 0
 
     def compact(self) -> None:

@@ -40,7 +40,10 @@ from propcite.app.server.routes import (
     health,
     messages,
     model_server,
+    notes,
+    overviews,
     responses,
+    reviews,
     search,
     sources,
 )
@@ -51,7 +54,7 @@ log = logging.getLogger("propcite.server")
 MULTIPART_BYTES = 1 << 20  # what a multipart form may add to its files
 ROUTES = (
     *(chat, responses, messages, model_server, cite, ask, search, answers, documents, sources),
-    *(collections, audit, health),
+    *(overviews, notes, reviews, collections, audit, health),
 )
 EXPOSED = ("Location", "PropCite-Offsets", "Retry-After", "X-PropCite-Answer", "X-Request-Id")  # to other pages
 UNTRACED = {"/healthz", "/readyz", "/metrics"}
@@ -161,7 +164,7 @@ def _untraced(scope: MutableMapping[str, Any]) -> bool:
 def _body_limits(settings: Settings) -> Callable[[str], tuple[int, str]]:
     default = settings.serve_body_mb * 2**20, "PROPCITE_SERVE_BODY_MB"
     uploads = settings.max_file_mb * 2**20 + MULTIPART_BYTES, "PROPCITE_MAX_FILE_MB"
-    return lambda path: uploads if path == "/v1/documents" else default
+    return lambda path: uploads if path in ("/v1/documents", "/v1/reviews") else default
 
 
 class RequestLog:

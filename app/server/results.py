@@ -8,6 +8,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field
 
 from propcite.app.ingest.outcomes import Outcome
+from propcite.app.overview.records import Line, SuggestedQuestion
 from propcite.attribution.formats.json.schema import VerdictJson
 
 
@@ -53,6 +54,19 @@ class ReadingJob(BaseModel):
     seconds_left: float | None
     outcomes: list[Outcome]
     reason: str
+
+
+class SuggestedQuestions(BaseModel):
+    collection: str
+    questions: list[SuggestedQuestion]
+
+
+class DocumentOverview(BaseModel):
+    """A document in short; `outline` is empty where no headings were found."""
+
+    id: str
+    summary: list[Line]
+    outline: list[Line]
 
 
 class Problem(BaseModel):

@@ -13,6 +13,7 @@ from propcite.app.errors import AppError
 from propcite.app.ingest.uploads import Uploads
 from propcite.app.library.store import CollectionInfo
 from propcite.app.parts import Parts
+from propcite.app.reviewing.citing import Reviewing
 from propcite.app.server.citing_queue import CitingQueue, Limits
 from propcite.app.server.errors import RequestError, no_collection, not_ready
 from propcite.app.server.limits import RateLimiter
@@ -52,6 +53,7 @@ class Service:
         self.load_error = ""  # why the models could not be loaded
         self.rate_limiter = RateLimiter(settings.serve_rate)
         self.uploads = Uploads(parts)
+        self.reviewing = Reviewing(parts)
         self.viewer = Viewer(parts)
         self.links = Links(parts, expire=requires_keys)
         self._loaded, self._closing = False, Event()

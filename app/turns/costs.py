@@ -72,6 +72,7 @@ class Kind(StrEnum):
     ANSWER = "answer"  # all such parts
     ASK = "ask"  # from its first word to its last, the model's time included
     CHAT = "chat"
+    SUGGEST = "suggest"  # questions, of which some are searched and read
     MODELS = "models"  # the model server's list
 
 
@@ -88,6 +89,7 @@ COSTS = {
     Kind.ANSWER: Cost(0.5),
     Kind.ASK: Cost(2.0),
     Kind.CHAT: Cost(5.0),
+    Kind.SUGGEST: Cost(2.0),
     Kind.MODELS: Cost(0.1),
 }
 

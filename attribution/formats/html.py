@@ -11,7 +11,9 @@ from pathlib import Path
 from propcite.attribution.citations import Citation, CitedAnswer, CitedProposition, Evidence
 from propcite.attribution.formats.links import link_to
 from propcite.attribution.formats.pieces import CitedPassage, Piece, cited_passages, pieces, split_at
-from propcite.attribution.formats.text import one_line, printable
+from propcite.attribution.formats.record.section import record_html
+from propcite.attribution.formats.record.values import AnswerRecord
+from propcite.attribution.formats.text import one_line, safe
 from propcite.attribution.formats.wording import (
     ELSEWHERE,
     SIGNS,
@@ -28,9 +30,11 @@ from propcite.retrieval.text import Span
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"  # browsers load and run nothing, whatever a text contains
 
 
-def to_html(answer: CitedAnswer) -> str:
+def to_html(answer: CitedAnswer, record: AnswerRecord | None = None) -> str:
+    """Return the report; with a `record` it also says who asked and when, and names the versions of all sources."""
     title = one_line(answer.question) or "A cited text"
-    parts = (_header(answer, title), _answer(answer), _facts(answer), _sources(answer), _details(answer))
+    kept = record_html(answer, record) if record else ""
+    parts = (_header(answer, title), _answer(answer), _facts(answer), _sources(answer), kept, _details(answer))
     return page(title, "".join(parts))
 
 
@@ -46,11 +50,6 @@ def page(title: str, body: str, style: str = "") -> str:
         f'<meta name="generator" content="PropCite">\n<title>{escape(title)}</title>\n'
         f"<style>\n{_style()}{style}</style>\n</head>\n<body>\n<main>\n{body}</main>\n</body>\n</html>\n"
     )
-
-
-def safe(text: str) -> str:
-    """Escape any text; a carriage return becomes a reference, since HTML parsers would read it as a line feed."""
-    return escape(printable(text)).replace("\r", "&#13;")
 
 
 @cache
@@ -208,7 +207,7 @@ def _place(evidence: Sequence[Evidence]) -> str:
 
 def _details(answer: CitedAnswer) -> str:
     rows = {"Answer": answer.id, "Collection": answer.collection, "Index version": answer.index_version}
-    rows |= {kind.capitalize(): name for kind, name in answer.models.items()}
+    rows |= {kind.replace("_", " ").capitalize(): name for kind, name in answer.models.items()}
     rows |= {f"Time to {kind}": f"{spent:,.0f} ms" for kind, spent in answer.timings_ms.items()}
     listed = "".join(f"<div><dt>{safe(k)}</dt><dd>{safe(v)}</dd></div>\n" for k, v in rows.items() if v)
     return f"<footer>\n<h2>How it was made</h2>\n<dl>\n{listed}</dl>\n</footer>\n"

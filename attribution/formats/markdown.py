@@ -39,16 +39,21 @@ def to_markdown(answer: CitedAnswer) -> str:
 
 def inline(text: str) -> str:
     """Escape any text for one line of Markdown."""
-    return _LINE_START.sub(r"\1\\", _SPECIAL.sub(r"\\\g<0>", one_line(text)))
+    return _LINE_START.sub(r"\1\\", escaped(one_line(text)))
+
+
+def escaped(words: str) -> str:
+    """Escape what Markdown would read as syntax inside a line."""
+    return _SPECIAL.sub(r"\\\g<0>", words)
 
 
 def _text(answer: CitedAnswer) -> str:
     text = printable(answer.text)
     written = ""
     for piece in pieces(answer):
-        words = _SPECIAL.sub(r"\\\g<0>", piece.span.of(text))
+        words = escaped(piece.span.of(text))
         written += (_LINK_START.sub(r"\\\g<0>", words) if written.endswith("]") else words) + _marks(piece)
-    return _lines(written)
+    return kept_lines(written)
 
 
 def _marks(piece: Piece) -> str:
@@ -56,7 +61,7 @@ def _marks(piece: Piece) -> str:
     return "".join(f"[^{c.number}]" for c in piece.markers) + notes
 
 
-def _lines(text: str) -> str:
+def kept_lines(text: str) -> str:
     """Keep line and paragraph breaks; write white space that Markdown would interpret or drop as references."""
     paragraphs = re.split(r"\n(?:[^\S\n]*\n)+", text.replace("\r\n", "\n").replace("\r", "\n").strip("\n"))
     lines = [[_line(line) for line in paragraph.split("\n") if line.strip()] for paragraph in paragraphs]

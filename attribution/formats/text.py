@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from html import escape
 from typing import Any
 from urllib.parse import quote, urldefrag
 
@@ -17,6 +18,11 @@ _CONTROL = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ud800-\udfff\ufffe\
 def printable(text: str) -> str:
     """Replace control characters, one for one: by a space where they separate words, else by �."""
     return _CONTROL.sub("\ufffd", _BLANK_CONTROL.sub(" ", text))
+
+
+def safe(text: str) -> str:
+    """Escape any text for HTML; a carriage return becomes a reference, as parsers would read it as a line feed."""
+    return escape(printable(text)).replace("\r", "&#13;")
 
 
 def one_line(text: str) -> str:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from propcite.retrieval.alignment import NEAREST, Alignment
 from propcite.retrieval.encoding.base import Floats, Ints, TokenVectors
 from propcite.retrieval.text import Granularity, Passage
 from propcite.retrieval.timing import Timer
 from propcite.retrieval.words.query import WordQuery
+
+if TYPE_CHECKING:
+    from propcite.retrieval.index.allowed import Allowed
 
 ProgressReport = Callable[[str, float], None]  # gets the name of a long step and the share of it that is done
 
@@ -87,7 +90,7 @@ class Index(Protocol):
         granularity: Granularity = Granularity.PASSAGE,
         passage_share: float = 0.0,
         passage_weights: Floats | None = None,
-        allow: Collection[str] | None = None,
+        allow: Allowed | Collection[str] | None = None,
         asking_share: float = 1.0,
         worths: Floats | None = None,
         alignment: Alignment = NEAREST,
@@ -98,7 +101,13 @@ class Index(Protocol):
 
     def vectors(self, passage_id: str) -> TokenVectors: ...
 
-    def ids(self) -> set[str]: ...
+    def vectors_of(self, ids: Iterable[str]) -> dict[str, TokenVectors]:
+        """Return the vectors of passages by id, without unknown ids."""
+        ...
+
+    def ids(self, allow: Allowed | None = None) -> set[str]:
+        """Return the ids of all passages, or of those that are allowed."""
+        ...
 
     def __len__(self) -> int:
         """Return the number of passages."""

@@ -123,11 +123,15 @@ class Container:
         array: Array = raw.view(dtype).reshape(shape) if raw.size else np.zeros(shape, dtype)
         return array
 
-    def read(self, name: str) -> Array:
-        """Return an array in memory after verifying its checksums."""
+    def verified(self, name: str) -> Array:
+        """Return a memory-mapped array after verifying its checksums."""
         if damages := list(self.damages(name)):
             raise IndexFormatError(f"the index file {self.path} is damaged ({name}, byte {damages[0].start}): {REPAIR}")
-        return np.array(self.mapped(name))
+        return self.mapped(name)
+
+    def read(self, name: str) -> Array:
+        """Return an array in memory after verifying its checksums."""
+        return np.array(self.verified(name))
 
     def damages(self, name: str, progress: Callable[[int], None] = lambda _: None) -> Iterator[Damage]:
         """Yield the damaged blocks of an array; report the bytes of each block as it is read."""

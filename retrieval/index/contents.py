@@ -1,4 +1,4 @@
-"""The contents of an open index: its segments and the position of each passage."""
+"""The contents of an open index: its segments, and where each passage is."""
 
 from __future__ import annotations
 
@@ -7,20 +7,22 @@ from collections.abc import Collection, Iterable, Sequence
 
 import numpy as np
 
+from propcite.retrieval.index.allowed import Allowed
 from propcite.retrieval.index.live_segment import LiveSegment
+from propcite.retrieval.index.passage_ids import PassageIds
 from propcite.retrieval.index.ranking import Mask
+
+Position = tuple[LiveSegment, int]  # a segment, and a passage's number in it
 
 
 class Contents:
-    """Segments in order, and the segment and number of every passage that is not deleted."""
+    """Segments in order."""
 
     def __init__(self) -> None:
         self.segments: list[LiveSegment] = []
-        self.positions: dict[str, tuple[LiveSegment, int]] = {}
-        self._digest = ""
 
     def __len__(self) -> int:
-        return len(self.positions)
+        return sum(live.num_passages for live in self.segments)
 
     @property
     def num_tokens(self) -> int:
@@ -32,49 +34,55 @@ class Contents:
         return sum(len(live.segment) for live in self.segments)
 
     def attach(self, live: LiveSegment) -> None:
-        self._digest = ""
         self.segments.append(live)
-        self._add_positions(live)
 
     def replace(self, old: Collection[LiveSegment], new: LiveSegment | None) -> None:
         """Put a segment with the same passages in the place of the first old one; None if those have no passage."""
         first = min((number for number, live in enumerate(self.segments) if live in old), default=len(self.segments))
         rest = [live for live in self.segments if live not in old]
         self.segments = [*rest[:first], *([new] if new else []), *rest[first:]]
-        if new:
-            self._add_positions(new)
 
-    def _add_positions(self, live: LiveSegment) -> None:
-        for number, i in enumerate(live.segment.ids):
-            if live.mask[number]:
-                self.positions[i] = (live, number)
+    def positions(self, ids: Iterable[str]) -> dict[str, Position]:
+        """Return where passages are that are not deleted, without unknown ids."""
+        wanted = PassageIds.of(unique := list(dict.fromkeys(ids)))
+        found: dict[str, Position] = {}
+        for live in self.segments:
+            numbers = live.segment.ids.numbers_of(wanted)
+            for place in np.flatnonzero(numbers >= 0).tolist():
+                if live.mask[number := int(numbers[place])]:
+                    found[unique[place]] = (live, number)
+        return found
 
     def delete(self, ids: Iterable[str]) -> int:
         """Delete passages, ignoring unknown ids, and return how many were there."""
-        existing = [i for i in dict.fromkeys(ids) if i in self.positions]
-        for i in existing:
-            live, number = self.positions.pop(i)
+        positions = self.positions(ids)
+        for live, number in positions.values():
             live.delete(number)
-            self._digest = ""
-        return len(existing)
+        return len(positions)
 
-    def digest(self, encoder: str) -> str:
+    @property
+    def digest(self) -> int:
+        """Return a number that names the set of passage ids, whatever their order."""
+        return sum(live.digest for live in self.segments) % 2**64
+
+    def version(self, encoder: str) -> str:
         """Return a hash of the encoder's name and the set of passage ids."""
-        if not self._digest:
-            text = "\0".join([encoder, *sorted(self.positions)])
-            self._digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
-        return self._digest
+        text = "\0".join([encoder, str(len(self)), str(self.digest)])
+        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
-    def masks(self, allow: Collection[str] | None) -> dict[LiveSegment, Mask]:
-        """Return a mask per segment of the passages that a search may return: `allow`, or all if it is None."""
+    def masks(self, allow: Allowed | None) -> dict[LiveSegment, Mask]:
+        """Return a mask per segment of the passages that a search may return; None allows all."""
         if allow is None:
             return {live: live.mask for live in self.segments}
-        masks = {live: np.zeros(len(live.segment), bool) for live in self.segments}
-        for i in allow:
-            if i in self.positions:
-                live, number = self.positions[i]
-                masks[live][number] = True
-        return masks
+        return {live: live.mask & allow.mask(live.segment) for live in self.segments}
+
+    def ids(self, allow: Allowed | None = None) -> set[str]:
+        """Return the ids of all passages that are allowed."""
+        return {
+            i
+            for live, mask in self.masks(allow).items()
+            for i in (live.segment.ids if mask.all() else (live.segment.ids[n] for n in np.flatnonzero(mask).tolist()))
+        }
 
     def sample(self, number: int) -> Sequence[tuple[LiveSegment, np.ndarray]]:
         """Draw about so many tokens, evenly over all segments.  -> pairs of segment and token numbers"""

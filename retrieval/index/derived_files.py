@@ -42,10 +42,24 @@ class DerivedFiles:
         self._uses_faiss = regime == "faiss"
         self._always_trains = regime in ("tokens", "faiss")
 
+    def share(self, earlier: DerivedFiles, manifest: Manifest) -> None:
+        """Use what an earlier version has in memory, where a manifest still names it."""
+        if earlier.centroids and earlier.centroids.name == manifest.centroids:
+            self.centroids = earlier.centroids
+        if earlier.faiss == manifest.faiss:
+            self.faiss = earlier.faiss
+
+    def drop_others(self, live: LiveSegment) -> None:
+        """Drop a segment's structures that belong to other centroids or another FAISS file than these."""
+        if not self.centroids:
+            live.centroid_codes = None
+        if not self.faiss:
+            live.faiss_tokens = None
+
     def read(self, folder: Path, manifest: Manifest) -> None:
         """Read what all segments share."""
         with suppress(IndexFormatError):
-            if manifest.centroids:
+            if manifest.centroids and not self.centroids:
                 self.centroids = Centroids.load(folder / manifest.centroids, manifest.centroids)
         if manifest.faiss and (folder / manifest.faiss).exists():
             self.faiss = manifest.faiss

@@ -102,7 +102,7 @@ def _damaged_passages(segment: Segment, array: str, start: int, end: int) -> tup
     if array == OUTSIDE:
         return ()
     if array not in TOKEN_COLUMNS or not segment.num_tokens:
-        return segment.ids
+        return tuple(segment.ids)
     values = getattr(segment, array)
     row = values.itemsize * (values.shape[1] if values.ndim > 1 else 1)
     first, last = start // row, -(-end // row)

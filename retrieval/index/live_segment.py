@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import zlib
+from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -44,6 +45,24 @@ class LiveSegment:
     def num_passages(self) -> int:
         """Return the number of passages that are not deleted."""
         return len(self.segment) - len(self.deleted)
+
+    @property
+    def digest(self) -> int:
+        """Return the sum of the hashes of the ids of passages that are not deleted."""
+        ids = self.segment.ids
+        return (ids.total - int(ids.hashes[self.deleted].sum())) % 2**64 if self.deleted else ids.total
+
+    def as_in(self, entry: SegmentEntry, folder: Path) -> LiveSegment:
+        """Return this segment with the deletions that a manifest names; what is in memory is shared."""
+        same = copy(self)
+        if (self._num_written, self._sum) == (entry.deleted, entry.deleted_sum):
+            same.deleted = self.deleted[: entry.deleted]
+        else:
+            same.deleted = _read_deleted(folder, entry)
+            same._num_written, same._sum = entry.deleted, entry.deleted_sum
+        same.mask = np.ones(len(self.segment), bool)
+        same.mask[same.deleted] = False
+        return same
 
     def delete(self, number: int) -> None:
         self.mask[number] = False

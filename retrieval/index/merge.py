@@ -54,7 +54,7 @@ def merge_segments(
     }
     for name in names[2:]:
         columns[name] = ChunkedArray(dtypes[name], (num_tokens,), _column(inputs, name, dtypes[name]))
-    ids = [i for one in inputs for i, keep in zip(one.segment.ids, one.passages, strict=True) if keep]
+    ids = [one.segment.ids[number] for one in inputs for number in np.flatnonzero(one.passages).tolist()]
     tables = {
         "codec": np.array([codec.dimension, codec.bits], np.uint32),
         "units": narrow(np.concatenate([np.diff(one.segment.unit_starts)[one.units] for one in inputs])),

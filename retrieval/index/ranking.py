@@ -231,7 +231,7 @@ def unpack_rows(payload: Payload, unpacking: npt.NDArray[Any]) -> Rows:
 def best_hits(
     blocks: Sequence[BlockScores], row: int, k: int, extra: Sequence[dict[str, Floats]] = ()
 ) -> list[IndexHit]:
-    """Return the k best units of all blocks for one row, best first, ties in index order.
+    """Return the k best units of all blocks for one row, best first, ties by passage id, then in its order.
 
     `extra` holds further scores of each block's units, by the names of an IndexHit's fields.
     """
@@ -239,35 +239,35 @@ def best_hits(
         return []
     scores = np.concatenate([b.scores[:, row] for b in blocks])
     bounds = np.cumsum([0] + [len(b.scores) for b in blocks])
-    hits = []
-    for position in _largest(scores, k):
+    places = []
+    for position in _largest(scores, k).tolist():
         number = int(np.searchsorted(bounds, position, side="right")) - 1
-        scored, unit = blocks[number], int(position - bounds[number])
-        owner = int(scored.owners[unit])
-        hits.append(
-            IndexHit(
-                passage_id=scored.block.segment.ids[scored.block.passages[owner]],
-                sentence=None if scored.sentences[unit] == HEAD else int(scored.sentences[unit]),
-                score=float(scores[position]),
-                passage_score=float(scored.passage_scores[owner, row]),
-                **({name: float(values[unit, row]) for name, values in extra[number].items()} if extra else {}),
-            )
+        scored, unit = blocks[number], position - int(bounds[number])
+        passage_id = scored.block.segment.ids[int(scored.block.passages[scored.owners[unit]])]
+        places.append((-float(scores[position]), passage_id, int(scored.sentences[unit]), number, unit))
+    return [
+        IndexHit(
+            passage_id=passage_id,
+            sentence=None if sentence == HEAD else sentence,
+            score=-negative,
+            passage_score=float(blocks[number].passage_scores[blocks[number].owners[unit], row]),
+            **({name: float(values[unit, row]) for name, values in extra[number].items()} if extra else {}),
         )
-    return hits
+        for negative, passage_id, sentence, number, unit in sorted(places)[:k]
+    ]
 
 
 def _largest(scores: Floats, k: int) -> Ints:
-    """Return the positions of the k largest finite scores, largest first, ties in order.
+    """Return the positions of the k largest finite scores, and of those that equal the last of them.
 
-    >>> _largest(np.array([0.1, -np.inf, 0.5, 0.5], np.float32), 3).tolist()
-    [2, 3, 0]
+    >>> _largest(np.array([0.1, -np.inf, 0.5, 0.5], np.float32), 1).tolist()
+    [2, 3]
     """
     positions = np.flatnonzero(np.isfinite(scores))
     if len(positions) > k:
         threshold = np.partition(scores[positions], len(positions) - k)[len(positions) - k]
         positions = positions[scores[positions] >= threshold]
-    order: Ints = positions[np.argsort(-scores[positions], kind="stable")][:k]
-    return order
+    return positions
 
 
 def as_numbers(selection: Selection) -> Ints:

@@ -16,6 +16,7 @@ from propcite.retrieval.encoding.base import Ints, Offsets, TokenVectors
 from propcite.retrieval.errors import IndexFormatError, RetrievalError
 from propcite.retrieval.index.codec import Codec, Payload
 from propcite.retrieval.index.container import REPAIR, Container, write_arrays
+from propcite.retrieval.index.passage_ids import PassageIds
 from propcite.retrieval.index.pruning import Pruning, SearchedTokens, importance, most_important
 from propcite.retrieval.text import Passage
 
@@ -44,7 +45,7 @@ class Segment:
     unit_sentences: npt.NDArray[np.int32]
     unit_ranked: npt.NDArray[np.bool_]
     passage_units: Ints
-    ids: tuple[str, ...]
+    ids: PassageIds
     token_ids: npt.NDArray[Any] | None = None
     token_salience: npt.NDArray[Any] | None = None
     file: Container | None = None
@@ -67,6 +68,11 @@ class Segment:
         return self.unit_starts[self.passage_units]
 
     @cached_property
+    def passage_lengths(self) -> Ints:
+        """Return the number of tokens of each passage.  (p,)"""
+        return np.diff(self.passage_starts)
+
+    @cached_property
     def unit_owners(self) -> Ints:
         """Return the passage of each unit.  (u,)"""
         return np.repeat(np.arange(len(self)), np.diff(self.passage_units))
@@ -76,7 +82,7 @@ class Segment:
 
     def num_tokens_in(self, mask: npt.NDArray[np.bool_]) -> int:
         """Return the number of tokens of the passages in a mask."""
-        return int(np.diff(self.passage_starts)[mask].sum())
+        return int(self.passage_lengths[mask].sum())
 
     def vectors(self, number: int) -> TokenVectors:
         """Decode the tokens of one passage."""
@@ -148,7 +154,7 @@ def build_segment(passages: Sequence[Passage], vectors: Sequence[TokenVectors], 
         np.asarray(unit_sentences, dtype=np.int32),
         np.asarray(unit_ranked, dtype=bool),
         np.asarray(passage_units, dtype=np.int64),
-        tuple(p.id for p in passages),
+        PassageIds.of(p.id for p in passages),
         None if all_tokens.ids is None else narrow(all_tokens.ids),
         None if all_tokens.salience is None else narrow_floats(all_tokens.salience),
     )
@@ -183,7 +189,7 @@ def read_segment(path: Path, dimension: int) -> Segment:
     """Open a segment: tables are read and verified, columns of tokens are mapped and verified by `check` only."""
     file = Container(path)
     try:
-        tables = {name: file.read(name) for name in ("codec", "units", "sentences", "ranked", "passages", "ids")}
+        tables = {name: file.read(name) for name in ("codec", "units", "sentences", "ranked", "passages")}
         codec = Codec(*tables["codec"].tolist())
         segment = Segment(
             codec=codec,
@@ -192,7 +198,7 @@ def read_segment(path: Path, dimension: int) -> Segment:
             unit_sentences=tables["sentences"].astype(np.int32),
             unit_ranked=tables["ranked"].astype(bool),
             passage_units=_starts(tables["passages"]),
-            ids=tuple(json.loads(tables["ids"].tobytes())),
+            ids=PassageIds.from_json(file.verified("ids")),
             file=file,
         )
         consistent = _is_consistent(segment) and codec.dimension == dimension
@@ -221,7 +227,7 @@ def _tables(segment: Segment) -> dict[str, npt.NDArray[Any]]:
         "sentences": segment.unit_sentences,
         "ranked": segment.unit_ranked,
         "passages": narrow(np.diff(segment.passage_units)),
-        "ids": np.frombuffer(json.dumps(segment.ids).encode(), np.uint8),
+        "ids": np.frombuffer(json.dumps(list(segment.ids)).encode(), np.uint8),
     }
 
 

@@ -16,7 +16,7 @@ from propcite.retrieval.index.codec import Codec
 from propcite.retrieval.index.contents import Contents
 from propcite.retrieval.index.derived_files import DerivedFiles
 from propcite.retrieval.index.live_segment import LiveSegment, read_live_segment, segment_path
-from propcite.retrieval.index.manifest import MANIFEST_FILE, Manifest, read_manifest
+from propcite.retrieval.index.manifest import MANIFEST_FILE, Manifest, SegmentEntry, read_manifest
 from propcite.retrieval.index.merge import MergeInput, merge_segments
 from propcite.retrieval.index.segment import read_segment, write_segment
 
@@ -32,21 +32,31 @@ class Storage:
         self._codec, self._contents, self._derived, self._progress = codec, contents, derived, progress
         self._generation = 0
 
-    def read(self, folder: Path, manifest: Manifest, tolerant: bool) -> None:
-        """Read a manifest's version.
+    def read(self, folder: Path, manifest: Manifest, tolerant: bool, earlier: Storage | None = None) -> None:
+        """Read a manifest's version; what an `earlier` one has open is shared, so that only what is new is read.
 
         `tolerant` leaves out damaged segments, but not those that a writer has replaced since the manifest was read.
         """
         self.folder, self._generation = folder, manifest.generation
+        if earlier:
+            self._derived.share(earlier._derived, manifest)
+        known = {live.name: live for live in earlier._contents.segments} if earlier else {}
         for entry in manifest.segments:
             try:
-                self._contents.attach(read_live_segment(folder, entry, self._codec.dimension))
+                self._contents.attach(self._opened(folder, entry, known.get(entry.name)))
             except IndexFormatError:
                 if not tolerant or read_manifest(folder) != manifest:
                     raise
         self._derived.read(folder, manifest)
         for live in self._contents.segments:
             self._derived.attach(live, folder)
+
+    def _opened(self, folder: Path, entry: SegmentEntry, known: LiveSegment | None) -> LiveSegment:
+        if known is None:
+            return read_live_segment(folder, entry, self._codec.dimension)
+        live = known.as_in(entry, folder)
+        self._derived.drop_others(live)
+        return live
 
     @contextmanager
     def writing(self, folder: Path) -> Iterator[None]:

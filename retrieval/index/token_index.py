@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
@@ -22,6 +22,7 @@ from propcite.retrieval.encoding.base import Floats, Ints, TokenVectors
 from propcite.retrieval.encoding.bundled import keep_index_hint
 from propcite.retrieval.errors import IndexFormatError
 from propcite.retrieval.index import IndexHit, IndexStats, ProgressReport, ignore_progress
+from propcite.retrieval.index.allowed import Allowed, allowed_of
 from propcite.retrieval.index.codec import Codec
 from propcite.retrieval.index.contents import Contents
 from propcite.retrieval.index.derived_files import DerivedFiles
@@ -83,12 +84,19 @@ class TokenIndex:
 
     @classmethod
     def load(
-        cls, folder: Path, encoder: str = "", *, tolerant: bool = False, **options: Unpack[IndexOptions]
+        cls,
+        folder: Path,
+        encoder: str = "",
+        *,
+        tolerant: bool = False,
+        earlier: TokenIndex | None = None,
+        **options: Unpack[IndexOptions],
     ) -> TokenIndex:
         """Open the index in a folder.
 
         Fails if it was made by another encoder than `encoder`, unless that is empty.  `tolerant` leaves out damaged
-        segments.  The option `bits` applies to passages that are added.
+        segments.  `earlier` is an index that was opened or saved there, unchanged since: what both have is shared, and
+        only new segments and deletions are read.  The option `bits` applies to passages that are added.
         """
         manifest = read_manifest(folder)
         if encoder and manifest.encoder != encoder:
@@ -98,12 +106,12 @@ class TokenIndex:
             )
         index = cls(manifest.dimension, manifest.encoder, **options)
         try:
-            index._storage.read(folder, manifest, tolerant)
+            index._storage.read(folder, manifest, tolerant, earlier._storage if earlier else None)
         except IndexFormatError:
             if read_manifest(folder) == manifest:
                 raise
             # A writer has replaced the segments since the manifest was read.
-            return cls.load(folder, encoder, tolerant=tolerant, **options)
+            return cls.load(folder, encoder, tolerant=tolerant, earlier=earlier, **options)
         return index
 
     # Contents
@@ -112,10 +120,15 @@ class TokenIndex:
         """Make passages searchable; `save` writes them to disk."""
         if not passages:
             return
+        known = self._contents.positions(p.id for p in passages)
+        self._attach(passages, vectors, known)
+
+    def _attach(self, passages: Sequence[Passage], vectors: Sequence[TokenVectors], known: Collection[str]) -> None:
+        """Add passages whose ids are not among the known ones."""
         for passage, tokens in zip(passages, vectors, strict=True):
             self._check(passage, tokens)
         for i, count in Counter(p.id for p in passages).items():
-            if count > 1 or i in self._contents.positions:
+            if count > 1 or i in known:
                 raise ValueError(f"passage {i!r} is in the index already: delete it first")
         if self.stored_share < 1:
             vectors = [
@@ -144,29 +157,34 @@ class TokenIndex:
 
     def update(self, passages: Sequence[Passage], vectors: Sequence[TokenVectors]) -> None:
         """Replace the passages with these ids, all or none of them; unknown ids are added."""
-        positions = self._contents.positions
-        replaced = {p.id: positions.pop(p.id) for p in passages if p.id in positions}
-        try:
-            self.add(passages, vectors)
-        except BaseException:
-            positions |= replaced
-            raise
+        if not passages:
+            return
+        replaced = self._contents.positions(p.id for p in passages)
+        self._attach(passages, vectors, ())
         for live, number in replaced.values():
             live.delete(number)
 
-    def ids(self) -> set[str]:
-        return set(self._contents.positions)
+    def ids(self, allow: Allowed | None = None) -> set[str]:
+        return self._contents.ids(allow)
 
     def __len__(self) -> int:
         return len(self._contents)
 
     @property
     def version(self) -> str:
-        return self._contents.digest(self.encoder)
+        return self._contents.version(self.encoder)
+
+    @property
+    def digest(self) -> int:
+        """Return a number that names the set of passage ids: the sum of their hashes (`passage_ids`)."""
+        return self._contents.digest
 
     def vectors(self, passage_id: str) -> TokenVectors:
-        live, number = self._contents.positions[passage_id]
-        return live.segment.vectors(number)
+        return self.vectors_of([passage_id])[passage_id]
+
+    def vectors_of(self, ids: Iterable[str]) -> dict[str, TokenVectors]:
+        positions = self._contents.positions(ids)
+        return {i: live.segment.vectors(number) for i, (live, number) in positions.items()}
 
     def stats(self) -> IndexStats:
         segments = self._contents.segments
@@ -195,7 +213,7 @@ class TokenIndex:
         granularity: Granularity = Granularity.PASSAGE,
         passage_share: float = 0.0,
         passage_weights: Floats | None = None,
-        allow: Collection[str] | None = None,
+        allow: Allowed | Collection[str] | None = None,
         regime: Regime = "auto",
         refine: int | None = None,
         num_retrieved: int = DEFAULT_RETRIEVED,
@@ -207,7 +225,7 @@ class TokenIndex:
         word_query: WordQuery | None = None,
         timer: Timer | None = None,
     ) -> list[list[IndexHit]]:
-        """Return the k best units for each row of weights.  (q, d), (n, q) -> n lists, best first, ties in index order
+        """Return the k best units for each row of weights.  (q, d), (n, q) -> n lists, best first, ties by id
 
         Units are passages or sentences; `passage_share` of a sentence's score is its passage's, with the weights
         `passage_weights` if they are given.  `refine` candidates per row are read as a whole, by default a number that
@@ -216,13 +234,13 @@ class TokenIndex:
         `asking_share` of the query's tokens look for candidates: the largest by `worths` (q,), or else by weight.
         Refined units are scored under the `alignment`; some need the vocabulary ids `words` (q,) of the query's tokens.
         `word_query` adds exact words to the scores, or ranks by words alone.
-        `allow` limits the search to these passage ids.  `timer` measures the stages.
+        `allow` limits the search to these passages.  `timer` measures the stages.
         """
         for_passages = weights if passage_weights is None else passage_weights
         share = None if granularity == Granularity.PASSAGE else passage_share
         search = Search(
             self._plan(self.regime if regime == "auto" else valid_regime(regime)),
-            self._contents.masks(allow),
+            self._contents.masks(None if allow is None else allowed_of(allow)),
             query,
             QueryWeights(weights, for_passages, share, alignment, words),
             refine,
@@ -277,8 +295,7 @@ class TokenIndex:
 
     def rewrite_without(self, folder: Path, damaged: Collection[str], files: Collection[str] = ()) -> None:
         """Delete damaged passages, rewrite the segments that held them and those of the named files, and save."""
-        positions = self._contents.positions
-        affected = {positions[i][0] for i in damaged if i in positions}
+        affected = {live for live, _ in self._contents.positions(damaged).values()}
         affected |= {live for live in self._contents.segments if segment_path(folder, live.name).name in files}
         self.delete(damaged)
         with self._storage.writing(folder):

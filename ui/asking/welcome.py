@@ -11,6 +11,7 @@ from propcite.app.library.store import CollectionInfo, Scope
 from propcite.ui import session
 from propcite.ui.asking.question_box import offer
 from propcite.ui.library import adding
+from propcite.ui.overview import questions
 from propcite.ui.render import plain
 
 NUM_SUGGESTED = 4
@@ -19,7 +20,9 @@ NUM_SUGGESTED = 4
 def welcome(collection: CollectionInfo | None) -> None:
     st.title("Ask your documents", anchor=False)
     st.markdown("Every statement in the answer shows the words that support it.")
-    if session.filled(collection) and collection and collection.name == session.DEMO:
+    if session.filled(collection) and collection and collection.name != session.DEMO:
+        questions.show_first(collection)
+    elif collection and collection.num_documents:
         st.caption("Questions to begin with")
         for line in QUESTIONS.read_text("utf-8").splitlines()[:NUM_SUGGESTED]:
             question = json.loads(line)["question"]

@@ -12,7 +12,7 @@ from propcite.app.lab.runs.markup import definition_list, table
 from propcite.app.lab.runs.tables import COSTS, flat_settings, format_p, signed
 from propcite.app.lab.runs.text_tables import NO_VALUE
 from propcite.app.library.store.runs import RunItem
-from propcite.attribution.formats.html import safe
+from propcite.attribution.formats.text import safe
 
 _MARKER = re.compile(r"\[\d+\]")
 SIGNS = {True: ("✓", "holds"), False: ("✗", "fails")}

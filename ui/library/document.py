@@ -15,6 +15,7 @@ from propcite.ui import session
 from propcite.ui.asking.words import history_help, page_line
 from propcite.ui.library import jobs
 from propcite.ui.library.words import FIELDS, TAKEN, as_text, changed_fields, document_line, passage_line
+from propcite.ui.overview import document as overview
 from propcite.ui.render import plain
 from propcite.ui.words import counted, sentence
 
@@ -38,12 +39,14 @@ def show(collection: CollectionInfo, document_id: str) -> None:
         st.warning(plain(sentence(lacks)), icon=":material/warning:")
     may_change = session.visitor().may(Scope.WRITE, collection.name)
     _actions(collection, info, may_change=may_change)
-    described, read, cited = st.tabs(["What it is", "What was read", "Who cites it"])
+    described, short, read, cited = st.tabs(["What it is", "In short", "What was read", "Who cites it"])
     with described:
         if may_change:
             _describe(collection, info)
         _fields(info, FIELDS if may_change else ())
         _versions(collection, info)
+    with short:
+        overview.show(collection, info)
     with read:
         _passages(collection, info)
     with cited:

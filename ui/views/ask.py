@@ -12,6 +12,8 @@ from propcite.ui.asking import arriving, errors, history, progress, question_box
 from propcite.ui.asking.meter import show_meter
 from propcite.ui.asking.running import RunningAnswer
 from propcite.ui.asking.welcome import welcome
+from propcite.ui.notes import pinning
+from propcite.ui.overview import questions
 from propcite.ui.render import plain
 
 
@@ -27,6 +29,8 @@ def show_answer(answer: CitedAnswer) -> None:
     else:
         show_meter(answer)
         reader.show(answer)
+        pinning.show(answer)
+        questions.show_following(answer)
     turns.show_actions(answer)
 
 

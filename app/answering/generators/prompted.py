@@ -53,6 +53,13 @@ class PromptedGenerator:
     def understand(self, question: str, turns: Sequence[Turn]) -> str:
         return self._loop.run(self._understood(question, turns))
 
+    def reply(self, messages: list[Message]) -> str:
+        """Return the model's reply to any chat, without its reasoning and its markers."""
+        try:
+            return self._loop.run(self._reply(messages))
+        except (NoAnswerError, TooLongError) as error:
+            raise GeneratorError(f"the language model gave no answer: {error}") from error
+
     async def _understood(self, question: str, turns: Sequence[Turn]) -> str:
         """Ask with fewer and fewer turns until they fit the model; fall back to rules where it returns no question."""
         for first in range(len(turns)):

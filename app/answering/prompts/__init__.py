@@ -3,7 +3,8 @@
 A file holds the turns of a chat, each under a line `=== system`, `=== user` or `=== assistant`; without such a line it
 is one user turn.  The last turn is the user's and holds {passages} and {question} once each; {abstention} stands for
 the sentence that says that there is no answer.  The first line may be `=== prompt NAME VERSION: description`.  Two are
-for questions that follow others: `standalone` holds {earlier} and {question}, `earlier` holds {earlier}.
+for questions that follow others: `standalone` holds {earlier} and {question}, `earlier` holds {earlier}.  `suggest`
+writes questions and holds {passages}.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ FOLDER = Path(__file__).parent
 ABSTENTION = "The passages do not say."
 FIELDS = ("{passages}", "{question}")
 STANDALONE = ("{earlier}", "{question}")  # in a prompt that rewrites a question to stand alone
-KINDS = {"standalone": STANDALONE, "earlier": ("{earlier}",)}  # fields of the prompts that write no answer
+SUGGEST = ("{passages}",)  # in a prompt that writes questions
+KINDS = {"standalone": STANDALONE, "earlier": ("{earlier}",), "suggest": SUGGEST}  # fields of prompts of no answer
 MAX_EARLIER_ANSWER = 1200  # characters of an earlier answer that the prompt shows
 
 _TURN = re.compile(r"^=== *(system|user|assistant) *$", re.MULTILINE)
@@ -69,6 +71,10 @@ class Prompt:
     def standalone_messages(self, question: str, earlier: Sequence[Turn]) -> list[Message]:
         """Return the chat that asks the model to rewrite a question so that it stands alone."""
         return self._filled(question=as_data(question.strip()), earlier=turns_as_text(earlier))
+
+    def suggest_messages(self, passages: Sequence[Passage]) -> list[Message]:
+        """Return the chat that asks the model to write questions that the passages answer."""
+        return self._filled(passages=listed(passages))
 
     def _filled(self, **values: str) -> list[Message]:
         values = {"abstention": ABSTENTION, **values}

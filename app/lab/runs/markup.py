@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
-from propcite.attribution.formats.html import safe
+from propcite.attribution.formats.text import safe
 
 MAX_LENGTH = 700  # characters of a text that are shown
 

@@ -32,8 +32,8 @@ from propcite.app.lab.runs.plots import MAX_WAYS, groups_plot, line_of, precisio
 from propcite.app.lab.runs.tables import cost_rows, flat_settings, notes, sources_caption
 from propcite.app.lab.runs.text_tables import NO_VALUE
 from propcite.app.library.store.runs import UNFINISHED, RunInfo, RunItem
-from propcite.attribution.formats.html import page, safe
-from propcite.attribution.formats.text import one_line
+from propcite.attribution.formats.html import page
+from propcite.attribution.formats.text import one_line, safe
 
 NUM_WORST = 10  # items per way
 MAX_GROUP_MEASURES = 3  # measures that are shown by group

@@ -32,11 +32,12 @@ from sqlalchemy import (
 from propcite.app.errors import StoreError
 from propcite.app.library.store.database import HEAD, aware, migration_config, upgrade
 from propcite.app.library.store.tables import Table as MappedTable
+from propcite.app.library.store.tables import new_history
 
 BATCH = 1000
 TABLES = MappedTable.metadata.sorted_tables  # referenced tables come first
 WITHOUT_COLLECTION = ("keys", "runs", "run_items", "sign_ins", "audit", "secrets")
-PARENTS = {"document_id": "documents", "answer_id": "answers", "run_id": "runs"}
+PARENTS = {"document_id": "documents", "answer_id": "answers", "run_id": "runs", "review_id": "reviews"}
 
 Row = dict[str, Any]
 ReadRows = Callable[[Table], Iterable[Row]]
@@ -149,7 +150,8 @@ class RowLoader:
     def _load_collections(self, table: Table, rows: Iterable[Row]) -> None:
         for row in rows:
             if not self.only or row["name"] == self.only:
-                new = self.connection.execute(insert(table).returning(table.c.id), _without_number(table, row))
+                values = {**_without_number(table, row), "history": new_history()}
+                new = self.connection.execute(insert(table).returning(table.c.id), values)
                 self.collections[row["id"]] = new.scalar_one()
 
     def _converted(self, table: Table, rows: Iterable[Row], count_rows: Callable[[int], None]) -> Iterator[Row]:

@@ -25,13 +25,17 @@ from propcite.app.library.store.database import Database
 from propcite.app.library.store.details import DetailsChange
 from propcite.app.library.store.documents import Documents, document_id
 from propcite.app.library.store.feedback import FeedbackStore
+from propcite.app.library.store.fields import DocumentFields
 from propcite.app.library.store.history import History
 from propcite.app.library.store.keys import Key, Keys
+from propcite.app.library.store.notes import ChangedNoteError, Note, Notes
+from propcite.app.library.store.overviews import OverviewKind, Overviews
 from propcite.app.library.store.people.audit import Action, AuditEntry, AuditLog, Via
 from propcite.app.library.store.people.rights import Rights, Scope
 from propcite.app.library.store.people.roles import People, Role, person_name
 from propcite.app.library.store.people.secrets import LinkSecrets
 from propcite.app.library.store.people.sign_ins import SignIns, SignInState
+from propcite.app.library.store.reviews import ReviewInfo, Reviews, ReviewState
 from propcite.app.library.store.runs import RunInfo, RunItem, Runs
 from propcite.app.library.store.sources import SourceFile, Sources
 from propcite.app.library.store.versions import Versions
@@ -42,6 +46,7 @@ __all__ = [
     "AnswerProblem",
     "AuditEntry",
     "AuditLog",
+    "ChangedNoteError",
     "CollectionInfo",
     "Database",
     "DetailsChange",
@@ -56,10 +61,17 @@ __all__ = [
     "Keys",
     "Library",
     "LinkSecrets",
+    "Note",
+    "Notes",
     "Opinion",
+    "OverviewKind",
+    "Overviews",
     "People",
     "QuotedSpan",
     "ResultPage",
+    "ReviewInfo",
+    "ReviewState",
+    "Reviews",
     "Rights",
     "Role",
     "RunInfo",
@@ -78,5 +90,5 @@ __all__ = [
 ]
 
 
-class Library(Collections, Documents, Catalogue, Sources, Versions, Answers, History):
+class Library(Collections, Documents, DocumentFields, Catalogue, Sources, Versions, Answers, History):
     """Collections, their documents and passages, and the answers given over them.  Every method is one transaction."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import suppress
+from datetime import datetime
 from enum import StrEnum
 
 from sqlalchemy import ColumnElement, delete, func, select
@@ -50,6 +51,12 @@ class Answers(Database):
     def has_answer(self, answer_id: str) -> bool:
         with self.session() as session:
             return session.scalar(select(AnswerRow.id).where(AnswerRow.id == answer_id)) is not None
+
+    def kept_at(self, answer_id: str) -> datetime | None:
+        """Return when an answer was kept last; None if it is not."""
+        with self.session() as session:
+            at = session.scalar(select(AnswerRow.asked_at).where(AnswerRow.id == answer_id))
+        return aware(at) if at else None
 
     def answer(self, answer_id: str) -> CitedAnswer:
         """Return an answer as it was given, by its id or the start of it if only one answer matches."""

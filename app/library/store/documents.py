@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice, zip_longest
 from typing import Any
 
-from sqlalchemy import Text, and_, cast, delete, func, insert, or_, select, update
+from sqlalchemy import and_, delete, func, insert, or_, select, update
 from sqlalchemy.orm import Session
 
 from propcite.app.errors import NotFoundError
 from propcite.app.library.conditions.dates import parse_date
 from propcite.app.library.records import CollectionInfo, DocumentInfo
+from propcite.app.library.store.changes import (
+    PassageSet,
+    begin_change,
+    forget_passage_set,
+    note_passages,
+    passage_set,
+    passages_of_documents,
+)
 from propcite.app.library.store.database import IDS_PER_QUERY, Database, aware, id_batches
-from propcite.app.library.store.details import TAGS, DetailsChange, merge_details, merge_title
+from propcite.app.library.store.details import DetailsChange, merge_details, merge_title
 from propcite.app.library.store.rows import document_of, passage_of, passage_values
 from propcite.app.library.store.tables import DocumentRow, PassageRow
 from propcite.app.library.store.versions import store_versions
 from propcite.retrieval.fidelity import Fidelity
-from propcite.retrieval.text import Document, Passage
+from propcite.retrieval.text import Document, Heading, Passage, Span
 
 
 def document_id(collection: str, source: str, sha256: str) -> str:
@@ -52,14 +59,6 @@ class Documents(Database):
         query = documents_with_counts().where(DocumentRow.collection_id == collection.id, or_(*earlier))
         with self.session() as session:
             return [document_info(row) for row in session.execute(query.order_by(DocumentRow.source))]
-
-    def document_fields(self, collection: CollectionInfo) -> dict[str, Mapping[str, Any]]:
-        """Return the fields of each document by its id, for conditions.  Passages are not read."""
-        columns = (DocumentRow.added_at, DocumentRow.details, DocumentRow.described)
-        query = select(DocumentRow.id, DocumentRow.source, DocumentRow.title, *(cast(c, Text) for c in columns))
-        with self.session() as session:  # as text: parsing a hundred thousand dates that no condition reads is slow
-            rows = session.execute(query.where(DocumentRow.collection_id == collection.id)).all()
-        return {row[0]: _fields(row) for row in sorted(rows, key=lambda row: row[1])}
 
     def sources(self, document_ids: Iterable[str]) -> dict[str, str]:
         """Return the sources of documents by id, without documents that are gone."""
@@ -108,6 +107,12 @@ class Documents(Database):
                 raise NotFoundError(f"document {document_id} is no longer in the library: answers keep its quotes")
             return document_of(row)
 
+    def headings(self, document_id: str) -> list[Heading]:
+        """Return the headings of a document in order; empty if it has none, or is gone."""
+        with self.session() as session:
+            row = session.get(DocumentRow, document_id)
+            return [Heading(Span(start, end), level) for level, start, end in row.headings] if row else []
+
     def put_document(
         self,
         collection: CollectionInfo,
@@ -120,14 +125,16 @@ class Documents(Database):
     ) -> None:
         """Store a document in place of its source's earlier version, whose details set by users it takes over."""
         with self.session() as session:
+            change = begin_change(session, collection.id)
             old = session.scalar(
                 select(DocumentRow).where(
                     DocumentRow.collection_id == collection.id, DocumentRow.source == document.source
                 )
             )
             described = old.described if old else {}
+            removed = added = PassageSet()
             if old is not None:
-                _delete(session, [old.id], as_version=old.id != document.id)
+                removed = _delete(session, [old.id], change, as_version=old.id != document.id)
             session.add(
                 DocumentRow(
                     id=document.id,
@@ -141,12 +148,15 @@ class Documents(Database):
                     described=described,
                     signature=signature or None,
                     read_with=read_with,
+                    changed=change,
                 )
             )
             session.flush()
             rows = ({**passage_values(p), "document_id": document.id} for p in passages)
             while batch := list(islice(rows, IDS_PER_QUERY)):
                 session.execute(insert(PassageRow), batch)
+                added += PassageSet.of([row["id"] for row in batch])
+            note_passages(session, collection.id, added, removed)
 
     def has_passages(self, document_id: str, passages: Iterable[Passage]) -> bool:
         """Whether a document's passages are these, apart from their ids."""
@@ -163,29 +173,36 @@ class Documents(Database):
     def note_reading(self, document_id: str, metadata: Mapping[str, str], read_with: int) -> None:
         """Set what a reader found out about a document whose passages stayed the same."""
         with self.session() as session:
-            row = update(DocumentRow).where(DocumentRow.id == document_id)
-            session.execute(row.values(details=dict(metadata), read_with=read_with))
+            for change in _begin_changes(session, [document_id]).values():
+                row = update(DocumentRow).where(DocumentRow.id == document_id)
+                session.execute(row.values(details=dict(metadata), read_with=read_with, changed=change))
 
     def remove_document(self, document_id: str) -> None:
         with self.session() as session:
-            _delete(session, [document_id])
+            for collection, change in _begin_changes(session, [document_id]).items():
+                note_passages(session, collection, PassageSet(), _delete(session, [document_id], change))
 
     def describe(self, document_ids: Iterable[str], change: DetailsChange) -> int:
         """Change the details that users set; a new version keeps them.  Return how many documents were there."""
+        ids = list(document_ids)
         with self.session() as session:
+            changes = _begin_changes(session, ids)
             rows = [
                 row
-                for batch in id_batches(document_ids)
+                for batch in id_batches(ids)
                 for row in session.scalars(select(DocumentRow).where(DocumentRow.id.in_(batch)).with_for_update())
             ]
             for row in rows:
                 row.described = change.apply(row.details, row.described)
+                row.changed = changes.get(row.collection_id, 0)
             return len(rows)
 
     def move_document(self, document_id: str, source: str) -> None:
         """Set the source of a document whose file was moved."""
         with self.session() as session:
-            session.execute(update(DocumentRow).where(DocumentRow.id == document_id).values(source=source))
+            for change in _begin_changes(session, [document_id]).values():
+                row = update(DocumentRow).where(DocumentRow.id == document_id)
+                session.execute(row.values(source=source, changed=change))
 
     def signatures(self, collection: CollectionInfo) -> list[tuple[str, bytes]]:
         """Return the sources of a collection with the signatures that reveal near-duplicates."""
@@ -216,14 +233,15 @@ class Documents(Database):
             )
             return list(session.scalars(query.where(DocumentRow.id == document) if document else query))
 
-    def passages_of(self, document_ids: Iterable[str]) -> set[str]:
-        """Return the ids of the passages of documents."""
+    def passage_set(self, collection: CollectionInfo) -> PassageSet:
+        """Return what names the set of a collection's passages, without reading their ids where it is known."""
         with self.session() as session:
-            return {
-                id_
-                for batch in id_batches(document_ids)
-                for id_ in session.scalars(select(PassageRow.id).where(PassageRow.document_id.in_(batch)))
-            }
+            return passage_set(session, collection.id)
+
+    def forget_passage_set(self, collection: CollectionInfo) -> None:
+        """Make the next comparison read all ids: rows may have been changed by others than this application."""
+        with self.session() as session:
+            forget_passage_set(session, collection.id)
 
     def is_empty(self, collection: CollectionInfo) -> bool:
         with self.session() as session:
@@ -231,22 +249,24 @@ class Documents(Database):
             return session.scalar(query) is None
 
 
-def _delete(session: Session, ids: Sequence[str], *, as_version: bool = True) -> None:
-    """Delete documents; `as_version` stores what answers that cite them need later."""
+def _begin_changes(session: Session, document_ids: Sequence[str]) -> dict[int, int]:
+    """Return the number of a change of each collection that has one of these documents."""
+    collections = {
+        id_
+        for batch in id_batches(document_ids)
+        for id_ in session.scalars(select(DocumentRow.collection_id).where(DocumentRow.id.in_(batch)).distinct())
+    }
+    return {id_: begin_change(session, id_) for id_ in sorted(collections)}
+
+
+def _delete(session: Session, ids: Sequence[str], change: int, *, as_version: bool = True) -> PassageSet:
+    """Delete documents and return their passages; `as_version` stores what answers that cite them need later."""
+    removed = passages_of_documents(session, ids)
     if as_version:
-        store_versions(session, ids)
+        store_versions(session, ids, change)
     session.execute(delete(DocumentRow).where(DocumentRow.id.in_(ids)))
     session.expunge_all()
-
-
-def _fields(row: Sequence[Any]) -> dict[str, Any]:
-    id_, source, title, added, details, described = row
-    fields: dict[str, Any] = json.loads(details)
-    by_users = json.loads(described) if described != "{}" else {}
-    if by_users or TAGS in fields:
-        fields, title = merge_details(fields, by_users), merge_title(title, by_users)
-    fields.update(id=id_, source=source, title=title, added=added)
-    return fields
+    return removed
 
 
 def documents_with_counts() -> Any:

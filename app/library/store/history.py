@@ -13,7 +13,7 @@ from propcite.app.errors import NotFoundError
 from propcite.app.library.records import AnswerInfo, CollectionInfo, ResultPage, Turn
 from propcite.app.library.store.answers import answer_info
 from propcite.app.library.store.database import Database, id_batches
-from propcite.app.library.store.tables import AnswerRow, CollectionRow
+from propcite.app.library.store.tables import AnswerRow, CollectionRow, ReviewRow
 
 MAX_TURNS = 50  # of a conversation that are read
 
@@ -86,6 +86,8 @@ def _conditions(
         yield AnswerRow.collection_id.in_([collection.id for collection in within])
     if questions is not None:
         yield AnswerRow.question != "" if questions else AnswerRow.question == ""
+        if not questions:
+            yield AnswerRow.id.not_in(select(ReviewRow.answer_id))  # drafts have a list of their own
     for word in dict.fromkeys(words.casefold().split()):
         yield AnswerRow.words.contains(word, autoescape=True)
 

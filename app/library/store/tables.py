@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from secrets import token_hex
 from typing import Any
 
 from sqlalchemy import (
@@ -34,23 +35,38 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
+def new_history() -> str:
+    """Return a name of a collection's numbered changes, which no other collection has, nor an earlier copy of it."""
+    return token_hex(8)
+
+
 class Table(DeclarativeBase):
     metadata = MetaData(naming_convention=NAMING)
 
 
 class CollectionRow(Table):
+    """`changes` counts the changes of documents, `passage_set` names the set of passages, null if it is not known."""
+
     __tablename__ = "collections"
 
     id: Mapped[int] = mapped_column(primary_key=True)
     name: Mapped[str] = mapped_column(String(200), unique=True)
     alignment: Mapped[str] = mapped_column(String(100), server_default="")
     owner: Mapped[str] = mapped_column(String(200), server_default="", default="")
+    changes: Mapped[int] = mapped_column(Integer, server_default="0", default=0)
+    history: Mapped[str] = mapped_column(String(16), server_default="", default=new_history)
+    passage_set: Mapped[str | None] = mapped_column(String(48))
     created_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), default=now)
 
 
 class DocumentRow(Table):
+    """`changed` is the number of the change that wrote the row last."""
+
     __tablename__ = "documents"
-    __table_args__ = (UniqueConstraint("collection_id", "source"),)
+    __table_args__ = (
+        UniqueConstraint("collection_id", "source"),
+        Index("ix_documents_changed", "collection_id", "changed"),
+    )
 
     id: Mapped[str] = mapped_column(String(32), primary_key=True)
     collection_id: Mapped[int] = mapped_column(ForeignKey("collections.id", ondelete="CASCADE"), index=True)
@@ -63,6 +79,7 @@ class DocumentRow(Table):
     described: Mapped[dict[str, Any]] = mapped_column(JSON, server_default="{}")
     signature: Mapped[bytes | None] = mapped_column(LargeBinary)
     read_with: Mapped[int] = mapped_column(Integer, server_default="1", default=1)
+    changed: Mapped[int] = mapped_column(Integer, server_default="0", default=0)
     added_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), default=now)
     passages: Mapped[list[PassageRow]] = relationship(
         cascade="all, delete-orphan", passive_deletes=True, order_by="PassageRow.start"
@@ -97,9 +114,13 @@ class FailureRow(Table):
 
 
 class VersionRow(Table):
-    """A former document.  `document_id` is no foreign key: its source may have a new version, or none."""
+    """A former document; `changed` is the number of the change that ended it.
+
+    `document_id` is no foreign key: its source may have a new version, or none.
+    """
 
     __tablename__ = "versions"
+    __table_args__ = (Index("ix_versions_changed", "collection_id", "changed"),)
 
     id: Mapped[int] = mapped_column(primary_key=True)
     collection_id: Mapped[int] = mapped_column(ForeignKey("collections.id", ondelete="CASCADE"), index=True)
@@ -111,6 +132,7 @@ class VersionRow(Table):
     num_passages: Mapped[int] = mapped_column(Integer)
     num_characters: Mapped[int] = mapped_column(Integer)
     read_with: Mapped[int] = mapped_column(Integer, server_default="1", default=1)
+    changed: Mapped[int] = mapped_column(Integer, server_default="0", default=0)
     added_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
     ended_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), default=now)
 
@@ -276,3 +298,72 @@ class FeedbackRow(Table):
     note: Mapped[str] = mapped_column(Text)
     by: Mapped[str] = mapped_column(String(200))
     given_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), default=now)
+
+
+class OverviewRow(Table):
+    """What was made of a collection, an answer or a document, whose id is `of`; it holds while `made_from` does."""
+
+    __tablename__ = "overviews"
+    __table_args__ = (UniqueConstraint("collection_id", "kind", "of"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    collection_id: Mapped[int] = mapped_column(ForeignKey("collections.id", ondelete="CASCADE"))
+    kind: Mapped[str] = mapped_column(String(16))
+    of: Mapped[str] = mapped_column(String(32))
+    made_from: Mapped[str] = mapped_column(String(500))
+    body: Mapped[str] = mapped_column(Text)
+    made_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), default=now)
+
+
+class NoteRow(Table):
+    """A note; `pinned` and `cited` are the JSON of cited answers, empty where there are none."""
+
+    __tablename__ = "notes"
+
+    id: Mapped[str] = mapped_column(String(16), primary_key=True)
+    collection_id: Mapped[int] = mapped_column(ForeignKey("collections.id", ondelete="CASCADE"), index=True)
+    by: Mapped[str] = mapped_column(String(200))
+    text: Mapped[str] = mapped_column(Text)
+    pinned: Mapped[str] = mapped_column(Text)
+    cited: Mapped[str] = mapped_column(Text)
+    version: Mapped[int] = mapped_column(Integer)
+    made_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), default=now)
+    changed_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), default=now)
+
+
+class ReviewRow(Table):
+    """A draft under review: its file, how far it is cited, and the answer that holds its citations.
+
+    `answer_id` is no foreign key and empty until something is cited; `seen_at` is when its citing last gave a sign.
+    """
+
+    __tablename__ = "reviews"
+    __table_args__ = (Index("ix_reviews_answer_id", "answer_id"),)
+
+    id: Mapped[str] = mapped_column(String(16), primary_key=True)
+    collection_id: Mapped[int] = mapped_column(ForeignKey("collections.id", ondelete="CASCADE"), index=True)
+    name: Mapped[str] = mapped_column(Text)
+    content: Mapped[bytes] = mapped_column(LargeBinary, deferred=True)
+    by: Mapped[str] = mapped_column(String(200))
+    state: Mapped[str] = mapped_column(String(16))
+    reason: Mapped[str] = mapped_column(Text, default="")
+    done: Mapped[int] = mapped_column(Integer, default=0)
+    total: Mapped[int] = mapped_column(Integer)
+    answer_id: Mapped[str] = mapped_column(String(32), default="")
+    begun_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), default=now)
+    seen_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), default=now)
+
+
+class DecisionRow(Table):
+    """What a reader decided on a fact of a draft; the newest of a fact counts, earlier ones stay."""
+
+    __tablename__ = "decisions"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    review_id: Mapped[str] = mapped_column(ForeignKey("reviews.id", ondelete="CASCADE"), index=True)
+    fact: Mapped[str] = mapped_column(String(16))
+    choice: Mapped[str] = mapped_column(String(16))
+    words: Mapped[str] = mapped_column(Text)
+    note: Mapped[str] = mapped_column(Text)
+    by: Mapped[str] = mapped_column(String(200))
+    at: Mapped[datetime] = mapped_column(DateTime(timezone=True), default=now)

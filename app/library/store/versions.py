@@ -58,7 +58,7 @@ class Versions(Database):
         return documents
 
 
-def store_versions(session: Session, ids: Sequence[str]) -> None:
+def store_versions(session: Session, ids: Sequence[str], change: int) -> None:
     """Store what readers of old answers need to know of documents that are about to be deleted."""
     rows = session.execute(
         select(DocumentRow, func.count(PassageRow.id), func.sum(func.length(PassageRow.text)))
@@ -77,6 +77,7 @@ def store_versions(session: Session, ids: Sequence[str]) -> None:
             num_passages=num_passages,
             num_characters=size or 0,
             read_with=row.read_with,
+            changed=change,
             added_at=row.added_at,
         )
         for row, num_passages, size in rows

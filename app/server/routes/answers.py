@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
+from fastapi.responses import HTMLResponse
 
 from propcite.app.errors import NotFoundError
+from propcite.app.library.answer_records import record_page
 from propcite.app.library.feedback import find_quote, make_feedback
-from propcite.app.library.store import Action, Feedback, Opinion
+from propcite.app.library.store import Action, Feedback, Opinion, Scope
+from propcite.app.library.store.people.audit import BY_KEY
 from propcite.app.server.access import Access, CheckedRoute, ReadAccess, WriteAccess
 from propcite.app.server.errors import RequestError
 from propcite.app.server.offsets import unit_for
@@ -60,13 +63,35 @@ def get_answer(
     request: Request, access: ReadAccess, answer_id: str, options: Annotated[AnswerFormat, Query()]
 ) -> Response:
     """Return a stored answer as it was given, in the requested format."""
-    return answer_response(access.service, _find(access, answer_id), options, request)
+    return answer_response(access.service, find_answer(access, answer_id), options, request)
+
+
+RECORD: dict[int | str, dict[str, Any]] = {
+    **PROBLEMS,
+    200: {"content": {"text/html": {}}, "description": "The record as one HTML file"},
+}
+
+
+@router.get("/v1/answers/{answer_id}/record", responses=RECORD, response_class=HTMLResponse)
+def get_record(access: ReadAccess, answer_id: str) -> HTMLResponse:
+    """Return a stored answer as a page to print: facts, quotes, verdicts, versions, who asked for it and when.
+
+    Who asked is named to admins of the collection, and to themselves.
+    """
+    stored = _find(access, answer_id)
+    sees_all, me = access.rights.allow(Scope.ADMIN, stored.collection), access.speaker()
+
+    def may_see(who: str) -> bool:
+        return sees_all or (bool(me) and who.partition(BY_KEY)[0] == me)
+
+    page = record_page(access.service.parts, stored, may_see)
+    return HTMLResponse(page, headers={"X-PropCite-Answer": stored.id})
 
 
 @router.delete("/v1/answers/{answer_id}", responses=PROBLEMS)
 def remove_answer(access: WriteAccess, answer_id: str) -> RemovedAnswers:
     """Remove an answer with those that follow it, and the feedback on them."""
-    stored = _find(access, answer_id)
+    stored = find_answer(access, answer_id)
     removed = access.service.parts.library.remove_answer(stored.id)
     access.record(Action.REMOVED_ANSWER, stored.collection, stored.id)
     return RemovedAnswers(id=stored.id, removed=removed)
@@ -81,7 +106,7 @@ async def explain(
     service.require_models()
 
     def work() -> ExplanationJson:
-        stored = _find(access, answer_id)
+        stored = find_answer(access, answer_id)
         alignment = alignment_of(options.alignment) if options.alignment else None
         explained = service.propcite.explain(
             stored, options.fact, options.citation, granularity=options.granularity, alignment=alignment
@@ -100,7 +125,7 @@ async def find_evidence(
     service.require_models()
 
     def work() -> AlternativeList:
-        stored = _find(access, answer_id)
+        stored = find_answer(access, answer_id)
         pipeline = service.pipeline(stored.collection)
         near = pipeline.alternatives(stored, options.fact, options.granularity, options.k)
         return AlternativeList(evidence=[alternative_json(one, unit) for one in near])
@@ -111,13 +136,13 @@ async def find_evidence(
 @router.get("/v1/answers/{answer_id}/feedback", responses=PROBLEMS)
 def list_feedback(access: ReadAccess, answer_id: str) -> FeedbackList:
     """List the feedback on an answer's citations."""
-    return FeedbackList(feedback=access.service.parts.feedback.of(_find(access, answer_id).id))
+    return FeedbackList(feedback=access.service.parts.feedback.of(find_answer(access, answer_id).id))
 
 
 @router.post("/v1/answers/{answer_id}/feedback", responses=PROBLEMS, status_code=201)
 def give_feedback(access: ReadAccess, answer_id: str, body: FeedbackRequest) -> Feedback:
     """Say whether a citation is right.  The newest opinion of one person on one citation counts."""
-    service, stored, by = access.service, _find(access, answer_id), access.speaker(body.by)
+    service, stored, by = access.service, find_answer(access, answer_id), access.speaker(body.by)
     if body.words and body.opinion is not Opinion.BETTER:
         raise RequestError(422, f"words: give them only with the opinion {Opinion.BETTER.value!r}")
     better = None
@@ -132,7 +157,7 @@ def give_feedback(access: ReadAccess, answer_id: str, body: FeedbackRequest) -> 
     return saved
 
 
-def _find(access: Access, answer_id: str) -> CitedAnswer:
+def find_answer(access: Access, answer_id: str) -> CitedAnswer:
     """Return a stored answer that the key may see."""
     missing = NotFoundError(f"no answer {answer_id[:40]!r}: GET /v1/answers lists the stored answers")
     if not answer_id.isalnum():

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from propcite.attribution.citing.explaining import Explained
 from propcite.attribution.formats.explanations.text import WordMatch, explanation_lines, word_match
-from propcite.attribution.formats.html import page, safe
-from propcite.attribution.formats.text import one_line
+from propcite.attribution.formats.html import page
+from propcite.attribution.formats.text import one_line, safe
 from propcite.attribution.formats.wording import place_of, title_of
 from propcite.retrieval.alignment.forms import SALIENT
 from propcite.retrieval.explanation import Explanation, Word

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +14,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from paths import SUPPORT
+from small_passages import random_passage
 from sqlalchemy import create_engine, inspect, text
 
 from propcite.app.errors import AppError, NotFoundError, StoreError
@@ -32,21 +32,10 @@ from propcite.attribution.citations import (
     Proposition,
     Verdict,
 )
+from propcite.retrieval.index.token_index import TokenIndex
 from propcite.retrieval.text import Box, Document, Heading, Page, Passage, Place, Sentence, Span
 
 WORDS = "Rivers\n\nThe Po rises at Monviso 🏔. It is 652 km long.\n\nThe “Adige” is shorter: 410 km.  \n" * 9
-
-
-@pytest.fixture
-def library(database_url: str) -> Iterator[Library]:
-    opened = Library(database_url)
-    yield opened
-    opened.close()
-
-
-@pytest.fixture
-def rivers(library: Library) -> CollectionInfo:
-    return library.create_collection("rivers")
 
 
 def document(source: str, words: str = WORDS, collection: str = "rivers") -> Document:
@@ -451,7 +440,18 @@ def test_conditions_see_the_details_that_users_set(library: Library, rivers: Col
     assert chosen("tags=budget", "pages>9", "author=zoë") == ["a", "b"]
     assert chosen("added>2020 and source~/c") == ["c"]
     assert chosen("added<2020") == []
-    assert selected_passages(library, rivers, [a], ["pages=12"]) == set(library.passage_ids(rivers, a))
+    index = TokenIndex(8, "made-up")
+    samples = [random_passage(id_, number) for number, id_ in enumerate(library.passage_ids(rivers))]
+    index.add([one.passage for one in samples], [one.tokens for one in samples])
+    assert index.ids(selected_passages(library, rivers, [a], ["pages=12"])) == set(library.passage_ids(rivers, a))
+    others = selected_passages(library, rivers, (), ["not pages=12"])
+    library.remove_document(a)
+    put(library, rivers, "/d.txt")  # the columns get a document more, which nothing chose
+    c = document("/c.txt").id
+    assert index.ids(others) == set(library.passage_ids(rivers, c))
+    assert chosen("kind=text") == ["b", "c", "d"]
+    with pytest.raises(NotFoundError, match="no document"):
+        selected_passages(library, rivers, [a])
     with pytest.raises(AppError, match="no document has a field 'colour'; there is added, author, date"):
         chosen("kind=text and colour=red")
     with pytest.raises(NotFoundError, match="no document of 'rivers' matches --where date>2030: give others"):

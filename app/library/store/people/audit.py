@@ -28,9 +28,14 @@ class Action(StrEnum):
     SIGNED_OUT = "signed out"
     ASKED = "asked"
     CITED = "cited"
+    BEGAN_REVIEW = "began review"
+    DECIDED = "decided on a fact"
+    REMOVED_REVIEW = "removed review"
     GAVE_FEEDBACK = "gave feedback"
     REMOVED_FEEDBACK = "removed feedback"
     REMOVED_ANSWER = "removed answer"
+    WROTE_NOTE = "wrote note"
+    REMOVED_NOTE = "removed note"
     ADDED_DOCUMENTS = "added documents"
     CHANGED_DOCUMENT = "changed document"
     REMOVED_DOCUMENT = "removed document"
@@ -96,6 +101,7 @@ class AuditLog:
         *,
         who: str = "",
         action: str = "",
+        subject: str = "",
         since: datetime | None = None,
         first: int = 0,
         limit: int = 100,
@@ -111,6 +117,8 @@ class AuditLog:
             conditions.append(or_(AuditRow.who == who, AuditRow.who.startswith(f"{who}{BY_KEY}", autoescape=True)))
         if action:
             conditions.append(AuditRow.action == action)
+        if subject:
+            conditions.append(AuditRow.subject == subject)
         if since is not None:
             conditions.append(AuditRow.at >= since)
         query = select(AuditRow).where(*conditions).order_by(AuditRow.at.desc(), AuditRow.id.desc())

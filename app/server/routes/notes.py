@@ -1,0 +1,165 @@
+"""Notes of a collection: list, add, change, cite, remove and export them."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import datetime
+from typing import Annotated, Self
+
+from fastapi import APIRouter, Query, Request, Response
+from pydantic import BaseModel, Field
+
+from propcite.app.errors import NotFoundError
+from propcite.app.library.store import Action, ChangedNoteError, Note, Scope
+from propcite.app.library.store.notes import MAX_NOTE
+from propcite.app.notes.notebook import notebook_answer
+from propcite.app.notes.pinning import pinned
+from propcite.app.server.access import Access, CheckedRoute, ReadAccess
+from propcite.app.server.errors import RequestError
+from propcite.app.server.routes.answers import find_answer
+from propcite.app.server.routes.shared import ANSWER_RESPONSES, PROBLEMS, answer_response, cancel_on_disconnect
+from propcite.app.server.schemas import AnswerFormat, Name, RequestBody, Text
+from propcite.app.turns.costs import Kind, Size
+from propcite.attribution.formats.json import AnswerJson, to_dict
+
+router = APIRouter(tags=["notes"], route_class=CheckedRoute)
+Collection = Annotated[Name | None, Query(description="default: the server's own, PROPCITE_COLLECTION")]
+
+
+class NewNote(RequestBody):
+    """A note: what is written, and what is pinned of a stored answer: all of it, a fact, or the quote of a fact."""
+
+    text: Text = Field("", max_length=MAX_NOTE)
+    answer: Text = ""
+    fact: Text | int = ""
+    quote: bool = False
+    citation: Text | int = ""
+    collection: Name | None = None
+
+
+class ChangedNote(RequestBody):
+    text: Text = Field(max_length=MAX_NOTE)
+    version: int = Field(description="of the note that was changed: 409 if somebody changed it meanwhile")
+
+
+class NotesFormat(AnswerFormat):
+    """A collection's notes in a format of answers."""
+
+    collection: Name | None = Field(None, description="default: the server's own, PROPCITE_COLLECTION")
+
+
+class StoredNote(BaseModel):
+    """A note; `cited` is its text with citations, null until it is cited and once it was changed."""
+
+    id: str
+    collection: str
+    by: str
+    text: str
+    pinned: AnswerJson | None
+    cited: AnswerJson | None
+    version: int
+    made_at: datetime
+    changed_at: datetime
+
+    @classmethod
+    def of(cls, note: Note) -> Self:
+        pinned_json, cited_json = (to_dict(answer) if answer else None for answer in (note.pinned, note.cited))
+        return cls(
+            id=note.id,
+            collection=note.collection,
+            by=note.by,
+            text=note.text,
+            pinned=pinned_json,
+            cited=cited_json,
+            version=note.version,
+            made_at=note.made_at,
+            changed_at=note.changed_at,
+        )
+
+
+class NoteList(BaseModel):
+    collection: str
+    notes: list[StoredNote]
+
+
+@router.get("/v1/notes", responses=PROBLEMS)
+def list_notes(access: ReadAccess, collection: Collection = None) -> NoteList:
+    """List the notes of a collection, the oldest first."""
+    info = access.service.pipeline(access.collection_name(collection)).collection
+    found = access.service.parts.notes.all(info)
+    return NoteList(collection=info.name, notes=[StoredNote.of(note) for note in found])
+
+
+@router.get("/v1/notes/export", responses=ANSWER_RESPONSES, response_class=Response)
+def export_notes(request: Request, access: ReadAccess, options: Annotated[NotesFormat, Query()]) -> Response:
+    """Return the notes as one text with its references, in any format of answers: markdown, docx, …"""
+    info = access.service.pipeline(access.collection_name(options.collection)).collection
+    found = access.service.parts.notes.all(info)
+    return answer_response(access.service, notebook_answer(info.name, found), options, request)
+
+
+@router.post("/v1/notes", responses=PROBLEMS, status_code=201)
+def add_note(access: ReadAccess, body: NewNote) -> StoredNote:
+    """Add a note to a collection, by default to that of the answer which it pins."""
+    answer = find_answer(access, body.answer) if body.answer else None
+    if answer is None and (body.fact or body.quote):
+        raise RequestError(422, "fact, quote: they are of an answer: name it as `answer`")
+    name = access.collection_name(body.collection or (answer.collection if answer else None))
+    taken = pinned(answer, str(body.fact), str(body.citation), quote=body.quote) if answer else None
+    info = access.service.pipeline(name).collection
+    made = access.service.parts.notes.add(info, body.text, taken, access.speaker())
+    access.record(Action.WROTE_NOTE, info.name, made.id)
+    return StoredNote.of(made)
+
+
+@router.put("/v1/notes/{note_id}", responses=PROBLEMS)
+def change_note(access: ReadAccess, note_id: str, body: ChangedNote) -> StoredNote:
+    """Change what is written in a note of one's own; keys of scope write change every note."""
+    note = _own(access, note_id)
+    try:
+        changed = access.service.parts.notes.write(note.id, body.text, body.version)
+    except ChangedNoteError as error:
+        raise RequestError(409, str(error)) from error
+    access.record(Action.WROTE_NOTE, note.collection, note.id)
+    return StoredNote.of(changed)
+
+
+@router.post("/v1/notes/{note_id}/cite", responses=PROBLEMS)
+async def cite_note(request: Request, access: ReadAccess, note_id: str) -> StoredNote:
+    """Cite what is written in a note over its collection."""
+    service = access.service
+    service.require_models()
+    note = await asyncio.to_thread(_own, access, note_id)
+
+    def work() -> StoredNote:
+        cited = service.pipeline(note.collection).cite(note.text)
+        try:
+            return StoredNote.of(service.parts.notes.set_cited(note.id, cited, note.version))
+        except ChangedNoteError as error:
+            raise RequestError(409, str(error)) from error
+
+    run = service.workers.run(access.asking, Kind.CITE, Size.of(note.text), work)
+    return await cancel_on_disconnect(request, run)
+
+
+@router.delete("/v1/notes/{note_id}", responses=PROBLEMS)
+def remove_note(access: ReadAccess, note_id: str) -> StoredNote:
+    """Remove a note of one's own; keys of scope write remove every note."""
+    note = _own(access, note_id)
+    access.service.parts.notes.remove(note.id)
+    access.record(Action.REMOVED_NOTE, note.collection, note.id)
+    return StoredNote.of(note)
+
+
+def _own(access: Access, note_id: str) -> Note:
+    """Return a note that the key may change; NotFoundError for one that it may not see."""
+    missing = NotFoundError(f"no note {note_id[:40]!r}: GET /v1/notes lists the notes")
+    try:
+        note = access.service.parts.notes.find(note_id)
+    except NotFoundError as error:
+        raise missing from error
+    if not access.opens(note.collection):
+        raise missing
+    if note.by != access.speaker() and not access.rights.allow(Scope.WRITE, note.collection):
+        raise RequestError(403, f"this note is by {note.by or 'somebody else'}: a key of scope write may change it")
+    return note

@@ -1,0 +1,230 @@
+"""Drafts under review: send one, watch its citing, decide on its facts, and take it along with comments."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from datetime import datetime
+from typing import Annotated, Any
+from urllib.parse import quote
+
+from fastapi import APIRouter, File, Query, Response, UploadFile
+from pydantic import BaseModel, Field
+
+from propcite.app.errors import NotFoundError
+from propcite.app.ingest.uploads import safe_name
+from propcite.app.library.store import Action, ReviewInfo, ReviewState
+from propcite.app.reviewing.drafts import DRAFTS
+from propcite.app.reviewing.exports import ReviewFormat, cited_draft, export_review
+from propcite.app.reviewing.facts import MAX_WORDS, draft_facts, fact_values, make_decision
+from propcite.app.server.access import Access, CheckedRoute, ReadAccess, WriteAccess
+from propcite.app.server.errors import RequestError
+from propcite.app.server.routes.shared import PROBLEMS
+from propcite.app.server.schemas import Name, RequestBody, Text
+from propcite.app.turns.costs import Kind
+from propcite.app.turns.jobs import Job
+from propcite.attribution.citations import Label
+from propcite.attribution.formats.reviewed.decisions import Choice
+
+router = APIRouter(tags=["reviews"], route_class=CheckedRoute)
+Verdicts = Annotated[list[Label] | None, Query(max_length=4, description="only facts with one of these verdicts")]
+
+
+class Review(BaseModel):
+    """A draft: how far it is cited, and how many of its facts are decided on."""
+
+    id: str
+    collection: str
+    name: str
+    by: str
+    state: ReviewState
+    reason: str
+    share: float = Field(description="how much of it is cited, 0 to 1")
+    answer_id: str = Field(description="the stored answer with its citations; empty while there are none")
+    begun_at: datetime
+    num_facts: int
+    num_decided: int
+
+
+class ReviewList(BaseModel):
+    reviews: list[Review]
+
+
+class ReviewQuote(BaseModel):
+    quote: str
+    title: str
+    place: str
+    document_id: str
+
+
+class ReviewFact(BaseModel):
+    """A fact of a draft: its verdict, the quotes that support it or come nearest, and the decision that counts."""
+
+    number: int
+    id: str
+    text: str
+    verdict: Label
+    probability: float | None
+    reason: str
+    is_cited: bool
+    quotes: list[ReviewQuote]
+    choice: Choice
+    words: str
+    note: str
+    by: str
+    at: datetime | None
+
+
+class ReviewFacts(BaseModel):
+    facts: list[ReviewFact]
+
+
+class DecisionRequest(RequestBody):
+    """A decision on a fact; the newest one counts, `open` takes it back."""
+
+    fact: Text | int = Field(description="the fact's number, from 1, or its id")
+    choice: Choice
+    words: Annotated[Text, Field(max_length=MAX_WORDS, description="with changed: the words that it is to have")] = ""
+    note: Annotated[Text, Field(max_length=MAX_WORDS)] = ""
+    by: Annotated[Text, Field(max_length=200)] = ""
+
+
+@router.post("/v1/reviews", responses=PROBLEMS, status_code=202)
+async def begin_review(
+    access: ReadAccess,
+    response: Response,
+    file: Annotated[UploadFile, File(description=f"a draft of one of these kinds: {', '.join(DRAFTS)}")],
+    collection: Annotated[Name | None, Query(description="default: the server's own, PROPCITE_COLLECTION")] = None,
+) -> Review:
+    """Send a draft.  It is kept, and cited in the background; the response says where its state can be requested."""
+    service = access.service
+    service.require_models()
+    name, content = safe_name(file.filename), await file.read()
+    if not name.lower().endswith(DRAFTS):
+        raise RequestError(415, f"cannot read drafts of the kind of {name}: send one of {', '.join(DRAFTS)}")
+    chosen = access.collection_name(collection)
+
+    def begin() -> ReviewInfo:
+        pipeline = service.pipeline(chosen)
+        pipeline.retriever()  # an empty collection is refused here
+        by = access.speaker() or access.account
+        info = service.reviewing.begin(pipeline.collection, name, content, lambda: pipeline, _job(access), by)
+        access.record(Action.BEGAN_REVIEW, chosen, info.id)
+        return info
+
+    info = await asyncio.to_thread(begin)
+    response.headers["Location"] = f"/v1/reviews/{info.id}"
+    return _json(info)
+
+
+@router.get("/v1/reviews", responses=PROBLEMS)
+def list_reviews(
+    access: ReadAccess,
+    collection: Annotated[Name | None, Query(description="only drafts of this collection")] = None,
+) -> ReviewList:
+    """List the drafts of a collection, or of all that the key opens, the newest first."""
+    if collection is not None:
+        chosen = [access.service.pipeline(access.collection_name(collection)).collection]
+    else:
+        chosen = access.collections()
+    return ReviewList(reviews=[_json(info) for info in access.service.parts.reviews.all(chosen)])
+
+
+@router.get("/v1/reviews/{review_id}", responses=PROBLEMS)
+def get_review(access: ReadAccess, review_id: str) -> Review:
+    """Show how far a draft is."""
+    return _json(_find(access, review_id))
+
+
+@router.delete("/v1/reviews/{review_id}", responses=PROBLEMS, status_code=204)
+def remove_review(access: WriteAccess, review_id: str) -> None:
+    """Remove a draft with its citations and the decisions on it."""
+    info = _find(access, review_id)
+    access.service.parts.reviews.remove(info.id)
+    access.record(Action.REMOVED_REVIEW, info.collection, info.id)
+
+
+@router.post("/v1/reviews/{review_id}/cancel", responses=PROBLEMS)
+def cancel_review(access: ReadAccess, review_id: str) -> Review:
+    """Stop the citing of a draft; what was cited until then is kept."""
+    access.service.parts.reviews.cancel(_find(access, review_id).id)
+    return _json(_find(access, review_id))
+
+
+@router.post("/v1/reviews/{review_id}/restart", responses=PROBLEMS, status_code=202)
+def restart_review(access: ReadAccess, review_id: str) -> Review:
+    """Cite a draft again from its beginning; the decisions on facts that stay the same are kept."""
+    info, service = _find(access, review_id), access.service
+    service.require_models()
+    service.reviewing.go_on(info, lambda: service.pipeline(info.collection), _job(access))
+    return _json(_find(access, review_id))
+
+
+@router.get("/v1/reviews/{review_id}/facts", responses=PROBLEMS)
+def list_facts(
+    access: ReadAccess,
+    review_id: str,
+    verdict: Verdicts = None,
+    choice: Annotated[list[Choice] | None, Query(max_length=4, description="only facts decided so, or open")] = None,
+) -> ReviewFacts:
+    """List the facts of a draft with their verdicts, quotes and decisions."""
+    info, parts = _find(access, review_id), access.service.parts
+    listed = draft_facts(cited_draft(parts, info), parts.reviews.decisions(info.id), verdict or (), choice or ())
+    return ReviewFacts(facts=[ReviewFact(**fact_values(one)) for one in listed])
+
+
+@router.post("/v1/reviews/{review_id}/decisions", responses=PROBLEMS, status_code=201)
+def decide(access: ReadAccess, review_id: str, body: DecisionRequest) -> ReviewFact:
+    """Accept, change or reject a fact, or open it again; earlier decisions are kept."""
+    info, parts = _find(access, review_id), access.service.parts
+    answer, by = cited_draft(parts, info), access.speaker(body.by)
+    made = make_decision(answer, str(body.fact), body.choice, words=body.words, note=body.note, by=by)
+    parts.reviews.decide(info.id, made)
+    access.record(Action.DECIDED, info.collection, info.id)
+    decided = draft_facts(answer, parts.reviews.decisions(info.id))
+    return ReviewFact(**fact_values(next(one for one in decided if one.cited.id == made.fact)))
+
+
+FILE: dict[int | str, dict[str, Any]] = {
+    **PROBLEMS,
+    200: {"content": {form.media_type: {} for form in ReviewFormat}, "description": "The draft as a file"},
+}
+
+
+@router.get("/v1/reviews/{review_id}/document", responses=FILE, response_class=Response)
+def get_reviewed_document(
+    access: ReadAccess,
+    review_id: str,
+    format: Annotated[ReviewFormat, Query()] = ReviewFormat.DOCX,  # noqa: A002
+    verdict: Verdicts = None,
+) -> Response:
+    """Return the draft with a comment (Word) or a footnote (Markdown) at each fact."""
+    info = _find(access, review_id)
+    written = export_review(access.service.parts, info, format, verdict or ())
+    headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(written.name, safe='')}"}
+    return Response(written.data, media_type=written.media_type, headers=headers)
+
+
+def _job(access: Access) -> Job:
+    """Return work that takes turns with all requests, for as long as it takes."""
+    workers = access.service.workers
+    return Job(workers.turns, workers.costs, access.asking.client, Kind.READ, math.inf)
+
+
+def _find(access: Access, review_id: str) -> ReviewInfo:
+    """Return a draft that the key may see."""
+    missing = NotFoundError(f"no draft {review_id[:40]!r}: GET /v1/reviews lists the drafts")
+    if not review_id.isalnum():
+        raise missing
+    try:
+        info = access.service.parts.reviews.find(review_id)
+    except NotFoundError as error:
+        raise missing from error
+    if not access.opens(info.collection):
+        raise missing
+    return info
+
+
+def _json(info: ReviewInfo) -> Review:
+    fields = {name: getattr(info, name) for name in Review.model_fields}
+    return Review(**fields)

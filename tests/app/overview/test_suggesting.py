@@ -1,0 +1,214 @@
+"""Suggested questions and documents in short: on every database, by the command, and over HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from commanded import Propcite
+from scripted_llm import ScriptedLlm
+
+from propcite.app.ingest.sources import Upload
+from propcite.app.library.store import CollectionInfo, Library, OverviewKind, Overviews
+from propcite.app.overview.suggester import Suggester, document_overview, suggester_of
+from propcite.app.overview.writing import questions_in
+from propcite.app.parts import Parts
+from propcite.app.settings import load_settings
+from propcite.client import Client
+from propcite.retrieval.encoding.encoder import Encoder
+
+BRIDGE = """# Heron Bridge
+
+Heron Bridge was opened on 14 May 2025. Heron Bridge is 96 metres long and cost 7.2 million euros.
+
+## Who may use it?
+
+Walkers and cyclists may use Heron Bridge at any hour. Cars must take the road over the old weir.
+
+### Upkeep
+
+The town engineer inspects the cables of Heron Bridge every second year. It is <b>painted</b> red.
+"""
+FERRY = "The river ferry was founded in 1911. The river ferry carries 90 people and their bicycles across the bay.\n"
+
+
+@pytest.fixture
+def parts(tmp_path: Path, encoder: Encoder) -> Iterator[Parts]:
+    parts = Parts(load_settings(data_dir=tmp_path / "data"))
+    parts.__dict__["encoder"] = encoder
+    add(parts, **{"bridge.md": BRIDGE, "ferry.txt": FERRY})
+    yield parts
+    parts.library.close()
+
+
+def add(parts: Parts, **files: str) -> None:
+    town = parts.library.create_collection("town") if parts.library.collection_id("town") is None else town_of(parts)
+    list(parts.ingester(town).ingest([Upload(name, text.encode()) for name, text in files.items()]))
+
+
+def town_of(parts: Parts) -> CollectionInfo:
+    return parts.library.collection("town")
+
+
+def suggester(parts: Parts) -> Suggester:
+    return suggester_of(parts, town_of(parts))
+
+
+# Questions
+
+
+def test_every_question_is_answered_by_the_words_that_it_shows(parts: Parts) -> None:
+    found = suggester(parts).questions()
+    assert len(found) == 4
+    assert {one.title for one in found} == {"Heron Bridge", "ferry"}
+    pipeline = parts.pipeline(town_of(parts))
+    for one in found:
+        answer = pipeline.answer(one.question)
+        assert not answer.abstained
+        text = parts.library.document(one.document_id).text
+        assert " ".join(one.answer.span.of(text).split()) == one.answer.text
+        assert one.answer.text in {" ".join(c.quote.split()) for c in answer.citations}
+
+
+def test_what_was_made_is_kept_until_documents_change(parts: Parts) -> None:
+    made = suggester(parts).questions()
+    again = Suggester(parts.library, town_of(parts), open_pipeline=never, writer=suggester(parts).writer)
+    assert again.questions() == made
+    add(parts, **{"lamp.txt": "The lamp of Skarn lighthouse burns 41 litres of oil a night. It was lit in 1893."})
+    assert suggester(parts).kept() is None
+    assert "litres" in " ".join(one.question for one in suggester(parts).questions())
+
+
+def never() -> None:  # type: ignore[misc]
+    raise AssertionError("nothing is made again")
+
+
+def test_what_follows_an_answer_says_something_new(parts: Parts) -> None:
+    answer = parts.pipeline(town_of(parts)).answer("How long is Heron Bridge?")
+    found = suggester(parts).questions(answer)
+    assert found
+    assert not {one.answer.text for one in found} & {" ".join(c.quote.split()) for c in answer.citations}
+    assert "How long is Heron Bridge?" not in {one.question for one in found}
+    assert suggester(parts).kept(answer) == found
+
+
+def test_nothing_is_suggested_of_what_says_nothing(parts: Parts) -> None:
+    lists = parts.library.create_collection("lists")
+    assert suggester_of(parts, lists).questions() == []
+    list(parts.ingester(lists).ingest([Upload("list.txt", b"apples\npears\nplums\n")]))
+    assert suggester_of(parts, lists).questions() == []
+
+
+def test_questions_that_a_language_model_writes_are_read_first(parts: Parts, tmp_path: Path) -> None:
+    reply = "1. Who may use Heron Bridge at any hour?\n2. Who was the mayor of Oslo in 1850?\nThat is all."
+    with ScriptedLlm(reply) as llm:
+        asking = Parts(
+            load_settings(
+                data_dir=tmp_path / "data", generator="openai", llm_url=llm.base_url, generator_model="test-model"
+            )
+        )
+        asking.__dict__["encoder"] = parts.encoder
+        written = [one.question for one in suggester(asking).questions()]
+        asking.library.close()
+    assert written[0] == "Who may use Heron Bridge at any hour?"
+    assert "Who was the mayor of Oslo in 1850?" not in written
+    assert len(written) > 1
+
+
+def test_without_the_language_model_those_of_the_rules_are_left(parts: Parts, tmp_path: Path) -> None:
+    asking = Parts(
+        load_settings(
+            data_dir=tmp_path / "data", generator="openai", llm_url="http://127.0.0.1:9/v1", generator_model="gone"
+        )
+    )
+    asking.__dict__["encoder"] = parts.encoder
+    assert [one.question for one in suggester(asking).questions()]
+    asking.library.close()
+
+
+def test_only_questions_are_taken_from_a_reply() -> None:
+    assert questions_in("Sure!\n\n* When?\n3) „Wie hoch ist die Brücke?“\nIt is 96 m.") == [
+        "When?",
+        "Wie hoch ist die Brücke?",
+    ]
+
+
+# Documents in short
+
+
+def test_a_document_in_short_is_made_of_its_own_words(parts: Parts) -> None:
+    document = parts.library.find_document(town_of(parts), "bridge.md")
+    made = document_overview(parts.library, town_of(parts), document.id)
+    text = parts.library.document(document.id).text
+    for line in (*made.summary, *made.outline):
+        assert " ".join(line.span.of(text).split()) == line.text
+        assert line.passage.start <= line.span.start <= line.span.end <= line.passage.end
+    assert [(line.text, line.level) for line in made.outline] == [
+        ("Heron Bridge", 1),
+        ("Who may use it?", 2),
+        ("Upkeep", 3),
+    ]
+    assert "Heron Bridge was opened on 14 May 2025." in [line.text for line in made.summary]
+    assert not any(line.text.startswith("It is") for line in made.summary)
+    assert document_overview(parts.library, town_of(parts), document.id) == made
+
+
+# The store
+
+
+def test_overviews_are_kept_on_every_database(database_url: str) -> None:
+    library = Library(database_url)
+    kept, town = Overviews(library), library.create_collection("town")
+    before = kept.state(town)
+    kept.put(town, OverviewKind.COLLECTION, "", before, "[1]")
+    kept.put(town, OverviewKind.COLLECTION, "", before, "[2]")
+    kept.put(town, OverviewKind.ANSWER, "gone", before, "[3]")
+    assert kept.find(town, OverviewKind.COLLECTION, "", before) == "[2]"
+    assert kept.find(town, OverviewKind.COLLECTION, "", "another state") is None
+    kept.put(town, OverviewKind.DOCUMENT, "gone too", before, "[4]")
+    assert kept.find(town, OverviewKind.ANSWER, "gone", before) is None  # of an answer that is gone
+    library.remove_collection(town)
+    kept.put(town, OverviewKind.COLLECTION, "", before, "[5]")
+    assert kept.find(town, OverviewKind.COLLECTION, "", before) is None
+    library.close()
+
+
+# The command and HTTP
+
+
+def test_the_commands_suggest_and_outline(propcite: Propcite, parts: Parts) -> None:
+    said = propcite("suggest", "--collection", "town", "--json")
+    assert said.code == 0
+    assert len(said.json) == 4
+    assert all(one["answer"]["text"] for one in said.json)
+    said = propcite("outline", "bridge.md", "--collection", "town")
+    assert said.code == 0
+    assert "Who may use it?" in said.out
+    assert "Heron Bridge was opened on 14 May 2025." in " ".join(said.out.split())
+    answer = parts.pipeline(town_of(parts)).answer("How long is Heron Bridge?")
+    said = propcite("suggest", "--after", answer.id[:8])
+    assert said.code == 0
+    assert "?" in said.out
+    parts.library.create_collection("empty")
+    said = propcite("suggest", "--collection", "empty")
+    assert (said.code, said.out) == (1, "")
+    assert "add documents" in said.err
+    assert propcite("outline", "nothing.md", "--collection", "town").code == 2
+
+
+def test_the_routes_suggest_and_outline(serve: Callable[..., str]) -> None:
+    address = serve({"town": {"bridge.md": BRIDGE, "ferry.txt": FERRY}})
+    with Client(address, collection="town") as client:
+        questions = client.suggest_questions()
+        assert len(questions) == 4
+        answer = client.ask("How long is Heron Bridge?")
+        assert client.suggest_follow_ups(answer.id)
+        document = next(d for d in client.list_documents() if d.source == "bridge.md")
+        overview = client.get_overview(document.id)
+        cited = overview.summary[0].span
+        assert 'id="cited"' in client.read_document(document.id, cited=cited)
+    assert httpx.get(f"{address}/v1/documents/nobody/overview", params={"collection": "town"}).status_code == 404
+    assert httpx.get(f"{address}/v1/answers/nobody/follow-ups").status_code == 404
+    assert httpx.get(f"{address}/v1/suggestions", params={"collection": "nothing"}).status_code == 404

@@ -1,0 +1,50 @@
+"""Pin an answer, its chosen statement or the quote of that to the notebook of its collection."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from propcite.app.library.store import Action, Scope
+from propcite.app.notes.pinning import pinned
+from propcite.attribution.citations import CitedAnswer, CitedProposition
+from propcite.retrieval.errors import PropCiteError
+from propcite.ui import session
+from propcite.ui.render import plain
+from propcite.ui.words import facts
+
+PINNED = "Pinned to the notes of this collection"
+
+
+def show(answer: CitedAnswer) -> None:
+    """Show a menu that pins; what is pinned of a statement is of the one chosen when it is pressed."""
+    if not answer.collection or not session.visitor().may(Scope.READ, answer.collection):
+        return
+    with st.popover("Pin to notes", key="pin", icon=":material/push_pin:", type="tertiary"), st.container(gap=None):
+        for kind, label in (("answer", "The whole answer"), ("fact", "The chosen statement"), ("quote", "Its quote")):
+            disabled = kind != "answer" and not answer.facts
+            st.button(label, key=f"pin-{kind}", type="tertiary", disabled=disabled, on_click=_pin, args=(answer, kind))
+        st.page_link("views/notes.py", label="Open the notes", icon=":material/sticky_note_2:")
+
+
+def _pin(answer: CitedAnswer, kind: str) -> None:
+    try:
+        asking = session.visitor()
+        asking.require(Scope.READ, answer.collection)
+        chosen = _chosen(answer)
+        taken = pinned(answer, chosen.id if chosen and kind != "answer" else "", *_first(chosen), quote=kind == "quote")
+        collection = session.parts().library.collection(answer.collection)
+        made = session.parts().notes.add(collection, "", taken, asking.name)
+        asking.record(Action.WROTE_NOTE, collection.name, made.id)
+        st.toast(PINNED, icon=":material/push_pin:")
+    except PropCiteError as error:
+        st.toast(plain(str(error)), icon=":material/error:")
+
+
+def _chosen(answer: CitedAnswer) -> CitedProposition | None:
+    by_number = dict(facts(answer))
+    return by_number.get(st.session_state.get(f"fact-{answer.id}", -1), next(iter(by_number.values()), None))
+
+
+def _first(chosen: CitedProposition | None) -> list[str]:
+    """Return the id of the first citation of a statement, if it has one."""
+    return [c.id for c in chosen.citations[:1]] if chosen else []

@@ -1,0 +1,1 @@
+"""Questions to ask next, and a document in short."""

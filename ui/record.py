@@ -1,0 +1,36 @@
+"""Offer a kept answer as a page to print: with its facts, verdicts and versions, and who asked for it and when."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from propcite.app.library.answer_records import record_page
+from propcite.app.library.store import Scope
+from propcite.attribution.citations import CitedAnswer
+from propcite.attribution.formats.text import utf8
+from propcite.ui import session
+
+HELP = (
+    "A page with the answer, its quotes and verdicts, the models and versions, who asked and when. Print it or keep it."
+)
+
+
+def offer(answer: CitedAnswer) -> None:
+    """Show a button that makes the page when it is pressed; others' names are in it for admins alone."""
+    asking, parts = session.visitor(), session.parts()
+    sees_all = asking.may(Scope.ADMIN, answer.collection)
+
+    def write() -> bytes:
+        return utf8(record_page(parts, answer, lambda who: sees_all or who == asking.name))
+
+    st.download_button(
+        "Print or save",
+        write,
+        f"propcite-record-{answer.id}.html",
+        "text/html",
+        key="record",
+        type="tertiary",
+        icon=":material/print:",
+        on_click="ignore",
+        help=HELP,
+    )

@@ -1,0 +1,73 @@
+"""Decide on a statement of a draft: accept it, change its words, or reject it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from propcite.app.library.store import Action, ReviewInfo, Scope
+from propcite.app.reviewing.exports import cited_draft
+from propcite.app.reviewing.facts import DraftFact, make_decision
+from propcite.attribution.formats.reviewed.decisions import Choice
+from propcite.attribution.formats.reviewed.remarks import decision_line
+from propcite.ui import session
+from propcite.ui.render import plain
+
+SIGNS = {Choice.ACCEPTED: ":material/check:", Choice.CHANGED: ":material/edit:", Choice.REJECTED: ":material/close:"}
+
+
+def show(info: ReviewInfo, one: DraftFact, words: str, go_on: Callable[[], None]) -> None:
+    """Show the decision on a statement of these words and the ways to change it; `go_on` is called after a decision."""
+    about = f"{info.id}-{one.cited.id}"
+    if one.decision:
+        st.success(plain(decision_line(one.decision)), icon=SIGNS[one.choice])
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="deciding"):
+        for choice, label in ((Choice.ACCEPTED, "Accept"), (Choice.REJECTED, "Reject")):
+            st.button(
+                label,
+                key=f"decide-{choice.value}",
+                icon=SIGNS[choice],
+                on_click=_keep,
+                args=(info, one, choice, f"review-note-{about}", "", go_on),
+            )
+        with st.popover("Change", icon=SIGNS[Choice.CHANGED], key=f"change-{about}"):
+            own = one.decision.words if one.decision else ""
+            st.text_area("New words", own or words, key=f"review-words-{about}")
+            st.button(
+                "Keep the new words",
+                key="decide-changed",
+                type="primary",
+                on_click=_keep,
+                args=(info, one, Choice.CHANGED, f"review-note-{about}", f"review-words-{about}", go_on),
+            )
+        st.text_input(
+            "Note on this statement",
+            key=f"review-note-{about}",
+            label_visibility="collapsed",
+            placeholder="A note, if you want",
+            width=240,
+        )
+        if one.decision:
+            taken_back = (info, one, Choice.OPEN, f"review-note-{about}", "")
+            st.button("Take it back", key="decide-open", type="tertiary", on_click=_keep, args=taken_back)
+
+
+def _keep(
+    info: ReviewInfo, one: DraftFact, choice: Choice, note: str, words: str, go_on: Callable[[], None] = lambda: None
+) -> None:
+    """Keep a decision with the note and the words that the boxes of these keys hold, and go on."""
+    asking, parts = session.visitor(), session.parts()
+    with session.showing_errors():
+        asking.require(Scope.READ, info.collection)
+        made = make_decision(
+            cited_draft(parts, info),
+            one.cited.id,
+            choice,
+            words=st.session_state.get(words, "") if words else "",
+            note=st.session_state.get(note, ""),
+            by=asking.name,
+        )
+        parts.reviews.decide(info.id, made)
+        asking.record(Action.DECIDED, info.collection, info.id)
+        go_on()

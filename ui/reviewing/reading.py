@@ -1,0 +1,185 @@
+"""Read a cited draft part by part: its statements filtered, each beside its source, and decided on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import NamedTuple
+
+import streamlit as st
+
+from propcite.app.library.store import ReviewInfo
+from propcite.app.parts import Parts
+from propcite.app.reviewing.exports import ReviewFormat, cited_draft, export_review
+from propcite.app.reviewing.facts import DraftFact, counts, draft_facts
+from propcite.app.reviewing.parts_of_text import part_numbers, part_of, parts_of
+from propcite.attribution.citations import CitedAnswer, Label
+from propcite.attribution.formats.cited_documents import with_documents
+from propcite.attribution.formats.reviewed.decisions import Choice
+from propcite.retrieval.text import Span
+from propcite.ui import session
+from propcite.ui.clickable import show_answer
+from propcite.ui.render import payload, plain
+from propcite.ui.reviewing import deciding
+from propcite.ui.reviewing.words import CHOICES, FORMATS, decided_line, place_line, row, verdict_words
+from propcite.ui.words import facts, sources_of
+
+
+class Reading(NamedTuple):
+    """A draft that is open: its text, the parts of that, and the statements that the filters leave."""
+
+    info: ReviewInfo
+    answer: CitedAnswer
+    spans: list[Span]
+    shown: list[DraftFact]
+
+    parts: dict[str, int]  # the number of the part that a statement is in, by the statement's id
+
+
+def _citing_of(info: ReviewInfo) -> tuple[str, int, str]:
+    """Identify the citations of a draft: a part of them may have the id of the whole."""
+    return info.answer_id, info.done, info.state.value
+
+
+@st.cache_resource(show_spinner=False, max_entries=8, hash_funcs={Parts: id, ReviewInfo: _citing_of})
+def _answer(parts: Parts, info: ReviewInfo) -> tuple[CitedAnswer, list[Span], dict[str, int]]:
+    answer = cited_draft(parts, info)
+    spans = parts_of(answer)
+    return answer, spans, part_numbers(answer, spans)
+
+
+@st.fragment
+def show(info: ReviewInfo) -> None:
+    """Show the draft; a click or a decision reruns this fragment only."""
+    parts = session.parts()
+    answer, spans, numbers = _answer(parts, info)
+    decisions = parts.reviews.decisions(info.id)
+    st.caption(decided_line(sum(fact.id in decisions for fact in answer.facts), len(answer.facts)))
+    labels, choices = _filters(info, answer)
+    shown = draft_facts(answer, decisions, labels, choices)
+    reading = Reading(info, answer, spans, shown, numbers)
+    if not reading.shown:
+        st.info("No statement is left: choose other filters." if answer.facts else "Nothing in it needs a source.")
+    else:
+        place = _place(reading)
+        _steps(reading, place)
+        chosen = reading.shown[place]
+        words = answer.words(chosen.cited.proposition.spans) or chosen.cited.proposition.text
+        deciding.show(info, chosen, words, partial(go, info, _next_open(reading, place)))
+        _show_part(reading, chosen)
+        _show_all(reading)
+    _downloads(info, labels)
+
+
+def _filters(info: ReviewInfo, answer: CitedAnswer) -> tuple[list[Label], list[Choice]]:
+    number = counts(answer)
+    left, right = st.columns(2)
+    with left:
+        labels = st.pills(
+            "Verdict",
+            [label for label in Label if number[label]],
+            selection_mode="multi",
+            format_func=lambda label: verdict_words(label, number),
+            key=f"review-verdicts-{info.id}",
+        )
+    with right:
+        choices = st.pills(
+            "Decision",
+            list(Choice)[::-1],
+            selection_mode="multi",
+            format_func=CHOICES.__getitem__,
+            key=f"review-choices-{info.id}",
+        )
+    return list(labels), list(choices)
+
+
+def _key(info: ReviewInfo) -> str:
+    return f"review-fact-{info.id}"
+
+
+def go(info: ReviewInfo, number: int) -> None:
+    """Open a statement by its number, from the next run on."""
+    st.session_state[_key(info)] = number
+
+
+def _place(reading: Reading) -> int:
+    """Return the place of the chosen statement among those shown, or of the next one that is."""
+    chosen = st.session_state.get(_key(reading.info), 1)
+    numbers = [one.number for one in reading.shown]
+    return next((place for place, number in enumerate(numbers) if number >= chosen), len(numbers) - 1)
+
+
+def _next_open(reading: Reading, place: int) -> int:
+    """Return the number of the statement to go to after a decision: the next open one, else the next."""
+    later = [*reading.shown[place + 1 :], *reading.shown[:place]]
+    following = next((one for one in later if one.choice is Choice.OPEN), None)
+    return (following or (later[0] if later else reading.shown[place])).number
+
+
+def _steps(reading: Reading, place: int) -> None:
+    shown, info = reading.shown, reading.info
+    part = reading.parts[shown[place].cited.id]
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        before, behind = shown[max(0, place - 1)], shown[min(len(shown) - 1, place + 1)]
+        st.button("Previous", key="previous-fact", disabled=not place, on_click=go, args=(info, before.number))
+        is_last = place + 1 == len(shown)
+        st.button("Next", key="next-fact", disabled=is_last, on_click=go, args=(info, behind.number))
+        st.caption(place_line(place + 1, len(shown), part + 1, len(reading.spans)), width="content")
+
+
+def _show_part(reading: Reading, chosen: DraftFact) -> None:
+    """Show the part of the draft with the chosen statement, beside the source of that."""
+    number = reading.parts[chosen.cited.id]
+    shown = {one.cited.id: one.number for one in reading.shown}
+    span = reading.spans[number]
+    part = part_of(reading.answer, span, shown)
+    inside = [one for one in reading.shown if reading.parts[one.cited.id] == number]
+    places = dict(zip([fact.number for fact in facts(part)], inside, strict=True))
+    selected = next(place for place, one in places.items() if one.number == chosen.number)
+    documents = session.parts().library.cited_documents(part)
+    gone = {document.id for document in documents.values() if document.status}
+    part, clicked = with_documents(part, documents), f"draft-text-{reading.info.id}-{number}"
+
+    def select() -> None:
+        if one := places.get(st.session_state[clicked]["fact"]):
+            go(reading.info, one.number)
+
+    data = payload(part, sources_of(documents), selected, session.views(documents, gone))
+    show_answer(data, key=clicked, on_select=select)
+
+
+def _show_all(reading: Reading) -> None:
+    """List the statements that the filters leave; a chosen row opens its statement."""
+    turn = f"review-turn-{reading.info.id}"
+    key = f"review-rows-{reading.info.id}-{st.session_state.get(turn, 0)}"
+
+    def pick() -> None:
+        chosen: Sequence[int] = st.session_state[key]["selection"]["rows"]
+        if chosen:
+            go(reading.info, reading.shown[chosen[0]].number)
+            st.session_state[turn] = st.session_state.get(turn, 0) + 1
+
+    with st.expander("All statements as a list"):
+        rows = [row(one) for one in reading.shown]
+        st.dataframe(rows, key=key, hide_index=True, on_select=pick, selection_mode="single-row")
+
+
+def _downloads(info: ReviewInfo, labels: Sequence[Label]) -> None:
+    """Offer the draft with its remarks; a file is made when its button is pressed."""
+    parts = session.parts()
+
+    def write(form: ReviewFormat) -> bytes:
+        return export_review(parts, info, form, labels).data
+
+    with st.popover("Download the reviewed draft", icon=":material/download:", key="review-downloads"):
+        st.caption("Statements with the chosen verdicts" if labels else "All statements")
+        for form, words in FORMATS.items():
+            st.download_button(
+                plain(words),
+                partial(write, form),
+                f"{info.name.rpartition('.')[0] or info.name}-reviewed{form.suffix}",
+                form.media_type,
+                key=f"review-as-{form.value}",
+                type="tertiary",
+                on_click="ignore",
+            )
