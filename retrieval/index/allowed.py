@@ -9,8 +9,8 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
+from propcite.retrieval.encoding.base import Mask
 from propcite.retrieval.index.passage_ids import PassageIds
-from propcite.retrieval.index.ranking import Mask
 from propcite.retrieval.index.segment import Segment
 
 

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from propcite.retrieval.encoding.base import Floats, Ints
+from propcite.retrieval.encoding.base import Floats, Ints, Mask
 from propcite.retrieval.index import kernels
 from propcite.retrieval.index.centroid_codes import CentroidCodes, best_of_segments, nearest_lists
 from propcite.retrieval.index.centroids import Centroids
 from propcite.retrieval.index.codec import EncodedQuery, int_products
-from propcite.retrieval.index.ranking import Mask, QueryWeights
+from propcite.retrieval.index.ranking import QueryWeights
 from propcite.retrieval.index.simd import LANES
 from propcite.retrieval.index.xtr import XtrScorer, keep_nearest, tokens_in_lists, xtr_candidates
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from propcite.retrieval.encoding.base import Floats, Ints
+from propcite.retrieval.encoding.base import Floats, Ints, Mask
 from propcite.retrieval.index.centroids import Codes
 from propcite.retrieval.index.pruning import SearchedTokens
-from propcite.retrieval.index.ranking import Mask, run_members
+from propcite.retrieval.index.ranking import run_members
 from propcite.retrieval.index.segment import Segment
 
 Numbers = npt.NDArray[np.integer[Any]]

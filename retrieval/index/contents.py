@@ -7,10 +7,10 @@ from collections.abc import Collection, Iterable, Sequence
 
 import numpy as np
 
+from propcite.retrieval.encoding.base import Mask
 from propcite.retrieval.index.allowed import Allowed
 from propcite.retrieval.index.live_segment import LiveSegment
 from propcite.retrieval.index.passage_ids import PassageIds
-from propcite.retrieval.index.ranking import Mask
 
 Position = tuple[LiveSegment, int]  # a segment, and a passage's number in it
 

@@ -10,13 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from propcite.retrieval.encoding.base import Floats, Ints
+from propcite.retrieval.encoding.base import Floats, Ints, Mask
 from propcite.retrieval.errors import IndexFormatError, RetrievalError
 from propcite.retrieval.extras import install_command
 from propcite.retrieval.index.container import REPAIR, Container, replace_arrays
 from propcite.retrieval.index.faiss_device import MAX_RETRIEVED, MIN_SAMPLE, code_length, cuda_device
 from propcite.retrieval.index.pruning import SearchedTokens
-from propcite.retrieval.index.ranking import Mask
 from propcite.retrieval.index.segment import Segment
 from propcite.retrieval.index.xtr import TokenMatches
 

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import numpy as np
 
+from propcite.retrieval.encoding.base import Mask
 from propcite.retrieval.errors import IndexFormatError
 from propcite.retrieval.index.centroid_codes import CentroidCodes
 from propcite.retrieval.index.container import REPAIR, sync_folder
 from propcite.retrieval.index.faiss_tokens import FaissTokens
 from propcite.retrieval.index.manifest import SegmentEntry
-from propcite.retrieval.index.ranking import Mask
 from propcite.retrieval.index.segment import Segment, read_segment
 from propcite.retrieval.words.postings import Postings, build_postings
 

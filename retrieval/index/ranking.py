@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from propcite.retrieval.alignment import NEAREST, Alignment
-from propcite.retrieval.encoding.base import Floats, Ints
+from propcite.retrieval.encoding.base import Floats, Ints, Mask
 from propcite.retrieval.granularity import best_matches, combine_scores
 from propcite.retrieval.index import IndexHit
 from propcite.retrieval.index.codec import EncodedQuery, Payload, Rows, int_products
@@ -23,7 +23,6 @@ from propcite.retrieval.index.segment import HEAD, Segment
 
 BLOCK_TOKENS = 16_384  # of adjacent passages: enough for a fast product, small in memory
 GATHERED_TOKENS = 6_144  # of gathered passages: the copy stays in the second-level cache
-Mask = npt.NDArray[np.bool_]
 Selection = slice | Ints
 
 

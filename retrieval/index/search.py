@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from propcite.retrieval.encoding.base import Floats, Ints
+from propcite.retrieval.encoding.base import Floats, Ints, Mask
 from propcite.retrieval.index import IndexHit
 from propcite.retrieval.index.centroid_codes import CentroidCodes, nearest_lists
 from propcite.retrieval.index.centroids import Centroids
@@ -19,7 +19,6 @@ from propcite.retrieval.index.live_segment import LiveSegment
 from propcite.retrieval.index.ranking import (
     Block,
     BlockScores,
-    Mask,
     QueryWeights,
     best_hits,
     blocks_of,

@@ -14,13 +14,12 @@ from itertools import pairwise
 
 import numpy as np
 
-from propcite.retrieval.encoding.base import Floats, Ints
+from propcite.retrieval.encoding.base import Floats, Ints, Mask
 from propcite.retrieval.index.centroid_codes import CentroidCodes, Numbers, best_of_segments
 from propcite.retrieval.index.codec import EncodedQuery
 from propcite.retrieval.index.ranking import (
     Block,
     BlockScores,
-    Mask,
     QueryWeights,
     as_numbers,
     blocks_of,

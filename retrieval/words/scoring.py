@@ -9,9 +9,9 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from propcite.retrieval.encoding.base import Floats, Ints
+from propcite.retrieval.encoding.base import Floats, Ints, Mask
 from propcite.retrieval.index.centroid_codes import best_of_segments
-from propcite.retrieval.index.ranking import Block, Mask, run_members
+from propcite.retrieval.index.ranking import Block, run_members
 from propcite.retrieval.words.postings import Postings
 from propcite.retrieval.words.query import WordQuery
 from propcite.retrieval.words.terms import SHIFT, pair_keys, piece_keys, second_touches

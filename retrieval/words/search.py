@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from propcite.retrieval.encoding.base import Floats, Ints
+from propcite.retrieval.encoding.base import Floats, Ints, Mask
 from propcite.retrieval.errors import RetrievalError
 from propcite.retrieval.granularity import combine_scores
-from propcite.retrieval.index.ranking import BlockScores, Mask, QueryWeights, block_scores, gathered_blocks
+from propcite.retrieval.index.ranking import BlockScores, QueryWeights, block_scores, gathered_blocks
 from propcite.retrieval.words.query import WordQuery
 from propcite.retrieval.words.scoring import WordScorer, passages_with, runs_of
 

@@ -28,17 +28,17 @@ from propcite.app.library.store.feedback import FeedbackStore
 from propcite.app.library.store.fields import DocumentFields
 from propcite.app.library.store.history import History
 from propcite.app.library.store.keys import Key, Keys
-from propcite.app.library.store.notes import ChangedNoteError, Note, Notes
 from propcite.app.library.store.overviews import OverviewKind, Overviews
 from propcite.app.library.store.people.audit import Action, AuditEntry, AuditLog, Via
 from propcite.app.library.store.people.rights import Rights, Scope
 from propcite.app.library.store.people.roles import People, Role, person_name
 from propcite.app.library.store.people.secrets import LinkSecrets
 from propcite.app.library.store.people.sign_ins import SignIns, SignInState
-from propcite.app.library.store.reviews import ReviewInfo, Reviews, ReviewState
 from propcite.app.library.store.runs import RunInfo, RunItem, Runs
 from propcite.app.library.store.sources import SourceFile, Sources
 from propcite.app.library.store.versions import Versions
+from propcite.app.library.store.writing.notes import ChangedNoteError, Note, Notes
+from propcite.app.library.store.writing.reviews import ReviewInfo, Reviews, ReviewState
 
 __all__ = [
     "Action",

@@ -78,7 +78,7 @@ def get_record(access: ReadAccess, answer_id: str) -> HTMLResponse:
 
     Who asked is named to admins of the collection, and to themselves.
     """
-    stored = _find(access, answer_id)
+    stored = find_answer(access, answer_id)
     sees_all, me = access.rights.allow(Scope.ADMIN, stored.collection), access.speaker()
 
     def may_see(who: str) -> bool:

@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 
 from propcite.app.errors import NotFoundError
 from propcite.app.library.store import Action, ChangedNoteError, Note, Scope
-from propcite.app.library.store.notes import MAX_NOTE
+from propcite.app.library.store.writing.notes import MAX_NOTE
 from propcite.app.notes.notebook import notebook_answer
 from propcite.app.notes.pinning import pinned
 from propcite.app.server.access import Access, CheckedRoute, ReadAccess

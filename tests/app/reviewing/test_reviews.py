@@ -14,7 +14,7 @@ from propcite.app.ingest.sources import Upload
 from propcite.app.library.backup.creation import create_backup
 from propcite.app.library.backup.restoration import restore_backup
 from propcite.app.library.store import CollectionInfo, ReviewInfo, ReviewState
-from propcite.app.library.store import reviews as stored
+from propcite.app.library.store.writing import reviews as stored
 from propcite.app.parts import Parts
 from propcite.app.reviewing.citing import Reviewing, Unpaced, cite_draft, kept_draft
 from propcite.app.reviewing.drafts import read_draft

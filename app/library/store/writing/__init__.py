@@ -1,0 +1,1 @@
+"""What people write: notes of a collection, drafts under review."""
