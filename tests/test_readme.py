@@ -27,6 +27,7 @@ PACKAGES = "openai|anthropic|langchain_core|llama_index|mcp|haystack|pydantic_ai
 SHOWN = (
     "contradicted | The barrier is 7 metres high.",
     "The barrier cost 410 million euros [2]. [(1, 'dropped'), (2, 'added')]",
+    "1 b'PK'\n",
     "The barrier cost 410 million euros. [(1, 'The barrier cost 410 million euros.')]\n1.0 contradicted\n404 no coll",
     "The barrier cost 410 million euros. It is 9 metres high. [1: The barrier cost 410 million euros.]",
     "0.5 ['It is 9 metres high.']\n1.0",

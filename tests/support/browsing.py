@@ -11,6 +11,7 @@ import time
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,16 @@ FLAGS = (
 ).split()
 PATIENCE_S = 120.0  # the first answer waits for the model, on a machine that others use too
 PRESS_S = 20.0  # what a press has to show
+SETTLED = """
+[...document.querySelectorAll("style")].some((style) => style.textContent.includes(".stMainBlockContainer"))
+&& !document.querySelector('[data-stale="true"], [data-testid="stSpinner"]')
+"""
+AXE = """
+const done = arguments[0];
+axe.run(document, { resultTypes: ["violations"] }).then(
+  (found) => done(found.violations.map((v) => [v.impact, v.id, v.nodes.map((n) => n.html.slice(0, 200))])),
+  (error) => done([["serious", String(error), []]]));
+"""
 
 
 def there() -> bool:
@@ -106,6 +117,17 @@ def wait_for(found: Callable[[], Any], patience_s: float = PATIENCE_S) -> Any:
         if time.monotonic() > end:
             raise TimeoutError(f"waited {patience_s:g} s, last: {result!r}")
         time.sleep(0.05)
+
+
+def settle(driver: webdriver.Chrome) -> None:
+    """Wait until the page has its style and nothing of it is drawn again."""
+    wait_for(lambda: driver.execute_script(f"return {SETTLED}"))
+
+
+def serious_faults(driver: webdriver.Chrome) -> list[Any]:
+    """Return what axe-core finds serious or worse; empty if people who read otherwise can use the page."""
+    driver.execute_script((files("axe_playwright_python") / "axe.min.js").read_text("utf-8"))
+    return [fault for fault in driver.execute_async_script(AXE) if fault[0] in ("serious", "critical")]
 
 
 def saying(words: str) -> str:

@@ -108,7 +108,7 @@ def take(driver: webdriver.Chrome, address: str, name: str, folder: Path) -> Non
     if name.startswith("search"):
         driver.find_element(By.CSS_SELECTOR, ".st-key-search-text input").send_keys("Who pays for it?\n")
         wait_for(lambda: inside(driver, ".source"))
-    wait_for(lambda: not driver.find_elements(By.CSS_SELECTOR, '[data-stale="true"], [data-testid="stSpinner"]'))
+    browsing.settle(driver)
     driver.implicitly_wait(0)
     driver.execute_async_script("setTimeout(arguments[0], 600)")
     driver.save_screenshot(str(folder / f"{name}.png"))

@@ -106,7 +106,7 @@ def test_the_box_stays_in_sight_and_nothing_sticks_out_on_a_telephone(address: s
         driver.get(address)
         ask(driver, "What did the bridge cost?")
         wait_for(lambda: inside(driver, ".marker"))
-        wait_for(lambda: not driver.find_elements(By.CSS_SELECTOR, '[data-stale="true"]'))
+        browsing.settle(driver)
         box = wait_for(lambda: driver.find_element(By.CSS_SELECTOR, '[data-testid="stChatInput"]'))
         wait_for(lambda: 0 < box.rect["y"] < 844)
         assert driver.execute_script("return arguments[0].getBoundingClientRect().bottom <= innerHeight", box)

@@ -97,6 +97,6 @@ def test_the_library_fits_on_a_telephone(address: str, data_dir: Path) -> None:
         for path, there in ((f"?document={document}", "stTabs"), ("", "stDataFrame")):
             driver.get(f"{address}/library{path}")
             wait_for(lambda there=there: driver.find_elements(By.CSS_SELECTOR, f'[data-testid="{there}"]'))
-            wait_for(lambda: not driver.find_elements(By.CSS_SELECTOR, '[data-stale="true"]'))
+            browsing.settle(driver)
             assert driver.execute_script("return document.documentElement.scrollWidth") <= 390
             assert driver.execute_script(STICKS_OUT) == []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -28,12 +27,6 @@ LINES = [
     "<b>The barrier</b> is 6.4 metres high and was painted green by volunteers.",
     *["The harbour was busy on all days of the year, as people say who live there."] * 40,
 ]
-AXE = """
-const done = arguments[0];
-axe.run(document, { resultTypes: ["violations"] }).then(
-  (found) => done(found.violations.map((v) => [v.impact, v.id, v.nodes.map((n) => n.html.slice(0, 200))])),
-  (error) => done([["serious", String(error), []]]));
-"""
 
 
 @pytest.fixture
@@ -118,8 +111,6 @@ def look_otherwise(driver: Chrome, address: str) -> None:
     """axe-core finds nothing serious, and nothing is wider than the window."""
     driver.get(address)
     wait_for(lambda: inside(driver, ".fact") or driver.find_elements(By.CSS_SELECTOR, ".st-key-drafts button"))
-    wait_for(lambda: not driver.find_elements(By.CSS_SELECTOR, '[data-stale="true"], [data-testid="stSpinner"]'))
-    driver.execute_script((files("axe_playwright_python") / "axe.min.js").read_text("utf-8"))
-    found = driver.execute_async_script(AXE)
-    assert [one for one in found if one[0] in ("serious", "critical")] == []
+    browsing.settle(driver)
+    assert browsing.serious_faults(driver) == []
     assert driver.execute_script("return document.documentElement.scrollWidth <= window.innerWidth")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from importlib.resources import files
 from io import BytesIO
 from pathlib import Path
 from statistics import median
@@ -194,7 +193,7 @@ def test_what_is_pressed_right_after_a_turn_is_of_the_fact_turned_to(
     for ms in (0, 40, 80, 160, 320):
         open_answer(driver, address, answers["wrong"])
         wait_for(lambda: driver.find_elements(By.CSS_SELECTOR, '[class*="st-key-near-"] label input'))
-        wait_for(lambda: not driver.find_elements(By.CSS_SELECTOR, '[data-stale="true"]'))
+        browsing.settle(driver)
         driver.execute_async_script(press, ms)
         wait_for(lambda: inside(driver, ".groups"))
         wait_for(lambda: "Contradicts it" in inside(driver, ".groups")[0].text, 30)
@@ -287,20 +286,11 @@ def test_nothing_that_a_document_or_a_text_says_acts(driver: Chrome, address: st
     ]
 
 
-AXE = """
-const done = arguments[0];
-axe.run(document, { resultTypes: ["violations"] }).then(
-  (found) => done(found.violations.map((v) => [v.impact, v.id, v.nodes.map((n) => n.html.slice(0, 200))])),
-  (error) => done([["serious", String(error), []]]));
-"""
-
-
 @pytest.mark.parametrize(("width", "dark"), [(1280, False), (1280, True), (390, False)])
 def test_no_serious_trouble_for_who_reads_otherwise(
     address: str, answers: dict[str, str], width: int, dark: bool
 ) -> None:
     """axe-core, in every view; in the answer's the near evidence and the explanation are open."""
-    axe = (files("axe_playwright_python") / "axe.min.js").read_text("utf-8")
     with browsing.browsing(width, 1000, dark=dark) as driver:
         for path in (
             "/",
@@ -314,12 +304,8 @@ def test_no_serious_trouble_for_who_reads_otherwise(
             wait_for(lambda: driver.find_elements(By.CSS_SELECTOR, "h1"))
             if "answer" in path:
                 wait_for(lambda: inside(driver, ".evidence .badge"))
-            wait_for(
-                lambda: not driver.find_elements(By.CSS_SELECTOR, '[data-stale="true"], [data-testid="stSpinner"]')
-            )
-            driver.execute_script(axe)
-            found = driver.execute_async_script(AXE)
-            assert [one for one in found if one[0] in ("serious", "critical")] == [], path
+            browsing.settle(driver)
+            assert browsing.serious_faults(driver) == [], path
 
 
 def test_ten_sessions_share_one_model(driver: Chrome, address: str, answers: dict[str, str], data_dir: Path) -> None:

@@ -23,7 +23,7 @@ from propcite.ui.render import plain
 LOOK_S = 0.2  # between two checks of a job's progress
 REDRAW_S = 5.0  # after which new documents enter the table while others are still being read
 SHOWN = 8  # outcomes of a job that are listed
-ENDED = "jobs-ended"  # of the session: lines on jobs that ended while a document was open
+FOLLOWED = "jobs-followed"  # of the session: ids of jobs whose end is to be shown even above an open document
 
 
 class Sent(Protocol):
@@ -64,6 +64,7 @@ def read_again(collection: str, source: str, kept: Path | None) -> None:
     session.load_model()
     waiting = uploads()
     job_id = waiting.new_id()
+    _followed().add(job_id)
     if kept is not None:
         shutil.copyfile(kept, waiting.path_of(job_id, 0))
     waiting.accept(job_id, collection, [source] if kept else [], [] if kept else [source], again=True)
@@ -90,20 +91,30 @@ class Going:
 
 
 def show(collection: CollectionInfo | None, *, is_document_open: bool) -> list[Going]:
-    """Show the jobs that have ended, a line each; return the others.  Above an open document no line stays."""
-    for line in st.session_state.pop(ENDED, ()):
-        if is_document_open:
-            st.toast(plain(line), icon=":material/library_books:")
+    """Show the jobs that have ended, a line each; return the others.
+
+    Above an open document no line stays: the end of a followed job is shown for a moment, once.
+    """
     if collection is None:
         return []
-    may_change = session.visitor().may(Scope.WRITE, collection.name)
+    may_change, followed = session.visitor().may(Scope.WRITE, collection.name), _followed()
     going_on = []
     for job in uploads().jobs(collection.name):
         if not job.ended.is_set():
+            followed.add(job.id)
             going_on.append(Going(job, _place(job, may_change=may_change)))
-        elif not is_document_open:
+            continue
+        if not is_document_open:
             _show_ended(job)
+        elif job.id in followed:
+            st.toast(plain(job_line(job)), icon=":material/library_books:")
+        followed.discard(job.id)
     return going_on
+
+
+def _followed() -> set[str]:
+    followed: set[str] = st.session_state.setdefault(FOLLOWED, set())
+    return followed
 
 
 def _place(job: Job, *, may_change: bool) -> DeltaGenerator:
@@ -139,8 +150,6 @@ def follow(collection: CollectionInfo | None, going_on: Sequence[Going], holds: 
             holds.markdown(holds_line(now))
         if now.num_documents != collection.num_documents and time.monotonic() - begun > REDRAW_S:
             break
-    ended = [job_line(one.job) for one in going_on if one.job.ended.is_set()]
-    st.session_state[ENDED] = [*st.session_state.get(ENDED, ()), *ended]
     st.rerun()
 
 

@@ -64,7 +64,8 @@ def _wait(suggester: Suggester, after: CitedAnswer | None) -> None:
     """Say that they are being made, and draw the page again once they are."""
     if not making().is_running(suggester, after):
         st.rerun()
-    st.caption(f"{NEXT if after else FIRST}: being looked for…")
+    with st.container(key="suggesting"):
+        st.caption(f"{NEXT if after else FIRST}: being looked for…")
 
 
 def _offer(questions: Sequence[SuggestedQuestion], after: CitedAnswer | None) -> None:

@@ -316,7 +316,7 @@ def test_prompts_are_listed_and_written(monkeypatch: pytest.MonkeyPatch, capsys:
     used = [(p["name"], p["used"]) for p in json.loads(prompts("--json"))]
     assert used == [
         *(("answer", True), ("cite", False), ("earlier", True), ("list", False), ("list_cite", False)),
-        *(("short", False), ("standalone", True)),
+        *(("short", False), ("standalone", True), ("suggest", False)),
     ]
     assert "answer ✓" in prompts()
     monkeypatch.setenv("PROPCITE_GENERATOR_MODEL", "Qwen/Qwen2.5-0.5B-Instruct")

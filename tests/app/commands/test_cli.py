@@ -45,7 +45,7 @@ COMMANDS = (
     *("ingest", "list", "remove", "reindex", "search", "adapt", "ask", "cite", "show", "formats", "repair", "mcp"),
     *("explain", "evidence", "describe", "owner", "export", "import", "doctor", "backup", "restore"),
     *("rank", "split", "judge", "models", "prompts", "schema", "demo", "ui", "serve", "setup", "audit"),
-    *("review", "record"),
+    *("review", "record", "outline", "suggest"),
 )
 
 
@@ -775,11 +775,13 @@ def test_a_full_disk_is_told_and_when_there_is_space_all_goes_on(propcite: Propc
     assert "set PROPCITE_DATA_DIR" in full.err
     added = full.out.count("added ")
     assert 0 < added < 12
-    assert len(propcite("list", "-c", "default", "--json").json) == added
+    there = len(propcite("list", "-c", "default", "--json").json)
+    assert there in (added, added + 1)  # the disk may be full after the library has a letter, before the index has it
     remounted(small_disk, "size=64m")
     after = ingest()
-    assert (after.code, after.out.count("unchanged "), after.out.count("added ")) == (0, added, 12 - added)
-    assert "Letter 11" in propcite("search", "Letter 11 rain", "--json", "-k", "1").json[0]["text"]
+    assert (after.code, after.out.count("unchanged "), after.out.count("added ")) == (0, there, 12 - there)
+    for number in (0, there - 1, there, 11):
+        assert f"Letter {number} " in propcite("search", f"Letter {number} rain", "--json", "-k", "1").json[0]["text"]
 
 
 def test_a_disk_that_cannot_be_written_is_told(propcite: Propcite, small_disk: Path) -> None:

@@ -14,6 +14,7 @@ from index_samples import Samples, names, recall
 
 from propcite.retrieval.encoding.base import Floats
 from propcite.retrieval.index import IndexHit
+from propcite.retrieval.index.allowed import allowed_of
 from propcite.retrieval.index.centroid_candidates import CentroidTable, find_candidates
 from propcite.retrieval.index.ranking import QueryWeights
 from propcite.retrieval.index.search import FEW_TOKENS
@@ -118,7 +119,8 @@ def candidate_ids(
     **options: Any,
 ) -> set[str]:
     """Return the ids of candidates, found like in a large index."""
-    plan, masks, weights = index._plan("tokens"), index._contents.masks(allow), np.ones((1, len(query)), np.float32)
+    plan, weights = index._plan("tokens"), np.ones((1, len(query)), np.float32)
+    masks = index._contents.masks(None if allow is None else allowed_of(allow))
     assert plan.centroids
     table = CentroidTable.of(
         plan.centroids,
