@@ -30,8 +30,7 @@ FLAGS = (
 ).split()
 PATIENCE_S = 120.0  # the first answer waits for the model, on a machine that others use too
 PRESS_S = 20.0  # what a press has to show
-SETTLED = """
-[...document.querySelectorAll("style")].some((style) => style.textContent.includes(".stMainBlockContainer"))
+SETTLED = """return [...document.querySelectorAll("style")].some((style) => style.textContent.includes(".stMainBlockContainer"))
 && !document.querySelector('[data-stale="true"], [data-testid="stSpinner"]')
 """
 AXE = """
@@ -121,7 +120,7 @@ def wait_for(found: Callable[[], Any], patience_s: float = PATIENCE_S) -> Any:
 
 def settle(driver: webdriver.Chrome) -> None:
     """Wait until the page has its style and nothing of it is drawn again."""
-    wait_for(lambda: driver.execute_script(f"return {SETTLED}"))
+    wait_for(lambda: driver.execute_script(SETTLED))
 
 
 def check_readable(driver: webdriver.Chrome) -> None:
