@@ -200,7 +200,8 @@ class Network(nn.Module):
 
     def save(self, path: Path, seen: Collection[int]) -> None:
         """Write the trained weights, and the fingerprints of the sentences that they were trained on."""
-        tensors = {name: p.detach().half().contiguous() for name, p in self.trained_parameters().items()}
+        trained = {n: p for n, p in self.trained_parameters().items() if self.parses or not n.startswith("grammar.")}
+        tensors = {name: p.detach().half().contiguous() for name, p in trained.items()}
         save_file({**tensors, _SEEN: torch.tensor(sorted(seen), dtype=torch.int32)}, str(path))
 
     def start_from(self, path: Path) -> None:

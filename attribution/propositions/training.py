@@ -257,13 +257,14 @@ def train(
 ) -> Path:
     """Train on these examples; the weights are written atomically after every epoch.
 
-    `progress` gets each step's number, the number of all steps and the loss.
+    `start` is a file of weights to train further.  `progress` gets each step's number, the number of all steps and the loss.
     """
     random.seed(seed)
     torch.manual_seed(seed)
     network = Network(bundled_model()).train()
     if start is not None:
         network.start_from(start)
+    network.parses = any(e.parse for e in examples)
     seen = {fingerprint(e.sentence) for e in examples if e.propositions}
     steps = num_steps(examples, epochs, batch_size)
     optimizer = torch.optim.AdamW(network.trained_parameters().values(), lr=learning_rate, weight_decay=0.01)

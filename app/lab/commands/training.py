@@ -48,6 +48,7 @@ def train_splitter(
     files: Annotated[list[Path], typer.Argument(help="JSON lines of sentence and propositions.", metavar="FILES…")],
     out: Annotated[Path, typer.Option(help="File for the weights.")] = Path("splitter.safetensors"),
     parser: Annotated[str, typer.Option(help="A spaCy pipeline, which teaches the grammar.")] = "en_core_web_sm",
+    start: Annotated[Path | None, typer.Option(help="Weights of a splitter to train further.", exists=True)] = None,
     epochs: Annotated[int, typer.Option(min=1)] = 4,
     seed: Seed = 0,
 ) -> None:
@@ -74,7 +75,7 @@ def train_splitter(
     with counting(len(examples), "parsing") as advance:
         examples = list(with_parses(examples, pipeline, lambda: advance("parsing")))
     with counting(num_steps(examples, epochs), "training") as advance:
-        train(examples, out, epochs=epochs, seed=seed, progress=lambda *state: advance(f"loss {state[-1]:.2f}"))
+        train(examples, out, epochs=epochs, seed=seed, start=start, progress=lambda *state: advance(f"loss {state[-1]:.2f}"))
     write_json({"weights": str(out), "sentences": len(examples)})
 
 

@@ -269,6 +269,7 @@ def test_training_writes_weights_that_split(tmp_path: Path) -> None:
     assert weights.stat().st_size < 4_000_000
     own = LearnedSplitter(weights)
     assert own.split(SENTENCES[3])
+    assert own.parses([SENTENCES[3]]) == [None]  # no row had a parse
     assert own.was_trained_on(SENTENCES[0])
     assert own.was_trained_on("Ada sings , and Bo paints .")
     assert not own.was_trained_on(SENTENCES[3])
