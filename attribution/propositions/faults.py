@@ -67,6 +67,9 @@ def _verb_fault(parse: Parse) -> str:
 def _half(told: Tagged, parse: Parse) -> str:
     """Return whether an auxiliary, preposition or article lacks what it needs: `was contained around 8500 packages`."""
     every = range(len(parse.tags))
+    last = next((at for at in reversed(every) if told.words[at][:1].isalnum()), 0)
+    if every and parse.tags[last] == "IN" and parse.relations[last] == "prep":
+        return HALF
     if any(hangs(parse, at, every[at + 1 :]) for at in every):
         return HALF
     for at in every:

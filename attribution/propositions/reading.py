@@ -26,6 +26,7 @@ def clauses_read(s: Tagged, parse: Parse) -> list[Fact]:
     by_tree = tree_facts(s, parse)
     is_certain = (
         bool(by_tree)
+        and not any(_repeats(fact) for fact in by_tree)
         and not loses_words(s, by_tree)
         and all(is_claim(s, fact) and is_readable(s, parse, fact) for fact in by_tree)
     )
@@ -75,6 +76,12 @@ def is_readable(s: Tagged, parse: Parse, claim: Fact) -> bool:
         at >= 0 and (hangs(parse, at, words[place + 1 :]) or _is_cut(s, parse, at, held))
         for place, at in enumerate(words)
     )
+
+
+def _repeats(fact: Fact) -> bool:
+    """Whether a word stands twice in a fact."""
+    held = [at for piece in fact for at in range(piece.start, piece.end)]
+    return len(held) > len(set(held))
 
 
 def covers(s: Tagged, claims: Sequence[Fact], fact: Fact) -> bool:

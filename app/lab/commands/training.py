@@ -75,7 +75,14 @@ def train_splitter(
     with counting(len(examples), "parsing") as advance:
         examples = list(with_parses(examples, pipeline, lambda: advance("parsing")))
     with counting(num_steps(examples, epochs), "training") as advance:
-        train(examples, out, epochs=epochs, seed=seed, start=start, progress=lambda *state: advance(f"loss {state[-1]:.2f}"))
+        train(
+            examples,
+            out,
+            epochs=epochs,
+            seed=seed,
+            start=start,
+            progress=lambda *state: advance(f"loss {state[-1]:.2f}"),
+        )
     write_json({"weights": str(out), "sentences": len(examples)})
 
 

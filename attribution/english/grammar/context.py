@@ -9,7 +9,7 @@ from propcite.attribution.english.grammar import verbs
 def join_names(lows: list[str], tags: list[str]) -> None:
     """`July 9, 2018`, `Minneapolis, Minnesota`, `King, Jr.`, `a small, round fruit`: these commas part nothing."""
     for at in range(1, len(tags) - 1):
-        if tags[at] == ":" and at > 1 and tags[at - 2] == "X" and tags[at - 1] in "XU" and tags[at + 1] == "X":
+        if tags[at] == ":" and at > 1 and tags[at - 2] in "XJ" and tags[at - 1] in "XU" and tags[at + 1] == "X":
             _join_title(lows, tags, at)
         if tags[at] != ",":
             continue
