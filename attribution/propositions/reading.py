@@ -116,19 +116,23 @@ def hangs(parse: Parse, at: int, following: Sequence[int]) -> bool:
 
 
 def _is_cut(s: Tagged, parse: Parse, at: int, held: set[int]) -> bool:
-    """Whether a name stands in a claim without a part of it, or a verb without its negation."""
+    """Whether a name stands in a claim without a part of it, or a verb without its negation or condition."""
     relation, head = parse.relations[at], parse.heads[at]
     if relation == "compound" and parse.tags[at] in _NAME and parse.tags[head] in _NAME:
         return head not in held and not _stands_for(parse, head, held)
     for kid in parse.children[at]:
         if kid in held:
             continue
-        if parse.relations[kid] == "neg":
+        if parse.relations[kid] == "neg" or (parse.relations[kid] == "advcl" and _is_condition(s, parse, kid)):
             return True
         is_part = parse.relations[kid] == "compound" and kid == at - 1 and {parse.tags[at], parse.tags[kid]} <= _NAME
         if is_part and not s.lows[kid].endswith(lex.DEMONYM_ENDINGS):
             return True
     return False
+
+
+def _is_condition(s: Tagged, parse: Parse, clause: int) -> bool:
+    return any(parse.relations[at] == "mark" and s.lows[at] in {"if", "unless"} for at in parse.children[clause])
 
 
 def _stands_for(parse: Parse, at: int, tokens: set[int]) -> bool:

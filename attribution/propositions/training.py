@@ -257,7 +257,7 @@ def train(
 ) -> Path:
     """Train on these examples; the weights are written atomically after every epoch.
 
-    `start` is a file of weights to train further.  `progress` gets each step's number, the number of all steps and the loss.
+    `start` is a file of weights to train further.  `progress` gets each step's number, that of all steps, and the loss.
     """
     random.seed(seed)
     torch.manual_seed(seed)
