@@ -17,7 +17,7 @@ from propcite.retrieval.index.segment import Segment
 STANDARD_FIELDS = ("added", "author", "date", "id", "kind", "source", "tags", "title")  # valid in any collection
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SelectedPassages:
     """The passages of the documents that were chosen, by their numbers in the columns."""
 

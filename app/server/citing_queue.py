@@ -6,8 +6,9 @@ Long ones are cited by themselves, in turns with all others.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from propcite.app.server.errors import too_much_work
@@ -129,7 +130,8 @@ class CitingQueue:
         work = self._workers.job(first.client, Kind.CITE)
         for job in batch:
             job.together, job.work = batch, work
-        with work.holding(first), work.pacing():
+        jobs = []
+        with _failing(batch), work.holding(first), work.pacing():
             jobs = [job for job in batch if self._is_short_enough(job)]
             if jobs:
                 self._count_batch(len(jobs))
@@ -147,17 +149,12 @@ class CitingQueue:
         return True
 
     def _cite(self, jobs: Sequence[CitingJob], *, is_long: bool) -> None:
-        try:
-            results = self._results(jobs, is_long=is_long)
-        except Exception as error:  # every request of the batch gets it
-            for job in jobs:
-                job.result.set_exception(error)
-            return
-        for job, result in zip(jobs, results, strict=True):
-            if isinstance(result, CitedAnswer):
-                job.result.set_result(result)
-            else:
-                job.result.set_exception(result)
+        with _failing(jobs):
+            for job, result in zip(jobs, self._results(jobs, is_long=is_long), strict=True):
+                if isinstance(result, CitedAnswer):
+                    job.result.set_result(result)
+                else:
+                    job.result.set_exception(result)
 
     def _results(self, jobs: Sequence[CitingJob], *, is_long: bool) -> Sequence[CitedAnswer | PropCiteError]:
         propcite, first = self._open_propcite(), jobs[0]
@@ -165,6 +162,17 @@ class CitingQueue:
             return [propcite.cite(first.answer, first.source, collection=first.collection, question=first.question)]
         entries = [(job.answer, job.source, job.question) for job in jobs]
         return propcite.cite_many(entries, collection=first.collection)
+
+
+@contextmanager
+def _failing(jobs: Sequence[CitingJob]) -> Iterator[None]:
+    """Hand an error over to each job that has no result yet: nobody would see it in this thread."""
+    try:
+        yield
+    except Exception as error:
+        for job in jobs:
+            if not job.result.done():
+                job.result.set_exception(error)
 
 
 def _passages(source: Retriever | Sequence[Passage]) -> Sequence[Passage]:

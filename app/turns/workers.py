@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -10,12 +11,13 @@ from contextvars import copy_context
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
-from propcite.app.errors import BusyError
+from propcite.app.errors import BusyError, LeftError
 from propcite.app.turns.costs import Costs, Kind, Size
 from propcite.app.turns.fair_queue import Waiting
 from propcite.app.turns.jobs import Job
 from propcite.app.turns.turns import TURN_S, Turns
 
+log = logging.getLogger("propcite.work")
 T = TypeVar("T")
 MAX_THREADS = 1024  # more than can have a turn or be paused: a turn never waits for a thread
 
@@ -107,7 +109,7 @@ class Workers:
 
     def start(self, work: Callable[[], object]) -> None:
         """Run work in a thread, in the context of the caller: its traces go on there."""
-        self._threads.submit(copy_context().run, work)
+        self._threads.submit(copy_context().run, work).add_done_callback(_log_error)
 
     def admit(self, asking: Asking, enter: Callable[[], None]) -> None:
         try:
@@ -118,6 +120,12 @@ class Workers:
 
     def close(self) -> None:
         self._threads.shutdown(wait=True, cancel_futures=True)
+
+
+def _log_error(done: Future[object]) -> None:
+    """Log an error that the work handed to nobody; that its client left is none."""
+    if not done.cancelled() and (error := done.exception()) and not isinstance(error, LeftError):
+        log.error("work in a thread failed", exc_info=error)
 
 
 class Place:

@@ -49,7 +49,7 @@ class ScriptedLlm:
         self.max_in_flight = 0
         self.client_left = Event()
         self.resume = Event()
-        self._in_flight = 0
+        self.num_in_flight = 0
         self._lock = Lock()
         self._closing = Event()
 
@@ -97,14 +97,14 @@ class ScriptedLlm:
         """
         with ExitStack() as stack:
             with self._lock:
-                self._in_flight += 1
-                self.max_in_flight = max(self.max_in_flight, self._in_flight)
+                self.num_in_flight += 1
+                self.max_in_flight = max(self.max_in_flight, self.num_in_flight)
             stack.callback(self._leave)
             yield stack.close
 
     def _leave(self) -> None:
         with self._lock:
-            self._in_flight -= 1
+            self.num_in_flight -= 1
 
     @property
     def is_closing(self) -> bool:

@@ -591,6 +591,7 @@ def test_a_client_that_disconnects_frees_its_slot(serve: Serve, llm: ScriptedLlm
     address = serve({"harbour": TEXTS}, llm_url=llm.base_url, serve_streams=2)
     body = {"messages": MESSAGES}
     llm.script = Reply(REPLY, delay=0.2)
+    wait_until(lambda: not llm.num_in_flight, "replies to clients that left before end")
     llm.max_in_flight = 0
 
     async def together() -> list[httpx.Response]:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from importlib.resources import files
 from pathlib import Path
 
 import browsing
 import pytest
 from browsing import inside, press, saying, wait_for
-from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
@@ -22,12 +20,6 @@ pytestmark = [pytest.mark.browser, pytest.mark.skipif(not browsing.there(), reas
 
 FERRY = "The river ferry was founded in 1911. The river ferry carries 90 people and their bicycles across the bay.\n"
 WORDS = "The river ferry carries 90 people. <img src=x onerror='top.struck = 1'>"
-AXE = """
-const done = arguments[0];
-axe.run(document, { resultTypes: ["violations"] }).then(
-  (found) => done(found.violations.map((v) => [v.impact, v.id, v.nodes.map((n) => n.html.slice(0, 200))])),
-  (error) => done([["serious", String(error), []]]));
-"""
 
 
 @pytest.fixture(scope="module")
@@ -50,12 +42,6 @@ def address(data_dir: Path) -> Iterator[str]:
 def kept(data_dir: Path) -> list[Note]:
     parts = Parts(load_settings(data_dir=data_dir))
     return parts.notes.all(parts.library.collection("town"))
-
-
-def find_no_serious_trouble(driver: Chrome) -> None:
-    wait_for(lambda: not driver.find_elements(By.CSS_SELECTOR, '[data-stale="true"], [data-testid="stSpinner"]'))
-    driver.execute_script((files("axe_playwright_python") / "axe.min.js").read_text("utf-8"))
-    assert [one for one in driver.execute_async_script(AXE) if one[0] in ("serious", "critical")] == []
 
 
 @pytest.mark.parametrize(("width", "dark"), [(1280, False), (390, True)])
@@ -83,6 +69,6 @@ def test_a_statement_is_pinned_and_words_are_cited_beside_it(
         assert kept(data_dir)[-1].text == WORDS
         assert driver.execute_script("return top.struck") is None
         assert not driver.find_elements(By.CSS_SELECTOR, '[data-testid="stException"]')
-        find_no_serious_trouble(driver)
+        browsing.check_readable(driver)
         driver.save_screenshot(str(tmp_path / f"notes-{width}.png"))
         assert driver.execute_script("return document.documentElement.scrollWidth") <= width

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from importlib.resources import files
 from pathlib import Path
 
 import browsing
@@ -28,12 +27,6 @@ Heron Bridge was opened on 14 May 2025. Heron Bridge is 96 metres long and cost 
 Walkers and cyclists may use Heron Bridge at any hour. Cars must take the road over the old weir.
 """
 FERRY = "The river ferry was founded in 1911. The river ferry carries 90 people and their bicycles across the bay.\n"
-AXE = """
-const done = arguments[0];
-axe.run(document, { resultTypes: ["violations"] }).then(
-  (found) => done(found.violations.map((v) => [v.impact, v.id, v.nodes.map((n) => n.html.slice(0, 200))])),
-  (error) => done([["serious", String(error), []]]));
-"""
 
 
 @pytest.fixture(scope="module")
@@ -69,12 +62,6 @@ def choose(driver: Chrome, question: str) -> None:
     wait_for(pressed)
 
 
-def find_no_serious_trouble(driver: Chrome) -> None:
-    wait_for(lambda: not driver.find_elements(By.CSS_SELECTOR, '[data-stale="true"], [data-testid="stSpinner"]'))
-    driver.execute_script((files("axe_playwright_python") / "axe.min.js").read_text("utf-8"))
-    assert [one for one in driver.execute_async_script(AXE) if one[0] in ("serious", "critical")] == []
-
-
 @pytest.mark.parametrize(("width", "dark"), [(1280, False), (390, True)])
 def test_a_suggestion_is_asked_and_followed_and_a_document_read_in_short(
     address: str, data_dir: Path, tmp_path: Path, width: int, dark: bool
@@ -84,7 +71,7 @@ def test_a_suggestion_is_asked_and_followed_and_a_document_read_in_short(
     with browsing.browsing(width, 1000, dark=dark) as driver:
         driver.get(address)
         first = wait_for(lambda: suggested(driver) if len(suggested(driver)) == 4 else None)
-        find_no_serious_trouble(driver)
+        browsing.check_readable(driver)
         driver.save_screenshot(str(tmp_path / f"first-{width}.png"))
 
         choose(driver, first[0])
@@ -92,7 +79,7 @@ def test_a_suggestion_is_asked_and_followed_and_a_document_read_in_short(
         wait_for(lambda: "You may ask next" in driver.find_element(By.CSS_SELECTOR, ".st-key-suggested").text)
         following = wait_for(lambda: [one for one in suggested(driver) if one not in first[:1]])
         assert first[0] not in following
-        find_no_serious_trouble(driver)
+        browsing.check_readable(driver)
         driver.save_screenshot(str(tmp_path / f"following-{width}.png"))
         choose(driver, following[0])
         wait_for(lambda: driver.find_elements(By.CSS_SELECTOR, ".st-key-turns"))
@@ -102,7 +89,7 @@ def test_a_suggestion_is_asked_and_followed_and_a_document_read_in_short(
         links = driver.find_elements(By.CSS_SELECTOR, '[role="tabpanel"] li a')
         target = links[0].get_attribute("href") or ""
         assert f"/source/{document}/reading?cited=" in target
-        find_no_serious_trouble(driver)
+        browsing.check_readable(driver)
         driver.save_screenshot(str(tmp_path / f"short-{width}.png"))
         assert driver.execute_script("return document.documentElement.scrollWidth") <= width
         driver.get(target)
