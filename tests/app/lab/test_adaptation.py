@@ -77,7 +77,7 @@ def examples(path: Path, rows: Sequence[object]) -> Path:
 
 
 def eight(folder: Path) -> Path:
-    """Write an example for each thing: the text that repeats its word.  The other text has both words of the question."""
+    """Write an example for each thing: the text that repeats its word; the other has both words of the question."""
     rows = [
         {"question": f"{t} {t} {t} {t} x{i}", "document": f"{i}-b.txt", "quote": f"{t}  {t}"}
         for i, t in enumerate(THINGS)
