@@ -13,8 +13,11 @@ from propcite.attribution.english import Fact, Piece, Tagged, tag, with_antecede
 from propcite.attribution.propositions import SPLITTER_WEIGHTS
 from propcite.attribution.propositions.claim_selection import NetworkOutput, select_claims
 from propcite.attribution.propositions.metrics import word_spans
+from propcite.attribution.propositions.parses import Parse
+from propcite.attribution.propositions.reading import clauses_read, covers, is_readable
 from propcite.attribution.propositions.rules import clauses, loses_words
 from propcite.attribution.propositions.sentence import trivial_split, whole_sentence, without_markup
+from propcite.attribution.propositions.tree_clauses import corrected
 from propcite.attribution.propositions.wording import proposition_of
 from propcite.retrieval.encoding.bundled import bundled_model
 from propcite.retrieval.interrupting import check_interrupt
@@ -64,7 +67,7 @@ class LearnedSplitter:
             batch = todo[first : first + BATCH]
             tagged = [tag(sentences[i], blanks[i]) for i in batch]
             for i, s, output in zip(batch, tagged, self._outputs([blanks[i] for i in batch], tagged), strict=True):
-                claims = _claims(s, output) if output is not None else []
+                s, claims = _claims(s, *output) if output is not None else (s, [])
                 if len(claims) < 2:
                     splits[i] = [whole_sentence(sentences[i], blanks[i])]
                 else:
@@ -72,20 +75,30 @@ class LearnedSplitter:
                     splits[i] = [replace(p, text=with_antecedent(p.text, contexts[i])) for p in propositions]
         return [split if split is not None else [] for split in splits]
 
-    def _outputs(self, sentences: Sequence[str], tagged: Sequence[Tagged]) -> list[NetworkOutput | None]:
-        """Return the network's output per sentence; None for one that is too long for it."""
+    def parses(self, sentences: Sequence[str]) -> list[Parse | None]:
+        """Return how the network reads the grammar of sentences; None for one that is too long, or if it cannot."""
+        tagged = [tag(sentence, sentence) for sentence in sentences]
+        return [output and output[1] for output in self._outputs(sentences, tagged)] if sentences else []
+
+    def _outputs(
+        self, sentences: Sequence[str], tagged: Sequence[Tagged]
+    ) -> list[tuple[NetworkOutput, Parse | None] | None]:
+        """Return the network's output per sentence and its parse; None for a sentence that is too long for it."""
         import torch
 
         words = [word_spans(sentence) for sentence in sentences]
         with self._lock, torch.inference_mode():
-            batch = self._network.encode(sentences, words, [self.style] * len(sentences))
-            pair_logits, role_logits = self._network(batch)
+            tokens = [[Span(*place) for place in s.places] for s in tagged]
+            batch = self._network.encode(sentences, words, tokens, [self.style] * len(sentences))
+            pair_logits, role_logits, parse_logits = self._network(batch)
             pairs, own = torch.sigmoid(pair_logits).numpy(), torch.softmax(role_logits, -1)[..., OWN_ROLE].numpy()
-        outputs: list[NetworkOutput | None] = []
+            parses = self._network.read(parse_logits, batch.num_tokens) if self._network.parses else [None] * len(words)
+        outputs: list[tuple[NetworkOutput, Parse | None] | None] = []
         for number, (s, spans) in enumerate(zip(tagged, words, strict=True)):
             n = batch.num_words[number]
             output = NetworkOutput(pairs[number, :n, :n], own[number, :n], _words_of_tokens(s, spans))
-            outputs.append(output if n == len(spans) else None)
+            fits = n == len(spans) and batch.num_tokens[number] == len(s.places)
+            outputs.append((output, parses[number]) if fits else None)
         return outputs
 
 
@@ -111,20 +124,25 @@ def _words_of_tokens(s: Tagged, words: Sequence[Span]) -> list[list[int]]:
     return words_of
 
 
-def _claims(s: Tagged, output: NetworkOutput) -> list[Fact]:
-    """Return the distinct claims of a sentence; its clauses if the claims would lose a word."""
-    facts = clauses(s) or [(Piece(0, _end_of_words(s)),)]
+def _claims(s: Tagged, output: NetworkOutput, parse: Parse | None) -> tuple[Tagged, list[Fact]]:
+    """Return the sentence as it was read, and its distinct claims: its clauses if the claims would lose a word."""
+    s = corrected(s, parse) if parse else s
+    facts = (clauses_read(s, parse) if parse else clauses(s)) or [(Piece(0, _end_of_words(s)),)]
     by_words: dict[frozenset[int], Fact] = {}
     seen: set[int] = set()
     for fact in facts:
-        for claim in select_claims(s, fact, output, seen):
+        selected = select_claims(s, fact, output, seen)
+        readable = [claim for claim in selected if is_readable(s, parse, claim)] if parse else selected
+        if len(readable) < len(selected):
+            selected = readable if covers(s, readable, fact) else [*readable, fact]
+        for claim in selected:
             tokens = {i for piece in claim for i in range(piece.start, piece.end)}
             by_words.setdefault(frozenset(i for i in tokens if s.words[i][:1].isalnum()), claim)
             seen |= tokens
     claims = [
         claim for words, claim in by_words.items() if not any(_only_adds_lead(words, other) for other in by_words)
     ]
-    return facts if loses_words(s, claims) else claims
+    return s, facts if loses_words(s, claims) else claims
 
 
 def _only_adds_lead(words: frozenset[int], other: frozenset[int]) -> bool:

@@ -48,7 +48,7 @@ class RuleSplitter:
 def clauses(tagged: Tagged) -> list[Fact]:
     """Return the sentence's facts; empty if the rules are not certain of all, or the sentence is too long."""
     claims = facts(tagged)
-    is_certain = bool(claims) and not loses_words(tagged, claims) and all(_is_claim(tagged, claim) for claim in claims)
+    is_certain = bool(claims) and not loses_words(tagged, claims) and all(is_claim(tagged, claim) for claim in claims)
     return claims if is_certain else []
 
 
@@ -59,7 +59,7 @@ def loses_words(s: Tagged, claims: Sequence[Fact]) -> bool:
     return any(LETTER.search(s.words[i]) for i in lost)
 
 
-def _is_claim(s: Tagged, fact: Fact) -> bool:
+def is_claim(s: Tagged, fact: Fact) -> bool:
     """Return whether a fact has a verb and a subject."""
     tags = "".join(s.tags[piece.start : piece.end] for piece in fact)
     if not tags.strip("z"):

@@ -1,6 +1,7 @@
 """Train the learned splitter: rows of sentences with their propositions in, a file of a few megabytes out.
 
 A row is {"sentence", "propositions": [text…]} or, if people marked words, {"sentence", "tokens", "token_indices"}.
+Rows of {"sentences": [text…]} teach only grammar: one sentence of each is read.  A spaCy pipeline parses all sentences.
 """
 
 from __future__ import annotations
@@ -11,27 +12,32 @@ import math
 import random
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F  # noqa: N812 - its usual name
 
-from propcite.attribution.english import FUNCTION_WORDS
+from propcite.attribution.english import FUNCTION_WORDS, tag
 from propcite.attribution.errors import AttributionError
 from propcite.attribution.propositions.metrics import align, token_spans, word_spans
-from propcite.attribution.propositions.network import OWN_ROLE, Network, fingerprint
+from propcite.attribution.propositions.network import OWN_ROLE, Network, ParseLogits, fingerprint
+from propcite.attribution.propositions.parses import RELATIONS, TAGS, Parse, parse_of_tokens
 from propcite.retrieval.encoding.bundled import bundled_model
 from propcite.retrieval.jsonl import numbered_lines
 from propcite.retrieval.saving import atomic_write
 from propcite.retrieval.text import Span
 from propcite.retrieval.training import without_denormals
 
+if TYPE_CHECKING:
+    from spacy.language import Language
+
 STYLE_UNKNOWN = 0.5  # share of rows read without their style, so that `any` is learned from all styles but `clause`
 SPAN_REPEATS = 3  # rows with marked words are few and exact: each is read this often per epoch
-ONE_IN = 4  # of the many rows of clauses, and of the facts read as sentences, an epoch reads one in four
+ONE_IN = 4  # of the many rows of clauses, of grammar, and of the facts read as sentences, an epoch reads one in four
+READ_LENGTHS = range(40, 350)  # characters of a sentence that teaches only grammar
 BATCH = 16
 _DETOKENIZING = (
     (re.compile(r"(?:``|'') (.+?) (?:''|``)"), r'"\1"'),
@@ -39,6 +45,8 @@ _DETOKENIZING = (
     (re.compile(r"([(\[$£€]) "), r"\1"),
 )
 PAIR_WEIGHT = 2.0  # of the pairs' loss, relative to the roles'
+PARSE_WEIGHT = 1.0  # of the losses of tags, heads and relations
+IGNORED = -100  # target of a word without one
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +58,11 @@ class Example:
     propositions: tuple[frozenset[int], ...]
     style: str
     facts: tuple[str, ...] = ()  # the propositions as people wrote them, if each is a sentence
+    parse: Parse | None = None
+
+    @property
+    def tokens(self) -> list[Span]:
+        return [Span(*place) for place in tag(self.sentence, self.sentence).places]
 
 
 def read_examples(path: Path) -> list[Example]:
@@ -60,10 +73,25 @@ def read_examples(path: Path) -> list[Example]:
             examples.append(_parse_example(json.loads(line)))
         except (ValueError, KeyError, TypeError, IndexError) as error:
             raise AttributionError(f"{path}, line {number}: this row is invalid: {error!r}") from error
-    return [e for e in examples if e.words and e.propositions]
+    return [e for e in examples if e.words and (e.propositions or e.style == "grammar")]
+
+
+def with_parses(examples: Sequence[Example], parser: Language, advance: Callable[[], None]) -> Iterator[Example]:
+    """Yield the examples with the parses of their sentences."""
+    docs = parser.pipe((e.sentence for e in examples), disable=["ner", "lemmatizer"])
+    for example, doc in zip(examples, docs, strict=True):
+        parsed = [
+            (token.idx, token.idx + len(token), token.tag_, token.head.i, token.dep_ if token.dep_ else "-")
+            for token in doc
+        ]
+        places = [(span.start, span.end) for span in example.tokens]
+        yield replace(example, parse=parse_of_tokens(places, parsed))
+        advance()
 
 
 def _parse_example(row: dict[str, Any]) -> Example:
+    if "sentences" in row and "propositions" not in row:
+        return _grammar_example([str(text) for text in row["sentences"]])
     row = _detokenize_row(row) if str(row.get("style", "")).startswith("split") else row
     sentence = str(row["sentence"])
     words = word_spans(sentence)
@@ -73,9 +101,16 @@ def _parse_example(row: dict[str, Any]) -> Example:
         style = "span"
     else:
         sets = [frozenset(align(text, sentence)) for text in row["propositions"]]
-        style = "clause" if str(row.get("style", "")).startswith("split") else "atomic"
+        style = "clause" if "split" in str(row.get("style", "")) else "atomic"
     facts = tuple(row["propositions"]) if style == "atomic" else ()
     return Example(sentence, tuple(words), tuple(dict.fromkeys(s for s in sets if s)), style, facts)
+
+
+def _grammar_example(sentences: Sequence[str]) -> Example:
+    """Make an example of the row's sentence that its digest draws."""
+    fitting = [text for text in sentences if len(text) in READ_LENGTHS and text[0].isupper() and text[-1] in ".!?"]
+    drawn = min(fitting, key=lambda text: hashlib.sha256(text.encode()).digest(), default="")
+    return Example(drawn, tuple(word_spans(drawn)), (), "grammar")
 
 
 def _whole_fact(text: str) -> Example:
@@ -113,22 +148,30 @@ def is_held_out(sentence: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Targets:
-    """A batch's targets: pairs and their weights (b, w, w), roles (b, w) with -100 where there is no word."""
+    """A batch's targets: pairs and their weights (b, w, w), roles (b, w), each token's tag, head and relation (b, g).
+
+    Where there is no word, token or parse, the target is IGNORED.
+    """
 
     pairs: Tensor
     weights: Tensor
     roles: Tensor
+    tags: Tensor
+    heads: Tensor
+    relations: Tensor
 
 
-def targets(examples: Sequence[Example], num_words: Sequence[int]) -> Targets:
+def targets(examples: Sequence[Example], num_words: Sequence[int], num_tokens: Sequence[int]) -> Targets:
     """Build the targets of a batch: only the rows of words that represent a claim are trained.
 
     The rows of a claim with n such words are weighted by n ** -0.5.
     """
     max_words = max(1, *num_words)
     pairs = torch.zeros(len(examples), max_words, max_words)
-    weights, roles = torch.zeros_like(pairs), torch.full((len(examples), max_words), -100)
+    weights, roles = torch.zeros_like(pairs), torch.full((len(examples), max_words), IGNORED)
     for b, (example, n) in enumerate(zip(examples, num_words, strict=True)):
+        if not example.propositions:
+            continue
         own = claims_by_word(example, n)
         for word in range(n):
             holders = sum(word in p for p in example.propositions)
@@ -137,7 +180,20 @@ def targets(examples: Sequence[Example], num_words: Sequence[int]) -> Targets:
             if claim is not None:
                 pairs[b, word, [w for w in claim if w < n]] = 1.0
                 weights[b, word, :n] = own.count(claim) ** -0.5
-    return Targets(pairs, weights, roles)
+    return Targets(pairs, weights, roles, *_parse_targets(examples, num_tokens))
+
+
+def _parse_targets(examples: Sequence[Example], num_tokens: Sequence[int]) -> list[Tensor]:
+    rows: list[list[list[int]]] = [[], [], []]
+    longest = max([1, *num_tokens])
+    for example, n in zip(examples, num_tokens, strict=True):
+        parse = example.parse
+        heads = [] if parse is None else [h if h < n else IGNORED for h in parse.heads[:n]]
+        tags = [] if parse is None else [TAGS.index(t) if t in TAGS else 0 for t in parse.tags[:n]]
+        relations = [] if parse is None else [RELATIONS.index(r) if r in RELATIONS else 0 for r in parse.relations[:n]]
+        for column, row in zip(rows, (tags, heads, relations), strict=True):
+            column.append(row + [IGNORED] * (longest - len(row)))
+    return [torch.tensor(column) for column in rows]
 
 
 def claims_by_word(example: Example, n: int) -> list[frozenset[int] | None]:
@@ -168,11 +224,24 @@ def _is_content(example: Example, word: int) -> bool:
 
 
 def loss(pairs: Tensor, roles: Tensor, target: Targets) -> Tensor:
-    """Return the weighted cross-entropy of the pairs plus the cross-entropy of the roles."""
+    """Return the weighted cross-entropy of the pairs plus that of the roles; 0 without propositions."""
     each = F.binary_cross_entropy_with_logits(pairs, target.pairs, reduction="none") * target.weights
     of_pairs = each.sum() / target.weights.sum().clamp(min=1.0)
-    of_roles = F.cross_entropy(roles.flatten(0, 1), target.roles.flatten(), ignore_index=-100)
-    return PAIR_WEIGHT * of_pairs + of_roles
+    return PAIR_WEIGHT * of_pairs + _cross_entropy(roles, target.roles)
+
+
+def parse_loss(network: Network, logits: ParseLogits, target: Targets) -> Tensor:
+    """Return the cross-entropies of tags, heads and relations together; 0 without parses."""
+    is_token = torch.arange(logits.heads.shape[-1]) < (target.tags != IGNORED).sum(-1, keepdim=True)
+    heads = logits.heads.masked_fill(~is_token.unsqueeze(1), -1e4)
+    relations = network.grammar.relations(logits, target.heads.clamp(min=0))
+    total = _cross_entropy(logits.tags, target.tags) + _cross_entropy(heads, target.heads)
+    return total + _cross_entropy(relations, target.relations)
+
+
+def _cross_entropy(logits: Tensor, target: Tensor) -> Tensor:
+    total = F.cross_entropy(logits.flatten(0, 1), target.flatten(), ignore_index=IGNORED, reduction="sum")
+    return total / (target != IGNORED).sum().clamp(min=1)
 
 
 def train(
@@ -183,16 +252,20 @@ def train(
     batch_size: int = BATCH,
     learning_rate: float = 1e-3,
     seed: int = 0,
+    start: Path | None = None,
     progress: Callable[[int, int, float], None] = lambda *_: None,
 ) -> Path:
     """Train on these examples; the weights are written atomically after every epoch.
 
-    `progress` gets each step's number, the number of all steps and the loss.
+    `start` is a file of weights to train further.  `progress` gets each step's number, that of all steps, and the loss.
     """
     random.seed(seed)
     torch.manual_seed(seed)
     network = Network(bundled_model()).train()
-    seen = {fingerprint(e.sentence) for e in examples}
+    if start is not None:
+        network.start_from(start)
+    network.parses = any(e.parse for e in examples)
+    seen = {fingerprint(e.sentence) for e in examples if e.propositions}
     steps = num_steps(examples, epochs, batch_size)
     optimizer = torch.optim.AdamW(network.trained_parameters().values(), lr=learning_rate, weight_decay=0.01)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda s: min(1, s / 50) * max(0.02, 1 - s / steps))
@@ -215,21 +288,22 @@ def train(
 
 def _batch_loss(network: Network, batch: Sequence[Example]) -> Tensor:
     styles = [_draw_style(e.style) for e in batch]
-    inputs = network.encode([e.sentence for e in batch], [e.words for e in batch], styles)
-    pairs, roles = network(inputs)
-    return loss(pairs, roles, targets(batch, inputs.num_words))
+    inputs = network.encode([e.sentence for e in batch], [e.words for e in batch], [e.tokens for e in batch], styles)
+    pairs, roles, parses = network(inputs)
+    target = targets(batch, inputs.num_words, inputs.num_tokens)
+    return loss(pairs, roles, target) + PARSE_WEIGHT * parse_loss(network, parses, target)
 
 
 def _draw_style(style: str) -> str:
-    return "any" if style != "clause" and random.random() < STYLE_UNKNOWN else style
+    return "any" if style == "grammar" or (style != "clause" and random.random() < STYLE_UNKNOWN) else style
 
 
 def epoch_rows(examples: Sequence[Example], epoch: int) -> list[Example]:
-    """Return the rows of an epoch: marked rows several times, clauses and single facts in turns."""
+    """Return the rows of an epoch: marked rows several times, clauses, single facts and grammar in turns."""
     rows: list[Example] = []
     for number, example in enumerate(examples):
         turn = (number + epoch) % ONE_IN == 0
-        if example.style == "clause":
+        if example.style in {"clause", "grammar"}:
             rows += [example] * turn
         else:
             rows += [example] * (SPAN_REPEATS if example.style == "span" else 1)

@@ -10,7 +10,7 @@ from propcite.attribution.propositions.check_worthiness import needs_citation
 from propcite.attribution.propositions.sentence import spans_of_words
 from propcite.retrieval.text import Span
 
-_LOOSE = re.compile(r" +([,;]|['’](?:s\b|(?=\s|$)))")
+_LOOSE = re.compile(r" +([,;:]|['’](?:s\b|(?=\s|$)))")
 
 
 def proposition_of(sentence: str, blank: str, s: Tagged, fact: Fact) -> Proposition:

@@ -23,7 +23,7 @@ from propcite.ui.session import DEMO
 pytestmark = [pytest.mark.browser, pytest.mark.skipif(not browsing.there(), reason=browsing.MISSING)]
 
 LINES = [
-    "Heron Bridge opens to the public on 28 May 2025. It is 96 metres long.",
+    "Heron Bridge opens on 28 May 2025. It is 96 metres long.",
     "<b>The barrier</b> is 6.4 metres high and was painted green by volunteers.",
     *["The harbour was busy on all days of the year, as people say who live there."] * 40,
 ]

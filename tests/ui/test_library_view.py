@@ -24,7 +24,7 @@ from propcite.retrieval.encoding.encoder import Encoder
 from propcite.ui.library.table import AT_ONCE
 
 MAIN = Path(propcite.ui.__file__).parent / "main.py"
-BRIDGE = "# Heron Bridge\n\nHeron Bridge opens to the public on 14 May 2025. It is 96 metres long.\n"
+BRIDGE = "# Heron Bridge\n\nHeron Bridge opens on 14 May 2025. It is 96 metres long.\n"
 FERRY = "The *ferry* <b>\n\nThe ferry crosses the estuary every 20 minutes.\n"
 
 Page = Callable[..., AppTest]
@@ -168,7 +168,7 @@ def test_a_document_shows_what_was_read_and_who_cites_it(opened: Page, parts: Pa
     town = parts.library.collection("town")
     answer = parts.pipeline(town).answer("When does Heron Bridge open?")
     test = opened(tmp_path, document=document(parts, "bridge.md"))
-    assert "Heron Bridge opens to the public on 14 May 2025." in texts(test)
+    assert "Heron Bridge opens on 14 May 2025." in texts(test)
     assert "2 sentences" in texts(test)
     assert "1 kept answer would lose this source" in texts(test)
     assert test.button(key=f"cites-{answer.id}").label.replace("\\", "") == "When does Heron Bridge open?"

@@ -19,8 +19,8 @@ from propcite.attribution.citations import Label
 from propcite.attribution.formats.reviewed.decisions import Choice
 
 MAIN = Path(propcite.ui.__file__).parent / "main.py"
-BRIDGE = "# Heron Bridge\n\nHeron Bridge opens to the public on 14 May 2025. It is 96 metres long.\n"
-DRAFT = "# The *works*\n\nHeron Bridge opens to the public on 28 May 2025. It is 96 metres long.\n"
+BRIDGE = "# Heron Bridge\n\nHeron Bridge opens on 14 May 2025. It is 96 metres long.\n"
+DRAFT = "# The *works*\n\nHeron Bridge opens on 28 May 2025. It is 96 metres long.\n"
 
 Page = Callable[..., AppTest]
 

@@ -22,14 +22,14 @@ from propcite.retrieval.text import Granularity
 MAIN = Path(propcite.ui.__file__).parent / "main.py"
 BRIDGE = """# Heron Bridge
 
-Heron Bridge opens to the public on 14 May 2025. It is 96 metres long and 5.5 metres wide.
+Heron Bridge opens on 14 May 2025. It is 96 metres long and 5.5 metres wide.
 """
 FERRY = """The *ferry* & the [quay](javascript:alert(1))
 
 The ferry crosses the estuary every 20 minutes. A single ticket costs 2.40 euros.
 """
 QUESTION = "When does Heron Bridge open?"
-TEXT = "Heron Bridge opens to the public on 21 May 2025. It is 96 metres long."
+TEXT = "Heron Bridge opens on 21 May 2025. It is 96 metres long."
 
 Page = Callable[..., AppTest]
 
@@ -89,11 +89,11 @@ def ask(test: AppTest, question: str) -> AppTest:
 def test_a_question_is_answered_with_its_evidence(opened: Page, filled: Path) -> None:
     test = ask(opened(filled), QUESTION)
     assert "2 of 2 statements supported by a source" in texts(test)
-    assert "“Heron Bridge opens to the public on 14 May 2025.”" in texts(test)
+    assert "“Heron Bridge opens on 14 May 2025.”" in texts(test)
     assert "Heron Bridge · bridge.md" in texts(test)
     assert fact(test).options == [
         "✓ When does Heron Bridge open: 14 May 2025.",
-        "✓ Heron Bridge opens to the public on 14 May 2025.",
+        "✓ Heron Bridge opens on 14 May 2025.",
     ]
 
 
@@ -277,7 +277,7 @@ def test_settings_that_cannot_be_are_told(opened: Page, tmp_path: Path, monkeypa
     assert "batch_size" in texts(healthy(opened(tmp_path)))
 
 
-GIVEN = """[1] Heron Bridge opens to the public on 14 May 2025. It is 96 metres long.
+GIVEN = """[1] Heron Bridge opens on 14 May 2025. It is 96 metres long.
 
 [2] A single ticket of the ferry costs 2.40 euros.
 """

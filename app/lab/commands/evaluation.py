@@ -48,15 +48,37 @@ def eval_split(
     per_source: Annotated[
         int, typer.Option("--most", min=1, help="Rows per source and file at most, spread evenly.")
     ] = 1500,
+    weights: Annotated[
+        list[str] | None, typer.Option(help="Further weights of the learned splitter, as NAME=FILE; repeatable.")
+    ] = None,
+    splitter: Annotated[list[str] | None, typer.Option(help="Only this splitter; repeatable.")] = None,
+    judged: Annotated[
+        bool, typer.Option("--judge/--no-judge", help="Ask the judge which propositions their sentence supports.")
+    ] = True,
     limit: Limit = 0,
     offset: Offset = 0,
     new: New = False,
 ) -> None:
-    """Measure the splitters on sentences with propositions that people wrote, except those seen in training."""
+    """Measure the splitters on sentences with propositions that people wrote, except those seen in training.
+
+    Rows of a sentence alone are measured too: whether it supports its propositions, and whether these are well-formed.
+    """
+    from propcite.app.errors import AppError
     from propcite.app.lab.splitting.evaluation import evaluate
     from propcite.app.lab.splitting.scores import as_table
 
-    rows = evaluate(files, open_parts(), per_source, run_options(limit, offset, new))
+    named = [one.partition("=") for one in weights or []]
+    if any(not name or not file for name, _, file in named):
+        raise AppError("--weights takes a name and a file, such as old=old.safetensors")
+    rows = evaluate(
+        files,
+        open_parts(),
+        per_source,
+        run_options(limit, offset, new),
+        weights={name: Path(file) for name, _, file in named},
+        only=splitter or (),
+        judged=judged,
+    )
     for line in [row.as_json() for row in rows] if shape is Format.jsonl else [as_table(rows)]:
         typer.echo(line)
 

@@ -47,20 +47,42 @@ TeacherShare = Annotated[
 def train_splitter(
     files: Annotated[list[Path], typer.Argument(help="JSON lines of sentence and propositions.", metavar="FILES…")],
     out: Annotated[Path, typer.Option(help="File for the weights.")] = Path("splitter.safetensors"),
+    parser: Annotated[str, typer.Option(help="A spaCy pipeline, which teaches the grammar.")] = "en_core_web_sm",
+    start: Annotated[Path | None, typer.Option(help="Weights of a splitter to train further.", exists=True)] = None,
     epochs: Annotated[int, typer.Option(min=1)] = 4,
     seed: Seed = 0,
 ) -> None:
     """Train the learned splitter; a quarter of the sentences with marked words is held out for evaluation."""
     from propcite.app.terminal_progress import counting
-    from propcite.attribution.propositions.training import is_held_out, num_steps, read_examples, train
+    from propcite.attribution.judges.training.making.pipeline import load_parser
+    from propcite.attribution.propositions.training import (
+        Example,
+        is_held_out,
+        num_steps,
+        read_examples,
+        train,
+        with_parses,
+    )
 
-    rows = [example for file in files for example in read_examples(file)]
-    examples = [e for e in rows if e.style != "span" or not is_held_out(e.sentence)]
-    if not examples:
+    rows: dict[str, Example] = {}
+    for example in (example for file in files for example in read_examples(file)):
+        rows.setdefault(example.sentence, example)
+    examples = [e for e in rows.values() if e.style != "span" or not is_held_out(e.sentence)]
+    if not any(e.propositions for e in examples):
         raise PropCiteError("no sentence with propositions in these files: give JSON lines of both")
     note(f"{len(examples)} sentences for training, {len(rows) - len(examples)} held out")
+    pipeline = load_parser(parser)
+    with counting(len(examples), "parsing") as advance:
+        examples = list(with_parses(examples, pipeline, lambda: advance("parsing")))
     with counting(num_steps(examples, epochs), "training") as advance:
-        train(examples, out, epochs=epochs, seed=seed, progress=lambda *state: advance(f"loss {state[-1]:.2f}"))
+        train(
+            examples,
+            out,
+            epochs=epochs,
+            seed=seed,
+            start=start,
+            progress=lambda *state: advance(f"loss {state[-1]:.2f}"),
+        )
     write_json({"weights": str(out), "sentences": len(examples)})
 
 

@@ -31,6 +31,8 @@ HEADINGS = (
     "coverage",
     "props",
     "1 fact",
+    "supported",
+    "well-formed",
     "per s",
 )
 
@@ -39,7 +41,8 @@ HEADINGS = (
 class SplitterRow:
     """A splitter on the rows of one source, in percent; `whole` of the `single` sentences with one fact stay whole.
 
-    The 95% interval of F1 is from `f1_low` to `f1_high`.
+    The 95% interval of F1 is from `f1_low` to `f1_high`.  `supported` is the share of propositions that the judge says
+    their sentence supports, `well_formed` that of those without a fault; None where they were not measured.
     """
 
     source: str
@@ -58,6 +61,8 @@ class SplitterRow:
     whole: int
     single: int
     per_second: float
+    supported: float | None = None
+    well_formed: float | None = None
 
     def cells(self) -> list[str]:
         close = [f"{figure:.1f}" for figure in (self.precision, self.recall, self.f1)]
@@ -71,6 +76,7 @@ class SplitterRow:
             *(f"{figure:.1f}" for figure in exact),
             f"{self.propositions:.2f}",
             f"{self.whole}/{self.single}",
+            *("–" if figure is None else f"{figure:.1f}" for figure in (self.supported, self.well_formed)),
             f"{self.per_second:,.0f}",
         ]
 
@@ -84,8 +90,11 @@ def sentence_measures(
 ) -> dict[str, float | None]:
     """Return the measures of one sentence's propositions against the nearest of its references.
 
-    `whole` is whether a sentence with one fact stayed whole; None for other sentences.
+    `whole` is whether a sentence with one fact stayed whole; None for other sentences.  Without a reference only the
+    number of propositions is known.
     """
+    if not references:
+        return {**dict.fromkeys((*COLUMNS, "whole")), "propositions": float(len(propositions))}
     predicted = [metrics.tokens_within(tokens, spans) for spans in propositions]
     agreements = [metrics.agreement(predicted, reference) for reference in references]
     best = max(range(len(agreements)), key=lambda i: agreements[i].f1)
@@ -115,10 +124,16 @@ def splitter_rows(items: Iterable[RunItem], splitters: Sequence[str]) -> Iterato
 
 
 def splitter_row(source: str, splitter: str, rows: Sequence[Measures], per_second: float) -> SplitterRow:
-    columns = matrix(rows, COLUMNS)
-    precision, recall, exact_precision, exact_recall, coverage, propositions = columns.mean(axis=0).tolist()
-    f1, low, high = bootstrap_interval(columns[:, :2], f_measure)
-    whole = [row["whole"] for row in rows if row["whole"] is not None]
+    count = sum(row["propositions"] or 0 for row in rows)
+    quality = [_share(rows, name) for name in ("supported", "well_formed")]
+    compared = [row for row in rows if row["precision"] is not None]
+    means, f1, low, high = [float("nan")] * 5, *[float("nan")] * 3
+    if compared:
+        columns = matrix(compared, COLUMNS)
+        means = columns.mean(axis=0).tolist()[:5]
+        f1, low, high = bootstrap_interval(columns[:, :2], f_measure)
+    precision, recall, exact_precision, exact_recall, coverage = means
+    whole = [row["whole"] for row in compared if row["whole"] is not None]
     return SplitterRow(
         source,
         len(rows),
@@ -132,11 +147,22 @@ def splitter_row(source: str, splitter: str, rows: Sequence[Measures], per_secon
         exact_recall=100 * exact_recall,
         exact_f1=100 * metrics.Agreement(exact_precision, exact_recall).f1,
         coverage=100 * coverage,
-        propositions=propositions,
+        propositions=count / max(1, len(rows)),
         whole=int(sum(whole)),
         single=len(whole),
         per_second=per_second,
+        supported=quality[0],
+        well_formed=quality[1],
     )
+
+
+def _share(rows: Sequence[Measures], name: str) -> float | None:
+    """Return the percentage of all propositions; None where a sentence was not measured."""
+    shares = [(row.get(name), row["propositions"] or 0.0) for row in rows]
+    total = sum(count for _, count in shares)
+    if not total or any(share is None for share, _ in shares):
+        return None
+    return 100 * sum((share or 0.0) * count for share, count in shares) / total
 
 
 def as_table(rows: Sequence[SplitterRow]) -> str:

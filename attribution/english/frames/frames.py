@@ -40,7 +40,7 @@ class Frame:
 def frame(s: Tagged, fact: Fact) -> Frame | None:
     """The parts of a fact; None where its verb is not found, or nothing in it may be left out."""
     flat = [one for piece in fact for one in _singly(piece)]
-    if any(p.say is None and (s.tags[p.start] == "n" or s.lows[p.start] in _CLOSED) for p in flat):
+    if any(p.say is None and (s.tags[p.start] == "n" or _denies(s.lows[p.start])) for p in flat):
         return None
     leads = _leads(s, fact, flat)
     lead = sum(map(len, leads))
@@ -63,6 +63,10 @@ def frame(s: Tagged, fact: Fact) -> Frame | None:
     subject, verbs = tuple(flat[lead:verb]), tuple(flat[verb:stop])
     sharing = tuple(doers(s, subject, verbs, flat))
     return Frame(always, subject, verbs, every, copula, sharing) if every or sharing else None
+
+
+def _denies(low: str) -> bool:
+    return low in _CLOSED or low.endswith(("n't", "n’t"))
 
 
 def _singly(piece: Piece) -> list[Piece]:

@@ -126,7 +126,7 @@ def _aside(s: Tagged, subject: Fact, start: int, stop: int, verb: int) -> list[F
         first += 1
     tag = s.tags[first]
     if tag == "W":
-        return _relative(s, subject, first, stop)
+        return relative_facts(s, subject, first, stop)
     if tag in "EL":
         said = Piece(0, 0, be_with(be_like(s, verb, subject[0]), s.lows[first:stop]))
         return _predicates(s, (), (), subject, first, stop, said, words(start, first))
@@ -136,7 +136,7 @@ def _aside(s: Tagged, subject: Fact, start: int, stop: int, verb: int) -> list[F
     return None
 
 
-def _relative(s: Tagged, noun: Fact, pronoun: int, end: int) -> list[Fact] | None:
+def relative_facts(s: Tagged, noun: Fact, pronoun: int, end: int) -> list[Fact] | None:
     """`X, who was ...` says that X was ...; `X, which he wrote` that he wrote X; None where it cannot be turned."""
     low = s.lows[pronoun]
     after = pronoun + 1
@@ -246,7 +246,7 @@ def _trailing(s: Tagged, subject: Fact, verb: int, at: int, close: int, end: int
     tag, after = s.tags[first], s.tags[first + 1 : min(first + 2, end)]
     if tag == "W":
         noun = _noun_told_of(s, verb, at, first)
-        said_of = None if noun is None else _relative(s, (noun,), first, end)
+        said_of = None if noun is None else relative_facts(s, (noun,), first, end)
         return None if said_of is None else (said_of, end)
     if (
         tag == "G"

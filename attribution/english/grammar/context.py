@@ -9,6 +9,8 @@ from propcite.attribution.english.grammar import verbs
 def join_names(lows: list[str], tags: list[str]) -> None:
     """`July 9, 2018`, `Minneapolis, Minnesota`, `King, Jr.`, `a small, round fruit`: these commas part nothing."""
     for at in range(1, len(tags) - 1):
+        if tags[at] == ":" and at > 1 and tags[at - 2] in "XJ" and tags[at - 1] in "XU" and tags[at + 1] == "X":
+            _join_title(lows, tags, at)
         if tags[at] != ",":
             continue
         before, after = lows[at - 1], lows[at + 1]
@@ -20,6 +22,19 @@ def join_names(lows: list[str], tags: list[str]) -> None:
             or _is_place(lows, tags, at)
         ):
             tags[at] = "k"
+
+
+def _join_title(lows: list[str], tags: list[str], colon: int) -> None:
+    """`Donkey Kong 2: March of the Minis` is one name."""
+    tags[colon] = "X"
+    at = colon + 1
+    while at < len(tags) and tags[at] == "X":
+        small = at + 1
+        while small < len(tags) and lows[small] in lex.IN_TITLES and small - at < 3:
+            small += 1
+        if small > at + 1 and small < len(tags) and tags[small] == "X":
+            tags[at + 1 : small] = "X" * (small - at - 1)
+        at += 1
 
 
 def _is_place(lows: list[str], tags: list[str], at: int) -> bool:

@@ -242,6 +242,12 @@ def _is_active(s: Tagged, at: int, end: int) -> bool:
     after = at + 1
     while after < end and s.tags[after] == "a":
         after += 1
+    if after + 1 < end and s.lows[after] in lex.ABOUT and s.tags[after + 1] == "U":
+        return not _is_year(s.lows[after + 1])  # "was released and contained around 8,500 packages"
     if after >= end or s.tags[after] not in "DKXNRUJQt":
         return False
     return s.lows[at] not in verbs.NAMING or s.lows[after] in {"his", "her", "its", "their"}
+
+
+def _is_year(low: str) -> bool:
+    return len(low) == 4 and low.isdigit() and low[0] in "12"

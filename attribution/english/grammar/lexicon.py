@@ -143,3 +143,5 @@ NOT_SUPERLATIVE = words("""
     west northwest southwest forest guest interest request harvest protest conquest contest test chest priest rest quest
     modest honest arrest nest best est invest
 """)
+ABOUT = words("over about around nearly under roughly almost approximately some")
+IN_TITLES = words("of the to a an and in on for with from at")  # small words between the capitals of a title

@@ -197,6 +197,8 @@ def _alike(s: Tagged, verb: int, after_verb: int, starts: list[int], stops: list
         return False
     if stops[-1] < end and s.tags[stops[-1]] in "GKTR":
         return False
+    if s.tags[stops[-1] : stops[-1] + 1] == "P" and s.lows[stops[-1]] == s.lows[starts[0] - 1]:
+        return False  # "voiced by A and B by C"
     if s.tags[starts[0] - 1] == "G" and s.tags[starts[0]] in "NJ":
         return False  # "baking powder, yogurt and honey"
     if s.lows[starts[-1] : starts[-1] + 2] == ["a", "half"]:

@@ -77,8 +77,11 @@ def examples(path: Path, rows: Sequence[object]) -> Path:
 
 
 def eight(folder: Path) -> Path:
-    """Write an example for each thing: the text that repeats its word."""
-    rows = [{"question": t, "document": f"{i}-b.txt", "quote": f"{t}  {t}"} for i, t in enumerate(THINGS)]
+    """Write an example for each thing: the text that repeats its word; the other has both words of the question."""
+    rows = [
+        {"question": f"{t} {t} {t} {t} x{i}", "document": f"{i}-b.txt", "quote": f"{t}  {t}"}
+        for i, t in enumerate(THINGS)
+    ]
     return examples(folder / "examples.jsonl", rows)
 
 

@@ -73,10 +73,21 @@ def test_the_nearest_of_several_references_counts(tmp_path: Path) -> None:
     assert score(row, [(Span(0, 3),), (Span(4, 9),)]).f1 == 100
 
 
+def test_rows_without_propositions_have_no_f1_and_are_still_judged(tmp_path: Path) -> None:
+    parts = Parts(load_settings(data_dir=tmp_path / "data"))
+    row = {"sentence": "Marta Sund is a Norwegian painter and sculptor.", "source": "plain"}
+    (score,) = evaluation.evaluate([write_rows(tmp_path / "rows.jsonl", row)], parts, 10, only=["learned"])
+    assert score.f1 != score.f1
+    assert (score.propositions, score.supported, score.well_formed) == (3, 100, 100)
+    with pytest.raises(AppError, match="there is no splitter 'none'"):
+        evaluation.evaluate([tmp_path / "rows.jsonl"], parts, 10, only=["none"])
+    parts.library.close()
+
+
 def test_the_naive_splitters() -> None:
     sentence = "Ada sings, Bo paints and Cy rows."
-    assert evaluation.whole_sentences([sentence]) == [[(Span(0, 33),)]]
-    assert [s[0].of(sentence) for s in evaluation.split_at_commas([sentence])[0]] == [
+    assert [p.spans for p in evaluation.whole_sentences([sentence])[0]] == [(Span(0, 33),)]
+    assert [p.text for p in evaluation.split_at_commas([sentence])[0]] == [
         "Ada sings",
         "Bo paints",
         "Cy rows.",
@@ -86,11 +97,9 @@ def test_the_naive_splitters() -> None:
 BAD = [
     ('{"sentence": 1}', "line 1: sentence: Input should be a valid string"),
     ("no json", "line 1: Invalid JSON"),
-    ('{"sentence": "Ada sings."}', "line 1: propositions is missing"),
     ('{"sentence": "Ada sings.", "token_indices": [[0]]}', "line 1: tokens is missing"),
     ('{"sentence": "Ada.", "tokens": ["Bo"], "token_indices": [[0]]}', "line 1: tokens are not the words"),
     ('{"sentence": "Ada.", "tokens": ["Ada"], "token_indices": [[1]]}', "line 1: token_indices names a token"),
-    ('{"sentence": "Ada.", "all_references": []}', "line 1: propositions is missing"),
 ]
 
 
@@ -125,7 +134,7 @@ def test_every_splitter_has_a_row_and_every_item_is_stored(tmp_path: Path) -> No
     assert (run.kind, run.state, run.num_items) == ("split", "done", 2 * len(names))
     (whole,) = [i for i in items if (i.key, i.way) == ("rows.jsonl:1", "whole sentence")]
     assert whole.output["propositions"] == [["Ada sings and Bo paints."]]
-    some = parts.runs.start("split", run.name, run.settings, run.about)
+    some = parts.runs.start("split", run.name, run.settings, run.about, run.judge)
     parts.runs.add(some.id, items[: len(names)])  # as a run that was killed left them
     again = evaluation.evaluate(files, parts, 10, RunOptions())
     assert parts.runs.run(some.id).num_items == len(items)

@@ -140,6 +140,39 @@ REAL = [
 ]
 
 
+READ = [  # each once lost its verb, a part of its name, or another clause's subject
+    (
+        "Ada Lorne is voiced by Vera Holm and Bo Lind by Nils Dahl.",
+        ["Ada Lorne is voiced by Vera Holm.", "Bo Lind is voiced by Nils Dahl."],
+    ),
+    (
+        "Harbour 3.0 was released in July 2002 and contained around 8500 binary packages.",
+        ["Harbour 3.0 was released in July 2002.", "Harbour 3.0 contained around 8500 binary packages."],
+    ),
+    (
+        "North Harbour: March of the Gulls is a 2018 animated film directed by Vera Holm.",
+        [
+            "North Harbour: March of the Gulls is a 2018 animated film.",
+            "North Harbour: March of the Gulls was directed by Vera Holm.",
+        ],
+    ),
+    (
+        "You can look up information about installed packages and their files with the tool.",
+        ["You can look up information about installed packages and their files with the tool."],
+    ),
+]
+
+
+@pytest.mark.parametrize(("sentence", "claims"), READ)
+def test_claims_keep_verbs_names_and_subjects(splitter: LearnedSplitter, sentence: str, claims: list[str]) -> None:
+    assert [p.text for p in splitter.split(sentence)] == claims
+
+
+def test_a_condition_keeps_the_verb_that_it_governs(splitter: LearnedSplitter) -> None:
+    sentence = "If You sue any entity, then any patent licenses granted to You under this License shall terminate."
+    assert all("shall terminate" in p.text for p in splitter.split(sentence))
+
+
 @pytest.mark.parametrize(("sentence", "claims"), REAL)
 def test_claims_are_sentences(splitter: LearnedSplitter, sentence: str, claims: list[str]) -> None:
     assert [p.text for p in splitter.split(sentence)] == claims
@@ -269,6 +302,7 @@ def test_training_writes_weights_that_split(tmp_path: Path) -> None:
     assert weights.stat().st_size < 4_000_000
     own = LearnedSplitter(weights)
     assert own.split(SENTENCES[3])
+    assert own.parses([SENTENCES[3]]) == [None]  # no row had a parse
     assert own.was_trained_on(SENTENCES[0])
     assert own.was_trained_on("Ada sings , and Bo paints .")
     assert not own.was_trained_on(SENTENCES[3])

@@ -1,0 +1,147 @@
+"""Read a sentence's clauses by rules and by its parse, and check that a claim reads as a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import takewhile
+
+from propcite.attribution.english import Fact, Piece, Tagged, be_like
+from propcite.attribution.english import lexicon as lex
+from propcite.attribution.propositions.parses import Parse
+from propcite.attribution.propositions.rules import clauses, is_claim, loses_words
+from propcite.attribution.propositions.tree_clauses import tree_facts
+
+_FINITE = frozenset("VBD VBZ VBP MD".split())
+_ENDS = frozenset("CC VBD VBZ VBP MD , . : -RRB-".split())  # tags before which a phrase has ended
+_PHRASE_ENDS = frozenset("IN VBD VBZ VBP MD . :".split())
+_HEADS = frozenset("CD JJS PRP WP EX '' ``".split())  # tags that may end a phrase, beside nouns
+_NAME = frozenset("NNP NNPS".split())
+_NOUNS = frozenset("DJNXUpzQOk")
+_VERB_TAGS = frozenset("BHMVEY")
+
+
+def clauses_read(s: Tagged, parse: Parse) -> list[Fact]:
+    """Return the clauses that the rules find, or those of the parse if these are more; empty if neither is certain."""
+    found = [part for fact in clauses(s) for part in _with_gap(s, fact)]
+    by_tree = tree_facts(s, parse)
+    is_certain = (
+        bool(by_tree)
+        and not any(_repeats(fact) for fact in by_tree)
+        and not loses_words(s, by_tree)
+        and all(is_claim(s, fact) and is_readable(s, parse, fact) for fact in by_tree)
+    )
+    reads = all(is_readable(s, parse, fact) for fact in found)
+    if is_certain and (len(by_tree) > len(found) or not reads):
+        return by_tree
+    return found if reads else []
+
+
+def _with_gap(s: Tagged, fact: Fact) -> list[Fact]:
+    """`A is voiced by B and C by D`: the second part has the first one's verb."""
+    last = fact[-1]
+    if last.say is not None:
+        return [fact]
+    verb = next((at for at in range(last.start, last.end) if s.tags[at] in _VERB_TAGS), None)
+    if verb is None:
+        return [fact]
+    stop = verb + 1
+    while stop < last.end and s.tags[stop] in "aELbH":
+        stop += 1
+    joint = s.tags.find("c", stop, last.end)
+    if joint < 0 or s.tags[stop] != "P" or set(s.tags[stop + 1 : joint]) - _NOUNS or joint == stop + 1:
+        return [fact]
+    again = next((at for at in range(joint + 1, last.end) if s.tags[at] == "P"), None)
+    if again is None or s.lows[again] != s.lows[stop] or again + 1 >= last.end or again == joint + 1:
+        return [fact]
+    if (
+        s.tags[joint + 1] not in "XD"
+        or set(s.tags[joint + 1 : again]) - _NOUNS
+        or set(s.tags[again : last.end]) & set("BHMV")
+    ):
+        return [fact]
+    subject = Piece(joint + 1, again)
+    said = be_like(s, verb, subject) if s.lows[verb] in {"is", "are", "was", "were"} else None
+    verbs = (Piece(verb, verb + 1, said), *((Piece(verb + 1, stop),) if stop > verb + 1 else ()))
+    lead = tuple(piece for piece in fact[:-1] if piece.end and s.tags[piece.end - 1] == ",")
+    return [(*fact[:-1], Piece(last.start, joint)), (*lead, subject, *verbs, Piece(again, last.end))]
+
+
+def is_readable(s: Tagged, parse: Parse, claim: Fact) -> bool:
+    """Return whether a claim has a verb, and no auxiliary, preposition, article or name loses its other half."""
+    words = [at for piece in claim for at in (range(piece.start, piece.end) if piece.say is None else (-1,))]
+    if not any(at < 0 or is_verb(parse, at) for at in words):
+        return False
+    held = {at for piece in claim for at in range(piece.start, piece.end)}
+    return not any(
+        at >= 0 and (hangs(parse, at, words[place + 1 :]) or _is_cut(s, parse, at, held))
+        for place, at in enumerate(words)
+    )
+
+
+def _repeats(fact: Fact) -> bool:
+    """Whether a word stands twice in a fact."""
+    held = [at for piece in fact for at in range(piece.start, piece.end)]
+    return len(held) > len(set(held))
+
+
+def covers(s: Tagged, claims: Sequence[Fact], fact: Fact) -> bool:
+    """Return whether claims hold all content words of a fact."""
+    held = {at for claim in claims for piece in claim for at in range(piece.start, piece.end)}
+    words = (at for piece in fact for at in range(piece.start, piece.end))
+    return all(at in held or s.lows[at] in lex.FUNCTION_WORDS or not s.words[at][:1].isalnum() for at in words)
+
+
+def is_verb(parse: Parse, at: int) -> bool:
+    """Return whether a word is a finite verb, or another form that has a subject of its own."""
+    is_form = parse.tags[at] in {"VB", "VBN"} and any(parse.relations[kid] == "nsubj" for kid in parse.children[at])
+    return parse.tags[at] in _FINITE or is_form
+
+
+def hangs(parse: Parse, at: int, following: Sequence[int]) -> bool:
+    """Return whether what a preposition, article or auxiliary needs is not among the words that follow in the claim."""
+    relation, tag = parse.relations[at], parse.tags[at]
+    following = [other for other in following if other < 0 or parse.relations[other] != "preconj"]
+    after = [parse.tags[other] if other >= 0 else "VBD" for other in following]
+    if relation in {"prep", "agent"} and tag in {"IN", "TO"}:
+        needs = any(parse.relations[kid] in {"pobj", "pcomp"} for kid in parse.children[at])
+        return needs and (not after or after[0] in _ENDS)
+    if (tag == "DT" and relation == "det") or (tag == "PRP$" and relation == "poss"):
+        if parse.heads[at] in following and parse.relations[parse.heads[at]] not in {"amod", "compound", "nmod"}:
+            return False
+        phrase = list(takewhile(lambda other: other not in _PHRASE_ENDS, after))
+        return not any(other.startswith("NN") or other in _HEADS for other in phrase)
+    if relation == "aux" and tag == "MD":
+        return not any(other.startswith("VB") for other in after)
+    return relation == "auxpass" and (not after or after[0] in {",", ".", "CC"})
+
+
+def _is_cut(s: Tagged, parse: Parse, at: int, held: set[int]) -> bool:
+    """Whether a name stands in a claim without a part of it, or a verb without its negation or condition."""
+    relation, head = parse.relations[at], parse.heads[at]
+    if relation == "compound" and parse.tags[at] in _NAME and parse.tags[head] in _NAME:
+        return head not in held and not _stands_for(parse, head, held)
+    for kid in parse.children[at]:
+        if kid in held:
+            continue
+        if parse.relations[kid] == "neg" or (parse.relations[kid] == "advcl" and _is_condition(s, parse, kid)):
+            return True
+        is_part = parse.relations[kid] == "compound" and kid == at - 1 and {parse.tags[at], parse.tags[kid]} <= _NAME
+        if is_part and not s.lows[kid].endswith(lex.DEMONYM_ENDINGS):
+            return True
+    return False
+
+
+def _is_condition(s: Tagged, parse: Parse, clause: int) -> bool:
+    return any(parse.relations[at] == "mark" and s.lows[at] in {"if", "unless"} for at in parse.children[clause])
+
+
+def _stands_for(parse: Parse, at: int, tokens: set[int]) -> bool:
+    """Whether a claim holds another member of the list that begins with this word."""
+    waiting: Sequence[int] = [at]
+    for _ in range(40):
+        waiting = [kid for word in waiting for kid in parse.children[word] if parse.relations[kid] == "conj"]
+        if not waiting:
+            return False
+        if any(kid in tokens for kid in waiting):
+            return True
+    return False
