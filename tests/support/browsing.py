@@ -30,8 +30,10 @@ FLAGS = (
 ).split()
 PATIENCE_S = 120.0  # the first answer waits for the model, on a machine that others use too
 PRESS_S = 20.0  # what a press has to show
-SETTLED = """return [...document.querySelectorAll("style")].some((style) => style.textContent.includes(".stMainBlockContainer"))
-&& !document.querySelector('[data-stale="true"], [data-testid="stSpinner"]')
+SETTLED = """
+const styles = [...document.querySelectorAll("style")];
+return styles.some((style) => style.textContent.includes(".stMainBlockContainer"))
+  && !document.querySelector('[data-stale="true"], [data-testid="stSpinner"]')
 """
 AXE = """
 const done = arguments[0];
