@@ -80,8 +80,7 @@ async def items_from_thread(
         except BaseException as raised:
             error = raised
         finally:
-            if streams:
-                streams[0].close()
+            _close(streams)
             slot.release()
             workers.learn(Kind.ANSWER, Size(), job.spent)
             loop.call_soon_threadsafe(_end, ended, error)
@@ -121,8 +120,12 @@ def _check_time(end: float, seconds: float) -> None:
 def _stop(streams: list[Stream[Any]], job: Job) -> None:
     """Stop a stream that somebody waits for no more; what it has by then is kept."""
     job.cancel()
+    _close(streams)
+
+
+def _close(streams: list[Stream[Any]]) -> None:
     for stream in streams:
-        with suppress(ValueError):  # a generator that runs at this moment: its own thread closes it
+        with suppress(ValueError):  # a generator that runs at this moment: the thread in which it runs closes it
             stream.close()
 
 
