@@ -10,6 +10,7 @@
 |---|---|
 | `sync`, `asynchronous` | `Client` and `AsyncClient`: the same methods, named like the operations of `/openapi.json` |
 | `calls` | what each method sends, and how its response becomes values of the library |
+| `notes`, `reviews` | `client.notes` and `client.reviews`: notes of a collection, drafts under review |
 | `streams` | answers while they are written, as events |
 | `sending`, `errors` | retries, and the one error |
 """

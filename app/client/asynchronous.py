@@ -11,6 +11,8 @@ import httpx
 
 from propcite.app.client.calls import Call, Calls, Upload
 from propcite.app.client.errors import unreachable, unreadable
+from propcite.app.client.notes import AsyncNotes
+from propcite.app.client.reviews import AsyncReviews
 from propcite.app.client.sending import Retrying, error_of, headers
 from propcite.app.client.streams import AsyncAnswerStream
 from propcite.app.library.records import AnswerInfo, DocumentInfo, Feedback, Opinion, ResultPage
@@ -40,6 +42,8 @@ class AsyncClient:
     ) -> None:
         self.address = address.rstrip("/")
         self._calls = Calls(collection)
+        self.notes = AsyncNotes(self._calls, self._call)
+        self.reviews = AsyncReviews(self._calls, self._call)
         self._retrying, self._headers = Retrying(retries), headers(key)
         self._http = http or httpx.AsyncClient(timeout=timeout)
 
@@ -163,6 +167,10 @@ class AsyncClient:
     async def remove_answer(self, answer_id: str) -> RemovedAnswers:
         return await self._call(self._calls.remove_answer(answer_id))
 
+    async def get_record(self, answer_id: str) -> str:
+        """Return the record of a stored answer as HTML to print: sources, models, versions, who asked and when."""
+        return await self._call(self._calls.get_record(answer_id))
+
     async def explain(self, answer_id: str, fact: str | int = 1, citation: str | int = "") -> ExplanationJson:
         """Return which words of a stored answer's fact matched which words of its source."""
         return await self._call(self._calls.explain(answer_id, fact, citation))
@@ -195,7 +203,7 @@ class AsyncClient:
     async def _call(self, call: Call[T]) -> T:
         response = await self._send(call)
         try:
-            return call.read(response.text)
+            return call.read(response.content)
         except (AttributionError, LookupError, TypeError, ValueError) as error:
             raise unreadable(error) from error
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import mimetypes
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 from urllib.parse import quote
 
 from pydantic import TypeAdapter
@@ -28,11 +28,11 @@ Upload = str | Path | tuple[str, bytes]  # a path, or a file name with the conte
 
 @dataclass(frozen=True, slots=True)
 class Call(Generic[T]):
-    """A request; `read` makes a value of the text of its response."""
+    """A request; `read` makes a value of the body of its response."""
 
     method: str
     path: str
-    read: Callable[[str], T]
+    read: Callable[[bytes], T]
     body: Mapping[str, Any] | None = None
     params: Mapping[str, Any] = field(default_factory=dict)
     files: Sequence[tuple[str, tuple[str, bytes, str]]] = ()
@@ -50,6 +50,18 @@ class Call(Generic[T]):
         return {name: value for name, value in options.items() if value}
 
 
+class Caller(Protocol):
+    """Sends a request and reads its response."""
+
+    def __call__(self, call: Call[T], /) -> T: ...
+
+
+class AsyncCaller(Protocol):
+    """Sends a request and reads its response, awaited."""
+
+    def __call__(self, call: Call[T], /) -> Awaitable[T]: ...
+
+
 class Calls:
     """The requests of a client; `collection` is where a request names none."""
 
@@ -60,18 +72,18 @@ class Calls:
         self, question: str, collection: str | None, documents: Sequence[str], where: Sequence[str], after: str
     ) -> Call[CitedAnswer]:
         body = {"question": question, "documents": list(documents), "where": list(where), "after": after}
-        return Call("POST", "/v1/ask", from_json, self._given(body, collection))
+        return Call("POST", "/v1/ask", _answer, self.given(body, collection))
 
     def cite(
         self, answer: str, passages: Iterable[object] | None, collection: str | None, question: str, keep: bool
     ) -> Call[CitedAnswer]:
         body: dict[str, Any] = {"answer": answer, "question": question, "keep": keep}
         if passages is None:
-            body = self._given(body, collection)
+            body = self.given(body, collection)
         else:  # the client's collection is not searched beside what was shown, unless the call says so
             body |= {"passages": [_passage(p) for p in as_passages(passages)]}
             body |= {"collection": collection} if collection else {}
-        return Call("POST", "/v1/cite", from_json, body)
+        return Call("POST", "/v1/cite", _answer, body)
 
     def judge(self, cases: Iterable[Case]) -> Call[list[Verdict]]:
         sent = [{"claim": c.claim, "evidence": list(c.evidence), "context": c.context} for c in cases]
@@ -88,79 +100,84 @@ class Calls:
     ) -> Call[list[Hit]]:
         body = {"query": query, "granularity": str(granularity), "k": k, "passages": True}
         body |= {"documents": list(documents), "where": list(where)}
-        return Call("POST", "/v1/search", _hits, self._given(body, collection))
+        return Call("POST", "/v1/search", _hits, self.given(body, collection))
 
     def list_documents(self, collection: str | None, where: Sequence[str]) -> Call[list[DocumentInfo]]:
-        params = self._given({"where": list(where)}, collection)
-        return Call("GET", "/v1/documents", _in("documents", list[DocumentInfo]), params=params)
+        params = self.given({"where": list(where)}, collection)
+        return Call("GET", "/v1/documents", in_field("documents", list[DocumentInfo]), params=params)
 
     def add_documents(
         self, files: Sequence[Upload], addresses: Sequence[str], collection: str | None, wait: bool
     ) -> Call[ReadingJob]:
-        params = self._given({"wait": str(wait).lower()}, collection)
-        uploads = [("files", _upload(file)) for file in files]
+        params = self.given({"wait": str(wait).lower()}, collection)
+        uploads = [("files", upload(file)) for file in files]
         form = {"addresses": list(addresses)} if addresses else None
         return Call("POST", "/v1/documents", ReadingJob.model_validate_json, params=params, files=uploads, form=form)
 
     def remove_document(self, document_id: str, collection: str | None) -> Call[RemovedDocument]:
-        params = self._given({}, collection)
-        return Call("DELETE", f"/v1/documents/{_part(document_id)}", RemovedDocument.model_validate_json, params=params)
+        params = self.given({}, collection)
+        return Call("DELETE", f"/v1/documents/{part(document_id)}", RemovedDocument.model_validate_json, params=params)
 
     def read_document(self, document_id: str, cited: Span | None, collection: str | None) -> Call[str]:
         marked = {"cited": f"{cited.start}-{cited.end}"} if cited else {}
-        return Call("GET", f"/v1/documents/{_part(document_id)}/reading", str, params=self._given(marked, collection))
+        return Call(
+            "GET", f"/v1/documents/{part(document_id)}/reading", bytes.decode, params=self.given(marked, collection)
+        )
 
     def get_overview(self, document_id: str, collection: str | None) -> Call[DocumentOverview]:
-        path = f"/v1/documents/{_part(document_id)}/overview"
-        return Call("GET", path, DocumentOverview.model_validate_json, params=self._given({}, collection))
+        path = f"/v1/documents/{part(document_id)}/overview"
+        return Call("GET", path, DocumentOverview.model_validate_json, params=self.given({}, collection))
 
     def suggest_questions(self, collection: str | None) -> Call[list[SuggestedQuestion]]:
-        read = _in("questions", list[SuggestedQuestion])
-        return Call("GET", "/v1/suggestions", read, params=self._given({}, collection))
+        read = in_field("questions", list[SuggestedQuestion])
+        return Call("GET", "/v1/suggestions", read, params=self.given({}, collection))
 
     def suggest_follow_ups(self, answer_id: str) -> Call[list[SuggestedQuestion]]:
-        return Call("GET", f"/v1/answers/{_part(answer_id)}/follow-ups", _in("questions", list[SuggestedQuestion]))
+        return Call("GET", f"/v1/answers/{part(answer_id)}/follow-ups", in_field("questions", list[SuggestedQuestion]))
 
     def get_job(self, job_id: str) -> Call[ReadingJob]:
-        return Call("GET", f"/v1/jobs/{_part(job_id)}", ReadingJob.model_validate_json)
+        return Call("GET", f"/v1/jobs/{part(job_id)}", ReadingJob.model_validate_json)
 
     def list_collections(self) -> Call[list[Collection]]:
-        return Call("GET", "/v1/collections", _in("collections", list[Collection]))
+        return Call("GET", "/v1/collections", in_field("collections", list[Collection]))
 
     def create_collection(self, name: str) -> Call[Collection]:
         return Call("POST", "/v1/collections", Collection.model_validate_json, {"name": name})
 
     def remove_collection(self, name: str) -> Call[Collection]:
-        return Call("DELETE", f"/v1/collections/{_part(name)}", Collection.model_validate_json)
+        return Call("DELETE", f"/v1/collections/{part(name)}", Collection.model_validate_json)
 
     def list_answers(self, search: str, first: int, limit: int, collection: str | None) -> Call[ResultPage[AnswerInfo]]:
-        params = self._given({"search": search, "first": first, "limit": limit}, collection)
+        params = self.given({"search": search, "first": first, "limit": limit}, collection)
         return Call("GET", "/v1/answers", _answers, params=params)
 
     def get_answer(self, answer_id: str) -> Call[CitedAnswer]:
-        return Call("GET", f"/v1/answers/{_part(answer_id)}", from_json)
+        return Call("GET", f"/v1/answers/{part(answer_id)}", _answer)
 
     def remove_answer(self, answer_id: str) -> Call[RemovedAnswers]:
-        return Call("DELETE", f"/v1/answers/{_part(answer_id)}", RemovedAnswers.model_validate_json)
+        return Call("DELETE", f"/v1/answers/{part(answer_id)}", RemovedAnswers.model_validate_json)
+
+    def get_record(self, answer_id: str) -> Call[str]:
+        return Call("GET", f"/v1/answers/{part(answer_id)}/record", bytes.decode)
 
     def explain(self, answer_id: str, fact: str | int, citation: str | int) -> Call[ExplanationJson]:
         params = {"fact": str(fact), "citation": str(citation)}
         return Call(
-            "GET", f"/v1/answers/{_part(answer_id)}/explain", TypeAdapter(ExplanationJson).validate_json, params=params
+            "GET", f"/v1/answers/{part(answer_id)}/explain", TypeAdapter(ExplanationJson).validate_json, params=params
         )
 
     def give_feedback(
         self, answer_id: str, fact: str | int, opinion: str, citation: str | int, words: str, note: str, by: str
     ) -> Call[Feedback]:
         body = {"fact": fact, "opinion": str(opinion), "citation": citation, "words": words, "note": note, "by": by}
-        return Call("POST", f"/v1/answers/{_part(answer_id)}/feedback", TypeAdapter(Feedback).validate_json, body)
+        return Call("POST", f"/v1/answers/{part(answer_id)}/feedback", TypeAdapter(Feedback).validate_json, body)
 
-    def _given(self, values: Mapping[str, Any], collection: str | None) -> dict[str, Any]:
+    def given(self, values: Mapping[str, Any], collection: str | None) -> dict[str, Any]:
         name = collection or self.collection
         return {**values, **({"collection": name} if name else {})}
 
 
-def _part(name: str) -> str:
+def part(name: str) -> str:
     """Return a name as one part of a path."""
     return quote(name, safe="")
 
@@ -169,29 +186,33 @@ def _passage(passage: Passage) -> dict[str, str]:
     return {"id": passage.id, "text": passage.text, "title": passage.title, "document_id": passage.document_id}
 
 
-def _upload(file: Upload) -> tuple[str, bytes, str]:
+def upload(file: Upload) -> tuple[str, bytes, str]:
     name, content = file if isinstance(file, tuple) else (Path(file).name, Path(file).read_bytes())
     return name, content, mimetypes.guess_type(name)[0] or "application/octet-stream"
 
 
-def _in(name: str, kind: type[T]) -> Callable[[str], T]:
+def in_field(name: str, kind: type[T]) -> Callable[[bytes], T]:
     """Return what reads the value of one field of the response."""
     adapter, fields = TypeAdapter(kind), TypeAdapter(dict[str, Any])
-    return lambda text: adapter.validate_python(fields.validate_json(text)[name])
+    return lambda body: adapter.validate_python(fields.validate_json(body)[name])
 
 
-def _answers(text: str) -> ResultPage[AnswerInfo]:
-    data = TypeAdapter(dict[str, Any]).validate_json(text)
+def _answer(body: bytes) -> CitedAnswer:
+    return from_json(body.decode())
+
+
+def _answers(body: bytes) -> ResultPage[AnswerInfo]:
+    data = TypeAdapter(dict[str, Any]).validate_json(body)
     return ResultPage(TypeAdapter(list[AnswerInfo]).validate_python(data["answers"]), data["total"])
 
 
-def _verdicts(text: str) -> list[Verdict]:
-    data = TypeAdapter(dict[str, Any]).validate_json(text)
+def _verdicts(body: bytes) -> list[Verdict]:
+    data = TypeAdapter(dict[str, Any]).validate_json(body)
     return [Verdict(Label(v["label"]), v["probability"], v["reason"]) for v in data["verdicts"]]
 
 
-def _hits(text: str) -> list[Hit]:
-    data = TypeAdapter(dict[str, Any]).validate_json(text)
+def _hits(body: bytes) -> list[Hit]:
+    data = TypeAdapter(dict[str, Any]).validate_json(body)
     passages = {p["id"]: read_passage(p) for p in data["passages"]}
     return [
         Hit(

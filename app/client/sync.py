@@ -11,6 +11,8 @@ import httpx
 
 from propcite.app.client.calls import Call, Calls, Upload
 from propcite.app.client.errors import unreachable, unreadable
+from propcite.app.client.notes import Notes
+from propcite.app.client.reviews import Reviews
 from propcite.app.client.sending import Retrying, error_of, headers
 from propcite.app.client.streams import AnswerStream
 from propcite.app.library.records import AnswerInfo, DocumentInfo, Feedback, Opinion, ResultPage
@@ -30,6 +32,7 @@ class Client:
 
     `key` is one of `propcite keys create`, `collection` the one where a call names none.  A server that is busy is
     tried again `retries` times, after as long as it says.  `http` is a client of httpx with settings of its own.
+    `notes` and `reviews` have methods of their own.
     """
 
     def __init__(
@@ -44,6 +47,8 @@ class Client:
     ) -> None:
         self.address = address.rstrip("/")
         self._calls = Calls(collection)
+        self.notes = Notes(self._calls, self._call)
+        self.reviews = Reviews(self._calls, self._call)
         self._retrying, self._headers = Retrying(retries), headers(key)
         self._http = http or httpx.Client(timeout=timeout)
 
@@ -167,6 +172,10 @@ class Client:
     def remove_answer(self, answer_id: str) -> RemovedAnswers:
         return self._call(self._calls.remove_answer(answer_id))
 
+    def get_record(self, answer_id: str) -> str:
+        """Return the record of a stored answer as HTML to print: sources, models, versions, who asked and when."""
+        return self._call(self._calls.get_record(answer_id))
+
     def explain(self, answer_id: str, fact: str | int = 1, citation: str | int = "") -> ExplanationJson:
         """Return which words of a stored answer's fact matched which words of its source."""
         return self._call(self._calls.explain(answer_id, fact, citation))
@@ -197,7 +206,7 @@ class Client:
     def _call(self, call: Call[T]) -> T:
         response = self._send(call)
         try:
-            return call.read(response.text)
+            return call.read(response.content)
         except (AttributionError, LookupError, TypeError, ValueError) as error:
             raise unreadable(error) from error
 

@@ -8,6 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Generic, TypeVar
 
+from propcite.attribution.citations import CitedAnswer
 from propcite.retrieval.fidelity import WHOLE, Fidelity
 
 T = TypeVar("T")
@@ -178,3 +179,53 @@ class ResultPage(Generic[T]):
 
     items: Sequence[T]
     total: int
+
+
+class ReviewState(StrEnum):
+    """How far a draft is."""
+
+    CITING = "citing"
+    DONE = "done"
+    CANCELLED = "cancelled"  # what was cited until then is kept
+    FAILED = "failed"
+    INTERRUPTED = "interrupted"  # the process that cited it ended
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewInfo:
+    """A draft without its file: `done` of its `total` characters are cited, `answer_id` holds the citations."""
+
+    id: str
+    collection: str
+    name: str
+    by: str
+    state: ReviewState
+    reason: str
+    done: int
+    total: int
+    answer_id: str
+    begun_at: datetime
+    num_facts: int = 0
+    num_decided: int = 0
+
+    @property
+    def share(self) -> float:
+        return min(1.0, self.done / self.total) if self.total else 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What somebody pinned, and wrote beside it.  `cited` is the text with its citations; None once it was changed.
+
+    `version` counts its changes.
+    """
+
+    id: str
+    collection: str
+    by: str
+    text: str
+    pinned: CitedAnswer | None
+    cited: CitedAnswer | None
+    version: int
+    made_at: datetime
+    changed_at: datetime

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from propcite.app.library.store.writing.notes import Note
+from propcite.app.library.records import Note
 from propcite.attribution.citations import CitedAnswer, CitedProposition, CitedSentence
 from propcite.retrieval.text import Span
 

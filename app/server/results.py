@@ -8,8 +8,11 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field
 
 from propcite.app.ingest.outcomes import Outcome
+from propcite.app.library.records import ReviewState
 from propcite.app.overview.records import Line, SuggestedQuestion
-from propcite.attribution.formats.json.schema import VerdictJson
+from propcite.attribution.citations import Label
+from propcite.attribution.formats.json.schema import AnswerJson, VerdictJson
+from propcite.attribution.formats.reviewed.decisions import Choice
 
 
 class Collection(BaseModel):
@@ -67,6 +70,74 @@ class DocumentOverview(BaseModel):
     id: str
     summary: list[Line]
     outline: list[Line]
+
+
+class StoredNote(BaseModel):
+    """A note; `cited` is its text with citations, null until it is cited and once it was changed."""
+
+    id: str
+    collection: str
+    by: str
+    text: str
+    pinned: AnswerJson | None
+    cited: AnswerJson | None
+    version: int
+    made_at: datetime
+    changed_at: datetime
+
+
+class NoteList(BaseModel):
+    collection: str
+    notes: list[StoredNote]
+
+
+class Review(BaseModel):
+    """A draft: how far it is cited, and how many of its facts are decided on."""
+
+    id: str
+    collection: str
+    name: str
+    by: str
+    state: ReviewState
+    reason: str
+    share: float = Field(description="how much of it is cited, 0 to 1")
+    answer_id: str = Field(description="the stored answer with its citations; empty while there are none")
+    begun_at: datetime
+    num_facts: int
+    num_decided: int
+
+
+class ReviewList(BaseModel):
+    reviews: list[Review]
+
+
+class ReviewQuote(BaseModel):
+    quote: str
+    title: str
+    place: str
+    document_id: str
+
+
+class ReviewFact(BaseModel):
+    """A fact of a draft: its verdict, the quotes that support it or come nearest, and the decision that counts."""
+
+    number: int
+    id: str
+    text: str
+    verdict: Label
+    probability: float | None
+    reason: str
+    is_cited: bool
+    quotes: list[ReviewQuote]
+    choice: Choice
+    words: str
+    note: str
+    by: str
+    at: datetime | None
+
+
+class ReviewFacts(BaseModel):
+    facts: list[ReviewFact]
 
 
 class Problem(BaseModel):

@@ -11,9 +11,12 @@ from propcite.app.library.records import (
     FailureInfo,
     Feedback,
     FormerReading,
+    Note,
     Opinion,
     QuotedSpan,
     ResultPage,
+    ReviewInfo,
+    ReviewState,
     SortKey,
     Turn,
     VersionInfo,
@@ -37,8 +40,8 @@ from propcite.app.library.store.people.sign_ins import SignIns, SignInState
 from propcite.app.library.store.runs import RunInfo, RunItem, Runs
 from propcite.app.library.store.sources import SourceFile, Sources
 from propcite.app.library.store.versions import Versions
-from propcite.app.library.store.writing.notes import ChangedNoteError, Note, Notes
-from propcite.app.library.store.writing.reviews import ReviewInfo, Reviews, ReviewState
+from propcite.app.library.store.writing.notes import ChangedNoteError, Notes
+from propcite.app.library.store.writing.reviews import Reviews
 
 __all__ = [
     "Action",

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import datetime
-from typing import Annotated, Self
+from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from propcite.app.errors import NotFoundError
 from propcite.app.library.store import Action, ChangedNoteError, Note, Scope
@@ -16,11 +15,12 @@ from propcite.app.notes.notebook import notebook_answer
 from propcite.app.notes.pinning import pinned
 from propcite.app.server.access import Access, CheckedRoute, ReadAccess
 from propcite.app.server.errors import RequestError
+from propcite.app.server.results import NoteList, StoredNote
 from propcite.app.server.routes.answers import find_answer
 from propcite.app.server.routes.shared import ANSWER_RESPONSES, PROBLEMS, answer_response, cancel_on_disconnect
 from propcite.app.server.schemas import AnswerFormat, Name, RequestBody, Text
 from propcite.app.turns.costs import Kind, Size
-from propcite.attribution.formats.json import AnswerJson, to_dict
+from propcite.attribution.formats.json import to_dict
 
 router = APIRouter(tags=["notes"], route_class=CheckedRoute)
 Collection = Annotated[Name | None, Query(description="default: the server's own, PROPCITE_COLLECTION")]
@@ -48,46 +48,12 @@ class NotesFormat(AnswerFormat):
     collection: Name | None = Field(None, description="default: the server's own, PROPCITE_COLLECTION")
 
 
-class StoredNote(BaseModel):
-    """A note; `cited` is its text with citations, null until it is cited and once it was changed."""
-
-    id: str
-    collection: str
-    by: str
-    text: str
-    pinned: AnswerJson | None
-    cited: AnswerJson | None
-    version: int
-    made_at: datetime
-    changed_at: datetime
-
-    @classmethod
-    def of(cls, note: Note) -> Self:
-        pinned_json, cited_json = (to_dict(answer) if answer else None for answer in (note.pinned, note.cited))
-        return cls(
-            id=note.id,
-            collection=note.collection,
-            by=note.by,
-            text=note.text,
-            pinned=pinned_json,
-            cited=cited_json,
-            version=note.version,
-            made_at=note.made_at,
-            changed_at=note.changed_at,
-        )
-
-
-class NoteList(BaseModel):
-    collection: str
-    notes: list[StoredNote]
-
-
 @router.get("/v1/notes", responses=PROBLEMS)
 def list_notes(access: ReadAccess, collection: Collection = None) -> NoteList:
     """List the notes of a collection, the oldest first."""
     info = access.service.pipeline(access.collection_name(collection)).collection
     found = access.service.parts.notes.all(info)
-    return NoteList(collection=info.name, notes=[StoredNote.of(note) for note in found])
+    return NoteList(collection=info.name, notes=[_stored(note) for note in found])
 
 
 @router.get("/v1/notes/export", responses=ANSWER_RESPONSES, response_class=Response)
@@ -109,7 +75,7 @@ def add_note(access: ReadAccess, body: NewNote) -> StoredNote:
     info = access.service.pipeline(name).collection
     made = access.service.parts.notes.add(info, body.text, taken, access.speaker())
     access.record(Action.WROTE_NOTE, info.name, made.id)
-    return StoredNote.of(made)
+    return _stored(made)
 
 
 @router.put("/v1/notes/{note_id}", responses=PROBLEMS)
@@ -121,7 +87,7 @@ def change_note(access: ReadAccess, note_id: str, body: ChangedNote) -> StoredNo
     except ChangedNoteError as error:
         raise RequestError(409, str(error)) from error
     access.record(Action.WROTE_NOTE, note.collection, note.id)
-    return StoredNote.of(changed)
+    return _stored(changed)
 
 
 @router.post("/v1/notes/{note_id}/cite", responses=PROBLEMS)
@@ -134,7 +100,7 @@ async def cite_note(request: Request, access: ReadAccess, note_id: str) -> Store
     def work() -> StoredNote:
         cited = service.pipeline(note.collection).cite(note.text)
         try:
-            return StoredNote.of(service.parts.notes.set_cited(note.id, cited, note.version))
+            return _stored(service.parts.notes.set_cited(note.id, cited, note.version))
         except ChangedNoteError as error:
             raise RequestError(409, str(error)) from error
 
@@ -148,7 +114,7 @@ def remove_note(access: ReadAccess, note_id: str) -> StoredNote:
     note = _own(access, note_id)
     access.service.parts.notes.remove(note.id)
     access.record(Action.REMOVED_NOTE, note.collection, note.id)
-    return StoredNote.of(note)
+    return _stored(note)
 
 
 def _own(access: Access, note_id: str) -> Note:
@@ -163,3 +129,18 @@ def _own(access: Access, note_id: str) -> Note:
     if note.by != access.speaker() and not access.rights.allow(Scope.WRITE, note.collection):
         raise RequestError(403, f"this note is by {note.by or 'somebody else'}: a key of scope write may change it")
     return note
+
+
+def _stored(note: Note) -> StoredNote:
+    pinned_json, cited_json = (to_dict(answer) if answer else None for answer in (note.pinned, note.cited))
+    return StoredNote(
+        id=note.id,
+        collection=note.collection,
+        by=note.by,
+        text=note.text,
+        pinned=pinned_json,
+        cited=cited_json,
+        version=note.version,
+        made_at=note.made_at,
+        changed_at=note.changed_at,
+    )

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import math
-from datetime import datetime
 from typing import Annotated, Any
 from urllib.parse import quote
 
 from fastapi import APIRouter, File, Query, Response, UploadFile
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from propcite.app.errors import NotFoundError
 from propcite.app.ingest.uploads import safe_name
-from propcite.app.library.store import Action, ReviewInfo, ReviewState
+from propcite.app.library.store import Action, ReviewInfo
 from propcite.app.reviewing.drafts import DRAFTS
 from propcite.app.reviewing.exports import ReviewFormat, cited_draft, export_review
 from propcite.app.reviewing.facts import MAX_WORDS, draft_facts, fact_values, make_decision
 from propcite.app.server.access import Access, CheckedRoute, ReadAccess, WriteAccess
 from propcite.app.server.errors import RequestError
+from propcite.app.server.results import Review, ReviewFact, ReviewFacts, ReviewList
 from propcite.app.server.routes.shared import PROBLEMS
 from propcite.app.server.schemas import Name, RequestBody, Text
 from propcite.app.turns.costs import Kind
@@ -28,55 +28,6 @@ from propcite.attribution.formats.reviewed.decisions import Choice
 
 router = APIRouter(tags=["reviews"], route_class=CheckedRoute)
 Verdicts = Annotated[list[Label] | None, Query(max_length=4, description="only facts with one of these verdicts")]
-
-
-class Review(BaseModel):
-    """A draft: how far it is cited, and how many of its facts are decided on."""
-
-    id: str
-    collection: str
-    name: str
-    by: str
-    state: ReviewState
-    reason: str
-    share: float = Field(description="how much of it is cited, 0 to 1")
-    answer_id: str = Field(description="the stored answer with its citations; empty while there are none")
-    begun_at: datetime
-    num_facts: int
-    num_decided: int
-
-
-class ReviewList(BaseModel):
-    reviews: list[Review]
-
-
-class ReviewQuote(BaseModel):
-    quote: str
-    title: str
-    place: str
-    document_id: str
-
-
-class ReviewFact(BaseModel):
-    """A fact of a draft: its verdict, the quotes that support it or come nearest, and the decision that counts."""
-
-    number: int
-    id: str
-    text: str
-    verdict: Label
-    probability: float | None
-    reason: str
-    is_cited: bool
-    quotes: list[ReviewQuote]
-    choice: Choice
-    words: str
-    note: str
-    by: str
-    at: datetime | None
-
-
-class ReviewFacts(BaseModel):
-    facts: list[ReviewFact]
 
 
 class DecisionRequest(RequestBody):

@@ -1,4 +1,6 @@
-import { Sender, type ClientOptions } from "./sending.js";
+import { Notes } from "./notes.js";
+import { Reviews } from "./reviews.js";
+import { fileForm, part, Sender, type ClientOptions } from "./sending.js";
 import { AnswerStream } from "./stream.js";
 import type {
   AnswerList,
@@ -9,6 +11,7 @@ import type {
   CitedAnswer,
   Collection,
   DocumentInfo,
+  DocumentOverview,
   Explanation,
   Feedback,
   FeedbackOptions,
@@ -21,6 +24,7 @@ import type {
   SearchOptions,
   SearchResult,
   Selection,
+  SuggestedQuestion,
   UploadOptions,
   Verdict,
   Verdicts,
@@ -28,12 +32,16 @@ import type {
 
 /** Calls a PropCite server. Every error is a ServerError; offsets count UTF-16 code units, so that `slice` cuts right. */
 export class Client {
+  readonly notes: Notes;
+  readonly reviews: Reviews;
   readonly #sender: Sender;
   readonly #collection: string | undefined;
 
   constructor(address = "http://127.0.0.1:8600", options: ClientOptions = {}) {
     this.#sender = new Sender(address.replace(/\/+$/, ""), options);
     this.#collection = options.collection;
+    this.notes = new Notes(this.#sender, options.collection);
+    this.reviews = new Reviews(this.#sender, options.collection);
   }
 
   /** Answer a question. */
@@ -79,11 +87,7 @@ export class Client {
   /** Upload files, or name web addresses; with `wait` return when all are read. */
   addDocuments(options: UploadOptions): Promise<ReadingJob> {
     const { files = [], addresses = [], collection, wait = false, signal } = options;
-    const form = new FormData();
-    for (const file of files) {
-      if (file instanceof File) form.append("files", file, file.name);
-      else form.append("files", new Blob([file.content]), file.name);
-    }
+    const form = fileForm("files", files);
     for (const address of addresses) form.append("addresses", address);
     const query = this.#within({ wait, collection });
     return this.#sender.json({ method: "POST", path: "/v1/documents", query, body: form, signal });
@@ -136,6 +140,28 @@ export class Client {
     return this.#delete(`/v1/answers/${part(answerId)}`, {}, signal);
   }
 
+  /** Return the record of a stored answer as HTML to print: sources, models, versions, who asked and when. */
+  async getRecord(answerId: string, { signal }: CallOptions = {}): Promise<string> {
+    return (await this.#sender.send({ method: "GET", path: `/v1/answers/${part(answerId)}/record`, signal })).text();
+  }
+
+  /** Return a document in short: its most telling sentences and its headings, each with its place. */
+  getOverview(documentId: string, { signal, collection }: InCollection = {}): Promise<DocumentOverview> {
+    return this.#get(`/v1/documents/${part(documentId)}/overview`, this.#within({ collection }), signal);
+  }
+
+  /** Return questions that the collection answers, each with the sentence that does. */
+  async suggestQuestions({ signal, collection }: InCollection = {}): Promise<SuggestedQuestion[]> {
+    const query = this.#within({ collection });
+    return (await this.#get<{ questions: SuggestedQuestion[] }>("/v1/suggestions", query, signal)).questions;
+  }
+
+  /** Return questions on what stands near a stored answer; ask them with `after`. */
+  async suggestFollowUps(answerId: string, { signal }: CallOptions = {}): Promise<SuggestedQuestion[]> {
+    const path = `/v1/answers/${part(answerId)}/follow-ups`;
+    return (await this.#get<{ questions: SuggestedQuestion[] }>(path, {}, signal)).questions;
+  }
+
   /** Return which words of a stored answer's fact matched which words of its source. */
   explain(
     answerId: string,
@@ -179,8 +205,4 @@ export class Client {
     const call = { method: "POST", path, body: { ...body, stream: true }, signal } as const;
     return new AnswerStream(() => this.#sender.send(call), signal);
   }
-}
-
-function part(name: string): string {
-  return encodeURIComponent(name);
 }

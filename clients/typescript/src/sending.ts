@@ -1,4 +1,5 @@
 import { errorOf, reasonOf, secondsIn, ServerError } from "./errors.js";
+import type { UploadFile } from "./types.js";
 
 const BUSY = [429, 503]; // the server did nothing yet, so that even what changes something can be sent again
 const LONGEST_WAIT_S = 60;
@@ -18,7 +19,7 @@ export interface ClientOptions {
 }
 
 export interface Call {
-  method: "GET" | "POST" | "DELETE";
+  method: "GET" | "POST" | "PUT" | "DELETE";
   path: string;
   query?: Record<string, string | number | boolean | string[] | undefined>;
   body?: object | FormData;
@@ -95,6 +96,21 @@ export class Sender {
       clearTimeout(timer);
     }
   }
+}
+
+/** Return a name as one part of a path. */
+export function part(name: string): string {
+  return encodeURIComponent(name);
+}
+
+/** Return files as a form, all under one field. */
+export function fileForm(field: string, files: UploadFile[]): FormData {
+  const form = new FormData();
+  for (const file of files) {
+    if (file instanceof File) form.append(field, file, file.name);
+    else form.append(field, new Blob([file.content]), file.name);
+  }
+  return form;
 }
 
 function pause(milliseconds: number, signal?: AbortSignal): Promise<void> {

@@ -23,6 +23,11 @@ export type RemovedDocument = Schemas["RemovedDocument"];
 export type RemovedAnswers = Schemas["RemovedAnswers"];
 export type AnswerList = Schemas["AnswerList"];
 export type Feedback = Schemas["Feedback"];
+export type DocumentOverview = Schemas["DocumentOverview"];
+export type SuggestedQuestion = Schemas["SuggestedQuestion"];
+export type Note = Schemas["StoredNote"];
+export type Review = Schemas["Review"];
+export type ReviewFact = Schemas["ReviewFact"];
 
 export type Granularity = Schemas["Granularity"];
 export type Opinion = Schemas["Opinion"];
@@ -66,9 +71,11 @@ export interface SearchOptions extends Selection {
   passages?: boolean;
 }
 
+/** A file, or a content with a name. */
+export type UploadFile = File | { name: string; content: Blob | string | Uint8Array<ArrayBuffer> };
+
 export interface UploadOptions extends InCollection {
-  /** Files, or contents with a name. */
-  files?: (File | { name: string; content: Blob | string | Uint8Array<ArrayBuffer> })[];
+  files?: UploadFile[];
   /** Web addresses to fetch. */
   addresses?: string[];
   /** Return when all are read. */
@@ -79,6 +86,30 @@ export interface FeedbackOptions extends CallOptions {
   /** The citation's id or marker, if the fact has several. */
   citation?: string | number;
   /** Words of a source that support the fact better, with the opinion `better`. */
+  words?: string;
+  note?: string;
+  by?: string;
+}
+
+export interface NoteOptions extends InCollection {
+  /** The stored answer to pin; the note goes to its collection. */
+  answer?: string;
+  /** Pin only this fact of the answer, by number or id. */
+  fact?: string | number;
+  /** Pin only the quote of the fact. */
+  quote?: boolean;
+  /** The citation's id or marker, if the fact has several. */
+  citation?: string | number;
+}
+
+/** Chooses facts of a draft. */
+export interface FactFilter {
+  verdicts?: ReviewFact["verdict"][];
+  choices?: ReviewFact["choice"][];
+}
+
+export interface DecisionOptions extends CallOptions {
+  /** The words that a changed fact is to have. */
   words?: string;
   note?: string;
   by?: string;

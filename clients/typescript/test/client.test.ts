@@ -67,6 +67,39 @@ test("claims are judged, and hits have their passages", async () => {
   assert.equal(passages![0]!.text.slice(start, end), hits[0]!.text);
 });
 
+test("notes are pinned, written, cited, exported and removed", async () => {
+  const answer = await client.ask("What did the barrier cost?");
+  const pinned = await client.notes.add("", { answer: answer.id, fact: 1, quote: true });
+  assert.ok(pinned.pinned);
+  const written = await client.notes.change(await client.notes.add("Ask again."), COST);
+  assert.ok((await client.notes.cite(written.id)).cited);
+  assert.deepEqual((await client.notes.all()).map((note) => note.id), [pinned.id, written.id]);
+  assert.match(await (await client.notes.export()).text(), /410 million/);
+  await assert.rejects(client.notes.change({ ...written, version: 1 }, "late"), { status: 409 });
+  for (const note of await client.notes.all()) assert.equal((await client.notes.remove(note.id)).id, note.id);
+  assert.match(await client.getRecord(answer.id), /<html/);
+  assert.ok(Array.isArray(await client.suggestFollowUps(answer.id)));
+  assert.ok(Array.isArray(await client.suggestQuestions()));
+  await client.removeAnswer(answer.id);
+});
+
+test("a draft is sent, watched, decided on and taken along", async () => {
+  const begun = await client.reviews.begin({ name: "draft.md", content: "The barrier cost 400 million euros. It is of gold." });
+  let review = begun;
+  while (review.state === "citing") {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    review = await client.reviews.get(begun.id);
+  }
+  assert.deepEqual([review.state, review.num_facts], ["done", 2]);
+  const [wrong] = await client.reviews.listFacts(begun.id, { verdicts: ["contradicted"] });
+  assert.equal(wrong!.quotes[0]!.quote, COST);
+  assert.equal((await client.reviews.decide(begun.id, wrong!.number, "changed", { words: COST })).choice, "changed");
+  assert.match(await (await client.reviews.export(begun.id, "markdown")).text(), /fact-1/);
+  assert.deepEqual((await client.reviews.all()).map((one) => one.id), [begun.id]);
+  await client.reviews.remove(begun.id);
+  await assert.rejects(client.reviews.get(begun.id), { status: 404 });
+});
+
 test("documents are added, listed, shown and removed", async () => {
   await client.createCollection("ferries");
   const collection = "ferries";

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass
-from datetime import datetime
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from propcite.app.errors import AppError, NotFoundError
-from propcite.app.library.records import CollectionInfo
+from propcite.app.library.records import CollectionInfo, Note
 from propcite.app.library.store.database import Database, aware
 from propcite.app.library.store.tables import CollectionRow, NoteRow, now
 from propcite.attribution.citations import CitedAnswer
@@ -26,24 +24,6 @@ class ChangedNoteError(AppError):
     def __init__(self, newer: str) -> None:
         super().__init__("somebody changed this note meanwhile: join both texts, then save again")
         self.newer = newer
-
-
-@dataclass(frozen=True, slots=True)
-class Note:
-    """What somebody pinned, and wrote beside it.  `cited` is the text with its citations; None once it was changed.
-
-    `version` counts its changes.
-    """
-
-    id: str
-    collection: str
-    by: str
-    text: str
-    pinned: CitedAnswer | None
-    cited: CitedAnswer | None
-    version: int
-    made_at: datetime
-    changed_at: datetime
 
 
 class Notes:

@@ -4,54 +4,20 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
-from datetime import datetime, timedelta
-from enum import StrEnum
+from datetime import timedelta
 from typing import Any
 
 from sqlalchemy import delete, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from propcite.app.errors import NotFoundError
-from propcite.app.library.records import CollectionInfo
+from propcite.app.library.records import CollectionInfo, ReviewInfo, ReviewState
 from propcite.app.library.store.database import Database, aware
 from propcite.app.library.store.tables import AnswerRow, CollectionRow, DecisionRow, ReviewRow, now
 from propcite.attribution.formats.reviewed.decisions import Choice, Decision
 
 SILENT = timedelta(seconds=30)  # after which the process that cites a draft is taken for gone
 MAX_LISTED = 200
-
-
-class ReviewState(StrEnum):
-    """How far a draft is."""
-
-    CITING = "citing"
-    DONE = "done"
-    CANCELLED = "cancelled"  # what was cited until then is kept
-    FAILED = "failed"
-    INTERRUPTED = "interrupted"  # the process that cited it ended
-
-
-@dataclass(frozen=True, slots=True)
-class ReviewInfo:
-    """A draft without its file: `done` of its `total` characters are cited, `answer_id` holds the citations."""
-
-    id: str
-    collection: str
-    name: str
-    by: str
-    state: ReviewState
-    reason: str
-    done: int
-    total: int
-    answer_id: str
-    begun_at: datetime
-    num_facts: int = 0
-    num_decided: int = 0
-
-    @property
-    def share(self) -> float:
-        return min(1.0, self.done / self.total) if self.total else 1.0
 
 
 class Reviews:
