@@ -12,6 +12,7 @@ from propcite.app.answering.generators import Draft, GenerationContext, Generato
 from propcite.app.answering.running import AnswerStream
 from propcite.app.errors import AppError, NotFoundError, StoreError
 from propcite.app.library.store import CollectionInfo, Library
+from propcite.app.storable_text import storable
 from propcite.attribution.citations import CitedAnswer
 from propcite.attribution.citing.alternatives import Alternative
 from propcite.attribution.citing.repaired import MarkerState, Repaired
@@ -270,5 +271,4 @@ def refuse_empty(library: Library, collection: CollectionInfo, index: Sized | No
 def _required(text: str, what: str) -> str:
     if not text.strip():
         raise AppError(f"{what} needs some words")
-    # Half a surrogate pair, as of a bad byte on the command line, and a zero, which PostgreSQL does not store.
-    return text.encode(errors="replace").decode().replace("\0", "\ufffd")
+    return storable(text)

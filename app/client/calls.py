@@ -51,13 +51,13 @@ class Call(Generic[T]):
 
 
 class Caller(Protocol):
-    """Sends a request and reads its response."""
+    """Sends a request and returns the value of its response."""
 
     def __call__(self, call: Call[T], /) -> T: ...
 
 
 class AsyncCaller(Protocol):
-    """Sends a request and reads its response, awaited."""
+    """Sends a request; what is awaited is the value of its response."""
 
     def __call__(self, call: Call[T], /) -> Awaitable[T]: ...
 

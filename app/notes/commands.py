@@ -146,9 +146,6 @@ def _show(made: Note, *, as_json: bool) -> None:
 
 
 def _as_dict(one: Note) -> dict[str, Any]:
-    from propcite.attribution.formats.json import to_dict
+    from propcite.app.server.results import stored_note
 
-    pinned, cited = (to_dict(answer) if answer else None for answer in (one.pinned, one.cited))
-    dates = {"made_at": one.made_at.isoformat(), "changed_at": one.changed_at.isoformat()}
-    fields = {name: getattr(one, name) for name in ("id", "collection", "by", "text", "version")}
-    return {**fields, "pinned": pinned, "cited": cited, **dates}
+    return stored_note(one).model_dump(mode="json")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from propcite.app.errors import AppError, NotFoundError
+from propcite.app.storable_text import storable
 from propcite.attribution.citations import CitedAnswer, CitedProposition, Label
 from propcite.attribution.formats.reviewed.decisions import Choice, Decision, Decisions
 from propcite.attribution.formats.wording import label_of, location_of
@@ -59,11 +60,7 @@ def make_decision(
         raise AppError("only a changed fact has new words: leave them out, or decide 'changed'")
     if max(len(words), len(note)) > MAX_WORDS:
         raise AppError(f"words and notes have at most {MAX_WORDS:,} characters: shorten them")
-    return Decision(id_, choice, _storable(words), _storable(note), by)
-
-
-def _storable(text: str) -> str:
-    return text.encode(errors="replace").decode().replace("\0", "\ufffd").strip()
+    return Decision(id_, choice, storable(words).strip(), storable(note).strip(), by)
 
 
 def fact_values(one: DraftFact) -> dict[str, Any]:

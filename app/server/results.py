@@ -8,7 +8,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field
 
 from propcite.app.ingest.outcomes import Outcome
-from propcite.app.library.records import ReviewState
+from propcite.app.library.records import Note, ReviewState
 from propcite.app.overview.records import Line, SuggestedQuestion
 from propcite.attribution.citations import Label
 from propcite.attribution.formats.json.schema import AnswerJson, VerdictJson
@@ -84,6 +84,24 @@ class StoredNote(BaseModel):
     version: int
     made_at: datetime
     changed_at: datetime
+
+
+def stored_note(note: Note) -> StoredNote:
+    """Return a note as it is sent."""
+    from propcite.attribution.formats.json import to_dict
+
+    pinned, cited = (to_dict(answer) if answer else None for answer in (note.pinned, note.cited))
+    return StoredNote(
+        id=note.id,
+        collection=note.collection,
+        by=note.by,
+        text=note.text,
+        pinned=pinned,
+        cited=cited,
+        version=note.version,
+        made_at=note.made_at,
+        changed_at=note.changed_at,
+    )
 
 
 class NoteList(BaseModel):

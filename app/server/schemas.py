@@ -8,6 +8,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field
 
 from propcite.app.library.store import AnswerInfo, AuditEntry, DocumentInfo, FailureInfo, Feedback, Opinion
 from propcite.app.setting_values import alignment_name
+from propcite.app.storable_text import storable
 from propcite.attribution.formats import FORMATS, Unit
 from propcite.attribution.formats.json.hits import AlternativeJson, HitJson
 from propcite.attribution.formats.json.schema import PassageJson
@@ -18,18 +19,13 @@ from propcite.retrieval.words.query import Way
 MAX_TEXT = 4000  # characters of a question or query: each of its tokens is searched for
 
 
-def clean(text: str) -> str:
-    """Replace surrogates and zero characters, which JSON may contain and databases reject."""
-    return text.encode(errors="replace").decode().replace("\0", "\ufffd")
-
-
 def clean_all(value: Any) -> Any:
     """Clean every text in a JSON value."""
     if isinstance(value, str):
-        return clean(value)
+        return storable(value)
     if isinstance(value, list):
         return [clean_all(one) for one in value]
-    return {clean(k): clean_all(v) for k, v in value.items()} if isinstance(value, dict) else value
+    return {storable(k): clean_all(v) for k, v in value.items()} if isinstance(value, dict) else value
 
 
 def _check_name(text: str) -> str:
@@ -41,7 +37,7 @@ def _check_name(text: str) -> str:
 def _check_words(text: str) -> str:
     if not text.strip():
         raise ValueError("it needs some words")
-    return clean(text)
+    return storable(text)
 
 
 def _check_format(name: str) -> str:
@@ -50,7 +46,7 @@ def _check_format(name: str) -> str:
     return name
 
 
-Text = Annotated[str, AfterValidator(clean)]
+Text = Annotated[str, AfterValidator(storable)]
 NonBlankText = Annotated[str, AfterValidator(_check_words), Field(min_length=1)]
 AlignmentName = Annotated[str, AfterValidator(alignment_name), Field(min_length=1)]
 Name = Annotated[str, AfterValidator(_check_name), Field(min_length=1, max_length=200)]

@@ -105,16 +105,22 @@ def show_list(drafts: Sequence[ReviewInfo]) -> None:
 
 def show_removing(info: ReviewInfo) -> None:
     """Offer to remove a draft to those who sent it, and those who may change its collection."""
-    asking = session.visitor()
-    if not (asking.may(Scope.WRITE, info.collection) or (asking.name and asking.name == info.by)):
+    if not _may_remove(info):
         return
     with st.popover("Remove", type="tertiary", icon=":material/delete:", key="remove-draft"):
         st.markdown("The draft, its sources and all decisions go.")
         st.button("Remove the draft", key="remove-draft-now", type="primary", on_click=_remove, args=(info,))
 
 
+def _may_remove(info: ReviewInfo) -> bool:
+    asking = session.visitor()
+    return asking.may(Scope.WRITE, info.collection) or bool(asking.name and asking.name == info.by)
+
+
 def _remove(info: ReviewInfo) -> None:
     with session.showing_errors():
+        if not _may_remove(info):  # the rights may have changed since the button was drawn
+            session.visitor().require(Scope.WRITE, info.collection)
         session.parts().reviews.remove(info.id)
         session.visitor().record(Action.REMOVED_REVIEW, info.collection, info.id)
         close()

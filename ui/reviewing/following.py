@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from propcite.app.errors import NotFoundError
-from propcite.app.library.store import ReviewInfo, ReviewState
+from propcite.app.library.store import ReviewInfo, ReviewState, Scope
 from propcite.ui import session
 from propcite.ui.render import plain
 from propcite.ui.words import percent
@@ -27,4 +27,6 @@ def follow(id_: str) -> None:
 
 
 def _cancel(info: ReviewInfo) -> None:
-    session.parts().reviews.cancel(info.id)
+    with session.showing_errors():
+        session.visitor().require(Scope.READ, info.collection)
+        session.parts().reviews.cancel(info.id)

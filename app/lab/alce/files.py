@@ -18,6 +18,7 @@ from typing_extensions import TypedDict
 from propcite.app.errors import AppError
 from propcite.app.lab.runs.inputs import file_digest, first_error
 from propcite.app.library.store.runs import MAX_KEY_LENGTH
+from propcite.app.storable_text import storable
 from propcite.retrieval.splitter import passage_from_text
 from propcite.retrieval.text import Passage
 
@@ -64,7 +65,7 @@ class Question:
 
     @property
     def text(self) -> str:
-        return _valid(self.item["question"])
+        return storable(self.item["question"])
 
     @cached_property
     def premises(self) -> tuple[str, ...]:
@@ -75,20 +76,22 @@ class Question:
     def passages(self) -> tuple[Passage, ...]:
         """Return the documents; their ids are their numbers from 1."""
         docs = enumerate(self.item["docs"], start=1)
-        return tuple(passage_from_text(str(n), _valid(doc["text"]), _valid(doc.get("title") or "")) for n, doc in docs)
+        return tuple(
+            passage_from_text(str(n), storable(doc["text"]), storable(doc.get("title") or "")) for n, doc in docs
+        )
 
     @property
     def output(self) -> str:
-        return _valid(self.item["output"])
+        return storable(self.item["output"])
 
     @property
     def long_answers(self) -> list[str]:
-        return [_valid(one["long_answer"]) for one in self.item.get("annotations") or []]
+        return [storable(one["long_answer"]) for one in self.item.get("annotations") or []]
 
     @property
     def references(self) -> list[str]:
         """Return the texts that ROUGE compares with: ASQA's long answers, else the only answer."""
-        return self.long_answers or [_valid(one) for one in [self.item.get("answer")] if isinstance(one, str) and one]
+        return self.long_answers or [storable(one) for one in [self.item.get("answer")] if isinstance(one, str) and one]
 
     @property
     def short_answers(self) -> list[list[str]]:
@@ -96,7 +99,7 @@ class Question:
 
     @property
     def sub_questions(self) -> list[str]:
-        return [_valid(pair.get("question") or "") for pair in self.item.get("qa_pairs") or []]
+        return [storable(pair.get("question") or "") for pair in self.item.get("qa_pairs") or []]
 
     def with_docs(self, num_docs: int) -> Question:
         """Return the question with its first documents only."""
@@ -201,7 +204,7 @@ def _checked(path: Path, items: Sequence[Any]) -> Iterator[Mapping[str, Any]]:
 def _key(item: Mapping[str, Any]) -> str:
     """Return the item's id in its file, or its question if it has none."""
     id_ = next((item[name] for name in IDS if item.get(name) not in (None, "")), item["question"])
-    key = _valid(str(id_))
+    key = storable(str(id_))
     digest = hashlib.sha256(key.encode()).hexdigest()[:16]
     return key if len(key) <= MAX_KEY_LENGTH else f"{key[: MAX_KEY_LENGTH - 17]} {digest}"
 
@@ -220,12 +223,7 @@ def _check_questions(path: Path, questions: Sequence[Question]) -> None:
 
 def _premise(doc: Mapping[str, Any]) -> str:
     text = doc["sent"] if "sent" in doc else doc["text"]
-    return _valid(f"Title: {doc.get('title') or ''}\n{text}")
-
-
-def _valid(text: str) -> str:
-    """Replace lone surrogates and NUL, which JSON allows but models and databases do not."""
-    return text.encode(errors="replace").decode().replace("\0", "\ufffd")
+    return storable(f"Title: {doc.get('title') or ''}\n{text}")
 
 
 def _first_line(error: Exception) -> str:

@@ -188,9 +188,9 @@ def split_items(
         found = [_NO_QUALITY] * len(rows)
         if name not in NAIVE:
             found = quality.measures([row.sentence for row in rows], propositions)
-        for row, split, (of_quality, told) in zip(rows, propositions, found, strict=True):
+        for row, split, (of_quality, judgements) in zip(rows, propositions, found, strict=True):
             spans = [p.spans for p in split]
             pieces = [[span.of(row.sentence) for span in spans_of] for spans_of in spans]
-            output = {"source": row.source, "text": row.sentence, "propositions": pieces, "told": told}
+            output = {"source": row.source, "text": row.sentence, "propositions": pieces, "judgements": judgements}
             measures = sentence_measures(row.tokens, row.references, spans) | of_quality
             yield RunItem(row.id, name, measures, output, split_cost(cost, len(rows)))

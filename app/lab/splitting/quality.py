@@ -43,8 +43,8 @@ class Quality:
             "supported": known,
             "well_formed": sum(not found for found in faults) / count,
         }
-        told: list[dict[str, object]] = [
+        judgements: list[dict[str, object]] = [
             {"text": p.text, "faults": found, "supported": is_supported}
             for p, found, is_supported in zip(split, faults, supported, strict=True)
         ]
-        return dict(measures), told
+        return dict(measures), judgements

@@ -13,7 +13,8 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import Field, ValidationError
 
 from propcite.app.server.proxy.client import Client, SourceForm, client_of
-from propcite.app.server.schemas import DocumentSelection, NonBlankText, PassageInput, Text, clean
+from propcite.app.server.schemas import DocumentSelection, NonBlankText, PassageInput, Text
+from propcite.app.storable_text import storable
 from propcite.attribution.formats.offsets import Unit
 
 EXTENSION = "propcite"
@@ -83,7 +84,7 @@ class ProxyRequest(ABC):
     @cached_property
     def question(self) -> str:
         """Return the question, cut to its end, which follows any text that the user pasted."""
-        question = self.extension.question.strip() or clean(self.last_words()).strip()
+        question = self.extension.question.strip() or storable(self.last_words()).strip()
         return question[-MAX_QUESTION_CHARS:]
 
     @cached_property

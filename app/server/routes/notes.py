@@ -15,12 +15,11 @@ from propcite.app.notes.notebook import notebook_answer
 from propcite.app.notes.pinning import pinned
 from propcite.app.server.access import Access, CheckedRoute, ReadAccess
 from propcite.app.server.errors import RequestError
-from propcite.app.server.results import NoteList, StoredNote
+from propcite.app.server.results import NoteList, StoredNote, stored_note
 from propcite.app.server.routes.answers import find_answer
 from propcite.app.server.routes.shared import ANSWER_RESPONSES, PROBLEMS, answer_response, cancel_on_disconnect
 from propcite.app.server.schemas import AnswerFormat, Name, RequestBody, Text
 from propcite.app.turns.costs import Kind, Size
-from propcite.attribution.formats.json import to_dict
 
 router = APIRouter(tags=["notes"], route_class=CheckedRoute)
 Collection = Annotated[Name | None, Query(description="default: the server's own, PROPCITE_COLLECTION")]
@@ -53,7 +52,7 @@ def list_notes(access: ReadAccess, collection: Collection = None) -> NoteList:
     """List the notes of a collection, the oldest first."""
     info = access.service.pipeline(access.collection_name(collection)).collection
     found = access.service.parts.notes.all(info)
-    return NoteList(collection=info.name, notes=[_stored(note) for note in found])
+    return NoteList(collection=info.name, notes=[stored_note(note) for note in found])
 
 
 @router.get("/v1/notes/export", responses=ANSWER_RESPONSES, response_class=Response)
@@ -75,7 +74,7 @@ def add_note(access: ReadAccess, body: NewNote) -> StoredNote:
     info = access.service.pipeline(name).collection
     made = access.service.parts.notes.add(info, body.text, taken, access.speaker())
     access.record(Action.WROTE_NOTE, info.name, made.id)
-    return _stored(made)
+    return stored_note(made)
 
 
 @router.put("/v1/notes/{note_id}", responses=PROBLEMS)
@@ -87,7 +86,7 @@ def change_note(access: ReadAccess, note_id: str, body: ChangedNote) -> StoredNo
     except ChangedNoteError as error:
         raise RequestError(409, str(error)) from error
     access.record(Action.WROTE_NOTE, note.collection, note.id)
-    return _stored(changed)
+    return stored_note(changed)
 
 
 @router.post("/v1/notes/{note_id}/cite", responses=PROBLEMS)
@@ -100,7 +99,7 @@ async def cite_note(request: Request, access: ReadAccess, note_id: str) -> Store
     def work() -> StoredNote:
         cited = service.pipeline(note.collection).cite(note.text)
         try:
-            return _stored(service.parts.notes.set_cited(note.id, cited, note.version))
+            return stored_note(service.parts.notes.set_cited(note.id, cited, note.version))
         except ChangedNoteError as error:
             raise RequestError(409, str(error)) from error
 
@@ -114,7 +113,7 @@ def remove_note(access: ReadAccess, note_id: str) -> StoredNote:
     note = _own(access, note_id)
     access.service.parts.notes.remove(note.id)
     access.record(Action.REMOVED_NOTE, note.collection, note.id)
-    return _stored(note)
+    return stored_note(note)
 
 
 def _own(access: Access, note_id: str) -> Note:
@@ -129,18 +128,3 @@ def _own(access: Access, note_id: str) -> Note:
     if note.by != access.speaker() and not access.rights.allow(Scope.WRITE, note.collection):
         raise RequestError(403, f"this note is by {note.by or 'somebody else'}: a key of scope write may change it")
     return note
-
-
-def _stored(note: Note) -> StoredNote:
-    pinned_json, cited_json = (to_dict(answer) if answer else None for answer in (note.pinned, note.cited))
-    return StoredNote(
-        id=note.id,
-        collection=note.collection,
-        by=note.by,
-        text=note.text,
-        pinned=pinned_json,
-        cited=cited_json,
-        version=note.version,
-        made_at=note.made_at,
-        changed_at=note.changed_at,
-    )

@@ -11,6 +11,7 @@ from propcite.app.errors import AppError, NotFoundError
 from propcite.app.library.records import CollectionInfo, Note
 from propcite.app.library.store.database import Database, aware
 from propcite.app.library.store.tables import CollectionRow, NoteRow, now
+from propcite.app.storable_text import storable
 from propcite.attribution.citations import CitedAnswer
 from propcite.attribution.formats.json import from_json, to_json
 from propcite.attribution.formats.links import linked_by
@@ -83,7 +84,7 @@ class Notes:
 def _checked(text: str) -> str:
     if len(text) > MAX_NOTE:
         raise AppError(f"a note has at most {MAX_NOTE:,} characters, this one {len(text):,}: divide it")
-    return text.encode(errors="replace").decode().replace("\0", "\ufffd").strip()
+    return storable(text).strip()
 
 
 def _row(session: Session, note_id: str, version: int | None = None) -> NoteRow:

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from propcite.app.server.proxy.proxy_request import parts_of
-from propcite.app.server.schemas import PassageInput, clean
+from propcite.app.server.schemas import PassageInput
+from propcite.app.storable_text import storable
 
 
 class ResultPlace(NamedTuple):
@@ -75,7 +76,7 @@ def _add(given: GivenSources, block: Mapping[str, Any], index: int) -> None:
         elif text.strip():
             id_ = f"document-{index}"
             given.documents[id_] = index
-            given.passages.append(PassageInput(id=id_, text=clean(text), title=_name(block, "title")))
+            given.passages.append(PassageInput(id=id_, text=storable(text), title=_name(block, "title")))
         return
     for number, part in enumerate(parts_of(block)):
         text = part.get("text") if isinstance(part, Mapping) else None
@@ -83,9 +84,9 @@ def _add(given: GivenSources, block: Mapping[str, Any], index: int) -> None:
             id_, source = f"search-result-{index}-{number}", _name(block, "source")
             given.results[id_] = ResultPlace(index, number, source)
             title = _name(block, "title")
-            given.passages.append(PassageInput(id=id_, text=clean(text), title=title, document_id=source))
+            given.passages.append(PassageInput(id=id_, text=storable(text), title=title, document_id=source))
 
 
 def _name(block: Mapping[str, Any], field_name: str) -> str:
     value = block.get(field_name)
-    return clean(value) if isinstance(value, str) else ""
+    return storable(value) if isinstance(value, str) else ""
