@@ -16,6 +16,8 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from propcite.attribution.errors import AttributionError
+from propcite.attribution.judges.quantizing import in_eight_bits, unpacked
+from propcite.attribution.judges.reader_changes import change, cut, joined, packed, restored
 from propcite.retrieval.encoding.bundled import file_sha256
 from propcite.retrieval.encoding.loading import hide_progress_bars
 from propcite.retrieval.encoding.precision import dtype_of
@@ -23,7 +25,7 @@ from propcite.retrieval.errors import PropCiteError
 from propcite.retrieval.saving import atomic_write
 
 if TYPE_CHECKING:
-    from torch import Tensor, nn
+    from torch import Tensor
 
     from propcite.attribution.judges.reader_network import ReaderNetwork
     from propcite.attribution.reading.pairs import PairTokenizer
@@ -31,14 +33,10 @@ if TYPE_CHECKING:
 READER = Path(__file__).parents[1] / "models" / "reader"
 ABOUT = "reader.json"
 CHANGES = "changes.safetensors"
-UP, DOWN = "/up", "/down"  # in names of the two thin matrices whose product was added to a weight
 REMEDY = "install PropCite again, or name a folder that propcite train judge wrote"
 MAX_FILE_BYTES = 45_000_000
-GROUP = 64  # weights of an embedding that share a scale
 BASE = "base."  # in front of the names of the base's weights
 DENIAL = "denial."  # of the weights that readers lack which were trained before there were any
-SCALE, HALVES = "/scale", "/halves"
-STEPS, HALF_STEPS = 127, 7  # of an eight-bit and of a four-bit number on each side of 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +73,7 @@ def _load(folder: Path, described: str, device: str, precision: str) -> LoadedRe
     try:
         about = json.loads(described)
         stored = {name: tensor for file in about["files"] for name, tensor in _tensors(folder / file)}
-        network = _network(transformers.AutoConfig.from_pretrained(folder), dict(_unpacked(stored)))
+        network = _network(transformers.AutoConfig.from_pretrained(folder), dict(unpacked(stored)))
         changes = _changes(folder, about)
         change(network, changes)
         tokenizer = PairTokenizer(transformers.AutoTokenizer.from_pretrained(folder))
@@ -86,34 +84,9 @@ def _load(folder: Path, described: str, device: str, precision: str) -> LoadedRe
     return LoadedReader(network, tokenizer, f"{folder.name}@{_digest(about)}", about, changes)
 
 
-def change(network: nn.Module, changes: Mapping[str, Tensor]) -> None:
-    """Add the products of thin matrices to a network's weights; other tensors replace what has their name."""
-    import torch
-
-    own = network.state_dict()
-    with torch.no_grad():
-        for name, tensor in changes.items():
-            if name.endswith(UP):
-                weight, down = own[name.removesuffix(UP)], changes[name.removesuffix(UP) + DOWN]
-                weight.copy_(weight.float() + (tensor @ down).to(weight.device))
-            elif not name.endswith(DOWN):
-                own[name].copy_(tensor)
-
-
-def joined(first: Mapping[str, Tensor], second: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Return two sets of changes as one; of two tensors that replace the same weight, the second."""
-    import torch
-
-    together = {**first, **second}
-    for name in first.keys() & second.keys():
-        if name.endswith((UP, DOWN)):
-            together[name] = torch.cat([first[name], second[name]], 1 if name.endswith(UP) else 0)
-    return together
-
-
 def _changes(folder: Path, about: Mapping[str, Any]) -> dict[str, Tensor]:
     """Return the changes that a reader's description names; there may be none."""
-    return {name: t.float() for name, t in _tensors(folder / CHANGES)} if "changes" in about else {}
+    return restored(dict(_tensors(folder / CHANGES))) if "changes" in about else {}
 
 
 def _network(config: Any, state: Mapping[str, Tensor]) -> ReaderNetwork:
@@ -173,7 +146,7 @@ def save(folder: Path, network: ReaderNetwork, tokenizer: Any, about: Mapping[st
     folder.mkdir(parents=True, exist_ok=True)
     network.base.config.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
-    parts = list(_parts(dict(_packed(network.state_dict()))))
+    parts = list(_parts(dict(in_eight_bits(network.state_dict()))))
     files = {}
     for number, tensors in enumerate(parts, 1):
         file = folder / f"weights-{number}-of-{len(parts)}.safetensors"
@@ -186,13 +159,19 @@ def save(folder: Path, network: ReaderNetwork, tokenizer: Any, about: Mapping[st
             old.unlink()
 
 
-def save_changes(folder: Path, base: Path, changes: Mapping[str, Tensor], about: Mapping[str, Any]) -> None:
-    """Write a reader that differs from the reader in the folder `base` by changes, added to those that it has."""
+def save_changes(
+    folder: Path, base: Path, changes: Mapping[str, Tensor], about: Mapping[str, Any], rank: int = 0
+) -> None:
+    """Write a reader that differs from the reader in the folder `base` by changes, added to those that it has.
+
+    With a `rank` the products of thin matrices are cut to it, so that a reader trained again does not grow.
+    """
     from safetensors.torch import save_file
 
     of_base = _about(base)
     given = {name: tensor.detach().float().cpu() for name, tensor in changes.items()}
-    stored = {name: t.half().contiguous() for name, t in joined(_changes(base, of_base), given).items()}
+    together = joined(_changes(base, of_base), given)
+    stored = dict(packed(cut(together, rank) if rank else together))
     folder.mkdir(parents=True, exist_ok=True)
     if folder.resolve() != base.resolve():
         for file in base.iterdir():
@@ -201,50 +180,6 @@ def save_changes(folder: Path, base: Path, changes: Mapping[str, Tensor], about:
     with atomic_write(folder / CHANGES, AttributionError) as new:
         save_file(stored, str(new))
     _write_about(folder, {**about, "files": of_base["files"], "changes": file_sha256(folder / CHANGES)})
-
-
-def _packed(state: Mapping[str, Tensor]) -> Iterator[tuple[str, Tensor]]:
-    """Yield word embeddings in four bits, other matrices in eight, vectors as they are."""
-    for name, value in state.items():
-        tensor = value.detach().float().cpu()
-        if name.endswith("word_embeddings.weight") and tensor.shape[1] % GROUP == 0:
-            halves, scale = _four_bits(tensor)
-            yield name + HALVES, halves
-            yield name + SCALE, scale
-        elif tensor.ndim == 2 and tensor.shape[0] > 1:
-            scale = (tensor.abs().amax(1) / STEPS).clamp_min(1e-12)
-            yield name, (tensor / scale[:, None]).round().char()
-            yield name + SCALE, scale
-        else:
-            yield name, tensor.contiguous()
-
-
-def _unpacked(stored: Mapping[str, Tensor]) -> Iterator[tuple[str, Tensor]]:
-    for name, tensor in stored.items():
-        if name.endswith(HALVES):
-            original = name.removesuffix(HALVES)
-            yield original, _from_four_bits(tensor, stored[original + SCALE])
-        elif not name.endswith(SCALE):
-            scale = stored.get(name + SCALE)
-            yield name, tensor.float() if scale is None else tensor.float() * scale[:, None]
-
-
-def _four_bits(tensor: Tensor) -> tuple[Tensor, Tensor]:
-    """Return two numbers per byte, and a scale per group."""
-    import torch
-
-    groups = tensor.reshape(tensor.shape[0], -1, GROUP)
-    scale = (groups.abs().amax(2) / HALF_STEPS).clamp_min(1e-7).half()
-    steps = (groups / scale.float()[..., None]).round().clamp(-HALF_STEPS, HALF_STEPS).to(torch.int16) + HALF_STEPS
-    steps = steps.reshape(tensor.shape[0], -1)
-    return (steps[:, 0::2] * 16 + steps[:, 1::2]).to(torch.uint8), scale
-
-
-def _from_four_bits(halves: Tensor, scale: Tensor) -> Tensor:
-    import torch
-
-    steps = torch.stack([halves // 16, halves % 16], -1).float() - HALF_STEPS
-    return (steps.reshape(halves.shape[0], -1, GROUP) * scale.float()[..., None]).reshape(halves.shape[0], -1)
 
 
 def _parts(tensors: Mapping[str, Tensor]) -> Iterator[dict[str, Tensor]]:

@@ -12,7 +12,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from propcite.attribution.errors import AttributionError
-from propcite.attribution.judges import reader_files
+from propcite.attribution.judges import reader_changes, reader_files
 from propcite.retrieval.encoding.bundled import file_sha256
 from propcite.retrieval.errors import PropCiteError
 from propcite.retrieval.saving import atomic_write
@@ -88,8 +88,8 @@ def over(reader: reader_files.LoadedReader, changes: Mapping[str, Tensor]) -> Qu
     for name, tensor in reader.changes.items():
         if name.startswith(UPPER):
             number, _, rest = name.removeprefix(UPPER).partition(".")
-            undone[f"{int(number) - first}.{rest}"] = -tensor if name.endswith(reader_files.UP) else tensor
-    reader_files.change(network.upper_layers, reader_files.joined(undone, changes))
+            undone[f"{int(number) - first}.{rest}"] = -tensor if name.endswith(reader_changes.UP) else tensor
+    reader_changes.change(network.upper_layers, reader_changes.joined(undone, changes))
     return network
 
 

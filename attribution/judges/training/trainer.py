@@ -290,7 +290,7 @@ def train(
         "made": datetime.date.today().isoformat(),
     }
     if recipe.low_rank:
-        save_changes(out, Path(base), learned_changes(network), about)
+        save_changes(out, Path(base), learned_changes(network), about, recipe.low_rank)
     else:
         save(out, network, tokenizer, about)
     (folder / CHECKPOINT).unlink(missing_ok=True)
