@@ -14,7 +14,6 @@ from propcite.app.commands import (
     INTERRUPTED,
     Panel,
     answers,
-    asking,
     cli,
     describing,
     documents,
@@ -25,11 +24,13 @@ from propcite.app.commands import (
     indexes,
     ingestion,
     lines,
+    listing,
     people,
     repairs,
     serving,
     upkeep,
 )
+from propcite.app.comparing import command as comparing
 from propcite.app.notes import commands as notes
 from propcite.app.overview import commands as overview
 from propcite.app.reviewing import command as reviewing
@@ -39,8 +40,8 @@ from propcite.retrieval.errors import PropCiteError
 # A module adds its commands when it is imported.
 __all__ = [
     "answers",
-    "asking",
     "cli",
+    "comparing",
     "describing",
     "documents",
     "exchange",
@@ -50,6 +51,7 @@ __all__ = [
     "indexes",
     "ingestion",
     "lines",
+    "listing",
     "main",
     "notes",
     "overview",

@@ -125,13 +125,13 @@ def _show_proposition(proposition: CitedProposition, names: dict[str, str], with
         return
     mark, colour = MARKS[proposition.verdict.label]
     label = proposition.verdict.label.value
-    _indented(f"[{colour}]{mark} {label}[/{colour}]  {escape(proposition.proposition.text)}", 2)
+    indented(f"[{colour}]{mark} {label}[/{colour}]  {escape(proposition.proposition.text)}", 2)
     for citation in proposition.citations if with_source else ():
-        _indented(f"[bold cyan]\\[{citation.number}][/] {_source(citation.evidence, names)}", 6)
+        indented(f"[bold cyan]\\[{citation.number}][/] {source_line(citation.evidence, names)}", 6)
     if proposition.verdict.reason:
-        _indented(f"[{colour}]{escape(proposition.verdict.reason)}[/{colour}]", 6)
+        indented(f"[{colour}]{escape(proposition.verdict.reason)}[/{colour}]", 6)
     if proposition.nearest is not None:
-        _indented(f"[dim]nearest: {_source(proposition.nearest, names)}[/dim]", 6)
+        indented(f"[dim]nearest: {source_line(proposition.nearest, names)}[/dim]", 6)
 
 
 def _without_repeated(propositions: Sequence[CitedProposition]) -> list[CitedProposition]:
@@ -148,21 +148,23 @@ def _same_source(one: CitedProposition, other: CitedProposition | None) -> bool:
     return [(c.passage.id, c.span) for c in one.citations] == [(c.passage.id, c.span) for c in other.citations]
 
 
-def _indented(markup: str, by: int) -> None:
+def indented(markup: str, by: int) -> None:
+    """Print markup with all its lines indented; one line where no one reads it on a terminal."""
     if out.is_terminal:
         out.print(Padding(markup, (0, 0, 0, by), expand=False))
     else:
         out.print(" " * by + markup, soft_wrap=True)  # one line, for programs that read the pipe
 
 
-def _source(evidence: Evidence, names: dict[str, str]) -> str:
+def source_line(evidence: Evidence, names: Mapping[str, str]) -> str:
+    """Return where evidence is and its quote, as markup."""
     said = [_place(evidence, names), "" if evidence.shown else ELSEWHERE, evidence.document_status, evidence.doubt]
     place = ", ".join(filter(None, said))
     also = f" ({line})" if (line := copies_line(evidence, names)) else ""
     return f"{escape(place)}: “{escape(' '.join(evidence.quote.split()))}”{escape(also)}"
 
 
-def _place(evidence: Evidence, names: dict[str, str]) -> str:
+def _place(evidence: Evidence, names: Mapping[str, str]) -> str:
     passage = evidence.passage
     name = names.get(passage.document_id) or passage.title or passage.id
     return ", ".join(filter(None, [name, location_of(passage, [evidence.span])]))
@@ -173,7 +175,7 @@ def show_claims(parts: Sequence[SplitSentence]) -> None:
     for part in parts:
         out.print(Text(" ".join(part.text.split()), style="bold"), soft_wrap=not out.is_terminal)
         for p in part.propositions:
-            _indented(
+            indented(
                 f"• {escape(p.text)}" if p.check_worthy else f"[dim]• {escape(p.text)} (needs no support)[/dim]", 2
             )
 
@@ -185,11 +187,11 @@ def show_repair(repaired: Repaired) -> None:
     for check in repaired.checks:
         mark, colour = REPAIRS[check.state.value]
         claim = " ".join(check.sentence.of(repaired.answer.text).split())
-        _indented(f"[{colour}]{mark} \\[{check.number}] {check.state.value}[/{colour}]  {escape(claim)}", 2)
+        indented(f"[{colour}]{mark} \\[{check.number}] {check.state.value}[/{colour}]  {escape(claim)}", 2)
         if check.verdict and check.verdict.reason:
-            _indented(f"[{colour}]{escape(check.verdict.reason)}[/{colour}]", 6)
+            indented(f"[{colour}]{escape(check.verdict.reason)}[/{colour}]", 6)
         if check.evidence:
-            _indented(f"[dim]{_source(check.evidence, {})}[/dim]", 6)
+            indented(f"[dim]{source_line(check.evidence, {})}[/dim]", 6)
     _show_notices(repaired.answer)
     if repaired.checks and repaired.answer.uncited:
         out.print()
@@ -204,9 +206,9 @@ def show_hits(hits: Sequence[Hit], names: dict[str, str]) -> None:
         place = _place(Evidence.of(hit), names)
         words = f" [dim](words {hit.words:.3f})[/dim]" if hit.words and hit.similarity else ""
         out.print(f"[bold cyan]{rank:>2}[/]  {hit.score:.3f}{words}  [dim]{escape(place)}[/dim]")
-        _indented(escape(" ".join(hit.text.split())), 4)
+        indented(escape(" ".join(hit.text.split())), 4)
         if also := also_in(hit, names):
-            _indented(f"[dim]{escape(also)}[/dim]", 4)
+            indented(f"[dim]{escape(also)}[/dim]", 4)
         out.print()
 
 

@@ -11,6 +11,7 @@ from propcite.attribution.citations import MAX_CITATIONS, CitedAnswer
 from propcite.attribution.citing.alternatives import Alternative, alternatives
 from propcite.attribution.citing.answer_citer import AnswerCiter
 from propcite.attribution.citing.batch import Entry, acite, cite_many
+from propcite.attribution.citing.comparing import Comparison, compared
 from propcite.attribution.citing.deciding import CANDIDATES, MIN_SCORE, Decider
 from propcite.attribution.citing.explaining import Explained, explain_citation
 from propcite.attribution.citing.method import Method
@@ -176,6 +177,22 @@ class PropCite:
     ) -> Repaired:
         """Check an answer's own `[n]`, which number these passages from 1: drop wrong ones, add missing ones."""
         return repair(self.tools, answer, source, collection, question)
+
+    def compare(self, question: str, left: tuple[str, Source], right: tuple[str, Source]) -> Comparison:
+        """Cite two answers to a question, each over its own source, and match their facts over both.
+
+        A fact that the other source supports or denies is beside that source's own fact about it, if its answer has
+        one.
+        """
+        one, other = (self.cite(text, source, question=question) for text, source in (left, right))
+        return self.compare_answers(one, left[1], other, right[1])
+
+    def compare_answers(
+        self, left: CitedAnswer, left_source: Source, right: CitedAnswer, right_source: Source
+    ) -> Comparison:
+        """Match the facts of two cited answers, each over the other's source."""
+        elsewhere = self.cite(left.text, right_source), self.cite(right.text, left_source)
+        return compared(left.question or right.question, left, right, *elsewhere)
 
     def explain(
         self,

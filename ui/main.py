@@ -30,6 +30,7 @@ def views(visitor: Visitor) -> Iterator[StreamlitPage]:
     yield st.Page("views/ask.py", title="Ask", icon=":material/forum:", url_path="ask", default=True)
     yield st.Page("views/cite.py", title="Cite a text", icon=":material/format_quote:", url_path="cite")
     yield st.Page("views/review.py", title="Review a draft", icon=":material/rate_review:", url_path="review")
+    yield st.Page("views/compare.py", title="Compare", icon=":material/compare_arrows:", url_path="compare")
     yield st.Page("views/search.py", title="Search", icon=":material/search:", url_path="search")
     yield st.Page("views/notes.py", title="Notes", icon=":material/sticky_note_2:", url_path="notes")
     if visitor.may_measure:

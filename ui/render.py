@@ -223,7 +223,7 @@ def source_html(
     marker = f'<span class="number">[{number}]</span> ' if number is not None else ""
     return (
         f'<section class="{kind}"><h3>{marker}{title_html(evidence.passage)}</h3>'
-        f"{_place_html(evidence_line(evidence, sources), _lead(evidence, sources))}"
+        f"{place_html(evidence_line(evidence, sources), _lead(evidence, sources))}"
         f"{passage_html(evidence.passage, [evidence.span], stated)}"
         f"{_copies_html([(copy.passage, [copy.span]) for copy in evidence.copies], views)}"
         f"{_deeds_html(evidence, sources, views)}"
@@ -260,7 +260,7 @@ def title_html(passage: Passage) -> str:
     return escape(title) + "".join(f' <span class="path">› {escape(heading)}</span>' for heading in path)
 
 
-def _place_html(line: str, lead: str = "") -> str:
+def place_html(line: str, lead: str = "") -> str:
     return f'<p class="place">{escape(line)}{lead}</p>'
 
 
@@ -301,7 +301,7 @@ def _hit_html(hit: Hit, rank: int, sources: Sources, views: Views) -> str:
     opened = open_html(hit.passage, hit.spans, views)
     return (
         f'<section class="source"><h3><span class="number">{rank}</span> {title_html(hit.passage)}</h3>'
-        f"{_place_html(place_line(hit.passage, hit.spans, sources))}"
+        f"{place_html(place_line(hit.passage, hit.spans, sources))}"
         f"{passage_html(hit.passage, () if whole else hit.spans)}"
         f"{_copies_html([(copy.passage, copy.spans) for copy in hit.copies], views)}"
         + (f'<p class="deeds">{opened}</p>' if opened else "")

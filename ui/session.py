@@ -28,6 +28,7 @@ from propcite.ui.words import UNITS
 
 KEPT = (
     *("collection", "text-to-cite", "given-passages", "search-text", "granularity", "documents"),
+    *("left-documents", "right-documents", "compared-question"),
     *("runs-kind", "runs-text", "measure-kind", "measure-path", "measure-limit"),
 )
 DEMO = "demo"
@@ -119,10 +120,7 @@ def granularity(
 
 def choose_documents(collection: CollectionInfo) -> list[str]:
     """Return the ids of the documents chosen in the sidebar, by name or condition; empty means all."""
-    titles = {}
-    if collection.num_documents <= MAX_NAMED:
-        known = parts().library.document_fields(collection)
-        titles = {i: str(about["title"] or about["source"]) for i, about in known.items()}
+    titles = document_titles(collection)
     chosen = [i for i in st.session_state.get("documents", ()) if i in titles]
     if st.session_state.get("documents", chosen) != chosen:
         st.session_state["documents"] = chosen  # drop documents of another collection and removed ones
@@ -131,6 +129,21 @@ def choose_documents(collection: CollectionInfo) -> list[str]:
     named = _choose_by_name(titles) if titles else []
     where = st.sidebar.text_input("Only documents that match", key="where", placeholder=EXAMPLE).strip()
     return named if not where else _matching(collection, named, where)
+
+
+def document_titles(collection: CollectionInfo) -> dict[str, str]:
+    """Return what people call each document, by id; empty where there are too many to choose among."""
+    if collection.num_documents > MAX_NAMED:
+        return {}
+    known = parts().library.document_fields(collection)
+    return {i: str(about["title"] or about["source"]) for i, about in known.items()}
+
+
+def names_of(collection: CollectionInfo, ids: Sequence[str]) -> str:
+    """Name documents in a few words: the first two, and how many more."""
+    titles = document_titles(collection)
+    named = ", ".join(titles.get(i, i) for i in ids[:2])
+    return f"{named} and {len(ids) - 2} more" if len(ids) > 2 else named
 
 
 def _choose_by_name(titles: dict[str, str]) -> list[str]:

@@ -19,6 +19,7 @@ from propcite.app.library.records import AnswerInfo, DocumentInfo, Feedback, Opi
 from propcite.app.overview.records import SuggestedQuestion
 from propcite.app.server.results import Collection, DocumentOverview, ReadingJob, RemovedAnswers, RemovedDocument
 from propcite.attribution.citations import CitedAnswer, Verdict
+from propcite.attribution.citing.comparing import Comparison
 from propcite.attribution.errors import AttributionError
 from propcite.attribution.formats.json.explanations import ExplanationJson
 from propcite.attribution.judges import Case
@@ -70,6 +71,12 @@ class AsyncClient:
     ) -> AsyncAnswerStream:
         """Answer a question while the answer is written."""
         return self._stream(self._calls.ask(question, collection, documents, where, after))
+
+    async def compare(
+        self, question: str, left: Sequence[str], right: Sequence[str], *, collection: str | None = None
+    ) -> Comparison:
+        """Ask two documents, or two versions of one, the same: what both say, where they differ, what one says."""
+        return await self._call(self._calls.compare(question, left, right, collection))
 
     async def cite(
         self,

@@ -15,8 +15,10 @@ from propcite.app.library.records import AnswerInfo, DocumentInfo, Feedback, Res
 from propcite.app.overview.records import SuggestedQuestion
 from propcite.app.server.results import Collection, DocumentOverview, ReadingJob, RemovedAnswers, RemovedDocument
 from propcite.attribution.citations import CitedAnswer, Label, Verdict
+from propcite.attribution.citing.comparing import Comparison
 from propcite.attribution.citing.sources import as_passages
 from propcite.attribution.formats.json import from_json
+from propcite.attribution.formats.json.comparisons import read_comparison
 from propcite.attribution.formats.json.explanations import ExplanationJson
 from propcite.attribution.formats.json.reading import read_passage
 from propcite.attribution.judges import Case
@@ -73,6 +75,12 @@ class Calls:
     ) -> Call[CitedAnswer]:
         body = {"question": question, "documents": list(documents), "where": list(where), "after": after}
         return Call("POST", "/v1/ask", _answer, self.given(body, collection))
+
+    def compare(
+        self, question: str, left: Sequence[str], right: Sequence[str], collection: str | None
+    ) -> Call[Comparison]:
+        body = {"question": question, "left": list(left), "right": list(right)}
+        return Call("POST", "/v1/compare", read_comparison, self.given(body, collection))
 
     def cite(
         self, answer: str, passages: Iterable[object] | None, collection: str | None, question: str, keep: bool

@@ -29,11 +29,12 @@ from propcite.app.commands import (
     record,
     write_json,
 )
-from propcite.app.commands.asking import After, GoOn, followed_answer
 from propcite.app.commands.exports import Counted, Export, FormName, Offsets, Out, requested_export
 from propcite.app.commands.given import (
+    After,
     Batch,
     GeneratorName,
+    GoOn,
     JudgeName,
     Margin,
     MethodName,
@@ -41,6 +42,7 @@ from propcite.app.commands.given import (
     Most,
     PassagesFile,
     Questions,
+    followed_answer,
     read_passages,
     setting_overrides,
 )

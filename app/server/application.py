@@ -36,6 +36,7 @@ from propcite.app.server.routes import (
     chat,
     cite,
     collections,
+    compare,
     documents,
     health,
     messages,
@@ -53,7 +54,7 @@ from propcite.app.settings import Settings
 log = logging.getLogger("propcite.server")
 MULTIPART_BYTES = 1 << 20  # what a multipart form may add to its files
 ROUTES = (
-    *(chat, responses, messages, model_server, cite, ask, search, answers, documents, sources),
+    *(chat, responses, messages, model_server, cite, ask, compare, search, answers, documents, sources),
     *(overviews, notes, reviews, collections, audit, health),
 )
 EXPOSED = ("Location", "PropCite-Offsets", "Retry-After", "X-PropCite-Answer", "X-Request-Id")  # to other pages

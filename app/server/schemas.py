@@ -150,6 +150,19 @@ class AskRequest(DocumentSelection, AnswerFormat):
     after: Text = Field("", max_length=100, description="the id of the answer that the question follows", examples=[""])
 
 
+class CompareRequest(OffsetUnit):
+    """A question for two selections of documents of a collection."""
+
+    collection: Name | None = Field(None, description="default: the server's own, PROPCITE_COLLECTION")
+    question: NonBlankText = Field(max_length=MAX_TEXT, examples=["When must receipts be handed in?"])
+    left: list[Text] = Field(
+        min_length=1, max_length=100, description="documents by id, source or file name", examples=[["policy_2023.pdf"]]
+    )
+    right: list[Text] = Field(
+        min_length=1, max_length=100, description="documents of the other side", examples=[["policy_2025.pdf"]]
+    )
+
+
 class FeedbackRequest(RequestBody):
     """Feedback on a citation, or on a fact without one."""
 

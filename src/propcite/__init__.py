@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         Verdict,
     )
     from propcite.attribution.citing.alternatives import Alternative
+    from propcite.attribution.citing.comparing import ComparedFact, ComparedFacts, Comparison, Relation
     from propcite.attribution.citing.explaining import Explained
     from propcite.attribution.citing.repaired import MarkerCheck, MarkerState, Repaired
     from propcite.attribution.citing.sources import as_passages
@@ -61,6 +62,7 @@ _MODULES = {
         *("Evidence", "Label", "Proposition", "Verdict"),
     ),
     "attribution.citing.alternatives": ("Alternative",),
+    "attribution.citing.comparing": ("ComparedFact", "ComparedFacts", "Comparison", "Relation"),
     "attribution.citing.explaining": ("Explained",),
     "attribution.citing.repaired": ("MarkerCheck", "MarkerState", "Repaired"),
     "attribution.citing.sources": ("as_passages",),
@@ -94,6 +96,9 @@ __all__ = [
     "CitedProposition",
     "CitedSentence",
     "CitedStream",
+    "ComparedFact",
+    "ComparedFacts",
+    "Comparison",
     "Document",
     "Draft",
     "Encoder",
@@ -114,6 +119,7 @@ __all__ = [
     "Proposition",
     "QuestionPart",
     "QuestionReader",
+    "Relation",
     "Repaired",
     "Retriever",
     "Sentence",

@@ -122,11 +122,11 @@ def _read_part(data: PartJson, answer: str) -> QuestionPart:
     return QuestionPart(data["question"], Answered(data["answered"]), data["probability"], span)
 
 
-def _read_verdict(data: VerdictJson) -> Verdict:
+def read_verdict(data: VerdictJson) -> Verdict:
     return Verdict(Label(data["label"]), data["probability"], data["reason"])
 
 
-def _read_evidence(data: EvidenceJson, passages: Mapping[str, Passage]) -> Evidence:
+def read_evidence(data: EvidenceJson, passages: Mapping[str, Passage]) -> Evidence:
     scores = data["score"], data["passage_score"]
     copies = tuple(Evidence(*_place(copy, passages), *scores, data["shown"]) for copy in data.get("copies", []))
     link = data.get("link", "")
@@ -141,7 +141,7 @@ def _place(data: CopyJson, passages: Mapping[str, Passage]) -> tuple[Passage, Sp
 
 
 def _read_citation(data: CitationJson, passages: Mapping[str, Passage]) -> Citation:
-    return Citation(data["number"], _read_evidence(data, passages), _read_verdict(data["verdict"]))
+    return Citation(data["number"], read_evidence(data, passages), read_verdict(data["verdict"]))
 
 
 def read_sentence(data: SentenceJson, answer: str, passages: Mapping[str, Passage]) -> CitedSentence:
@@ -158,9 +158,9 @@ def _read_proposition(data: PropositionJson, sentence: Span, passages: Mapping[s
         raise ValueError(f"the proposition {data['text'][:60]!r} reaches beyond its sentence")
     return CitedProposition(
         Proposition(spans, data["text"], data["check_worthy"]),
-        _read_verdict(data["verdict"]) if data["verdict"] else None,
+        read_verdict(data["verdict"]) if data["verdict"] else None,
         tuple(_read_citation(c, passages) for c in data["citations"]),
-        _read_evidence(data["nearest"], passages) if data["nearest"] else None,
+        read_evidence(data["nearest"], passages) if data["nearest"] else None,
     )
 
 

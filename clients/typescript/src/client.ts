@@ -11,6 +11,7 @@ import type {
   CitedAnswer,
   Collection,
   DocumentInfo,
+  Comparison,
   DocumentOverview,
   Explanation,
   Feedback,
@@ -160,6 +161,16 @@ export class Client {
   async suggestFollowUps(answerId: string, { signal }: CallOptions = {}): Promise<SuggestedQuestion[]> {
     const path = `/v1/answers/${part(answerId)}/follow-ups`;
     return (await this.#get<{ questions: SuggestedQuestion[] }>(path, {}, signal)).questions;
+  }
+
+  /** Ask two documents, or two versions of one, the same: what both say, where they differ, what only one says. */
+  compare(
+    question: string,
+    left: string[],
+    right: string[],
+    { signal, collection }: InCollection = {},
+  ): Promise<Comparison> {
+    return this.#post("/v1/compare", { question, left, right, ...this.#within({ collection }) }, signal);
   }
 
   /** Return which words of a stored answer's fact matched which words of its source. */

@@ -106,6 +106,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/compare": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Compare Documents
+         * @description Ask two documents, or two versions of one, the same: what both say, where they differ, what only one says.
+         *
+         *     Both answers are stored.
+         */
+        post: operations["compare_documents"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/search": {
         parameters: {
             query?: never;
@@ -1333,6 +1355,92 @@ export interface components {
         CollectionRequest: {
             /** Name */
             name: string;
+        };
+        /**
+         * CompareRequest
+         * @description A question for two selections of documents of a collection.
+         */
+        CompareRequest: {
+            /**
+             * @description the unit that offsets count; default: the header PropCite-Offsets, else code-points
+             * @default code-points
+             */
+            offsets?: components["schemas"]["Unit"];
+            /**
+             * Collection
+             * @description default: the server's own, PROPCITE_COLLECTION
+             */
+            collection?: string | null;
+            /**
+             * Question
+             * @example When must receipts be handed in?
+             */
+            question: string;
+            /**
+             * Left
+             * @description documents by id, source or file name
+             * @example [
+             *       "policy_2023.pdf"
+             *     ]
+             */
+            left: string[];
+            /**
+             * Right
+             * @description documents of the other side
+             * @example [
+             *       "policy_2025.pdf"
+             *     ]
+             */
+            right: string[];
+        };
+        /**
+         * ComparedFactJson
+         * @description A fact of an answer: its id there, and what the other side's sources say of it, in their words.
+         */
+        ComparedFactJson: {
+            /** Id */
+            id: string;
+            /** Text */
+            text: string;
+            /**
+             * Relation
+             * @enum {string}
+             */
+            relation: "agrees" | "partly" | "differs" | "alone";
+            verdict: components["schemas"]["VerdictJson"] | null;
+            /** Evidence */
+            evidence: components["schemas"]["EvidenceJson"][];
+        };
+        /**
+         * ComparedFactsJson
+         * @description What two sides say of the same; null where one side has no such fact.
+         */
+        ComparedFactsJson: {
+            /**
+             * Relation
+             * @enum {string}
+             */
+            relation: "agrees" | "partly" | "differs" | "alone";
+            left: components["schemas"]["ComparedFactJson"] | null;
+            right: components["schemas"]["ComparedFactJson"] | null;
+        };
+        /**
+         * ComparisonJson
+         * @description Two answers to a question, and their facts side by side.
+         *
+         *     The evidence of left facts is in `right_passages`, that of right facts in `left_passages`.
+         */
+        ComparisonJson: {
+            /** Question */
+            question: string;
+            left: components["schemas"]["AnswerJson"];
+            right: components["schemas"]["AnswerJson"];
+            /** Facts */
+            facts: components["schemas"]["ComparedFactsJson"][];
+            /** Left Passages */
+            left_passages: components["schemas"]["PassageJson"][];
+            /** Right Passages */
+            right_passages: components["schemas"]["PassageJson"][];
         };
         /**
          * CopyJson
@@ -2895,6 +3003,102 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AnswerJson"];
+                };
+            };
+            /** @description No key, or an unknown one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The key does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such collection, document or job */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A field is missing or wrong */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests with this key */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The model server cannot be used */
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too busy, or still loading */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    compare_documents: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CompareRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ComparisonJson"];
                 };
             };
             /** @description No key, or an unknown one */

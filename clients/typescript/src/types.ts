@@ -24,6 +24,7 @@ export type RemovedAnswers = Schemas["RemovedAnswers"];
 export type AnswerList = Schemas["AnswerList"];
 export type Feedback = Schemas["Feedback"];
 export type DocumentOverview = Schemas["DocumentOverview"];
+export type Comparison = Schemas["ComparisonJson"];
 export type SuggestedQuestion = Schemas["SuggestedQuestion"];
 export type Note = Schemas["StoredNote"];
 export type Review = Schemas["Review"];

@@ -45,7 +45,7 @@ COMMANDS = (
     *("ingest", "list", "remove", "reindex", "search", "adapt", "ask", "cite", "show", "formats", "repair", "mcp"),
     *("explain", "evidence", "describe", "owner", "export", "import", "doctor", "backup", "restore"),
     *("rank", "split", "judge", "models", "prompts", "schema", "demo", "ui", "serve", "setup", "audit"),
-    *("review", "record", "outline", "suggest"),
+    *("review", "record", "outline", "suggest", "compare"),
 )
 
 

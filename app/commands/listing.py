@@ -1,32 +1,12 @@
-"""The commands that list models and prompts, and the options of a follow-up question."""
+"""The commands that list models and prompts."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from propcite.app.commands import AsJson, Panel, cli, note, open_parts, write_json
-from propcite.retrieval.errors import PropCiteError
-
-if TYPE_CHECKING:
-    from propcite.app.library.store import CollectionInfo
-    from propcite.app.parts import Parts
-
-After = Annotated[str, typer.Option("--after", help="Id of the answer that the question follows up.")]
-GoOn = Annotated[bool, typer.Option("--continue", help="Follow up the newest answer of the collection.")]
-
-
-def followed_answer(parts: Parts, collection: CollectionInfo, after: str, *, go_on: bool) -> str:
-    """Return the id of the answer that a question follows up; empty for an independent question."""
-    if not go_on:
-        return after
-    if after:
-        raise PropCiteError("--continue follows up the newest answer, --after a named one: give only one of them")
-    newest = parts.library.find_answers(collection, questions=True, limit=1).items
-    if not newest:
-        raise PropCiteError(f"there is no answer over {collection.name!r} to go on from: ask without --continue")
-    return newest[0].id
 
 
 @cli.command(rich_help_panel=Panel.LISTS)

@@ -1,0 +1,34 @@
+"""Compare what two selections of documents say to one question."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from propcite.app.errors import AppError
+from propcite.app.library.selection import selected_documents
+from propcite.retrieval.interrupting import in_turn
+
+if TYPE_CHECKING:
+    from propcite.app.answering.pipeline import Pipeline
+    from propcite.app.library.store import CollectionInfo, Library
+    from propcite.attribution.citing.comparing import Comparison
+
+
+def compare(left: Pipeline, right: Pipeline, question: str) -> Comparison:
+    """Answer a question on each side and match the facts; both answers are stored.
+
+    A side that has no answer abstains, and has no facts.
+    """
+    one, other = (side.answer(question) for side in (left, right))
+    with in_turn(len(one.text) + len(other.text)):
+        return left.propcite.compare_answers(one, left.retriever(), other, right.retriever())
+
+
+def check_sides(library: Library, collection: CollectionInfo, left: Sequence[str], right: Sequence[str]) -> None:
+    """Raise an error unless each side names documents of the collection, and not both the same."""
+    if not (left and right):
+        raise AppError("a comparison needs documents on both sides: name at least one on each")
+    one, other = (set(selected_documents(library, collection, names)) for names in (left, right))
+    if one == other:
+        raise AppError("both sides name the same documents: name another one on one of them")

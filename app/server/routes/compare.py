@@ -1,0 +1,45 @@
+"""Compare what two selections of documents say to one question."""
+
+from __future__ import annotations
+
+import asyncio
+
+from fastapi import APIRouter, Request
+from fastapi.responses import JSONResponse
+
+from propcite.app.answering.pipeline import Pipeline
+from propcite.app.comparing import check_sides, compare
+from propcite.app.library.store import Action
+from propcite.app.server.access import Access, CheckedRoute, ReadAccess
+from propcite.app.server.offsets import unit_for
+from propcite.app.server.routes.shared import PROBLEMS, cancel_on_disconnect, count_facts
+from propcite.app.server.schemas import CompareRequest
+from propcite.app.server.writing import Writing
+from propcite.attribution.formats.json.comparisons import ComparisonJson, comparison_dict
+
+router = APIRouter(tags=["ask"], route_class=CheckedRoute)
+
+
+@router.post("/v1/compare", responses=PROBLEMS, response_model=ComparisonJson)
+async def compare_documents(request: Request, body: CompareRequest, access: ReadAccess) -> JSONResponse:
+    """Ask two documents, or two versions of one, the same: what both say, where they differ, what only one says.
+
+    Both answers are stored.
+    """
+    service, unit = access.service, unit_for(request, body)
+    service.require_models()
+    left, right = await asyncio.to_thread(_sides, access, body)
+    writing = Writing(service, access.asking)
+    found = await cancel_on_disconnect(request, writing.whole(lambda: compare(left, right, body.question)))
+    for answer in (found.left, found.right):
+        count_facts(service, answer)
+        await asyncio.to_thread(access.record, Action.ASKED, answer.collection, answer.id)
+    return JSONResponse(comparison_dict(found, unit))
+
+
+def _sides(access: Access, body: CompareRequest) -> tuple[Pipeline, Pipeline]:
+    name, service = access.collection_name(body.collection), access.service
+    left, right = (service.pipeline(name, documents) for documents in (body.left, body.right))
+    check_sides(service.parts.library, left.collection, body.left, body.right)
+    left.retriever()  # raises for an empty collection
+    return left, right
