@@ -39,6 +39,13 @@ class ComparedFact:
     """A fact with the support of its own answer, and what the other side's sources say of it.
 
     `evidence` are their words; it is empty for a fact of which they do not speak.
+
+    >>> from propcite import PropCite
+    >>> sources = ["The fee is due within 30 days."], ["The fee is due within 60 days."]
+    >>> compared = PropCite.default().compare("When?", *[(text[0], text) for text in sources])
+    >>> left = compared.rows[0].left
+    >>> left.relation.value, [evidence.quote for evidence in left.evidence]
+    ('differs', ['The fee is due within 60 days.'])
     """
 
     fact: CitedProposition
@@ -52,7 +59,14 @@ class ComparedFact:
 
 @dataclass(frozen=True, slots=True)
 class ComparedFacts:
-    """A fact of the left answer, of the right one, or one of each that speak of the same."""
+    """A fact of the left answer, of the right one, or one of each that speak of the same.
+
+    >>> from propcite import PropCite
+    >>> sources = ["The fee is due within 30 days."], ["The fee is due within 60 days."]
+    >>> compared = PropCite.default().compare("When?", *[(text[0], text) for text in sources])
+    >>> [(row.relation.value, row.right.fact.proposition.text) for row in compared.rows]
+    [('differs', 'The fee is due within 60 days.')]
+    """
 
     left: ComparedFact | None
     right: ComparedFact | None

@@ -100,6 +100,18 @@ test("a draft is sent, watched, decided on and taken along", async () => {
   await assert.rejects(client.reviews.get(begun.id), { status: 404 });
 });
 
+test("two documents are compared", async () => {
+  const content = (days: number) => `Receipts must be handed in within ${days} days.`;
+  await client.createCollection("policies");
+  const files = [30, 14].map((days) => ({ name: `after-${days}.txt`, content: content(days) }));
+  await client.addDocuments({ files, wait: true, collection: "policies" });
+  const question = "When must receipts be handed in?";
+  const compared = await client.compare(question, ["after-30.txt"], ["after-14.txt"], { collection: "policies" });
+  assert.deepEqual(compared.facts.map((row) => row.relation), ["differs"]);
+  assert.equal(compared.facts[0]!.left!.evidence[0]!.quote, content(14));
+  await client.removeCollection("policies");
+});
+
 test("documents are added, listed, shown and removed", async () => {
   await client.createCollection("ferries");
   const collection = "ferries";
