@@ -30,6 +30,7 @@ from propcite.app.commands import (
     serving,
     upkeep,
 )
+from propcite.app.configuring import command as configuring
 from propcite.app.notes import commands as notes
 from propcite.app.overview import commands as overview
 from propcite.app.reviewing import command as reviewing
@@ -41,6 +42,7 @@ __all__ = [
     "answers",
     "asking",
     "cli",
+    "configuring",
     "describing",
     "documents",
     "exchange",
