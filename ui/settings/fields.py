@@ -25,7 +25,7 @@ def show(settings: Sequence[Setting], wrong: Mapping[str, str]) -> None:
         with st.container(gap="small"):
             _box(setting)
             if setting.name in wrong:
-                st.markdown(f":red[{plain(wrong[setting.name])}]")
+                st.markdown(f":small[:red[{plain(wrong[setting.name])}]]")
             if setting.fixed:
                 st.caption(plain(f"{setting.fixed[0].upper()}{setting.fixed[1:]}."))
 

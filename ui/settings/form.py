@@ -132,7 +132,7 @@ def _show_said(said: Said) -> None:
         _show_reindexing()
     if said.changes:
         st.caption(f"These lines in {plain(str(file_place()))} say the same:")
-        st.code(lines_to_copy(said.changes), language="toml", wrap_lines=True)
+        st.code(lines_to_copy(said.changes), language=None, wrap_lines=True)
 
 
 def _show_reindexing() -> None:
@@ -143,4 +143,4 @@ def _show_reindexing() -> None:
     names = [one.name for one in session.visitor().collections() if one.num_documents]
     commands = [f"propcite reindex --collection {shlex.quote(name)}" for name in names]
     if commands:
-        st.code("\n".join(commands), language="sh", wrap_lines=True)
+        st.code("\n".join(commands), language=None, wrap_lines=True)
