@@ -22,10 +22,10 @@ from propcite.ui.render import plain
 from propcite.ui.settings import fields, trials
 
 TRIES = {
-    "model": "Ask the language model one short question with these values.",
-    "judge": "Judge the claim by the sentence with these values.",
-    "encoder": "Load this encoder, and encode a passage.",
-    "answers": "Answer the demo question with these values, over the demo's documents.",
+    "model": "Try asks the language model one short question with these values, and saves nothing.",
+    "judge": "Try judges the claim by the sentence with these values, and saves nothing.",
+    "encoder": "Try loads this encoder and encodes a passage, and saves nothing.",
+    "answers": "Try answers the demo question over the demo's documents with these values, and saves nothing.",
 }
 
 
@@ -51,8 +51,9 @@ def show(group: Group) -> None:
         if group.name == "judge":
             st.text_area("A sentence of a source, to try", SENTENCE, key="try-sentence", height=80)
             st.text_area("A claim, to try", CLAIM, key="try-claim", height=80)
+        st.caption(TRIES[group.name])
         with st.container(horizontal=True, gap="small"):
-            _button(group, "try", "Try", _try, icon=":material/play_arrow:", help=TRIES[group.name])
+            _button(group, "try", "Try", _try, icon=":material/play_arrow:")
             _button(group, "lines", "Show the lines", _take)
             if may_write():
                 _button(group, "save", "Save in propcite.toml", _save, type="primary", icon=":material/save:")
