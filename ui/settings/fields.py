@@ -43,7 +43,7 @@ def _box(setting: Setting) -> None:
     place, fixed = key(setting.name), bool(setting.fixed)
     text = "" if place in st.session_state else setting.text  # what is kept is set in every run, beside no default
     label = f"**{setting.name}** {plain(setting.explanation)} *({plain(_origin(setting))})*"
-    if setting.hidden or hides(setting.name, ""):
+    if setting.hidden or hides(setting.name, "") or setting.name in st.session_state.get(TYPED, {}):
         st.text_input(
             label,
             type="password",
@@ -94,6 +94,8 @@ def typed_texts(settings: Sequence[Setting]) -> dict[str, str]:
         if text.strip() and hides(setting.name, text):
             hidden[setting.name] = text
             st.session_state[place] = ""
+        elif text.strip():
+            hidden.pop(setting.name, None)
         if setting.name in hidden:
             texts[setting.name] = hidden[setting.name]
         elif not setting.hidden and not hides(setting.name, ""):

@@ -67,7 +67,7 @@ def _show(trial: trying.Trial) -> None:
     if trial.error:
         st.error(plain(f"{trial.error} ({seconds})"), icon=":material/error:")
     else:
-        st.success(plain(f"{trial.result} ({seconds})"), icon=":material/check:")
+        st.info(plain(f"{trial.result} ({seconds})"), icon=":material/science:")
 
 
 def _key(name: str) -> str:

@@ -151,12 +151,24 @@ def test_the_language_model_is_tried_with_what_is_typed(opened: Opened) -> None:
         for name, value in (("generator_model", "m"), ("llm_url", llm.base_url), ("llm_key", SECRET)):
             test.text_input(key=f"setting-{name}").set_value(value)
         tried(press(test, "try-model"))
-        assert test.success[0].value.startswith("Tuesday\\.")
+        assert test.info[0].value.startswith("Tuesday\\.")
         assert llm.requests[0].headers["authorization"] == f"Bearer {SECRET}"
     assert not FILE.exists()
     tried(press(test, "try-model"))
     assert "no server answers at" in texts(test)
     assert SECRET not in texts(test)
+
+
+def test_an_address_with_a_password_is_hidden_like_a_key(opened: Opened) -> None:
+    test = opened()
+    test.text_input(key="setting-llm_url").set_value(f"https://me:{SECRET}@models.example/v1")
+    press(test, "lines-model")
+    assert test.text_input(key="setting-llm_url").placeholder == "typed, not saved yet"
+    assert "PROPCITE_LLM_URL" in test.code[0].value
+    assert SECRET not in texts(test)
+    test.text_input(key="setting-llm_url").set_value("https://models.example/v1")
+    press(test, "save-model")
+    assert tomllib.loads(FILE.read_text()) == {"llm_url": "https://models.example/v1"}
 
 
 def test_a_silent_model_blocks_nothing_and_is_stopped(opened: Opened) -> None:
@@ -198,7 +210,7 @@ def test_a_claim_is_judged_and_another_encoder_names_what_to_do(opened: Opened) 
     test.text_area(key="try-claim").set_value("The barrier is 9 metres high.")
     test.text_input(key="setting-supported_from").set_value("0.6")
     tried(press(test, "try-judge"))
-    assert "contradicted" in test.success[0].value
+    assert "contradicted" in test.info[0].value
     assert "cited from 0.6" in texts(test)
     test.text_input(key="setting-encoder").set_value("minilm")
     press(test, "lines-encoder")
