@@ -83,34 +83,33 @@ def build_generator(settings: Settings) -> Generator:
 
     name, prompt = _model_name(settings), load_prompt(chosen_prompt(settings))
     alone = load_prompt(settings.follow_up_prompt, STANDALONE)
+    shown = Path(name).name if settings.generator != "openai" and Path(name).is_dir() else name
+    num_parallel = {"local": 1, "vllm": settings.vllm_parallel}.get(settings.generator, settings.llm_parallel)
+    model = build_model(settings)
+    return PromptedGenerator(f"{settings.generator}/{shown}", model, prompt, alone, num_parallel=num_parallel)
+
+
+def build_model(settings: Settings) -> Model:
+    """Build the language model that the generator asks; there is one for every generator but `extractive`."""
     sampling = _sampling(settings)
-    shown = Path(name).name if Path(name).is_dir() else name
     if settings.generator == "local":
-        model = _local(settings, {**sampling, **settings.extra_body})
-        return PromptedGenerator(f"local/{shown}", model, prompt, alone, num_parallel=1)
+        return _local(settings, {**sampling, **settings.extra_body})
     if settings.generator == "vllm":
-        return PromptedGenerator(
-            f"vllm/{shown}",
-            _vllm(settings, {**sampling, **settings.extra_body}),
-            prompt,
-            alone,
-            num_parallel=settings.vllm_parallel,
-        )
+        return _vllm(settings, {**sampling, **settings.extra_body})
     from propcite.attribution.llm.endpoint import Endpoint, EndpointNames
 
-    url = _needed(settings, "llm_url", "generator")
+    url, model = _needed(settings, "llm_url", "generator"), _model_name(settings)
     with _server_errors():
         extra = {**{name: sampling.pop(name) for name in NOT_OPENAI if name in sampling}, **settings.extra_body}
-        model = Endpoint(
+        return Endpoint(
             url,
-            name,
+            model,
             sampling,
             extra=extra,
             api_key=settings.llm_key,
             timeout=settings.llm_timeout,
             names=EndpointNames(*SERVER),
         )
-    return PromptedGenerator(f"openai/{name}", model, prompt, alone, num_parallel=settings.llm_parallel)
 
 
 def chosen_prompt(settings: Settings) -> str:

@@ -31,6 +31,7 @@ from propcite.app.commands import (
     upkeep,
 )
 from propcite.app.comparing import command as comparing
+from propcite.app.configuring import command as configuring
 from propcite.app.notes import commands as notes
 from propcite.app.overview import commands as overview
 from propcite.app.reviewing import command as reviewing
@@ -42,6 +43,7 @@ __all__ = [
     "answers",
     "cli",
     "comparing",
+    "configuring",
     "describing",
     "documents",
     "exchange",

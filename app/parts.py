@@ -51,6 +51,17 @@ if TYPE_CHECKING:  # what shows a list or a kept answer needs no model: each par
     from propcite.retrieval.retriever import Retriever
 
 _BUILDING = Lock()
+_NETWORKS = ("device", "precision")
+_SERVER = ("llm_url", "llm_key", "llm_timeout")
+SHARED = {  # by part, the settings that it is built from
+    "library": ("database", "data_dir"),
+    "encoder": ("encoder", "batch_size", *_NETWORKS),
+    "splitter": ("splitter", "splitter_model", *_NETWORKS, *_SERVER),
+    "judge": (
+        *("judge", "judge_model", "judge_labels", "judge_checks", "supported_from"),
+        *("encoder", "batch_size", *_NETWORKS, *_SERVER),
+    ),
+}
 
 
 @dataclass(frozen=True)
@@ -162,6 +173,14 @@ class Parts:
     @cached_property
     def splitter(self) -> Splitter:
         return build_splitter(self.settings)
+
+    def changed(self, settings: Settings) -> Parts:
+        """Return the parts for other settings, with what is open or loaded here and stays the same."""
+        others = Parts(settings)
+        for name, needed in SHARED.items():
+            if name in self.__dict__ and all(getattr(settings, one) == getattr(self.settings, one) for one in needed):
+                others.__dict__[name] = self.__dict__[name]  # where the cached property stores it
+        return others
 
     def alignment(self, collection: CollectionInfo | None = None) -> Alignment:
         """Return the alignment of the settings, else the collection's current one, else the nearest token."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -37,13 +38,14 @@ from propcite.retrieval.alignment import FORMS, NEAREST
 
 DATABASE_FILE = "propcite.sqlite"  # in the data directory
 NOT_SETTINGS = {"PROPCITE_TRACEBACK", "PROPCITE_LONG_TESTS", "PROPCITE_ATTACK_EXAMPLES"}  # read elsewhere
+_WITH_PASSWORD = re.compile(r"://[^/?#\s]*@")  # an address that names its user
 SIGN_IN_NEEDS = {  # settings without which nobody could sign in
     "openid": ("page_address", "page_openid", "page_client", "page_secret"),
     "header": ("page_proxies",),
 }
 
 
-def _secret_folders() -> list[Path]:
+def secret_folders() -> list[Path]:
     """Return the folders in which systemd and containers hand over secrets; empty where there are none."""
     named = os.environ.get("CREDENTIALS_DIRECTORY", ""), "/run/secrets"
     return [Path(name) for name in named if name and Path(name).is_dir()]
@@ -57,18 +59,21 @@ class Settings(BaseSettings):
     )
 
     data_dir: Annotated[Path, AfterValidator(at_home)] = Field(
-        default_factory=lambda: user_data_path("propcite", appauthor=False)
+        default_factory=lambda: user_data_path("propcite", appauthor=False),
+        description="the folder of the database and the indexes",
     )
-    database: str = Field("", description="a SQLAlchemy URL; empty: SQLite in the data directory")
+    database: str = Field("", description="a SQLAlchemy URL; empty: SQLite in the data directory", repr=False)
     collection: str = Field("default", description="the collection used when none is named", min_length=1)
 
     encoder: str = Field("", description="a folder or hub name; empty: what is bundled, propcite-minilm")
     device: str = Field("", description="cpu, cuda, …; empty: the best there is")
-    precision: Literal["auto", "float32", "bfloat16", "float16", "int8"] = "auto"
+    precision: Literal["auto", "float32", "bfloat16", "float16", "int8"] = Field(
+        "auto", description="of the networks; auto: the fastest that keeps rankings on this machine"
+    )
     batch_size: int = Field(0, ge=0, le=4096, description="texts read at once; 0: as many as the device reads fastest")
 
-    passage_words: int = Field(100, ge=10, le=2000)
-    max_file_mb: int = Field(64, ge=1)
+    passage_words: int = Field(100, ge=10, le=2000, description="the length of passages added from now on")
+    max_file_mb: int = Field(64, ge=1, description="the largest file that is read")
     originals: Literal["sent", "all", "none"] = Field(
         "sent", description="files that are kept: what has no file here (uploads, archives, the web), all, or none"
     )
@@ -77,8 +82,8 @@ class Settings(BaseSettings):
         False, description="the page and the server fetch from this network too, not from the public web alone"
     )
     readers: int = Field(0, ge=0, le=64, description="processes that read documents; 0: by the number of cores")
-    read_seconds: float = Field(300.0, gt=0, description="for reading one document, or a part of a long one")
-    read_memory_mb: int = Field(4096, ge=256, description="that reading one document may take")
+    read_seconds: float = Field(300.0, gt=0, description="time for reading one document, or a part of a long one")
+    read_memory_mb: int = Field(4096, ge=256, description="memory that reading one document may take")
 
     ocr: OcrChoice = Field(
         "auto", description="what recognises text in scans; auto: RapidOCR (the extra ocr), else Tesseract if installed"
@@ -104,7 +109,8 @@ class Settings(BaseSettings):
     stored_share: float = Field(1.0, gt=0, le=1, description="of each passage's tokens that an index stores at all")
     pruning: Literal["sentences", "coverage", "salience"] = Field(
         "sentences",
-        description="which: those that stand for each sentence or for the passage together, or say most by themselves",
+        description="which tokens stored_share keeps: those that stand for each sentence or for the passage together, "
+        "or say most by themselves",
     )
     asking_share: float = Field(
         1.0, gt=0, le=1, description="of a query's tokens, the weightiest, that look for candidates"
@@ -125,20 +131,28 @@ class Settings(BaseSettings):
         "standalone", description="standalone, or a file in the form of propcite prompts standalone"
     )
     max_tokens: int = Field(1024, ge=1, description="the longest answer, with the model's thoughts")
-    temperature: float = Field(0.0, ge=0, le=2)
-    seed: int = Field(0, ge=0)
+    temperature: float = Field(0.0, ge=0, le=2, description="how freely words are chosen; 0: always the likeliest")
+    seed: int = Field(0, ge=0, description="the same seed repeats the same choices, where the server can")
     stop: Annotated[list[Annotated[str, Field(min_length=1)]], NoDecode, BeforeValidator(texts)] = Field(
         [], description="texts at which an answer ends"
     )
-    top_p: float | None = Field(None, gt=0, le=1, description="this and what follows: the model's own where not set")
-    frequency_penalty: float | None = Field(None, ge=-2, le=2)
-    presence_penalty: float | None = Field(None, ge=-2, le=2)
-    repetition_penalty: float | None = Field(None, gt=0, le=10, description="from 1 on, against repetition")
+    top_p: float | None = Field(
+        None, gt=0, le=1, description="words are chosen among the likeliest of this share; empty: the model's own"
+    )
+    frequency_penalty: float | None = Field(
+        None, ge=-2, le=2, description="against words that came often; empty: the model's own"
+    )
+    presence_penalty: float | None = Field(
+        None, ge=-2, le=2, description="against words that came at all; empty: the model's own"
+    )
+    repetition_penalty: float | None = Field(
+        None, gt=0, le=10, description="above 1 against repetition; empty: the model's own"
+    )
     extra_body: Annotated[dict[str, Any], NoDecode, BeforeValidator(json_fields), AfterValidator(sendable_fields)] = (
         Field({}, description="further fields of each request, which the server knows")
     )
     vllm_context: int = Field(0, ge=0, description="the longest prompt with its answer in tokens; 0: the model's own")
-    vllm_dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
+    vllm_dtype: Literal["auto", "float32", "bfloat16", "float16"] = Field("auto", description="vLLM's precision")
     vllm_parallel: int = Field(
         1024, ge=1, description="questions given to vLLM at once, which makes its batches of them"
     )
@@ -152,9 +166,9 @@ class Settings(BaseSettings):
     splitter: Literal["learned", "rules", "seq2seq", "llm"] = Field("learned", description="what names facts")
     splitter_model: str = Field("", description="seq2seq: a SegmenT5 or Propositionizer checkpoint; llm: a name")
     llm_url: str = Field("", description="an OpenAI-compatible server, up to /v1")
-    llm_key: str = Field("none", description="its key", repr=False)
-    llm_timeout: float = Field(60.0, gt=0, description="seconds that it may say nothing")
-    llm_parallel: int = Field(8, ge=1, le=1024, description="requests to it at once, of a batch")
+    llm_key: str = Field("none", description="the key of the server at llm_url", repr=False)
+    llm_timeout: float = Field(60.0, gt=0, description="seconds that the server at llm_url may say nothing")
+    llm_parallel: int = Field(8, ge=1, le=1024, description="requests to llm_url at once, of a batch")
     judge: Literal[
         "reader", "embedded", "true", "minicheck", "nli", "factcg", "hhem", "lettucedetect", "llm", "none"
     ] = Field("reader", description="what says whether evidence supports a claim")
@@ -249,7 +263,7 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - the base class names it
         file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        secrets = SecretsSettingsSource(settings_cls, secrets_dir=_secret_folders())
+        secrets = SecretsSettingsSource(settings_cls, secrets_dir=secret_folders())
         return init_settings, env_settings, secrets, TomlConfigSettingsSource(settings_cls)
 
     @property
@@ -263,6 +277,16 @@ class Settings(BaseSettings):
             return self.database
         file = str(self.data_dir / DATABASE_FILE)
         return URL.create("sqlite", database=file).render_as_string()  # a folder's name may hold ? or %
+
+
+def hides(name: str, value: object) -> bool:
+    """Return whether a setting's value is shown to nobody: a key, or an address with a password.
+
+    >>> hides("llm_key", "x"), hides("llm_url", "https://me:x@host/v1"), hides("llm_url", "https://host/v1")
+    (True, True, False)
+    """
+    field = Settings.model_fields.get(name)
+    return (field is not None and not field.repr) or bool(_WITH_PASSWORD.search(str(value)))
 
 
 def _check_environment() -> None:
@@ -290,7 +314,8 @@ def load_settings(**arguments: Any) -> Settings:
             known = ", ".join(sorted(Settings.model_fields))
             raise AppError(f"there is no setting {name!r} (propcite.toml): it is one of {known}") from error
         why = first["msg"].removeprefix("Value error, ")
-        raise AppError(f"the setting {name} (PROPCITE_{name.upper()}) cannot be {first['input']!r}: {why}") from error
+        given = "used" if hides(name, first["input"]) else repr(first["input"])
+        raise AppError(f"the setting {name} (PROPCITE_{name.upper()}) cannot be {given}: {why}") from None
     except SettingsError as error:
         raise AppError(f"a setting cannot be read ({error}): write a list as JSON") from error
     except OSError as error:

@@ -38,6 +38,8 @@ def views(visitor: Visitor) -> Iterator[StreamlitPage]:
     yield st.Page("views/library.py", title="Library", icon=":material/folder_open:", url_path="library")
     if visitor.name and visitor.rights.allow_somewhere(Scope.ADMIN):
         yield st.Page("views/audit.py", title="Audit log", icon=":material/history:", url_path="audit")
+    if visitor.may_set:
+        yield st.Page("views/settings.py", title="Settings", icon=":material/settings:", url_path="settings")
 
 
 def show_person(visitor: Visitor) -> None:

@@ -31,14 +31,15 @@ KEPT = (
     *("left-documents", "right-documents", "compared-question"),
     *("runs-kind", "runs-text", "measure-kind", "measure-path", "measure-limit"),
 )
+SETTING = "setting-"  # begins the keys of the fields of settings
 DEMO = "demo"
 MAX_NAMED = 1000  # documents to choose among by name; with more, only conditions select
 
 
 def keep_what_was_typed() -> None:
     """Keep typed values when another view opens: Streamlit forgets them unless they are set again in each run."""
-    for key in KEPT:
-        if key in st.session_state:
+    for key in list(map(str, st.session_state)):
+        if key in KEPT or key.startswith(SETTING):
             st.session_state[key] = st.session_state[key]
 
 
@@ -58,7 +59,21 @@ def parts() -> Parts:
 
 @st.cache_resource(show_spinner=False, hash_funcs={Settings: Settings.model_dump_json})
 def _parts(settings: Settings) -> Parts:
-    return Parts(settings)
+    """Return the parts for settings; what these share with the settings before is not loaded again."""
+    newest = _newest()
+    newest[:] = [newest[0].changed(settings) if newest else Parts(settings)]
+    return newest[0]
+
+
+def take_up_settings() -> None:
+    """Let go of what was made for the settings before; answers that are being written keep it until they end."""
+    for kept in (_pipeline, _load_model, _parts):
+        kept.clear()
+
+
+@st.cache_resource(show_spinner=False)
+def _newest() -> list[Parts]:
+    return []
 
 
 def visitor() -> Visitor:

@@ -55,6 +55,7 @@ def fill(data_dir: Path) -> dict[str, str]:
         "why": f"/cite?answer={cited.id}",
         "search": "/search",
         "library": "/library",
+        "settings": "/settings",
         "document": f"/library?document={document.id}",
         **_runs(parts),
     }
@@ -86,6 +87,7 @@ def take(driver: webdriver.Chrome, address: str, name: str, folder: Path) -> Non
         "document": lambda: driver.find_elements(By.CSS_SELECTOR, '[data-testid="stTabs"]'),
         "library": lambda: driver.find_elements(By.CSS_SELECTOR, '[data-testid="stDataFrame"]'),
         "search": lambda: driver.find_elements(By.CSS_SELECTOR, ".st-key-search-text input"),
+        "settings": lambda: driver.find_elements(By.CSS_SELECTOR, ".st-key-setting-llm_key input"),
         "abstained": lambda: driver.find_elements(By.CSS_SELECTOR, '[data-testid="stAlert"]'),
         "runs": lambda: driver.find_elements(By.CSS_SELECTOR, '[class*="st-key-run-"]'),
         "run": lambda: inside(driver, ".plot"),

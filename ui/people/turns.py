@@ -9,7 +9,6 @@ from contextlib import contextmanager
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from propcite.app.settings import Settings
 from propcite.app.turns.costs import Costs, Kind, Size
 from propcite.app.turns.jobs import Job
 from propcite.app.turns.turns import Turns
@@ -29,12 +28,13 @@ def admitted(kind: Kind) -> Job:
 
     Who did not sign in is known by the open page.
     """
-    workers, run = _workers(session.parts().settings), get_script_run_ctx()
+    settings, run = session.parts().settings, get_script_run_ctx()
+    workers = _workers(settings.serve_threads, settings.serve_wait_seconds)
     client = session.visitor().name or (run.session_id if run else "")
     workers.check(Asking(client, "page"), kind, Size())
     return workers.writing_job(client)
 
 
-@st.cache_resource(show_spinner=False, hash_funcs={Settings: Settings.model_dump_json})
-def _workers(settings: Settings) -> Workers:
-    return Workers(Turns(settings.serve_threads, settings.serve_wait_seconds), Costs(), math.inf)
+@st.cache_resource(show_spinner=False)
+def _workers(num_turns: int, wait_s: float) -> Workers:
+    return Workers(Turns(num_turns, wait_s), Costs(), math.inf)

@@ -36,6 +36,14 @@ class Visitor:
         """Return whether the person may see and start measurements, which read files and concern no collection."""
         return self.rights.allow_everywhere(Scope.ADMIN)
 
+    @property
+    def may_set(self) -> bool:
+        """Return whether the person may see and change settings: an admin of all, or the user of this machine.
+
+        Where nobody signs in and a proxy hands on requests, nobody may: it could be anybody.
+        """
+        return self.rights.allow_everywhere(Scope.ADMIN) and bool(self.name or not self.parts.settings.hosts)
+
     def may(self, scope: Scope, collection: str) -> bool:
         return self.rights.allow(scope, collection)
 
@@ -47,6 +55,12 @@ class Visitor:
     def require_everywhere(self, scope: Scope) -> None:
         if not self.rights.allow_everywhere(scope):
             raise AppError(f"you need the role {scope} over all collections: ask whoever runs this page")
+
+    def require_settings(self) -> None:
+        """Raise AppError unless the person may see and change settings."""
+        self.require_everywhere(Scope.ADMIN)
+        if not self.may_set:
+            raise AppError("settings are shown to admins who sign in alone: set PROPCITE_PAGE_SIGN_IN")
 
     def collections(self, scope: Scope = Scope.READ) -> list[CollectionInfo]:
         """Return the collections in which the person has a role that covers the scope."""

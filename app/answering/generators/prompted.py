@@ -56,7 +56,7 @@ class PromptedGenerator:
     def reply(self, messages: list[Message]) -> str:
         """Return the model's reply to any chat, without its reasoning and its markers."""
         try:
-            return self._loop.run(self._reply(messages))
+            return self._loop.run(reply_of(self._model, messages))
         except (NoAnswerError, TooLongError) as error:
             raise GeneratorError(f"the language model gave no answer: {error}") from error
 
@@ -64,7 +64,7 @@ class PromptedGenerator:
         """Ask with fewer and fewer turns until they fit the model; fall back to rules where it returns no question."""
         for first in range(len(turns)):
             try:
-                text = await self._reply(self._standalone.standalone_messages(question, turns[first:]))
+                text = await reply_of(self._model, self._standalone.standalone_messages(question, turns[first:]))
             except TooLongError:
                 continue
             except NoAnswerError as error:
@@ -73,16 +73,6 @@ class PromptedGenerator:
                 return standalone
             break
         return standalone_question(question, [Exchange(turn.understood, turn.text) for turn in turns])
-
-    async def _reply(self, messages: list[Message]) -> str:
-        reply = Reply(live=False)
-        text = ""
-        async with aclosing(self._model.stream(messages)) as pieces:
-            async for piece in pieces:
-                text += reply.feed(piece) if isinstance(piece, str) else ""
-                if reply.loops:
-                    break
-        return text + reply.finish()
 
     def stream(self, question: str, context: GenerationContext) -> Writing:
         for item in self._loop.items(self._written(question, context, live=True)):
@@ -160,6 +150,18 @@ class PromptedGenerator:
                     break
         yield reply.finish(end)
         yield reply.draft(end, notes, marks=self._prompt.marks)
+
+
+async def reply_of(model: Model, messages: list[Message]) -> str:
+    """Return a model's reply to any chat, without its reasoning and its markers."""
+    reply = Reply(live=False)
+    text = ""
+    async with aclosing(model.stream(messages)) as pieces:
+        async for piece in pieces:
+            text += reply.feed(piece) if isinstance(piece, str) else ""
+            if reply.loops:
+                break
+    return text + reply.finish()
 
 
 def question_in(text: str) -> str:

@@ -889,7 +889,7 @@ export interface components {
          * @description What somebody did.
          * @enum {string}
          */
-        Action: "signed in" | "signed out" | "asked" | "cited" | "began review" | "decided on a fact" | "removed review" | "gave feedback" | "removed feedback" | "removed answer" | "wrote note" | "removed note" | "added documents" | "changed document" | "removed document" | "created collection" | "changed collection" | "removed collection" | "shared" | "unshared" | "created key" | "revoked key";
+        Action: "signed in" | "signed out" | "asked" | "cited" | "began review" | "decided on a fact" | "removed review" | "gave feedback" | "removed feedback" | "removed answer" | "wrote note" | "removed note" | "added documents" | "changed document" | "removed document" | "created collection" | "changed collection" | "removed collection" | "shared" | "unshared" | "created key" | "revoked key" | "changed settings";
         /**
          * Alike
          * @description A near duplicate of a document, with the estimated share of word runs that both have.

@@ -46,6 +46,7 @@ class Action(StrEnum):
     UNSHARED = "unshared"
     CREATED_KEY = "created key"
     REVOKED_KEY = "revoked key"
+    CHANGED_SETTINGS = "changed settings"
 
 
 class Via(StrEnum):

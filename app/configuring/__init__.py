@@ -1,0 +1,1 @@
+"""Show, change and try settings: what `propcite settings` and the page's Settings do."""

@@ -1,0 +1,1 @@
+"""Show, change and try settings on the page."""
