@@ -208,7 +208,7 @@ class ReaderJudge:
         if label is Label.SUPPORTED:
             return Verdict(label, p)
         differs = contradiction(case.claim, case.text, features.overlap, case.context)
-        is_denied = bool(differs) or self.calibration.denies(reading)
+        is_denied = bool(differs) or (label is Label.UNSUPPORTED and self.calibration.denies(reading))
         return Verdict(Label.CONTRADICTED if is_denied else label, p, differs or reading.reason)
 
 

@@ -8,7 +8,7 @@ from propcite.attribution.citations import Label, Verdict
 from propcite.attribution.english import contradiction, missing_numbers, plain_share
 from propcite.attribution.judges import SUPPORTED_FROM, Case, Judge, label_of, with_threshold
 
-RULES = "words4"  # version of the rules, part of judges' names: results under other rules are not comparable
+RULES = "words5"  # version of the rules, part of judges' names: results under other rules are not comparable
 MAX_REFUSED_PROBABILITY = 0.35  # of a claim that the evidence's words rule out; below any threshold in use
 
 

@@ -21,7 +21,8 @@ def contradiction(claim: str, evidence: str, overlap: float, context: str = "") 
     """
     is_same_topic = _is_same_topic(claim, evidence, overlap, context)
     if words.missing_numbers(claim, evidence):
-        return _number_difference(claim, evidence) if is_same_topic else ""
+        is_other = is_same_topic and words.underived_numbers(claim, evidence)  # one that follows is no difference
+        return _number_difference(claim, evidence) if is_other else ""
     return _word_contradiction(claim, evidence, is_same_topic=is_same_topic)
 
 

@@ -408,7 +408,7 @@ def test_word_checks_can_refuse_only_what_the_model_accepts() -> None:
         kept, refused = judge.judge([CASE, other])
     assert kept == Verdict(Label.SUPPORTED, 0.97)
     assert refused == Verdict(Label.CONTRADICTED, 0.35, "source says 7.1 metres; answer says 6.4 metres")
-    assert judge.name == "llm/test-model+words4"
+    assert judge.name == "llm/test-model+words5"
     with ScriptedLlm(as_json("unsupported", 1)) as server:
         assert WordCheckedJudge(judge_of(server)).judge([CASE, other]) == [Verdict(Label.UNSUPPORTED, 0.01)] * 2
 
