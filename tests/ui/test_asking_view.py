@@ -347,7 +347,8 @@ def test_a_question_that_would_wait_too_long_is_given_back(
     monkeypatch.setenv("PROPCITE_SERVE_THREADS", "1")
     monkeypatch.setenv("PROPCITE_SERVE_WAIT_SECONDS", "0.01")
     page = opened(filled)
-    page_turns = turns._workers(load_settings()).turns
+    settings = load_settings()
+    page_turns = turns._workers(settings.serve_threads, settings.serve_wait_seconds).turns
     somebody = Waiting("somebody else", 0.5, 60.0, lambda: None)
     page_turns.put(somebody)
     test = ask(page, QUESTION)
