@@ -28,7 +28,7 @@ from propcite.ui.words import UNITS
 
 KEPT = (
     *("collection", "text-to-cite", "given-passages", "search-text", "granularity", "documents"),
-    *("left-documents", "right-documents", "compared-question"),
+    *("left-documents", "right-documents", "left-documents-where", "right-documents-where", "compared-question"),
     *("runs-kind", "runs-text", "measure-kind", "measure-path", "measure-limit"),
 )
 SETTING = "setting-"  # begins the keys of the fields of settings
@@ -156,7 +156,7 @@ def document_titles(collection: CollectionInfo) -> dict[str, str]:
 
 def names_of(collection: CollectionInfo, ids: Sequence[str]) -> str:
     """Name documents in a few words: the first two, and how many more."""
-    titles = document_titles(collection)
+    titles = document_titles(collection) or parts().library.sources(ids[:2])
     named = ", ".join(titles.get(i, i) for i in ids[:2])
     return f"{named} and {len(ids) - 2} more" if len(ids) > 2 else named
 

@@ -100,6 +100,23 @@ def write_json(data: object) -> None:
     sys.stdout.write(text + "\n")
 
 
+def check_file(out: Path, *suffixes: str) -> None:
+    """Raise an error, before any work, if --out cannot be this file; with suffixes its name ends with one of them."""
+    if suffixes and out.suffix.lower() not in suffixes:
+        raise PropCiteError(f"--out {out}: name a file that ends with {' or '.join(suffixes)}")
+    if out.is_dir() or not out.parent.is_dir():
+        raise PropCiteError(f"{out} cannot be written: --out names a file in a folder that exists")
+
+
+def write_file(data: bytes, out: Path, option: str = "--out", what: str = "") -> None:
+    """Write a file and say so; `what` is what was written, if that is worth saying."""
+    try:
+        out.write_bytes(data)
+    except OSError as error:
+        raise PropCiteError(f"{out} cannot be written ({error.strerror}): give another {option}") from error
+    note(f"{what} written to {out}".strip())
+
+
 def note(text: str) -> None:
     from rich.markup import escape
 

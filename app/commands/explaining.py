@@ -7,7 +7,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from propcite.app.commands import AsJson, Level, Panel, cli, find_collection, note, open_input, open_parts, write_json
+from propcite.app.commands import (
+    AsJson,
+    Level,
+    Panel,
+    cli,
+    find_collection,
+    note,
+    open_input,
+    open_parts,
+    write_file,
+    write_json,
+)
 from propcite.retrieval.errors import PropCiteError
 
 if TYPE_CHECKING:
@@ -99,11 +110,7 @@ def _write_page(explained: Explained, out: Path) -> None:
     from propcite.attribution.formats.explanations.html import explanation_page
     from propcite.attribution.formats.text import utf8
 
-    try:
-        out.write_bytes(utf8(explanation_page(explained)))
-    except OSError as error:
-        raise PropCiteError(f"{out} cannot be written ({error.strerror}): give another --html") from error
-    note(f"written to {out}")
+    write_file(utf8(explanation_page(explained)), out, "--html")
 
 
 def _tell_more(explained: Explained) -> None:

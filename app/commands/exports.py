@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from propcite.app.commands import AsJson, Panel, cli, note, open_parts, write_json
+from propcite.app.commands import AsJson, Panel, check_file, cli, open_parts, write_file, write_json
 from propcite.retrieval.errors import PropCiteError
 
 if TYPE_CHECKING:  # the forms load numpy: only an answer in one of them needs it
@@ -49,11 +49,7 @@ class Export:
         if self.out is None:
             show_data(data)
             return
-        try:
-            self.out.write_bytes(data)
-        except OSError as error:
-            raise PropCiteError(f"{self.out} cannot be written ({error.strerror}): give another --out") from error
-        note(f"written to {self.out}")
+        write_file(data, self.out)
 
 
 def requested_export(as_json: bool, name: str, out: Path | None, offsets: Counted) -> Export | None:
@@ -81,8 +77,8 @@ def _check_file(form: Format, out: Path | None) -> None:
     if out is None:
         if not form.is_text:
             raise PropCiteError(f"{form.name} is not text: name a file, --out answer{form.suffix}")
-    elif out.is_dir() or not out.parent.is_dir():
-        raise PropCiteError(f"{out} cannot be written: --out names a file in a folder that exists")
+    else:
+        check_file(out)
 
 
 def show_data(data: bytes) -> None:
@@ -120,16 +116,11 @@ def record(
     from propcite.attribution.formats.pdf import print_pdf
     from propcite.attribution.formats.text import utf8
 
-    if out and out.suffix.lower() not in (".html", ".pdf"):
-        raise PropCiteError(f"--out {out}: name a file that ends with .html or .pdf")
+    if out:
+        check_file(out, ".html", ".pdf")
     parts = open_parts()
     page = record_page(parts, parts.library.answer(answer_id))
     if out is None:
         show_data(utf8(page))
         return
-    data = print_pdf(page) if out.suffix.lower() == ".pdf" else utf8(page)
-    try:
-        out.write_bytes(data)
-    except OSError as error:
-        raise PropCiteError(f"{out} cannot be written ({error.strerror}): give another --out") from error
-    note(f"written to {out}")
+    write_file(print_pdf(page) if out.suffix.lower() == ".pdf" else utf8(page), out)

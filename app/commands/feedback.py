@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from propcite.app.commands import AsJson, Panel, cli, find_collection, note, open_parts, record, write_json
+from propcite.app.commands import (
+    AsJson,
+    Panel,
+    cli,
+    find_collection,
+    note,
+    open_parts,
+    record,
+    write_file,
+    write_json,
+)
 from propcite.retrieval.errors import PropCiteError
 
 if TYPE_CHECKING:
@@ -132,11 +142,7 @@ def export(
     if out is None:
         show_data(lines.encode())
         return
-    try:
-        out.write_text(lines, "utf-8")
-    except OSError as error:
-        raise PropCiteError(f"{out} cannot be written ({error.strerror}): give another --out") from error
-    note(f"{lines.count(chr(10))} rows written to {out}")
+    write_file(lines.encode(), out, what=f"{lines.count(chr(10))} rows")
 
 
 def _feedback_rows(parts: Parts, collection: str) -> list[Feedback]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import logging
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from threading import Event, Lock, Thread
 from typing import Protocol
 
 from propcite.app.answering.pipeline import Pipeline
-from propcite.app.errors import AppError, LeftError
+from propcite.app.errors import AppError, LeftError, NotFoundError
 from propcite.app.library.store import CollectionInfo, ReviewInfo, Reviews, ReviewState
 from propcite.app.parts import Parts
 from propcite.app.reviewing.drafts import Draft, read_draft
@@ -96,7 +96,8 @@ class Reviewing:
 
         def run() -> None:
             try:
-                cite_draft(self._parts.reviews, info, read, open_pipeline, work)
+                with suppress(NotFoundError):  # the draft was removed meanwhile
+                    cite_draft(self._parts.reviews, info, read, open_pipeline, work)
             finally:
                 with self._lock:
                     self._running -= 1

@@ -14,11 +14,13 @@ from propcite.app.commands import (
     Collection,
     Panel,
     account_name,
+    check_file,
     cli,
     find_collection,
     note,
     open_parts,
     record,
+    write_file,
     write_json,
 )
 from propcite.retrieval.errors import PropCiteError
@@ -69,7 +71,7 @@ def review(
     from propcite.app.terminal_progress import sharing
 
     if out:
-        _check_out(out)
+        check_file(out, ".docx", ".md")
     parts = open_parts()
     chosen = find_collection(parts, collection)
     pipeline = parts.pipeline(chosen)
@@ -166,7 +168,7 @@ def export(
     verdict: Verdicts = None,
 ) -> None:
     """Write a draft with a comment (Word) or a footnote (Markdown) at each fact."""
-    _check_out(out)
+    check_file(out, ".docx", ".md")
     parts = open_parts()
     _write(parts, parts.reviews.find(draft), out, verdict)
 
@@ -183,24 +185,13 @@ def remove(draft: DraftId) -> None:
     note(f"{info.name} removed")
 
 
-def _check_out(out: Path) -> None:
-    if out.suffix.lower() not in (".docx", ".md"):
-        raise PropCiteError(f"--out {out}: name a file that ends with .docx or .md")
-    if out.is_dir() or not out.parent.is_dir():
-        raise PropCiteError(f"{out} cannot be written: --out names a file in a folder that exists")
-
-
 def _write(parts: Parts, info: ReviewInfo, out: Path, verdict: list[VerdictName] | None) -> None:
     from propcite.app.reviewing.exports import ReviewFormat, export_review
     from propcite.attribution.citations import Label
 
     form = ReviewFormat.DOCX if out.suffix.lower() == ".docx" else ReviewFormat.MARKDOWN
     written = export_review(parts, info, form, [Label(one.value) for one in verdict or ()])
-    try:
-        out.write_bytes(written.data)
-    except OSError as error:
-        raise PropCiteError(f"{out} cannot be written ({error.strerror}): give another --out") from error
-    note(f"written to {out}")
+    write_file(written.data, out)
 
 
 def _show(

@@ -19,10 +19,11 @@ WHOLE = Size()
 class Writing:
     """Admits one answer to the slots; BusyError if it would wait too long, for a slot or for its turns."""
 
-    def __init__(self, service: Service, asking: Asking) -> None:
-        service.workers.check(asking, Kind.ANSWER, WHOLE)
+    def __init__(self, service: Service, asking: Asking, size: Size = WHOLE) -> None:
+        service.workers.check(asking, Kind.ANSWER, size)
         self._workers, settings = service.workers, service.settings
         self._seconds, self._grace = settings.serve_stream_seconds, settings.serve_idle_seconds
+        self._size = size
         self._job = service.workers.writing_job(asking.client)
         self._slot = service.answers.request(asking, Kind.ASK)
 
@@ -63,4 +64,4 @@ class Writing:
 
     def _end(self) -> None:
         self._slot.release()
-        self._workers.learn(Kind.ANSWER, WHOLE, self._job.spent)
+        self._workers.learn(Kind.ANSWER, self._size, self._job.spent)

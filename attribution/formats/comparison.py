@@ -76,10 +76,10 @@ def to_html(comparison: Comparison, names: tuple[str, str]) -> str:
     silent = no_answer_line(comparison, names)
     lines = [f"<h1>{safe(comparison.question)}</h1>", f"<p>{safe(counts_line(comparison))}</p>"]
     lines += [f"<p>{safe(silent)}</p>"] if silent else []
-    return page(comparison.question, "\n".join([*lines, table_html(comparison, names)]), STYLE)
+    return page(comparison.question, "\n".join([*lines, _table_html(comparison, names)]), STYLE)
 
 
-def table_html(comparison: Comparison, names: tuple[str, str]) -> str:
+def _table_html(comparison: Comparison, names: tuple[str, str]) -> str:
     """Return the table alone, as markup."""
     head = "".join(f'<th scope="col">{_HTML.write(name)}</th>' for name in names)
     rows = "\n".join(_row_html(row, names) for row in comparison.rows)

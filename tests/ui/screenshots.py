@@ -55,6 +55,7 @@ def fill(data_dir: Path) -> dict[str, str]:
         "why": f"/cite?answer={cited.id}",
         "search": "/search",
         "library": "/library",
+        "compare": "/compare",
         "settings": "/settings",
         "document": f"/library?document={document.id}",
         **_runs(parts),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from propcite.app.commands import AsJson, Panel, cli, note, open_parts, write_json
+from propcite.app.commands import AsJson, Panel, check_file, cli, note, open_parts, write_file, write_json
 from propcite.retrieval.errors import PropCiteError
 
 if TYPE_CHECKING:
@@ -166,17 +166,13 @@ def export(
 
     runs = open_parts().runs
     info = runs.run(run)
-    if out is not None and (out.is_dir() or not out.parent.is_dir()):
-        raise PropCiteError(f"cannot write {out}: --out names a file in a folder that exists")
+    if out is not None:
+        check_file(out)
     text = EXPORTS[shape.value](info, list(runs.items(info.id)))
     if out is None:
         show_data(utf8(text))
         return
-    try:
-        out.write_bytes(utf8(text))
-    except OSError as error:
-        raise PropCiteError(f"cannot write {out} ({error.strerror}): give another --out") from error
-    note(f"written to {out}")
+    write_file(utf8(text), out)
 
 
 @runs_cli.command("import")

@@ -15,8 +15,10 @@ from propcite.app.server.offsets import unit_for
 from propcite.app.server.routes.shared import PROBLEMS, cancel_on_disconnect, count_facts
 from propcite.app.server.schemas import CompareRequest
 from propcite.app.server.writing import Writing
+from propcite.app.turns.costs import Size
 from propcite.attribution.formats.json.comparisons import ComparisonJson, comparison_dict
 
+BOTH = Size(texts=2)  # answers that are written
 router = APIRouter(tags=["ask"], route_class=CheckedRoute)
 
 
@@ -29,7 +31,7 @@ async def compare_documents(request: Request, body: CompareRequest, access: Read
     service, unit = access.service, unit_for(request, body)
     service.require_models()
     left, right = await asyncio.to_thread(_sides, access, body)
-    writing = Writing(service, access.asking)
+    writing = Writing(service, access.asking, BOTH)
     found = await cancel_on_disconnect(request, writing.whole(lambda: compare(left, right, body.question)))
     for answer in (found.left, found.right):
         count_facts(service, answer)

@@ -58,6 +58,7 @@ def test_a_question_that_neither_answers_says_so(policies: Propcite) -> None:
         (("--left", "policy_2023.md", "--right", "nothing.md"), "no document 'nothing.md'"),
         (("--left", "policy_2023.md"), "--right"),
         (("--left", "policy_2023.md", "--right", "policy_2025.md", "--out", "table.txt"), "ends with .md or .html"),
+        (("--left", "policy_2023.md", "--right", "policy_2025.md", "--out", "nowhere/t.md"), "a folder that exists"),
     ],
 )
 def test_wrong_sides_are_one_line(policies: Propcite, words: tuple[str, ...], line: str) -> None:

@@ -72,8 +72,8 @@ def test_a_side_without_facts_leaves_the_other_alone(text: str) -> None:
 
 def test_json_is_read_back_as_it_was(comparison: Comparison) -> None:
     assert read_comparison(json.dumps(comparison_dict(comparison))) == comparison
-    in_utf_16 = comparison_dict(comparison, Unit.UTF_16)
-    assert in_utf_16["right"]["offsets"] == "utf-16"  # type: ignore[typeddict-item]
+    in_utf_16 = dict(comparison_dict(comparison, Unit.UTF_16)["right"])
+    assert in_utf_16["offsets"] == "utf-16"
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"question": ""}'])
