@@ -15,8 +15,8 @@ from propcite.app.errors import AppError
 from propcite.app.lab.citing.gold import GoldVerdict
 from propcite.app.lab.citing.rows import CONTRADICTED, read_gold
 from propcite.attribution.judges import SUPPORTED_FROM, plain_case
-from propcite.attribution.judges.embedded import probability, support_logit
-from propcite.attribution.judges.reader import Calibration, ReaderJudge, evidence_for
+from propcite.attribution.judges.embedded import probability
+from propcite.attribution.judges.reader import Calibration, ReaderJudge
 from propcite.attribution.judges.reader_files import update
 from propcite.retrieval.encoding.base import TextEncoder
 
@@ -37,11 +37,9 @@ def calibrate(files: Sequence[Path], reader: Path, encoder: TextEncoder) -> dict
     cases = [plain_case(row.claim, row.evidence, row.context) for row in rows]
     read = judge.readings(cases)
     readings = [reading.logit for reading in read]
-    similarities = [support_logit(features) for features in judge.embedded.features(cases)]
     sources = [row.source for row in rows]
-    sums = [evidence_for(*pair) for pair in zip(readings, similarities, strict=True)]
-    calibration = fit(np.array(sums), truth, sources)
-    p = np.array([probability(calibration.logit(*pair)) for pair in zip(readings, similarities, strict=True)])
+    calibration = fit(np.array(readings), truth, sources)
+    p = np.array([probability(calibration.logit(reading)) for reading in readings])
     refused = [(reading.denied, row) for reading, row, one in zip(read, rows, p, strict=True) if one < SUPPORTED_FROM]
     calibration = replace(calibration, denied_from=denied_from(refused))
     stored = {"calibration": asdict(calibration), "reliability": reliability(truth, p >= SUPPORTED_FROM, sources)}
@@ -49,7 +47,7 @@ def calibrate(files: Sequence[Path], reader: Path, encoder: TextEncoder) -> dict
     return stored
 
 
-def fit(sums: np.ndarray[Any, Any], truth: np.ndarray[Any, Any], sources: Sequence[str]) -> Calibration:
+def fit(readings: np.ndarray[Any, Any], truth: np.ndarray[Any, Any], sources: Sequence[str]) -> Calibration:
     """Return a logistic regression in which all sources weigh the same, and wrong claims more than right ones.
 
     A tick beside a wrong claim does more harm than a missing one beside a right claim.
@@ -59,7 +57,7 @@ def fit(sums: np.ndarray[Any, Any], truth: np.ndarray[Any, Any], sources: Sequen
     """
     sizes = Counter(sources)
     weights = np.array([1 / sizes[source] for source in sources]) * np.where(truth, 1.0, WRONG_COSTS)
-    model = LogisticRegression(C=100.0).fit(sums[:, None], truth, weights * len(weights) / weights.sum())
+    model = LogisticRegression(C=100.0).fit(readings[:, None], truth, weights * len(weights) / weights.sum())
     scale, intercept = float(model.coef_[0, 0]), float(model.intercept_[0])
     if scale <= 0:
         raise AppError("this reader prefers wrong claims to right ones: train it longer, or check the labels")

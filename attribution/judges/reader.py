@@ -28,11 +28,10 @@ if TYPE_CHECKING:
 BATCH_ROWS, DEVICE_BATCH_ROWS = 4, 32  # pairs of one forward pass, on a processor and on a GPU
 MAX_WORDS = 80  # longer evidence is cut down to an excerpt: the network was trained on no more
 MAX_LOGIT = 12.0  # of the network
-MAX_SIMILARITY = 0.0  # of the embedded judge's logit: words of a subtly wrong claim are all in the evidence
 WRONG_FROM = 0.0  # logit from which a word piece counts as wrong
 MAX_NAMED = 3  # wrong phrases that a reason names
 VERBATIM = 0.99  # probability of a claim that is a sentence of its evidence, word by word
-MIN_SIMILARITY = -2.0  # of that logit: of 118 claims below it, the network accepts 12
+MIN_SIMILARITY = -2.5  # of the embedded judge's logit: what is less similar is not worth reading
 UNREAD = -MAX_LOGIT / 2  # logit of a claim that is not read
 MAX_UNSTATED = 0.2  # probability of a claim with a number that neither stands in its evidence nor follows from it
 MAX_KEPT = 4_000_000  # characters of pairs whose readings are kept: some ten thousand pairs
@@ -58,30 +57,20 @@ UNSTATED = Reading(-MAX_LOGIT)  # of a claim with a number that neither stands i
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """Turns what the network reads and the embedded judge's logit into a logit of support.
+    """Turns what the network reads into a logit of support; scale and intercept are fitted.
 
-    The cap was chosen on three kinds of labelled claims; scale and intercept are fitted.  A claim that is not supported
-    is contradicted from the logit `denied_from` on; without one, none is.
+    A claim that is not supported is contradicted from the logit `denied_from` on; without one, none is.
     """
 
     scale: float = 0.5
     intercept: float = 0.0
     denied_from: float | None = None
 
-    def logit(self, reading: float, similarity: float) -> float:
-        return self.scale * evidence_for(reading, similarity) + self.intercept
+    def logit(self, reading: float) -> float:
+        return self.scale * max(-MAX_LOGIT, min(MAX_LOGIT, reading)) + self.intercept
 
     def denies(self, reading: Reading) -> bool:
         return self.denied_from is not None and reading.denied >= self.denied_from
-
-
-def evidence_for(reading: float, similarity: float) -> float:
-    """Add both logits: low similarity counts against a claim, high similarity says nothing about a subtle error.
-
-    >>> evidence_for(2.0, 0.0), evidence_for(2.0, 9.0), evidence_for(2.0, -2.0)
-    (2.0, 2.0, 0.0)
-    """
-    return max(-MAX_LOGIT, min(MAX_LOGIT, reading)) + min(MAX_SIMILARITY, similarity)
 
 
 class Reader:
@@ -149,7 +138,7 @@ def whole_words(text: str, spans: Iterable[Span]) -> list[Span]:
 
 
 class ReaderJudge:
-    """Decides by what the network reads; low similarity to the evidence counts against a claim too.
+    """Decides by what the network reads; a claim that its evidence hardly resembles is refused unread.
 
     A claim with a number that neither stands in its evidence nor follows from it is never supported.  The network is
     not run for those, nor where the claim is a sentence of its evidence, or its evidence is not even similar.
@@ -199,7 +188,7 @@ class ReaderJudge:
         return self.reader.read([(case.claim.strip(), shown_evidence(case)) for case in cases])
 
     def _verdict(self, case: Case, reading: Reading, features: Features) -> Verdict:
-        p = probability(self.calibration.logit(reading.logit, support_logit(features)))
+        p = probability(self.calibration.logit(reading.logit))
         if reading is QUOTED:
             p = VERBATIM
         elif reading is UNSTATED:

@@ -105,7 +105,7 @@ def test_the_calibration_follows_the_claims_and_is_stored(
     out, file = tmp_path / "reader", rows(tmp_path)
     train_judge(
         [file], base, parser, out, tmp_path / "work", resume=False, note=lambda _: None,
-        scenes=0, steps=40, batch_pieces=400, learning_rate=3e-3,
+        scenes=0, steps=150, batch_pieces=400, learning_rate=3e-3,
     )  # fmt: skip
     gold = tmp_path / "gold.jsonl"
     gold.write_text("\n".join(file.read_text().splitlines()[:20]))

@@ -268,7 +268,7 @@ def test_a_reason_names_three_phrases_at_most() -> None:
 
 
 def test_a_calibration_never_prefers_a_worse_reading() -> None:
-    logits = [Calibration(0.7, -0.5).logit(reading, 1.0) for reading in (-50.0, -2.0, 0.0, 2.0, 50.0)]
+    logits = [Calibration(0.7, -0.5).logit(reading) for reading in (-50.0, -2.0, 0.0, 2.0, 50.0)]
     assert logits == sorted(logits)
     assert logits[0] > -10  # a reading is limited
 
