@@ -26,6 +26,16 @@ def best_matches(similarities: Floats, starts: Ints) -> Floats:
     return np.maximum.reduceat(similarities, starts, axis=0) if len(starts) else similarities[:0]
 
 
+def weighted_sums(values: Floats, weights: Floats) -> Floats:
+    """Return the sum of each row of values for each row of weights.  (u, q), (n, q) -> (u, n)
+
+    A row's sums have the same digits whatever rows are beside it, so equal texts score equally in any part of an index;
+    a matrix product adds up in an order that depends on the number of rows.
+    """
+    sums: Floats = np.einsum("uq,nq->un", values, weights)
+    return sums
+
+
 def span_weights(tokens: TokenVectors, propositions: Sequence[Sequence[Span]]) -> Floats:
     """Return one row of weights per group of spans, with weight on the group's own tokens only.  -> (p, q)"""
     rows = [tokens.weights(tokens.within(spans)) for spans in propositions]

@@ -1,8 +1,9 @@
-"""The commands that show, check, repair and compact the index of a collection."""
+"""The commands that show, check, repair and compact the index of a collection, and divide it into shards."""
 
 from __future__ import annotations
 
 import shlex
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -11,6 +12,8 @@ from propcite.app.commands import BELOW, AsJson, Collection, Panel, cli, find_co
 
 index = typer.Typer(no_args_is_help=True, help="Show, check, repair or compact a collection's index.")
 cli.add_typer(index, name="index", rich_help_panel=Panel.UPKEEP)
+shards = typer.Typer(no_args_is_help=True, help="Show the shards of a collection's index, divide it, or move a shard.")
+cli.add_typer(shards, name="shards", rich_help_panel=Panel.UPKEEP)
 
 
 @index.command()
@@ -90,3 +93,73 @@ def compact(collection: Collection = "", as_json: AsJson = False) -> None:
         write_json({"collection": chosen.name, "freed_bytes": freed, "segments": after.segments if after else 0})
     else:
         note(f"{chosen.name}: one part, {freed / 2**20:.1f} MB freed")
+
+
+@shards.command("show")
+def show_shards(collection: Collection = "", as_json: AsJson = False) -> None:
+    """List the shards of a collection's index: passages, tokens, bytes, and the folder of each."""
+    from propcite.app.terminal import show_table
+
+    parts = open_parts()
+    chosen = find_collection(parts, collection)
+    workspace = parts.workspace(chosen)
+    sizes = workspace.shard_stats()
+    if not sizes:
+        note(f"{chosen.name} has no index yet: propcite ingest PATH")
+        raise typer.Exit(BELOW)
+    rows = [
+        {"shard": n, "passages": size.passages, "tokens": size.tokens, "bytes": size.bytes, "folder": str(folder)}
+        for n, (size, folder) in enumerate(zip(sizes, workspace.shard_folders(), strict=True))
+    ]
+    if as_json:
+        write_json({"collection": chosen.name, "shards": rows})
+    else:
+        show_table(list(rows[0]), [[_cell(value) for value in row.values()] for row in rows])
+
+
+@shards.command("split")
+def split_shards(
+    number: Annotated[int, typer.Argument(metavar="NUMBER", help="Shards to divide it into; 1 joins them.", min=1)],
+    collection: Collection = "",
+    as_json: AsJson = False,
+) -> None:
+    """Divide a collection's index into so many shards, by documents; searches return what they returned before.
+
+    It needs the size of the index on the disk again while it runs.  An interrupt leaves the index as it was.
+    """
+    from propcite.app.terminal_progress import sharing
+
+    parts = open_parts()
+    chosen = find_collection(parts, collection)
+    with sharing() as report:
+        workspace = parts.workspace(chosen, progress=report)
+        workspace.divide(number)
+        sizes = workspace.shard_stats()
+    if as_json:
+        write_json({"collection": chosen.name, "shards": len(sizes), "passages": [size.passages for size in sizes]})
+    else:
+        note(f"{chosen.name}: {_counted(len(sizes))} with {', '.join(f'{size.passages:,}' for size in sizes)} passages")
+
+
+@shards.command("move")
+def move_shard(
+    number: Annotated[int, typer.Argument(metavar="SHARD", help="Its number in `propcite shards show`.")],
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where to put it, on another disk for example.")],
+    collection: Collection = "",
+    as_json: AsJson = False,
+) -> None:
+    """Move a shard into a folder on another disk; the index is read there from then on.
+
+    A backup contains moved shards too.
+    """
+    parts = open_parts()
+    chosen = find_collection(parts, collection)
+    new = parts.workspace(chosen).move_shard(number, folder)
+    if as_json:
+        write_json({"collection": chosen.name, "shard": number, "folder": str(new)})
+    else:
+        note(f"shard {number} of {chosen.name} is in {new} now")
+
+
+def _counted(number: int) -> str:
+    return "one piece" if number == 1 else f"{number} shards"

@@ -28,8 +28,8 @@ from propcite.attribution.errors import AttributionError
 from propcite.attribution.formats.json import from_json
 from propcite.retrieval.errors import PropCiteError
 from propcite.retrieval.index import ProgressReport, ignore_progress
-from propcite.retrieval.index.manifest import MANIFEST_FILE
-from propcite.retrieval.index.snapshot import unreferenced_files
+from propcite.retrieval.sharding.folder import leftover_files
+from propcite.retrieval.sharding.resharding import WORK
 
 if TYPE_CHECKING:
     from propcite.app.library.workspace import Workspace
@@ -254,9 +254,9 @@ def _nothing() -> None:
 
 def _leftovers(folder: Path) -> list[Path]:
     """Return files that a readable manifest does not name; a damaged manifest is repaired first."""
-    half_built = list((folder / REBUILDING).glob("*"))
+    half_built = [path for name in (REBUILDING, WORK) for path in (folder / name).rglob("*") if path.is_file()]
     with suppress(PropCiteError):
-        return half_built + (unreferenced_files(folder) if (folder / MANIFEST_FILE).exists() else [])
+        return half_built + leftover_files(folder)
     return half_built
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from propcite.app.errors import StoreError
 from propcite.app.settings import DATABASE_FILE
 from propcite.retrieval.index.manifest import MANIFEST_FILE
+from propcite.retrieval.sharding.layout import LAYOUT_FILE
 
 
 def check_not_lost(data_dir: Path) -> None:
@@ -14,7 +15,7 @@ def check_not_lost(data_dir: Path) -> None:
     file = data_dir / DATABASE_FILE
     if file.exists() and file.stat().st_size:
         return
-    num = len(list(data_dir.glob(f"indexes/*/{MANIFEST_FILE}")))
+    num = len({path.parent for name in (MANIFEST_FILE, LAYOUT_FILE) for path in data_dir.glob(f"indexes/*/{name}")})
     if num:
         state = "is empty" if file.exists() else "is gone"
         raise StoreError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import shutil
 from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from copy import copy
 from pathlib import Path
 from threading import Lock
@@ -14,21 +14,23 @@ from weakref import WeakKeyDictionary
 
 from filelock import FileLock, Timeout
 
-from propcite.app.errors import InUseError, StoreError
+from propcite.app.errors import AppError, InUseError, StoreError
 from propcite.app.library.store import CollectionInfo, Library
 from propcite.app.library.store.changes import PassageSet
 from propcite.retrieval.encoding.encoder import Encoder
 from propcite.retrieval.errors import IndexFormatError
-from propcite.retrieval.index import IndexStats, ignore_progress
+from propcite.retrieval.index import IndexOptions, IndexStats, ignore_progress
 from propcite.retrieval.index.manifest import MANIFEST_FILE
-from propcite.retrieval.index.snapshot import replace_index
-from propcite.retrieval.index.token_index import IndexOptions, TokenIndex
+from propcite.retrieval.index.token_index import TokenIndex
+from propcite.retrieval.sharding.folder import OpenIndex, open_index, replace_folder
+from propcite.retrieval.sharding.layout import LAYOUT_FILE, Layout, Version, index_version, read_layout, shard_folders
+from propcite.retrieval.sharding.sharded_index import ShardedIndex
 
 if TYPE_CHECKING:
     from propcite.retrieval.index.integrity import Fault
 
 REBUILDING = "rebuilding"  # the folder beside an index's files in which its successor is built
-_OPEN: WeakKeyDictionary[TokenIndex, Path] = WeakKeyDictionary()  # of this process: none of them changes any more
+_OPEN: WeakKeyDictionary[OpenIndex, Path] = WeakKeyDictionary()  # of this process: none of them changes any more
 _SHARING = Lock()
 BATCH = 256  # passages encoded and written at once, which bounds the memory that a large document takes
 
@@ -44,9 +46,9 @@ class Workspace:
         self.options = options
         self.progress = options.get("progress", ignore_progress)
         self.folder = data_dir / "indexes" / str(collection.id)
-        self._opened: tuple[tuple[int, int], TokenIndex] | None = None
+        self._opened: tuple[Version, OpenIndex] | None = None
 
-    def index(self, encoder: Encoder) -> TokenIndex:
+    def index(self, encoder: Encoder) -> OpenIndex:
         """Return the index as it is on disk, for searching; what another process changed is read, and nothing else."""
         version = self._version()
         if version is None:
@@ -56,34 +58,35 @@ class Workspace:
         assert self._opened
         return self._opened[1]
 
-    def _keep(self, version: tuple[int, int] | None, index: TokenIndex) -> None:
+    def _keep(self, version: Version | None, index: OpenIndex) -> None:
         """Keep an index that does not change any more, for readers, and to share its segments with those to come."""
         self._opened = (version, index) if version else None
         with _SHARING:
             _OPEN[index] = self.folder
 
-    def _load(self, encoder: str = "", *, tolerant: bool = False) -> TokenIndex:
+    def _load(self, encoder: str = "", *, tolerant: bool = False) -> OpenIndex:
         """Load the index; an error that names a command names the collection with it."""
         with _SHARING:
             kept = [index for index, folder in _OPEN.items() if folder == self.folder]
         earlier = kept[-1] if kept else None
         try:
-            return TokenIndex.load(
+            return open_index(
                 self.folder, encoder, tolerant=tolerant, earlier=None if tolerant else earlier, **self.options
             )
         except IndexFormatError as error:
-            option = f" --collection {shlex.quote(self.collection.name)}" if ": run propcite" in str(error) else ""
+            command = str(error).rpartition(" run ")[2].startswith("propcite")
+            option = f" --collection {shlex.quote(self.collection.name)}" if command else ""
             raise IndexFormatError(f"{error}{option}") from error
 
     @contextmanager
-    def edit(self, encoder: Encoder) -> Iterator[TokenIndex]:
+    def edit(self, encoder: Encoder) -> Iterator[OpenIndex]:
         """Give the index to change: saved when the block ends, discarded when it fails."""
         index = self._to_change(encoder)
         yield index
         index.save(self.folder)
         self._keep(self._version(), index)
 
-    def _to_change(self, encoder: Encoder) -> TokenIndex:
+    def _to_change(self, encoder: Encoder) -> OpenIndex:
         """Return an index that no reader has."""
         return self._load(encoder.name) if self._version() else self.index(encoder)
 
@@ -91,12 +94,8 @@ class Workspace:
         """Return the size of the index; None if nothing was ever added."""
         return self._load().stats() if self._version() else None
 
-    def _version(self) -> tuple[int, int] | None:
-        try:
-            stat = (self.folder / MANIFEST_FILE).stat()
-        except FileNotFoundError:
-            return None
-        return stat.st_mtime_ns, stat.st_ino
+    def _version(self) -> Version | None:
+        return index_version(self.folder)
 
     @contextmanager
     def write_lock(self) -> Iterator[None]:
@@ -163,14 +162,18 @@ class Workspace:
 
         The old one serves until the new one replaces it as a whole, so an interrupt leaves the old one.
         """
+        from propcite.retrieval.sharding.resharding import reshard
+
         with self.write_lock():
             beside = copy(self)
             beside.folder, beside._opened = self.folder / REBUILDING, None
             shutil.rmtree(beside.folder, ignore_errors=True)
             try:
                 count = beside.sync(encoder, advance)
+                if count and (layout := self._layout()):
+                    reshard(beside.folder, len(layout.places), **self.options)
                 self._opened = None
-                replace_index(beside.folder, self.folder)
+                replace_folder(beside.folder, self.folder)
             finally:
                 shutil.rmtree(beside.folder, ignore_errors=True)
             return count
@@ -180,10 +183,11 @@ class Workspace:
         return [f"{fault.file}: {fault.problem}" for fault in self._damage()] + self.differences()
 
     def _damage(self) -> list[Fault]:
-        from propcite.retrieval.index.integrity import Fault, check_index
+        from propcite.retrieval.index.integrity import Fault
+        from propcite.retrieval.sharding.folder import check_folder
 
         try:
-            return check_index(self.folder, self.progress) if self._version() else []
+            return check_folder(self.folder, self.progress) if self._version() else []
         except IndexFormatError as error:
             return [Fault(MANIFEST_FILE, str(error))]
 
@@ -206,24 +210,63 @@ class Workspace:
 
         The encoder is loaded only if the index differs from the library.
         """
-        from propcite.retrieval.index.integrity import repair_index
+        from propcite.retrieval.sharding.folder import repair_folder
 
         with self.write_lock():
             self._opened = None
             faults = self._damage()
             if any(fault.file == MANIFEST_FILE for fault in faults):
-                (self.folder / MANIFEST_FILE).unlink(missing_ok=True)
+                for name in (MANIFEST_FILE, LAYOUT_FILE):
+                    (self.folder / name).unlink(missing_ok=True)
             elif faults:
-                repair_index(self.folder, faults, **self.options)
+                repair_folder(self.folder, faults, **self.options)
             self.library.forget_passage_set(self.collection)
             return self.sync(load_encoder()) if self.differs_from_library() else 0
 
+    def shard_folders(self) -> list[Path]:
+        """Return the folders of the index's shards: its own folder where it is in one piece."""
+        return shard_folders(self.folder)
+
+    def shard_stats(self) -> list[IndexStats]:
+        """Return the size of each shard; empty if nothing was ever added."""
+        index = self._load() if self._version() else None
+        parts = index.shards if isinstance(index, ShardedIndex) else [index] if index else []
+        return [part.stats() for part in parts]
+
+    def divide(self, number: int) -> None:
+        """Divide the index into so many shards, or join it into one piece."""
+        from propcite.retrieval.sharding.resharding import reshard
+
+        with self.write_lock():
+            if not self._version():
+                raise IndexFormatError(f"{self.collection.name} has no index to divide yet: propcite ingest PATH")
+            self._opened = None
+            try:
+                reshard(self.folder, number, **self.options)
+            except ValueError as error:
+                raise AppError(str(error)) from error
+
+    def move_shard(self, number: int, target: Path) -> Path:
+        """Move a shard to another disk and return its new folder."""
+        from propcite.retrieval.sharding.resharding import move_shard
+
+        with self.write_lock():
+            self._opened = None
+            return move_shard(self.folder, number, target)
+
+    def _layout(self) -> Layout | None:
+        with suppress(IndexFormatError):  # what is damaged is not kept
+            return read_layout(self.folder)
+        return None
+
     def compact(self) -> None:
-        """Join the index into one segment, without deleted passages."""
+        """Join the index, or each shard, into one segment, without deleted passages."""
         with self.write_lock():
             if self._version():
                 self._opened = None
                 self._load().compact(self.folder)
 
     def remove(self) -> None:
+        for folder in layout.folders(self.folder) if (layout := self._layout()) else []:
+            shutil.rmtree(folder, ignore_errors=True)
         shutil.rmtree(self.folder, ignore_errors=True)

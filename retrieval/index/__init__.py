@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, Required, TypedDict, Unpack
 
-from propcite.retrieval.alignment import NEAREST, Alignment
+from propcite.retrieval.alignment import Alignment
 from propcite.retrieval.encoding.base import Floats, Ints, TokenVectors
 from propcite.retrieval.text import Granularity, Passage
 from propcite.retrieval.timing import Timer
@@ -15,6 +15,8 @@ from propcite.retrieval.words.query import WordQuery
 
 if TYPE_CHECKING:
     from propcite.retrieval.index.allowed import Allowed
+    from propcite.retrieval.index.plan import Regime
+    from propcite.retrieval.index.pruning import Pruning
 
 ProgressReport = Callable[[str, float], None]  # gets the name of a long step and the share of it that is done
 
@@ -61,43 +63,70 @@ class IndexStats:
     centroids: int
     bytes: int
     searched_share: float = 1.0  # of each passage's tokens, used to find candidates
+    shards: int = 1
 
     @property
     def bytes_per_token(self) -> float:
         return self.bytes / self.tokens if self.tokens else 0.0
 
 
+class IndexOptions(TypedDict, total=False):
+    """How an index is stored and searched."""
+
+    bits: int
+    regime: Regime
+    exact_up_to: int
+    searched_share: float
+    stored_share: float
+    pruning: Pruning
+    progress: ProgressReport
+
+
+class SearchOptions(TypedDict, total=False):
+    """The options of a search for the `k` best passages or sentences.
+
+    `passage_share` of a sentence's score is its passage's, with the weights `passage_weights` if other tokens of the
+    query ask for passages.  `allow` limits the search to some passages.  `alignment` is the pairs of tokens that count;
+    some need the vocabulary ids `words` (q,) of the query's tokens.  `word_query` adds exact words to the similarity of
+    vectors, or ranks by them alone.  `timer` measures the stages.
+
+    Only the `asking_share` of the query's tokens look for candidates: the largest by `worths` (q,), or else by weight.
+    `refine` candidates per row are read as a whole, by default a number that depends on k; with 0 the rank is XTR's
+    score over `num_retrieved` tokens per query token, and `missing_similarity` replaces similarities that were not
+    retrieved, by default the floor.  `regime` overrules the index's own.
+    """
+
+    k: Required[int]
+    granularity: Granularity
+    passage_share: float
+    passage_weights: Floats | None
+    allow: Allowed | Collection[str] | None
+    asking_share: float
+    worths: Floats | None
+    alignment: Alignment
+    words: Ints | None
+    word_query: WordQuery | None
+    timer: Timer | None
+    regime: Regime
+    refine: int | None
+    num_retrieved: int
+    missing_similarity: float | None
+
+
 class Index(Protocol):
     """Stores token vectors of passages by id and ranks passages and their sentences.
 
     A query is a matrix of token vectors with one row of token weights per ranking: for the whole text, or for one of
-    its propositions.  One pass over the vectors answers all rows.  `passage_weights` are the rows for the passage's
-    share of a sentence's score, if other tokens of the matrix ask for passages.  `alignment` is the pairs of tokens
-    that count.  Only the `asking_share` of the query's tokens look for candidates: the largest by `worths`, or else by
-    weight.  `word_query` adds exact words to the similarity of vectors, or ranks by them alone.
+    its propositions.  One pass over the vectors answers all rows.
     """
 
     def add(self, passages: Sequence[Passage], vectors: Sequence[TokenVectors]) -> None: ...
 
     def delete(self, ids: Collection[str]) -> int: ...
 
-    def search(
-        self,
-        query: Floats,
-        weights: Floats,
-        *,
-        k: int,
-        granularity: Granularity = Granularity.PASSAGE,
-        passage_share: float = 0.0,
-        passage_weights: Floats | None = None,
-        allow: Allowed | Collection[str] | None = None,
-        asking_share: float = 1.0,
-        worths: Floats | None = None,
-        alignment: Alignment = NEAREST,
-        words: Ints | None = None,
-        word_query: WordQuery | None = None,
-        timer: Timer | None = None,
-    ) -> list[list[IndexHit]]: ...
+    def search(self, query: Floats, weights: Floats, **options: Unpack[SearchOptions]) -> list[list[IndexHit]]:
+        """Return the k best units for each row of weights.  (q, d), (n, q) -> n lists, best first, ties by id"""
+        ...
 
     def vectors(self, passage_id: str) -> TokenVectors: ...
 

@@ -9,6 +9,7 @@ tokens are scored, and some candidates are the best by these similarities alone,
 
 from __future__ import annotations
 
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,12 +17,20 @@ import numpy.typing as npt
 
 from propcite.retrieval.encoding.base import Floats, Ints, Mask
 from propcite.retrieval.index import kernels
-from propcite.retrieval.index.centroid_codes import CentroidCodes, best_of_segments, nearest_lists
+from propcite.retrieval.index.centroid_codes import CentroidCodes, nearest_lists
 from propcite.retrieval.index.centroids import Centroids
 from propcite.retrieval.index.codec import EncodedQuery, int_products
+from propcite.retrieval.index.exchange import Largest, Several, Summary, Sums, among_best, best_of_all, exchanged
 from propcite.retrieval.index.ranking import QueryWeights
 from propcite.retrieval.index.simd import LANES
-from propcite.retrieval.index.xtr import XtrScorer, keep_nearest, tokens_in_lists, xtr_candidates
+from propcite.retrieval.index.xtr import (
+    TokenMatches,
+    XtrScorer,
+    floors_of,
+    from_floors,
+    nearest_of,
+    tokens_in_lists,
+)
 
 LISTS_FROM = 2_000_000  # tokens from which on only passages in lists are scored
 LISTED = 1_000  # tokens compared with each query token
@@ -84,32 +93,83 @@ class CentroidTable:
         return arranged.reshape(len(weights), self.table.shape[0], LANES)
 
 
+@dataclass(frozen=True)
+class CentroidSearch:
+    """The candidates in the segments of one part of an index that have codes, each with the mask of a search.
+
+    `table` is None where the part has no centroids.  `weights` are those of the query tokens that look for candidates.
+    """
+
+    table: CentroidTable | None
+    weights: QueryWeights
+    segments: Sequence[tuple[CentroidCodes, Mask]]
+
+    @classmethod
+    def of(
+        cls,
+        centroids: Centroids | None,
+        query: EncodedQuery,
+        weights: QueryWeights,
+        segments: Sequence[tuple[CentroidCodes, Mask]],
+    ) -> CentroidSearch:
+        table = CentroidTable.of(centroids, query, weights) if centroids and segments else None
+        return cls(table, weights.only(_columns(weights)), segments)
+
+    def by_centroids(self, passages: Sequence[Ints], number: int) -> tuple[list[Floats], Largest]:
+        """Return the scores of these passages of each segment, and the best `number` of each row."""
+        scores = []
+        if self.table:
+            scores = [self.table.scores(codes, some) for (codes, _), some in zip(self.segments, passages, strict=True)]
+        return scores, best_of_all(scores, len(self.weights.units), number)
+
+    def list_sizes(self, *, whole: bool) -> Ints:
+        """Return the number of allowed tokens per centroid, or of all tokens if `whole`; a single 0 without codes."""
+        sizes = [codes.list_sizes if whole else codes.sizes(mask) for codes, mask in self.segments]
+        return np.sum(sizes, axis=0) if sizes else np.zeros(1, np.int64)
+
+    def listed(self, sizes: Ints, number: int) -> list[TokenMatches]:
+        """Return for each segment the tokens in the lists nearest to each query token."""
+        if not self.table:
+            return []
+        lists = nearest_lists(self.table.products, sizes, number)
+        return [tokens_in_lists(codes, mask, lists, self.table.query) for codes, mask in self.segments]
+
+
 def find_candidates(
-    table: CentroidTable, segments: list[tuple[CentroidCodes, Mask]], number: int, lists_from: int = LISTS_FROM
-) -> list[Ints]:
-    """Return for each segment the passages that are among the best `number` of some row, in order."""
-    passages = [np.flatnonzero(mask) for _, mask in segments]
-    if sum(codes.segment.num_tokens_in(mask) for codes, mask in segments) <= lists_from:
-        return _by_centroids(table, segments, passages, number)
-    lists = nearest_lists(table.products, segments, LISTED)
-    listed = [tokens_in_lists(codes, mask, lists, table.query) for codes, mask in segments]
-    nearest, floors = keep_nearest(listed, len(lists), RETRIEVED)
+    search: CentroidSearch, number: int, num_tokens: int, *, few_left_out: bool, lists_from: int = LISTS_FROM
+) -> Generator[Summary, Summary, list[Ints]]:
+    """Return for each segment the passages that are among the best `number` of some row, in order.
+
+    `num_tokens` are the allowed tokens of all parts.  If `few_left_out`, the sizes of whole lists are used: they change
+    next to no choice, and counting would read all codes.
+    """
+    if num_tokens <= lists_from:
+        passages = [np.flatnonzero(mask) for _, mask in search.segments]
+        scores, own = search.by_centroids(passages, number)
+        return among_best(scores, passages, (yield from exchanged(own)))
+    sizes = (yield from exchanged(Sums({"sizes": search.list_sizes(whole=few_left_out)})))["sizes"]
+    listed = search.listed(sizes, LISTED)
+    passages = [matches.unique_passages(len(mask)) for matches, (_, mask) in zip(listed, search.segments, strict=True)]
     num_xtr = -(-number // XTR_FRACTION)
-    best = xtr_candidates(
-        [XtrScorer(codes.segment, matches, floors) for (codes, _), matches in zip(segments, nearest, strict=True)],
-        table.weights,
-        num_xtr,
-    )
-    passages = [matches.unique_passages(len(mask)) for matches, (_, mask) in zip(listed, segments, strict=True)]
-    others = _by_centroids(table, segments, passages, number - num_xtr)
-    return [np.union1d(*both) for both in zip(best, others, strict=True)]
+    scores, own = search.by_centroids(passages, number - num_xtr)
+    nearest = nearest_of(listed, search.weights.units.shape[1], RETRIEVED)
+    best, nearest = (yield from exchanged(Several((own, nearest)))).each
+    others, floors = among_best(scores, passages, best), floors_of(nearest)
+    scorers = [
+        XtrScorer(codes.segment, matches, floors)
+        for (codes, _), matches in zip(search.segments, from_floors(listed, floors), strict=True)
+    ]
+    by_xtr = yield from xtr_candidates(scorers, search.weights, num_xtr)
+    return [np.union1d(*both) for both in zip(by_xtr, others, strict=True)]
 
 
-def _by_centroids(
-    table: CentroidTable, segments: list[tuple[CentroidCodes, Mask]], passages: list[Ints], number: int
-) -> list[Ints]:
-    scores = [table.scores(codes, some) for (codes, _), some in zip(segments, passages, strict=True)]
-    return best_of_segments(scores, passages, number)
+def xtr_candidates(
+    scorers: Sequence[XtrScorer], weights: QueryWeights, number: int
+) -> Generator[Summary, Summary, list[Ints]]:
+    """Return the passages of each segment that are among XTR's best `number` for some row."""
+    scores = [scorer.candidate_scores(weights) for scorer in scorers]
+    best = yield from exchanged(best_of_all(scores, len(weights.units), number))
+    return among_best(scores, [scorer.passages for scorer in scorers], best)
 
 
 def _columns(weights: QueryWeights) -> Ints:

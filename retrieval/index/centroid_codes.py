@@ -1,4 +1,4 @@
-"""The tokens of a segment listed by their nearest centroids, and the choice of the best among several segments."""
+"""The tokens of a segment listed by their nearest centroids, and the choice of the lists nearest to a query."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from propcite.retrieval.encoding.base import Floats, Ints, Mask
+from propcite.retrieval.encoding.base import Ints, Mask
 from propcite.retrieval.index.centroids import Codes
 from propcite.retrieval.index.pruning import SearchedTokens
 from propcite.retrieval.index.ranking import run_members
@@ -18,7 +18,6 @@ from propcite.retrieval.index.segment import Segment
 Numbers = npt.NDArray[np.integer[Any]]
 
 SAMPLE = 1024  # centroids that estimate the threshold of the nearest ones
-LARGE_SHARE = 0.5  # if a search allows more of a segment's passages than this, the sizes of whole lists are used
 
 
 @dataclass(frozen=True)
@@ -78,34 +77,15 @@ class CentroidCodes:
 
     def sizes(self, mask: Mask) -> Ints:
         """Return the number of tokens of the mask's passages per centroid.  (p,) -> (c,)"""
-        if mask.mean() > LARGE_SHARE:  # a few deletions change no choice, and counting would read all codes
-            return self.list_sizes
         tokens = np.repeat(mask, np.diff(self.passage_starts))
         return np.bincount(self.codes[tokens], minlength=self.num_centroids)
 
 
-def best_of_segments(scores: list[Floats], passages: list[Ints], number: int) -> list[Ints]:
-    """Return the passages of each segment that are among the best `number` of all segments for some row.
+def nearest_lists(products: npt.NDArray[np.int32], sizes: Ints, number: int) -> list[Ints]:
+    """Return for each query token the nearest centroids, best first, whose lists hold `number` tokens.
 
-    Per segment: scores (n, p), passages (p,).  Ties with the last of the best are included.
+    products (q, c), sizes (c,)
     """
-    chosen = [np.zeros(len(p), bool) for p in passages]
-    for row in range(len(scores[0]) if scores and number else 0):
-        all_scores = np.concatenate([s[row] for s in scores])
-        finite = int(np.isfinite(all_scores).sum())
-        threshold: Any = -np.inf
-        if finite > number:
-            threshold = np.partition(all_scores, len(all_scores) - number)[len(all_scores) - number]
-        for mask, own in zip(chosen, scores, strict=True):
-            mask |= np.isfinite(own[row]) & (own[row] >= threshold)
-    return [p[mask] for p, mask in zip(passages, chosen, strict=True)]
-
-
-def nearest_lists(
-    products: npt.NDArray[np.int32], segments: list[tuple[CentroidCodes, Mask]], number: int
-) -> list[Ints]:
-    """Return for each query token the nearest centroids, best first, whose lists hold `number` tokens.  (q, c)"""
-    sizes = np.sum([codes.sizes(mask) for codes, mask in segments], axis=0)
     return [_nearest(column, sizes, number) for column in products]
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import struct
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -193,3 +194,13 @@ def sync_folder(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def link(path: Path, new: Path) -> None:
+    """Give a file a second name, which stays when the first is removed; copy it if the disk has no links."""
+    try:
+        os.link(path, new)
+    except FileNotFoundError:
+        raise
+    except OSError:
+        shutil.copyfile(path, new)

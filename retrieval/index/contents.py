@@ -18,8 +18,8 @@ Position = tuple[LiveSegment, int]  # a segment, and a passage's number in it
 class Contents:
     """Segments in order."""
 
-    def __init__(self) -> None:
-        self.segments: list[LiveSegment] = []
+    def __init__(self, segments: Iterable[LiveSegment] = ()) -> None:
+        self.segments = list(segments)
 
     def __len__(self) -> int:
         return sum(live.num_passages for live in self.segments)
@@ -67,8 +67,7 @@ class Contents:
 
     def version(self, encoder: str) -> str:
         """Return a hash of the encoder's name and the set of passage ids."""
-        text = "\0".join([encoder, str(len(self)), str(self.digest)])
-        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+        return version_name(encoder, len(self), self.digest)
 
     def masks(self, allow: Allowed | None) -> dict[LiveSegment, Mask]:
         """Return a mask per segment of the passages that a search may return; None allows all."""
@@ -93,3 +92,9 @@ class Contents:
             size = min(live.segment.num_tokens, max(1, round(share * live.segment.num_tokens)))
             drawn.append((live, np.sort(random.choice(live.segment.num_tokens, size, replace=False))))
         return drawn
+
+
+def version_name(encoder: str, num_passages: int, digest: int) -> str:
+    """Return a hash of an encoder's name and a set of passage ids, of which `digest` is the sum of the hashes."""
+    text = "\0".join([encoder, str(num_passages), str(digest)])
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]

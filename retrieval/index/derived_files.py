@@ -18,13 +18,13 @@ from propcite.retrieval.errors import IndexFormatError
 from propcite.retrieval.index import ProgressReport, faiss_tokens, report_share
 from propcite.retrieval.index.centroid_codes import CentroidCodes
 from propcite.retrieval.index.centroids import TOKENS_PER_CENTROID, Centroids, num_centroids, train_centroids
-from propcite.retrieval.index.container import Container, replace_arrays
+from propcite.retrieval.index.container import Container, link, replace_arrays
 from propcite.retrieval.index.contents import Contents
 from propcite.retrieval.index.faiss_tokens import FaissTokens
 from propcite.retrieval.index.live_segment import LiveSegment, codes_path, faiss_path, postings_path
 from propcite.retrieval.index.manifest import Manifest
+from propcite.retrieval.index.plan import Regime
 from propcite.retrieval.index.pruning import Pruning, SearchedTokens, valid_pruning, valid_share
-from propcite.retrieval.index.search import Regime
 from propcite.retrieval.words.postings import read_postings, write_postings
 
 RETRAIN_FACTOR = 4  # centroids are trained again for so many times the tokens
@@ -157,10 +157,34 @@ class DerivedFiles:
         for live in contents.segments:
             live.faiss_tokens = None
 
+    def adopt(self, other: DerivedFiles, source: Path, folder: Path, segments: Sequence[LiveSegment]) -> bool:
+        """Use what another index trained, whose files are linked from its folder; return whether that is new here."""
+        if (self.faiss, self._centroids_name) == (other.faiss, other._centroids_name):
+            return False
+        for name in other.file_names - self.file_names:
+            link(source / name, folder / name)
+        self.centroids, self.faiss = other.centroids, other.faiss
+        for live in segments:
+            live.centroid_codes = live.faiss_tokens = None
+        return True
+
+    def drop_unlike(self, other: DerivedFiles, segments: Sequence[LiveSegment]) -> None:
+        """Drop what another index has not trained: scores by other centroids cannot be compared with its."""
+        if self._centroids_name != other._centroids_name:
+            self.centroids = None
+        if self.faiss != other.faiss:
+            self.faiss = ""
+        for live in segments:
+            self.drop_others(live)
+
+    @property
+    def _centroids_name(self) -> str:
+        return self.centroids.name if self.centroids else ""
+
     @property
     def file_names(self) -> set[str]:
         """Return the names of the files that all segments share."""
-        return {name for name in (self.centroids.name if self.centroids else "", self.faiss) if name}
+        return {name for name in (self._centroids_name, self.faiss) if name}
 
     def detach(self, contents: Contents) -> None:
         """Forget all structures, so that the next save builds them in another folder."""

@@ -10,12 +10,12 @@ from typing import Unpack
 import numpy as np
 
 from propcite.retrieval.errors import IndexFormatError
-from propcite.retrieval.index import ProgressReport, ignore_progress
+from propcite.retrieval.index import IndexOptions, ProgressReport, ignore_progress
 from propcite.retrieval.index.container import OUTSIDE, Container
 from propcite.retrieval.index.live_segment import codes_path, faiss_path, postings_path, read_live_segment, segment_path
 from propcite.retrieval.index.manifest import Manifest, SegmentEntry, read_manifest
 from propcite.retrieval.index.segment import TOKEN_COLUMNS, Segment
-from propcite.retrieval.index.token_index import IndexOptions, TokenIndex
+from propcite.retrieval.index.token_index import TokenIndex
 
 
 @dataclass(frozen=True, slots=True)

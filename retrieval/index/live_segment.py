@@ -68,6 +68,11 @@ class LiveSegment:
         self.mask[number] = False
         self.deleted.append(number)
 
+    @property
+    def changed(self) -> bool:
+        """Return whether the segment or a deletion is not on disk yet."""
+        return not self.name or self._num_written != len(self.deleted)
+
     def write_deleted(self, folder: Path) -> SegmentEntry:
         """Append new deletions to the file and return the manifest's entry, which says how much of the file counts."""
         new = np.asarray(self.deleted[self._num_written :], DELETED_DTYPE).tobytes()

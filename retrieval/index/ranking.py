@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from propcite.retrieval.alignment import NEAREST, Alignment
 from propcite.retrieval.encoding.base import Floats, Ints, Mask
-from propcite.retrieval.granularity import best_matches, combine_scores
+from propcite.retrieval.granularity import best_matches, combine_scores, weighted_sums
 from propcite.retrieval.index import IndexHit
 from propcite.retrieval.index.codec import EncodedQuery, Payload, Rows, int_products
 from propcite.retrieval.index.segment import HEAD, Segment
@@ -153,8 +153,8 @@ def score_block(
 
 def scores_from_best(block: Block, unit_best: Floats, weights: QueryWeights, mask: Mask) -> BlockScores:
     """Score units from their best similarity to each query token.  unit_best (u, q)"""
-    passage_scores = best_matches(unit_best, block.passage_units[:-1]) @ weights.passages.T
-    unit_scores = None if weights.passage_share is None else unit_best @ weights.units.T
+    passage_scores = weighted_sums(best_matches(unit_best, block.passage_units[:-1]), weights.passages)
+    unit_scores = None if weights.passage_share is None else weighted_sums(unit_best, weights.units)
     return block_scores(block, passage_scores, unit_scores, weights.passage_share, mask)
 
 

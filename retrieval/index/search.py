@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
-from typing import Any, Literal, get_args
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from propcite.retrieval.encoding.base import Floats, Ints, Mask
+from propcite.retrieval.errors import RetrievalError
 from propcite.retrieval.index import IndexHit
-from propcite.retrieval.index.centroid_codes import CentroidCodes, nearest_lists
-from propcite.retrieval.index.centroids import Centroids
-from propcite.retrieval.index.codec import Codec, EncodedQuery, int_products
+from propcite.retrieval.index.centroid_codes import nearest_lists
+from propcite.retrieval.index.codec import EncodedQuery, int_products
+from propcite.retrieval.index.exchange import Steps, Sums, among_best, best_of_all, exchanged
 from propcite.retrieval.index.live_segment import LiveSegment
+from propcite.retrieval.index.plan import Regime, SearchPlan
 from propcite.retrieval.index.ranking import (
     Block,
     BlockScores,
@@ -28,59 +29,30 @@ from propcite.retrieval.index.ranking import (
 from propcite.retrieval.index.xtr import (
     TokenMatches,
     XtrScorer,
-    keep_nearest,
+    floors_of,
+    from_floors,
+    nearest_of,
     nearest_tokens,
     tokens_in_lists,
-    xtr_candidates,
 )
 from propcite.retrieval.timing import Timer
 from propcite.retrieval.words.query import WordQuery
-from propcite.retrieval.words.search import WordSearch
+from propcite.retrieval.words.scoring import WordScorer
+from propcite.retrieval.words.search import WordSearch, passages_with_terms, with_phrases
 
-Regime = Literal["auto", "exact", "tokens", "faiss"]
+if TYPE_CHECKING:
+    from propcite.retrieval.index.centroid_candidates import CentroidSearch
 
-REGIMES: tuple[Regime, ...] = get_args(Regime)
-EXACT_UP_TO = 100_000  # tokens; in a smaller index a search for candidates costs more than it saves
 FEW_TOKENS = 30_000  # if a filter leaves no more, all of them are read in any regime
 DEFAULT_REFINED = 400  # candidates read as a whole, per row
 REFINED_PER_HIT = 8  # or so many per requested hit, if that is more
 DEFAULT_RETRIEVED = 1_000  # tokens retrieved per query token, for XTR's scores
 LISTED_PER_RETRIEVED = 4  # so many times the tokens are compared, in the lists of the nearest centroids
+LARGE_SHARE = 0.5  # of all tokens: if a search allows more, it needs no count of the allowed ones per centroid
 FOUND_BY_WORDS = 0.25  # of the candidates; where words rank alone, all of them
 
 
-def valid_regime(regime: Regime) -> Regime:
-    if regime not in REGIMES:
-        raise ValueError(f"regime must be one of {', '.join(REGIMES)}, got {regime!r}")
-    return regime
-
-
-@dataclass(frozen=True)
-class SearchPlan:
-    """The state of an index that a search uses, with the regime that follows from it."""
-
-    segments: Sequence[LiveSegment]
-    codec: Codec
-    centroids: Centroids | None
-    setting: Regime
-    exact_up_to: int
-
-    @property
-    def num_tokens(self) -> int:
-        return sum(live.segment.num_tokens for live in self.segments)
-
-    @cached_property
-    def regime(self) -> Regime:
-        """Return the regime for the setting and the size; without the files of a regime the next simpler one."""
-        if self.setting == "faiss" and any(live.faiss_tokens for live in self.segments):
-            return "faiss"
-        small = self.setting == "auto" and self.num_tokens <= self.exact_up_to
-        if self.setting == "exact" or small or not any(live.centroid_codes for live in self.segments):
-            return "exact"
-        return "tokens"
-
-
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Search:
     """One query over the passages of the masks.
 
@@ -103,6 +75,8 @@ class Search:
     filtered: bool = False
     timer: Timer = field(default_factory=Timer)
     words: WordQuery | None = None
+    _of_all: Sums = field(init=False)  # the sizes of all parts of the index
+    _words: WordSearch | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         query, units, passages = self.query, self.weights.units, self.weights.passages
@@ -125,15 +99,43 @@ class Search:
         if self.num_retrieved < 1:
             raise ValueError(f"num_retrieved must be 1 or more, got {self.num_retrieved}")
 
-    def hits(self, k: int) -> list[list[IndexHit]]:
-        """Return the k best units of each row, best first."""
-        with single_thread():
-            blocks, extra = self._scored_blocks(k)
-            if self._words:
-                with self.timer("words"):
-                    blocks, extra = self._words.added(blocks, extra)
-            with self.timer("choose"):
-                return [best_hits(blocks, row, k, extra) for row in range(len(self.weights.units))]
+    def steps(self, k: int) -> Steps[list[list[IndexHit]]]:
+        """Yield what this part of an index says of itself, and return its k best units of each row, best first."""
+        self._of_all = yield from exchanged(self._sizes)
+        self._words = self._word_search()
+        blocks, extra = yield from self._scored_blocks(k)
+        if self._words:
+            with self.timer("words"):
+                blocks, extra = self._words.added(blocks, extra)
+        with self.timer("choose"):
+            return [best_hits(blocks, row, k, extra) for row in range(len(self.weights.units))]
+
+    @property
+    def _sizes(self) -> Sums:
+        sizes = dict(self.plan.sizes.values)
+        sizes["allowed"] = sizes["coded"] = 0
+        for live, mask in self._segments if sizes["codes"] or self._limited else ():
+            allowed = live.segment.num_tokens_in(mask)
+            sizes["allowed"] += allowed
+            sizes["coded"] += allowed if live.centroid_codes else 0
+        if self.words:
+            sizes["postings"] = sum(live.postings is not None for live in self.plan.segments)
+            sizes["num_with"] = passages_with_terms(self.words, self.plan.segments)
+        return Sums(sizes)
+
+    def _word_search(self) -> WordSearch | None:
+        of_all, words = self._of_all, self.words
+        if words is None:
+            return None
+        if of_all["segments"] and not of_all["postings"] and (words.alone or words.phrases):
+            raise RetrievalError("the index stores no words of its tokens: run propcite reindex")
+        # Passages are counted with deleted ones, as in the postings.
+        scorer = WordScorer.of(words, of_all["num_with"], of_all["passages"], of_all["tokens"])
+        return WordSearch(scorer, self.weights.passage_share)
+
+    @property
+    def _limited(self) -> bool:
+        return self.filtered or bool(self.words and self.words.phrases)
 
     @cached_property
     def _encoded(self) -> EncodedQuery:
@@ -152,35 +154,34 @@ class Search:
         return self.weights.alignment.k if self.weights.alignment.kind == "xtr" else self.num_retrieved
 
     @cached_property
-    def _words(self) -> WordSearch | None:
-        return WordSearch.of(self.words, self.plan.segments, self.weights) if self.words else None
-
-    @cached_property
     def _segments(self) -> list[tuple[LiveSegment, Mask]]:
-        masks = self._words.with_phrases(self.masks) if self._words else self.masks
+        masks = with_phrases(self.words, self.masks) if self.words else self.masks
         return [(live, mask) for live, mask in masks.items() if mask.any()]
 
-    def _scored_blocks(self, k: int) -> tuple[list[BlockScores], list[dict[str, Floats]]]:
+    def _scored_blocks(self, k: int) -> Steps[tuple[list[BlockScores], list[dict[str, Floats]]]]:
         """Return scored blocks, and further scores of their units by names of IndexHit's fields."""
         number = max(DEFAULT_REFINED, REFINED_PER_HIT * k) if self.refine is None else self.refine
         if self.weights.alignment.kind == "xtr":
             number = 0
         if self._words and self._words.alone:
-            return self._words.ranked(self._segments, number or DEFAULT_REFINED), []
-        regime = self.plan.regime
-        if number and (regime == "exact" or self._few_allowed):
+            candidates = yield from self._word_candidates(self._words, number or DEFAULT_REFINED)
+            return self._words.blocks(self._segments, candidates), []
+        if number and (self._regime == "exact" or self._few_allowed):
             return self._score_all(), []
-        if number and regime == "tokens":
+        if number and self._regime == "tokens":
             with self.timer("candidates"):
-                candidates = self._joined(self._centroid_candidates(number), number)
+                candidates = yield from self._joined((yield from self._centroid_candidates(number)), number)
             return self._refine(candidates), []
-        return self._search_by_xtr(number)
+        return (yield from self._search_by_xtr(number))
+
+    @cached_property
+    def _regime(self) -> Regime:
+        return self.plan.regime(self._of_all)
 
     @cached_property
     def _few_allowed(self) -> bool:
         """Return whether a filter leaves so few tokens that reading all is cheaper than looking for candidates."""
-        limited = self.filtered or bool(self.words and self.words.phrases)
-        return limited and sum(live.segment.num_tokens_in(mask) for live, mask in self._segments) <= FEW_TOKENS
+        return self._limited and self._of_all["allowed"] <= FEW_TOKENS
 
     def _score_all(self) -> list[BlockScores]:
         with self.timer("rank"):
@@ -190,25 +191,39 @@ class Search:
                 for block in blocks_of(live.segment, mask)
             ]
 
-    def _centroid_candidates(self, number: int) -> list[Ints]:
-        """Return the candidates of each segment: all passages if it has no codes."""
-        from propcite.retrieval.index.centroid_candidates import CentroidTable, find_candidates
+    @cached_property
+    def _centroid_search(self) -> CentroidSearch:
+        from propcite.retrieval.index.centroid_candidates import CentroidSearch
 
-        assert self.plan.centroids is not None
-        table = CentroidTable.of(self.plan.centroids, *self._candidate_query)
-        candidates = iter(find_candidates(table, self._coded_segments, number))
+        coded = [(live.centroid_codes, mask) for live, mask in self._segments if live.centroid_codes]
+        return CentroidSearch.of(self.plan.centroids, *self._candidate_query, coded)
+
+    @property
+    def _few_left_out(self) -> bool:
+        return not self._limited or self._of_all["allowed"] > LARGE_SHARE * self._of_all["tokens"]
+
+    def _centroid_candidates(self, number: int) -> Steps[list[Ints]]:
+        """Return the candidates of each segment: all passages if it has no codes."""
+        from propcite.retrieval.index.centroid_candidates import find_candidates
+
+        found = yield from find_candidates(
+            self._centroid_search, number, self._of_all["coded"], few_left_out=self._few_left_out
+        )
+        candidates = iter(found)
         return [next(candidates) if live.centroid_codes else np.flatnonzero(mask) for live, mask in self._segments]
 
-    def _joined(self, candidates: Sequence[Ints], number: int) -> list[Ints]:
+    def _joined(self, candidates: Sequence[Ints], number: int) -> Steps[list[Ints]]:
         """Return these candidates of each segment with those that words find."""
         if not self._words:
             return list(candidates)
-        by_words = self._words.candidates(self._segments, round(FOUND_BY_WORDS * number))
+        by_words = yield from self._word_candidates(self._words, round(FOUND_BY_WORDS * number))
         return [np.union1d(*both) for both in zip(candidates, by_words, strict=True)]
 
-    @property
-    def _coded_segments(self) -> list[tuple[CentroidCodes, Mask]]:
-        return [(live.centroid_codes, mask) for live, mask in self._segments if live.centroid_codes]
+    def _word_candidates(self, words: WordSearch, number: int) -> Steps[list[Ints]]:
+        """Return the passages of each segment that share the rarest words, about the best `number` of each row."""
+        passages, scores = words.candidates(self._segments)
+        best = yield from exchanged(best_of_all(scores, len(self.weights.units), number))
+        return among_best(scores, passages, best)
 
     def _refine(self, candidates: Sequence[Ints]) -> list[BlockScores]:
         """Score the candidates of each segment from all their tokens."""
@@ -219,11 +234,13 @@ class Search:
                 for block in gathered_blocks(live.segment, passages)
             ]
 
-    def _search_by_xtr(self, number: int) -> tuple[list[BlockScores], list[dict[str, Floats]]]:
+    def _search_by_xtr(self, number: int) -> Steps[tuple[list[BlockScores], list[dict[str, Floats]]]]:
         query, weights = self._candidate_query
         with self.timer("retrieve"):
-            matches = [self._retrieve(live, mask) for live, mask in self._segments]
-            matches, floors = keep_nearest(matches, len(query.rows), self._num_retrieved)
+            retrieved = yield from self._retrieved()
+            nearest = nearest_of(retrieved, len(query.rows), self._num_retrieved)
+            floors = floors_of((yield from exchanged(nearest)))
+            matches = from_floors(retrieved, floors)
             scorers = [XtrScorer(live.segment, m, floors) for (live, _), m in zip(self._segments, matches, strict=True)]
             bounding = scorers
             if self.missing_similarity is not None:
@@ -231,7 +248,10 @@ class Search:
         with self.timer("candidates"):
             candidates = [scorer.passages for scorer in scorers]
             if number:
-                candidates = self._joined(xtr_candidates(scorers, weights, number), number)
+                from propcite.retrieval.index.centroid_candidates import xtr_candidates
+
+                found = yield from xtr_candidates(scorers, weights, number)
+                candidates = yield from self._joined(found, number)
         refined = self._refine(candidates) if number else None
         with self.timer("impute"):
             by_xtr = self._xtr_scores(scorers, candidates)
@@ -252,39 +272,26 @@ class Search:
             if len(passages)
         ]
 
-    def _retrieve(self, live: LiveSegment, mask: Mask) -> TokenMatches:
+    def _retrieved(self) -> Steps[list[TokenMatches]]:
+        """Return the nearest tokens of each query token in each segment."""
         query, number = self._candidate_query[0], self._num_retrieved
-        if self._few_allowed:
-            return nearest_tokens(live.segment, mask, query, number)
-        if self.plan.regime == "faiss" and live.faiss_tokens:
-            return live.faiss_tokens.nearest(query.vectors, mask, number)
-        if self.plan.regime == "tokens" and live.centroid_codes and self.plan.centroids:
-            return tokens_in_lists(live.centroid_codes, mask, self._nearest_lists, query)
-        return nearest_tokens(live.segment, mask, query, number)
+        lists: list[Ints] = []
+        if self._regime == "tokens" and not self._few_allowed:
+            sizes = yield from exchanged(Sums({"sizes": self._centroid_search.list_sizes(whole=self._few_left_out)}))
+            if self.plan.centroids:
+                products = int_products(query.rows, self.plan.centroids.rows)
+                lists = nearest_lists(products, sizes["sizes"], LISTED_PER_RETRIEVED * number)
+        return [self._nearest(live, mask, query, lists) for live, mask in self._segments]
 
-    @cached_property
-    def _nearest_lists(self) -> list[Ints]:
-        """Return for each query token the centroids whose lists are searched for its nearest tokens."""
-        assert self.plan.centroids is not None
-        products = int_products(self._candidate_query[0].rows, self.plan.centroids.rows)
-        return nearest_lists(products, self._coded_segments, LISTED_PER_RETRIEVED * self._num_retrieved)
+    def _nearest(self, live: LiveSegment, mask: Mask, query: EncodedQuery, lists: list[Ints]) -> TokenMatches:
+        if self._regime == "faiss" and live.faiss_tokens and not self._few_allowed:
+            return live.faiss_tokens.nearest(query.vectors, mask, self._num_retrieved)
+        if lists and live.centroid_codes:
+            return tokens_in_lists(live.centroid_codes, mask, lists, query)
+        return nearest_tokens(live.segment, mask, query, self._num_retrieved)
 
 
 def _regrouped(blocks: Sequence[BlockScores], lengths: Sequence[int]) -> list[Floats]:
     """Return the scores of all blocks, split into runs of these lengths."""
     scores = np.concatenate([block.scores for block in blocks]) if blocks else np.zeros((0, 1), np.float32)
     return np.split(scores, np.cumsum(lengths)[:-1]) if lengths else []
-
-
-def single_thread() -> AbstractContextManager[Any]:
-    """Limit libraries to one thread: queries run in parallel, and a query's own threads would only wait."""
-    limited: AbstractContextManager[Any] = _openmp().limit(limits=1)
-    return limited
-
-
-@lru_cache(maxsize=1)
-def _openmp() -> Any:
-    import torch  # noqa: F401 - its libraries must be loaded to be found
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController().select(user_api="openmp")

@@ -125,6 +125,21 @@ class Segment:
         return int(sum(array.nbytes for array in [*_tables(self).values(), *self.columns.values()]))
 
 
+def check_tokens(passage: Passage, tokens: TokenVectors, dimension: int) -> None:
+    """Raise ValueError if a passage's vectors cannot be stored."""
+    if not len(tokens):
+        raise ValueError(f"passage {passage.id!r} has no token")
+    if tokens.vectors.shape[1:] != (dimension,):
+        got = ", ".join(map(str, tokens.vectors.shape[1:])) or "single numbers"
+        raise ValueError(f"vectors must have {dimension} dimensions, got {got}")
+    if tokens.offsets.shape != (len(tokens.vectors), 2):
+        raise ValueError(f"offsets must have a row for each of {len(tokens)} tokens, got shape {tokens.offsets.shape}")
+    if not np.isfinite(tokens.vectors).all():
+        raise ValueError(f"passage {passage.id!r} has a vector that is not finite")
+    if not tokens.vectors.any(axis=1).all():
+        raise ValueError(f"passage {passage.id!r} has a vector of zeros")
+
+
 def build_segment(passages: Sequence[Passage], vectors: Sequence[TokenVectors], codec: Codec) -> Segment:
     """Encode passages with their tokens grouped by unit.  Every passage needs at least one token."""
     ordered: list[TokenVectors] = []

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 from propcite.retrieval.errors import IndexFormatError
+from propcite.retrieval.index.container import link
 from propcite.retrieval.index.live_segment import (
     DELETED_DTYPE,
     codes_path,
@@ -92,13 +92,3 @@ def _copy_files(folder: Path, target: Path, manifest: Manifest) -> None:
                 (target / path.name).write_bytes(file.read(lengths[path]))
         else:
             link(path, target / path.name)
-
-
-def link(path: Path, new: Path) -> None:
-    """Give a file a second name, which stays when the first is removed; copy it if the disk has no links."""
-    try:
-        os.link(path, new)
-    except FileNotFoundError:
-        raise
-    except OSError:
-        shutil.copyfile(path, new)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -31,6 +31,7 @@ class Storage:
         self.folder: Path | None = None
         self._codec, self._contents, self._derived, self._progress = codec, contents, derived, progress
         self._generation = 0
+        self._committed: list[str] = []  # names of the segments in the manifest
 
     def read(self, folder: Path, manifest: Manifest, tolerant: bool, earlier: Storage | None = None) -> None:
         """Read a manifest's version; what an `earlier` one has open is shared, so that only what is new is read.
@@ -38,6 +39,7 @@ class Storage:
         `tolerant` leaves out damaged segments, but not those that a writer has replaced since the manifest was read.
         """
         self.folder, self._generation = folder, manifest.generation
+        self._committed = [entry.name for entry in manifest.segments]
         if earlier:
             self._derived.share(earlier._derived, manifest)
         known = {live.name: live for live in earlier._contents.segments} if earlier else {}
@@ -82,7 +84,7 @@ class Storage:
             for live in self._contents.segments:
                 live.detach()
             self._derived.detach(self._contents)
-            self.folder, self._generation = folder, 0
+            self.folder, self._generation, self._committed = folder, 0, []
         elif generation != self._generation:
             raise IndexFormatError(f"another process has changed {folder} since it was opened: open it again")
 
@@ -109,6 +111,13 @@ class Storage:
         )
         manifest.write(folder)
         self._generation = manifest.generation
+        self._committed = [entry.name for entry in manifest.segments]
+
+    @property
+    def changed(self) -> bool:
+        """Return whether there are changes that no manifest names."""
+        live_names = [live.name for live in self._contents.segments]
+        return live_names != self._committed or any(live.changed for live in self._contents.segments)
 
     def compact(self, folder: Path) -> None:
         """Merge segments if there are many deletions, or many segments: then the smallest, so that growth is cheap."""
@@ -125,12 +134,20 @@ class Storage:
         if not in_order:
             self._contents.replace(segments, None)
             return
-        name, inputs = _new_name(), [MergeInput(live.segment, live.mask) for live in in_order]
+        inputs = [MergeInput(live.segment, live.mask) for live in in_order]
         total = sum(int(one.tokens.sum()) for one in inputs)
         progress = partial(report_share, partial(self._progress, "merging segments"), total, 0)
+        self._contents.replace(list(segments), self._merged(inputs, folder, progress))
+
+    def add_merged(self, inputs: Sequence[MergeInput], folder: Path, progress: Callable[[int], None]) -> None:
+        """Add a segment of the chosen passages of others, if there are any; `progress` gets the number of tokens."""
+        if inputs:
+            self._contents.attach(self._merged(inputs, folder, progress))
+
+    def _merged(self, inputs: Sequence[MergeInput], folder: Path, progress: Callable[[int], None]) -> LiveSegment:
+        name = _new_name()
         merge_segments(inputs, self._codec, segment_path(folder, name), progress)
-        segment = read_segment(segment_path(folder, name), self._codec.dimension)
-        self._contents.replace(list(segments), LiveSegment(segment, name))
+        return LiveSegment(read_segment(segment_path(folder, name), self._codec.dimension), name)
 
     def clean(self, folder: Path) -> None:
         """Remove files that the manifest does not name; a reader that has mapped one keeps its pages."""

@@ -10,46 +10,42 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, TypedDict, Unpack
+from typing import Any, Unpack
 
-import numpy as np
-
-from propcite.retrieval.alignment import NEAREST, Alignment
-from propcite.retrieval.encoding.base import Floats, Ints, TokenVectors
+from propcite.retrieval.alignment import NEAREST
+from propcite.retrieval.encoding.base import Floats, TokenVectors
 from propcite.retrieval.encoding.bundled import keep_index_hint
 from propcite.retrieval.errors import IndexFormatError
-from propcite.retrieval.index import IndexHit, IndexStats, ProgressReport, ignore_progress
+from propcite.retrieval.index import (
+    IndexHit,
+    IndexOptions,
+    IndexStats,
+    ProgressReport,
+    SearchOptions,
+    ignore_progress,
+)
 from propcite.retrieval.index.allowed import Allowed, allowed_of
 from propcite.retrieval.index.codec import Codec
 from propcite.retrieval.index.contents import Contents
 from propcite.retrieval.index.derived_files import DerivedFiles
+from propcite.retrieval.index.exchange import Steps, Sums, together
 from propcite.retrieval.index.live_segment import LiveSegment, segment_path
 from propcite.retrieval.index.manifest import read_manifest
+from propcite.retrieval.index.merge import MergeInput
+from propcite.retrieval.index.plan import EXACT_UP_TO, Regime, SearchPlan, valid_regime
 from propcite.retrieval.index.pruning import Pruning, valid_pruning, valid_share
 from propcite.retrieval.index.ranking import QueryWeights
-from propcite.retrieval.index.search import DEFAULT_RETRIEVED, EXACT_UP_TO, Regime, Search, SearchPlan, valid_regime
-from propcite.retrieval.index.segment import build_segment, prune_tokens
+from propcite.retrieval.index.search import DEFAULT_RETRIEVED, Search
+from propcite.retrieval.index.segment import build_segment, check_tokens, prune_tokens
 from propcite.retrieval.index.storage import Storage
 from propcite.retrieval.text import Granularity, Passage
 from propcite.retrieval.timing import Timer
-from propcite.retrieval.words.query import WordQuery
 
 BITS = 8
-
-
-class IndexOptions(TypedDict, total=False):
-    """How an index is stored and searched."""
-
-    bits: int
-    regime: Regime
-    exact_up_to: int
-    searched_share: float
-    stored_share: float
-    pruning: Pruning
-    progress: ProgressReport
 
 
 class TokenIndex:
@@ -126,7 +122,7 @@ class TokenIndex:
     def _attach(self, passages: Sequence[Passage], vectors: Sequence[TokenVectors], known: Collection[str]) -> None:
         """Add passages whose ids are not among the known ones."""
         for passage, tokens in zip(passages, vectors, strict=True):
-            self._check(passage, tokens)
+            check_tokens(passage, tokens, self.dimension)
         for i, count in Counter(p.id for p in passages).items():
             if count > 1 or i in known:
                 raise ValueError(f"passage {i!r} is in the index already: delete it first")
@@ -135,21 +131,6 @@ class TokenIndex:
                 prune_tokens(*one, self.stored_share, self.pruning) for one in zip(passages, vectors, strict=True)
             ]
         self._contents.attach(LiveSegment(build_segment(passages, vectors, self.codec)))
-
-    def _check(self, passage: Passage, tokens: TokenVectors) -> None:
-        if not len(tokens):
-            raise ValueError(f"passage {passage.id!r} has no token")
-        if tokens.vectors.shape[1:] != (self.dimension,):
-            got = ", ".join(map(str, tokens.vectors.shape[1:])) or "single numbers"
-            raise ValueError(f"vectors must have {self.dimension} dimensions, got {got}")
-        if tokens.offsets.shape != (len(tokens.vectors), 2):
-            raise ValueError(
-                f"offsets must have a row for each of {len(tokens)} tokens, got shape {tokens.offsets.shape}"
-            )
-        if not np.isfinite(tokens.vectors).all():
-            raise ValueError(f"passage {passage.id!r} has a vector that is not finite")
-        if not tokens.vectors.any(axis=1).all():
-            raise ValueError(f"passage {passage.id!r} has a vector of zeros")
 
     def delete(self, ids: Collection[str]) -> int:
         """Delete passages, ignoring unknown ids, and return how many were there."""
@@ -189,7 +170,7 @@ class TokenIndex:
     def stats(self) -> IndexStats:
         segments = self._contents.segments
         return IndexStats(
-            regime=self._plan(self.regime).regime,
+            regime=self._plan(self.regime).regime(),
             encoder=self.encoder,
             dimension=self.dimension,
             bits=tuple(sorted({live.segment.codec.bits for live in segments}, reverse=True)),
@@ -204,55 +185,38 @@ class TokenIndex:
 
     # Searching
 
-    def search(
-        self,
-        query: Floats,
-        weights: Floats,
-        *,
-        k: int,
-        granularity: Granularity = Granularity.PASSAGE,
-        passage_share: float = 0.0,
-        passage_weights: Floats | None = None,
-        allow: Allowed | Collection[str] | None = None,
-        regime: Regime = "auto",
-        refine: int | None = None,
-        num_retrieved: int = DEFAULT_RETRIEVED,
-        missing_similarity: float | None = None,
-        asking_share: float = 1.0,
-        worths: Floats | None = None,
-        alignment: Alignment = NEAREST,
-        words: Ints | None = None,
-        word_query: WordQuery | None = None,
-        timer: Timer | None = None,
-    ) -> list[list[IndexHit]]:
-        """Return the k best units for each row of weights.  (q, d), (n, q) -> n lists, best first, ties by id
+    def search(self, query: Floats, weights: Floats, **options: Unpack[SearchOptions]) -> list[list[IndexHit]]:
+        """Return the k best units for each row of weights.  (q, d), (n, q) -> n lists, best first, ties by id"""
+        return together([self.search_steps(query, weights, **options)])[0]
 
-        Units are passages or sentences; `passage_share` of a sentence's score is its passage's, with the weights
-        `passage_weights` if they are given.  `refine` candidates per row are read as a whole, by default a number that
-        depends on k; with 0 the rank is XTR's score over `num_retrieved` tokens per query token, and
-        `missing_similarity` replaces similarities that were not retrieved, by default the floor.  Only the
-        `asking_share` of the query's tokens look for candidates: the largest by `worths` (q,), or else by weight.
-        Refined units are scored under the `alignment`; some need the vocabulary ids `words` (q,) of the query's tokens.
-        `word_query` adds exact words to the scores, or ranks by words alone.
-        `allow` limits the search to these passages.  `timer` measures the stages.
-        """
-        for_passages = weights if passage_weights is None else passage_weights
-        share = None if granularity == Granularity.PASSAGE else passage_share
+    def search_steps(
+        self, query: Floats, weights: Floats, **options: Unpack[SearchOptions]
+    ) -> Steps[list[list[IndexHit]]]:
+        """Search as one part of a divided index (`exchange`)."""
+        k, regime, allow = options["k"], options.get("regime", "auto"), options.get("allow")
+        ranks_passages = options.get("granularity", Granularity.PASSAGE) == Granularity.PASSAGE
+        rows = QueryWeights(
+            weights,
+            weights if (for_passages := options.get("passage_weights")) is None else for_passages,
+            None if ranks_passages else options.get("passage_share", 0.0),
+            options.get("alignment", NEAREST),
+            options.get("words"),
+        )
         search = Search(
             self._plan(self.regime if regime == "auto" else valid_regime(regime)),
             self._contents.masks(None if allow is None else allowed_of(allow)),
             query,
-            QueryWeights(weights, for_passages, share, alignment, words),
-            refine,
-            num_retrieved,
-            missing_similarity,
-            asking_share,
-            worths,
+            rows,
+            options.get("refine"),
+            options.get("num_retrieved", DEFAULT_RETRIEVED),
+            options.get("missing_similarity"),
+            options.get("asking_share", 1.0),
+            options.get("worths"),
             allow is not None,
-            Timer() if timer is None else timer,
-            word_query,
+            options.get("timer") or Timer(),
+            options.get("word_query"),
         )
-        return search.hits(k)
+        return search.steps(k)
 
     def search_many(
         self, queries: Sequence[tuple[Floats, Floats]], *, threads: int = 0, **options: Any
@@ -265,21 +229,71 @@ class TokenIndex:
     def _plan(self, regime: Regime) -> SearchPlan:
         return SearchPlan(self._contents.segments, self.codec, self._derived.centroids, regime, self.exact_up_to)
 
+    @property
+    def sizes(self) -> Sums:
+        """Return what decides the regime of a search."""
+        return self._plan(self.regime).sizes
+
+    def regime_for(self, sizes: Sums) -> Regime:
+        """Return how an index of these sizes is searched."""
+        return self._plan(self.regime).regime(sizes)
+
     # On disk
 
     def save(self, folder: Path) -> None:
         """Save all changes or none: new files first, then the manifest that names them, by rename."""
-        with self._storage.writing(folder):
-            self._save(folder)
+        with self.writing(folder):
+            self.write(folder)
+            self.train_together([self], [folder])
 
-    def _save(self, folder: Path) -> None:
+    def writing(self, folder: Path) -> AbstractContextManager[None]:
+        """Lock the folder for writing; fail if another process is writing it, or has written since it was read."""
+        return self._storage.writing(folder)
+
+    def write(self, folder: Path) -> None:
+        """Write all changes to a folder that is locked, without training what searches derive from them."""
         self._storage.compact(folder)
         self._storage.stage(folder)
         self._storage.commit(folder, self.encoder)  # so that additions are safe before the long work begins
-        if self._derived.train(self._contents, folder, self.exact_up_to):
-            self._storage.stage(folder)
-            self._storage.commit(folder, self.encoder)
-        self._storage.clean(folder)
+
+    @property
+    def changed(self) -> bool:
+        """Return whether there are changes that are not on disk."""
+        return self._storage.changed
+
+    @staticmethod
+    def train_together(indexes: Sequence[TokenIndex], folders: Sequence[Path]) -> None:
+        """Train on the tokens of all these indexes what they lack or have outgrown, and give it to each of them."""
+        first, all_segments = indexes[0], [live for index in indexes for live in index._contents.segments]
+        trained = first._derived.train(Contents(all_segments), folders[0], first.exact_up_to)
+        for index, folder in zip(indexes, folders, strict=True):
+            adopted = index is not first and index._derived.adopt(
+                first._derived, folders[0], folder, index._contents.segments
+            )
+            if trained or adopted:
+                index._storage.stage(folder)
+                index._storage.commit(folder, index.encoder)
+            index._storage.clean(folder)
+
+    @property
+    def segments(self) -> Sequence[LiveSegment]:
+        return self._contents.segments
+
+    def write_merged(self, inputs: Sequence[MergeInput], folder: Path, progress: Callable[[int], None]) -> None:
+        """Write a new index in a new folder that holds the chosen passages of other segments, as they are stored."""
+        with self.writing(folder):
+            self._storage.add_merged(inputs, folder, progress)
+            self.write(folder)
+
+    def adopt(self, other: TokenIndex, source: Path, folder: Path) -> None:
+        """Use what another index has trained, and save."""
+        with self.writing(folder):
+            if self._derived.adopt(other._derived, source, folder, self._contents.segments):
+                self.write(folder)
+
+    def drop_structures_unlike(self, other: TokenIndex) -> None:
+        """Drop what another index does not have in common, until `train_together`; searches read more instead."""
+        self._derived.drop_unlike(other._derived, self._contents.segments)
 
     def stage(self, folder: Path) -> None:
         """Write additions to disk to free their memory; readers do not see them before `save`."""
@@ -288,17 +302,23 @@ class TokenIndex:
 
     def compact(self, folder: Path) -> None:
         """Merge all segments into one without deleted passages, and save."""
-        with self._storage.writing(folder):
-            if len(self._contents.segments) > 1 or any(live.deleted for live in self._contents.segments):
-                self._storage.merge(folder, self._contents.segments)
-            self._save(folder)
+        with self.writing(folder):
+            self.write_compact(folder)
+            self.train_together([self], [folder])
+
+    def write_compact(self, folder: Path) -> None:
+        """Write as `write` does, after merging all segments."""
+        if len(self._contents.segments) > 1 or any(live.deleted for live in self._contents.segments):
+            self._storage.merge(folder, self._contents.segments)
+        self.write(folder)
 
     def rewrite_without(self, folder: Path, damaged: Collection[str], files: Collection[str] = ()) -> None:
         """Delete damaged passages, rewrite the segments that held them and those of the named files, and save."""
         affected = {live for live, _ in self._contents.positions(damaged).values()}
         affected |= {live for live in self._contents.segments if segment_path(folder, live.name).name in files}
         self.delete(damaged)
-        with self._storage.writing(folder):
+        with self.writing(folder):
             for live in affected:
                 self._storage.merge(folder, [live])
-            self._save(folder)
+            self.write(folder)
+            self.train_together([self], [folder])

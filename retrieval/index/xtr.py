@@ -15,8 +15,10 @@ from itertools import pairwise
 import numpy as np
 
 from propcite.retrieval.encoding.base import Floats, Ints, Mask
-from propcite.retrieval.index.centroid_codes import CentroidCodes, Numbers, best_of_segments
+from propcite.retrieval.granularity import weighted_sums
+from propcite.retrieval.index.centroid_codes import CentroidCodes, Numbers
 from propcite.retrieval.index.codec import EncodedQuery
+from propcite.retrieval.index.exchange import Largest
 from propcite.retrieval.index.ranking import (
     Block,
     BlockScores,
@@ -64,7 +66,8 @@ def nearest_tokens(segment: Segment, mask: Mask, query: EncodedQuery, number: in
         similarities = segment.codec.similarities(payload, scales, query)
         similarities[~allowed] = -np.inf
         matches.append(_largest_per_column(segment, similarities, as_numbers(block.tokens), number))
-    return keep_nearest([concatenated(matches)], len(query.rows), number)[0][0]
+    floors = floors_of(nearest_of(matches, len(query.rows), number))
+    return from_floors([concatenated(matches)], floors)[0]
 
 
 def tokens_in_lists(codes: CentroidCodes, mask: Mask, lists: list[Ints], query: EncodedQuery) -> TokenMatches:
@@ -102,21 +105,23 @@ def concatenated(matches: Sequence[TokenMatches]) -> TokenMatches:
     return TokenMatches(*(np.concatenate(array) for array in arrays))
 
 
-def keep_nearest(matches: Sequence[TokenMatches], num_columns: int, number: int) -> tuple[list[TokenMatches], Floats]:
-    """Keep the `number` nearest matches of each query token among all segments; ties with the last one are kept too.
-
-    -> matches per segment, the floor of each query token (q,)
-    """
+def nearest_of(matches: Sequence[TokenMatches], num_columns: int, number: int) -> Largest:
+    """Return the `number` largest similarities of each query token among all segments."""
     everything = concatenated(matches)
     order = np.argsort(everything.columns.astype(np.uint16), kind="stable")  # a radix sort, since the numbers are small
     similarities = everything.similarities[order]
     bounds = np.searchsorted(everything.columns[order], np.arange(num_columns + 1))
-    floors = np.zeros(num_columns, np.float32)
-    for column, (start, end) in enumerate(pairwise(bounds)):
-        if start < end:
-            last = max(0, end - start - number)
-            floors[column] = np.partition(similarities[start:end], last)[last]
-    return [m.only(m.similarities >= floors[m.columns]) for m in matches], floors
+    return Largest.of([similarities[start:end] for start, end in pairwise(bounds)], number)
+
+
+def floors_of(nearest: Largest) -> Floats:
+    """Return the last similarity that each query token retrieves, 0 where it retrieves nothing.  (q,)"""
+    return nearest.last(0.0)
+
+
+def from_floors(matches: Sequence[TokenMatches], floors: Floats) -> list[TokenMatches]:
+    """Keep the matches from each query token's floor on, so ties with the last one are kept too."""
+    return [some.only(some.similarities >= floors[some.columns]) for some in matches]
 
 
 def _largest_per_column(segment: Segment, similarities: Floats, tokens: Ints, number: int) -> TokenMatches:
@@ -162,11 +167,4 @@ class XtrScorer:
         best = np.tile(self.floors, (len(self.passages), 1))
         rows = np.searchsorted(self.passages, self.matches.passages)
         np.maximum.at(best, (rows, self.matches.columns), self.matches.similarities)
-        scores: Floats = weights.for_candidates @ best.T
-        return scores
-
-
-def xtr_candidates(scorers: Sequence[XtrScorer], weights: QueryWeights, number: int) -> list[Ints]:
-    """Return the passages of each segment that are among XTR's best `number` for some row."""
-    scores = [scorer.candidate_scores(weights) for scorer in scorers]
-    return best_of_segments(scores, [scorer.passages for scorer in scorers], number)
+        return weighted_sums(best, weights.for_candidates).T

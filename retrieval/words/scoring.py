@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -10,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from propcite.retrieval.encoding.base import Floats, Ints, Mask
-from propcite.retrieval.index.centroid_codes import best_of_segments
+from propcite.retrieval.granularity import weighted_sums
 from propcite.retrieval.index.ranking import Block, run_members
 from propcite.retrieval.words.postings import Postings
 from propcite.retrieval.words.query import WordQuery
@@ -23,21 +22,19 @@ READ_AT_MOST = 100_000  # passages of terms that are read to find candidates: th
 
 @dataclass(frozen=True)
 class WordScorer:
-    """A query's words with the rarity of each term among some passages (t,), and their mean length in tokens."""
+    """A query's words, how many passages have each term (t,), its rarity (t,), and the mean tokens of a passage."""
 
     query: WordQuery
+    num_with: Ints
     rarity: Floats
     mean_length: float
 
     @classmethod
-    def of(cls, query: WordQuery, postings: Sequence[Postings], num_passages: int, num_tokens: int) -> WordScorer:
-        num_with = np.zeros(len(query.keys), np.int64)
-        for some in postings:
-            first, last = some.places(query.keys)
-            num_with += last - first
+    def of(cls, query: WordQuery, num_with: Ints, num_passages: int, num_tokens: int) -> WordScorer:
+        """Return a scorer from the number of passages with each term (t,), of all passages, and of their tokens."""
         query, num_with = query.known(num_with), num_with[num_with > 0]
         rarity = np.log1p((num_passages - num_with + 0.5) / (num_with + 0.5)).astype(np.float32)
-        return cls(query, rarity, num_tokens / max(1, num_passages))
+        return cls(query, num_with, rarity, num_tokens / max(1, num_passages))
 
     @cached_property
     def _weights(self) -> Floats:
@@ -50,13 +47,13 @@ class WordScorer:
     def scores(self, block: Block) -> tuple[Floats, Floats]:
         """Return the share of each row's words that the units and the passages of a block have.  -> (u, n), (p, n)"""
         counts = self._counts(block)
-        weights = self._weights.T
-        of_units = (counts * (SATURATION + 1) / (counts + SATURATION)) @ weights
+        of_units = weighted_sums(counts * (SATURATION + 1) / (counts + SATURATION), self._weights)
         in_passages = np.add.reduceat(counts, block.passage_units[:-1], axis=0) if len(counts) else counts
-        lengths = np.diff(block.unit_starts[block.passage_units]) / self.mean_length
+        lengths = (np.diff(block.unit_starts[block.passage_units]) / self.mean_length).astype(np.float32)
         damped = SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * lengths[:, None])
-        of_passages = (in_passages * (SATURATION + 1) / (in_passages + damped)) @ weights
-        return of_units.astype(np.float32), of_passages.astype(np.float32)
+        parts = (in_passages * (SATURATION + 1) / (in_passages + damped)).astype(np.float32)
+        of_passages = weighted_sums(parts, self._weights)
+        return of_units, of_passages
 
     def _counts(self, block: Block) -> Floats:
         """Return how often each unit of a block has each term.  (u, t)"""
@@ -80,20 +77,17 @@ class WordScorer:
         flat = np.bincount(units * len(keys) + columns[known], minlength=num_units * len(keys))
         return flat.reshape(num_units, len(keys)).astype(np.float32)
 
-    def candidates(self, segments: Sequence[tuple[Postings, Mask]], number: int) -> list[Ints]:
-        """Return for each segment the passages that share the rarest words, about the best `number` of each row."""
-        places = [postings.places(self.query.keys) for postings, _ in segments]
-        sizes = np.sum([last - first for first, last in places], axis=0) if places else np.zeros(0, np.int64)
-        rarest = np.argsort(sizes, kind="stable")
-        read = np.sort(rarest[(np.cumsum(sizes[rarest]) <= READ_AT_MOST) | (rarest == rarest[:1])])
-        scored = [
-            self._scored(postings, mask, read, first[read], last[read])
-            for (postings, mask), (first, last) in zip(segments, places, strict=True)
-        ]
-        return best_of_segments([scores for _, scores in scored], [passages for passages, _ in scored], number)
+    @cached_property
+    def _read(self) -> Ints:
+        """Return the terms whose passages are read to find candidates: the rarest, and not too many passages."""
+        rarest = np.argsort(self.num_with, kind="stable")
+        read: Ints = np.sort(rarest[(np.cumsum(self.num_with[rarest]) <= READ_AT_MOST) | (rarest == rarest[:1])])
+        return read
 
-    def _scored(self, postings: Postings, mask: Mask, terms: Ints, first: Ints, last: Ints) -> tuple[Ints, Floats]:
-        """Return the passages of a mask that have one of these terms, with their scores.  -> (p,), (n, p)"""
+    def candidates(self, postings: Postings, mask: Mask) -> tuple[Ints, Floats]:
+        """Return the passages of a mask that have one of the rarest terms, with their scores.  -> (p,), (n, p)"""
+        terms = self._read
+        first, last = (places[terms] for places in postings.places(self.query.keys))
         places = run_members(np.stack([first, last], axis=1).reshape(-1), 2 * np.arange(len(terms)))
         passages, places_in = np.unique(postings.passages[places], return_inverse=True)
         columns = np.repeat(terms, last - first)

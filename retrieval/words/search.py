@@ -9,14 +9,35 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from propcite.retrieval.encoding.base import Floats, Ints, Mask
-from propcite.retrieval.errors import RetrievalError
 from propcite.retrieval.granularity import combine_scores
-from propcite.retrieval.index.ranking import BlockScores, QueryWeights, block_scores, gathered_blocks
+from propcite.retrieval.index.ranking import BlockScores, block_scores, gathered_blocks
 from propcite.retrieval.words.query import WordQuery
 from propcite.retrieval.words.scoring import WordScorer, passages_with, runs_of
 
 if TYPE_CHECKING:
     from propcite.retrieval.index.live_segment import LiveSegment
+
+
+def with_phrases(query: WordQuery, masks: Mapping[LiveSegment, Mask]) -> dict[LiveSegment, Mask]:
+    """Return masks of the passages that have the pieces of every phrase."""
+    limited = dict(masks)
+    for phrase in query.phrases:
+        for live, mask in limited.items():
+            some = np.zeros(len(mask), bool)
+            if live.postings:
+                some[passages_with(live.postings, phrase)] = True
+            limited[live] = mask & some
+    return limited
+
+
+def passages_with_terms(query: WordQuery, segments: Sequence[LiveSegment]) -> Ints:
+    """Return the number of passages with each term.  (t,)"""
+    num_with = np.zeros(len(query.keys), np.int64)
+    for live in segments:
+        if live.postings:
+            first, last = live.postings.places(query.keys)
+            num_with += last - first
+    return num_with
 
 
 @dataclass(frozen=True)
@@ -26,15 +47,6 @@ class WordSearch:
     scorer: WordScorer
     passage_share: float | None
 
-    @classmethod
-    def of(cls, query: WordQuery, segments: Sequence[LiveSegment], weights: QueryWeights) -> WordSearch:
-        postings = [live.postings for live in segments if live.postings]
-        if segments and not postings and (query.alone or query.phrases):
-            raise RetrievalError("the index stores no words of its tokens: run propcite reindex")
-        num_passages = sum(len(live.segment) for live in segments)  # with deleted ones, as in the postings
-        num_tokens = sum(live.segment.num_tokens for live in segments)
-        return cls(WordScorer.of(query, postings, num_passages, num_tokens), weights.passage_share)
-
     @property
     def query(self) -> WordQuery:
         return self.scorer.query
@@ -43,27 +55,19 @@ class WordSearch:
     def alone(self) -> bool:
         return self.query.alone
 
-    def with_phrases(self, masks: Mapping[LiveSegment, Mask]) -> dict[LiveSegment, Mask]:
-        """Return masks of the passages that have the pieces of every phrase."""
-        limited = dict(masks)
-        for phrase in self.query.phrases:
-            for live, mask in limited.items():
-                some = np.zeros(len(mask), bool)
-                if live.postings:
-                    some[passages_with(live.postings, phrase)] = True
-                limited[live] = mask & some
-        return limited
+    def candidates(self, segments: Sequence[tuple[LiveSegment, Mask]]) -> tuple[list[Ints], list[Floats]]:
+        """Return for each segment the passages that share the rarest words with some row, and their scores.
 
-    def candidates(self, segments: Sequence[tuple[LiveSegment, Mask]], number: int) -> list[Ints]:
-        """Return for each segment the passages that share the rarest words with some row."""
-        with_postings = [(live.postings, mask) for live, mask in segments if live.postings]
-        found = iter(self.scorer.candidates(with_postings, number) if number else [])
-        return [next(found, np.zeros(0, np.int64)) if live.postings else np.zeros(0, np.int64) for live, _ in segments]
+        -> (p,), (n, p) per segment
+        """
+        none = np.zeros(0, np.int64), np.zeros((len(self.query.rows), 0), np.float32)
+        pairs = [self.scorer.candidates(live.postings, mask) if live.postings else none for live, mask in segments]
+        return [passages for passages, _ in pairs], [scores for _, scores in pairs]
 
-    def ranked(self, segments: Sequence[tuple[LiveSegment, Mask]], number: int) -> list[BlockScores]:
-        """Return blocks of the passages that words find, without scores of vectors."""
+    def blocks(self, segments: Sequence[tuple[LiveSegment, Mask]], candidates: Sequence[Ints]) -> list[BlockScores]:
+        """Return blocks of the candidates of each segment, without scores of vectors."""
         blocks = []
-        for (live, mask), passages in zip(segments, self.candidates(segments, number), strict=True):
+        for (live, mask), passages in zip(segments, candidates, strict=True):
             for block in gathered_blocks(live.segment, passages):
                 num_rows = len(self.query.rows)
                 zeros = np.zeros((len(block.passages), num_rows), np.float32)

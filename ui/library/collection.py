@@ -10,7 +10,7 @@ from propcite.app.library.doctor import Doctor
 from propcite.app.library.store import Action, CollectionInfo, Scope
 from propcite.app.parts import Parts
 from propcite.retrieval.errors import PropCiteError
-from propcite.retrieval.index.manifest import MANIFEST_FILE
+from propcite.retrieval.sharding.folder import index_files
 from propcite.ui import session
 from propcite.ui.library.words import index_rows
 from propcite.ui.render import plain
@@ -52,7 +52,7 @@ def _numbers(collection: CollectionInfo) -> None:
         st.error(plain(str(error)), icon=":material/error:")
         stats = None
     if stats:
-        built = datetime.fromtimestamp((workspace.folder / MANIFEST_FILE).stat().st_mtime, UTC)
+        built = datetime.fromtimestamp(max(path.stat().st_mtime for path in index_files(workspace.folder)), UTC)
         rows |= {**index_rows(stats), "Changed last": f"{built.astimezone():%d %b %Y, %H:%M}"}
     st.table({"What": list(rows), "How much": [plain(value) for value in rows.values()]}, hide_index=True)
 

@@ -178,5 +178,6 @@ def index_rows(stats: IndexStats) -> dict[str, str]:
         "Index": f"{size(stats.bytes)}, {stats.bytes_per_token:.0f} bytes per token",
         "Regime": stats.regime,
         "Segments": f"{stats.segments:,}" + (f", {stats.deleted:,} passages deleted in them" if stats.deleted else ""),
+        **({"Shards": f"{stats.shards:,}"} if stats.shards > 1 else {}),
         "Encoder": stats.encoder,
     }

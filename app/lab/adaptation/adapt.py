@@ -19,7 +19,7 @@ from propcite.retrieval.alignment import NEAREST, Alignment
 from propcite.retrieval.encoding.base import TokenVectors
 from propcite.retrieval.encoding.encoder import Encoder
 from propcite.retrieval.errors import RetrievalError
-from propcite.retrieval.index.token_index import TokenIndex
+from propcite.retrieval.index import Index
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,7 @@ class _Trial:
     """Ranks examples by strategies; records unsupported strategies, or raises their error if they are required."""
 
     encoder: Encoder
-    index: TokenIndex
+    index: Index
     asking_share: float
     required: bool
     left_out: dict[Alignment, str] = field(default_factory=dict)

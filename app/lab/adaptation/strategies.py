@@ -8,8 +8,8 @@ from collections.abc import Collection, Iterable, Sequence
 from propcite.retrieval.alignment import NEAREST, Alignment, alignment_of
 from propcite.retrieval.encoding.base import TokenVectors
 from propcite.retrieval.encoding.encoder import Encoder
+from propcite.retrieval.index import Index
 from propcite.retrieval.index.search import DEFAULT_REFINED
-from propcite.retrieval.index.token_index import TokenIndex
 
 # The strategies of ALIGNER's adaptation, its smooth one, and those of earlier models.
 NAMES = (
@@ -31,7 +31,7 @@ def strategies_of(names: Iterable[str]) -> list[Alignment]:
 
 
 def candidates_of(
-    index: TokenIndex, encoder: Encoder, query: TokenVectors, asking_share: float = 1.0, number: int = CANDIDATES
+    index: Index, encoder: Encoder, query: TokenVectors, asking_share: float = 1.0, number: int = CANDIDATES
 ) -> list[str]:
     """Return the ids of the passages that every strategy ranks."""
     worths = encoder.worths(query)
@@ -39,9 +39,7 @@ def candidates_of(
     return [hit.passage_id for hit in hits]
 
 
-def rank(
-    index: TokenIndex, query: TokenVectors, alignment: Alignment, candidates: Collection[str], k: int
-) -> list[str]:
+def rank(index: Index, query: TokenVectors, alignment: Alignment, candidates: Collection[str], k: int) -> list[str]:
     """Return the k best candidates; `xtr` searches all passages instead, because it retrieves in its own way."""
     searches = alignment.kind == "xtr"
     hits = index.search(

@@ -14,8 +14,9 @@ from propcite.app.settings import Settings
 from propcite.app.terminal_progress import counting
 from propcite.retrieval.encoding.encoder import Encoder
 from propcite.retrieval.errors import IndexFormatError
+from propcite.retrieval.index import IndexOptions
 from propcite.retrieval.index.manifest import MANIFEST_FILE
-from propcite.retrieval.index.token_index import IndexOptions, TokenIndex
+from propcite.retrieval.index.token_index import TokenIndex
 from propcite.retrieval.splitter import passage_from_text
 from propcite.retrieval.text import Passage
 

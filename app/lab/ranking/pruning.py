@@ -29,8 +29,9 @@ from propcite.retrieval.encoding.base import Floats, TokenVectors
 from propcite.retrieval.encoding.coverage import coverage
 from propcite.retrieval.encoding.encoder import Encoder
 from propcite.retrieval.encoding.salience import Salience, idf
+from propcite.retrieval.index import IndexOptions
 from propcite.retrieval.index.search import DEFAULT_REFINED
-from propcite.retrieval.index.token_index import IndexOptions, TokenIndex
+from propcite.retrieval.index.token_index import TokenIndex
 from propcite.retrieval.splitter import passage_from_text
 from propcite.retrieval.text import Passage
 

@@ -26,8 +26,8 @@ from propcite.app.library.store.database import HEAD, database_errors
 from propcite.app.library.store.tables import CollectionRow, DocumentRow, PassageRow, VersionRow, now
 from propcite.retrieval.errors import IndexFormatError
 from propcite.retrieval.index import ProgressReport, ignore_progress
-from propcite.retrieval.index.snapshot import link, snapshot
-from propcite.retrieval.index.token_index import TokenIndex
+from propcite.retrieval.index.container import link
+from propcite.retrieval.sharding.folder import open_index, snapshot_folder
 
 TRIES, PAUSE_S = 40, 0.05
 ROW_COST = 1000  # a row counts as so many bytes in the reported progress
@@ -113,9 +113,9 @@ def _copy_indexes(
     for id_, name in connection.execute(select(CollectionRow.id, CollectionRow.name)).all() if folder else ():
         copy = folder / str(id_) if folder else Path()
         try:
-            if not snapshot(data_dir / "indexes" / str(id_), copy):
+            if not snapshot_folder(data_dir / "indexes" / str(id_), copy):
                 continue
-            indexed = TokenIndex.load(copy).ids()
+            indexed = open_index(copy).ids()
         except IndexFormatError as error:
             notes.append(f"the index of {name!r} is left out ({error})")
             continue
@@ -141,7 +141,12 @@ def _link_originals(connection: Connection, data_dir: Path, folder: Path) -> dic
 def _write(library: Library, taken: _Snapshot, path: Path, progress: ProgressReport) -> BackupSummary:
     connection = taken.connection
     counts = {t.name: connection.scalar(select(func.count()).select_from(t)) or 0 for t in TABLES}
-    files = {f"indexes/{id_}/{f.name}": f for id_, copy in taken.indexes.items() for f in sorted(copy.iterdir())}
+    files = {
+        f"indexes/{id_}/{file.relative_to(copy).as_posix()}": file
+        for id_, copy in taken.indexes.items()
+        for file in sorted(copy.rglob("*"))
+        if file.is_file()
+    }
     files |= taken.originals
     total = max(1, sum(counts.values()) * ROW_COST + sum(file.stat().st_size for file in files.values()))
     done = 0

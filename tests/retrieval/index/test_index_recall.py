@@ -15,7 +15,8 @@ from index_samples import Samples, names, recall
 from propcite.retrieval.encoding.base import Floats
 from propcite.retrieval.index import IndexHit
 from propcite.retrieval.index.allowed import allowed_of
-from propcite.retrieval.index.centroid_candidates import CentroidTable, find_candidates
+from propcite.retrieval.index.centroid_candidates import CentroidSearch, find_candidates
+from propcite.retrieval.index.exchange import together
 from propcite.retrieval.index.ranking import QueryWeights
 from propcite.retrieval.index.search import FEW_TOKENS
 from propcite.retrieval.index.token_index import TokenIndex
@@ -122,13 +123,16 @@ def candidate_ids(
     plan, weights = index._plan("tokens"), np.ones((1, len(query)), np.float32)
     masks = index._contents.masks(None if allow is None else allowed_of(allow))
     assert plan.centroids
-    table = CentroidTable.of(
+    coded = [(live.centroid_codes, mask) for live, mask in masks.items() if live.centroid_codes]
+    search = CentroidSearch.of(
         plan.centroids,
         plan.codec.encode_query(query),
         QueryWeights(weights, weights, **({"passage_share": None} | options)),
+        coded,
     )
-    coded = [(live.centroid_codes, mask) for live, mask in masks.items() if live.centroid_codes]
-    chosen = find_candidates(table, coded, number, lists_from)
+    num_tokens = sum(one.segment.num_tokens_in(mask) for one, mask in coded)
+    steps = find_candidates(search, number, num_tokens, few_left_out=allow is None, lists_from=lists_from)
+    [chosen] = together([steps])
     return {one.segment.ids[i] for (one, _), some in zip(coded, chosen, strict=True) for i in some}
 
 
