@@ -201,6 +201,7 @@ class Parts:
             bits=settings.index_bits,
             regime=settings.index,
             exact_up_to=settings.exact_up_to,
+            cluster=settings.cluster,
             searched_share=settings.searched_share,
             stored_share=settings.stored_share,
             pruning=settings.pruning,

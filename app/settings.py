@@ -96,6 +96,10 @@ class Settings(BaseSettings):
         8, description="bits a number of a token's vector, of what is added"
     )
     exact_up_to: int = Field(100_000, ge=0, description="tokens up to which auto reads every one")
+    cluster: str = Field(
+        "",
+        description="a Ray cluster that searches indexes in shards: its address, auto, local; empty: this process",
+    )
 
     alignment: Annotated[str, AfterValidator(alignment_name)] = Field(
         "", description=f"which tokens are compared, like {FORMS}; empty: the collection's own, else {NEAREST}"

@@ -117,6 +117,39 @@ def show_shards(collection: Collection = "", as_json: AsJson = False) -> None:
         show_table(list(rows[0]), [[_cell(value) for value in row.values()] for row in rows])
 
 
+@shards.command("hosts")
+def show_hosts(collection: Collection = "", as_json: AsJson = False) -> None:
+    """Show the machine and the process of the cluster in which each shard is open; opens those that are not."""
+    from propcite.app.terminal import show_table
+
+    parts = open_parts()
+    chosen = find_collection(parts, collection)
+    places = parts.workspace(chosen).shard_hosts(parts.encoder)
+    if not places:
+        note(f"{chosen.name} is searched in this process: set cluster, and divide it by propcite shards split NUMBER")
+        raise typer.Exit(BELOW)
+    rows = [
+        {"shard": number, "machine": machine, "process": process, "propcite": version}
+        for number, (machine, process, version) in enumerate(places)
+    ]
+    if as_json:
+        write_json({"collection": chosen.name, "hosts": rows})
+    else:
+        show_table(list(rows[0]), [[str(value) for value in row.values()] for row in rows])
+
+
+@shards.command("stop")
+def stop_hosts(collection: Collection = "", as_json: AsJson = False) -> None:
+    """End the processes of the cluster in which the shards are open; the next search opens them again."""
+    parts = open_parts()
+    chosen = find_collection(parts, collection)
+    stopped = parts.workspace(chosen).stop_hosts()
+    if as_json:
+        write_json({"collection": chosen.name, "stopped": stopped})
+    else:
+        note(f"{chosen.name}: {stopped} processes stopped")
+
+
 @shards.command("split")
 def split_shards(
     number: Annotated[int, typer.Argument(metavar="NUMBER", help="Shards to divide it into; 1 joins them.", min=1)],

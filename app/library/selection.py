@@ -11,6 +11,7 @@ from propcite.app.errors import AppError, NotFoundError
 from propcite.app.library.conditions import EXAMPLE, Condition, parse_condition
 from propcite.app.library.conditions.columns import Chosen, DocumentColumns
 from propcite.app.library.store import CollectionInfo, Library
+from propcite.retrieval.index.allowed import OnlyDocuments
 from propcite.retrieval.index.pruning import Mask
 from propcite.retrieval.index.segment import Segment
 
@@ -31,6 +32,11 @@ class SelectedPassages:
         of_documents = np.zeros(len(numbers), bool)
         of_documents[known] = self.chosen[numbers[known]]
         return of_documents[segment.ids.documents[1]]
+
+    def portable(self) -> OnlyDocuments:
+        """Return the same documents by their ids, which shards in other processes know."""
+        with self.columns.lock:
+            return OnlyDocuments.of(self.columns.ids(self.chosen))
 
 
 def selected_passages(

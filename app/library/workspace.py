@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import shutil
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from copy import copy
 from pathlib import Path
@@ -19,7 +19,7 @@ from propcite.app.library.store import CollectionInfo, Library
 from propcite.app.library.store.changes import PassageSet
 from propcite.retrieval.encoding.encoder import Encoder
 from propcite.retrieval.errors import IndexFormatError
-from propcite.retrieval.index import IndexOptions, IndexStats, ignore_progress
+from propcite.retrieval.index import Index, IndexOptions, IndexStats, ignore_progress
 from propcite.retrieval.index.manifest import MANIFEST_FILE
 from propcite.retrieval.index.token_index import TokenIndex
 from propcite.retrieval.sharding.folder import OpenIndex, open_index, replace_folder
@@ -28,9 +28,11 @@ from propcite.retrieval.sharding.sharded_index import ShardedIndex
 
 if TYPE_CHECKING:
     from propcite.retrieval.index.integrity import Fault
+    from propcite.retrieval.sharding.cluster import ClusterIndex
 
 REBUILDING = "rebuilding"  # the folder beside an index's files in which its successor is built
 _OPEN: WeakKeyDictionary[OpenIndex, Path] = WeakKeyDictionary()  # of this process: none of them changes any more
+_CLUSTERED: dict[tuple[object, ...], ClusterIndex] = {}  # of this process: each sees changes by itself
 _SHARING = Lock()
 BATCH = 256  # passages encoded and written at once, which bounds the memory that a large document takes
 
@@ -39,17 +41,41 @@ class Workspace:
     """The folder of one collection's index; `progress` reports on long work."""
 
     def __init__(
-        self, data_dir: Path, library: Library, collection: CollectionInfo, **options: Unpack[IndexOptions]
+        self,
+        data_dir: Path,
+        library: Library,
+        collection: CollectionInfo,
+        *,
+        cluster: str = "",
+        **options: Unpack[IndexOptions],
     ) -> None:
         self.library = library
         self.collection = collection
-        self.options = options
+        self.cluster, self.options = cluster, options
         self.progress = options.get("progress", ignore_progress)
         self.folder = data_dir / "indexes" / str(collection.id)
         self._opened: tuple[Version, OpenIndex] | None = None
 
-    def index(self, encoder: Encoder) -> OpenIndex:
-        """Return the index as it is on disk, for searching; what another process changed is read, and nothing else."""
+    def index(self, encoder: Encoder) -> Index:
+        """Return the index as it is on disk, for searching; what another process changed is read, and nothing else.
+
+        With a cluster, an index in shards is searched in the processes there.
+        """
+        if self.cluster and (layout := read_layout(self.folder)):
+            return self._in_cluster(layout, encoder)
+        return self._here(encoder)
+
+    def _in_cluster(self, layout: Layout, encoder: Encoder) -> ClusterIndex:
+        from propcite.retrieval.sharding.cluster import ClusterIndex
+
+        key = (self.folder, layout, self.cluster, encoder.name)
+        with _SHARING:
+            if key not in _CLUSTERED:
+                _CLUSTERED[key] = ClusterIndex(self.folder, layout, encoder.name, address=self.cluster, **self.options)
+            return _CLUSTERED[key]
+
+    def _here(self, encoder: Encoder) -> OpenIndex:
+        """Return the index as it is on disk, open in this process."""
         version = self._version()
         if version is None:
             return TokenIndex(encoder.dimension, encoder.name, **self.options)
@@ -88,7 +114,7 @@ class Workspace:
 
     def _to_change(self, encoder: Encoder) -> OpenIndex:
         """Return an index that no reader has."""
-        return self._load(encoder.name) if self._version() else self.index(encoder)
+        return self._load(encoder.name) if self._version() else self._here(encoder)
 
     def stats(self) -> IndexStats | None:
         """Return the size of the index; None if nothing was ever added."""
@@ -172,8 +198,9 @@ class Workspace:
                 count = beside.sync(encoder, advance)
                 if count and (layout := self._layout()):
                     reshard(beside.folder, len(layout.places), **self.options)
-                self._opened = None
+                self._opened, old = None, self._layout()
                 replace_folder(beside.folder, self.folder)
+                self.stop_hosts(old.folders(self.folder) if old else [])
             finally:
                 shutil.rmtree(beside.folder, ignore_errors=True)
             return count
@@ -240,19 +267,39 @@ class Workspace:
         with self.write_lock():
             if not self._version():
                 raise IndexFormatError(f"{self.collection.name} has no index to divide yet: propcite ingest PATH")
-            self._opened = None
+            self._opened, old = None, self.shard_folders()
             try:
                 reshard(self.folder, number, **self.options)
             except ValueError as error:
                 raise AppError(str(error)) from error
+            self.stop_hosts(old)
 
     def move_shard(self, number: int, target: Path) -> Path:
         """Move a shard to another disk and return its new folder."""
         from propcite.retrieval.sharding.resharding import move_shard
 
         with self.write_lock():
-            self._opened = None
-            return move_shard(self.folder, number, target)
+            self._opened, old = None, self.shard_folders()
+            new = move_shard(self.folder, number, target)
+            self.stop_hosts(old[number : number + 1])
+            return new
+
+    def shard_hosts(self, encoder: Encoder) -> list[tuple[str, int, str]]:
+        """Return the machine, the process and PropCite's version that hold each shard; empty without a cluster."""
+        layout = read_layout(self.folder) if self.cluster else None
+        return self._in_cluster(layout, encoder).places() if layout else []
+
+    def stop_hosts(self, folders: Sequence[Path] = ()) -> int:
+        """End the processes of the cluster that hold these shards, by default all; return how many there were."""
+        if not self.cluster:
+            return 0
+        from propcite.retrieval.sharding.hosts import connect, stop_hosts
+
+        connect(self.cluster)
+        with _SHARING:
+            for key in [key for key in _CLUSTERED if key[0] == self.folder]:
+                del _CLUSTERED[key]
+        return stop_hosts(folders or self.shard_folders())
 
     def _layout(self) -> Layout | None:
         with suppress(IndexFormatError):  # what is damaged is not kept

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, Required, TypedDict, Unpack
 
 from propcite.retrieval.alignment import Alignment
 from propcite.retrieval.encoding.base import Floats, Ints, TokenVectors
-from propcite.retrieval.text import Granularity, Passage
+from propcite.retrieval.text import Granularity
 from propcite.retrieval.timing import Timer
 from propcite.retrieval.words.query import WordQuery
 
@@ -120,10 +119,6 @@ class Index(Protocol):
     its propositions.  One pass over the vectors answers all rows.
     """
 
-    def add(self, passages: Sequence[Passage], vectors: Sequence[TokenVectors]) -> None: ...
-
-    def delete(self, ids: Collection[str]) -> int: ...
-
     def search(self, query: Floats, weights: Floats, **options: Unpack[SearchOptions]) -> list[list[IndexHit]]:
         """Return the k best units for each row of weights.  (q, d), (n, q) -> n lists, best first, ties by id"""
         ...
@@ -146,7 +141,5 @@ class Index(Protocol):
     def version(self) -> str:
         """Return a name of the set of passage ids and the encoder, whatever the order of changes."""
         ...
-
-    def save(self, folder: Path) -> None: ...
 
     def stats(self) -> IndexStats: ...

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol, runtime_checkable
@@ -10,7 +10,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from propcite.retrieval.encoding.base import Mask
-from propcite.retrieval.index.passage_ids import PassageIds
+from propcite.retrieval.index.passage_ids import Hashes, PassageIds
 from propcite.retrieval.index.segment import Segment
 
 
@@ -20,6 +20,10 @@ class Allowed(Protocol):
 
     def mask(self, segment: Segment) -> Mask:
         """Return which passages of a segment are allowed.  (p,)"""
+        ...
+
+    def portable(self) -> Allowed:
+        """Return the same limit for another process, without anything that only this one has."""
         ...
 
 
@@ -35,9 +39,30 @@ class OnlyPassages:
         mask[numbers[numbers >= 0]] = True
         return mask
 
+    def portable(self) -> OnlyPassages:
+        return self
+
     @cached_property
     def _ids(self) -> PassageIds:
         return PassageIds.of(self.passages)
+
+
+@dataclass(frozen=True, eq=False)
+class OnlyDocuments:
+    """The passages of the documents whose ids have these hashes."""
+
+    hashes: Hashes
+
+    @classmethod
+    def of(cls, documents: Sequence[str]) -> OnlyDocuments:
+        return cls(np.sort(PassageIds.of(documents).hashes))
+
+    def mask(self, segment: Segment) -> Mask:
+        mask: Mask = np.isin(segment.ids.document_hashes, self.hashes)[segment.ids.documents[1]]
+        return mask
+
+    def portable(self) -> OnlyDocuments:
+        return self
 
 
 @dataclass(frozen=True)
@@ -49,6 +74,9 @@ class AllBut:
     def mask(self, segment: Segment) -> Mask:
         return ~OnlyPassages(self.passages).mask(segment)
 
+    def portable(self) -> AllBut:
+        return self
+
 
 @dataclass(frozen=True)
 class InBoth:
@@ -59,6 +87,9 @@ class InBoth:
 
     def mask(self, segment: Segment) -> Mask:
         return self.first.mask(segment) & self.second.mask(segment)
+
+    def portable(self) -> InBoth:
+        return InBoth(self.first.portable(), self.second.portable())
 
 
 def allowed_of(passages: Allowed | Collection[str]) -> Allowed:

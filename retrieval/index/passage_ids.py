@@ -109,6 +109,11 @@ class PassageIds(Sequence[str]):
         ]
         return documents, (np.cumsum(new) - 1).astype(np.int32)
 
+    @cached_property
+    def document_hashes(self) -> Hashes:
+        """Return a hash of the id of each of `documents`.  (d,)"""
+        return PassageIds.of(self.documents[0]).hashes
+
     def numbers_of(self, ids: Sequence[str]) -> Ints:
         """Return the number of each of these ids, which must differ, -1 where it is not among them.  (i,)"""
         wanted = ids if isinstance(ids, PassageIds) else PassageIds.of(ids)

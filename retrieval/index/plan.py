@@ -47,12 +47,13 @@ class SearchPlan:
         )
 
     def regime(self, of_all: Sums | None = None) -> Regime:
-        """Return the regime for the setting and the sizes of all parts, by default of this one.
+        """Return the regime for the sizes of all parts, by default of this one."""
+        return regime_for(of_all or self.sizes, self.setting, self.exact_up_to)
 
-        Without the files of a regime it is the next simpler one.
-        """
-        sizes = of_all or self.sizes
-        if self.setting == "faiss" and sizes["faiss"]:
-            return "faiss"
-        small = self.setting == "auto" and sizes["tokens"] <= self.exact_up_to
-        return "exact" if self.setting == "exact" or small or not sizes["codes"] else "tokens"
+
+def regime_for(sizes: Sums, setting: Regime = "auto", exact_up_to: int = EXACT_UP_TO) -> Regime:
+    """Return the regime for the sizes of all parts; without the files of a regime it is the next simpler one."""
+    if setting == "faiss" and sizes["faiss"]:
+        return "faiss"
+    small = setting == "auto" and sizes["tokens"] <= exact_up_to
+    return "exact" if setting == "exact" or small or not sizes["codes"] else "tokens"

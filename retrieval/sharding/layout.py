@@ -94,8 +94,8 @@ def shard_numbers(ids: Sequence[str], number: int) -> Ints:
     """
     if number == 1 or not len(ids):
         return np.zeros(len(ids), np.int64)
-    names, documents = (ids if isinstance(ids, PassageIds) else PassageIds.of(ids)).documents
-    shards: Ints = (PassageIds.of(names).hashes % np.uint64(number)).astype(np.int64)[documents]
+    listed = ids if isinstance(ids, PassageIds) else PassageIds.of(ids)
+    shards: Ints = (listed.document_hashes % np.uint64(number)).astype(np.int64)[listed.documents[1]]
     return shards
 
 

@@ -22,7 +22,7 @@ from propcite.retrieval.errors import IndexFormatError
 from propcite.retrieval.index import IndexHit, IndexOptions, IndexStats, SearchOptions
 from propcite.retrieval.index.allowed import Allowed
 from propcite.retrieval.index.contents import version_name
-from propcite.retrieval.index.exchange import together
+from propcite.retrieval.index.exchange import Sums, together
 from propcite.retrieval.index.manifest import MANIFEST_FILE
 from propcite.retrieval.index.token_index import TokenIndex
 from propcite.retrieval.sharding.layout import Layout, shard_numbers
@@ -151,22 +151,11 @@ class ShardedIndex:
         return vectors
 
     def stats(self) -> IndexStats:
-        parts = [shard.stats() for shard in self.shards]
-        sizes = [shard.sizes for shard in self.shards]
-        return IndexStats(
-            regime=self.shards[0].regime_for(type(sizes[0]).merged(sizes)),
-            encoder=self.encoder,
-            dimension=self.dimension,
-            bits=tuple(sorted({bits for part in parts for bits in part.bits}, reverse=True)),
-            passages=sum(part.passages for part in parts),
-            tokens=sum(part.tokens for part in parts),
-            deleted=sum(part.deleted for part in parts),
-            segments=sum(part.segments for part in parts),
-            centroids=max(part.centroids for part in parts),
-            bytes=sum(part.bytes for part in parts),
-            searched_share=max(part.searched_share for part in parts),
-            shards=len(parts),
-        )
+        return joined_stats([shard.stats() for shard in self.shards], self.shards[0].regime_for(self._sizes))
+
+    @property
+    def _sizes(self) -> Sums:
+        return Sums.merged([shard.sizes for shard in self.shards])
 
     # Searching
 
@@ -209,6 +198,24 @@ class ShardedIndex:
         """Write additions to disk to free their memory; readers do not see them before `save`."""
         for shard, place in zip(self.shards, self.layout.folders(folder), strict=True):
             shard.stage(place)
+
+
+def joined_stats(parts: Sequence[IndexStats], regime: str) -> IndexStats:
+    """Return the size of an index from those of its shards, and the regime of all of them together."""
+    return IndexStats(
+        regime=regime,
+        encoder=parts[0].encoder,
+        dimension=parts[0].dimension,
+        bits=tuple(sorted({bits for part in parts for bits in part.bits}, reverse=True)),
+        passages=sum(part.passages for part in parts),
+        tokens=sum(part.tokens for part in parts),
+        deleted=sum(part.deleted for part in parts),
+        segments=sum(part.segments for part in parts),
+        centroids=max(part.centroids for part in parts),
+        bytes=sum(part.bytes for part in parts),
+        searched_share=max(part.searched_share for part in parts),
+        shards=len(parts),
+    )
 
 
 def _write_changes(shard: TokenIndex, place: Path) -> None:

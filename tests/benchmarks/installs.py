@@ -14,7 +14,8 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 SHOWN = (
-    "app client eval llm local mcp telemetry postgres langchain llamaindex faiss openvino judges train mauve gpu"
+    "app client cluster eval llm local mcp telemetry postgres "
+    "langchain llamaindex faiss openvino judges train mauve gpu"
 ).split()
 
 

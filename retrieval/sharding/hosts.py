@@ -1,0 +1,154 @@
+"""Shards open in processes of a Ray cluster: one process each, on whatever machine Ray puts it.
+
+All machines see the index's folder at the same path.  The processes serve everything that searches the index, and a
+process that dies is started again by Ray.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+import time
+from collections.abc import Sequence
+from importlib.metadata import version
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from propcite.retrieval.encoding.base import Floats, TokenVectors
+from propcite.retrieval.errors import RetrievalError
+from propcite.retrieval.extras import install_command
+from propcite.retrieval.index import IndexHit, IndexOptions, IndexStats, SearchOptions
+from propcite.retrieval.index.allowed import Allowed
+from propcite.retrieval.index.exchange import Result, Steps, Summary, Sums, step
+from propcite.retrieval.index.token_index import TokenIndex
+from propcite.retrieval.sharding.layout import Version, index_version
+
+NAMESPACE = "propcite"
+AT_ONCE = 8  # searches in one process
+ABANDONED_S = 120.0  # after which a search that nobody goes on with is forgotten
+Hits = list[list[IndexHit]]
+
+
+class LostSearchError(RetrievalError):
+    """The process was started again in the middle of a search."""
+
+
+class ShardHost:
+    """Holds one shard open, and takes the steps of searches in it."""
+
+    def __init__(self, folder: str, options: IndexOptions) -> None:
+        self._folder, self._options = Path(folder), options
+        self._opened: tuple[Version, TokenIndex] | None = None
+        self._opening = Lock()
+        self._searches: dict[str, tuple[float, Steps[Hits]]] = {}
+
+    def _index(self) -> TokenIndex:
+        """Return the shard as it is on disk; only what has changed is read."""
+        with self._opening:
+            stamp = index_version(self._folder) or ()
+            if self._opened is None or self._opened[0] != stamp:
+                earlier = self._opened[1] if self._opened else None
+                self._opened = stamp, TokenIndex.load(self._folder, earlier=earlier, **self._options)
+            return self._opened[1]
+
+    def begin(self, search: str, query: Floats, weights: Floats, options: SearchOptions) -> Summary | Result[Hits]:
+        """Begin a search; return what it says of itself, or its hits."""
+        old = time.monotonic() - ABANDONED_S
+        for name in [name for name, (begun, _) in list(self._searches.items()) if begun < old]:
+            self._searches.pop(name, None)
+        self._searches[search] = time.monotonic(), self._index().search_steps(query, weights, **options)
+        return self._go_on(search, None)
+
+    def advance(self, search: str, of_all: Summary) -> Summary | Result[Hits]:
+        """Go on with a search, by what all shards say together."""
+        return self._go_on(search, of_all)
+
+    def _go_on(self, search: str, of_all: Summary | None) -> Summary | Result[Hits]:
+        if search not in self._searches:
+            raise LostSearchError("the process was started again")
+        reached = step(self._searches[search][1], of_all)
+        if isinstance(reached, Result):
+            self._searches.pop(search, None)
+        return reached
+
+    def vectors_of(self, ids: Sequence[str]) -> dict[str, TokenVectors]:
+        return self._index().vectors_of(ids)
+
+    def ids(self, allow: Allowed | None) -> set[str]:
+        return self._index().ids(allow)
+
+    def about(self) -> tuple[IndexStats, Sums, int]:
+        """Return the shard's size, what decides the regime, and its digest."""
+        index = self._index()
+        return index.stats(), index.sizes, index.digest
+
+    def place(self) -> tuple[str, int, str]:
+        """Return the machine, the process and the version of PropCite."""
+        import ray
+
+        return str(ray.util.get_node_ip_address()), os.getpid(), version("propcite")  # type: ignore[no-untyped-call]
+
+
+def connect(address: str) -> None:
+    """Join the Ray cluster at an address, or start one of this machine alone: `local`."""
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    try:
+        import ray
+    except ImportError as error:
+        raise RetrievalError(f"the setting cluster needs Ray: {install_command('cluster')}") from error
+    if ray.is_initialized():
+        return
+    try:
+        ray.init(
+            address=None if address == "local" else address,
+            namespace=NAMESPACE,
+            log_to_driver=False,
+            logging_level=logging.ERROR,
+            include_dashboard=False if address == "local" else None,
+        )
+    except (ConnectionError, RuntimeError, ValueError) as error:
+        raise RetrievalError(
+            f"no Ray cluster answers at {address!r}: ray start --head starts one, or unset the setting cluster"
+        ) from error
+
+
+def host_of(folder: Path, options: IndexOptions) -> Any:
+    """Return the process that holds a shard, and start it if there is none."""
+    import ray
+
+    # Spread over the machines; a host waits most of the time, so it reserves no processor.
+    actor = ray.remote(ShardHost).options(
+        name=f"{host_prefix(folder)} {_digest(json.dumps(options, sort_keys=True, default=str))}",
+        namespace=NAMESPACE,
+        get_if_exists=True,
+        lifetime="detached",
+        max_restarts=-1,
+        max_concurrency=AT_ONCE,
+        num_cpus=0,
+        scheduling_strategy="SPREAD",
+    )
+    return actor.remote(str(folder), options)
+
+
+def host_prefix(folder: Path) -> str:
+    """Return what the names of a shard's processes begin with: its folder, and the version that opened it."""
+    return f"shard {_digest(os.fspath(folder))} {version('propcite')}"
+
+
+def stop_hosts(folders: Sequence[Path]) -> int:
+    """End the processes of these shards, and return how many there were; the next search starts them again."""
+    import ray
+
+    prefixes = tuple(map(host_prefix, folders))
+    named = [one["name"] for one in ray.util.list_named_actors(all_namespaces=True) if one["namespace"] == NAMESPACE]
+    names = [name for name in named if name.startswith(prefixes)]
+    for name in names:
+        ray.kill(ray.get_actor(name, NAMESPACE))
+    return len(names)
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
