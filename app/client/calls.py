@@ -16,11 +16,13 @@ from propcite.app.overview.records import SuggestedQuestion
 from propcite.app.server.results import Collection, DocumentOverview, ReadingJob, RemovedAnswers, RemovedDocument
 from propcite.attribution.citations import CitedAnswer, Label, Verdict
 from propcite.attribution.citing.comparing import Comparison
-from propcite.attribution.citing.sources import as_passages
+from propcite.attribution.citing.repaired import Repaired
+from propcite.attribution.citing.sources import as_counted, as_passages
 from propcite.attribution.formats.json import from_json
 from propcite.attribution.formats.json.comparisons import read_comparison
 from propcite.attribution.formats.json.explanations import ExplanationJson
 from propcite.attribution.formats.json.reading import read_passage
+from propcite.attribution.formats.json.repairs import read_repair
 from propcite.attribution.judges import Case
 from propcite.retrieval.text import Granularity, Hit, Passage, Span
 
@@ -92,6 +94,12 @@ class Calls:
             body |= {"passages": [_passage(p) for p in as_passages(passages)]}
             body |= {"collection": collection} if collection else {}
         return Call("POST", "/v1/cite", _answer, body)
+
+    def repair(self, answer: str, passages: Iterable[object], collection: str | None, question: str) -> Call[Repaired]:
+        given = as_counted(passages)
+        body = {"answer": answer, "passages": [_passage(p) for p in given], "question": question}
+        body |= {"collection": collection} if collection else {}
+        return Call("POST", "/v1/repair", lambda content: read_repair(content, answer, given), body)
 
     def judge(self, cases: Iterable[Case]) -> Call[list[Verdict]]:
         sent = [{"claim": c.claim, "evidence": list(c.evidence), "context": c.context} for c in cases]

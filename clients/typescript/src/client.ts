@@ -22,6 +22,8 @@ import type {
   ReadingJob,
   RemovedAnswers,
   RemovedDocument,
+  Repaired,
+  RepairOptions,
   SearchOptions,
   SearchResult,
   Selection,
@@ -67,6 +69,15 @@ export class Client {
   /** Cite a text, sentence by sentence; a long text shows its first citations at once. */
   citeStream(answer: string, passages?: PassageInput[], { signal, ...options }: CiteOptions = {}): AnswerStream {
     return this.#stream("/v1/cite", this.#cited(answer, passages, options), signal);
+  }
+
+  /**
+   * Check a text's own markers `[n]`, which number the passages from 1: which are right, dropped or missing.
+   *
+   * What no passage supports is looked for in a collection that the call names.
+   */
+  repair(answer: string, passages: PassageInput[], { signal, ...options }: RepairOptions = {}): Promise<Repaired> {
+    return this.#post("/v1/repair", { answer, passages, ...options }, signal);
   }
 
   /** Return one verdict per claim with its evidence. */
