@@ -163,6 +163,10 @@ class AsyncClient:
     async def get_job(self, job_id: str) -> ReadingJob:
         return await self._call(self._calls.get_job(job_id))
 
+    async def cancel_job(self, job_id: str) -> ReadingJob:
+        """End a job after the document in work; what was read stays."""
+        return await self._call(self._calls.cancel_job(job_id))
+
     async def list_collections(self) -> list[Collection]:
         return await self._call(self._calls.list_collections())
 

@@ -154,6 +154,9 @@ class Calls:
     def get_job(self, job_id: str) -> Call[ReadingJob]:
         return Call("GET", f"/v1/jobs/{part(job_id)}", ReadingJob.model_validate_json)
 
+    def cancel_job(self, job_id: str) -> Call[ReadingJob]:
+        return Call("POST", f"/v1/jobs/{part(job_id)}/cancel", ReadingJob.model_validate_json)
+
     def list_collections(self) -> Call[list[Collection]]:
         return Call("GET", "/v1/collections", in_field("collections", list[Collection]))
 

@@ -168,6 +168,10 @@ class Client:
     def get_job(self, job_id: str) -> ReadingJob:
         return self._call(self._calls.get_job(job_id))
 
+    def cancel_job(self, job_id: str) -> ReadingJob:
+        """End a job after the document in work; what was read stays."""
+        return self._call(self._calls.cancel_job(job_id))
+
     def list_collections(self) -> list[Collection]:
         return self._call(self._calls.list_collections())
 

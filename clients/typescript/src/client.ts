@@ -124,6 +124,11 @@ export class Client {
     return this.#get(`/v1/jobs/${part(jobId)}`, {}, signal);
   }
 
+  /** End a job after the document in work; what was read stays. */
+  cancelJob(jobId: string, { signal }: CallOptions = {}): Promise<ReadingJob> {
+    return this.#post(`/v1/jobs/${part(jobId)}/cancel`, {}, signal);
+  }
+
   async listCollections({ signal }: CallOptions = {}): Promise<Collection[]> {
     return (await this.#get<{ collections: Collection[] }>("/v1/collections", {}, signal)).collections;
   }

@@ -135,6 +135,8 @@ test("documents are added, listed, shown and removed", async () => {
   const job = await client.addDocuments({ files, collection, wait: true });
   assert.deepEqual([job.state, job.outcomes.map((one) => one.state)], ["done", ["added", "added"]]);
   assert.equal((await client.getJob(job.id)).done, 2);
+  assert.equal((await client.cancelJob(job.id)).state, "done"); // it has ended
+  await assert.rejects(client.cancelJob("nothing"), { status: 404 });
   const [bus, ferry] = await client.listDocuments({ collection });
   assert.deepEqual([bus!.source, ferry!.source], ["bus.md", "ferry.txt"]);
   assert.match(await client.readDocument(ferry!.id, { collection, cited: [4, 9] }), /id="?cited/);

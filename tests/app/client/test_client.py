@@ -130,7 +130,7 @@ def test_documents_are_added_listed_shown_and_removed(client: Client, tmp_path: 
         tmp_path / "ferry.txt", ("bus.md", b"# Bus\n\nThe bus is late."), collection="ferries", wait=True
     )
     assert (job.state, [outcome.state for outcome in job.outcomes]) == ("done", ["added", "added"])
-    assert client.get_job(job.id) == job
+    assert client.get_job(job.id) == job == client.cancel_job(job.id)  # it has ended
     bus, ferry = client.list_documents(collection="ferries")
     assert (bus.source, ferry.source) == ("bus.md", "ferry.txt")
     (hit,) = client.search("When does the ferry run?", k=1, collection="ferries")
