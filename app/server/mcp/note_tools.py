@@ -20,8 +20,10 @@ from propcite.app.server.mcp.results import Quote, Results
 from propcite.app.server.mcp.running import Call
 from propcite.app.server.mcp.tool import Tool
 from propcite.app.server.mcp.wording import indented, source_line
+from propcite.app.server.problems import one_line
 from propcite.app.server.routes.notes import NewNote, keep_note, with_citations
 from propcite.app.server.schemas import Text
+from propcite.retrieval.errors import PropCiteError
 
 ANSWER = "Only notes that pin this kept answer, one of its facts or quotes: the answer's id."
 
@@ -55,6 +57,7 @@ class NoteResult(BaseModel):
     pinned: str = Field(description="the pinned words; empty where nothing is pinned")
     question: str = Field(description="the question of the pinned answer")
     is_cited: bool = Field(description="whether what is written was cited over the collection")
+    problem: str = Field(description="why a note that was kept could not be cited; else empty")
     cited_text: str
     sources: list[Quote]
 
@@ -81,11 +84,14 @@ async def add_note(call: Call, given: AddNoteArguments) -> NoteResult:
         raise RequestError(422, "quote: it is of a fact: give its number as fact")
     if given.cite and given.text.strip():
         await call.models()
-    note = await asyncio.to_thread(_add_note, call, given)
+    note, problem = await asyncio.to_thread(_add_note, call, given), ""
     if given.cite and note.text:
         await call.report(0.0, None, "citing the note")
-        note = await with_citations(call.access, note)
-    return await asyncio.to_thread(_result, call, note)
+        try:
+            note = await with_citations(call.access, note)
+        except PropCiteError as error:  # as an error of the tool it would be added a second time
+            problem = f"The note is kept, but not cited: {one_line(str(error))}"
+    return await asyncio.to_thread(_result, call, note, problem)
 
 
 def notes_text(result: NotesResult) -> str:
@@ -100,7 +106,7 @@ def note_text(note: NoteResult) -> str:
     by = f" by {note.by}" if note.by else ""
     asked = f" on {note.question!r}" if note.question else ""
     parts = [f"Note {note.id}{by}{asked}", indented(note.cited_text), *map(indented, map(source_line, note.sources))]
-    return "\n".join(parts)
+    return "\n".join([*parts, *([note.problem] if note.problem else [])])
 
 
 def _list_notes(call: Call, given: NotesArguments) -> NotesResult:
@@ -140,7 +146,7 @@ def _add_note(call: Call, given: AddNoteArguments) -> Note:
     return keep_note(call.access, body)
 
 
-def _result(call: Call, note: Note) -> NoteResult:
+def _result(call: Call, note: Note, problem: str = "") -> NoteResult:
     whole = notebook_answer(note.collection, [note])
     cited = Results(call.service.parts.library, note.collection).cited(whole, is_kept=False)
     return NoteResult(
@@ -152,6 +158,7 @@ def _result(call: Call, note: Note) -> NoteResult:
         pinned=note.pinned.text if note.pinned else "",
         question=note.pinned.question if note.pinned else "",
         is_cited=note.cited is not None,
+        problem=problem,
         cited_text=cited.cited_text,
         sources=cited.sources,
     )

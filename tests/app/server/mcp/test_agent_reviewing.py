@@ -124,6 +124,18 @@ def test_notes_are_added_pinned_and_read(address: str, harbour: Parts, mode: str
     assert f"[1] bridge: “{OPENED}”" in shown
 
 
+def test_a_note_that_cannot_be_cited_is_kept_once(loaded: dict[str, object], tmp_path: Path) -> None:
+    parts = parts_with(
+        loaded, {"harbour": HARBOUR}, data_dir=tmp_path / "own", collection="harbour", serve_seconds=0.01
+    )
+    with running_server(parts) as address:
+        called = call(address, "add_note", text=f"{HEIGHT} " * 300)
+        assert not called.is_error
+        assert called.structured_content["problem"].startswith("The note is kept, but not cited: this took more than")
+        assert "PROPCITE_SERVE_SECONDS" in text_of(called)
+        assert result_of(address, "list_notes")["total"] == 1
+
+
 def test_the_notes_on_a_document_that_is_gone_are_read_by_its_id(address: str) -> None:
     written = result_of(address, "add_note", text=OPENED)
     gone = written["sources"][0]["document_id"]
