@@ -70,6 +70,10 @@ def test_an_sdist_holds_each_file_once_and_makes_the_same_wheel(wheel: Path, tmp
     assert max(Counter(names).values()) == 1
     (tree,) = (tmp_path / "tree").iterdir()
     assert {path for path in python_files() if not (tree / path).is_file()} == set()
+    made = {"node_modules", "build", "dist", "__pycache__"}
+    clients = {path.relative_to(ROOT) for path in (ROOT / "clients").rglob("*") if path.is_file()}
+    kept = {path for path in clients if not made.intersection(path.parts)}
+    assert {path.relative_to(tree) for path in (tree / "clients").rglob("*") if path.is_file()} == kept
     assert {path.name for path in (tree / "src" / "propcite").iterdir()} == {
         *("__init__.py", "__main__.py", "client.py", "py.typed")
     }

@@ -16,11 +16,13 @@ from propcite.app.overview.records import SuggestedQuestion
 from propcite.app.server.results import Collection, DocumentOverview, ReadingJob, RemovedAnswers, RemovedDocument
 from propcite.attribution.citations import CitedAnswer, Label, Verdict
 from propcite.attribution.citing.comparing import Comparison
-from propcite.attribution.citing.sources import as_passages
+from propcite.attribution.citing.repaired import Repaired
+from propcite.attribution.citing.sources import as_counted, as_passages
 from propcite.attribution.formats.json import from_json
 from propcite.attribution.formats.json.comparisons import read_comparison
 from propcite.attribution.formats.json.explanations import ExplanationJson
 from propcite.attribution.formats.json.reading import read_passage
+from propcite.attribution.formats.json.repairs import read_repair
 from propcite.attribution.judges import Case
 from propcite.retrieval.text import Granularity, Hit, Passage, Span
 
@@ -93,6 +95,12 @@ class Calls:
             body |= {"collection": collection} if collection else {}
         return Call("POST", "/v1/cite", _answer, body)
 
+    def repair(self, answer: str, passages: Iterable[object], collection: str | None, question: str) -> Call[Repaired]:
+        given = as_counted(passages)
+        body = {"answer": answer, "passages": [_passage(p) for p in given], "question": question}
+        body |= {"collection": collection} if collection else {}
+        return Call("POST", "/v1/repair", lambda content: read_repair(content, answer, given), body)
+
     def judge(self, cases: Iterable[Case]) -> Call[list[Verdict]]:
         sent = [{"claim": c.claim, "evidence": list(c.evidence), "context": c.context} for c in cases]
         return Call("POST", "/v1/judge", _verdicts, {"cases": sent})
@@ -145,6 +153,9 @@ class Calls:
 
     def get_job(self, job_id: str) -> Call[ReadingJob]:
         return Call("GET", f"/v1/jobs/{part(job_id)}", ReadingJob.model_validate_json)
+
+    def cancel_job(self, job_id: str) -> Call[ReadingJob]:
+        return Call("POST", f"/v1/jobs/{part(job_id)}/cancel", ReadingJob.model_validate_json)
 
     def list_collections(self) -> Call[list[Collection]]:
         return Call("GET", "/v1/collections", in_field("collections", list[Collection]))

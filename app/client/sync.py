@@ -20,6 +20,7 @@ from propcite.app.overview.records import SuggestedQuestion
 from propcite.app.server.results import Collection, DocumentOverview, ReadingJob, RemovedAnswers, RemovedDocument
 from propcite.attribution.citations import CitedAnswer, Verdict
 from propcite.attribution.citing.comparing import Comparison
+from propcite.attribution.citing.repaired import Repaired
 from propcite.attribution.errors import AttributionError
 from propcite.attribution.formats.json.explanations import ExplanationJson
 from propcite.attribution.judges import Case
@@ -110,6 +111,15 @@ class Client:
         """Cite a text, and return each sentence once it is cited; a long text shows its first citations at once."""
         return self._stream(self._calls.cite(answer, passages, collection, question, keep))
 
+    def repair(
+        self, answer: str, passages: Iterable[object], *, collection: str | None = None, question: str = ""
+    ) -> Repaired:
+        """Check a text's own markers [n], which number the passages from 1: which are right, dropped or missing.
+
+        What no passage supports is looked for in a collection that the call names.
+        """
+        return self._call(self._calls.repair(answer, passages, collection, question))
+
     def judge(self, cases: Iterable[Case]) -> list[Verdict]:
         """Return one verdict per claim with its evidence."""
         return self._call(self._calls.judge(cases))
@@ -157,6 +167,10 @@ class Client:
 
     def get_job(self, job_id: str) -> ReadingJob:
         return self._call(self._calls.get_job(job_id))
+
+    def cancel_job(self, job_id: str) -> ReadingJob:
+        """End a job after the document in work; what was read stays."""
+        return self._call(self._calls.cancel_job(job_id))
 
     def list_collections(self) -> list[Collection]:
         return self._call(self._calls.list_collections())

@@ -74,6 +74,7 @@ class Kind(StrEnum):
     CHAT = "chat"
     SUGGEST = "suggest"  # questions, of which some are searched and read
     MODELS = "models"  # the model server's list
+    DOCUMENT = "document"  # a PDF inside a request; its bytes count as characters of passages
 
 
 COSTS = {
@@ -91,6 +92,7 @@ COSTS = {
     Kind.CHAT: Cost(5.0),
     Kind.SUGGEST: Cost(2.0),
     Kind.MODELS: Cost(0.1),
+    Kind.DOCUMENT: Cost(1.0, passages=0.002),
 }
 
 SEARCHES = {

@@ -1,4 +1,4 @@
-"""Addresses of resources: `propcite://collections/NAME/documents/ID` and `…/answers/ID`."""
+"""Addresses of resources: `propcite://collections/NAME/documents/ID`, `…/answers/ID`, `…/reviews/ID`, `…/notes`."""
 
 from __future__ import annotations
 
@@ -15,13 +15,15 @@ DOCUMENT = f"{COLLECTIONS}/{{collection}}/documents/{{document_id}}"
 CITED = f"{DOCUMENT}?cited={{cited}}"
 PART = f"{DOCUMENT}?from={{from}}"
 ANSWER = f"{COLLECTIONS}/{{collection}}/answers/{{answer_id}}"
+REVIEW = f"{COLLECTIONS}/{{collection}}/reviews/{{review_id}}"
+NOTES = f"{COLLECTIONS}/{{collection}}/notes"
 MAX_LENGTH = 2000
-Kind = Literal["collections", "documents", "answers"]
+Kind = Literal["collections", "documents", "answers", "reviews", "notes"]
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """What an address names: the list of collections, a document or an answer.
+    """What an address names: the list of collections, a document, an answer, a draft, or a collection's notes.
 
     Of a document, `cited` are words, or `start` is where to begin; both count characters of the document.
     """
@@ -49,6 +51,14 @@ def answer_address(collection: str, answer_id: str) -> str:
     return f"{COLLECTIONS}/{_quoted(collection)}/answers/{_quoted(answer_id)}"
 
 
+def review_address(collection: str, review_id: str) -> str:
+    return f"{COLLECTIONS}/{_quoted(collection)}/reviews/{_quoted(review_id)}"
+
+
+def notes_address(collection: str) -> str:
+    return f"{COLLECTIONS}/{_quoted(collection)}/notes"
+
+
 def parse_address(text: str) -> Address | None:
     """Return what an address names; None if it is none of ours.
 
@@ -68,12 +78,19 @@ def parse_address(text: str) -> Address | None:
     names = [unquote(name) for name in parts.path.strip("/").split("/")]
     if names == [""]:
         return Address("collections")
-    if len(names) != 3 or not all(names):
+    if not all(names):
         return None
-    collection, kind, id_ = names
-    if kind == "answers":
-        return Address("answers", collection, id_)
-    return _document(collection, id_, parts.query) if kind == "documents" else None
+    match names:
+        case [collection, "notes"]:
+            return Address("notes", collection)
+        case [collection, "answers", id_]:
+            return Address("answers", collection, id_)
+        case [collection, "reviews", id_]:
+            return Address("reviews", collection, id_)
+        case [collection, "documents", id_]:
+            return _document(collection, id_, parts.query)
+        case _:
+            return None
 
 
 def _document(collection: str, id_: str, query: str) -> Address | None:

@@ -1,9 +1,9 @@
-"""Documents and kept answers as resources: listed page by page, and read by their address."""
+"""Documents, kept answers, drafts and notes as resources: listed page by page, and read by their address."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from mcp_types import (
@@ -15,6 +15,8 @@ from mcp_types import (
 
 from propcite.app.errors import NotFoundError
 from propcite.app.library.store import CollectionInfo, DocumentQuery, SortKey
+from propcite.app.notes.notebook import notebook_answer
+from propcite.app.reviewing.exports import ReviewFormat, export_review
 from propcite.app.server.access import Access
 from propcite.app.server.errors import RequestError
 from propcite.app.server.mcp.addresses import (
@@ -22,13 +24,18 @@ from propcite.app.server.mcp.addresses import (
     CITED,
     COLLECTIONS,
     DOCUMENT,
+    NOTES,
     PART,
+    REVIEW,
     Address,
     answer_address,
     document_address,
+    notes_address,
     parse_address,
+    review_address,
 )
 from propcite.app.server.mcp.running import Call
+from propcite.app.server.routes.reviews import find_draft
 from propcite.app.viewing.document_html import EMPTY
 from propcite.attribution.formats import FORMATS
 from propcite.attribution.formats.json import to_json
@@ -70,20 +77,34 @@ TEMPLATES = (
         uri_template=ANSWER,
         description="A kept answer: as text with footnotes that quote the cited words, and whole as JSON.",
     ),
+    ResourceTemplate(
+        name="review",
+        title="Draft under review",
+        uri_template=REVIEW,
+        description="A draft with a footnote at each fact: verdict, quote, source and decision.",
+        mime_type=MARKDOWN,
+    ),
+    ResourceTemplate(
+        name="notes",
+        title="Notes of a collection",
+        uri_template=NOTES,
+        description="What people pinned and wrote, as one text with all its references.",
+        mime_type=MARKDOWN,
+    ),
 )
 
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where a page of the list begins: a collection by number, its documents or its answers, and how many to skip."""
+    """Where a page of the list begins: a collection and a kind of its resources by number, and how many to skip."""
 
     collection: int = 0
-    answers: bool = False
+    kind: int = 0
     first: int = 0
 
     @property
     def cursor(self) -> str:
-        return f"{self.collection}.{int(self.answers)}.{self.first}"
+        return f"{self.collection}.{self.kind}.{self.first}"
 
     @classmethod
     def of(cls, cursor: str | None) -> _Place:
@@ -92,7 +113,7 @@ class _Place:
         parts = cursor.split(".")
         if len(parts) != 3 or not all(part.isdecimal() and len(part) < 10 for part in parts):
             raise RequestError(400, "the cursor is none of this list's: list the resources from the start")
-        return cls(int(parts[0]), parts[1] != "0", int(parts[2]))
+        return cls(int(parts[0]), min(int(parts[1]), len(LISTED) - 1), int(parts[2]))
 
 
 def list_resources(access: Access, cursor: str | None) -> tuple[list[Resource], str | None]:
@@ -111,14 +132,18 @@ def list_resources(access: Access, cursor: str | None) -> tuple[list[Resource], 
     infos = sorted(access.collections(), key=lambda info: info.name)
     while place.collection < len(infos) and len(resources) < PAGE:
         info, left = infos[place.collection], PAGE - len(resources)
-        page, total = _answers(access, info, place, left) if place.answers else _documents(access, info, place, left)
+        page, total = LISTED[place.kind](access, info, place, left)
         resources += page
         first = place.first + len(page)
         if page and first < total:
-            place = _Place(place.collection, place.answers, first)
+            place = _Place(place.collection, place.kind, first)
         else:
-            place = _Place(place.collection + place.answers, not place.answers)
+            following = place.kind + 1
+            place = _Place(place.collection + following // len(LISTED), following % len(LISTED))
     return resources, place.cursor if place.collection < len(infos) else None
+
+
+Lister = Callable[[Access, CollectionInfo, _Place, int], tuple[list[Resource], int]]
 
 
 def _documents(access: Access, info: CollectionInfo, place: _Place, limit: int) -> tuple[list[Resource], int]:
@@ -150,6 +175,31 @@ def _answers(access: Access, info: CollectionInfo, place: _Place, limit: int) ->
     ], found.total
 
 
+def _drafts(access: Access, info: CollectionInfo, place: _Place, limit: int) -> tuple[list[Resource], int]:
+    every = access.service.parts.reviews.all([info])
+    return [
+        Resource(
+            name=draft.name,
+            uri=review_address(info.name, draft.id),
+            description=f"Draft under review in {info.name!r}: {draft.num_decided} of {draft.num_facts} facts decided",
+            mime_type=MARKDOWN,
+            annotations=Annotations(last_modified=draft.begun_at.isoformat()),
+        )
+        for draft in every[place.first : place.first + limit]
+    ], len(every)
+
+
+def _notes(access: Access, info: CollectionInfo, place: _Place, _: int) -> tuple[list[Resource], int]:
+    """Return the collection's one notebook; nothing where it has no notes."""
+    if place.first or not (num_notes := len(access.service.parts.notes.all(info))):
+        return [], 0
+    about = f"Notes on {info.name!r}: {num_notes}"
+    return [Resource(name="Notes", uri=notes_address(info.name), description=about, mime_type=MARKDOWN)], 1
+
+
+LISTED: tuple[Lister, ...] = (_documents, _answers, _drafts, _notes)
+
+
 def read_resource(call: Call, uri: str) -> list[TextResourceContents]:
     """Return the contents of an address; NotFoundError where there is nothing that the caller may read."""
     address = parse_address(uri)
@@ -160,6 +210,10 @@ def read_resource(call: Call, uri: str) -> list[TextResourceContents]:
     call.collection(address.collection)
     if address.kind == "answers":
         return list(_answer(call, address, uri))
+    if address.kind == "reviews":
+        return [_draft(call, address, uri)]
+    if address.kind == "notes":
+        return [_notebook(call, address, uri)]
     return [_document(call, address, uri)]
 
 
@@ -180,6 +234,24 @@ def _answer(call: Call, address: Address, uri: str) -> Iterator[TextResourceCont
     yield TextResourceContents(uri=uri, mime_type=MARKDOWN, text=text)
     if len(whole := to_json(answer)) <= MAX_JSON:
         yield TextResourceContents(uri=uri, mime_type=JSON, text=whole)
+
+
+def _draft(call: Call, address: Address, uri: str) -> TextResourceContents:
+    info = find_draft(call.access, address.id, "list_reviews")
+    if info.collection != address.collection:
+        raise NotFoundError(f"no draft {address.id[:40]!r} in {address.collection[:100]!r}")
+    text = export_review(call.service.parts, info, ReviewFormat.MARKDOWN).data.decode()
+    return TextResourceContents(uri=uri, mime_type=MARKDOWN, text=text)
+
+
+def _notebook(call: Call, address: Address, uri: str) -> TextResourceContents:
+    parts = call.service.parts
+    found = parts.notes.all(parts.library.collection(address.collection))
+    if not found:
+        raise NotFoundError(f"{address.collection!r} has no notes: add_note adds one")
+    whole = notebook_answer(address.collection, found)
+    text = FORMATS["markdown"].write(whole, documents=parts.library.cited_documents(whole)).decode()
+    return TextResourceContents(uri=uri, mime_type=MARKDOWN, text=text)
 
 
 def _whole(document_id: str, text: str) -> Passage:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -158,7 +158,7 @@ class Results:
         return SearchResult(collection=self.collection, hits=shown, notes=list(notes))
 
     def check(self, answer: CitedAnswer) -> CheckResult:
-        facts = self._facts(self.with_documents(answer))
+        facts = self.facts(self.with_documents(answer))
         wrong = [fact.number for fact in facts if fact.verdict != "supported"]
         return CheckResult(
             collection=self.collection,
@@ -180,8 +180,8 @@ class Results:
             text=answer.text,
             cited_text=with_markers(answer),
             coverage=round(answer.coverage, 4),
-            sources=[self._quote(first[number].evidence, number) for number in sorted(first)],
-            facts=self._facts(answer),
+            sources=[self.quote(first[number].evidence, number) for number in sorted(first)],
+            facts=self.facts(answer),
             notes=notices(answer),
         )
 
@@ -225,7 +225,7 @@ class Results:
         return ExplainResult(
             claim=explained.fact.proposition.text,
             collection=self.collection,
-            quote=self._quote(explained.evidence, number),
+            quote=self.quote(explained.evidence, number),
             lines=explanation_lines(explained),
             words=pairs,
         )
@@ -234,7 +234,11 @@ class Results:
         """Return the answer whose evidence says what happened to its documents since, and where they are."""
         return with_documents(answer, self.library.cited_documents(answer)) if self.collection else answer
 
-    def _facts(self, answer: CitedAnswer) -> list[Fact]:
+    def facts(self, answer: CitedAnswer) -> list[Fact]:
+        return self.numbered(enumerate(answer.facts, start=1))
+
+    def numbered(self, facts: Iterable[tuple[int, CitedProposition]]) -> list[Fact]:
+        """Return facts under their own numbers."""
         return [
             Fact(
                 number=number,
@@ -244,15 +248,15 @@ class Results:
                 reason=fact.verdict.reason if fact.verdict else "",
                 spans=[(span.start, span.end) for span in fact.proposition.spans],
                 citations=[self._citation(citation) for citation in fact.citations],
-                nearest=self._quote(fact.nearest) if fact.nearest and not fact.citations else None,
+                nearest=self.quote(fact.nearest) if fact.nearest and not fact.citations else None,
             )
-            for number, fact in enumerate(answer.facts, start=1)
+            for number, fact in facts
         ]
 
     def _citation(self, citation: Citation) -> Quote:
-        return self._quote(citation.evidence, citation.number)
+        return self.quote(citation.evidence, citation.number)
 
-    def _quote(self, evidence: Evidence, number: int = 0) -> Quote:
+    def quote(self, evidence: Evidence, number: int = 0) -> Quote:
         passage = evidence.passage
         return Quote(
             number=number,

@@ -1,19 +1,18 @@
-"""The tools.  Their descriptions are written for the language model that chooses among them."""
+"""The tools.  Their descriptions are written for the language model that chooses among them.
+
+Those of comparisons, notes and drafts are in modules of their own.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
-
-from pydantic import BaseModel
+from collections.abc import Sequence
+from dataclasses import replace
 
 from propcite.app.library.store import Action
 from propcite.app.server.errors import RequestError
-from propcite.app.server.mcp import wording
+from propcite.app.server.mcp import compare_tool, note_tools, review_tools, wording
 from propcite.app.server.mcp.arguments import (
-    Arguments,
     AskArguments,
     CiteArguments,
     EvidenceArguments,
@@ -31,25 +30,12 @@ from propcite.app.server.mcp.results import (
     SearchResult,
 )
 from propcite.app.server.mcp.running import Call
+from propcite.app.server.mcp.tool import Tool
 from propcite.app.turns.costs import SEARCHES, Kind
 from propcite.attribution.citations import CitedAnswer
 from propcite.attribution.citing.lookup import fact_of
 from propcite.attribution.citing.sources import as_passages
 from propcite.retrieval.text import Granularity
-
-
-@dataclass(frozen=True, slots=True)
-class Tool:
-    """A tool; `run` returns its result, `write` the result as text.  `changes` if it stores something."""
-
-    name: str
-    title: str
-    description: str
-    arguments: type[Arguments]
-    result: type[BaseModel]
-    run: Callable[[Call, Any], Awaitable[BaseModel]]
-    write: Callable[[Any], str]
-    changes: bool = False
 
 
 async def search(call: Call, given: SearchArguments) -> SearchResult:
@@ -224,5 +210,8 @@ TOOLS: Sequence[Tool] = (
         wording.ask_text,
         changes=True,
     ),
+    *compare_tool.TOOLS,
+    *note_tools.TOOLS,
+    *review_tools.TOOLS,
 )
 BY_NAME = {tool.name: tool for tool in TOOLS}

@@ -28,7 +28,7 @@ def search_text(result: SearchResult) -> str:
         return (
             f"Nothing in {result.collection!r} comes near. Search with other words, or say that the sources hold none."
         )
-    hits = [f"{_source(hit)}\n{_indented(hit.context)}" if hit.context else _source(hit) for hit in result.hits]
+    hits = [f"{source_line(hit)}\n{indented(hit.context)}" if hit.context else source_line(hit) for hit in result.hits]
     return "\n\n".join([*hits, *result.notes, CITE_EACH])
 
 
@@ -36,7 +36,7 @@ def check_text(result: CheckResult) -> str:
     """Return the verdict on each fact, and what to do about those without support."""
     if not result.num_facts:
         return NO_FACTS
-    lines = [f"{result.num_supported} of {result.num_facts} facts are supported.", *map(_fact, result.facts)]
+    lines = [f"{result.num_supported} of {result.num_facts} facts are supported.", *map(fact_lines, result.facts)]
     if result.to_correct:
         numbers = ", ".join(map(str, result.to_correct))
         lines.append(f"Correct fact {numbers} to what the sources say, or leave it out; then check again.")
@@ -49,9 +49,9 @@ def cited_text(result: CitedText) -> str:
     """Return the text with its markers, then its sources, then the facts that have none."""
     parts = [result.cited_text]
     if result.sources:
-        parts.append("Sources:\n" + "\n".join(map(_source, result.sources)))
+        parts.append("Sources:\n" + "\n".join(map(source_line, result.sources)))
     if bare := [fact for fact in result.facts if not fact.citations]:
-        parts += ["Without support; correct these or leave them out:", *map(_fact, bare)]
+        parts += ["Without support; correct these or leave them out:", *map(fact_lines, bare)]
     elif result.facts:
         parts.append(ALL_SUPPORTED)
     return "\n\n".join([*parts, *result.notes])
@@ -66,24 +66,24 @@ def ask_text(result: AskResult) -> str:
 def evidence_text(result: EvidenceResult) -> str:
     if not result.evidence:
         return f"Nothing in {result.collection!r} comes near: {result.claim}"
-    lines = [
-        f"{_verdict(one.verdict, one.reason)} ({one.probability:.0%} likely to support it)\n{_indented(_source(one))}"
-        for one in result.evidence
-    ]
+    lines = []
+    for one in result.evidence:
+        said = f"{_verdict(one.verdict, one.reason)} ({one.probability:.0%} likely to support it)"
+        lines.append(f"{said}\n{indented(source_line(one))}")
     return "\n\n".join([f"Evidence for: {result.claim}", *lines])
 
 
 def explanation_text(result: ExplainResult) -> str:
     pairs = [f"{pair.word} → {pair.source_word}" for pair in result.words if pair.match == "other"]
     words = [f"Other words of much the same meaning: {', '.join(pairs)}"] if pairs else []
-    return "\n\n".join([result.claim, _source(result.quote), *result.lines, *words])
+    return "\n\n".join([result.claim, source_line(result.quote), *result.lines, *words])
 
 
-def _fact(fact: Fact) -> str:
+def fact_lines(fact: Fact) -> str:
     lines = [f"{fact.number}. {_verdict(fact.verdict, fact.reason)}: {fact.text}"]
-    lines += [_indented(_source(quote)) for quote in fact.citations]
+    lines += [indented(source_line(quote)) for quote in fact.citations]
     if fact.nearest:
-        lines.append(_indented(f"nearest: {_source(fact.nearest)}"))
+        lines.append(indented(f"nearest: {source_line(fact.nearest)}"))
     return "\n".join(lines)
 
 
@@ -92,7 +92,7 @@ def _verdict(label: str, reason: str) -> str:
     return f"{sign} {words}" + (f" ({reason})" if reason else "")
 
 
-def _source(quote: Quote) -> str:
+def source_line(quote: Quote) -> str:
     """Return a source in one line: its number, title and place, the words, and where they can be opened."""
     number = f"[{quote.number}] " if quote.number else ""
     name = ", ".join(filter(None, [quote.title, quote.place]))
@@ -104,5 +104,5 @@ def _opened(quote: Quote) -> Sequence[str]:
     return [at for at in (quote.link, quote.uri) if at]
 
 
-def _indented(text: str) -> str:
+def indented(text: str) -> str:
     return "\n".join(f"   {line}" for line in text.splitlines())

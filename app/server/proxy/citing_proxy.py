@@ -37,6 +37,7 @@ from propcite.app.server.proxy.local_generator import (
 )
 from propcite.app.server.proxy.outcome import Outcome, ResourceStream
 from propcite.app.server.proxy.returned import CHAT, answer_headers, raw, relayed, whole
+from propcite.app.server.proxy.sent_pdfs import SentPdfs
 from propcite.app.server.proxy.sources import choose_sources
 from propcite.app.server.proxy.upstream import NO_ROUTE, Upstream, comes_in_pieces, is_stream, returned_headers
 from propcite.app.server.routes.shared import cancel_on_disconnect
@@ -58,10 +59,12 @@ class CitingProxy:
         self.upstream = Upstream(settings, forwards_key=not service.requires_keys)
         self.slots, self.seconds = service.chats, settings.serve_stream_seconds
         self.longest = self.seconds + settings.serve_idle_seconds  # for a client to read the last event
+        self._pdfs = SentPdfs(service)
         self._translate = settings.proxy_translate
         self._no_route: dict[str, float] = {}  # when the model server did not have a route
 
     async def answer(self, request: Request, access: Access, call: ApiRequest) -> Response:
+        await cancel_on_disconnect(request, call.read_documents(self._pdfs.reader(access)))
         if not self.upstream.is_set:
             return await self._local_answer(request, access, call)
         sources = await cancel_on_disconnect(request, choose_sources(access, call))

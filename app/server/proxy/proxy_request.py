@@ -13,9 +13,11 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import Field, ValidationError
 
 from propcite.app.server.proxy.client import Client, SourceForm, client_of
+from propcite.app.server.proxy.sent_pdfs import ReadPdf
 from propcite.app.server.schemas import DocumentSelection, NonBlankText, PassageInput, Text
 from propcite.app.storable_text import storable
 from propcite.attribution.formats.offsets import Unit
+from propcite.retrieval.text import Passage
 
 EXTENSION = "propcite"
 MAX_QUESTION_CHARS = 1000  # of a question that are searched for
@@ -88,8 +90,8 @@ class ProxyRequest(ABC):
         return question[-MAX_QUESTION_CHARS:]
 
     @cached_property
-    def passages(self) -> list[str | PassageInput]:
-        """Return what the answer is written from, as far as the request says."""
+    def passages(self) -> list[str | PassageInput | Passage]:
+        """Return what the answer is written from, as far as the request says; documents must have been read before."""
         return [*self.extension.passages, *self.own_passages()]
 
     def upstream_body(self, instruction: str) -> bytes:
@@ -110,7 +112,10 @@ class ProxyRequest(ABC):
     def last_words(self) -> str:
         """Return the text of the user's last message; empty if it has none."""
 
-    def own_passages(self) -> Sequence[PassageInput]:
+    async def read_documents(self, read: ReadPdf) -> None:  # noqa: B027 - only one API has such documents
+        """Read the documents of the request that it asks to cite, and that are no text."""
+
+    def own_passages(self) -> Sequence[PassageInput | Passage]:
         """Return the documents that the request asks to cite."""
         return ()
 

@@ -16,6 +16,7 @@ from propcite.app.server.routes.shared import PROBLEMS, cancel_on_disconnect, co
 from propcite.app.server.schemas import CompareRequest
 from propcite.app.server.writing import Writing
 from propcite.app.turns.costs import Size
+from propcite.attribution.citing.comparing import Comparison
 from propcite.attribution.formats.json.comparisons import ComparisonJson, comparison_dict
 
 BOTH = Size(texts=2)  # answers that are written
@@ -28,15 +29,20 @@ async def compare_documents(request: Request, body: CompareRequest, access: Read
 
     Both answers are stored.
     """
-    service, unit = access.service, unit_for(request, body)
+    unit = unit_for(request, body)
+    return JSONResponse(comparison_dict(await cancel_on_disconnect(request, compared(access, body)), unit))
+
+
+async def compared(access: Access, body: CompareRequest) -> Comparison:
+    """Ask both sides, and return their answers side by side."""
+    service = access.service
     service.require_models()
     left, right = await asyncio.to_thread(_sides, access, body)
-    writing = Writing(service, access.asking, BOTH)
-    found = await cancel_on_disconnect(request, writing.whole(lambda: compare(left, right, body.question)))
+    found = await Writing(service, access.asking, BOTH).whole(lambda: compare(left, right, body.question))
     for answer in (found.left, found.right):
         count_facts(service, answer)
         await asyncio.to_thread(access.record, Action.ASKED, answer.collection, answer.id)
-    return JSONResponse(comparison_dict(found, unit))
+    return found
 
 
 def _sides(access: Access, body: CompareRequest) -> tuple[Pipeline, Pipeline]:

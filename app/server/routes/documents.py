@@ -108,10 +108,18 @@ async def add_documents(
 @router.get("/v1/jobs/{job_id}", responses=PROBLEMS)
 def get_job(access: ReadAccess, job_id: str) -> ReadingJob:
     """Show the state of a job that reads documents."""
-    running = access.service.uploads.job(job_id)
-    if running is None or not access.opens(running.collection):
-        raise NotFoundError(f"no job {job_id[:40]!r}: POST /v1/documents starts one")
-    return _json(running)
+    return _json(_find_job(access, job_id))
+
+
+@router.post("/v1/jobs/{job_id}/cancel", responses=PROBLEMS)
+def cancel_job(access: WriteAccess, job_id: str) -> ReadingJob:
+    """End a job after the document in work, and one that waits at once; what was read stays.
+
+    Its state then is failed, with the reason.  A job that has ended stays as it is.
+    """
+    job = _find_job(access, job_id)
+    access.service.uploads.cancel(job.id)
+    return _json(job)
 
 
 @router.delete("/v1/documents/{document_id}", responses=PROBLEMS)
@@ -125,6 +133,14 @@ def remove_document(access: WriteAccess, document_id: str, collection: Collectio
     service.parts.ingester(info).remove(document_id)
     access.record(Action.REMOVED_DOCUMENT, info.name, document_id)
     return RemovedDocument(id=document_id, answers_citing=num_citing)
+
+
+def _find_job(access: Access, job_id: str) -> Job:
+    """Return a job of a collection that the key opens."""
+    job = access.service.uploads.job(job_id)
+    if job is None or not access.opens(job.collection):
+        raise NotFoundError(f"no job {job_id[:40]!r}: POST /v1/documents starts one")
+    return job
 
 
 def _no_document(document_id: str, info: CollectionInfo) -> NotFoundError:

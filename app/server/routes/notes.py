@@ -66,15 +66,20 @@ def export_notes(request: Request, access: ReadAccess, options: Annotated[NotesF
 @router.post("/v1/notes", responses=PROBLEMS, status_code=201)
 def add_note(access: ReadAccess, body: NewNote) -> StoredNote:
     """Add a note to a collection, by default to that of the answer which it pins."""
+    return stored_note(keep_note(access, body))
+
+
+def keep_note(access: Access, body: NewNote) -> Note:
+    """Keep a new note, with what it pins."""
     answer = find_answer(access, body.answer) if body.answer else None
     if answer is None and (body.fact or body.quote):
         raise RequestError(422, "fact, quote: they are of an answer: name it as `answer`")
     name = access.collection_name(body.collection or (answer.collection if answer else None))
     taken = pinned(answer, str(body.fact), str(body.citation), quote=body.quote) if answer else None
     info = access.service.pipeline(name).collection
-    made = access.service.parts.notes.add(info, body.text, taken, access.speaker())
+    made = access.service.parts.notes.add(info, body.text, taken, access.speaker() or access.account)
     access.record(Action.WROTE_NOTE, info.name, made.id)
-    return stored_note(made)
+    return made
 
 
 @router.put("/v1/notes/{note_id}", responses=PROBLEMS)
@@ -92,19 +97,23 @@ def change_note(access: ReadAccess, note_id: str, body: ChangedNote) -> StoredNo
 @router.post("/v1/notes/{note_id}/cite", responses=PROBLEMS)
 async def cite_note(request: Request, access: ReadAccess, note_id: str) -> StoredNote:
     """Cite what is written in a note over its collection."""
-    service = access.service
-    service.require_models()
+    access.service.require_models()
     note = await asyncio.to_thread(_own, access, note_id)
+    return stored_note(await cancel_on_disconnect(request, with_citations(access, note)))
 
-    def work() -> StoredNote:
+
+async def with_citations(access: Access, note: Note) -> Note:
+    """Cite what is written in a note, and return it with its citations."""
+    service = access.service
+
+    def work() -> Note:
         cited = service.pipeline(note.collection).cite(note.text)
         try:
-            return stored_note(service.parts.notes.set_cited(note.id, cited, note.version))
+            return service.parts.notes.set_cited(note.id, cited, note.version)
         except ChangedNoteError as error:
             raise RequestError(409, str(error)) from error
 
-    run = service.workers.run(access.asking, Kind.CITE, Size.of(note.text), work)
-    return await cancel_on_disconnect(request, run)
+    return await service.workers.run(access.asking, Kind.CITE, Size.of(note.text), work)
 
 
 @router.delete("/v1/notes/{note_id}", responses=PROBLEMS)

@@ -15,7 +15,7 @@ from propcite.app.ingest.uploads import safe_name
 from propcite.app.library.store import Action, ReviewInfo
 from propcite.app.reviewing.drafts import DRAFTS
 from propcite.app.reviewing.exports import ReviewFormat, cited_draft, export_review
-from propcite.app.reviewing.facts import MAX_WORDS, draft_facts, fact_values, make_decision
+from propcite.app.reviewing.facts import MAX_WORDS, DraftFact, draft_facts, fact_values, make_decision
 from propcite.app.server.access import Access, CheckedRoute, ReadAccess, WriteAccess
 from propcite.app.server.errors import RequestError
 from propcite.app.server.results import Review, ReviewFact, ReviewFacts, ReviewList
@@ -48,24 +48,25 @@ async def begin_review(
     collection: Annotated[Name | None, Query(description="default: the server's own, PROPCITE_COLLECTION")] = None,
 ) -> Review:
     """Send a draft.  It is kept, and cited in the background; the response says where its state can be requested."""
+    name, content = safe_name(file.filename), await file.read()
+    info = await asyncio.to_thread(send_draft, access, name, content, collection)
+    response.headers["Location"] = f"/v1/reviews/{info.id}"
+    return _json(info)
+
+
+def send_draft(access: Access, name: str, content: bytes, collection: str | None) -> ReviewInfo:
+    """Keep a draft, and begin to cite it in the background."""
     service = access.service
     service.require_models()
-    name, content = safe_name(file.filename), await file.read()
     if not name.lower().endswith(DRAFTS):
         raise RequestError(415, f"cannot read drafts of the kind of {name}: send one of {', '.join(DRAFTS)}")
     chosen = access.collection_name(collection)
-
-    def begin() -> ReviewInfo:
-        pipeline = service.pipeline(chosen)
-        pipeline.retriever()  # an empty collection is refused here
-        by = access.speaker() or access.account
-        info = service.reviewing.begin(pipeline.collection, name, content, lambda: pipeline, _job(access), by)
-        access.record(Action.BEGAN_REVIEW, chosen, info.id)
-        return info
-
-    info = await asyncio.to_thread(begin)
-    response.headers["Location"] = f"/v1/reviews/{info.id}"
-    return _json(info)
+    pipeline = service.pipeline(chosen)
+    pipeline.retriever()  # an empty collection is refused here
+    by = access.speaker() or access.account
+    info = service.reviewing.begin(pipeline.collection, name, content, lambda: pipeline, _job(access), by)
+    access.record(Action.BEGAN_REVIEW, chosen, info.id)
+    return info
 
 
 @router.get("/v1/reviews", responses=PROBLEMS)
@@ -74,23 +75,28 @@ def list_reviews(
     collection: Annotated[Name | None, Query(description="only drafts of this collection")] = None,
 ) -> ReviewList:
     """List the drafts of a collection, or of all that the key opens, the newest first."""
+    return ReviewList(reviews=list(map(_json, open_drafts(access, collection))))
+
+
+def open_drafts(access: Access, collection: str | None = None) -> list[ReviewInfo]:
+    """Return the drafts of a collection, or of all that the key opens, the newest first."""
     if collection is not None:
         chosen = [access.service.pipeline(access.collection_name(collection)).collection]
     else:
         chosen = access.collections()
-    return ReviewList(reviews=[_json(info) for info in access.service.parts.reviews.all(chosen)])
+    return access.service.parts.reviews.all(chosen)
 
 
 @router.get("/v1/reviews/{review_id}", responses=PROBLEMS)
 def get_review(access: ReadAccess, review_id: str) -> Review:
     """Show how far a draft is."""
-    return _json(_find(access, review_id))
+    return _json(find_draft(access, review_id))
 
 
 @router.delete("/v1/reviews/{review_id}", responses=PROBLEMS, status_code=204)
 def remove_review(access: WriteAccess, review_id: str) -> None:
     """Remove a draft with its citations and the decisions on it."""
-    info = _find(access, review_id)
+    info = find_draft(access, review_id)
     access.service.parts.reviews.remove(info.id)
     access.record(Action.REMOVED_REVIEW, info.collection, info.id)
 
@@ -98,17 +104,22 @@ def remove_review(access: WriteAccess, review_id: str) -> None:
 @router.post("/v1/reviews/{review_id}/cancel", responses=PROBLEMS)
 def cancel_review(access: ReadAccess, review_id: str) -> Review:
     """Stop the citing of a draft; what was cited until then is kept."""
-    access.service.parts.reviews.cancel(_find(access, review_id).id)
-    return _json(_find(access, review_id))
+    access.service.parts.reviews.cancel(find_draft(access, review_id).id)
+    return _json(find_draft(access, review_id))
 
 
 @router.post("/v1/reviews/{review_id}/restart", responses=PROBLEMS, status_code=202)
 def restart_review(access: ReadAccess, review_id: str) -> Review:
     """Cite a draft again from its beginning; the decisions on facts that stay the same are kept."""
-    info, service = _find(access, review_id), access.service
+    cite_again(access, find_draft(access, review_id))
+    return _json(find_draft(access, review_id))
+
+
+def cite_again(access: Access, info: ReviewInfo) -> None:
+    """Cite a kept draft from its beginning; without effect where it is being cited."""
+    service = access.service
     service.require_models()
     service.reviewing.go_on(info, lambda: service.pipeline(info.collection), _job(access))
-    return _json(_find(access, review_id))
 
 
 @router.get("/v1/reviews/{review_id}/facts", responses=PROBLEMS)
@@ -119,7 +130,7 @@ def list_facts(
     choice: Annotated[list[Choice] | None, Query(max_length=4, description="only facts decided so, or open")] = None,
 ) -> ReviewFacts:
     """List the facts of a draft with their verdicts, quotes and decisions."""
-    info, parts = _find(access, review_id), access.service.parts
+    info, parts = find_draft(access, review_id), access.service.parts
     listed = draft_facts(cited_draft(parts, info), parts.reviews.decisions(info.id), verdict or (), choice or ())
     return ReviewFacts(facts=[ReviewFact(**fact_values(one)) for one in listed])
 
@@ -127,13 +138,23 @@ def list_facts(
 @router.post("/v1/reviews/{review_id}/decisions", responses=PROBLEMS, status_code=201)
 def decide(access: ReadAccess, review_id: str, body: DecisionRequest) -> ReviewFact:
     """Accept, change or reject a fact, or open it again; earlier decisions are kept."""
-    info, parts = _find(access, review_id), access.service.parts
-    answer, by = cited_draft(parts, info), access.speaker(body.by)
-    made = make_decision(answer, str(body.fact), body.choice, words=body.words, note=body.note, by=by)
+    decided = keep_decision(
+        access, find_draft(access, review_id), str(body.fact), body.choice, body.words, body.note, body.by
+    )
+    return ReviewFact(**fact_values(decided))
+
+
+def keep_decision(
+    access: Access, info: ReviewInfo, fact: str, choice: Choice, words: str, note: str, by: str = ""
+) -> DraftFact:
+    """Keep a decision on a fact, and return the fact with it."""
+    parts = access.service.parts
+    answer, who = cited_draft(parts, info), access.speaker(by) or access.account
+    made = make_decision(answer, fact, choice, words=words, note=note, by=who)
     parts.reviews.decide(info.id, made)
     access.record(Action.DECIDED, info.collection, info.id)
     decided = draft_facts(answer, parts.reviews.decisions(info.id))
-    return ReviewFact(**fact_values(next(one for one in decided if one.cited.id == made.fact)))
+    return next(one for one in decided if one.cited.id == made.fact)
 
 
 FILE: dict[int | str, dict[str, Any]] = {
@@ -150,7 +171,7 @@ def get_reviewed_document(
     verdict: Verdicts = None,
 ) -> Response:
     """Return the draft with a comment (Word) or a footnote (Markdown) at each fact."""
-    info = _find(access, review_id)
+    info = find_draft(access, review_id)
     written = export_review(access.service.parts, info, format, verdict or ())
     headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(written.name, safe='')}"}
     return Response(written.data, media_type=written.media_type, headers=headers)
@@ -162,9 +183,9 @@ def _job(access: Access) -> Job:
     return Job(workers.turns, workers.costs, access.asking.client, Kind.READ, math.inf)
 
 
-def _find(access: Access, review_id: str) -> ReviewInfo:
+def find_draft(access: Access, review_id: str, listed_by: str = "GET /v1/reviews") -> ReviewInfo:
     """Return a draft that the key may see."""
-    missing = NotFoundError(f"no draft {review_id[:40]!r}: GET /v1/reviews lists the drafts")
+    missing = NotFoundError(f"no draft {review_id[:40]!r}: {listed_by} lists the drafts")
     if not review_id.isalnum():
         raise missing
     try:

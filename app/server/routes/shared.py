@@ -67,13 +67,13 @@ def answer_response(service: Service, answer: CitedAnswer, options: AnswerFormat
     )
 
 
-def to_passages(inputs: Sequence[str | PassageInput]) -> list[Passage]:
+def to_passages(inputs: Sequence[str | PassageInput | Passage]) -> list[Passage]:
     return as_passages(plain_inputs(inputs))
 
 
-def plain_inputs(inputs: Sequence[str | PassageInput]) -> list[object]:
-    """Return passages as the texts and dictionaries that `propcite` accepts."""
-    return [p if isinstance(p, str) else p.model_dump(exclude_none=True) for p in inputs]
+def plain_inputs(inputs: Sequence[str | PassageInput | Passage]) -> list[object]:
+    """Return passages as the texts, dictionaries and Passages that `propcite` accepts."""
+    return [p.model_dump(exclude_none=True) if isinstance(p, PassageInput) else p for p in inputs]
 
 
 async def cancel_on_disconnect(request: Request, work: Awaitable[T]) -> T:

@@ -1,19 +1,23 @@
-"""Convert a repaired answer to plain values: the state of each marker, and the answer with its citations."""
+"""Convert a repaired answer to plain values and back: the state of each marker, and the answer with its citations."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, Literal
 
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
-from propcite.attribution.citing.repaired import MarkerCheck, Repaired
+from propcite.attribution.citing.repaired import MarkerCheck, MarkerState, Repaired
+from propcite.attribution.errors import AttributionError
 from propcite.attribution.formats.json.native import native_evidence, to_native
+from propcite.attribution.formats.json.reading import from_dict, read_evidence, read_passage, read_verdict
 from propcite.attribution.formats.json.schema import AnswerJson, EvidenceJson, VerdictJson, schema_document
 from propcite.attribution.formats.json.writing import verdict_json
 from propcite.attribution.formats.offsets import Offsets, Unit
-from propcite.retrieval.text import Span
+from propcite.retrieval.text import Passage, Span
 
 SCHEMA: Literal["propcite/repair/1"] = "propcite/repair/1"
 
@@ -59,6 +63,31 @@ def repair_json(repaired: Repaired, given: str = "", unit: Unit = Unit.CODE_POIN
         "checks": [_check(check, in_given, in_answer) for check in repaired.checks],
         "answer": answer,
     }
+
+
+def read_repair(text: str | bytes, given: str, passages: Sequence[Passage]) -> Repaired:
+    """Read a repair in code points of the given text over these passages; AttributionError if the text is none."""
+    try:
+        data = _adapter().validate_python(json.loads(text))
+        known = {passage.id: passage for passage in passages} | {
+            passage["id"]: read_passage(passage) for passage in data["answer"]["passages"]
+        }
+        checks = tuple(_read_check(check, known) for check in data["checks"])
+        return Repaired(given, from_dict(data["answer"]), tuple(passages), checks)
+    except (ValueError, KeyError) as error:
+        reason = error.errors(include_url=False)[0]["msg"] if isinstance(error, ValidationError) else error
+        raise AttributionError(f"this is not a repair ({SCHEMA}): {reason}") from error
+
+
+def _read_check(data: CheckJson, passages: Mapping[str, Passage]) -> MarkerCheck:
+    return MarkerCheck(
+        number=data["number"],
+        state=MarkerState(data["state"]),
+        sentence=Span(*data["sentence"]),
+        marker=Span(*data["marker"]) if data["marker"] else None,
+        verdict=read_verdict(data["verdict"]) if data["verdict"] else None,
+        evidence=read_evidence(data["evidence"], passages) if data["evidence"] else None,
+    )
 
 
 def _check(check: MarkerCheck, in_given: Offsets, in_answer: Offsets) -> CheckJson:

@@ -22,6 +22,8 @@ import type {
   ReadingJob,
   RemovedAnswers,
   RemovedDocument,
+  Repaired,
+  RepairOptions,
   SearchOptions,
   SearchResult,
   Selection,
@@ -69,6 +71,15 @@ export class Client {
     return this.#stream("/v1/cite", this.#cited(answer, passages, options), signal);
   }
 
+  /**
+   * Check a text's own markers `[n]`, which number the passages from 1: which are right, dropped or missing.
+   *
+   * What no passage supports is looked for in a collection that the call names.
+   */
+  repair(answer: string, passages: PassageInput[], { signal, ...options }: RepairOptions = {}): Promise<Repaired> {
+    return this.#post("/v1/repair", { answer, passages, ...options }, signal);
+  }
+
   /** Return one verdict per claim with its evidence. */
   async judge(cases: Case[], { signal }: CallOptions = {}): Promise<Verdict[]> {
     return (await this.#post<Verdicts>("/v1/judge", { cases }, signal)).verdicts;
@@ -111,6 +122,11 @@ export class Client {
   /** Return the state of a job that reads documents. */
   getJob(jobId: string, { signal }: CallOptions = {}): Promise<ReadingJob> {
     return this.#get(`/v1/jobs/${part(jobId)}`, {}, signal);
+  }
+
+  /** End a job after the document in work; what was read stays. */
+  cancelJob(jobId: string, { signal }: CallOptions = {}): Promise<ReadingJob> {
+    return this.#post(`/v1/jobs/${part(jobId)}/cancel`, {}, signal);
   }
 
   async listCollections({ signal }: CallOptions = {}): Promise<Collection[]> {

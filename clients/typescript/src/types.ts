@@ -12,6 +12,10 @@ export type QuestionPart = Schemas["PartJson"];
 /** A cited answer. Its offsets count UTF-16 code units, as the strings of JavaScript do, except those named `document_…`. */
 export type CitedAnswer = Omit<Schemas["AnswerJson"], "schema"> & { schema: string; offsets?: "utf-16" };
 
+export type MarkerCheck = Schemas["CheckJson"];
+/** A text whose markers are right, what happened to each, and the text without markers as a cited answer. */
+export type Repaired = Omit<Schemas["RepairJson"], "schema" | "answer"> & { schema: string; answer: CitedAnswer };
+
 export type Hit = Schemas["HitJson"];
 export type SearchResult = Schemas["SearchResponse"];
 export type Verdicts = Schemas["Verdicts"];
@@ -63,6 +67,10 @@ export interface CiteOptions extends InCollection {
   question?: string;
   /** Store the answer in the collection. */
   keep?: boolean;
+}
+
+export interface RepairOptions extends InCollection {
+  question?: string;
 }
 
 export interface SearchOptions extends Selection {

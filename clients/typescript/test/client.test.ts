@@ -67,6 +67,22 @@ test("claims are judged, and hits have their passages", async () => {
   assert.equal(passages![0]!.text.slice(start, end), hits[0]!.text);
 });
 
+test("the markers of a text are checked, dropped and added", async () => {
+  const text = `🌊 Look. The museum opened in 1987 [1]. ${COST.slice(0, -1)} [1][7].`;
+  const repaired = await client.repair(text, PASSAGES);
+  assert.equal(repaired.text, `🌊 Look. The museum opened in 1987 [2]. ${COST.slice(0, -1)} [1].`);
+  assert.ok(repaired.changed);
+  const states = repaired.checks.map((one) => [one.number, one.state]);
+  assert.deepEqual(states, [[1, "dropped"], [2, "added"], [1, "kept"], [7, "no such passage"]]);
+  const kept = repaired.checks[2]!;
+  assert.equal(text.slice(...kept.marker!), "[1]");
+  assert.equal(repaired.answer.text.slice(...kept.sentence).trim(), COST);
+  const { passages } = repaired.answer;
+  assert.equal(passages.find((one) => one.id === "cost")!.text.slice(kept.evidence!.start, kept.evidence!.end), COST);
+  assert.equal((await client.repair(COST, ["It rained."], { collection: "harbour" })).answer.coverage, 1);
+  await assert.rejects(client.repair(COST, []), { status: 422 });
+});
+
 test("notes are pinned, written, cited, exported and removed", async () => {
   const answer = await client.ask("What did the barrier cost?");
   const pinned = await client.notes.add("", { answer: answer.id, fact: 1, quote: true });
@@ -119,6 +135,8 @@ test("documents are added, listed, shown and removed", async () => {
   const job = await client.addDocuments({ files, collection, wait: true });
   assert.deepEqual([job.state, job.outcomes.map((one) => one.state)], ["done", ["added", "added"]]);
   assert.equal((await client.getJob(job.id)).done, 2);
+  assert.equal((await client.cancelJob(job.id)).state, "done"); // it has ended
+  await assert.rejects(client.cancelJob("nothing"), { status: 404 });
   const [bus, ferry] = await client.listDocuments({ collection });
   assert.deepEqual([bus!.source, ferry!.source], ["bus.md", "ferry.txt"]);
   assert.match(await client.readDocument(ferry!.id, { collection, cited: [4, 9] }), /id="?cited/);

@@ -15,6 +15,7 @@ from serving import parts_with, running_server
 
 from propcite.app.library.store import Scope
 from propcite.attribution.citations import Label
+from propcite.attribution.citing.repaired import MarkerState, Repaired
 from propcite.attribution.events import AnswerDone, SentenceCited, TextDelta
 from propcite.attribution.judges import Case
 from propcite.attribution.propcite import PropCite
@@ -82,6 +83,36 @@ def test_a_question_is_answered_whole_or_as_a_stream_and_followed(client: Client
     assert client.remove_answer(whole.id).removed == 1
 
 
+@pytest.mark.parametrize("is_async", [False, True])
+def test_a_repair_is_that_of_the_library(address: str, loaded: dict[str, object], is_async: bool) -> None:
+    propcite = loaded["propcite"]
+    assert isinstance(propcite, PropCite)
+    text = "\U0001f30a Look. The barrier has fourteen steel gates [2]. It cost 410 million euros [2][9]. It is loved."
+    passages = [TEXTS["gates.txt"], {"id": "cost", "title": "Cost", "text": TEXTS["cost.txt"]}, TEXTS["gates.txt"]]
+
+    async def by_async() -> Repaired:
+        async with AsyncClient(address) as client:
+            return await client.repair(text, passages, question=QUESTION)
+
+    here = propcite.repair(text, passages, question=QUESTION)
+    there = asyncio.run(by_async()) if is_async else Client(address).repair(text, passages, question=QUESTION)
+    assert (there.text, there.given, there.passages) == (here.text, here.given, here.passages)
+    assert there.checks == here.checks
+    assert there.answer.sentences == here.answer.sentences
+    assert (there.numbers(MarkerState.UNKNOWN), there.changed) == ((9,), True)
+
+
+def test_a_repair_looks_into_a_collection_only_if_the_call_names_it(client: Client) -> None:
+    alone, beside = client.repair(COST, ["It rained."]), client.repair(COST, ["It rained."], collection="harbour")
+    assert (alone.answer.coverage, beside.answer.coverage, beside.text) == (0.0, 1.0, COST)
+    assert not beside.changed
+    with pytest.raises(ServerError) as raised:
+        client.repair(COST, [])
+    assert (raised.value.status, raised.value.errors[0]["field"]) == (422, "passages")
+    with pytest.raises(ServerError, match="no collection 'nowhere'"):
+        client.repair(COST, ["It rained."], collection="nowhere")
+
+
 def test_claims_are_judged(client: Client) -> None:
     verdicts = client.judge([Case(COST, (COST,)), Case("The barrier cost 400 million euros.", (COST,))])
     assert [verdict.label for verdict in verdicts] == [Label.SUPPORTED, Label.CONTRADICTED]
@@ -99,7 +130,7 @@ def test_documents_are_added_listed_shown_and_removed(client: Client, tmp_path: 
         tmp_path / "ferry.txt", ("bus.md", b"# Bus\n\nThe bus is late."), collection="ferries", wait=True
     )
     assert (job.state, [outcome.state for outcome in job.outcomes]) == ("done", ["added", "added"])
-    assert client.get_job(job.id) == job
+    assert client.get_job(job.id) == job == client.cancel_job(job.id)  # it has ended
     bus, ferry = client.list_documents(collection="ferries")
     assert (bus.source, ferry.source) == ("bus.md", "ferry.txt")
     (hit,) = client.search("When does the ferry run?", k=1, collection="ferries")

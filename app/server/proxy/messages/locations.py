@@ -34,6 +34,8 @@ class Locator:
         match self._kind(citation):
             case "char_location" | "page_location" as kind:
                 return {"type": kind, **fields, **self._in_document(citation, kind)}
+            case "content_block_location" as kind:
+                return {"type": kind, **fields, **self._in_blocks(citation)}
             case "web_search_result_location" as kind:
                 page = {"url": self._source(citation), "title": title_of(citation.passage)}
                 return {"type": kind, **fields, **page, "encrypted_index": EXTENSION}
@@ -44,6 +46,10 @@ class Locator:
         id_ = citation.passage.id
         if id_ in self._given.documents:
             return "char_location"
+        if id_ in self._given.pages:
+            return "page_location"
+        if id_ in self._given.blocks and not self._client.reads_web_results:
+            return "content_block_location"
         if self._type in ("char_location", "page_location"):
             return self._type if citation.pages or self._type == "char_location" else "char_location"
         if self._client.reads_web_results or self._type == "web_search_result_location":
@@ -52,7 +58,7 @@ class Locator:
 
     def _in_document(self, citation: Citation, kind: str) -> dict[str, Any]:
         id_ = citation.passage.id
-        index = self._given.documents.get(id_)
+        index = self._given.documents.get(id_, self._given.pages.get(id_))
         if index is None:
             index = self._documents.setdefault(id_, self._given.num_documents + len(self._documents))
         fields = {"document_index": index, "document_title": citation.passage.title or None, "file_id": None}
@@ -61,6 +67,18 @@ class Locator:
             return {**fields, "start_page_number": pages[0], "end_page_number": pages[-1] + 1}
         start, end = Offsets(citation.passage.text, self._client.unit).pair(citation.span)
         return {**fields, "start_char_index": start, "end_char_index": end}
+
+    def _in_blocks(self, citation: Citation) -> dict[str, Any]:
+        """Return the place of a block, of which Anthropic's clients expect all words."""
+        place, passage = self._given.blocks[citation.passage.id], citation.passage
+        return {
+            "cited_text": passage.text,
+            "document_index": place.document,
+            "document_title": passage.title or None,
+            "file_id": None,
+            "start_block_index": place.block,
+            "end_block_index": place.block + 1,
+        }
 
     def _in_result(self, citation: Citation) -> dict[str, Any]:
         id_ = citation.passage.id

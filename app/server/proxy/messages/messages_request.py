@@ -18,6 +18,8 @@ from propcite.app.server.proxy.messages.documents import (
     citable_blocks,
     enables_citations,
     given_sources,
+    read_pdfs,
+    with_texts,
 )
 from propcite.app.server.proxy.messages.from_chat import message_of
 from propcite.app.server.proxy.messages.from_chat_stream import message_events
@@ -25,9 +27,11 @@ from propcite.app.server.proxy.messages.locations import CITATION_TYPES, Locator
 from propcite.app.server.proxy.messages.messages_relay import MessagesRelay
 from propcite.app.server.proxy.messages.to_chat import chat_of
 from propcite.app.server.proxy.proxy_request import EXTENSION, check_objects, parts_of, text_of
+from propcite.app.server.proxy.sent_pdfs import ReadPdf
 from propcite.app.server.proxy.whole_text import sentence_pieces, with_sources
 from propcite.app.server.schemas import PassageInput
 from propcite.attribution.citations import CitedAnswer
+from propcite.retrieval.text import Passage
 
 
 class MessagesRequest(ApiRequest):
@@ -49,7 +53,11 @@ class MessagesRequest(ApiRequest):
     def given(self) -> GivenSources:
         return given_sources(self.body)
 
-    def own_passages(self) -> Sequence[PassageInput]:
+    async def read_documents(self, read: ReadPdf) -> None:
+        if self.is_cited:
+            await read_pdfs(self.given, read)
+
+    def own_passages(self) -> Sequence[PassageInput | Passage]:
         return self.given.passages
 
     def upstream_body(self, instruction: str) -> bytes:
@@ -67,7 +75,7 @@ class MessagesRequest(ApiRequest):
         return {**self.body, "system": [*blocks, {"type": "text", "text": instruction}]}
 
     def as_chat(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
-        return chat_of(body)
+        return chat_of(with_texts(body, self.given))
 
     def from_chat(self, completion: Mapping[str, Any]) -> dict[str, Any]:
         return message_of(completion, self.body)

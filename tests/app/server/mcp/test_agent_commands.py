@@ -21,6 +21,8 @@ from agent_calls import HARBOUR, HEIGHT, MODES, command, over_http, text_of
 from mcp import Client
 from serving import PATIENCE_S
 
+from propcite.app.server.mcp.tools import BY_NAME
+
 INSPECTOR = "@modelcontextprotocol/inspector@2.12.0"
 INITIALIZE = {
     "jsonrpc": "2.0",
@@ -173,7 +175,7 @@ def inspect(inspector: list[str], *words: str) -> Any:
 @pytest.mark.usefixtures("data_dir")
 def test_the_inspector_finds_schemas_that_every_client_reads(inspector: list[str]) -> None:
     listed = inspect(inspector, "--method", "tools/list", "--strict")
-    assert [tool["name"] for tool in listed["tools"]] == ["search", "check", "cite", "evidence", "explain", "ask"]
+    assert [tool["name"] for tool in listed["tools"]] == list(BY_NAME)
     templates = inspect(inspector, "--method", "resources/templates/list")["resourceTemplates"]
     assert any(template["uriTemplate"].endswith("?cited={cited}") for template in templates)
 

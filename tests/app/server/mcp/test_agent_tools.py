@@ -24,9 +24,13 @@ def tools(address: str) -> ListToolsResult:
 
 
 def test_the_tools_say_what_they_do_and_whether_they_change_anything(tools: ListToolsResult) -> None:
-    assert [tool.name for tool in tools.tools] == ["search", "check", "cite", "evidence", "explain", "ask"]
+    names = ["search", "check", "cite", "evidence", "explain", "ask", "compare", "list_notes", "add_note"]
+    names += ["list_reviews", "begin_review", "read_review", "decide", "cancel_review"]
+    assert [tool.name for tool in tools.tools] == names
     changing = {tool.name for tool in tools.tools if tool.annotations and not tool.annotations.read_only_hint}
-    assert changing == {"cite", "ask"}
+    assert changing == {"cite", "ask", "compare", "add_note", "begin_review", "decide", "cancel_review"}
+    adding = {tool.name for tool in tools.tools if tool.annotations and not tool.annotations.idempotent_hint}
+    assert adding == {"add_note", "begin_review"}
     assert not any(tool.annotations.destructive_hint for tool in tools.tools if tool.annotations)
     for tool in tools.tools:
         jsonschema.Draft202012Validator.check_schema(tool.input_schema)
@@ -45,6 +49,11 @@ def test_the_tools_say_what_they_do_and_whether_they_change_anything(tools: List
         ("evidence", {"claim": WRONG}),
         ("explain", {"claim": HEIGHT}),
         ("ask", {"question": "How high is the flood barrier?"}),
+        ("compare", {"question": "How high is the barrier?", "left": ["barrier.txt"], "right": ["bridge.txt"]}),
+        ("add_note", {"text": HEIGHT}),
+        ("list_notes", {}),
+        ("begin_review", {"text": HEIGHT}),
+        ("list_reviews", {"collection": "harbour"}),
     ],
 )
 def test_each_result_has_the_form_of_its_schema(
