@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, Required, TypedDict, Unpack
+from typing import TYPE_CHECKING, Literal, Protocol, Required, TypedDict, Unpack
 
 from propcite.retrieval.alignment import Alignment
 from propcite.retrieval.encoding.base import Floats, Ints, TokenVectors
@@ -14,9 +14,9 @@ from propcite.retrieval.words.query import WordQuery
 
 if TYPE_CHECKING:
     from propcite.retrieval.index.allowed import Allowed
-    from propcite.retrieval.index.plan import Regime
     from propcite.retrieval.index.pruning import Pruning
 
+Regime = Literal["auto", "exact", "tokens", "faiss"]  # how candidates are found
 ProgressReport = Callable[[str, float], None]  # gets the name of a long step and the share of it that is done
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from propcite.retrieval.errors import IndexFormatError
-from propcite.retrieval.index import ProgressReport, faiss_tokens, report_share
+from propcite.retrieval.index import ProgressReport, Regime, faiss_tokens, report_share
 from propcite.retrieval.index.centroid_codes import CentroidCodes
 from propcite.retrieval.index.centroids import TOKENS_PER_CENTROID, Centroids, num_centroids, train_centroids
 from propcite.retrieval.index.container import Container, link, replace_arrays
@@ -23,7 +23,6 @@ from propcite.retrieval.index.contents import Contents
 from propcite.retrieval.index.faiss_tokens import FaissTokens
 from propcite.retrieval.index.live_segment import LiveSegment, codes_path, faiss_path, postings_path
 from propcite.retrieval.index.manifest import Manifest
-from propcite.retrieval.index.plan import Regime
 from propcite.retrieval.index.pruning import Pruning, SearchedTokens, valid_pruning, valid_share
 from propcite.retrieval.words.postings import read_postings, write_postings
 

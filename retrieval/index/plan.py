@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import get_args
 
+from propcite.retrieval.index import Regime
 from propcite.retrieval.index.centroids import Centroids
 from propcite.retrieval.index.codec import Codec
 from propcite.retrieval.index.exchange import Sums
 from propcite.retrieval.index.live_segment import LiveSegment
-
-Regime = Literal["auto", "exact", "tokens", "faiss"]
 
 REGIMES: tuple[Regime, ...] = get_args(Regime)
 EXACT_UP_TO = 100_000  # tokens; in a smaller index a search for candidates costs more than it saves

@@ -11,12 +11,12 @@ import numpy as np
 
 from propcite.retrieval.encoding.base import Floats, Ints, Mask
 from propcite.retrieval.errors import RetrievalError
-from propcite.retrieval.index import IndexHit
+from propcite.retrieval.index import IndexHit, Regime
 from propcite.retrieval.index.centroid_codes import nearest_lists
 from propcite.retrieval.index.codec import EncodedQuery, int_products
 from propcite.retrieval.index.exchange import Steps, Sums, among_best, best_of_all, exchanged
 from propcite.retrieval.index.live_segment import LiveSegment
-from propcite.retrieval.index.plan import Regime, SearchPlan
+from propcite.retrieval.index.plan import SearchPlan
 from propcite.retrieval.index.ranking import (
     Block,
     BlockScores,

@@ -25,6 +25,7 @@ from propcite.retrieval.index import (
     IndexOptions,
     IndexStats,
     ProgressReport,
+    Regime,
     SearchOptions,
     ignore_progress,
 )
@@ -36,7 +37,7 @@ from propcite.retrieval.index.exchange import Steps, Sums, together
 from propcite.retrieval.index.live_segment import LiveSegment, segment_path
 from propcite.retrieval.index.manifest import read_manifest
 from propcite.retrieval.index.merge import MergeInput
-from propcite.retrieval.index.plan import EXACT_UP_TO, Regime, SearchPlan, valid_regime
+from propcite.retrieval.index.plan import EXACT_UP_TO, SearchPlan, valid_regime
 from propcite.retrieval.index.pruning import Pruning, valid_pruning, valid_share
 from propcite.retrieval.index.ranking import QueryWeights
 from propcite.retrieval.index.search import DEFAULT_RETRIEVED, Search

@@ -87,7 +87,7 @@ def test_the_command_writes_the_record(
     for words, line in (
         (("record", "ffff"), "propcite list --answers"),
         (("record", answer.id, "-o", "record.txt"), ".html or .pdf"),
-        (("record", answer.id, "-o", "nowhere/record.html"), "another --out"),
+        (("record", answer.id, "-o", "nowhere/record.html"), "a folder that exists"),
     ):
         said = call(*words)
         assert (said.code, line in said.err) == (2, True)

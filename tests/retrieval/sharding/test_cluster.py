@@ -217,7 +217,7 @@ def test_a_collection_is_searched_and_cited_in_the_cluster(parts: Parts) -> None
     list(parts.ingester(harbour).ingest([Upload("new.txt", b"The gate number 7 weighs nothing.")]))
     assert "nothing" in str(hits(parts))
     answer = parts.pipeline(harbour).cite("The gate number 3 weighs 303 tonnes.")
-    assert answer.facts[0].citations[0].evidence.text.startswith("The gate number 3")
+    assert answer.citations[0].quote.startswith("The gate number 3")
     old = {process for _, process, _ in workspace.shard_hosts(parts.encoder)}
     workspace.divide(2)
     assert len(workspace.shard_hosts(parts.encoder)) == 2
