@@ -118,7 +118,7 @@ class _Naming:
         self._of_document, self._of_passage = cache(self._in_title), cache(self._in_passage)
 
     def times(self, hit: Hit) -> int:
-        """Return how many of its names are around the hit's words, and how many words it has of the document's title."""
+        """Return how many of its names are around a hit's words, and how many words it has of the title."""
         around = self._of_passage(hit.passage.title, hit.passage.text) - _vocabulary(hit.text)
         return self._of_document(hit.passage.title.split(" › ")[0]) + len(around)
 
