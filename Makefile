@@ -35,7 +35,7 @@ run: $(VENV)/.run
 
 test: $(VENV)/.dev
 	@$(MAKE) --no-print-directory debian
-	$(BIN)/python tests/rerun.py -n 2
+	$(BIN)/python tests/rerun.py -n 2 --dist worksteal
 
 test-vllm:
 	@if [ "$$(uname -sm)" = "Linux x86_64" ]; then $(MAKE) --no-print-directory $(VENV)-vllm/.ready && \

@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache, lru_cache
 
 from propcite.retrieval.text import Granularity, Hit
 
@@ -34,6 +35,7 @@ def no_dates(_: Collection[str]) -> Mapping[str, str]:
     return {}
 
 
+@lru_cache(maxsize=4096)  # the facts of an answer meet the same texts
 def same_words(text: str) -> str:
     """Return a text such that texts with the same one differ in case, punctuation and spacing only.
 
@@ -70,16 +72,19 @@ def merge_copies(hits: Sequence[Hit], text: str, dates: Dates = no_dates) -> lis
     for number, hit in enumerate(hits):
         groups.setdefault(_key(hit) or number, []).append(hit)
     several = [group for group in groups.values() if len(group) > 1]
-    known = dates({hit.passage.document_id for group in several for hit in group}) if several else {}
-    return [_as_one(group, text, known) for group in groups.values()]
+    if not several:
+        return list(hits)
+    known = dates({hit.passage.document_id for group in several for hit in group})
+    named = _Naming(text)
+    return [_as_one(group, named, known) for group in groups.values()]
 
 
-def _as_one(group: Sequence[Hit], text: str, dates: Mapping[str, str]) -> Hit:
+def _as_one(group: Sequence[Hit], named: _Naming, dates: Mapping[str, str]) -> Hit:
     best = group[0]
     if len(group) == 1:
         return best
     newest_first = sorted(group, key=lambda hit: dates.get(hit.passage.document_id, ""), reverse=True)
-    first, *others = sorted(newest_first, key=lambda hit: -_times_named(hit, text))
+    first, *others = sorted(newest_first, key=lambda hit: -named.times(hit))
     copies = tuple(hit for hit in others if hit.passage.id != first.passage.id)[:MAX_COPIES]
     return replace(first, score=best.score, passage_score=best.passage_score, words=best.words, copies=copies)
 
@@ -105,12 +110,25 @@ def _before(hit: Hit) -> str:
     return same_words(passage.title) or passage.id
 
 
-def _times_named(hit: Hit, text: str) -> int:
-    """Return how many names of a text stand around the hit's words, and words of its document's title in the text."""
-    around = _vocabulary(f"{hit.passage.title} {hit.passage.text}") - _vocabulary(hit.text)
-    title, said = _vocabulary(hit.passage.title.split(" › ")[0]), _vocabulary(text)
-    named = len(title & said) if title and len(title & said) >= NAMED_FROM * len(title) else 0
-    return named + len(_names(text) & around)
+class _Naming:
+    """What a text names.  A passage may hold many of its hits, so its words are read once."""
+
+    def __init__(self, text: str) -> None:
+        self._said, self._names = _vocabulary(text), _names(text)
+        self._of_document, self._of_passage = cache(self._in_title), cache(self._in_passage)
+
+    def times(self, hit: Hit) -> int:
+        """Return how many of its names are around a hit's words, and how many words it has of the title."""
+        around = self._of_passage(hit.passage.title, hit.passage.text) - _vocabulary(hit.text)
+        return self._of_document(hit.passage.title.split(" › ")[0]) + len(around)
+
+    def _in_title(self, title: str) -> int:
+        words = _vocabulary(title)
+        shared = len(words & self._said)
+        return shared if words and shared >= NAMED_FROM * len(words) else 0
+
+    def _in_passage(self, title: str, text: str) -> set[str]:
+        return self._names & _vocabulary(f"{title} {text}")
 
 
 def _names(text: str) -> set[str]:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import signal
+import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+import certifi
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -15,6 +18,13 @@ if TYPE_CHECKING:
 if "PYTEST_XDIST_WORKER" in os.environ:
     # Threads of workers that share the cores wait for each other in circles; PyTorch, imported later, reads this.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+# No test reaches the internet, and to read 140 authorities takes each new HTTP client 20 ms: one is enough.
+END = "-----END CERTIFICATE-----\n"
+AUTHORITY = tempfile.NamedTemporaryFile("w", prefix="propcite-authority-", suffix=".pem")  # noqa: SIM115 - until the end
+AUTHORITY.write(Path(certifi.where()).read_text("utf-8").partition(END)[0] + END)
+AUTHORITY.flush()
+os.environ.setdefault("SSL_CERT_FILE", AUTHORITY.name)
 
 COMMON = {
     "deadline": None,

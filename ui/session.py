@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -88,7 +89,11 @@ def load_model() -> None:
 
 @st.cache_resource(show_spinner=False, hash_funcs={Parts: id})
 def _load_model(parts: Parts) -> bool:
-    return bool(parts.propcite)
+    loaded = bool(parts.propcite)
+    if not gc.get_freeze_count():  # Streamlit collects garbage after each run: what stays would cost 0.3 s each time
+        gc.collect()
+        gc.freeze()
+    return loaded
 
 
 def pipeline(collection: CollectionInfo, documents: Sequence[str] = ()) -> Pipeline:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 from app_fixtures import loaded, open_parts, serve, settings_of_its_own  # noqa: F401 - fixtures
 from commanded import Propcite, commanded
+from new_tables import put_tables
 
 from propcite.app import parts as bootstrap
 from propcite.app.library.store import Runs
@@ -30,6 +31,7 @@ BINARIES = Path("/usr/lib/postgresql")
 def runs(tmp_path: Path) -> Iterator[Runs]:
     """Open the runs in this test's data directory."""
     parts = Parts(load_settings(data_dir=tmp_path / "data"))
+    put_tables(parts.settings)
     yield parts.runs
     parts.library.close()
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from timing import assert_grows_with_its_size
 from word_encoder import WordEncoder
 
 from propcite.retrieval.copies import MAX_COPIES, merge_copies, same_words
@@ -162,3 +163,14 @@ def test_a_merged_hit_has_the_score_of_its_best_place_so_the_order_stays() -> No
     assert [hit.score for hit in merged] == sorted((hit.score for hit in merged), reverse=True)
     assert {(h.passage.id, h.spans) for h in apart} == {(h.passage.id, h.spans) for m in merged for h in m.everywhere}
     assert merge_copies([], "") == []
+
+
+def test_many_copies_in_one_passage_take_time_by_the_copy() -> None:
+    def merge(number: int) -> list[Hit]:
+        rain = passage("rain", "The long rain fell on the town. " * number, "Rain")
+        sentences = (sentence.span for sentence in rain.sentences)
+        hits = [Hit(rain, Granularity.SENTENCE, (span,), 0.5, 0.5) for span in sentences]
+        return merge_copies(hits, "It rained on the Town.")
+
+    assert len(merge(100)) == 1
+    assert_grows_with_its_size(merge, 300, 1200)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from new_tables import put_tables
 from word_encoder import WordEncoder
 
 from propcite.app.parts import Parts
@@ -35,6 +36,7 @@ def open_parts(tmp_path: Path) -> Iterator[Callable[..., Parts]]:
 
     def open_them(**settings: object) -> Parts:
         parts = Parts(load_settings(**{"data_dir": tmp_path / "data", **settings}))
+        put_tables(parts.settings)
         parts.__dict__["encoder"] = WordEncoder()  # where the cached property stores it
         opened.append(parts)
         return parts

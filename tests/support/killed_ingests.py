@@ -9,17 +9,18 @@ import os
 import random
 import signal
 import sys
+import tempfile
+import threading
 import time
 from pathlib import Path
 
+import torch
 from word_encoder import WordEncoder
 
 import propcite.app.ingest.ingester
-from propcite.app.ingest.readers import document_from_bytes
 from propcite.app.ingest.sources import gather
 from propcite.app.parts import Parts
 from propcite.app.settings import load_settings
-from propcite.retrieval.splitter import PassageSplitter
 
 propcite.app.ingest.ingester.GROUP_PASSAGES = 2  # small groups: children are killed between many of them
 
@@ -53,10 +54,16 @@ def run(data_dir: str, folder: str, chance: random.Random) -> bool:
 
 
 def warm_up(folder: str) -> None:
-    """Import here, once, what the children need."""
+    """Ingest elsewhere, so that what the children need is imported here, once."""
     os.fsync = lambda fd: None  # noqa: ARG005 - after a kill, unlike a power cut, written data is safe without it
-    file = gather([Path(folder)])[0][0]
-    PassageSplitter(100).split(document_from_bytes(file.name, file.read(2**20), file.location))
+    torch.set_num_threads(1)  # a fork copies no thread
+    with tempfile.TemporaryDirectory() as elsewhere:
+        parts = Parts(load_settings(data_dir=elsewhere))
+        parts.__dict__["encoder"] = WordEncoder()
+        files, _ = gather([Path(folder)])
+        list(parts.ingester(parts.library.create_collection("letters")).ingest(files[:1]))
+        parts.library.close()
+    assert threading.active_count() == 1
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 import httpx
 import uvicorn
 from fastapi import FastAPI
+from new_tables import put_tables
 
 from propcite.app.ingest.sources import Upload
 from propcite.app.parts import Parts
@@ -33,6 +34,7 @@ def loaded_from(propcite: PropCite) -> dict[str, object]:
 def parts_with(loaded: Mapping[str, object], documents: Mapping[str, Mapping[str, str]], **settings: object) -> Parts:
     """Build parts with loaded models, and collections with the texts by their file names."""
     parts = Parts(load_settings(**settings))
+    put_tables(parts.settings)
     parts.__dict__.update(loaded)  # where the cached properties store them
     for name, texts in documents.items():
         ingester = parts.ingester(parts.library.create_collection(name))

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import streamlit
+from page_caches import clear_page
 from streamlit.testing.v1 import AppTest
 
 import propcite.ui
@@ -38,7 +38,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> Iterator[Page]:
         return test.switch_page("views/library.py").run()
 
     yield page
-    streamlit.cache_resource.clear()
+    clear_page()
 
 
 @pytest.fixture

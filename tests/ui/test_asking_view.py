@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import streamlit
+from page_caches import clear_page
 from scripted_llm import free_url
 from streamlit.testing.v1 import AppTest
 
@@ -56,7 +56,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> Iterator[Page]:
         return healthy(test.run())
 
     yield page
-    streamlit.cache_resource.clear()
+    clear_page()
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import streamlit
+from page_caches import clear_page
 from streamlit.testing.v1 import AppTest
 
 import propcite.ui
@@ -57,7 +57,7 @@ def parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Parts]:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     parts = Parts(load_settings(data_dir=tmp_path))
     yield parts
-    streamlit.cache_resource.clear()
+    clear_page()
     parts.library.close()
 
 

@@ -9,7 +9,7 @@ from io import BytesIO
 from pathlib import Path
 
 import pytest
-import streamlit
+from page_caches import clear_page
 from sqlalchemy import text
 from streamlit.testing.v1 import AppTest
 
@@ -40,7 +40,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> Iterator[Page]:
         return healthy(test.run())
 
     yield page
-    streamlit.cache_resource.clear()
+    clear_page()
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-import streamlit
+from page_caches import clear_page
 from streamlit.testing.v1 import AppTest
 
 import propcite.ui
@@ -44,7 +44,7 @@ def page(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Page]:
         return healthy(test.run())
 
     yield open_page
-    streamlit.cache_resource.clear()
+    clear_page()
 
 
 def healthy(test: AppTest) -> AppTest:

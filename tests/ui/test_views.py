@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import streamlit
+from page_caches import clear_page
 from streamlit.testing.v1 import AppTest
 
 import propcite.ui
@@ -55,7 +55,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> Iterator[Page]:
         return test.switch_page(f"views/{view}.py").run() if view else test
 
     yield page
-    streamlit.cache_resource.clear()
+    clear_page()
 
 
 def texts(test: AppTest) -> str:

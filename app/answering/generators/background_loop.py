@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import queue
+import weakref
 from collections.abc import AsyncGenerator, Coroutine, Generator
 from contextlib import aclosing
 from threading import Event, Thread
@@ -15,11 +16,12 @@ CLEANUP_SECONDS = 10.0  # how long a stopped source may take to clean up
 
 
 class BackgroundLoop:
-    """Runs coroutines for any thread.  Its own thread ends with the process."""
+    """Runs coroutines for any thread.  Its own thread ends when nobody has it any more, or with the process."""
 
     def __init__(self, name: str) -> None:
         self.loop = asyncio.new_event_loop()
-        Thread(target=self.loop.run_forever, name=name, daemon=True).start()
+        Thread(target=_run, args=(self.loop,), name=name, daemon=True).start()
+        weakref.finalize(self, self.loop.call_soon_threadsafe, self.loop.stop).atexit = False
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Return the result of a coroutine; an interrupt meanwhile cancels it."""
@@ -51,6 +53,18 @@ class BackgroundLoop:
         finally:
             job.cancel()
             over.wait(CLEANUP_SECONDS)
+
+
+def _run(loop: asyncio.AbstractEventLoop) -> None:
+    try:
+        loop.run_forever()
+        left = asyncio.all_tasks(loop)  # an interrupted one may still clean up
+        for task in left:
+            task.cancel()
+        if left:
+            loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
+    finally:
+        loop.close()
 
 
 def _next(arrived: queue.SimpleQueue[T]) -> T | None:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import browsing
 import pytest
-import streamlit
 from browsing import inside, wait_for
+from page_caches import clear_page
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
@@ -46,7 +46,7 @@ def page(monkeypatch: pytest.MonkeyPatch, data_dir: Path) -> Iterator[Callable[[
         return test.run()
 
     yield open_page
-    streamlit.cache_resource.clear()
+    clear_page()
 
 
 def ids() -> dict[str, str]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-import streamlit
+from page_caches import clear_page
 from streamlit.testing.v1 import AppTest
 
 import propcite.ui
@@ -31,7 +31,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> Iterator[Page]:
         return healthy(test.run().switch_page(view).run() if view else test.run())
 
     yield page
-    streamlit.cache_resource.clear()
+    clear_page()
 
 
 @pytest.fixture

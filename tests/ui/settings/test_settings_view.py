@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-import streamlit
+from page_caches import clear_page
 from scripted_llm import Reply, ScriptedLlm
 from streamlit.testing.v1 import AppTest
 
@@ -37,7 +37,7 @@ def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Opened]:
         return healthy(test.switch_page("views/settings.py").run())
 
     yield page
-    streamlit.cache_resource.clear()
+    clear_page()
 
 
 def healthy(test: AppTest) -> AppTest:

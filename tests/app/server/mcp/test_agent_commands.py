@@ -19,7 +19,7 @@ import httpx
 import pytest
 from agent_calls import HARBOUR, HEIGHT, MODES, command, over_http, text_of
 from mcp import Client
-from serving import PATIENCE_S
+from serving import PATIENCE_S, parts_with
 
 from propcite.app.server.mcp.tools import BY_NAME
 
@@ -32,19 +32,19 @@ INITIALIZE = {
 }
 
 
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory, loaded: dict[str, object]) -> Path:
+    folder = tmp_path_factory.mktemp("filled") / "data"
+    parts_with(loaded, {"harbour": HARBOUR}, data_dir=folder).library.close()
+    return folder
+
+
 @pytest.fixture
-def data_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def data_dir(filled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Fill the data directory that commands of this test find."""
-    for name, text in HARBOUR.items():
-        (tmp_path / name).write_text(text)
-    names = [str(tmp_path / name) for name in HARBOUR]
     monkeypatch.setenv("PROPCITE_SPLITTER", "rules")
     monkeypatch.setenv("PROPCITE_JUDGE", "none")
-    done = subprocess.run(
-        [sys.executable, "-m", "propcite", "ingest", *names, "-c", "harbour"], capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
-    return tmp_path / "data"
+    return Path(shutil.copytree(filled, tmp_path / "data"))
 
 
 def start(*words: str, **pipes: Any) -> subprocess.Popen[bytes]:
