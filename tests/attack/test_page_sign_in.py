@@ -249,8 +249,9 @@ def test_a_role_that_is_taken_away_is_gone_at_once(address: str, library: Shared
     assert is_refused(address, cookies(zoe))
 
 
-@pytest.mark.usefixtures("address")
-def test_what_people_do_is_logged_without_secrets(library: SharedLibrary) -> None:
+def test_what_people_do_is_logged_without_secrets(address: str, library: SharedLibrary) -> None:
+    signed_in(address, EVE)
+    signed_in(address, ADA).get("/auth/logout")
     found = library.parts.audit.find(limit=1000).items
     assert {(ADA, "signed in"), (ADA, "signed out"), (EVE, "signed in")} <= {(one.who, one.action) for one in found}
     log = (Path(library.parts.settings.data_dir) / "server.log").read_text()
