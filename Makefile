@@ -1,5 +1,5 @@
 # make run    installs, builds the demo collection, answers a demo question with its citations, serves the page
-# make test   installs and runs all tests
+# make test   installs and runs all tests, those on a Ray cluster after the others
 # make test-vllm  the language models over a real vLLM on this processor, in an environment of its own (4.3 GB)
 # make test-clients  our TypeScript client, adapters in real frameworks, and the clients of npm and PyPI over the citing
 #                    proxy, with the table of docs/proxy.md (needs node);  make client-types  its types, after new routes
@@ -35,7 +35,8 @@ run: $(VENV)/.run
 
 test: $(VENV)/.dev
 	@$(MAKE) --no-print-directory debian
-	$(BIN)/python tests/rerun.py -n 2 --dist worksteal
+	$(BIN)/python tests/rerun.py -n 2 --ignore tests/on_ray
+	$(BIN)/python tests/rerun.py tests/on_ray
 
 test-vllm:
 	@if [ "$$(uname -sm)" = "Linux x86_64" ]; then $(MAKE) --no-print-directory $(VENV)-vllm/.ready && \

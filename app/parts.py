@@ -260,6 +260,7 @@ class Parts:
                 asking_share=self.settings.asking_share,
                 way=self.settings.search_way,
                 dates=self.library.document_dates,
+                reopen=lambda: workspace.index(self.encoder),
             )
 
         return Pipeline(

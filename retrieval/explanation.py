@@ -191,7 +191,7 @@ def explain_hit(retriever: Retriever, text: str, hit: Hit) -> Explanation:
         hit.passage,
         [hit.spans],
         granularity=hit.granularity,
-        tokens=retriever.index.vectors(hit.passage.id),
+        tokens=retriever.vectors_of([hit.passage.id])[hit.passage.id],
         passage_share=retriever.passage_share,
         alignment=retriever.alignment,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -89,6 +89,8 @@ class Retriever:
     The same words at several places are one hit with `copies`: its own place is the one that the query or `about`, the
     question behind it, names, else the newest by `dates`.  Without `merging` each place is a hit of its own.
 
+    `reopen` returns the index as it is now: it is searched where passages have vanished since `index` was opened.
+
     >>> from propcite import Encoder
     >>> passages = [Passage("a", "The bridge is 96 metres long."), Passage("b", "A ferry crosses.")]
     >>> [hit.passage.id for hit in Retriever.over(Encoder(), passages).search("How long is the bridge?", k=1)]
@@ -107,6 +109,7 @@ class Retriever:
     merging: bool = True
     dates: Dates = no_dates
     about: str = ""
+    reopen: Callable[[], Index] | None = None
 
     @classmethod
     def over(
@@ -189,6 +192,13 @@ class Retriever:
         by_id = self.find(sorted(self.index.ids(self.allow)))
         return [by_id[i] for i in sorted(by_id)]
 
+    def vectors_of(self, ids: Collection[str]) -> dict[str, TokenVectors]:
+        """Return the vectors of passages by id, also of those that a search found in the index as it is now."""
+        vectors = self.index.vectors_of(ids)
+        if self.reopen and len(vectors) < len(ids):
+            vectors |= self.reopen().vectors_of(set(ids) - vectors.keys())
+        return vectors
+
     def _encode(self, texts: Sequence[str], granularity: Granularity) -> list[_Query]:
         """Encode each text as a query for units of this granularity and for the passages around them."""
         units = self.encoder.encode_queries(texts, granularity)
@@ -220,10 +230,10 @@ class Retriever:
             return []
         if k < 1:
             return [[] for _ in weights.units]
-        allow, again = self.allow, SEARCHED_AGAIN
+        allow, again, index = self.allow, SEARCHED_AGAIN, self.index
         depth = k + max(LOOKED_BEYOND, k // 2) if self.merging else k
         while True:
-            rows = self.index.search(
+            rows = index.search(
                 query.vectors,
                 weights.units,
                 k=depth,
@@ -243,6 +253,7 @@ class Retriever:
             if len(passages) < len(ids):
                 # A document is being replaced or removed: search again without its passages, so that others move up.
                 allow = both(allow, AllBut(frozenset(ids - passages.keys())))
+                index = self.reopen() if self.reopen else index
                 continue
             hits = [[_hit(hit, passages[hit.passage_id]) for hit in row] for row in rows]
             if not self.merging:
@@ -284,7 +295,7 @@ class Retriever:
     ) -> list[Hit]:
         """Split these sentences and score each proposition, which has the words of its sentence."""
         places = [(hit.passage, hit.spans[0]) for hit in sentences]
-        vectors = self.index.vectors_of(hit.passage.id for hit in sentences)
+        vectors = self.vectors_of({hit.passage.id for hit in sentences})
         hits = []
         for hit, pieces in zip(sentences, self.split([p.of(passage.text) for passage, p in places]), strict=True):
             passage, place = hit.passage, hit.spans[0]

@@ -15,6 +15,7 @@ import typer
 from propcite.retrieval.errors import PropCiteError
 
 if TYPE_CHECKING:  # the parts load models and databases: each command imports what it needs
+    from propcite.app.bulk.tasks import Task
     from propcite.app.library.store import Action, CollectionInfo
     from propcite.app.parts import Parts
 
@@ -148,9 +149,31 @@ def read_text(file: str) -> str:
     return text
 
 
+def answer_lines(task: Task, file: str, out: Path, workers: int) -> None:
+    """Answer the JSON lines of a file into another, with progress; the same command goes on after an interrupt."""
+    from propcite.app.bulk.running import answer_file
+    from propcite.app.terminal_progress import sharing
+
+    check_file(out)
+    with sharing() as report:
+        finished = answer_file(
+            task,
+            Path(file),
+            out,
+            workers,
+            str(task.settings.get("cluster", "")),
+            lambda done, total: report(f"{task.kind}: {done} of {total}", done / total),
+        )
+    resumed = f", {finished.earlier} of them before" if finished.earlier else ""
+    wrong = f", {finished.bad} of them errors" if finished.bad else ""
+    note(f"{finished.lines} lines answered in {out}{resumed}{wrong}")
+    if finished.bad:
+        raise typer.Exit(BELOW)
+
+
 def filter_lines(kind: type[Any], work: Callable[[Any], list[dict[str, Any]]], file: str = "-", most: int = 0) -> None:
     """Answer the JSON lines of a file or of standard input as they arrive, at most `most` per batch."""
-    from propcite.app.commands import filters
+    from propcite.app.bulk import filters
 
     def write(line: str) -> None:
         sys.stdout.write(line)

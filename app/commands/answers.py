@@ -1,10 +1,8 @@
-"""The commands that search, answer and cite, and those that start the demo and the web page."""
+"""The commands that search, answer and cite, and the demo."""
 
 from __future__ import annotations
 
 import json
-import os
-import sys
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,6 +17,7 @@ from propcite.app.commands import (
     Panel,
     SearchWay,
     Where,
+    answer_lines,
     cli,
     document_names,
     filter_lines,
@@ -42,6 +41,8 @@ from propcite.app.commands.given import (
     Most,
     PassagesFile,
     Questions,
+    Workers,
+    check_workers,
     followed_answer,
     read_passages,
     setting_overrides,
@@ -120,24 +121,33 @@ def ask(
     stream: Annotated[bool, typer.Option("--stream", help="Print the answer while it is written; JSON lines.")] = False,
     after: After = "",
     go_on: GoOn = False,
+    workers: Workers = 1,
 ) -> None:
     """Answer a question, with a quoted source for each fact.  Exit code 1 if the collection has no answer."""
-    if (stream or batch) and (form or out or offsets is not Counted.code_points):
-        raise PropCiteError("--stream and --batch write JSON lines: leave out --format, --out and --offsets")
+    if (stream or batch) and (form or (stream and out) or offsets is not Counted.code_points):
+        raise PropCiteError(
+            "--stream and --batch write JSON lines: leave out --format and --offsets, and --out of --stream"
+        )
+    check_workers(workers, bool(batch and out))
     if batch and (stream or question or after or go_on):
         raise PropCiteError(
             "--batch reads its questions from a file: leave out QUESTION, --stream, --after, --continue"
         )
     from propcite.app.library.store import Action
 
-    export = requested_export(as_json, form, out, offsets)
+    export = requested_export(as_json, form, None if batch else out, offsets)
     parts = open_parts(generator=generator and generator.value, generator_model=model)
     chosen = find_collection(parts, collection)
     pipeline = parts.pipeline(chosen, documents or (), where or ())
     if batch:
-        from propcite.app.commands import filters
+        from propcite.app.bulk import filters
+        from propcite.app.bulk.tasks import Task
 
         record(parts, Action.ASKED, chosen.name, "a batch")
+        if out:
+            task = Task.of("ask", parts.settings, chosen.name, documents or (), where or ())
+            answer_lines(task, batch, out, workers)
+            return
         filter_lines(filters.AskLine, lambda lines: filters.ask(pipeline, lines), batch, most=MAX_QUESTIONS)
         return
     after = followed_answer(parts, chosen, after, go_on=go_on)
@@ -186,14 +196,17 @@ def cite(
     judge: JudgeName = None,
     margin: Margin = None,
     most: Most = None,
+    workers: Workers = 1,
 ) -> None:
     """Cite any text from a collection, from a file of passages, or from the passages first and then the collection."""
-    from propcite.app.commands import filters
+    from propcite.app.bulk import filters
+    from propcite.app.bulk.tasks import Task
     from propcite.app.library.store import Action
 
     if stream and (batch or form or out):
         raise PropCiteError("--stream writes JSON events: leave out --batch, --format and --out")
-    export = requested_export(as_json, form, out, offsets)
+    check_workers(workers, bool(batch and out))
+    export = requested_export(as_json, form, None if batch else out, offsets)
     parts = open_parts(**setting_overrides(method, judge, margin, most))
     if stream:
         answer = cite_stream(
@@ -203,9 +216,12 @@ def cite(
             raise typer.Exit(BELOW)
         return
     if batch:
-        if form or out or offsets is not Counted.code_points:
-            raise PropCiteError("--batch writes JSON lines: leave out --format, --out and --offsets")
+        if form or offsets is not Counted.code_points:
+            raise PropCiteError("--batch writes JSON lines: leave out --format and --offsets")
         propcite = parts.propcite  # report wrong settings before reading any line
+        if out:
+            answer_lines(Task.of("cite", parts.settings, collection), file, out, workers)
+            return
         rest = parts.pipeline(find_collection(parts, collection)).retriever() if collection else None
         filter_lines(filters.CiteLine, lambda lines: filters.cite(propcite, lines, rest), file)
         return
@@ -270,30 +286,3 @@ def demo(collection: Collection = "demo") -> None:
         note("stored by an earlier run: propcite ask answers the question again")
     else:
         _show_answer(parts.pipeline(chosen).answer(question), parts)
-
-
-@cli.command(rich_help_panel=Panel.ASKING)
-def ui(
-    port: Annotated[int, typer.Option(min=1, max=65535, help="The page's port.")] = 8501,
-    headless: Annotated[bool, typer.Option(help="Do not open a browser.")] = False,
-) -> None:
-    """Start the web page."""
-    import socket
-    import subprocess
-
-    from propcite.app.settings import check_sign_in, load_settings
-
-    check_sign_in(load_settings())
-
-    with socket.socket() as free:
-        free.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            free.bind(("localhost", port))
-        except OSError as error:
-            raise PropCiteError(f"port {port} is taken ({error.strerror}): give another with --port") from error
-    # A process of its own, named by its file: the application never imports the page that shows it.
-    flags = ["--headless"] if headless else []
-    words = [sys.executable, "-P", "-m", "propcite.ui.launch", str(port), *flags]
-    if os.name == "posix":  # this process becomes the page, so that a signal ends the page itself
-        os.execv(words[0], words)
-    raise typer.Exit(subprocess.call(words))

@@ -11,7 +11,7 @@ import typer
 from propcite.retrieval.errors import PropCiteError
 
 if TYPE_CHECKING:
-    from propcite.app.commands.filters import PassageLine
+    from propcite.app.bulk.filters import PassageLine
     from propcite.app.library.store import CollectionInfo
     from propcite.app.parts import Parts
     from propcite.retrieval.text import Passage
@@ -52,6 +52,13 @@ PassagesFile = Annotated[
 ]
 Batch = Annotated[bool, typer.Option(help="Read JSON lines of question, answer, passages; write one answer per line.")]
 
+Workers = Annotated[
+    int,
+    typer.Option(
+        min=1, max=256, help="With --batch and --out: so many processes, in the setting cluster's if it is set."
+    ),
+]
+
 MethodName = Annotated[
     Methods | None, typer.Option("--method", help="How evidence is searched (default: PROPCITE_METHOD).")
 ]
@@ -89,6 +96,12 @@ def followed_answer(parts: Parts, collection: CollectionInfo, after: str, *, go_
     return newest[0].id
 
 
+def check_workers(workers: int, to_file: bool) -> None:
+    """Raise an error if several workers were asked for where there is no bulk command for them."""
+    if workers > 1 and not to_file:
+        raise PropCiteError("--workers goes with --batch and --out FILE, which a later run can resume: give both")
+
+
 def setting_overrides(
     method: Methods | None, judge: Judges | None, margin: float | None, most: int | None
 ) -> dict[str, object]:
@@ -103,7 +116,7 @@ def setting_overrides(
 
 def read_passages(path: Path) -> list[Passage]:
     """Read passages from a file of JSON lines; one without an id gets its number."""
-    from propcite.app.commands.filters import passages_of
+    from propcite.app.bulk.filters import passages_of
 
     try:
         lines = path.read_text("utf-8-sig").split("\n")
@@ -118,7 +131,7 @@ def read_passages(path: Path) -> list[Passage]:
 def _read(path: Path, number: int, line: str) -> PassageLine:
     from pydantic import TypeAdapter, ValidationError
 
-    from propcite.app.commands.filters import PassageLine
+    from propcite.app.bulk.filters import PassageLine
 
     try:
         return TypeAdapter(PassageLine).validate_json(line)

@@ -28,7 +28,7 @@ def split(
     text: Annotated[bool, typer.Option("--text", help="Plain text in, its claims as text out.")] = False,
 ) -> None:
     r"""Filter: {"sentence"} per line -> {"propositions": \[{"text", "spans": \[\[start, end]], "check_worthy"}]}."""
-    from propcite.app.commands import filters
+    from propcite.app.bulk import filters
 
     parts = open_parts()
     splitter = parts.splitter  # report wrong settings before reading any line
@@ -44,7 +44,7 @@ def split(
 @cli.command(rich_help_panel=Panel.FILTERS)
 def judge() -> None:
     r"""Filter: {"claim", "evidence": \[text…]} per line -> {"support": 0..1, "verdict", "reason"}."""
-    from propcite.app.commands import filters
+    from propcite.app.bulk import filters
 
     parts = open_parts()
     judge = parts.judge  # report wrong settings before reading any line

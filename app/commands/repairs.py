@@ -11,6 +11,7 @@ from propcite.app.commands import (
     AsJson,
     Collection,
     Panel,
+    answer_lines,
     cli,
     filter_lines,
     find_collection,
@@ -18,7 +19,17 @@ from propcite.app.commands import (
     read_text,
     write_json,
 )
-from propcite.app.commands.given import Batch, JudgeName, MethodName, PassagesFile, read_passages, setting_overrides
+from propcite.app.commands.exports import Out
+from propcite.app.commands.given import (
+    Batch,
+    JudgeName,
+    MethodName,
+    PassagesFile,
+    Workers,
+    check_workers,
+    read_passages,
+    setting_overrides,
+)
 from propcite.retrieval.errors import PropCiteError
 
 
@@ -31,13 +42,22 @@ def repair(
     as_json: AsJson = False,
     method: MethodName = None,
     judge: JudgeName = None,
+    out: Out = None,
+    workers: Workers = 1,
 ) -> None:
     """Check an answer's own markers: keep right, drop wrong, add missing ones.  Exit code 1 if any changed."""
-    from propcite.app.commands import filters
+    from propcite.app.bulk import filters
+    from propcite.app.bulk.tasks import Task
     from propcite.app.terminal import show_repair
     from propcite.attribution.formats.json.repairs import repair_json
 
+    if out and not batch:
+        raise PropCiteError("--out goes with --batch: leave it out, or write > FILE")
+    check_workers(workers, bool(batch and out))
     parts = open_parts(**setting_overrides(method, judge, None, None))
+    if batch and out:
+        answer_lines(Task.of("repair", parts.settings, collection), file, out, workers)
+        return
     pipeline = parts.pipeline(find_collection(parts, collection)) if collection else None
     if batch:
         rest = pipeline.retriever() if pipeline else None

@@ -1,4 +1,4 @@
-"""The commands that start the HTTP server and manage its keys."""
+"""The commands that start the page and the HTTP server, and manage its keys."""
 
 from __future__ import annotations
 
@@ -218,3 +218,29 @@ def _access(key: Key) -> str:
 
 def _state(key: Key) -> str:
     return f"revoked {key.revoked_at:%Y-%m-%d}" if key.revoked_at else ""
+
+
+@cli.command(rich_help_panel=Panel.ASKING)
+def ui(
+    port: Annotated[int, typer.Option(min=1, max=65535, help="The page's port.")] = 8501,
+    headless: Annotated[bool, typer.Option(help="Do not open a browser.")] = False,
+) -> None:
+    """Start the web page."""
+    import subprocess
+
+    from propcite.app.settings import check_sign_in, load_settings
+
+    check_sign_in(load_settings())
+
+    with socket.socket() as free:
+        free.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            free.bind(("localhost", port))
+        except OSError as error:
+            raise PropCiteError(f"port {port} is taken ({error.strerror}): give another with --port") from error
+    # A process of its own, named by its file: the application never imports the page that shows it.
+    flags = ["--headless"] if headless else []
+    words = [sys.executable, "-P", "-m", "propcite.ui.launch", str(port), *flags]
+    if os.name == "posix":  # this process becomes the page, so that a signal ends the page itself
+        os.execv(words[0], words)
+    raise typer.Exit(subprocess.call(words))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
@@ -185,7 +186,7 @@ class ReaderJudge:
 
     def readings(self, cases: Sequence[Case]) -> list[Reading]:
         """Return the network's reading of each case."""
-        return self.reader.read([(case.claim.strip(), shown_evidence(case)) for case in cases])
+        return self.reader.read([(undecorated(case.claim), shown_evidence(case)) for case in cases])
 
     def _verdict(self, case: Case, reading: Reading, features: Features) -> Verdict:
         p = probability(self.calibration.logit(reading.logit))
@@ -240,10 +241,28 @@ def is_quoted(case: Case) -> bool:
     >>> is_quoted(Case("It rained.", ("It rained. We left.",))), is_quoted(Case("It rained.", ("He said: It rained.",)))
     (True, False)
     """
-    claim, text = case.claim.strip(), case.text
+    claim, text = undecorated(case.claim), case.text
     if not claim or claim not in text:
         return False
     return any(span.of(text).strip() == claim for span in split_sentences(text))
+
+
+def undecorated(claim: str) -> str:
+    """Return a claim without pictures before and after it, which chatbots like and the network cannot read.
+
+    >>> undecorated("✅ It rained. 🌧️"), undecorated("© 2024"), undecorated("🌧️")
+    ('It rained.', '© 2024', '')
+    """
+    first, last = 0, len(claim)
+    while first < last and _decorates(claim[first]):
+        first += 1
+    while first < last and _decorates(claim[last - 1]):
+        last -= 1
+    return claim[first:last]
+
+
+def _decorates(character: str) -> bool:
+    return character.isspace() or (character > "\u2000" and unicodedata.category(character) in ("So", "Sk", "Cf", "Mn"))
 
 
 def shown_evidence(case: Case) -> str:

@@ -167,10 +167,9 @@ class DerivedFiles:
             live.centroid_codes = live.faiss_tokens = None
         return True
 
-    def drop_unlike(self, other: DerivedFiles, segments: Sequence[LiveSegment]) -> None:
-        """Drop what another index has not trained: scores by other centroids cannot be compared with its."""
-        if self._centroids_name != other._centroids_name:
-            self.centroids = None
+    def share_trained(self, other: DerivedFiles, segments: Sequence[LiveSegment]) -> None:
+        """Share another index's centroids in memory; drop others, by which scores cannot be compared with its."""
+        self.centroids = other.centroids if self._centroids_name == other._centroids_name else None
         if self.faiss != other.faiss:
             self.faiss = ""
         for live in segments:

@@ -292,9 +292,9 @@ class TokenIndex:
             if self._derived.adopt(other._derived, source, folder, self._contents.segments):
                 self.write(folder)
 
-    def drop_structures_unlike(self, other: TokenIndex) -> None:
-        """Drop what another index does not have in common, until `train_together`; searches read more instead."""
-        self._derived.drop_unlike(other._derived, self._contents.segments)
+    def share_trained(self, other: TokenIndex) -> None:
+        """Share what another index has trained too; drop what it has not, until `train_together`."""
+        self._derived.share_trained(other._derived, self._contents.segments)
 
     def stage(self, folder: Path) -> None:
         """Write additions to disk to free their memory; readers do not see them before `save`."""

@@ -70,7 +70,7 @@ class ShardedIndex:
         index = cls(shards, layout)
         index._check_encoders()
         for shard in shards[1:]:
-            shard.drop_structures_unlike(shards[0])
+            shard.share_trained(shards[0])
         return index
 
     def _check_encoders(self) -> None:

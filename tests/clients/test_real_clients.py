@@ -28,7 +28,7 @@ from scripted_llm import Reply, Request
 
 HERE = Path(__file__).parent
 NPM = Path(sys.prefix)  # where make test-clients installs both kinds of packages
-EMOJI = "\U0001f30a\U0001f30a Look: The barrier has fourteen steel gates."
+EMOJI = "\U0001f30a\U0001f30a The barrier has fourteen steel gates."
 QUESTIONS = {scene: f"{scene.title()}: {QUESTION}" for scene in ("plain", "emoji", "tools", "two", "killed")}
 DROPPING = ("AI SDK, openai-compatible", "langchain-openai, chat")  # what drops annotations
 TOOL_USE = {"type": "tool_use", "id": "c1", "name": "cost", "input": {"of": "it"}}

@@ -186,6 +186,20 @@ def test_hits_of_removed_passages_are_left_out(retriever: Retriever, passages: l
         assert "gates" not in {hit.passage.id for hit in hits}
 
 
+@pytest.mark.parametrize("granularity", list(Granularity))
+def test_the_index_is_opened_again_where_all_its_passages_have_vanished(
+    encoder: Encoder, granularity: Granularity
+) -> None:
+    """A writer has saved a new version of the only document since the index was opened."""
+    old, new = (passage_from_text(name, f"The bridge is {n} metres long.") for name, n in (("v1", 95), ("v2", 96)))
+    now = Retriever.over(encoder, [new])
+    before = replace(Retriever.over(encoder, [old]), find=now.find)
+    assert before.search("How long is the bridge?", granularity) == []
+    [hit] = replace(before, reopen=lambda: now.index).search("How long is the bridge?", granularity)
+    assert hit.passage == new
+    assert hit.score == now.search("How long is the bridge?", granularity)[0].score
+
+
 def test_duplicate_ids_raise(encoder: Encoder) -> None:
     with pytest.raises(ValueError, match="two passages have the same id '"):
         Retriever.over(encoder, [passage_from_text("p", "One."), passage_from_text("p", "Two.")])

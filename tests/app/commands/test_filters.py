@@ -13,8 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from word_encoder import WordEncoder
 
-from propcite.app.commands import filters, rank_lines
-from propcite.app.commands.filters import MAX_LINES, run, waiting_together
+from propcite.app.bulk import filters
+from propcite.app.bulk.filters import MAX_LINES, run, waiting_together
+from propcite.app.commands import rank_lines
 from propcite.attribution.errors import AttributionError
 from propcite.attribution.judges.embedded import EmbeddedJudge
 from propcite.attribution.propcite import PropCite

@@ -267,6 +267,14 @@ def test_a_reason_names_three_phrases_at_most() -> None:
     assert reason("a b c d", []) == ""
 
 
+def test_pictures_around_a_claim_change_nothing(judge: ReaderJudge) -> None:
+    evidence = "The tidal barrier has fourteen steel gates. It cost 410 million euros."
+    for claim in ("It cost 410 million euros.", "The barrier has fourteen gates.", "The barrier has twenty gates."):
+        plain = one(judge, claim, evidence)
+        assert one(judge, f"✅ {claim}", evidence) == plain
+        assert one(judge, f"\U0001f30a\U0001f30a {claim} \U0001f327\ufe0f", evidence) == plain
+
+
 def test_a_calibration_never_prefers_a_worse_reading() -> None:
     logits = [Calibration(0.7, -0.5).logit(reading) for reading in (-50.0, -2.0, 0.0, 2.0, 50.0)]
     assert logits == sorted(logits)

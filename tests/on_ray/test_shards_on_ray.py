@@ -15,7 +15,6 @@ import pytest
 from attacking import small_library
 from commanded import Propcite, commanded
 from index_samples import Samples
-from ray_nodes import ray_nodes
 from word_encoder import WordEncoder
 
 from propcite.app import parts as bootstrap
@@ -33,16 +32,9 @@ from propcite.retrieval.sharding.layout import Layout, read_layout
 from propcite.retrieval.sharding.resharding import reshard
 from propcite.retrieval.text import Granularity
 
-pytest.importorskip("ray")
 PASSAGES, NUM = 600, 3
 WEIGHTS = np.ones((2, 8), np.float32)
 TEXTS = {f"{n}.txt": f"The gate number {n} weighs 30{n} tonnes. It is painted in colour {n}." for n in range(12)}
-
-
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[Any]:
-    with ray_nodes() as nodes:
-        yield nodes
 
 
 @pytest.fixture(scope="module")
@@ -104,7 +96,6 @@ def test_the_lists_are_those_of_one_index(index: ClusterIndex, folder: Path, sam
     }
     assert index.vectors("p5").vectors.tolist() == here.vectors("p5").vectors.tolist()
     assert len({process for _, process, _ in index.places()}) == NUM
-    assert len({machine for machine, _, _ in index.places()}) > 1
 
 
 def test_a_save_is_seen_at_once_and_two_searchers_share_the_processes(

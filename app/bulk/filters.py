@@ -26,6 +26,7 @@ from propcite.retrieval.splitter import passage_from_text
 from propcite.retrieval.text import Passage
 
 MAX_LINES = 32  # lines answered in one batch
+ERROR = '{"error": '  # what the answer to a bad line begins with
 
 
 class SplitLine(TypedDict):
@@ -77,16 +78,21 @@ def run(
     most: int = MAX_LINES,
 ) -> int:
     """Answer every line and return the number of bad ones."""
-    adapter: TypeAdapter[Line] = TypeAdapter(kind)
     bad = 0
     for batch in waiting_together(lines, most):
-        read = [_read(line, adapter) for line in batch]
-        good = iter(_work([r for r in read if not isinstance(r, BadLine)], work))
-        for entry in read:
-            answer: Answer = {"error": entry.reason} if isinstance(entry, BadLine) else next(good)
-            bad += "error" in answer
-            write(json.dumps(answer, ensure_ascii=False) + "\n")
+        for answer in answered(kind, work, batch):
+            bad += answer.startswith(ERROR)
+            write(answer + "\n")
     return bad
+
+
+def answered(kind: type[Line], work: Work[Line], lines: Sequence[str]) -> list[str]:
+    """Answer JSON lines in one batch, each by a JSON line; a bad one by its error."""
+    adapter: TypeAdapter[Line] = TypeAdapter(kind)
+    read = [_read(line, adapter) for line in lines]
+    good = iter(_work([r for r in read if not isinstance(r, BadLine)], work))
+    answers: list[Answer] = [{"error": r.reason} if isinstance(r, BadLine) else next(good) for r in read]
+    return [json.dumps(answer, ensure_ascii=False) for answer in answers]
 
 
 def _read(line: str, adapter: TypeAdapter[Line]) -> Any:
