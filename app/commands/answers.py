@@ -124,10 +124,10 @@ def ask(
     workers: Workers = 1,
 ) -> None:
     """Answer a question, with a quoted source for each fact.  Exit code 1 if the collection has no answer."""
-    if (stream or batch) and (form or (stream and out) or offsets is not Counted.code_points):
-        raise PropCiteError(
-            "--stream and --batch write JSON lines: leave out --format and --offsets, and --out of --stream"
-        )
+    if stream and (form or out or offsets is not Counted.code_points):
+        raise PropCiteError("--stream writes JSON lines: leave out --format, --out and --offsets")
+    if batch and (form or offsets is not Counted.code_points):
+        raise PropCiteError("--batch writes JSON lines: leave out --format and --offsets")
     check_workers(workers, bool(batch and out))
     if batch and (stream or question or after or go_on):
         raise PropCiteError(
