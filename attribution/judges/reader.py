@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -176,6 +176,7 @@ class ReaderJudge:
         return self.embedded.encode_evidence(evidence)
 
     def judge(self, cases: Sequence[Case]) -> list[Verdict]:
+        cases = [replace(case, claim=undecorated(case.claim)) for case in cases]
         features = self.embedded.features(cases)
         known = [_known_without_reading(case, f) for case, f in zip(cases, features, strict=True)]
         readings = iter(self.readings([case for case, own in zip(cases, known, strict=True) if own is None]))
@@ -241,10 +242,10 @@ def is_quoted(case: Case) -> bool:
     >>> is_quoted(Case("It rained.", ("It rained. We left.",))), is_quoted(Case("It rained.", ("He said: It rained.",)))
     (True, False)
     """
-    claim, text = undecorated(case.claim), case.text
-    if not claim or claim not in text:
+    text = case.text
+    if not case.claim or case.claim not in text:
         return False
-    return any(span.of(text).strip() == claim for span in split_sentences(text))
+    return any(span.of(text).strip() == case.claim for span in split_sentences(text))
 
 
 def undecorated(claim: str) -> str:

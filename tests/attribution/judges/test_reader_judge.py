@@ -273,6 +273,7 @@ def test_pictures_around_a_claim_change_nothing(judge: ReaderJudge) -> None:
         plain = one(judge, claim, evidence)
         assert one(judge, f"✅ {claim}", evidence) == plain
         assert one(judge, f"\U0001f30a\U0001f30a {claim} \U0001f327\ufe0f", evidence) == plain
+    assert one(judge, "\U0001f30a Look at it.", "\U0001f30a Rain.") == one(judge, "Look at it.", "\U0001f30a Rain.")
 
 
 def test_a_calibration_never_prefers_a_worse_reading() -> None:
