@@ -36,6 +36,7 @@ from propcite.app.notes import commands as notes
 from propcite.app.overview import commands as overview
 from propcite.app.reviewing import command as reviewing
 from propcite.app.setup import command as setup
+from propcite.app.storage import command as storage
 from propcite.retrieval.errors import PropCiteError
 
 # A module adds its commands when it is imported.
@@ -62,6 +63,7 @@ __all__ = [
     "reviewing",
     "serving",
     "setup",
+    "storage",
     "upkeep",
 ]
 

@@ -116,8 +116,11 @@ class Parts:
     def originals(self) -> Originals:
         """The stored original files of documents."""
         from propcite.app.library.originals import Originals
+        from propcite.retrieval.remote.objects import ObjectStore
 
-        return Originals(self.settings.data_dir / "originals", self.library, self.settings.originals)
+        folder, storage = self.settings.data_dir / "originals", self.settings.storage
+        objects = ObjectStore(storage).below("originals") if storage else None
+        return Originals(folder, self.library, self.settings.originals, objects)
 
     @cached_property
     def finder(self) -> Finder:
@@ -189,10 +192,17 @@ class Parts:
         return alignment_of(name) if name else NEAREST
 
     def workspace(self, collection: CollectionInfo, progress: ProgressReport | None = None) -> Workspace:
+        from propcite.app.library.open_indexes import ClusterUse
         from propcite.app.library.workspace import Workspace
         from propcite.retrieval.index import ignore_progress
 
         settings = self.settings
+        cluster = ClusterUse(
+            settings.cluster,
+            settings.cluster_replicas,
+            settings.cluster_wait,
+            settings.cluster_missing == "name",
+        )
         return Workspace(
             settings.data_dir,
             self.library,
@@ -201,7 +211,8 @@ class Parts:
             bits=settings.index_bits,
             regime=settings.index,
             exact_up_to=settings.exact_up_to,
-            cluster=settings.cluster,
+            cluster=cluster if settings.cluster else None,
+            storage=settings.storage,
             searched_share=settings.searched_share,
             stored_share=settings.stored_share,
             pruning=settings.pruning,

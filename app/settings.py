@@ -62,6 +62,11 @@ class Settings(BaseSettings):
         default_factory=lambda: user_data_path("propcite", appauthor=False),
         description="the folder of the database and the indexes",
     )
+    storage: str = Field(
+        "",
+        description="where indexes and kept files are, for several machines: s3://bucket/folder, gs://…, file:///…; "
+        "empty: in the data directory alone",
+    )
     database: str = Field("", description="a SQLAlchemy URL; empty: SQLite in the data directory", repr=False)
     collection: str = Field("default", description="the collection used when none is named", min_length=1)
 
@@ -99,6 +104,12 @@ class Settings(BaseSettings):
     cluster: str = Field(
         "",
         description="a Ray cluster that searches indexes in shards: its address, auto, local; empty: this process",
+    )
+    cluster_replicas: int = Field(1, ge=1, le=16, description="processes of the cluster that hold each shard")
+    cluster_wait: float = Field(60.0, gt=0, description="seconds in which each shard of a cluster must answer")
+    cluster_missing: Literal["refuse", "name"] = Field(
+        "refuse",
+        description="while a shard is away: refuse to answer, or name the shard and leave facts unchecked",
     )
 
     alignment: Annotated[str, AfterValidator(alignment_name)] = Field(

@@ -40,6 +40,7 @@ MARKS = {
     Label.PARTLY: ("◐", "yellow"),
     Label.UNSUPPORTED: ("○", "dim"),
     Label.CONTRADICTED: ("✗", "red"),
+    Label.UNCHECKED: ("?", "dim"),
 }
 REPAIRS = {
     "kept": ("✓", "green"),

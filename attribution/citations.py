@@ -15,7 +15,7 @@ MAX_CITATIONS = 3  # markers per sentence, as in ALCE
 
 
 class Label(StrEnum):
-    """The verdict of a judge on evidence.
+    """The verdict of a judge on evidence; `unchecked` where part of the documents could not be searched for it.
 
     >>> Label("partly")
     <Label.PARTLY: 'partly'>
@@ -25,6 +25,7 @@ class Label(StrEnum):
     PARTLY = "partly"
     UNSUPPORTED = "unsupported"
     CONTRADICTED = "contradicted"
+    UNCHECKED = "unchecked"
 
 
 @dataclass(frozen=True, slots=True)

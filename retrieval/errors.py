@@ -3,7 +3,8 @@
 PropCiteError
 ├── RetrievalError          an encoder or a search could not run
 │   ├── EncoderError        a model is missing, damaged or does not fit
-│   └── IndexFormatError    an index is damaged, foreign or made by another encoder
+│   ├── IndexFormatError    an index is damaged, foreign or made by another encoder
+│   └── StorageError        an object store does not answer, refuses access or was changed meanwhile
 ├── propcite.attribution.errors.AttributionError
 │   ├── EndpointError       a language model's server is unreachable or refuses access
 │   └── NotInAnswerError    an answer has no such fact or citation
@@ -25,3 +26,7 @@ class EncoderError(RetrievalError):
 
 class IndexFormatError(RetrievalError):
     """An index is damaged, foreign or made by another encoder."""
+
+
+class StorageError(RetrievalError):
+    """An object store does not answer, refuses access, or was changed meanwhile."""

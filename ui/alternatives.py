@@ -24,9 +24,9 @@ NUM_NEAR = 12  # sentences; those of one passage are shown together
 GROUPS = (
     ("Supports it", (Label.SUPPORTED,)),
     ("Contradicts it", (Label.CONTRADICTED,)),
-    ("Comes near it", (Label.PARTLY, Label.UNSUPPORTED)),
+    ("Comes near it", (Label.PARTLY, Label.UNSUPPORTED, Label.UNCHECKED)),
 )
-WEIGHT = (Label.CONTRADICTED, Label.SUPPORTED, Label.PARTLY, Label.UNSUPPORTED)
+WEIGHT = (Label.CONTRADICTED, Label.SUPPORTED, Label.PARTLY, Label.UNSUPPORTED, Label.UNCHECKED)
 
 
 def show(answer: CitedAnswer, fact: CitedProposition) -> None:

@@ -81,7 +81,9 @@ class Pipeline:
             retriever = replace(retriever, alignment=alignment)
         retriever = retriever.by(way or retriever.way)
         with Timer()("retrieve"), in_turn(len(text)):
-            return retriever.search(_required(text, "a search"), granularity, k, timer, phrases=True)
+            hits = retriever.search(_required(text, "a search"), granularity, k, timer, phrases=True)
+        refuse_partial(retriever)
+        return hits
 
     def answer(self, question: str, after: str = "") -> CitedAnswer:
         """Answer a question, with every fact cited from the passages that the answer was written from.
@@ -166,8 +168,11 @@ class Pipeline:
         self, answer: CitedAnswer, fact: str | int, granularity: Granularity = Granularity.SENTENCE, k: int = 8
     ) -> list[Alternative]:
         """Return what else of the collection is near a fact of a stored answer, ranked and judged as it is now."""
+        retriever = self.retriever()
         with in_turn():
-            return self.propcite.alternatives(answer, fact, self.retriever(), granularity, k)
+            found = self.propcite.alternatives(answer, fact, retriever, granularity, k)
+        refuse_partial(retriever)
+        return found
 
     def repair(self, text: str, passages: Sequence[Passage], *, question: str = "") -> Repaired:
         """Check a text's markers for these passages, and cite what they leave out over the collection too."""
@@ -266,6 +271,12 @@ def refuse_empty(library: Library, collection: CollectionInfo, index: Sized | No
         raise NotFoundError(f"the collection {name!r} is empty: propcite ingest PATH --collection {quoted}")
     if index is not None and not len(index):
         raise StoreError(f"the index of {name!r} is gone: run propcite reindex --collection {quoted}")
+
+
+def refuse_partial(retriever: Retriever) -> None:
+    """Raise an error where a search left documents out, and its result has no place to say so."""
+    if missing := retriever.index.missing:
+        raise StoreError(f"not all documents were searched ({', '.join(missing)}): try again when they are back")
 
 
 def _required(text: str, what: str) -> str:

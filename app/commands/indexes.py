@@ -103,13 +103,13 @@ def show_shards(collection: Collection = "", as_json: AsJson = False) -> None:
     parts = open_parts()
     chosen = find_collection(parts, collection)
     workspace = parts.workspace(chosen)
-    sizes = workspace.shard_stats()
+    sizes = workspace.shards.stats()
     if not sizes:
         note(f"{chosen.name} has no index yet: propcite ingest PATH")
         raise typer.Exit(BELOW)
     rows = [
         {"shard": n, "passages": size.passages, "tokens": size.tokens, "bytes": size.bytes, "folder": str(folder)}
-        for n, (size, folder) in enumerate(zip(sizes, workspace.shard_folders(), strict=True))
+        for n, (size, folder) in enumerate(zip(sizes, workspace.shards.folders(), strict=True))
     ]
     if as_json:
         write_json({"collection": chosen.name, "shards": rows})
@@ -124,13 +124,15 @@ def show_hosts(collection: Collection = "", as_json: AsJson = False) -> None:
 
     parts = open_parts()
     chosen = find_collection(parts, collection)
-    places = parts.workspace(chosen).shard_hosts(parts.encoder)
+    held = parts.workspace(chosen).shards
+    places = held.hosts(parts.encoder)
     if not places:
         note(f"{chosen.name} is searched in this process: set cluster, and divide it by propcite shards split NUMBER")
         raise typer.Exit(BELOW)
+    replicas = len(places) // len(held.folders())
     rows = [
-        {"shard": number, "machine": machine, "process": process, "propcite": version}
-        for number, (machine, process, version) in enumerate(places)
+        {"shard": n // replicas, "machine": machine, "process": process, "propcite": version}
+        for n, (machine, process, version) in enumerate(places)
     ]
     if as_json:
         write_json({"collection": chosen.name, "hosts": rows})
@@ -143,7 +145,7 @@ def stop_hosts(collection: Collection = "", as_json: AsJson = False) -> None:
     """End the processes of the cluster in which the shards are open; the next search opens them again."""
     parts = open_parts()
     chosen = find_collection(parts, collection)
-    stopped = parts.workspace(chosen).stop_hosts()
+    stopped = parts.workspace(chosen).shards.stop_hosts()
     if as_json:
         write_json({"collection": chosen.name, "stopped": stopped})
     else:
@@ -166,8 +168,8 @@ def split_shards(
     chosen = find_collection(parts, collection)
     with sharing() as report:
         workspace = parts.workspace(chosen, progress=report)
-        workspace.divide(number)
-        sizes = workspace.shard_stats()
+        workspace.shards.divide(number)
+        sizes = workspace.shards.stats()
     if as_json:
         write_json({"collection": chosen.name, "shards": len(sizes), "passages": [size.passages for size in sizes]})
     else:
@@ -187,7 +189,7 @@ def move_shard(
     """
     parts = open_parts()
     chosen = find_collection(parts, collection)
-    new = parts.workspace(chosen).move_shard(number, folder)
+    new = parts.workspace(chosen).shards.move(number, folder)
     if as_json:
         write_json({"collection": chosen.name, "shard": number, "folder": str(new)})
     else:

@@ -81,11 +81,14 @@ def backup(
     from dataclasses import asdict
 
     from propcite.app.library.backup import create_backup
+    from propcite.app.storage.moving import pull
     from propcite.app.terminal_progress import sharing
 
     parts = open_parts()
     with sharing() as progress:
         data_dir = parts.settings.data_dir
+        if parts.settings.storage:
+            pull(parts, progress)
         saved = create_backup(
             parts.library, data_dir, file, with_index=not without_index, force=force, progress=progress
         )
@@ -111,6 +114,7 @@ def restore(
 
     from propcite.app.library import backup as kept
     from propcite.app.library.store import Library
+    from propcite.app.storage.moving import push
     from propcite.app.terminal_progress import sharing
 
     parts = open_parts(data_dir=into)
@@ -122,8 +126,11 @@ def restore(
             data_dir,
             collection=collection,
             force=force,
+            storage=parts.settings.storage,
             progress=progress,
         )
+        if parts.settings.storage:
+            push(parts, progress)
     if as_json:
         write_json(asdict(back))
         return

@@ -190,8 +190,7 @@ class Doctor:
 
     def _originals(self) -> Iterator[Finding]:
         originals = self.parts.originals
-        unused = {sha256 for sha256 in originals.unused() if _is_old(originals.path(sha256))}
-        if unused:
+        if unused := originals.unused(older_than_s=HOUR_S):
             what = f"{len(unused)} stored files of documents that are gone"
             yield Finding(str(originals.folder), what, "--mend removes them", lambda: originals.remove_unused(unused))
         if self.deep:

@@ -24,13 +24,13 @@ def lost_originals(originals: Originals, backup: Path | None = None) -> Iterator
     """
     altered: dict[str, str] = {}  # sources by digest
     gone: dict[str, str] = {}
-    library = originals.library
+    library, stored = originals.library, set(originals.digests())
     for collection in library.collections():
         for info in library.documents(collection):
             if originals.path(info.sha256).exists():
                 if info.sha256 not in altered and not originals.is_intact(info.sha256):
                     altered[info.sha256] = info.source
-            elif originals.wants(info.source):
+            elif originals.wants(info.source) and info.sha256 not in stored:
                 gone[info.sha256] = info.source
     for lost, what in ((altered, "altered"), (gone, "gone")):
         if lost:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import shlex
 import shutil
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from copy import copy
+from functools import cached_property
 from pathlib import Path
-from threading import Lock
 from typing import TYPE_CHECKING, Unpack
-from weakref import WeakKeyDictionary
 
 from filelock import FileLock, Timeout
 
-from propcite.app.errors import AppError, InUseError, StoreError
+from propcite.app.errors import InUseError, StoreError
+from propcite.app.library.open_indexes import ClusterUse, open_in_cluster, open_sharing, share
 from propcite.app.library.store import CollectionInfo, Library
 from propcite.app.library.store.changes import PassageSet
 from propcite.retrieval.encoding.encoder import Encoder
@@ -22,18 +22,17 @@ from propcite.retrieval.errors import IndexFormatError
 from propcite.retrieval.index import Index, IndexOptions, IndexStats, ignore_progress
 from propcite.retrieval.index.manifest import MANIFEST_FILE
 from propcite.retrieval.index.token_index import TokenIndex
-from propcite.retrieval.sharding.folder import OpenIndex, open_index, replace_folder
-from propcite.retrieval.sharding.layout import LAYOUT_FILE, Layout, Version, index_version, read_layout, shard_folders
-from propcite.retrieval.sharding.sharded_index import ShardedIndex
+from propcite.retrieval.remote.objects import ObjectStore
+from propcite.retrieval.remote.published_index import PublishedIndex
+from propcite.retrieval.sharding.folder import OpenIndex, replace_folder
+from propcite.retrieval.sharding.layout import LAYOUT_FILE, Layout, Version, index_version, read_layout
 
 if TYPE_CHECKING:
+    from propcite.app.library.shards import Shards
     from propcite.retrieval.index.integrity import Fault
     from propcite.retrieval.sharding.cluster import ClusterIndex
 
 REBUILDING = "rebuilding"  # the folder beside an index's files in which its successor is built
-_OPEN: WeakKeyDictionary[OpenIndex, Path] = WeakKeyDictionary()  # of this process: none of them changes any more
-_CLUSTERED: dict[tuple[object, ...], ClusterIndex] = {}  # of this process: each sees changes by itself
-_SHARING = Lock()
 BATCH = 256  # passages encoded and written at once, which bounds the memory that a large document takes
 
 
@@ -46,7 +45,8 @@ class Workspace:
         library: Library,
         collection: CollectionInfo,
         *,
-        cluster: str = "",
+        cluster: ClusterUse | None = None,
+        storage: str = "",
         **options: Unpack[IndexOptions],
     ) -> None:
         self.library = library
@@ -54,6 +54,10 @@ class Workspace:
         self.cluster, self.options = cluster, options
         self.progress = options.get("progress", ignore_progress)
         self.folder = data_dir / "indexes" / str(collection.id)
+        self.published: PublishedIndex | None = None
+        if storage:  # collections of another database may have the same numbers
+            name = f"indexes/{collection.id}-{collection.created_at:%Y%m%d%H%M%S%f}"
+            self.published = PublishedIndex(ObjectStore(storage).below(name), self.folder)
         self._opened: tuple[Version, OpenIndex] | None = None
 
     def index(self, encoder: Encoder) -> Index:
@@ -61,18 +65,23 @@ class Workspace:
 
         With a cluster, an index in shards is searched in the processes there.
         """
-        if self.cluster and (layout := read_layout(self.folder)):
-            return self._in_cluster(layout, encoder)
+        if self.cluster:
+            self._fetch(shards=())
+            if layout := read_layout(self.folder):
+                return self.in_cluster(layout, encoder)
+        self._fetch()
         return self._here(encoder)
 
-    def _in_cluster(self, layout: Layout, encoder: Encoder) -> ClusterIndex:
-        from propcite.retrieval.sharding.cluster import ClusterIndex
+    def _fetch(self, shards: Collection[str] | None = None) -> None:
+        """Bring what the storage has since, at most once a second; without a storage nothing is done."""
+        if self.published:
+            self.published.fetch(shards, soon=True, progress=self.progress)
 
-        key = (self.folder, layout, self.cluster, encoder.name)
-        with _SHARING:
-            if key not in _CLUSTERED:
-                _CLUSTERED[key] = ClusterIndex(self.folder, layout, encoder.name, address=self.cluster, **self.options)
-            return _CLUSTERED[key]
+    def in_cluster(self, layout: Layout, encoder: Encoder) -> ClusterIndex:
+        """Return the index as the processes of the cluster have it open."""
+        assert self.cluster
+        storage = self.published.objects.address if self.published else ""
+        return open_in_cluster(self.folder, layout, encoder.name, self.cluster, storage, **self.options)
 
     def _here(self, encoder: Encoder) -> OpenIndex:
         """Return the index as it is on disk, open in this process."""
@@ -87,18 +96,12 @@ class Workspace:
     def _keep(self, version: Version | None, index: OpenIndex) -> None:
         """Keep an index that does not change any more, for readers, and to share its segments with those to come."""
         self._opened = (version, index) if version else None
-        with _SHARING:
-            _OPEN[index] = self.folder
+        share(index, self.folder)
 
     def _load(self, encoder: str = "", *, tolerant: bool = False) -> OpenIndex:
         """Load the index; an error that names a command names the collection with it."""
-        with _SHARING:
-            kept = [index for index, folder in _OPEN.items() if folder == self.folder]
-        earlier = kept[-1] if kept else None
         try:
-            return open_index(
-                self.folder, encoder, tolerant=tolerant, earlier=None if tolerant else earlier, **self.options
-            )
+            return open_sharing(self.folder, encoder, tolerant=tolerant, **self.options)
         except IndexFormatError as error:
             command = str(error).rpartition(" run ")[2].startswith("propcite")
             option = f" --collection {shlex.quote(self.collection.name)}" if command else ""
@@ -109,8 +112,17 @@ class Workspace:
         """Give the index to change: saved when the block ends, discarded when it fails."""
         index = self._to_change(encoder)
         yield index
-        index.save(self.folder)
+        self._save(index)
         self._keep(self._version(), index)
+
+    def _save(self, index: OpenIndex) -> None:
+        index.save(self.folder)
+        self._publish()
+
+    def _publish(self) -> None:
+        """Put the index into the storage as it is on disk now."""
+        if self.published:
+            self.published.publish(self.progress)
 
     def _to_change(self, encoder: Encoder) -> OpenIndex:
         """Return an index that no reader has."""
@@ -118,7 +130,16 @@ class Workspace:
 
     def stats(self) -> IndexStats | None:
         """Return the size of the index; None if nothing was ever added."""
-        return self._load().stats() if self._version() else None
+        return index.stats() if (index := self.load()) else None
+
+    def load(self) -> OpenIndex | None:
+        """Return the index in this process; None if nothing was ever added."""
+        self._fetch()
+        return self._load() if self.exists() else None
+
+    def exists(self) -> bool:
+        """Return whether anything was ever added."""
+        return self._version() is not None
 
     def _version(self) -> Version | None:
         return index_version(self.folder)
@@ -130,7 +151,10 @@ class Workspace:
             self.folder.mkdir(parents=True, exist_ok=True)
             lock = FileLock(self.folder / "writer.lock", timeout=0)
             with lock:
+                if self.published:
+                    self.published.fetch(progress=self.progress)
                 yield
+                self._publish()
         except Timeout as error:
             raise InUseError(
                 f"another process is changing {self.collection.name!r}: try again when it is done"
@@ -158,12 +182,12 @@ class Workspace:
         missing = [i for i in expected if i not in indexed]
         if surplus:
             index.delete(surplus)
-            index.save(self.folder)
+            self._save(index)
         for first in range(0, len(missing), BATCH):
             by_id = self.library.passages(missing[first : first + BATCH])
             passages = [by_id[i] for i in missing[first : first + BATCH]]
             index.add(passages, encoder.encode_passages(passages))
-            index.save(self.folder)
+            self._save(index)
             if advance is None:
                 self.progress("encoding", (first + len(passages)) / len(missing))
             else:
@@ -180,7 +204,7 @@ class Workspace:
         if self._version():
             index = self._load()
             index.delete(ids)
-            index.save(self.folder)
+            self._save(index)
             self._keep(self._version(), index)
 
     def rebuild(self, encoder: Encoder, advance: Callable[[str], None] | None = None) -> int:
@@ -192,7 +216,7 @@ class Workspace:
 
         with self.write_lock():
             beside = copy(self)
-            beside.folder, beside._opened = self.folder / REBUILDING, None
+            beside.folder, beside._opened, beside.published = self.folder / REBUILDING, None, None
             shutil.rmtree(beside.folder, ignore_errors=True)
             try:
                 count = beside.sync(encoder, advance)
@@ -200,7 +224,7 @@ class Workspace:
                     reshard(beside.folder, len(layout.places), **self.options)
                 self._opened, old = None, self._layout()
                 replace_folder(beside.folder, self.folder)
-                self.stop_hosts(old.folders(self.folder) if old else [])
+                self.shards.stop_hosts(old.folders(self.folder) if old else [])
             finally:
                 shutil.rmtree(beside.folder, ignore_errors=True)
             return count
@@ -250,56 +274,18 @@ class Workspace:
             self.library.forget_passage_set(self.collection)
             return self.sync(load_encoder()) if self.differs_from_library() else 0
 
-    def shard_folders(self) -> list[Path]:
-        """Return the folders of the index's shards: its own folder where it is in one piece."""
-        return shard_folders(self.folder)
+    @cached_property
+    def shards(self) -> Shards:
+        from propcite.app.library.shards import Shards
 
-    def shard_stats(self) -> list[IndexStats]:
-        """Return the size of each shard; empty if nothing was ever added."""
-        index = self._load() if self._version() else None
-        parts = index.shards if isinstance(index, ShardedIndex) else [index] if index else []
-        return [part.stats() for part in parts]
+        return Shards(self)
 
-    def divide(self, number: int) -> None:
-        """Divide the index into so many shards, or join it into one piece."""
-        from propcite.retrieval.sharding.resharding import reshard
-
+    @contextmanager
+    def replacing_files(self) -> Iterator[None]:
+        """Hold the right to change this collection while its index's files are replaced by others."""
         with self.write_lock():
-            if not self._version():
-                raise IndexFormatError(f"{self.collection.name} has no index to divide yet: propcite ingest PATH")
-            self._opened, old = None, self.shard_folders()
-            try:
-                reshard(self.folder, number, **self.options)
-            except ValueError as error:
-                raise AppError(str(error)) from error
-            self.stop_hosts(old)
-
-    def move_shard(self, number: int, target: Path) -> Path:
-        """Move a shard to another disk and return its new folder."""
-        from propcite.retrieval.sharding.resharding import move_shard
-
-        with self.write_lock():
-            self._opened, old = None, self.shard_folders()
-            new = move_shard(self.folder, number, target)
-            self.stop_hosts(old[number : number + 1])
-            return new
-
-    def shard_hosts(self, encoder: Encoder) -> list[tuple[str, int, str]]:
-        """Return the machine, the process and PropCite's version that hold each shard; empty without a cluster."""
-        layout = read_layout(self.folder) if self.cluster else None
-        return self._in_cluster(layout, encoder).places() if layout else []
-
-    def stop_hosts(self, folders: Sequence[Path] = ()) -> int:
-        """End the processes of the cluster that hold these shards, by default all; return how many there were."""
-        if not self.cluster:
-            return 0
-        from propcite.retrieval.sharding.hosts import connect, stop_hosts
-
-        connect(self.cluster)
-        with _SHARING:
-            for key in [key for key in _CLUSTERED if key[0] == self.folder]:
-                del _CLUSTERED[key]
-        return stop_hosts(folders or self.shard_folders())
+            self._opened = None
+            yield
 
     def _layout(self) -> Layout | None:
         with suppress(IndexFormatError):  # what is damaged is not kept
@@ -317,3 +303,5 @@ class Workspace:
         for folder in layout.folders(self.folder) if (layout := self._layout()) else []:
             shutil.rmtree(folder, ignore_errors=True)
         shutil.rmtree(self.folder, ignore_errors=True)
+        if self.published:
+            self.published.remove()

@@ -39,6 +39,7 @@ class VerdictName(StrEnum):
     partly = "partly"
     unsupported = "unsupported"
     contradicted = "contradicted"
+    unchecked = "unchecked"
 
 
 class ChoiceName(StrEnum):

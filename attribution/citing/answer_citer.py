@@ -70,7 +70,7 @@ class AnswerCiter:
             index_version=self.index_version,
             models={**self.models, "questions": reader.name} if parts and reader else self.models,
             timings_ms=self.timer.spent,
-            notes=_notes(text, [p for sentence in sentences for p in sentence.propositions]),
+            notes=(*_notes(text, [p for s in sentences for p in s.propositions]), *missing_note(self.missing)),
             parts=parts,
         )
 
@@ -102,6 +102,12 @@ class AnswerCiter:
     def index_version(self) -> str:
         whole = self.collection or self.retriever
         return whole.index.version if whole else ""
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """Name what the searches so far left out, because it did not answer."""
+        searched = [one.index.missing for one in (self.retriever, self.collection) if one]
+        return tuple(dict.fromkeys(name for names in searched for name in names))
 
     def claims(self, sentences: Sequence[SplitSentence], retriever: Retriever | None) -> list[list[Claim]]:
         """Return each sentence's claims with the hits of a search; no hits where there is no retriever."""
@@ -167,14 +173,13 @@ def propositions_of(answers: Sequence[tuple[AnswerCiter, Sequence[SplitSentence]
     elsewhere = [
         citer.claims_elsewhere(sentences, rows) for (citer, sentences), rows in zip(answers, decided, strict=True)
     ]
-    if not any(elsewhere):
-        return decided
-    with shared("judge", timers):
-        decided_elsewhere = _decided(decider, [list(claims.values()) for claims in elsewhere], shown=False)
-    for rows, places, others in zip(decided, elsewhere, decided_elsewhere, strict=True):
-        for i, row in zip(places, others, strict=True):
-            rows[i] = [_better(p, other) for p, other in zip(rows[i], row, strict=True)]
-    return decided
+    if any(elsewhere):
+        with shared("judge", timers):
+            decided_elsewhere = _decided(decider, [list(claims.values()) for claims in elsewhere], shown=False)
+        for rows, places, others in zip(decided, elsewhere, decided_elsewhere, strict=True):
+            for i, row in zip(places, others, strict=True):
+                rows[i] = [_better(p, other) for p, other in zip(rows[i], row, strict=True)]
+    return [_unchecked(rows, citer.missing) for rows, (citer, _) in zip(decided, answers, strict=True)]
 
 
 def encode_claims(tools: Tools, sentences: Sequence[SplitSentence]) -> None:
@@ -246,6 +251,27 @@ def _notes(text: str, propositions: Sequence[CitedProposition]) -> tuple[str, ..
         return ()
     passages = {e.passage.id: e.passage.text for p in propositions for e in (*p.citations, p.nearest) if e}
     return tuple(filter(None, [other_language(text, passages.values())]))
+
+
+def missing_note(missing: Sequence[str]) -> tuple[str, ...]:
+    """Return a note on what was not searched; nothing where all was."""
+    return (f"not all documents were searched: {', '.join(missing)}",) if missing else ()
+
+
+def _unchecked(rows: Rows, missing: Sequence[str]) -> Rows:
+    """Leave facts unchecked that found no support where part of the documents was not searched."""
+    if not missing:
+        return rows
+    reason = f"{', '.join(missing)} was not searched"
+    return [
+        [
+            replace(p, verdict=replace(p.verdict, label=Label.UNCHECKED, reason=reason))
+            if p.verdict and not p.citations and p.verdict.label is Label.UNSUPPORTED
+            else p
+            for p in row
+        ]
+        for row in rows
+    ]
 
 
 def _in_answer(proposition: Proposition, sentence: Span) -> Proposition:

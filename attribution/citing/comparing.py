@@ -30,6 +30,7 @@ RELATIONS = {
     Label.PARTLY: Relation.PARTLY,
     Label.CONTRADICTED: Relation.DIFFERS,
     Label.UNSUPPORTED: Relation.ALONE,
+    Label.UNCHECKED: Relation.ALONE,
 }
 CLEAREST = (Relation.DIFFERS, Relation.AGREES, Relation.PARTLY)  # the first that either side says is a pair's
 

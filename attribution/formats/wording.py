@@ -14,6 +14,7 @@ SIGNS = {
     Label.PARTLY: ("◐", "partly supported"),
     Label.UNSUPPORTED: ("○", "no support found"),
     Label.CONTRADICTED: ("✗", "contradicted"),
+    Label.UNCHECKED: ("?", "not checked"),
 }
 ANSWERED_SIGNS = {Answered.YES: "✓", Answered.PARTLY: "◐", Answered.NO: "○"}
 ANSWERED_LINES = {
@@ -36,6 +37,8 @@ def label_of(cited: CitedProposition) -> Label:
 
 def nearest_line(cited: CitedProposition) -> str:
     """Say what the nearest source of a fact without support says, without a stop."""
+    if label_of(cited) is Label.UNCHECKED:
+        return "Part of the documents could not be searched"
     if cited.nearest is None:
         return "Nothing that comes near it was found"
     return _NEAREST.get(label_of(cited), "The nearest source does not support it")

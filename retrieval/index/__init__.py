@@ -142,4 +142,9 @@ class Index(Protocol):
         """Return a name of the set of passage ids and the encoder, whatever the order of changes."""
         ...
 
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """Name what searches have left out because it did not answer; empty where all was searched."""
+        ...
+
     def stats(self) -> IndexStats: ...

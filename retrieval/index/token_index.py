@@ -231,6 +231,11 @@ class TokenIndex:
         return SearchPlan(self._contents.segments, self.codec, self._derived.centroids, regime, self.exact_up_to)
 
     @property
+    def missing(self) -> tuple[str, ...]:
+        """Return nothing: an index on this machine is searched as a whole."""
+        return ()
+
+    @property
     def sizes(self) -> Sums:
         """Return what decides the regime of a search."""
         return self._plan(self.regime).sizes

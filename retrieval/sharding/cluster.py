@@ -1,14 +1,16 @@
 """An index whose shards are open in the processes of a cluster: it searches as a `ShardedIndex` does, over the network.
 
-A shard that does not answer is waited for while Ray starts its process again.  Where that takes too long nothing is
-returned: an answer must never call a fact unsupported because a shard was away.
+Each shard is open in one process or in several.  One that does not answer is waited for while Ray starts it again, and
+meanwhile another takes its place.  Where a shard stays away nothing is returned, or what the others have, with its
+name: an answer must never call a fact unsupported because a shard was away.
 """
 
 from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
+from copy import copy
 from functools import partial
 from pathlib import Path
 from typing import Any, Unpack
@@ -21,13 +23,16 @@ from propcite.retrieval.index.allowed import Allowed, allowed_of
 from propcite.retrieval.index.contents import version_name
 from propcite.retrieval.index.exchange import Result, Sums
 from propcite.retrieval.index.plan import EXACT_UP_TO, regime_for
-from propcite.retrieval.sharding.hosts import LostSearchError, connect, host_of
+from propcite.retrieval.sharding.hosts import HostedShard, LostSearchError, connect, host_of
 from propcite.retrieval.sharding.layout import Layout, shard_numbers
+from propcite.retrieval.sharding.replicas import Replicas
 from propcite.retrieval.sharding.sharded_index import joined_stats, merged_hits
 from propcite.retrieval.timing import Timer
 
 PATIENCE_S = 60.0  # for all shards to answer: a machine that is gone takes Ray half a minute to notice
 PAUSE_S = 0.2
+SLOW_S = 5.0  # after which another process of the shard is asked
+AWAY_S = 30.0  # for which a shard that stayed away is left out at once
 
 
 class ShardsAwayError(RetrievalError):
@@ -46,6 +51,8 @@ class ClusterIndex:
     """Searches the shards of an index in a Ray cluster; changes are written by a `ShardedIndex`, and seen here at once.
 
     `address` is that of the cluster, `auto` the one of this machine, `local` one that this process starts for itself.
+    With `storage`, the address of the published index, each machine fetches the shards that it holds.  With
+    `goes_on`, what shards that stay away have is left out, and `missing` names them.
     """
 
     def __init__(
@@ -55,20 +62,39 @@ class ClusterIndex:
         encoder: str = "",
         *,
         address: str,
+        storage: str = "",
+        replicas: int = 1,
         patience: float = PATIENCE_S,
+        goes_on: bool = False,
         **options: Unpack[IndexOptions],
     ) -> None:
         connect(address)
         options.pop("progress", None)
-        self.layout, self._patience, self._options = layout, patience, options
+        self.layout, self._patience, self._goes_on, self._options = layout, patience, goes_on, options
         self._folders = [place.resolve() for place in layout.folders(folder)]
-        self._hosts = [host_of(place, options) for place in self._folders]
+        self._shards = [
+            Replicas(replicas, partial(host_of, HostedShard(n, str(place), str(folder.resolve()), storage, options)))
+            for n, place in enumerate(self._folders)
+        ]
+        self._away: dict[int, tuple[float, str]] = {}  # shards that stayed away: when, and why
+        self._missing: dict[int, str] = {}  # shards that this view leaves out
         made_by = self.stats().encoder
         if encoder and made_by != encoder:
             raise IndexFormatError(
                 f"the index was made by {made_by}, the encoder is {encoder}:"
                 f" {keep_index_hint(made_by)}run propcite reindex"
             )
+
+    def view(self) -> ClusterIndex:
+        """Return the same index for one request, which has its own `missing`."""
+        one, now = copy(self), time.monotonic()
+        one._missing = {n: why for n, (when, why) in list(self._away.items()) if now - when < AWAY_S}
+        return one
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """Name the shards that were left out, because they did not answer; empty where all did."""
+        return tuple(f"shard {n} of {len(self._shards)} ({why})" for n, why in sorted(self._missing.items()))
 
     # Calls
 
@@ -79,13 +105,19 @@ class ClusterIndex:
             try:
                 return call(until)
             except _AwayError as away:
-                if time.monotonic() + PAUSE_S > until:
+                if all(self._shards[number].has_another for number in away.reasons):
+                    continue
+                if time.monotonic() + PAUSE_S < until:
+                    time.sleep(PAUSE_S)
+                    continue
+                left = len(self._shards) - len(away.reasons.keys() | self._missing.keys())
+                if not self._goes_on or not left:
                     raise ShardsAwayError(self._named(away.reasons)) from away
-                time.sleep(PAUSE_S)
-                for number in away.reasons:
-                    self._hosts[number] = host_of(self._folders[number], self._options)
+                self._missing |= away.reasons
+                self._away |= {number: (time.monotonic(), why) for number, why in away.reasons.items()}
+                until = time.monotonic() + self._patience
 
-    def _named(self, reasons: dict[int, str]) -> str:
+    def _named(self, reasons: Mapping[int, str]) -> str:
         shards = ", ".join(f"{n} ({self._folders[n]}: {reason})" for n, reason in sorted(reasons.items()))
         which = "shard" if len(reasons) == 1 else "shards"
         return (
@@ -93,13 +125,25 @@ class ClusterIndex:
             "and nothing is answered without: ray status shows the machines"
         )
 
-    def _gathered(self, until: float, method: str, arguments: dict[int, tuple[Any, ...]]) -> list[Any]:
-        """Return what a method returns in each of these shards, called with these arguments."""
+    @property
+    def _present(self) -> list[int]:
+        return [number for number in range(len(self._shards)) if number not in self._missing]
+
+    def _chosen(self, numbers: Collection[int]) -> dict[int, Any]:
+        return {number: self._shards[number].choose() for number in numbers}
+
+    def _gathered(
+        self, until: float, method: str, hosts: Mapping[int, Any], arguments: Mapping[int, tuple[Any, ...]]
+    ) -> list[Any]:
+        """Return what a method returns in the processes of these shards, called with the arguments of each."""
         import ray
         from ray.exceptions import RayError, RayTaskError
 
-        calls = {n: getattr(self._hosts[n], method).remote(*given) for n, given in arguments.items()}
-        ready, _ = ray.wait(list(calls.values()), num_returns=len(calls), timeout=max(0.0, until - time.monotonic()))
+        calls = {n: getattr(host, method).remote(*arguments[n]) for n, host in hosts.items()}
+        patience = until - time.monotonic()
+        if any(len(self._shards[number]) > 1 for number in hosts):
+            patience = min(patience, SLOW_S)
+        ready, _ = ray.wait(list(calls.values()), num_returns=len(calls), timeout=max(0.0, patience))
         done, results, reasons = set(ready), [], {}
         for number, call in calls.items():
             if call not in done:
@@ -115,12 +159,17 @@ class ClusterIndex:
             except RayError as error:
                 reasons[number] = type(error).__name__
         if reasons:
+            for number in reasons:
+                self._shards[number].failed(hosts[number])
             raise _AwayError(reasons)
         return results
 
     def _of_all(self, method: str, *arguments: Any) -> list[Any]:
-        given = dict.fromkeys(range(len(self._hosts)), arguments)
-        return list(self._patiently(lambda until: self._gathered(until, method, given)))
+        def call(until: float) -> list[Any]:
+            present = self._present
+            return self._gathered(until, method, self._chosen(present), dict.fromkeys(present, arguments))
+
+        return list(self._patiently(call))
 
     # Contents
 
@@ -131,11 +180,15 @@ class ClusterIndex:
         """Return the vectors of passages by id, without unknown ids."""
         listed = list(dict.fromkeys(ids))
         by_shard: dict[int, list[str]] = {}
-        for one, shard in zip(listed, shard_numbers(listed, len(self._hosts)).tolist(), strict=True):
+        for one, shard in zip(listed, shard_numbers(listed, len(self._shards)).tolist(), strict=True):
             by_shard.setdefault(shard, []).append(one)
-        given = {shard: (some,) for shard, some in by_shard.items()}
+
+        def call(until: float) -> list[dict[str, TokenVectors]]:
+            given = {shard: (some,) for shard, some in by_shard.items() if shard not in self._missing}
+            return self._gathered(until, "vectors_of", self._chosen(given), given)
+
         vectors: dict[str, TokenVectors] = {}
-        for part in self._patiently(lambda until: self._gathered(until, "vectors_of", given)):
+        for part in self._patiently(call):
             vectors |= part
         return vectors
 
@@ -158,8 +211,14 @@ class ClusterIndex:
         return joined_stats([one[0] for one in about], regime)
 
     def places(self) -> list[tuple[str, int, str]]:
-        """Return the machine, the process and the version of PropCite that each shard is open in."""
-        return self._of_all("place")
+        """Return the machine, the process and the version of PropCite that each shard is open in, replicas in turn."""
+
+        def call(until: float, turn: int) -> list[tuple[str, int, str]]:
+            hosts = {number: shard.all()[turn] for number, shard in enumerate(self._shards)}
+            return self._gathered(until, "place", hosts, dict.fromkeys(hosts, ()))
+
+        turns = [self._patiently(partial(call, turn=turn)) for turn in range(len(self._shards[0]))]
+        return [place for places in zip(*turns, strict=True) for place in places]
 
     # Searching
 
@@ -174,10 +233,11 @@ class ClusterIndex:
 
     def _search(
         self, query: Floats, weights: Floats, options: SearchOptions, until: float
-    ) -> Sequence[list[list[IndexHit]]]:
-        name, all_shards = uuid.uuid4().hex, range(len(self._hosts))
-        reached = self._gathered(until, "begin", dict.fromkeys(all_shards, (name, query, weights, options)))
+    ) -> list[list[list[IndexHit]]]:
+        """Take the steps of a search in one process per shard, from the first to the last the same."""
+        name, hosts = uuid.uuid4().hex, self._chosen(self._present)
+        reached = self._gathered(until, "begin", hosts, dict.fromkeys(hosts, (name, query, weights, options)))
         while not all(isinstance(one, Result) for one in reached):
             of_all = type(reached[0]).merged(reached)
-            reached = self._gathered(until, "advance", dict.fromkeys(all_shards, (name, of_all)))
+            reached = self._gathered(until, "advance", hosts, dict.fromkeys(hosts, (name, of_all)))
         return [one.value for one in reached]

@@ -1,7 +1,7 @@
 """Shards open in processes of a Ray cluster: one process each, on whatever machine Ray puts it.
 
-All machines see the index's folder at the same path.  The processes serve everything that searches the index, and a
-process that dies is started again by Ray.
+All machines see the index's folder at the same path, or fetch it from the same storage.  The processes serve
+everything that searches the index, and a process that dies is started again by Ray.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import logging
 import os
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from threading import Lock
@@ -24,6 +25,8 @@ from propcite.retrieval.index import IndexHit, IndexOptions, IndexStats, SearchO
 from propcite.retrieval.index.allowed import Allowed
 from propcite.retrieval.index.exchange import Result, Steps, Summary, Sums, step
 from propcite.retrieval.index.token_index import TokenIndex
+from propcite.retrieval.remote.objects import ObjectStore
+from propcite.retrieval.remote.published_index import PublishedIndex
 from propcite.retrieval.sharding.layout import Version, index_version
 
 NAMESPACE = "propcite"
@@ -36,18 +39,34 @@ class LostSearchError(RetrievalError):
     """The process was started again in the middle of a search."""
 
 
+@dataclass(frozen=True, slots=True)
+class HostedShard:
+    """A shard by number, its folder, the index's, the storage of both, if there is one, and how the shard is opened."""
+
+    number: int
+    folder: str
+    index: str
+    storage: str
+    options: IndexOptions
+
+
 class ShardHost:
     """Holds one shard open, and takes the steps of searches in it."""
 
-    def __init__(self, folder: str, options: IndexOptions) -> None:
-        self._folder, self._options = Path(folder), options
+    def __init__(self, shard: HostedShard) -> None:
+        self._folder, self._options = Path(shard.folder), shard.options
+        self._published: PublishedIndex | None = None
+        if shard.storage:
+            self._published = PublishedIndex(ObjectStore(shard.storage), Path(shard.index))
         self._opened: tuple[Version, TokenIndex] | None = None
         self._opening = Lock()
         self._searches: dict[str, tuple[float, Steps[Hits]]] = {}
 
     def _index(self) -> TokenIndex:
-        """Return the shard as it is on disk; only what has changed is read."""
+        """Return the shard as it is on disk, or in the storage; only what has changed is read."""
         with self._opening:
+            if self._published:
+                self._published.fetch({self._folder.name}, soon=True)
             stamp = index_version(self._folder) or ()
             if self._opened is None or self._opened[0] != stamp:
                 earlier = self._opened[1] if self._opened else None
@@ -115,22 +134,33 @@ def connect(address: str) -> None:
         ) from error
 
 
-def host_of(folder: Path, options: IndexOptions) -> Any:
-    """Return the process that holds a shard, and start it if there is none."""
+def host_of(shard: HostedShard, replica: int = 0) -> Any:
+    """Return a process that holds a shard, and start it if there is none."""
     import ray
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-    # Spread over the machines; a host waits most of the time, so it reserves no processor.
+    how = json.dumps({**shard.options, "storage": shard.storage, "replica": replica}, sort_keys=True, default=str)
+    # A host waits most of the time, so it reserves no processor.  Where its machine is gone it ends, and the next
+    # search starts it on another: Ray's own choice would put two replicas on one machine.
     actor = ray.remote(ShardHost).options(
-        name=f"{host_prefix(folder)} {_digest(json.dumps(options, sort_keys=True, default=str))}",
+        name=f"{host_prefix(Path(shard.folder))} {_digest(how)}",
         namespace=NAMESPACE,
         get_if_exists=True,
         lifetime="detached",
         max_restarts=-1,
         max_concurrency=AT_ONCE,
         num_cpus=0,
-        scheduling_strategy="SPREAD",
+        scheduling_strategy=NodeAffinitySchedulingStrategy(_machine(shard.number + replica), soft=False),
     )
-    return actor.remote(str(folder), options)
+    return actor.remote(shard)
+
+
+def _machine(number: int) -> str:
+    """Return the id of one of the machines that are there, in turn."""
+    import ray
+
+    alive = sorted(node["NodeID"] for node in ray.nodes() if node["Alive"])  # type: ignore[no-untyped-call]
+    return str(alive[number % len(alive)])
 
 
 def host_prefix(folder: Path) -> str:

@@ -150,6 +150,11 @@ class ShardedIndex:
             vectors |= self.shards[shard].vectors_of(listed[n] for n in places)
         return vectors
 
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """Return nothing: all shards on this machine are searched."""
+        return ()
+
     def stats(self) -> IndexStats:
         return joined_stats([shard.stats() for shard in self.shards], self.shards[0].regime_for(self._sizes))
 

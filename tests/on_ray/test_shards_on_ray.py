@@ -169,7 +169,8 @@ def test_an_index_of_another_encoder_is_refused(folder: Path, cluster: Any) -> N
 
 
 def test_a_host_forgets_abandoned_searches(folder: Path, samples: Samples, monkeypatch: pytest.MonkeyPatch) -> None:
-    host = hosts.ShardHost(str(layout_of(folder).folders(folder)[0]), {"regime": "tokens"})
+    shard = layout_of(folder).folders(folder)[0]
+    host = hosts.ShardHost(hosts.HostedShard(0, str(shard), str(folder), "", {"regime": "tokens"}))
     query = samples.queries(samples.vectors(2), 1)[0]
     said = host.begin("one", query, WEIGHTS, {"k": 3})
     monkeypatch.setattr(hosts, "ABANDONED_S", -1.0)
@@ -186,7 +187,7 @@ def parts(tmp_path: Path, cluster: Any) -> Iterator[Parts]:
     built = small_library(tmp_path / "data", TEXTS, cluster=cluster.address)
     yield built
     for info in built.library.collections():
-        built.workspace(info).stop_hosts()
+        built.workspace(info).shards.stop_hosts()
     built.library.close()
 
 
@@ -200,8 +201,8 @@ def test_a_collection_is_searched_and_cited_in_the_cluster(parts: Parts) -> None
     workspace, before = parts.workspace(harbour), hits(parts)
     limited = hits(parts, where=["title=7"])
     assert len(limited) == 1
-    assert workspace.shard_hosts(parts.encoder) == []  # in one piece
-    workspace.divide(3)
+    assert workspace.shards.hosts(parts.encoder) == []  # in one piece
+    workspace.shards.divide(3)
     assert hits(parts) == before
     assert hits(parts, where=["title=7"]) == limited
     assert isinstance(workspace.index(parts.encoder), ClusterIndex)
@@ -209,9 +210,9 @@ def test_a_collection_is_searched_and_cited_in_the_cluster(parts: Parts) -> None
     assert "nothing" in str(hits(parts))
     answer = parts.pipeline(harbour).cite("The gate number 3 weighs 303 tonnes.")
     assert answer.citations[0].quote.startswith("The gate number 3")
-    old = {process for _, process, _ in workspace.shard_hosts(parts.encoder)}
-    workspace.divide(2)
-    assert len(workspace.shard_hosts(parts.encoder)) == 2
+    old = {process for _, process, _ in workspace.shards.hosts(parts.encoder)}
+    workspace.shards.divide(2)
+    assert len(workspace.shards.hosts(parts.encoder)) == 2
     deadline = time.monotonic() + 20
     while any(Path(f"/proc/{process}").exists() for process in old) and time.monotonic() < deadline:
         time.sleep(0.1)

@@ -29,7 +29,7 @@ def main(data_dir: str, number: int, step: str) -> None:
     setattr(place, step, run_or_die)
     parts = Parts(load_settings(data_dir=data_dir))
     (collection,) = parts.library.collections()
-    parts.workspace(collection).divide(number)
+    parts.workspace(collection).shards.divide(number)
 
 
 if __name__ == "__main__":

@@ -30,6 +30,7 @@ ORDER = (
     Label.SUPPORTED,
     Label.CONTRADICTED,
     Label.PARTLY,
+    Label.UNCHECKED,
     Label.UNSUPPORTED,
 )  # the first label that covers a word counts
 SHARES = {
@@ -37,6 +38,7 @@ SHARES = {
     Label.PARTLY: "partly supported",
     Label.UNSUPPORTED: "without support",
     Label.CONTRADICTED: "contradicted",
+    Label.UNCHECKED: "not checked",
 }
 SHORT = 160  # characters of an earlier answer
 SILENT_S = 6.0  # without a word of the language model, after which the page says so

@@ -43,6 +43,7 @@ def restore_backup(
     *,
     collection: str = "",
     force: bool = False,
+    storage: str = "",
     progress: ProgressReport = ignore_progress,
 ) -> RestoreSummary:
     """Restore a backup, or one collection of it.  The library is opened only once the backup is checked."""
@@ -53,7 +54,7 @@ def restore_backup(
         backup.extract(names, folder, _share_counter(progress, "reading", _size(backup, names)))
         read = row_reader(folder / "rows", str(backup.about["schema"]))
         library = open_library()
-        new_ids = _load_rows(backup, library, data_dir, read, collection, force, progress)
+        new_ids = _load_rows(backup, library, data_dir, storage, read, collection, force, progress)
         _move_originals(library, folder / "originals", data_dir / "originals")
         for old, new in new_ids.items():
             _move(folder / "indexes" / str(old), data_dir / "indexes" / str(new))
@@ -94,6 +95,7 @@ def _load_rows(
     backup: BackupReader,
     library: Library,
     data_dir: Path,
+    storage: str,
     read: ReadRows,
     collection: str,
     force: bool,
@@ -110,7 +112,7 @@ def _load_rows(
             loader = RowLoader(connection, collection)
             loader.load(read, _share_counter(progress, "restoring", sum(backup.about["rows"].values())))
     for info in replaced:
-        Workspace(data_dir, library, info).remove()
+        Workspace(data_dir, library, info, storage=storage).remove()
     return loader.collections
 
 

@@ -20,7 +20,7 @@ from propcite.attribution.formats.links import link_to, source_link
 from propcite.attribution.formats.wording import copy_name, label_of, location_of, notices, place_of, title_of
 from propcite.retrieval.text import Hit, Passage, Span, join_spans
 
-Label = Literal["supported", "partly", "unsupported", "contradicted"]
+Label = Literal["supported", "partly", "unsupported", "contradicted", "unchecked"]
 Answered = Literal["yes", "partly", "no"]
 
 

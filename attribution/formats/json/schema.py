@@ -23,7 +23,7 @@ VERSION_5 = "propcite/answer/5"  # without `answered` and `parts`
 class VerdictJson(TypedDict):
     """What the judge said: `probability` is that of support."""
 
-    label: Literal["supported", "partly", "unsupported", "contradicted"]
+    label: Literal["supported", "partly", "unsupported", "contradicted", "unchecked"]
     probability: float
     reason: str
 
