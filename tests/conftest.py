@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -48,6 +49,15 @@ def encoder() -> Encoder:
     from propcite.retrieval.encoding.encoder import Encoder
 
     return Encoder()
+
+
+@pytest.fixture(scope="session")
+def s3() -> Iterator[dict[str, str]]:
+    """Serve S3 for this process; the environment by which its clients find it."""
+    from object_server import s3_server
+
+    with s3_server() as environment:
+        yield environment
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -6,7 +6,7 @@ import os
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
@@ -15,7 +15,8 @@ from typing import Any
 from propcite.retrieval.errors import StorageError
 from propcite.retrieval.extras import install_command
 
-LOCAL = ("file", "local")
+LOCAL, S3 = ("file", "local"), ("s3", "s3a")
+QUICK_S = 3
 
 
 class MissingObjectError(StorageError):
@@ -24,12 +25,17 @@ class MissingObjectError(StorageError):
 
 @dataclass(frozen=True, slots=True)
 class ObjectStore:
-    """Reads and writes objects, which are named by paths below the address."""
+    """Reads and writes objects, which are named by paths below the address; S3 must answer within `patience_s`."""
 
     address: str
+    patience_s: int = 30
 
     def below(self, folder: str) -> ObjectStore:
-        return ObjectStore(f"{self.address.rstrip('/')}/{folder}")
+        return replace(self, address=f"{self.address.rstrip('/')}/{folder}")
+
+    def impatient(self) -> ObjectStore:
+        """Return the same store for a call that somebody waits for."""
+        return replace(self, patience_s=QUICK_S)
 
     def read(self, name: str) -> bytes:
         fs, path = self._at(name)
@@ -100,7 +106,7 @@ class ObjectStore:
 
     def _at(self, name: str) -> tuple[Any, str]:
         with self._reported("cannot be used"):
-            fs, root = _filesystem(self.address)
+            fs, root = _filesystem(self.address, self.patience_s)
         return fs, f"{root.rstrip('/')}/{name}" if name else root
 
     @contextmanager
@@ -114,7 +120,7 @@ class ObjectStore:
             raise MissingObjectError(self._line(what, error)) from error
         except ImportError as error:
             scheme = self.address.partition(":")[0]
-            hint = install_command("s3") if scheme in ("s3", "s3a") else "install the package that it names"
+            hint = install_command("s3") if scheme in S3 else "install the package that it names"
             raise StorageError(f"the storage {self.address} needs a package ({error}): {hint}") from error
         except Exception as error:
             raise StorageError(self._line(what, error)) from error
@@ -125,10 +131,18 @@ class ObjectStore:
 
 
 @lru_cache(maxsize=64)
-def _filesystem(address: str) -> tuple[Any, str]:
+def _filesystem(address: str, patience_s: int) -> tuple[Any, str]:
     """Return fsspec's filesystem and the path of an address; listings are never remembered: others write too."""
     from fsspec.core import url_to_fs
 
-    local = {"auto_mkdir": True} if address.partition(":")[0] in LOCAL else {}
-    fs, root = url_to_fs(address, use_listings_cache=False, **local)
+    scheme = address.partition(":")[0]
+    options: dict[str, Any] = {}
+    if scheme in LOCAL:
+        options = {"auto_mkdir": True}
+    elif scheme in S3:
+        limits = {"connect_timeout": QUICK_S, "read_timeout": patience_s, "retries": {"max_attempts": 1}}
+        options = {"config_kwargs": limits}
+    fs, root = url_to_fs(address, use_listings_cache=False, **options)
+    if scheme in S3:
+        fs.retries = 2  # by s3fs itself, of what botocore has given up
     return fs, str(root)

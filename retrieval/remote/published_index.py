@@ -119,16 +119,16 @@ class PublishedIndex:
             return
         _look_from[key] = now + LOOK_EVERY_S
         try:
-            self._fetch(places, progress)
+            self._fetch(places, progress, self.objects.impatient() if may_wait else self.objects)
         except StorageError as error:
             if not may_wait:
                 raise
             _look_from[key] = time.monotonic() + LOOK_AGAIN_S
             _log.warning("%s; the index as it was last fetched is searched", error)
 
-    def _fetch(self, places: Collection[str] | None, progress: ProgressReport) -> None:
+    def _fetch(self, places: Collection[str] | None, progress: ProgressReport, listed: ObjectStore) -> None:
         for tried in range(TRIES):
-            number = self.latest()
+            number = _latest(listed)
             if not number:
                 return
             try:
@@ -146,7 +146,7 @@ class PublishedIndex:
 
     def latest(self) -> int:
         """Return the number of the latest version; 0 if there is none."""
-        return max(map(_number, self.objects.names("versions")), default=0)
+        return _latest(self.objects)
 
     def version(self) -> IndexVersion | None:
         """Return the latest version; None if there is none."""
@@ -320,6 +320,10 @@ class PublishedIndex:
             for (*_, size), _done in zip(ordered, pool.map(lambda file: one(*file), ordered), strict=True):
                 done += size
                 report(done / total)
+
+
+def _latest(objects: ObjectStore) -> int:
+    return max(map(_number, objects.names("versions")), default=0)
 
 
 def _name(number: int) -> str:

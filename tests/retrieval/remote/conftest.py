@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from object_server import BUCKET, s3_server
+from object_server import BUCKET
 
 from propcite.retrieval.remote.objects import ObjectStore
-
-
-@pytest.fixture(scope="session")
-def s3() -> Iterator[dict[str, str]]:
-    with s3_server() as environment:
-        yield environment
 
 
 @pytest.fixture(params=["folder", "s3"])
