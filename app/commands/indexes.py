@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from propcite.app.commands import BELOW, AsJson, Collection, Panel, cli, find_collection, note, open_parts, write_json
+from propcite.app.library.shards import Shards
 
 index = typer.Typer(no_args_is_help=True, help="Show, check, repair or compact a collection's index.")
 cli.add_typer(index, name="index", rich_help_panel=Panel.UPKEEP)
@@ -103,13 +104,13 @@ def show_shards(collection: Collection = "", as_json: AsJson = False) -> None:
     parts = open_parts()
     chosen = find_collection(parts, collection)
     workspace = parts.workspace(chosen)
-    sizes = workspace.shards.stats()
+    sizes = Shards(workspace).stats()
     if not sizes:
         note(f"{chosen.name} has no index yet: propcite ingest PATH")
         raise typer.Exit(BELOW)
     rows = [
         {"shard": n, "passages": size.passages, "tokens": size.tokens, "bytes": size.bytes, "folder": str(folder)}
-        for n, (size, folder) in enumerate(zip(sizes, workspace.shards.folders(), strict=True))
+        for n, (size, folder) in enumerate(zip(sizes, Shards(workspace).folders(), strict=True))
     ]
     if as_json:
         write_json({"collection": chosen.name, "shards": rows})
@@ -124,7 +125,7 @@ def show_hosts(collection: Collection = "", as_json: AsJson = False) -> None:
 
     parts = open_parts()
     chosen = find_collection(parts, collection)
-    held = parts.workspace(chosen).shards
+    held = Shards(parts.workspace(chosen))
     places = held.hosts(parts.encoder)
     if not places:
         note(f"{chosen.name} is searched in this process: set cluster, and divide it by propcite shards split NUMBER")
@@ -145,7 +146,7 @@ def stop_hosts(collection: Collection = "", as_json: AsJson = False) -> None:
     """End the processes of the cluster in which the shards are open; the next search opens them again."""
     parts = open_parts()
     chosen = find_collection(parts, collection)
-    stopped = parts.workspace(chosen).shards.stop_hosts()
+    stopped = Shards(parts.workspace(chosen)).stop_hosts()
     if as_json:
         write_json({"collection": chosen.name, "stopped": stopped})
     else:
@@ -168,8 +169,8 @@ def split_shards(
     chosen = find_collection(parts, collection)
     with sharing() as report:
         workspace = parts.workspace(chosen, progress=report)
-        workspace.shards.divide(number)
-        sizes = workspace.shards.stats()
+        Shards(workspace).divide(number)
+        sizes = Shards(workspace).stats()
     if as_json:
         write_json({"collection": chosen.name, "shards": len(sizes), "passages": [size.passages for size in sizes]})
     else:
@@ -189,7 +190,7 @@ def move_shard(
     """
     parts = open_parts()
     chosen = find_collection(parts, collection)
-    new = parts.workspace(chosen).shards.move(number, folder)
+    new = Shards(parts.workspace(chosen)).move(number, folder)
     if as_json:
         write_json({"collection": chosen.name, "shard": number, "folder": str(new)})
     else:

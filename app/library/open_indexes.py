@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from threading import Lock
@@ -60,8 +61,12 @@ def open_in_cluster(
         return _CLUSTERED[key].view()
 
 
-def leave_cluster(folder: Path) -> None:
-    """Forget what this process has open of an index in a cluster."""
+def stop_hosts(cluster: ClusterUse, folder: Path, shards: Sequence[Path]) -> int:
+    """End the processes of a cluster that hold these shards of an index; return how many there were."""
+    from propcite.retrieval.sharding.hosts import connect, stop_hosts
+
+    connect(cluster.address)
     with _SHARING:
         for key in [key for key in _CLUSTERED if key[0] == folder]:
             del _CLUSTERED[key]
+    return stop_hosts(shards)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from propcite.app.errors import AppError
-from propcite.app.library.open_indexes import leave_cluster
+from propcite.app.library.open_indexes import stop_hosts
 from propcite.retrieval.errors import IndexFormatError
 from propcite.retrieval.index import IndexStats
 from propcite.retrieval.sharding.layout import read_layout, shard_folders
@@ -65,10 +65,5 @@ class Shards:
 
     def stop_hosts(self, folders: Sequence[Path] = ()) -> int:
         """End the processes of the cluster that hold these shards, by default all; return how many there were."""
-        if not self._workspace.cluster:
-            return 0
-        from propcite.retrieval.sharding.hosts import connect, stop_hosts
-
-        connect(self._workspace.cluster.address)
-        leave_cluster(self._workspace.folder)
-        return stop_hosts(folders or self.folders())
+        cluster = self._workspace.cluster
+        return stop_hosts(cluster, self._workspace.folder, folders or self.folders()) if cluster else 0

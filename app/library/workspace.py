@@ -7,14 +7,13 @@ import shutil
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from copy import copy
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
 from filelock import FileLock, Timeout
 
 from propcite.app.errors import InUseError, StoreError
-from propcite.app.library.open_indexes import ClusterUse, open_in_cluster, open_sharing, share
+from propcite.app.library.open_indexes import ClusterUse, open_in_cluster, open_sharing, share, stop_hosts
 from propcite.app.library.store import CollectionInfo, Library
 from propcite.app.library.store.changes import PassageSet
 from propcite.retrieval.encoding.encoder import Encoder
@@ -28,7 +27,6 @@ from propcite.retrieval.sharding.folder import OpenIndex, replace_folder
 from propcite.retrieval.sharding.layout import LAYOUT_FILE, Layout, Version, index_version, read_layout
 
 if TYPE_CHECKING:
-    from propcite.app.library.shards import Shards
     from propcite.retrieval.index.integrity import Fault
     from propcite.retrieval.sharding.cluster import ClusterIndex
 
@@ -224,7 +222,8 @@ class Workspace:
                     reshard(beside.folder, len(layout.places), **self.options)
                 self._opened, old = None, self._layout()
                 replace_folder(beside.folder, self.folder)
-                self.shards.stop_hosts(old.folders(self.folder) if old else [])
+                if self.cluster and old:
+                    stop_hosts(self.cluster, self.folder, old.folders(self.folder))
             finally:
                 shutil.rmtree(beside.folder, ignore_errors=True)
             return count
@@ -273,12 +272,6 @@ class Workspace:
                 repair_folder(self.folder, faults, **self.options)
             self.library.forget_passage_set(self.collection)
             return self.sync(load_encoder()) if self.differs_from_library() else 0
-
-    @cached_property
-    def shards(self) -> Shards:
-        from propcite.app.library.shards import Shards
-
-        return Shards(self)
 
     @contextmanager
     def replacing_files(self) -> Iterator[None]:

@@ -54,15 +54,18 @@ class Maker:
     def build(self, folder: Path, number: int) -> None:
         index = TokenIndex(DIMENSION, "made-up", regime="tokens")
         for first in range(0, number, BATCH):
-            numbers = range(first, min(number, first + BATCH))
-            ids = [f"d{n // PER_DOCUMENT}:{n % PER_DOCUMENT}" for n in numbers]
-            passages = [Passage(i, "x" * TOKENS, sentences=SENTENCES) for i in ids]
-            vectors, pieces = self.near(len(ids), TOKENS), self.pieces(len(ids), TOKENS)
-            tokens = [TokenVectors(*one) for one in zip(vectors, [self.offsets] * len(ids), pieces, strict=True)]
-            index.add(passages, tokens)
+            self.add(index, min(BATCH, number - first), first)
             index.stage(folder)
         index.save(folder)
         index.compact(folder)
+
+    def add(self, index: TokenIndex, number: int, first: int) -> None:
+        """Add so many passages, which are numbered from `first`."""
+        ids = [f"d{n // PER_DOCUMENT}:{n % PER_DOCUMENT}" for n in range(first, first + number)]
+        passages = [Passage(i, "x" * TOKENS, sentences=SENTENCES) for i in ids]
+        vectors, pieces = self.near(number, TOKENS), self.pieces(number, TOKENS)
+        tokens = [TokenVectors(*one) for one in zip(vectors, [self.offsets] * number, pieces, strict=True)]
+        index.add(passages, tokens)
 
     def query(self) -> tuple[Floats, WordQuery | None]:
         vectors = self.near(LENGTH)

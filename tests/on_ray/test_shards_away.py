@@ -17,6 +17,7 @@ from index_samples import Samples
 
 from propcite.app.errors import StoreError
 from propcite.app.ingest.sources import Upload
+from propcite.app.library.shards import Shards
 from propcite.app.parts import Parts
 from propcite.app.settings import load_settings
 from propcite.attribution.citations import Label
@@ -122,14 +123,14 @@ def parts(tmp_path: Path, cluster: Any) -> Iterator[Parts]:
     built = small_library(tmp_path / "data", TEXTS, cluster=cluster.address, **settings)
     yield built
     for info in built.library.collections():
-        built.workspace(info).shards.stop_hosts()
+        Shards(built.workspace(info)).stop_hosts()
     built.library.close()
 
 
 def test_a_fact_is_left_unchecked_while_its_shard_is_away(parts: Parts) -> None:
     harbour = parts.library.collection("harbour")
     workspace = parts.workspace(harbour)
-    workspace.shards.divide(2)
+    Shards(workspace).divide(2)
     pipeline = parts.pipeline(harbour)
     ids = parts.library.passage_ids(harbour)
     texts = {i: passage.text for i, passage in parts.library.passages(ids).items()}
@@ -140,7 +141,7 @@ def test_a_fact_is_left_unchecked_while_its_shard_is_away(parts: Parts) -> None:
     written = " ".join(text.partition(". ")[0] + "." for text in (here, away))
     whole = pipeline.cite(written)
     assert [fact.verdict.label for fact in whole.facts if fact.verdict] == [Label.SUPPORTED] * 2
-    process = workspace.shards.hosts(parts.encoder)[1][1]
+    process = Shards(workspace).hosts(parts.encoder)[1][1]
     with stopped([process]):
         answer = pipeline.cite(written)
         assert [fact.verdict.label for fact in answer.facts if fact.verdict] == [Label.SUPPORTED, Label.UNCHECKED]
@@ -162,11 +163,11 @@ def test_a_fact_is_left_unchecked_while_its_shard_is_away(parts: Parts) -> None:
 def test_machines_fetch_the_shards_that_they_hold(parts: Parts) -> None:
     harbour = parts.library.collection("harbour")
     workspace = parts.workspace(harbour)
-    workspace.shards.divide(2)
+    Shards(workspace).divide(2)
     search = "The gate number 7 weighs"
     before = [hit.passage.text for hit in parts.pipeline(harbour).search(search, k=8)]
     assert len(before) == 8
-    workspace.shards.stop_hosts()
+    Shards(workspace).stop_hosts()
     shutil.rmtree(workspace.folder)
     assert [hit.passage.text for hit in parts.pipeline(harbour).search(search, k=8)] == before
     assert all((place / "manifest.json").exists() for place in shard_folders(workspace.folder))

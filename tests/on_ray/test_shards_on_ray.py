@@ -19,6 +19,7 @@ from word_encoder import WordEncoder
 
 from propcite.app import parts as bootstrap
 from propcite.app.ingest.sources import Upload
+from propcite.app.library.shards import Shards
 from propcite.app.parts import Parts
 from propcite.retrieval.encoding.base import Floats
 from propcite.retrieval.errors import IndexFormatError, RetrievalError
@@ -187,7 +188,7 @@ def parts(tmp_path: Path, cluster: Any) -> Iterator[Parts]:
     built = small_library(tmp_path / "data", TEXTS, cluster=cluster.address)
     yield built
     for info in built.library.collections():
-        built.workspace(info).shards.stop_hosts()
+        Shards(built.workspace(info)).stop_hosts()
     built.library.close()
 
 
@@ -201,8 +202,8 @@ def test_a_collection_is_searched_and_cited_in_the_cluster(parts: Parts) -> None
     workspace, before = parts.workspace(harbour), hits(parts)
     limited = hits(parts, where=["title=7"])
     assert len(limited) == 1
-    assert workspace.shards.hosts(parts.encoder) == []  # in one piece
-    workspace.shards.divide(3)
+    assert Shards(workspace).hosts(parts.encoder) == []  # in one piece
+    Shards(workspace).divide(3)
     assert hits(parts) == before
     assert hits(parts, where=["title=7"]) == limited
     assert isinstance(workspace.index(parts.encoder), ClusterIndex)
@@ -210,9 +211,9 @@ def test_a_collection_is_searched_and_cited_in_the_cluster(parts: Parts) -> None
     assert "nothing" in str(hits(parts))
     answer = parts.pipeline(harbour).cite("The gate number 3 weighs 303 tonnes.")
     assert answer.citations[0].quote.startswith("The gate number 3")
-    old = {process for _, process, _ in workspace.shards.hosts(parts.encoder)}
-    workspace.shards.divide(2)
-    assert len(workspace.shards.hosts(parts.encoder)) == 2
+    old = {process for _, process, _ in Shards(workspace).hosts(parts.encoder)}
+    Shards(workspace).divide(2)
+    assert len(Shards(workspace).hosts(parts.encoder)) == 2
     deadline = time.monotonic() + 20
     while any(Path(f"/proc/{process}").exists() for process in old) and time.monotonic() < deadline:
         time.sleep(0.1)

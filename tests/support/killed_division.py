@@ -10,6 +10,7 @@ import signal
 import sys
 from typing import Any
 
+from propcite.app.library.shards import Shards
 from propcite.app.parts import Parts
 from propcite.app.settings import load_settings
 from propcite.retrieval.index.token_index import TokenIndex
@@ -29,7 +30,7 @@ def main(data_dir: str, number: int, step: str) -> None:
     setattr(place, step, run_or_die)
     parts = Parts(load_settings(data_dir=data_dir))
     (collection,) = parts.library.collections()
-    parts.workspace(collection).shards.divide(number)
+    Shards(parts.workspace(collection)).divide(number)
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ from propcite.app.errors import InUseError
 from propcite.app.ingest.sources import Upload
 from propcite.app.library.backup import create_backup, restore_backup
 from propcite.app.library.doctor import Doctor, mend
+from propcite.app.library.shards import Shards
 from propcite.app.parts import Parts
 from propcite.app.settings import load_settings
 from propcite.retrieval.errors import IndexFormatError
@@ -43,9 +44,9 @@ def test_a_divided_collection_answers_as_before_and_goes_on_growing(parts: Parts
     harbour = parts.library.collection("harbour")
     workspace, before = parts.workspace(harbour), hits(parts)
     assert len(before) == NUM
-    workspace.shards.divide(3)
+    Shards(workspace).divide(3)
     assert hits(parts) == before
-    assert len(workspace.shards.folders()) == len(workspace.shards.stats()) == 3
+    assert len(Shards(workspace).folders()) == len(Shards(workspace).stats()) == 3
     outcomes = list(parts.ingester(harbour).ingest([Upload("new.txt", b"The gate number 7 weighs nothing.")]))
     assert [outcome.state for outcome in outcomes] == ["added"]
     assert len(hits(parts)) == NUM
@@ -58,16 +59,16 @@ def test_a_divided_collection_answers_as_before_and_goes_on_growing(parts: Parts
 
 def test_a_rebuilt_index_keeps_its_shards_and_their_disks(parts: Parts, tmp_path: Path) -> None:
     workspace, before = parts.workspace(parts.library.collection("harbour")), hits(parts)
-    workspace.shards.divide(2)
-    workspace.shards.move(1, tmp_path / "disk")
+    Shards(workspace).divide(2)
+    Shards(workspace).move(1, tmp_path / "disk")
     assert workspace.rebuild(WordEncoder()) == NUM
-    assert [path.parent for path in workspace.shards.folders()] == [workspace.folder, tmp_path / "disk"]
+    assert [path.parent for path in Shards(workspace).folders()] == [workspace.folder, tmp_path / "disk"]
     assert hits(parts) == before
-    workspace.shards.divide(1)
+    Shards(workspace).divide(1)
     assert hits(parts) == before
     assert list((tmp_path / "disk").iterdir()) == []
-    workspace.shards.divide(2)
-    workspace.shards.move(0, tmp_path / "disk")
+    Shards(workspace).divide(2)
+    Shards(workspace).move(0, tmp_path / "disk")
     workspace.remove()
     assert list((tmp_path / "disk").iterdir()) == []
 
@@ -75,8 +76,8 @@ def test_a_rebuilt_index_keeps_its_shards_and_their_disks(parts: Parts, tmp_path
 @pytest.mark.parametrize("lost", ["a shard", "all shards", "the layout"])
 def test_what_is_lost_is_repaired_from_the_library(parts: Parts, lost: str) -> None:
     workspace, before = parts.workspace(parts.library.collection("harbour")), hits(parts)
-    workspace.shards.divide(2)
-    for number, folder in enumerate(workspace.shards.folders()):
+    Shards(workspace).divide(2)
+    for number, folder in enumerate(Shards(workspace).folders()):
         if lost == "all shards" or (lost == "a shard" and number):
             shutil.rmtree(folder)
     if lost == "the layout":
@@ -93,8 +94,8 @@ def test_what_is_lost_is_repaired_from_the_library(parts: Parts, lost: str) -> N
 
 def test_a_backup_contains_shards_from_all_disks(parts: Parts, tmp_path: Path) -> None:
     workspace, before = parts.workspace(parts.library.collection("harbour")), hits(parts)
-    workspace.shards.divide(2)
-    workspace.shards.move(1, tmp_path / "disk")
+    Shards(workspace).divide(2)
+    Shards(workspace).move(1, tmp_path / "disk")
     summary = create_backup(parts.library, parts.settings.data_dir, tmp_path / "backup")
     assert (summary.indexes, summary.notes) == (1, ())
     shutil.rmtree(tmp_path / "disk")
@@ -103,7 +104,7 @@ def test_a_backup_contains_shards_from_all_disks(parts: Parts, tmp_path: Path) -
     done = restore_backup(tmp_path / "backup", lambda: other.library, other.settings.data_dir)
     assert done.without_index == ()
     assert hits(other) == before
-    folders = other.workspace(other.library.collection("harbour")).shards.folders()
+    folders = Shards(other.workspace(other.library.collection("harbour"))).folders()
     assert len(folders) == 2
     assert all(tmp_path / "other" in folder.parents for folder in folders)
     other.library.close()
@@ -115,7 +116,7 @@ def test_a_killed_division_loses_nothing(parts: Parts, step: str, number: int) -
     """It has no shards yet, or three already; after the last step it has the new ones."""
     workspace, before = parts.workspace(parts.library.collection("harbour")), hits(parts)
     if number == 1:
-        workspace.shards.divide(3)
+        Shards(workspace).divide(3)
     if (step, number) == ("put_shards", 1):
         step = "_put_whole"
     parts.library.close()
@@ -127,7 +128,7 @@ def test_a_killed_division_loses_nothing(parts: Parts, step: str, number: int) -
     assert hits(again) == before
     mend(list(Doctor(again).findings()))
     assert list(Doctor(again).findings()) == []
-    again.workspace(again.library.collection("harbour")).shards.divide(4)
+    Shards(again.workspace(again.library.collection("harbour"))).divide(4)
     assert hits(again) == before
     assert list(Doctor(again).findings()) == []
     again.library.close()
@@ -136,8 +137,8 @@ def test_a_killed_division_loses_nothing(parts: Parts, step: str, number: int) -
 def test_a_collection_that_another_process_changes_is_not_divided(parts: Parts) -> None:
     workspace = parts.workspace(parts.library.collection("harbour"))
     with workspace.write_lock(), pytest.raises(InUseError, match="another process is changing 'harbour'"):
-        parts.workspace(parts.library.collection("harbour")).shards.divide(2)
-    assert len(workspace.shards.folders()) == 1
+        Shards(parts.workspace(parts.library.collection("harbour"))).divide(2)
+    assert len(Shards(workspace).folders()) == 1
 
 
 def test_the_commands_show_divide_and_move(
